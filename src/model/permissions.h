@@ -15,6 +15,9 @@ enum permission_bit {
 /* PERMISSION(MANAGE_GUILD) is the set with that one right. */
 #define PERMISSION(name) (UINT64_C(1) << PERMISSION_BIT_##name)
 
+/* Who could bring emoji, stickers and sounds sees who brought them. */
+#define PERMISSIONS_EXPRESSIONS (PERMISSION(CREATE_EXPRESSIONS) | PERMISSION(MANAGE_EXPRESSIONS))
+
 /* Every right there is. */
 extern const uint64_t PERMISSIONS_ALL;
 /* What a new guild lets everybody do. */

@@ -10,31 +10,12 @@ struct rule_noting {
     struct list changes;                     /* struct audit_change */
 };
 
-static void note_value(struct rule_noting *n, const char *key, struct str before, struct str now)
-{
-    struct audit_change *c;
-
-    if (n->before && n->now && str_eq(before, now))
-        return;
-    c = list_add(n->call->arena, &n->changes, sizeof *c);
-    c->key = str_of(key);
-    if (n->before)
-        c->old_value = given_str(before);
-    if (n->now)
-        c->new_value = given_str(now);
-}
-
 static void note_member(struct rule_noting *n, const char *key, const struct type *type,
                         size_t offset)
 {
-    struct arena *a = n->call->arena;
-    struct str before = { 0 }, now = { 0 };
-
-    if (n->before)
-        before = column_encode(a, type, (const char *)n->before + offset);
-    if (n->now)
-        now = column_encode(a, type, (const char *)n->now + offset);
-    note_value(n, key, before, now);
+    audit_add_values(n->call, &n->changes, key, type,
+                     n->before ? (const char *)n->before + offset : NULL,
+                     n->now ? (const char *)n->now + offset : NULL);
 }
 
 static bool texts_hold(const struct list *texts, struct str text)

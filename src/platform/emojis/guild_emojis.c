@@ -7,8 +7,6 @@
 #include "model/rows.h"
 #include "platform/guilds/guilds.h"
 
-#define EXPRESSIONS (PERMISSION(CREATE_EXPRESSIONS) | PERMISSION(MANAGE_EXPRESSIONS))
-
 enum err emojis_announce(struct call *call, snowflake guild_id)
 {
     struct guild_emojis_event event = { .guild_id = guild_id };
@@ -28,7 +26,7 @@ static enum err emojis_show_in_guild(struct call *call, struct guild *g)
 /* Who brought an emoji is for those who could bring one. */
 static enum err emojis_dress(struct call *call, struct list *emojis)
 {
-    return call->target.rights & EXPRESSIONS ? emojis_load_users(call->tx, emojis) : OK;
+    return call->target.rights & PERMISSIONS_EXPRESSIONS ? emojis_load_users(call->tx, emojis) : OK;
 }
 
 static enum err emoji_reply(struct call *call, struct emoji *emoji)
@@ -60,18 +58,6 @@ static enum err get_guild_emoji(struct call *call)
 
 /* --- the audit log -------------------------------------------------------------------- */
 
-static void note_change(struct call *call, struct list *changes, const char *key,
-                        const struct type *type, const void *before, const void *now)
-{
-    struct audit_change *c = list_add(call->arena, changes, sizeof *c);
-
-    c->key = str_of(key);
-    if (before)
-        c->old_value = given_str(column_encode(call->arena, type, before));
-    if (now)
-        c->new_value = given_str(column_encode(call->arena, type, now));
-}
-
 /* before, now: NULL where there was none, or is none any more. */
 static enum err emoji_audit(struct call *call, enum audit_action action, const struct emoji *before,
                             const struct emoji *now)
@@ -79,11 +65,10 @@ static enum err emoji_audit(struct call *call, enum audit_action action, const s
     const struct emoji *any = now ? now : before;
     struct list changes = { 0 };
 
-    if (!before || !now || !str_eq(before->name, now->name))
-        note_change(call, &changes, "name", &type_text, before ? &before->name : NULL,
-                    now ? &now->name : NULL);
+    audit_add_values(call, &changes, "name", &type_text, before ? &before->name : NULL,
+                     now ? &now->name : NULL);
     if (before && now && !emoji_roles_equal(&before->roles, &now->roles))
-        note_change(call, &changes, "roles", &type_ids, &before->roles, &now->roles);
+        audit_add_values(call, &changes, "roles", &type_ids, &before->roles, &now->roles);
     return audit_with(call, any->guild_id, action, any->id, NULL, changes);
 }
 
@@ -147,7 +132,7 @@ static enum err create_guild_emoji(struct call *call)
 static enum err may_change_emoji(struct call *call)
 {
     bool own = call->target.emoji->user_id == call->caller->id;
-    uint64_t any = own ? EXPRESSIONS : PERMISSION(MANAGE_EXPRESSIONS);
+    uint64_t any = own ? PERMISSIONS_EXPRESSIONS : PERMISSION(MANAGE_EXPRESSIONS);
 
     return call->target.rights & any ? OK : ERR_MISSING_PERMISSIONS;
 }

@@ -135,6 +135,28 @@ static enum err audit_insert(struct tx *tx, const struct audit_entry *entry)
                    NULL);
 }
 
+void audit_add_change(struct call *call, struct list *changes, const char *key, struct str before,
+                      struct str now)
+{
+    if (before.p && now.p && str_eq(before, now))
+        return;
+    struct audit_change *c = list_add(call->arena, changes, sizeof *c);
+    *c = (struct audit_change){ .key = str_of(key) };
+    if (before.p)
+        c->old_value = given_str(before);
+    if (now.p)
+        c->new_value = given_str(now);
+}
+
+void audit_add_values(struct call *call, struct list *changes, const char *key,
+                      const struct type *type, const void *before, const void *now)
+{
+    struct str none = { 0 };
+
+    audit_add_change(call, changes, key, before ? column_encode(call->arena, type, before) : none,
+                     now ? column_encode(call->arena, type, now) : none);
+}
+
 enum err audit_with(struct call *call, snowflake guild_id, enum audit_action action,
                     snowflake target, const struct audit_options *options, struct list changes)
 {

@@ -110,6 +110,13 @@ struct audit_change {
     struct str key;
     struct opt_str old_value, new_value;
 };
+/* Adds what a member was and is, as JSON; without text: there was none, or is none any more.
+ * Nothing, when both are the same. */
+void audit_add_change(struct call *call, struct list *changes, const char *key, struct str before,
+                      struct str now);
+/* The same of values; NULL: none. */
+void audit_add_values(struct call *call, struct list *changes, const char *key,
+                      const struct type *type, const void *before, const void *now);
 /* The same with both. options: may be NULL. */
 enum err audit_with(struct call *call, snowflake guild_id, enum audit_action action,
                     snowflake target, const struct audit_options *options, struct list changes);

@@ -10,8 +10,6 @@
 #include "platform/guilds/guilds.h"
 #include "platform/sounds/internal.h"
 
-#define EXPRESSIONS (PERMISSION(CREATE_EXPRESSIONS) | PERMISSION(MANAGE_EXPRESSIONS))
-
 /* --- bodies --------------------------------------------------------------------------- */
 
 struct sound_draft {
@@ -76,7 +74,7 @@ static const struct type items_reply = { .kind = KIND_OBJECT, .schema = &items_s
 
 static enum err sound_dress(struct call *call, struct sound *s)
 {
-    return call->target.rights & EXPRESSIONS ? sound_load_user(call->tx, s) : OK;
+    return call->target.rights & PERMISSIONS_EXPRESSIONS ? sound_load_user(call->tx, s) : OK;
 }
 
 static enum err sound_reply(struct call *call, struct sound *s)
@@ -266,7 +264,8 @@ static enum err create_guild_sound(struct call *call)
 
 static enum err sound_may_change(struct call *call, const struct sound *s)
 {
-    uint64_t any = s->user_id == call->caller->id ? EXPRESSIONS : PERMISSION(MANAGE_EXPRESSIONS);
+    uint64_t any =
+        s->user_id == call->caller->id ? PERMISSIONS_EXPRESSIONS : PERMISSION(MANAGE_EXPRESSIONS);
 
     return call->target.rights & any ? OK : ERR_MISSING_PERMISSIONS;
 }

@@ -8,8 +8,6 @@
 #include "net/multipart.h"
 #include "platform/guilds/guilds.h"
 
-#define EXPRESSIONS (PERMISSION(CREATE_EXPRESSIONS) | PERMISSION(MANAGE_EXPRESSIONS))
-
 static enum err stickers_announce(struct call *call, snowflake guild_id)
 {
     struct guild_stickers_event event = { .guild_id = guild_id };
@@ -29,7 +27,8 @@ static enum err stickers_show_in_guild(struct call *call, struct guild *g)
 /* Who brought a sticker is for those who could bring one. */
 static enum err stickers_dress(struct call *call, struct list *stickers)
 {
-    return call->target.rights & EXPRESSIONS ? stickers_load_users(call->tx, stickers) : OK;
+    return call->target.rights & PERMISSIONS_EXPRESSIONS ? stickers_load_users(call->tx, stickers)
+                                                         : OK;
 }
 
 static enum err sticker_reply(struct call *call, struct sticker *sticker)
@@ -110,27 +109,17 @@ static enum err get_sticker_pack(struct call *call)
 
 /* --- the audit log -------------------------------------------------------------------- */
 
-static void note_change(struct call *call, struct list *changes, const char *key,
-                        const struct type *type, const void *before, const void *now)
+/* A sticker may have none. */
+static void add_description(struct call *call, struct list *changes, const struct sticker *before,
+                            const struct sticker *now)
 {
-    struct audit_change *c = list_add(call->arena, changes, sizeof *c);
+    bool was = before && before->description.given == GIVEN,
+         is = now && now->description.given == GIVEN;
 
-    c->key = str_of(key);
-    if (before)
-        c->old_value = given_str(column_encode(call->arena, type, before));
-    if (now)
-        c->new_value = given_str(column_encode(call->arena, type, now));
-}
-
-static void note_text(struct call *call, struct list *changes, const char *key,
-                      const struct opt_str *before, const struct opt_str *now)
-{
-    bool was = before && before->given == GIVEN, is = now && now->given == GIVEN;
-
-    if (was == is && (!was || str_eq(before->value, now->value)))
-        return;
-    note_change(call, changes, key, &type_text, was ? &before->value : NULL,
-                is ? &now->value : NULL);
+    if (was || is)
+        audit_add_values(call, changes, "description", &type_text,
+                         was ? &before->description.value : NULL,
+                         is ? &now->description.value : NULL);
 }
 
 /* before, now: NULL where there was none, or is none any more. */
@@ -138,25 +127,20 @@ static enum err sticker_audit(struct call *call, enum audit_action action,
                               const struct sticker *before, const struct sticker *now)
 {
     const struct sticker *any = now ? now : before;
-    struct opt_str old[2] = { 0 }, new[2] = { 0 };
     struct list changes = { 0 };
 
-    if (before)
-        old[0] = given_str(before->name), old[1] = given_str(before->tags);
-    if (now)
-        new[0] = given_str(now->name), new[1] = given_str(now->tags);
-    note_text(call, &changes, "name", &old[0], &new[0]);
-    note_text(call, &changes, "description", before ? &before->description : NULL,
-              now ? &now->description : NULL);
-    note_text(call, &changes, "tags", &old[1], &new[1]);
+#define ADD(key, type, member)                                                   \
+    audit_add_values(call, &changes, key, type, before ? &before->member : NULL, \
+                     now ? &now->member : NULL)
+    ADD("name", &type_text, name);
+    add_description(call, &changes, before, now);
+    ADD("tags", &type_text, tags);
     if (!before || !now) {
-        note_change(call, &changes, "format_type", &type_count,
-                    before ? &before->format_type : NULL, now ? &now->format_type : NULL);
-        note_change(call, &changes, "guild_id", &type_id, before ? &before->guild_id : NULL,
-                    now ? &now->guild_id : NULL);
-        note_change(call, &changes, "available", &type_bool, before ? &before->available : NULL,
-                    now ? &now->available : NULL);
+        ADD("format_type", &type_count, format_type);
+        ADD("guild_id", &type_id, guild_id);
+        ADD("available", &type_bool, available);
     }
+#undef ADD
     return audit_with(call, any->guild_id, action, any->id, NULL, changes);
 }
 
@@ -303,7 +287,7 @@ static enum err may_change_sticker(struct call *call)
     struct sticker s;
     enum err e = sticker_of_path(call, &s);
     bool own = !e && s.user_id == call->caller->id;
-    uint64_t any = own ? EXPRESSIONS : PERMISSION(MANAGE_EXPRESSIONS);
+    uint64_t any = own ? PERMISSIONS_EXPRESSIONS : PERMISSION(MANAGE_EXPRESSIONS);
 
     return e || call->target.rights & any ? e : ERR_MISSING_PERMISSIONS;
 }

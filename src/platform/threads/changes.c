@@ -9,17 +9,6 @@
 
 /* --- the audit log -------------------------------------------------------------------- */
 
-static void add_change(struct call *call, struct list *ret, const char *key, struct str before,
-                       struct str now)
-{
-    if (before.p && str_eq(before, now))
-        return;
-    struct audit_change *c = list_add(call->arena, ret, sizeof *c);
-    *c = (struct audit_change){ .key = str_of(key), .new_value = given_str(now) };
-    if (before.p)
-        c->old_value = given_str(before);
-}
-
 static struct str int_text(struct call *call, int64_t v)
 {
     return str_printf(call->arena, "%lld", (long long)v);
@@ -38,24 +27,28 @@ struct list thread_changes(struct call *call, const struct channel *before,
     struct list out = { 0 };
     struct str none = { 0 };
 #define WAS(text) (before ? (text) : none)
-    add_change(call, &out, "name", WAS(column_encode(call->arena, &type_text, &before->name.value)),
-               column_encode(call->arena, &type_text, &now->name.value));
-    add_change(call, &out, "type", WAS(int_text(call, before->type)), int_text(call, now->type));
-    add_change(call, &out, "archived", WAS(bool_text(o->archived)), bool_text(t->archived));
-    add_change(call, &out, "locked", WAS(bool_text(o->locked)), bool_text(t->locked));
+    audit_add_change(call, &out, "name",
+                     WAS(column_encode(call->arena, &type_text, &before->name.value)),
+                     column_encode(call->arena, &type_text, &now->name.value));
+    audit_add_change(call, &out, "type", WAS(int_text(call, before->type)),
+                     int_text(call, now->type));
+    audit_add_change(call, &out, "archived", WAS(bool_text(o->archived)), bool_text(t->archived));
+    audit_add_change(call, &out, "locked", WAS(bool_text(o->locked)), bool_text(t->locked));
     if (now->type == CHANNEL_PRIVATE_THREAD)
-        add_change(call, &out, "invitable", WAS(bool_text(o->invitable.value)),
-                   bool_text(t->invitable.value));
-    add_change(call, &out, "auto_archive_duration", WAS(int_text(call, o->auto_archive_duration)),
-               int_text(call, t->auto_archive_duration));
-    add_change(call, &out, "rate_limit_per_user",
-               WAS(int_text(call, before->rate_limit_per_user.value)),
-               int_text(call, now->rate_limit_per_user.value));
-    add_change(call, &out, "flags", WAS(int_text(call, before->flags)), int_text(call, now->flags));
+        audit_add_change(call, &out, "invitable", WAS(bool_text(o->invitable.value)),
+                         bool_text(t->invitable.value));
+    audit_add_change(call, &out, "auto_archive_duration",
+                     WAS(int_text(call, o->auto_archive_duration)),
+                     int_text(call, t->auto_archive_duration));
+    audit_add_change(call, &out, "rate_limit_per_user",
+                     WAS(int_text(call, before->rate_limit_per_user.value)),
+                     int_text(call, now->rate_limit_per_user.value));
+    audit_add_change(call, &out, "flags", WAS(int_text(call, before->flags)),
+                     int_text(call, now->flags));
     if (now->applied_tags.value.count || (before && before->applied_tags.value.count))
-        add_change(call, &out, "applied_tags",
-                   WAS(column_encode(call->arena, &type_ids, &before->applied_tags.value)),
-                   column_encode(call->arena, &type_ids, &now->applied_tags.value));
+        audit_add_change(call, &out, "applied_tags",
+                         WAS(column_encode(call->arena, &type_ids, &before->applied_tags.value)),
+                         column_encode(call->arena, &type_ids, &now->applied_tags.value));
 #undef WAS
     return out;
 }
