@@ -64,9 +64,9 @@ export function markdown(text, context = {}) {
       continue;
     }
     const fence = rest.indexOf("```", 1);
-    const upTo = fence > 0 && BLOCK.test(rest.slice(fence)) ? fence : rest.length;
-    lines(rest.slice(0, upTo), context, out);
-    rest = rest.slice(upTo);
+    const end = fence > 0 && BLOCK.test(rest.slice(fence)) ? fence : rest.length;
+    lines(rest.slice(0, end), context, out);
+    rest = rest.slice(end);
   }
   return out;
 }
