@@ -84,6 +84,7 @@ const struct domain *const guildhall_domains[] = {
     &contacts_domain,
     &regions_domain,
     &voice_domain,
+    &voice_rooms_domain,
     &calls_domain,
     &voice_keys_domain,
     &voice_effects_domain,

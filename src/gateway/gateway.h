@@ -73,6 +73,9 @@ struct gateway_source {
     enum err (*member_count)(struct tx *tx, snowflake guild_id, int64_t *ret);
     /* Members with users, for GUILD_MEMBERS_CHUNK. */
     enum err (*members)(struct tx *tx, const struct gateway_search *search, struct list *ret);
+    /* Voice channels that a member sees and that have something to tell, for CHANNEL_INFO:
+     * struct voice_room. ERR_UNKNOWN_… when it is gone. */
+    enum err (*rooms)(struct tx *tx, snowflake guild_id, snowflake user_id, struct list *ret);
     /* Sounds of a guild, for SOUNDBOARD_SOUNDS. */
     enum err (*sounds)(struct tx *tx, snowflake guild_id, struct list *ret);
 };

@@ -9,6 +9,7 @@
 #include "platform/members/members.h"
 #include "platform/relationships/friends.h"
 #include "platform/sounds/sounds.h"
+#include "voice/states.h"
 
 /* Intents that are allowed to bots without an application of their own. */
 enum { LIMITED_INTENTS = 1 << 13 | 1 << 15 | 1 << 19 };
@@ -152,6 +153,24 @@ static enum err source_members(struct tx *tx, const struct gateway_search *s, st
     return members_after(tx, s->guild_id, s->after, s->limit, ret);
 }
 
+static enum err source_rooms(struct tx *tx, snowflake guild_id, snowflake user_id, struct list *ret)
+{
+    struct guild_parts parts;
+    struct member member;
+    struct guild guild;
+    enum err e = guild_find(tx, guild_id, &guild);
+
+    if (!e)
+        e = member_find(tx, guild_id, user_id, &member);
+    if (!e)
+        e = guild_parts(tx, guild_id, &parts);
+    if (e)
+        return e;
+    guild.roles = parts.roles;
+    struct rights_of who = guild_rights_of(&guild, &member);
+    return voice_rooms(tx, &who, &parts.channels, ret);
+}
+
 const struct gateway_source gateway_source = {
     .application = source_application,
     .starts = source_starts,
@@ -167,5 +186,6 @@ const struct gateway_source gateway_source = {
     .member = member_find,
     .member_count = member_count,
     .members = source_members,
+    .rooms = source_rooms,
     .sounds = guild_sounds,
 };

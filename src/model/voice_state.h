@@ -39,6 +39,13 @@ struct voice_server {
     struct opt_str endpoint;  /* host and path, without scheme; null: none now */
 };
 
+/* What a voice channel of a guild tells of itself. */
+struct voice_room {
+    snowflake id, guild_id;
+    struct opt_str status;
+    struct opt_int voice_start_time; /* seconds; null: nobody is there */
+};
+
 /* A call in a private channel. */
 struct voice_call {
     snowflake channel_id, message_id;

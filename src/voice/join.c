@@ -8,6 +8,7 @@
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
 #include "voice/calls.h"
+#include "voice/rooms.h"
 #include "voice/rules.h"
 
 enum { MAYBE = OPTIONAL | NULLABLE };
@@ -247,7 +248,9 @@ static enum err voice_join_channel(struct call *call, struct session_order *o,
         return e;
     if (outcome != VOICE_CHANGES)
         join_answer_session(call, o, &s);
-    if (was && outcome >= VOICE_TAKES_OVER)
+    if (!stays)
+        e = room_entered(call, &s);
+    if (!e && was && outcome >= VOICE_TAKES_OVER)
         e = hook_voice_left(call, was);
     return e || !in->afk_channel_id ? e : voice_watch_idle(call, &s);
 }

@@ -8,6 +8,7 @@
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
+#include "voice/rooms.h"
 #include "voice/voice.h"
 
 /* --- telling -------------------------------------------------------------------------- */
@@ -192,7 +193,9 @@ enum err voice_move(struct call *call, const struct voice_state *s, const struct
     if (e)
         return e;
     voice_send_server(call, &moved);
-    e = hook_voice_left(call, s);
+    e = room_entered(call, &moved);
+    if (!e)
+        e = hook_voice_left(call, s);
     return e ? e : voice_watch_idle(call, &moved);
 }
 
@@ -252,6 +255,8 @@ enum err voice_drop_channel(struct call *call, const struct channel *c)
 
     if (!e)
         e = voice_leave_all(call, &states);
+    if (!e)
+        e = room_forget(call->tx, c->id);
     return e ? e : stage_close(call, c->id);
 }
 
@@ -261,6 +266,8 @@ enum err voice_drop_guild(struct call *call, snowflake guild_id)
     enum err e = voice_in_guild(call->tx, guild_id, &states);
     const struct voice_state *s = states.items;
 
+    if (!e)
+        e = rooms_forget_guild(call->tx, guild_id);
     for (size_t i = 0; !e && i < states.count; i++) {
         struct voice_state gone = without_channel(&s[i]);
 

@@ -109,6 +109,11 @@ enum err stages_show(struct tx *tx, struct gateway_guild *ret);
 enum err voice_show(struct tx *tx, const struct rights_of *who, const struct list *channels,
                     bool all, struct gateway_guild *ret);
 
+/* struct voice_room: those among the channels that have something to tell and that somebody
+ * with these rights can view. */
+enum err voice_rooms(struct tx *tx, const struct rights_of *who, const struct list *channels,
+                     struct list *ret);
+
 extern const struct domain stages_domain;
 
 #endif

@@ -11,7 +11,7 @@
 #include "relay/relay.h"
 
 extern const struct domain regions_domain, voice_domain, calls_domain;
-extern const struct domain voice_keys_domain, voice_effects_domain;
+extern const struct domain voice_keys_domain, voice_effects_domain, voice_rooms_domain;
 extern const struct domain streams_domain, stream_files_domain;
 
 /* What an operator sets, before the server starts: whether keys may be signed with the

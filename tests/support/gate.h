@@ -29,7 +29,8 @@ void gate_identify(struct gate *g, const char *more);
 void gate_resume(struct gate *g, const char *session_id, uint64_t seq);
 
 /* The next message, or NULL: nothing came in time, or it was closed. That others come
- * and go (PRESENCE_UPDATE) is passed over, unless the gate watches. */
+ * and go (PRESENCE_UPDATE, VOICE_CHANNEL_START_TIME_UPDATE) is passed over, unless the gate
+ * watches. */
 void gate_watch(struct gate *g, bool watch);
 const struct dom *gate_read(struct gate *g, int wait_ms);
 /* Whether something was received that is not read yet, in plain bytes. */

@@ -1,6 +1,4 @@
 /* answers.c - questions about guilds whose answer is short. */
-#include <stdio.h>
-
 #include "base/mem.h"
 #include "gateway/commands/opcodes.h"
 #include "gateway/sessions/errands.h"
@@ -11,17 +9,7 @@
 #include "gateway/views/topics.h"
 #include "gateway/wire/messages.h"
 #include "model/sound.h"
-
-static void answer_tell(struct session *s, enum event event, snowflake guild_id, const char *list)
-{
-    char payload[96];
-
-    if (!seat_find(&s->seats, SUBJECT_GUILD, guild_id))
-        return;
-    int n = snprintf(payload, sizeof payload, "{\"guild_id\":\"%llu\",\"%s\":[]}",
-                     (unsigned long long)guild_id, list);
-    session_tell(s, event, str_slice(payload, (size_t)n));
-}
+#include "model/voice_state.h"
 
 /* --- op 31 ---------------------------------------------------------------------------- */
 
@@ -95,12 +83,112 @@ void handle_request_sounds(struct peer *p, int op, struct str raw, const void *d
     }
 }
 
-/* op 36 and 43: channels that have something to tell; none has, yet. */
+/* --- op 36 and 43 --------------------------------------------------------------------- */
+
+struct room_listing {
+    struct session_errand errand;
+    snowflake guild_id, user_id;
+    enum event event;
+    bool status, time;  /* what is asked for */
+    struct str payload; /* in the look's arena */
+    bool told;
+};
+
+static void room_write(struct json *j, const struct room_listing *l, const struct voice_room *r)
+{
+    bool status = l->status && r->status.given == GIVEN;
+    bool time = l->time && r->voice_start_time.given == GIVEN;
+
+    if (!status && !time)
+        return;
+    json_object(j);
+    json_name(j, "id");
+    json_id(j, r->id);
+    if (status) {
+        json_name(j, "status");
+        json_text(j, r->status.value);
+    }
+    if (time) {
+        json_name(j, "voice_start_time");
+        json_int(j, r->voice_start_time.value);
+    }
+    json_object_end(j);
+}
+
+static enum err room_look(struct load *load, struct tx *tx)
+{
+    struct room_listing *l = container_of(load, struct room_listing, errand.load);
+    const struct gateway_source *source = load->hub->gateway->options.source;
+    struct list rooms;
+    struct buf out;
+    struct json j = json_to(&out);
+    enum err e = source->rooms(tx, l->guild_id, l->user_id, &rooms);
+
+    if (e)
+        return e;
+    buf_init(&out, 4 * 1024 * 1024);
+    json_object(&j);
+    json_name(&j, "guild_id");
+    json_id(&j, l->guild_id);
+    json_name(&j, "channels");
+    json_array(&j);
+    for (size_t i = 0; i < rooms.count; i++)
+        room_write(&j, l, (const struct voice_room *)rooms.items + i);
+    json_array_end(&j);
+    json_object_end(&j);
+    l->payload = buf_take(&out, tx_arena(tx));
+    return OK;
+}
+
+static bool room_step(struct session_errand *e)
+{
+    struct room_listing *l = container_of(e, struct room_listing, errand);
+
+    if (l->told || !seat_find(&e->session->seats, SUBJECT_GUILD, l->guild_id))
+        return false;
+    e->load.run = room_look;
+    return true;
+}
+
+static void room_stepped(struct session_errand *e, enum err error)
+{
+    struct room_listing *l = container_of(e, struct room_listing, errand);
+
+    if (!error)
+        session_tell(e->session, l->event, l->payload);
+    l->told = true;
+}
+
+static void room_listing_free(struct session_errand *e)
+{
+    mem_free(container_of(e, struct room_listing, errand));
+}
+
+static bool asks_for(const struct channel_info *in, const char *field)
+{
+    const struct str *names = in->fields.items;
+
+    for (size_t i = 0; i < in->fields.count; i++)
+        if (str_is(names[i], field))
+            return true;
+    return !in->fields.count;
+}
+
 void handle_channel_info(struct peer *p, int op, struct str raw, const void *d)
 {
     const struct channel_info *in = d;
+    struct room_listing *l = mem_new(sizeof *l);
+    bool info = op == OP_CHANNEL_INFO;
 
     (void)raw;
-    answer_tell(p->session, op == OP_CHANNEL_INFO ? EVENT_CHANNEL_INFO : EVENT_CHANNEL_STATUSES,
-                in->guild_id, "channels");
+    l->errand.step = room_step;
+    l->errand.stepped = room_stepped;
+    l->errand.free = room_listing_free;
+    l->errand.needs_socket = true;
+    l->guild_id = in->guild_id;
+    l->user_id = p->session->caller.id;
+    l->event = info ? EVENT_CHANNEL_INFO : EVENT_CHANNEL_STATUSES;
+    l->status = !info || asks_for(in, "status");
+    l->time = info && asks_for(in, "voice_start_time");
+    errand_begin(p->session, &l->errand);
 }

@@ -16,6 +16,7 @@ static const struct type word = { .kind = KIND_STRING };
 static const struct type number = { .kind = KIND_INT };
 static const struct type truth = { .kind = KIND_BOOL };
 static const struct type one_id = { .kind = KIND_ID };
+static const struct type words = { .kind = KIND_ARRAY, .max = 20, .of = &word };
 static const struct type ids = { .kind = KIND_ARRAY, .max = 200, .of = &one_id };
 
 static const struct field properties_fields[] = {
@@ -100,6 +101,7 @@ static const struct type request_sounds = { .kind = KIND_OBJECT, .schema = &soun
 
 static const struct field channel_info_fields[] = {
     { FIELD(struct channel_info, guild_id), .type = &one_id },
+    { FIELD(struct channel_info, fields), .type = &words, .flags = MAYBE },
     { 0 },
 };
 static const struct schema channel_info_schema = { .size = sizeof(struct channel_info),

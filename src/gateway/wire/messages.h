@@ -54,6 +54,7 @@ struct request_sounds {
 /* op 36, 43 */
 struct channel_info {
     snowflake guild_id;
+    struct list fields; /* struct str; op 43 alone. None: all */
 };
 
 #endif

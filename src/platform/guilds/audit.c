@@ -25,6 +25,8 @@ static const struct field options_fields[] = {
       .flags = OPTIONAL },
     { FIELD(struct audit_options, auto_moderation_rule_trigger_type), .type = &type_text,
       .flags = OPTIONAL },
+    { FIELD(struct audit_options, status), .type = &type_text, .flags = OPTIONAL,
+      .doc = "Of a voice channel" },
     { FIELD(struct audit_options, application_id), .type = &type_id, .flags = OPTIONAL,
       .doc = "Whose commands" },
     { 0 },

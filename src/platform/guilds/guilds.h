@@ -87,6 +87,8 @@ enum audit_action {
     AUDIT_AUTOMOD_ALERT = 144,
     AUDIT_AUTOMOD_TIMEOUT = 145,
     AUDIT_AUTOMOD_QUARANTINE = 146,
+    AUDIT_VOICE_STATUS_CREATE = 192,
+    AUDIT_VOICE_STATUS_DELETE = 193,
     AUDIT_EVENT_EXCEPTION_CREATE = 200,
     AUDIT_EVENT_EXCEPTION_UPDATE = 201,
     AUDIT_EVENT_EXCEPTION_DELETE = 202,
@@ -104,6 +106,7 @@ struct audit_options {
     struct opt_id channel_id, message_id, id, application_id, event_exception_id;
     struct opt_str count, type, role_name, delete_member_days, members_removed;
     struct opt_str auto_moderation_rule_name, auto_moderation_rule_trigger_type;
+    struct opt_str status;
 };
 /* What was changed; the values are JSON. Invites tell their code and limits. */
 struct audit_change {
