@@ -9,6 +9,7 @@
 #include "platform/applications/applications.h"
 #include "platform/automod/automod.h"
 #include "platform/channels/channels.h"
+#include "platform/contacts/contacts.h"
 #include "platform/emojis/emojis.h"
 #include "platform/guild_settings/guild_settings.h"
 #include "platform/guilds/guilds.h"

@@ -4,7 +4,7 @@
 
 #include "interactions/internal.h"
 #include "platform/messages/body.h"
-#include "platform/messages/component.h"
+#include "platform/message_parts/component.h"
 
 /* --- schema.c: the body --------------------------------------------------------------- */
 

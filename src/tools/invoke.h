@@ -12,7 +12,7 @@
 
 #include "json/schema.h"
 #include "model/types.h"
-#include "platform/messages/component.h"
+#include "platform/message_parts/component.h"
 #include "tools/tools.h"
 #include "tools/wire.h"
 

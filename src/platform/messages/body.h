@@ -2,7 +2,8 @@
 #ifndef PLATFORM_MESSAGES_BODY_H
 #define PLATFORM_MESSAGES_BODY_H
 
-#include "platform/messages/component.h"
+#include "platform/message_parts/component.h"
+#include "platform/message_parts/embed.h"
 #include "platform/messages/messages.h"
 #include "platform/polls/polls.h"
 #include "platform/stickers/stickers.h"
@@ -68,10 +69,6 @@ extern const struct type type_message_content, type_attachments_in, type_allowed
 /* clang-format on */
 
 extern const struct type message_create_body, message_edit_body, webhook_message_body;
-
-/* Parts that other bodies have too, and how they are kept. */
-extern const struct type type_embeds_in;
-struct str embeds_text(struct arena *arena, const struct list *embeds);
 
 /* --- write.c -------------------------------------------------------------------------- */
 

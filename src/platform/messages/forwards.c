@@ -5,6 +5,7 @@
 #include "model/ids.h"
 #include "model/permissions.h"
 #include "platform/channels/channels.h"
+#include "platform/message_parts/kept.h"
 
 /* What is shown of a message that was taken along: not who wrote it, nor where. Files are last. */
 static const struct field snapshot_fields[] = {
@@ -35,13 +36,13 @@ static struct opt_str snapshot_text(struct call *call, const struct message *m)
     if (m->snapshot.given == GIVEN)
         return m->snapshot;
     shown.attachments = (struct list){ 0 };
-    struct str text = encoded(call->arena, &type_snapshot, &shown);
+    struct str text = kept_text(call->arena, &type_snapshot, &shown);
     return given_str(str_slice(text.p, text.n - (sizeof NO_FILES - 1)));
 }
 
 void snapshot_show(struct call *call, struct message *m)
 {
-    struct str files = encoded(call->arena, &type_message_files, &m->snapshot_files);
+    struct str files = kept_text(call->arena, &type_message_files, &m->snapshot_files);
 
     m->message_snapshots = given_str(
         STR_CONCAT(call->arena, STR("[{\"message\":"), m->snapshot.value, files, STR("}}]")));

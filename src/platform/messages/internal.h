@@ -72,30 +72,17 @@ struct media media_of(struct str filename, struct str bytes);
 /* May a browser show it by itself? */
 bool media_is_safe(struct str type);
 
-/* --- embeds.c ------------------------------------------------------------------------- */
-
-extern const struct type type_media_url; /* http, https, or attachment://filename */
-/* What only all of them together can break. */
-void embeds_check(struct form *form, const struct place *here, const struct opt_list *embeds);
-
-/* --- components.c --------------------------------------------------------------------- */
+/* --- component_emojis.c --------------------------------------------------------------- */
 
 /* Whose emoji a sender may use. */
 struct emoji_user sender_emojis(const struct sender *from);
-/* component_emojis.c: refuses emoji that the sender may not use, at their places, and gives
+/* Refuses emoji that the sender may not use, at their places, and gives
  * those that came by id their name. here: of the body. */
 enum err components_take_emojis(struct call *call, const struct sender *from,
                                 const struct place *here, const struct list *components);
-void components_check(struct form *form, const struct place *here,
-                      const struct opt_list *components, bool v2);
 
 /* --- schema.c ------------------------------------------------------------------------- */
 
-/* A value as JSON. */
-struct str encoded(struct arena *arena, const struct type *type, const void *value);
-/* Members that came as null are left out when the object is kept: clients take a key
- * that is there for a value. */
-void drop_nulls(const struct schema *schema, void *object);
 /* What depends on whether the message is made of components only. */
 void body_check_kind(struct form *form, const struct place *here, const struct message_body *in,
                      bool only_components);

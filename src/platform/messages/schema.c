@@ -4,27 +4,6 @@
 #include "base/utf8.h"
 #include "json/read.h"
 
-struct str encoded(struct arena *arena, const struct type *type, const void *value)
-{
-    struct buf out;
-    struct json j = json_to(&out);
-
-    buf_init(&out, CALL_MAX_REPLY);
-    schema_encode(&j, type, value);
-    return buf_take(&out, arena);
-}
-
-void drop_nulls(const struct schema *schema, void *object)
-{
-    for (const struct field *f = schema->fields; f->name.p; f++) {
-        enum given *given = (enum given *)((char *)object + f->offset);
-
-        /* It is the first member of all that may be missing. */
-        if (f->member >= MEMBER_OPT_STR && *given == GIVEN_NULL)
-            *given = ABSENT;
-    }
-}
-
 /* --- mentions ------------------------------------------------------------------------- */
 
 static const struct choice mention_kinds[] = {

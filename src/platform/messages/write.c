@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "model/permissions.h"
+#include "platform/message_parts/kept.h"
 
 /* What a sender may say about a message. */
 static const int64_t SENDER_FLAGS = MESSAGE_SUPPRESS_EMBEDS | MESSAGE_SUPPRESS_NOTIFICATIONS |
@@ -171,7 +172,7 @@ static enum err take_stickers(struct call *call, const struct sender *from, stru
         *(struct sticker_item *)list_add(call->arena, &items, sizeof(struct sticker_item)) =
             (struct sticker_item){ s.id, s.name, s.format_type };
     }
-    *ret = given_str(encoded(call->arena, &type_sticker_items, &items));
+    *ret = given_str(kept_text(call->arena, &type_sticker_items, &items));
     return OK;
 }
 

@@ -4,6 +4,7 @@
 
 #include "platform/accounts/settings.h"
 #include "platform/relationships/bonds.h"
+#include "platform/relationships/bulk.h"
 #include "platform/relationships/friends.h"
 #include "platform/relationships/relationships.h"
 #include "platform/relationships/suggestions.h"
@@ -128,44 +129,10 @@ struct game_body {
     int64_t type;
 };
 
-struct contact_account_body {
-    struct str name;
-    struct opt_bool friend_sync;
-};
-struct contact_entry {
-    struct str friend_id;
-    struct opt_str name;
-};
-struct contacts_body {
-    struct list friend_list_entries; /* struct contact_entry */
-    bool background, include_mutual_friends_count, add_reverse_friend_suggestions;
-    int64_t allowed_in_suggestions; /* enum allowed_in */
-};
-struct contacts_reply {
-    struct opt_str bulk_add_token;
-    struct list friend_suggestions; /* struct friend_suggestion */
-};
-/* The address book, as the connection that it is. */
-struct contact_account {
-    struct str id, type, name;
-    bool verified, revoked, friend_sync, show_activity, two_way_link;
-    int64_t visibility, metadata_visibility;
-    struct list integrations; /* none: an address book leads to no guild */
-};
-struct contact_settings {
-    int64_t allowed_in_suggestions;
-};
-struct connections_changed {
-    snowflake user_id;
-};
-
 extern const struct schema removal_query_schema;
 extern const struct type request_body, relationship_body, nickname_body, removal_body, bulk_body,
     bulk_reply;
 extern const struct type game_request_body, game_body, game_accept_body;
-extern const struct type contact_account_body, contact_account_reply, contacts_body, contacts_reply,
-    contact_settings_reply;
-extern const struct schema connections_changed_schema;
 
 /* --- ask.c: asking and accepting ------------------------------------------------------ */
 
@@ -192,39 +159,5 @@ enum err relationships_end_some(struct call *call, const struct account_ending *
 
 enum err bulk_remove_relationships(struct call *call);
 enum err bulk_add_relationships(struct call *call);
-/* A token that lets the caller ask these people at once. */
-enum err bulk_token_issue(struct call *call, const struct list *user_ids, struct str *ret);
-
-/* --- contact_rows.c: address books ---------------------------------------------------- */
-
-/* Whose contacts hear of somebody who has an address book here. */
-enum allowed_in { ALLOWED_MUTUAL = 1, ALLOWED_ALL = 2 };
-
-struct contact_list {
-    struct opt_str name; /* GIVEN_NULL: there is none yet */
-    bool friend_sync;
-    int64_t allowed_in_suggestions;
-};
-enum err contact_list_find(struct tx *tx, snowflake user_id, struct contact_list *ret);
-enum err contact_list_save(struct tx *tx, snowflake user_id, const struct contact_list *l);
-
-/* A number as it is kept. */
-struct contact {
-    struct str digest;
-    struct opt_str name;
-};
-struct str contact_digest(const struct auth *auth, struct arena *arena, struct str number);
-/* From now on the address book has these (struct contact; it sorts them) and no others. */
-enum err contacts_replace(struct tx *tx, snowflake user_id, struct list *contacts);
-enum err contact_exists(struct tx *tx, snowflake user_id, struct str digest, bool *ret);
-
-struct phone_owner {
-    snowflake id;
-    struct str phone;
-};
-/* The accounts (struct phone_owner) with the numbers of these (struct contact_entry). */
-enum err users_by_phone(struct tx *tx, const struct list *entries, struct list *ret);
-/* Whose address books have this number and let everybody know (snowflakes). */
-enum err owners_of_contact(struct tx *tx, struct str digest, struct list *ret);
 
 #endif

@@ -3,7 +3,7 @@
 #define PLATFORM_WEBHOOKS_GITHUB_H
 
 #include "json/schema.h"
-#include "platform/messages/embed.h"
+#include "platform/message_parts/embed.h"
 
 /* An issue, a comment, a repository, a person: whatever has a name and a page. */
 struct github_object {

@@ -4,7 +4,7 @@
 #include "base/buf.h"
 #include "base/utf8.h"
 #include "platform/messages/body.h"
-#include "platform/messages/embed.h"
+#include "platform/message_parts/embed.h"
 #include "platform/webhooks/internal.h"
 
 enum { MOST_TEXT = 2000, MOST_FIELDS = 25, LONGEST_TEXT = 64 * 1024 };

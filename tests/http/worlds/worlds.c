@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "files.h"
+#include "platform/seeds/seed.h"
 #include "platform/worlds/internal.h"
-#include "platform/worlds/seed.h"
 #include "postgres.h"
 #include "venues.h"
 #include "waits.h"

@@ -1,8 +1,9 @@
 /* component_trees.c - all components of a message together, and how they are kept. */
-#include "platform/messages/component_parts.h"
+#include "platform/message_parts/component_parts.h"
 
 #include "base/utf8.h"
 #include "model/rows.h"
+#include "platform/message_parts/kept.h"
 
 enum { MOST_ROWS = 5, MOST_IN_ROW = 5 };
 
@@ -182,11 +183,11 @@ static void give_id(struct ids *ids, struct component *c)
 static void leave_out_nulls(struct ids *unused, struct component *c)
 {
     (void)unused;
-    drop_nulls(&component_schema, c);
+    kept_drop_nulls(&component_schema, c);
     for (size_t i = 0; i < c->options.value.count; i++)
-        drop_nulls(&option_schema, (struct component_option *)c->options.value.items + i);
+        kept_drop_nulls(&option_schema, (struct component_option *)c->options.value.items + i);
     for (size_t i = 0; i < c->items.value.count; i++)
-        drop_nulls(&gallery_schema, (struct gallery_item *)c->items.value.items + i);
+        kept_drop_nulls(&gallery_schema, (struct gallery_item *)c->items.value.items + i);
 }
 
 struct str components_text(struct arena *arena, struct list *components)
@@ -196,7 +197,7 @@ struct str components_text(struct arena *arena, struct list *components)
     component_trees_visit(components, &ids, leave_out_nulls);
     component_trees_visit(components, &ids, note_id);
     component_trees_visit(components, &ids, give_id);
-    return encoded(arena, &type_components_in, components);
+    return kept_text(arena, &type_components_in, components);
 }
 
 struct list components_read(struct arena *arena, struct str text)

@@ -1,5 +1,5 @@
 /* contact_rows.c - address books in the store. */
-#include "platform/relationships/internal.h"
+#include "platform/contacts/internal.h"
 
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /* embeds.c - the cards below a message's text. */
-#include "platform/messages/internal.h"
+#include "platform/message_parts/embed.h"
 
 #include "base/utf8.h"
-#include "platform/messages/embed.h"
+#include "platform/message_parts/kept.h"
 
 static bool starts_with_scheme(struct str s)
 {
@@ -167,16 +167,16 @@ void embeds_check(struct form *form, const struct place *here, const struct opt_
 static void embed_clean(struct embed *e)
 {
     e->type = STR("rich");
-    drop_nulls(&embed_schema, e);
+    kept_drop_nulls(&embed_schema, e);
     if (e->footer.value)
-        drop_nulls(&footer_schema, e->footer.value);
+        kept_drop_nulls(&footer_schema, e->footer.value);
     if (e->author.value)
-        drop_nulls(&author_schema, e->author.value);
+        kept_drop_nulls(&author_schema, e->author.value);
 }
 
 struct str embeds_text(struct arena *arena, const struct list *embeds)
 {
     for (size_t i = 0; i < embeds->count; i++)
         embed_clean(&((struct embed *)embeds->items)[i]);
-    return encoded(arena, &type_embeds_in, embeds);
+    return kept_text(arena, &type_embeds_in, embeds);
 }

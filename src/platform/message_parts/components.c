@@ -1,5 +1,5 @@
 /* components.c - the component object, row by row. */
-#include "platform/messages/component_parts.h"
+#include "platform/message_parts/component_parts.h"
 
 static const struct choice component_types[] = {
     { ACTION_ROW, NULL, "ACTION_ROW", "Buttons side by side, or a menu" },

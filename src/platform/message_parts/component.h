@@ -2,8 +2,8 @@
  *
  * One struct for all: which members count depends on the type. Messages and modals are
  * made of them. */
-#ifndef PLATFORM_MESSAGES_COMPONENT_H
-#define PLATFORM_MESSAGES_COMPONENT_H
+#ifndef PLATFORM_MESSAGE_PARTS_COMPONENT_H
+#define PLATFORM_MESSAGE_PARTS_COMPONENT_H
 
 #include "json/schema.h"
 
@@ -69,6 +69,11 @@ void component_require(struct form *form, const struct place *here, const char *
  * text. here: of the list. */
 void components_check_all(struct form *form, const struct place *list,
                           const struct list *components);
+
+/* The same, and what depends on whether the message is made of components only (v2). here: of
+ * the body. */
+void components_check(struct form *form, const struct place *here,
+                      const struct opt_list *components, bool v2);
 
 /* As they are kept: each has got an id by then. */
 struct str components_text(struct arena *arena, struct list *components);

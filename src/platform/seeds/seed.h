@@ -4,10 +4,10 @@
  * the jth member of the nth guild) without looking at anything else. So nothing has
  * to be remembered while a world is written, and it is written in the order of
  * its keys. */
-#ifndef PLATFORM_WORLDS_SEED_H
-#define PLATFORM_WORLDS_SEED_H
+#ifndef PLATFORM_SEEDS_SEED_H
+#define PLATFORM_SEEDS_SEED_H
 
-#include "platform/worlds/worlds.h"
+#include "platform/seeds/seeds.h"
 
 /* What a draw is for: the same place gives another number for each. */
 enum seed_draw {

@@ -1,5 +1,5 @@
 /* component_parts.c - what components hold, row by row: choices, little pictures, media. */
-#include "platform/messages/component_parts.h"
+#include "platform/message_parts/component_parts.h"
 
 static const struct type type_option_text = { .kind = KIND_STRING, .min = 1, .max = 100 };
 static const struct type type_option_description = { .kind = KIND_STRING, .max = 100 };

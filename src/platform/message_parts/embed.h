@@ -1,8 +1,9 @@
 /* embed.h - the cards below a message's text, as bodies hold them. */
-#ifndef PLATFORM_MESSAGES_EMBED_H
-#define PLATFORM_MESSAGES_EMBED_H
+#ifndef PLATFORM_MESSAGE_PARTS_EMBED_H
+#define PLATFORM_MESSAGE_PARTS_EMBED_H
 
 #include "json/schema.h"
+#include "model/types.h"
 
 enum {
     EMBEDS_MOST = 10,
@@ -35,6 +36,13 @@ struct embed {
 };
 
 extern const struct type type_embed_link; /* http or https */
+extern const struct type type_media_url;  /* the same, or attachment://filename */
+extern const struct type type_embeds_in;
+
+/* What only all of them together can break. */
+void embeds_check(struct form *form, const struct place *here, const struct opt_list *embeds);
+/* As they are kept. */
+struct str embeds_text(struct arena *arena, const struct list *embeds);
 
 size_t embeds_characters(const struct list *embeds);
 

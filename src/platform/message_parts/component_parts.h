@@ -1,9 +1,9 @@
 /* component_parts.h - what components hold besides numbers and words. */
-#ifndef PLATFORM_MESSAGES_COMPONENT_PARTS_H
-#define PLATFORM_MESSAGES_COMPONENT_PARTS_H
+#ifndef PLATFORM_MESSAGE_PARTS_COMPONENT_PARTS_H
+#define PLATFORM_MESSAGE_PARTS_COMPONENT_PARTS_H
 
-#include "platform/messages/component.h"
-#include "platform/messages/internal.h"
+#include "platform/message_parts/component.h"
+#include "platform/message_parts/embed.h"
 
 struct component_default {
     snowflake id;

@@ -1,5 +1,5 @@
 /* contact_schema.c - what the routes of address books take and answer, row by row. */
-#include "platform/relationships/internal.h"
+#include "platform/contacts/internal.h"
 
 static const struct type type_list_name = {
     .kind = KIND_STRING, .flags = TYPE_TRIM, .min = 1, .max = 100

@@ -1,0 +1,25 @@
+/* kept.c - objects of a body as they lie in a column. */
+#include "platform/message_parts/kept.h"
+
+#include "api/call.h"
+
+struct str kept_text(struct arena *arena, const struct type *type, const void *value)
+{
+    struct buf out;
+    struct json j = json_to(&out);
+
+    buf_init(&out, CALL_MAX_REPLY);
+    schema_encode(&j, type, value);
+    return buf_take(&out, arena);
+}
+
+void kept_drop_nulls(const struct schema *schema, void *object)
+{
+    for (const struct field *f = schema->fields; f->name.p; f++) {
+        enum given *given = (enum given *)((char *)object + f->offset);
+
+        /* It is the first member of all that may be missing. */
+        if (f->member >= MEMBER_OPT_STR && *given == GIVEN_NULL)
+            *given = ABSENT;
+    }
+}
