@@ -155,9 +155,10 @@ static void watcher_want(struct traffic_watcher *x, const struct live_request *i
                                               .session = in->session,
                                               .text = in->text,
                                               .application = in->application_id };
+    /* What is noted as soon as somebody looks has to be seen. */
+    traffic_range(x->workbench->traffic, &oldest, &newest);
     if (!x->admitted)
         traffic_hold(x->workbench->traffic);
-    traffic_range(x->workbench->traffic, &oldest, &newest);
     if (in->after.given)
         x->page.after = (uint64_t)in->after.value;
     else if (!x->admitted)

@@ -33,16 +33,6 @@ static bool indexing_claim(void)
            atomic_compare_exchange_strong(&indexing_planned, &until, now + EVERY / 2);
 }
 
-enum err indexing_plan(struct call *call)
-{
-    return indexing_claim() ? job_schedule(call, &message_indexing, 0, clock_us(), STR("")) : OK;
-}
-
-enum err indexing_hears(struct call *call, const struct message_made *made)
-{
-    return made->message->ephemeral_for ? OK : indexing_plan(call);
-}
-
 static enum err indexing_schedule(struct call *call)
 {
     return job_schedule(call, &message_indexing, 0, clock_us(), STR(""));
@@ -55,6 +45,15 @@ void indexing_wake(struct call *call)
                      &(struct errand){ .name = "message-indexing",
                                        .store = ROUTE_STORE_WRITE,
                                        .run = indexing_schedule });
+}
+
+/* Not in the message's own transaction, which would meet the job's on its row. If the server
+ * ends before, the next message or search asks for the run. */
+enum err indexing_hears(struct call *call, const struct message_made *made)
+{
+    if (!made->message->ephemeral_for)
+        call->after = indexing_wake;
+    return OK;
 }
 
 static const char DONE[] = "delete from message_unindexed where message_id = $1";
@@ -76,8 +75,13 @@ static enum err indexing_run(struct call *call, const struct job *job)
         if (!e)
             e = tx_exec(call->tx, DONE, BIND(v_id(d->id)), NULL);
     }
-    if (e || !documents.count)
+    if (e)
         return e;
+    /* Those who came since somebody asked did not ask themselves: one more look. */
+    int64_t planned = indexing_planned;
+    if (!documents.count)
+        return planned > clock_us() ? job_schedule(call, &message_indexing, 0, planned, STR(""))
+                                    : OK;
     bool more = i < documents.count || documents.count == AT_ONCE;
     return job_schedule(call, &message_indexing, 0, clock_us() + (more ? PAUSE : EVERY), STR(""));
 }

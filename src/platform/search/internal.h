@@ -95,9 +95,7 @@ enum err message_index_put(struct call *call, const struct search_document *d);
 /* --- indexing.c ----------------------------------------------------------------------- */
 
 extern const struct job_kind message_indexing;
-/* Sees to it that noted messages are indexed soon. */
-enum err indexing_plan(struct call *call);
-/* The same after a read that found some of them. */
+/* Sees to it that noted messages are indexed soon: a call's `after`. */
 void indexing_wake(struct call *call);
 enum err indexing_hears(struct call *call, const struct message_made *made);
 

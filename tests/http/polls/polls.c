@@ -5,6 +5,7 @@
 #include "guilds.h"
 #include "rooms.h"
 #include "venues.h"
+#include "waits.h"
 
 #define MESSAGES "/channels/%s/messages"
 #define MESSAGE  MESSAGES "/%s"
@@ -326,13 +327,7 @@ static int64_t rows_left(struct world *w)
 
 static void expect_all_gone(struct world *w)
 {
-    for (int i = 0; i < 600 && rows_left(w); i++) {
-        struct timespec moment = { 0, 20 * 1000 * 1000 };
-
-        world_wait(w, 1);
-        nanosleep(&moment, NULL);
-    }
-    expect(rows_left(w) == 0);
+    expect_soon((world_wait(w, 1), rows_left(w) == 0));
 }
 
 /* As if so many people, whose accounts are gone, had chosen. */
@@ -361,7 +356,7 @@ static void a_poll_goes_with_its_message(struct world *w)
                 VOTERS);
     expect_status(client_delete(b.ada, MESSAGE, b.v.channel, b.message), 204);
     expect_all_gone(w);
-    expect(world_number(w, "select count(*) from jobs where kind like 'poll%%'") == 0);
+    expect_soon(world_number(w, "select count(*) from jobs where kind like 'poll%%'") == 0);
     expect_absent(client_get(b.ada, MESSAGES, b.v.channel), "0");
 }
 
