@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "platform/automod/matching.h"
+#include "platform/automod/sets.h"
 
 /* --- words ---------------------------------------------------------------------------- */
 
@@ -14,7 +14,6 @@ static int64_t found(const char *const *words, const char *text)
 {
     struct arena *a = arena_new();
     struct word_entry entries[8];
-    struct word_hit hit = { .number = -1 };
     size_t count = 0;
 
     for (size_t i = 0; words[i]; i++, count++) {
@@ -24,10 +23,10 @@ static int64_t found(const char *const *words, const char *text)
         assert_true(word_read(a, str_of(words[i] + allowed), &entries[i]));
     }
     struct words *w = words_new(entries, count, 1);
-    words_find(w, a, text_fold(a, str_of(text)).text, &hit);
+    int64_t number = words_find(w, a, text_fold(a, str_of(text)).text).hits->number;
     words_free(w);
     arena_free(a);
-    return hit.number;
+    return number;
 }
 
 #define FINDS(word, text)     assert_int_equal(found((const char *const[]){ word, NULL }, text), 0)
@@ -91,7 +90,6 @@ static void a_hundred_thousand_words_cost_no_more_steps_than_one(void **state)
     enum { RULES = 100, WORDS = 1000 };
     struct arena *a = arena_new();
     struct word_entry *entries = arena_array(a, struct word_entry, RULES * WORDS);
-    struct word_hit hits[RULES];
     struct str text;
     char *words = arena_alloc(a, 4096);
 
@@ -103,11 +101,11 @@ static void a_hundred_thousand_words_cost_no_more_steps_than_one(void **state)
         n += (size_t)sprintf(words + n, "word%zu bad ", n * 31);
     text = text_fold(a, str_of(words)).text;
     struct words *w = words_new(entries, RULES * WORDS, RULES);
-    assert_true(words_find(w, a, text, hits) <= 2 * text.n);
+    assert_true(words_find(w, a, text).steps <= 2 * text.n);
     assert_true(words_bytes(w) < 40 * 1024 * 1024);
     int64_t since = clock_thread();
     for (int i = 0; i < 100; i++)
-        words_find(w, a, str_slice(text.p, 200), hits);
+        words_find(w, a, str_slice(text.p, 200));
     print_message("200 bytes among 100000 words: %.1f us\n",
                   (double)(clock_thread() - since) / 100000);
     words_free(w);
@@ -203,6 +201,128 @@ static void no_text_takes_long(void **state)
     assert_true(clock_thread() - since < INT64_C(5000) * 1000 * 1000);
 }
 
+static size_t cost(const char *pattern)
+{
+    const char *problem = NULL;
+    struct pattern *p = pattern_new(str_of(pattern), &problem);
+
+    assert_non_null(p);
+    size_t n = pattern_cost(p);
+    pattern_free(p);
+    return n;
+}
+
+/* Thirty of what people write fit into a guild. */
+static void what_people_write_costs_little(void **state)
+{
+    (void)state;
+    static const char *const real[] = {
+        "[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+\\.[A-Za-z]{2,}",
+        "(?:https?://)?(?:www\\.)?(?:discord\\.gg|discord(?:app)?\\.com/invite)/[a-zA-Z0-9-]+",
+        "https?://[^\\s/$.?#].[^\\s]*",
+        "\\+?\\d{1,3}[-. ]?\\(?\\d{3}\\)?[-. ]?\\d{3}[-. ]?\\d{4}",
+        "(?i)\\b(?:free|cheap)\\s+(?:nitro|robux|gift\\s*cards?)\\b",
+        "\\b(?:\\d{1,3}\\.){3}\\d{1,3}\\b",
+        "[\\x{1F300}-\\x{1FAFF}]{5,}",
+        "(?i)b[i1!]+t+c[o0]+[i1!]n",
+        "\\b(?:\\d[ -]*?){13,16}\\b",
+        "(?i)\\b(alpha|beta|gamma|delta|epsilon|zeta|theta|iota|kappa|lambda|sigma)\\b",
+    };
+    size_t all = 0;
+
+    for (size_t i = 0; i < sizeof real / sizeof *real; i++)
+        all += cost(real[i]);
+    assert_in_range(all, 1, AUTOMOD_MOST_COST / 3);
+}
+
+static void a_character_costs_the_states_that_it_leads_to(void **state)
+{
+    (void)state;
+    assert_int_equal(cost("abc"), 2);       /* where a match begins, and behind one letter */
+    assert_int_equal(cost("aaa"), 4);       /* all, and the end */
+    assert_int_equal(cost(".{100}"), 101);  /* the same of any character */
+    assert_int_equal(cost("[^a]{50}"), 51); /* beyond ASCII, too */
+    assert_true(cost("(.?){200}x") > 400);
+    assert_true(cost("(?i)(\xc3\xa4?){100}") > 200);
+    assert_true(cost("(?i)(k?){100}") > 200);
+}
+
+/* What the limit promises: the worst text, against the worst patterns that a guild may have. */
+static void the_dearest_patterns_of_a_guild_take_few_steps(void **state)
+{
+    (void)state;
+    char text[4001];
+    size_t start, end;
+    const char *problem;
+    struct arena *a = arena_new();
+
+    memset(text, 'a', 4000);
+    text[4000] = 0;
+    struct pattern *p = pattern_new(STR("(.?){599}\\x01"), &problem);
+    assert_int_equal(pattern_cost(p), AUTOMOD_MOST_COST);
+    int64_t since = clock_thread();
+    assert_false(pattern_find(p, a, str_of(text), &start, &end));
+    print_message("4000 characters: %.1f ms\n", (double)(clock_thread() - since) / 1000000);
+    pattern_free(p);
+    arena_free(a);
+}
+
+/* --- sets ----------------------------------------------------------------------------- */
+
+static struct automod_rule rule_of(struct automod_metadata *m, struct str *patterns, size_t count)
+{
+    m->regex_patterns = (struct opt_list){ GIVEN, { patterns, count } };
+    return (struct automod_rule){ .id = 7,
+                                  .guild_id = 5,
+                                  .event_type = AUTOMOD_ON_MESSAGE,
+                                  .trigger_type = AUTOMOD_KEYWORD,
+                                  .trigger_metadata = m,
+                                  .enabled = true };
+}
+
+/* Rows from before the limit: the largest are left out until the others fit. */
+static void patterns_beyond_the_limit_are_left_out_and_the_others_stay(void **state)
+{
+    (void)state;
+    struct arena *a = arena_new();
+    struct automod_metadata m = { 0 };
+    struct str patterns[] = { STR("a.{500}x"), STR("b.{900}x?"), STR("cat"), STR("d.{400}x") };
+    struct automod_rule rule = rule_of(&m, patterns, 4);
+    struct automod_set *s = automod_set_new(&(struct list){ &rule, 1 });
+    struct list hits = { 0 };
+    char text[1000];
+
+    memset(text, 'b', 999);
+    text[999] = 0;
+    automod_set_find(s, AUTOMOD_ON_MESSAGE, a, str_of(text), &hits);
+    assert_int_equal(hits.count, 0);
+    automod_set_find(s, AUTOMOD_ON_MESSAGE, a, STR("a cat"), &hits);
+    assert_int_equal(hits.count, 1);
+    automod_set_unref(s);
+    arena_free(a);
+}
+
+/* A rule may name the same word a thousand times, and sixty that end with each other. */
+static void words_that_end_at_one_place_are_few(void **state)
+{
+    (void)state;
+    struct arena *a = arena_new();
+    struct word_entry entries[2000];
+    char word[64];
+
+    memset(word, 'a', sizeof word);
+    for (uint32_t i = 0; i < 2000; i++) {
+        entries[i] = (struct word_entry){ .number = i };
+        word_read(a, str_slice(word, 1 + i % 60), &entries[i]);
+    }
+    struct words *w = words_new(entries, 2000, 1);
+    assert_int_equal(words_cost(w), 60);
+    assert_int_equal(words_find(w, a, STR("b aa b")).hits->number, 1);
+    words_free(w);
+    assert_int_equal(words_cost(NULL), 0);
+    arena_free(a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -213,6 +333,11 @@ int main(void)
         cmocka_unit_test(patterns_find_what_they_say),
         cmocka_unit_test(what_cannot_be_followed_is_refused),
         cmocka_unit_test(no_text_takes_long),
+        cmocka_unit_test(what_people_write_costs_little),
+        cmocka_unit_test(a_character_costs_the_states_that_it_leads_to),
+        cmocka_unit_test(the_dearest_patterns_of_a_guild_take_few_steps),
+        cmocka_unit_test(patterns_beyond_the_limit_are_left_out_and_the_others_stay),
+        cmocka_unit_test(words_that_end_at_one_place_are_few),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

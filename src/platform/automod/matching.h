@@ -47,6 +47,8 @@ struct words;
 struct words *words_new(const struct word_entry *entries, size_t count, uint32_t rules);
 void words_free(struct words *w);
 size_t words_bytes(const struct words *w);
+/* The most words that may end at one byte of a text. */
+size_t words_cost(const struct words *w);
 
 /* The first offence of a rule; number -1: none. */
 struct word_hit {
@@ -54,14 +56,18 @@ struct word_hit {
     uint32_t start, end; /* in the folded text */
 };
 
-/* Fills hits[rule] of every rule. Returns how many steps the automaton took, for tests: at most
- * two for each byte of the text and each time that it reads it. */
-size_t words_find(const struct words *w, struct arena *arena, struct str folded,
-                  struct word_hit *hits);
+struct words_found {
+    struct word_hit *hits; /* of each rule; NULL: there are no words */
+    uint32_t **reach;      /* [rule][i]: how far what it allows goes that begins at i or before;
+                              NULL: the rule allows nothing */
+    size_t steps;          /* of the automaton, for tests: at most two for each byte of the text
+                              and each time that it reads it */
+};
+struct words_found words_find(const struct words *w, struct arena *arena, struct str folded);
 
 /* Whether a part of the original lies inside something that the rule allows. */
-bool words_allow(const struct words *w, uint32_t rule, struct arena *arena,
-                 const struct folded_text *text, size_t start, size_t end);
+bool words_allow(const struct words_found *found, uint32_t rule, const struct folded_text *text,
+                 size_t start, size_t end);
 
 /* --- patterns.c ----------------------------------------------------------------------- */
 
@@ -71,8 +77,9 @@ struct pattern;
  * followed in linear time. NULL: *ret_problem is a sentence. */
 struct pattern *pattern_new(struct str text, const char **ret_problem);
 void pattern_free(struct pattern *p);
-/* States that one character of a text may cost at most. */
-size_t pattern_states(const struct pattern *p);
+/* The most states that one character of a text may lead to: what a text takes is this, times its
+ * characters, times three to five nanoseconds. */
+size_t pattern_cost(const struct pattern *p);
 /* The first place where it matches, there the longest; what matches nothing at all counts
  * for no match. */
 bool pattern_find(const struct pattern *p, struct arena *arena, struct str text, size_t *ret_start,

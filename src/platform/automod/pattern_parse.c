@@ -102,7 +102,7 @@ static struct char_class *class_add(struct parse *p)
 static void class_add_range(struct char_class *c, uint32_t first, uint32_t last)
 {
     for (uint32_t i = first; i <= last && i < 128; i++)
-        c->ascii[i / 64] |= UINT64_C(1) << i % 64;
+        c->named[i / 64] |= UINT64_C(1) << i % 64;
     if (last < 128)
         return;
     if (c->count == c->room) {
@@ -589,8 +589,12 @@ struct pattern *pattern_new(struct str text, const char **ret_problem)
     if (p.rest.n)
         parse_refuse(&p, "The pattern has the end of a group that never began.");
     state_add(&p, (struct pattern_state){ .op = OP_MATCH });
-    if (!p.problem)
+    if (!p.problem) {
+        for (uint32_t i = 0; i < p.out->class_count; i++)
+            class_settle(&p.out->classes[i]);
+        p.out->cost = pattern_cost_of(p.out);
         return p.out;
+    }
     *ret_problem = p.problem;
     pattern_free(p.out);
     return NULL;
@@ -607,7 +611,7 @@ void pattern_free(struct pattern *p)
     mem_free(p);
 }
 
-size_t pattern_states(const struct pattern *p)
+size_t pattern_cost(const struct pattern *p)
 {
-    return p->count;
+    return p->cost;
 }

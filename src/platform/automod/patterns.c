@@ -8,10 +8,10 @@
 
 #include "base/utf8.h"
 
-static bool class_holds(const struct char_class *c, uint32_t character)
+static bool class_names(const struct char_class *c, uint32_t character)
 {
     if (character < 128)
-        return c->ascii[character / 64] >> character % 64 & 1;
+        return c->named[character / 64] >> character % 64 & 1;
     if (c->categories && c->categories >> utf8proc_category((utf8proc_int32_t)character) & 1)
         return true;
     for (uint32_t i = 0; i < c->count; i++)
@@ -20,14 +20,29 @@ static bool class_holds(const struct char_class *c, uint32_t character)
     return false;
 }
 
+/* A class that knows no case names a character also by its other forms. */
+static bool class_decide(const struct char_class *c, uint32_t character)
+{
+    bool named = class_names(c, character);
+
+    if (!named && c->folds)
+        named = class_names(c, (uint32_t)utf8proc_tolower((utf8proc_int32_t)character)) ||
+                class_names(c, (uint32_t)utf8proc_toupper((utf8proc_int32_t)character));
+    return named != c->negated;
+}
+
+void class_settle(struct char_class *c)
+{
+    for (uint32_t i = 0; i < 128; i++)
+        if (class_decide(c, i))
+            c->taken[i / 64] |= UINT64_C(1) << i % 64;
+}
+
 bool class_takes(const struct char_class *c, uint32_t character)
 {
-    bool holds = class_holds(c, character);
-
-    if (!holds && c->folds)
-        holds = class_holds(c, (uint32_t)utf8proc_tolower((utf8proc_int32_t)character)) ||
-                class_holds(c, (uint32_t)utf8proc_toupper((utf8proc_int32_t)character));
-    return holds != c->negated;
+    if (character < 128)
+        return c->taken[character / 64] >> character % 64 & 1;
+    return class_decide(c, character);
 }
 
 /* A way through the pattern: where it is, and where in the text it began. */
@@ -40,13 +55,22 @@ struct pattern_ways {
     uint32_t *seen; /* of each state: the round in which it was last added, and one */
 };
 
+/* What a class said of the character that is read now; asked once, not by each state. */
+struct class_answer {
+    uint32_t round;
+    bool takes;
+};
+
 struct pattern_search {
     const struct pattern *pattern;
     struct str text;
     size_t at; /* where the next character begins */
     struct pattern_ways now, next;
     uint32_t *waiting; /* states that are still to be looked at */
+    struct class_answer *answers;
     uint32_t round;
+    uint32_t asserted; /* bits of enum pattern_assert that hold at .at … */
+    bool knows;        /* … if they were asked for there */
     bool found;
     size_t start, end;
 };
@@ -71,49 +95,50 @@ static uint32_t character_before(struct str text, size_t at)
     return c;
 }
 
-static bool assert_holds(const struct pattern_search *s, enum pattern_assert what)
+/* The bits of what holds at a place. */
+static uint32_t asserts_at(struct str text, size_t at)
 {
-    uint32_t before = character_before(s->text, s->at), after = 0;
+    uint32_t before = character_before(text, at), after = 0;
 
-    utf8_decode(str_from(s->text, s->at), &after);
-    switch (what) {
-    case AT_BEGIN:
-        return s->at == 0;
-    case AT_END:
-        return s->at == s->text.n;
-    case AT_LINE_BEGIN:
-        return s->at == 0 || before == '\n';
-    case AT_LINE_END:
-        return s->at == s->text.n || after == '\n';
-    default:
-        return (is_word_character(before) != is_word_character(after)) == (what == AT_BOUND);
-    }
+    utf8_decode(str_from(text, at), &after);
+    bool bound = is_word_character(before) != is_word_character(after);
+    return (uint32_t)(at == 0) << AT_BEGIN | (uint32_t)(at == text.n) << AT_END |
+           (uint32_t)(at == 0 || before == '\n') << AT_LINE_BEGIN |
+           (uint32_t)(at == text.n || after == '\n') << AT_LINE_END | (uint32_t)bound << AT_BOUND |
+           (uint32_t)!bound << AT_NO_BOUND;
+}
+
+static bool assert_holds(struct pattern_search *s, enum pattern_assert what)
+{
+    if (!s->knows)
+        s->asserted = asserts_at(s->text, s->at);
+    s->knows = true;
+    return s->asserted >> what & 1;
 }
 
 /* Ways are added in the order of where they began: of two at the same state the first stays. */
 static void ways_add(struct pattern_search *s, struct pattern_ways *ways, uint32_t state,
                      uint32_t start)
 {
+    const struct pattern_state *states = s->pattern->states;
     uint32_t waiting = 0;
 
-    s->waiting[waiting++] = state;
-    while (waiting) {
-        state = s->waiting[--waiting];
-        const struct pattern_state *p = &s->pattern->states[state];
+    for (;; state = s->waiting[--waiting]) {
+        while (ways->seen[state] != s->round) {
+            const struct pattern_state *p = &states[state];
 
-        if (ways->seen[state] == s->round)
-            continue;
-        ways->seen[state] = s->round;
-        if (p->op == OP_SPLIT) {
-            s->waiting[waiting++] = (uint32_t)((int32_t)state + p->y);
-            s->waiting[waiting++] = (uint32_t)((int32_t)state + p->x);
-        } else if (p->op == OP_JUMP) {
-            s->waiting[waiting++] = (uint32_t)((int32_t)state + p->x);
-        } else if (p->op != OP_ASSERT) {
-            ways->all[ways->count++] = (struct pattern_way){ state, start };
-        } else if (assert_holds(s, (enum pattern_assert)p->x)) {
-            s->waiting[waiting++] = state + 1;
+            ways->seen[state] = s->round;
+            if (p->op == OP_SPLIT)
+                s->waiting[waiting++] = (uint32_t)((int32_t)state + p->y);
+            if (p->op == OP_SPLIT || p->op == OP_JUMP)
+                state = (uint32_t)((int32_t)state + p->x);
+            else if (p->op != OP_ASSERT)
+                ways->all[ways->count++] = (struct pattern_way){ state, start };
+            else if (assert_holds(s, (enum pattern_assert)p->x))
+                state++;
         }
+        if (!waiting)
+            return;
     }
 }
 
@@ -127,9 +152,19 @@ static void search_note(struct pattern_search *s, uint32_t start)
     s->end = s->at;
 }
 
+static bool search_takes(struct pattern_search *s, int32_t class, uint32_t character)
+{
+    struct class_answer *a = &s->answers[class];
+
+    if (a->round != s->round)
+        *a = (struct class_answer){ s->round, class_takes(&s->pattern->classes[class], character) };
+    return a->takes;
+}
+
 static void search_step(struct pattern_search *s, uint32_t character, size_t size)
 {
     s->at += size;
+    s->knows = false;
     s->round++;
     s->next.count = 0;
     for (uint32_t i = 0; i < s->now.count; i++) {
@@ -138,7 +173,7 @@ static void search_step(struct pattern_search *s, uint32_t character, size_t siz
 
         if (s->found && w->start > s->start)
             break;
-        if (p->op == OP_CLASS && class_takes(&s->pattern->classes[p->x], character))
+        if (p->op == OP_CLASS && search_takes(s, p->x, character))
             ways_add(s, &s->next, w->state + 1, w->start);
     }
     for (uint32_t i = 0; i < s->next.count; i++)
@@ -163,6 +198,8 @@ bool pattern_find(const struct pattern *p, struct arena *arena, struct str text,
                                 .now = ways_new(arena, p->count),
                                 .next = ways_new(arena, p->count),
                                 .waiting = arena_array(arena, uint32_t, 2 * p->count + 2),
+                                .answers =
+                                    arena_array(arena, struct class_answer, p->class_count + 1),
                                 .round = 1 };
     uint32_t c;
     size_t size;

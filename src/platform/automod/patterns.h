@@ -15,7 +15,8 @@ struct char_range {
     uint32_t first, last;
 };
 struct char_class {
-    uint64_t ascii[2];
+    uint64_t named[2];   /* of ASCII: what the pattern names … */
+    uint64_t taken[2];   /* … and what the class takes, with folding and negation */
     uint32_t categories; /* bits of utf8proc's categories, for the other characters */
     struct char_range *ranges;
     uint32_t count, room;
@@ -35,8 +36,14 @@ struct pattern {
     struct pattern_state *states;
     struct char_class *classes;
     uint32_t count, room, class_count;
+    uint32_t cost; /* the most states that one character leads to */
 };
 
+/* Works out .taken; from then on a class is only asked. */
+void class_settle(struct char_class *c);
 bool class_takes(const struct char_class *c, uint32_t character);
+
+/* pattern_cost.c: works out .cost. */
+uint32_t pattern_cost_of(const struct pattern *p);
 
 #endif

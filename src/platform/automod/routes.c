@@ -59,10 +59,15 @@ static enum err check_actions(struct call *call, const struct automod_rule *r)
 
 static enum err rule_check(struct call *call, struct automod_rule *r)
 {
-    automod_rule_check(&call->form, NULL, r);
+    int64_t others;
+    enum err e = automod_cost_of_others(call->tx, r->guild_id, r->id, &others);
+
+    if (e)
+        return e;
+    automod_rule_check(&call->form, NULL, r, others);
     if (form_failed(&call->form))
         return ERR_INVALID_FORM_BODY;
-    enum err e = check_actions(call, r);
+    e = check_actions(call, r);
     if (!e)
         automod_rule_settle(call->arena, r);
     return e;

@@ -71,14 +71,28 @@ enum err automod_count_of_type(struct tx *tx, snowflake guild_id, int64_t trigge
     return e;
 }
 
+enum err automod_cost_of_others(struct tx *tx, snowflake guild_id, snowflake id, int64_t *ret)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx,
+                        "select cast(coalesce(sum(pattern_cost), 0) as bigint) from automod_rules "
+                        "where guild_id = $1 and id <> $2",
+                        BIND(v_id(guild_id), v_id(id)), &row, &found);
+
+    if (!e)
+        *ret = row_int(&row, 0);
+    return e;
+}
+
 /* --- writing -------------------------------------------------------------------------- */
 
 static const char ADD_RULE[] =
     "insert into automod_rules (id, guild_id, creator_id, name, event_type, trigger_type, "
-    "actions, enabled, exempt_roles, exempt_channels, metadata) "
-    "values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) on conflict (id) do update set "
+    "actions, enabled, exempt_roles, exempt_channels, metadata, pattern_cost) "
+    "values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) on conflict (id) do update set "
     "name = $4, event_type = $5, actions = $7, enabled = $8, exempt_roles = $9, "
-    "exempt_channels = $10, metadata = $11";
+    "exempt_channels = $10, metadata = $11, pattern_cost = $12";
 
 /* The version is 0 while no rule is in force: then nothing is asked of a message. */
 static const char RENEW[] =
@@ -100,7 +114,8 @@ enum err automod_rule_insert(struct tx *tx, const struct automod_rule *r)
                      v_text(column_encode(a, &type_automod_actions, &r->actions)),
                      v_int(r->enabled), v_text(column_encode(a, &type_ids, &r->exempt_roles)),
                      v_text(column_encode(a, &type_ids, &r->exempt_channels)),
-                     v_text(column_encode(a, &type_automod_metadata, r->trigger_metadata))),
+                     v_text(column_encode(a, &type_automod_metadata, r->trigger_metadata)),
+                     v_int(r->pattern_cost)),
                 NULL);
 
     return e ? e : automod_renew(tx, r->guild_id);

@@ -17,7 +17,8 @@ static const struct type type_pattern = { .kind = KIND_STRING,
                                           .min = 1,
                                           .max = 260,
                                           .doc = "A regular expression without back references "
-                                                 "and without looking around" };
+                                                 "and without looking around; all of a guild may "
+                                                 "follow 1,200 ways at once" };
 static const struct type type_keywords = { .kind = KIND_ARRAY,
                                            .max = MOST_KEYWORDS,
                                            .of = &type_keyword };
@@ -213,23 +214,27 @@ static void refuse_list(struct form *form, const struct place *here, const char 
         form_fail(form, &at, FORM_CHOICES, "Rules of this trigger do not have it.");
 }
 
-static void check_patterns(struct form *form, const struct place *here, const struct list *patterns)
+static void check_patterns(struct form *form, const struct place *here, struct automod_rule *r,
+                           int64_t others)
 {
     struct place all = place_key(here, STR("regex_patterns"));
+    const struct list *patterns = &r->trigger_metadata->regex_patterns.value;
     const struct str *p = patterns->items;
 
     for (size_t i = 0; i < patterns->count; i++) {
         struct place at = place_index(&all, i);
-        const char *problem;
+        const char *problem = "The pattern is too large.";
         struct pattern *made = pattern_new(p[i], &problem);
 
-        if (!made)
+        r->pattern_cost += made ? (int64_t)pattern_cost(made) : 0;
+        if (!made || others + r->pattern_cost > AUTOMOD_MOST_COST)
             form_fail(form, &at, "STRING_TYPE_REGEX", "%s", problem);
         pattern_free(made);
     }
 }
 
-static void check_metadata(struct form *form, const struct place *up, const struct automod_rule *r)
+static void check_metadata(struct form *form, const struct place *up, struct automod_rule *r,
+                           int64_t others)
 {
     struct place here = place_key(up, STR("trigger_metadata"));
     struct place limit = place_key(&here, STR("mention_total_limit"));
@@ -256,7 +261,7 @@ static void check_metadata(struct form *form, const struct place *up, const stru
         form_fail(form, &limit, FORM_REQUIRED);
     if (r->trigger_type != AUTOMOD_MENTIONS && m->mention_total_limit.given == GIVEN)
         form_fail(form, &limit, FORM_CHOICES, "Rules of this trigger do not have it.");
-    check_patterns(form, &here, &m->regex_patterns.value);
+    check_patterns(form, &here, r, others);
 }
 
 static bool action_suits(int64_t action, int64_t trigger)
@@ -289,7 +294,8 @@ static void check_action(struct form *form, const struct place *here,
         form_fail(form, &duration, FORM_REQUIRED);
 }
 
-void automod_rule_check(struct form *form, const struct place *here, const struct automod_rule *r)
+void automod_rule_check(struct form *form, const struct place *here, struct automod_rule *r,
+                        int64_t others)
 {
     struct place event = place_key(here, STR("event_type"));
     struct place channels = place_key(here, STR("exempt_channels"));
@@ -300,7 +306,8 @@ void automod_rule_check(struct form *form, const struct place *here, const struc
         form_fail(form, &event, FORM_CHOICES, "Rules of this trigger are about something else.");
     if (r->trigger_type == AUTOMOD_PROFILE && r->exempt_channels.count)
         form_fail(form, &channels, FORM_CHOICES, "Names are the same in every channel.");
-    check_metadata(form, here, r);
+    r->pattern_cost = 0;
+    check_metadata(form, here, r, others);
     for (size_t i = 0; i < r->actions.count; i++) {
         struct place at = place_index(&all, i);
 

@@ -4,11 +4,12 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "platform/automod/presets.h"
 
 enum {
-    MOST_STEPS = 400 * 1000, /* of patterns, in a transaction: about a millisecond */
+    MOST_STEPS = 400 * 1000, /* of patterns and words, in a transaction: about a millisecond */
 };
 
 struct set_rule {
@@ -28,7 +29,7 @@ struct automod_set {
     size_t keyword_count;
     struct str *pattern_texts;
     struct pattern **patterns;
-    size_t pattern_count, states;
+    size_t pattern_count, cost;
     struct words *words;
 };
 
@@ -76,7 +77,7 @@ static void set_add_patterns(struct automod_set *s, struct set_rule *r, const st
             continue;
         s->pattern_texts[s->pattern_count] = str_dup(s->arena, all[i]);
         s->patterns[s->pattern_count++] = p;
-        s->states += pattern_states(p);
+        s->cost += pattern_cost(p);
         r->pattern_count++;
     }
 }
@@ -110,6 +111,25 @@ static void set_add_rule(struct set_making *m, const struct automod_rule *in)
     set_add_allowed(m, rule, &d->allow_list.value);
 }
 
+/* Of rules from before there was a limit. A pattern that is left out keeps its number, so that the
+ * others keep theirs. */
+static void set_leave_out(struct automod_set *s, snowflake guild_id)
+{
+    while (s->cost > AUTOMOD_MOST_COST) {
+        size_t most = 0;
+
+        for (size_t i = 1; i < s->pattern_count; i++)
+            if (!s->patterns[most] ||
+                (s->patterns[i] && pattern_cost(s->patterns[i]) > pattern_cost(s->patterns[most])))
+                most = i;
+        s->cost -= pattern_cost(s->patterns[most]);
+        pattern_free(s->patterns[most]);
+        s->patterns[most] = NULL;
+        log_warn("automod: a pattern of guild %llu is left out, because it is too large",
+                 (unsigned long long)guild_id);
+    }
+}
+
 struct automod_set *automod_set_new(const struct list *rules)
 {
     struct set_making making = { .set = mem_new(sizeof *making.set) };
@@ -122,6 +142,7 @@ struct automod_set *automod_set_new(const struct list *rules)
     for (size_t i = 0; i < rules->count; i++)
         if (all[i].enabled)
             set_add_rule(&making, &all[i]);
+    set_leave_out(s, rules->count ? all->guild_id : 0);
     s->words = words_new(making.entries.items, making.entries.count, (uint32_t)s->rule_count);
     return s;
 }
@@ -145,7 +166,7 @@ void automod_set_unref(struct automod_set *s)
 
 bool automod_set_is_slow(const struct automod_set *s, size_t bytes)
 {
-    return s->states * bytes > MOST_STEPS;
+    return (s->cost + words_cost(s->words)) * bytes > MOST_STEPS;
 }
 
 snowflake automod_set_spam(const struct automod_set *s)
@@ -182,15 +203,16 @@ static void hit_dress(struct arena *arena, struct automod_hit *h, struct str key
 }
 
 static void find_pattern(const struct automod_set *s, const struct set_rule *r, struct arena *arena,
-                         const struct folded_text *folded, struct list *ret)
+                         const struct folded_text *folded, const struct words_found *words,
+                         struct list *ret)
 {
     struct str text = folded->original;
 
     for (size_t i = r->first_pattern; i < r->first_pattern + r->pattern_count; i++) {
         size_t start, end;
 
-        if (!pattern_find(s->patterns[i], arena, text, &start, &end) ||
-            words_allow(s->words, (uint32_t)(r - s->rules), arena, folded, start, end))
+        if (!s->patterns[i] || !pattern_find(s->patterns[i], arena, text, &start, &end) ||
+            words_allow(words, (uint32_t)(r - s->rules), folded, start, end))
             continue;
         hit_dress(arena, hit_add(arena, ret, r), s->pattern_texts[i],
                   str_slice(text.p + start, end - start));
@@ -246,23 +268,22 @@ void automod_set_find(const struct automod_set *s, enum automod_event event, str
                       struct str text, struct list *ret)
 {
     struct folded_text folded = text_fold(arena, text);
-    struct word_hit *words = arena_array(arena, struct word_hit, s->rule_count + 1);
+    struct words_found words = words_find(s->words, arena, folded.text);
 
-    words_find(s->words, arena, folded.text, words);
     for (size_t i = 0; i < s->rule_count; i++) {
         const struct set_rule *r = &s->rules[i];
-        const struct word_hit *h = &words[i];
+        const struct word_hit *h = words.hits ? &words.hits[i] : NULL;
 
         if (r->event != (int64_t)event)
             continue;
-        if (s->words && h->number >= 0)
+        if (h && h->number >= 0)
             hit_dress(arena, hit_add(arena, ret, r),
                       s->keywords[r->first_keyword + (size_t)h->number],
                       text_unfold(&folded, h->start, h->end));
         else if (r->trigger == AUTOMOD_MENTIONS && exceeds_mentions(text, r->mention_limit))
             hit_add(arena, ret, r);
         else
-            find_pattern(s, r, arena, &folded, ret);
+            find_pattern(s, r, arena, &folded, &words, ret);
     }
 }
 

@@ -17,7 +17,7 @@ struct word_node {
     uint32_t fail;    /* the longest end of its text that is a node too */
     uint32_t next;    /* the nearest node on the way of .fail that ends a word, or NONE */
     uint32_t entries; /* the first of the words that end here … */
-    uint16_t count;   /* … and how many */
+    uint32_t count;   /* … and how many */
 };
 
 struct word_mark {
@@ -32,7 +32,7 @@ struct words {
     struct word_mark *marks; /* in the order of the sorted words */
     uint32_t count, rules;
     uint32_t roots[256]; /* where each byte leads from the root, or ROOT */
-    size_t bytes;
+    size_t bytes, cost;
     bool *lenient; /* of each rule: it allows something */
     bool any_lenient;
 };
@@ -53,9 +53,36 @@ bool word_read(struct arena *arena, struct str keyword, struct word_entry *ret)
 
 /* --- making it ------------------------------------------------------------------------ */
 
+static bool same_word(const struct word_entry *a, const struct word_entry *b)
+{
+    return a->rule == b->rule && a->allowed == b->allowed && a->begins_word == b->begins_word &&
+           a->ends_word == b->ends_word && str_eq(a->text, b->text);
+}
+
+/* The same word of the same rule stands together, the first that was written before the others. */
 static int word_compare(const void *a, const void *b)
 {
-    return str_cmp(((const struct word_entry *)a)->text, ((const struct word_entry *)b)->text);
+    const struct word_entry *x = a, *y = b;
+    int order = str_cmp(x->text, y->text);
+
+    if (!order)
+        order = (x->rule > y->rule) - (x->rule < y->rule);
+    if (!order)
+        order = (x->allowed * 4 + x->begins_word * 2 + x->ends_word) -
+                (y->allowed * 4 + y->begins_word * 2 + y->ends_word);
+    return order ? order : (x->number > y->number) - (x->number < y->number);
+}
+
+/* A word that a rule names a thousand times is looked for once. */
+static size_t words_sort(struct word_entry *entries, size_t count)
+{
+    size_t kept = 0;
+
+    qsort(entries, count, sizeof *entries, word_compare);
+    for (size_t i = 0; i < count; i++)
+        if (!kept || !same_word(&entries[i], &entries[kept - 1]))
+            entries[kept++] = entries[i];
+    return kept;
 }
 
 /* The words that go through a node: a part of the sorted ones, and how long their common
@@ -96,7 +123,7 @@ static void node_expand(struct words_making *m, uint32_t node)
     while (at < r.to && m->sorted[at].text.n == r.depth)
         at++;
     m->words->nodes[node].entries = r.from;
-    m->words->nodes[node].count = (uint16_t)(at - r.from);
+    m->words->nodes[node].count = at - r.from;
     m->words->nodes[node].child = m->words->count;
     while (at < r.to) {
         unsigned char label = (unsigned char)m->sorted[at].text.p[r.depth];
@@ -149,6 +176,21 @@ static void words_link(struct words *w)
         }
 }
 
+/* Nodes follow those that they fail to, so the words that end with theirs are counted already. */
+static size_t most_that_end(const struct words *w)
+{
+    uint32_t *ends = mem_new(w->count * sizeof *ends), most = 0;
+
+    for (uint32_t node = ROOT; node < w->count; node++) {
+        const struct word_node *n = &w->nodes[node];
+
+        ends[node] = n->count + (n->next == NONE ? 0 : ends[n->next]);
+        most = ends[node] > most ? ends[node] : most;
+    }
+    mem_free(ends);
+    return most;
+}
+
 static void words_mark(struct words *w, const struct word_entry *sorted, size_t count)
 {
     w->marks = mem_new(count * sizeof *w->marks);
@@ -172,7 +214,7 @@ struct words *words_new(const struct word_entry *entries, size_t count, uint32_t
     struct words_making making = { .words = w, .sorted = sorted };
 
     memcpy(sorted, entries, count * sizeof *sorted);
-    qsort(sorted, count, sizeof *sorted, word_compare);
+    count = words_sort(sorted, count);
     w->rules = rules;
     node_add(&making, (struct word_range){ 0, (uint32_t)count, 0 }, 0);
     for (uint32_t node = ROOT; node < w->count; node++)
@@ -180,6 +222,7 @@ struct words *words_new(const struct word_entry *entries, size_t count, uint32_t
     w->nodes[w->count] = (struct word_node){ .child = w->count };
     words_mark(w, sorted, count);
     words_link(w);
+    w->cost = most_that_end(w);
     w->bytes = sizeof *w + w->count * (sizeof *w->nodes + 1) + count * sizeof *w->marks + rules;
     mem_free(making.ranges);
     mem_free(sorted);
@@ -202,21 +245,34 @@ size_t words_bytes(const struct words *w)
     return w ? w->bytes : 0;
 }
 
+size_t words_cost(const struct words *w)
+{
+    return w ? w->cost : 0;
+}
+
 /* --- using it ------------------------------------------------------------------------- */
 
-/* One reading of a text. The first looks for what is allowed, if any rule allows something: then
- * reach[rule][i] is how far an allowed word goes that begins at i or before. */
+/* One reading of a text. The first looks for what is allowed, if any rule allows something. */
 struct words_reading {
     const struct words *words;
     struct str text;
+    const bool *bounds; /* of each place in the text: words end there */
     uint32_t **reach;
     struct word_hit *hits; /* NULL: what is allowed is looked for */
 };
 
+static const bool *bounds_of(struct arena *arena, struct str text)
+{
+    bool *bounds = arena_raw(arena, text.n + 1);
+
+    for (size_t i = 0; i <= text.n; i++)
+        bounds[i] = text_bounds(text, i);
+    return bounds;
+}
+
 static bool mark_holds(const struct words_reading *r, const struct word_mark *m, size_t end)
 {
-    return (!m->begins_word || text_bounds(r->text, end - m->length)) &&
-           (!m->ends_word || text_bounds(r->text, end));
+    return (!m->begins_word || r->bounds[end - m->length]) && (!m->ends_word || r->bounds[end]);
 }
 
 static void note_allowed(struct words_reading *r, const struct word_mark *m, size_t end)
@@ -280,20 +336,22 @@ static size_t read_allowed(struct words_reading *r, struct arena *arena)
     return steps;
 }
 
-size_t words_find(const struct words *w, struct arena *arena, struct str folded,
-                  struct word_hit *hits)
+struct words_found words_find(const struct words *w, struct arena *arena, struct str folded)
 {
-    struct words_reading r = { .words = w, .text = folded };
-    size_t steps = 0;
+    struct words_found found = { 0 };
 
-    for (uint32_t i = 0; w && i < w->rules; i++)
-        hits[i] = (struct word_hit){ .number = -1 };
     if (!w)
-        return 0;
+        return found;
+    struct words_reading r = { .words = w, .text = folded, .bounds = bounds_of(arena, folded) };
+    found.hits = arena_array(arena, struct word_hit, w->rules + 1);
+    for (uint32_t i = 0; i < w->rules; i++)
+        found.hits[i].number = -1;
     if (w->any_lenient)
-        steps = read_allowed(&r, arena);
-    r.hits = hits;
-    return steps + words_read(&r);
+        found.steps = read_allowed(&r, arena);
+    found.reach = r.reach;
+    r.hits = found.hits;
+    found.steps += words_read(&r);
+    return found;
 }
 
 /* Where a place of the original is in the folded text. */
@@ -308,13 +366,9 @@ static size_t folded_at(const struct folded_text *t, size_t at)
     return i;
 }
 
-bool words_allow(const struct words *w, uint32_t rule, struct arena *arena,
-                 const struct folded_text *text, size_t start, size_t end)
+bool words_allow(const struct words_found *found, uint32_t rule, const struct folded_text *text,
+                 size_t start, size_t end)
 {
-    struct words_reading r = { .words = w, .text = text->text };
-
-    if (!w || !w->lenient[rule])
-        return false;
-    read_allowed(&r, arena);
-    return r.reach[rule][folded_at(text, start)] >= folded_at(text, end);
+    return found->reach && found->reach[rule] &&
+           found->reach[rule][folded_at(text, start)] >= folded_at(text, end);
 }

@@ -34,6 +34,7 @@ enum err import_rule(struct importing *im, const void *entry, const struct place
     struct place by_at = place_key(at, STR("by")), roles_at = place_key(at, STR("exempt_roles")),
                  channels_at = place_key(at, STR("exempt_channels"));
     unsigned before = im->form->problems;
+    int64_t others = 0;
     struct automod_rule rule = {
         .guild_id = guild,
         .name = in->name,
@@ -52,7 +53,9 @@ enum err import_rule(struct importing *im, const void *entry, const struct place
     if (!e)
         e = refer_each(im, &channel_naming, guild, &in->exempt_channels, &channels_at,
                        &rule.exempt_channels);
-    automod_rule_check(im->form, at, &rule);
+    if (!e)
+        e = automod_cost_of_others(im->tx, guild, rule.id, &others);
+    automod_rule_check(im->form, at, &rule, others);
     if (e || im->form->problems != before)
         return e;
     if (!rule.id)

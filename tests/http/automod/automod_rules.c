@@ -135,6 +135,31 @@ static void bodies_are_checked(struct world *w)
                    "trigger_type", "BASE_TYPE_CHOICES");
 }
 
+/* (.?){599}x costs 1,200: each place, whether it is taken, the end, and where it is there. */
+static void patterns_of_a_guild_cost_so_much_together(struct world *w)
+{
+    struct home h = world_home(w, 0);
+
+    REFUSE(OF(1, 1, "{'regex_patterns': ['a', '(.?){599}x']}", "[{'type': 1}]"),
+           "trigger_metadata.regex_patterns.1", "STRING_TYPE_REGEX");
+    struct answer a = client_post(
+        h.ada, OF(1, 1, "{'regex_patterns': ['(.?){599}x']}", "[{'type': 1}]"), RULES, h.guild);
+    const char *large = TEXT(w, "%s", answer_text(a, "id"));
+
+    expect_status(a, 200);
+    REFUSE(OF(1, 1, "{'regex_patterns': ['a']}", "[{'type': 1}]"),
+           "trigger_metadata.regex_patterns.0", "STRING_TYPE_REGEX");
+    /* A rule is not counted twice, and one without patterns has room. */
+    expect_status(client_patch(h.ada, "{'name': 'y'}", RULE, h.guild, large), 200);
+    expect_status(client_post(h.ada, WORDS, RULES, h.guild), 200);
+    expect_status(client_patch(h.ada, "{'trigger_metadata': {'regex_patterns': ['(.?){9}x']}}",
+                               RULE, h.guild, large),
+                  200);
+    expect_status(
+        client_post(h.ada, OF(1, 1, "{'regex_patterns': ['a']}", "[{'type': 1}]"), RULES, h.guild),
+        200);
+}
+
 static void a_guild_has_six_of_words_and_one_of_each_other(struct world *w)
 {
     struct home h = world_home(w, 0);
@@ -174,6 +199,7 @@ const struct test automod_rules_tests[] = {
     TEST(a_rule_is_made_changed_and_deleted),
     TEST(who_may),
     TEST(bodies_are_checked),
+    TEST(patterns_of_a_guild_cost_so_much_together),
     TEST(a_guild_has_six_of_words_and_one_of_each_other),
     TEST(only_bots_who_manage_the_guild_hear_of_rules),
     { 0 },
