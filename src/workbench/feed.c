@@ -85,7 +85,9 @@ static enum err feed_read(struct call *call)
 {
     struct traffic_watcher *x = call_passed(call, "traffic_watcher");
 
-    return traffic_read(call->tx, x->workbench->traffic, &x->page);
+    enum err e = tx_expect_long(call->tx); /* half a mebibyte is made readable */
+
+    return e ? e : traffic_read(call->tx, x->workbench->traffic, &x->page);
 }
 
 static void feed_send(struct traffic_watcher *x)

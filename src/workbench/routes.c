@@ -97,6 +97,7 @@ static const struct route routes[] = {
         .query = &traffic_query_schema,
         .reply = &type_any,
         .store = ROUTE_STORE_READ,
+        .aside = true, /* texts of up to a thousand records are looked through */
         .limit = &limit_console,
         .admit = console_admit,
         .handle = get_traffic,

@@ -181,6 +181,8 @@ struct page_reader {
     struct traffic_page *page;
     struct known_name *names;
     struct buf room;
+    bool counts; /* records are counted, not shown: their texts matter only to those who look for
+                    some */
 };
 
 /* *ret: the record is one of those that are wanted. */
@@ -197,6 +199,10 @@ static enum err read_one(struct page_reader *p, uint64_t number, struct shown *s
         e = name_of(p->tx, &p->names, s->r.user_id, &s->username);
     if (e || !user_fits(s, f->user))
         return e;
+    if (p->counts && !f->text.n) {
+        *ret = true;
+        return OK;
+    }
     show_texts(s, &p->room, tx_arena(p->tx));
     *ret = text_fits(s, f->text);
     return OK;
@@ -258,8 +264,10 @@ enum err traffic_each(struct tx *tx, struct traffic *t, struct traffic_page *pag
     at = page->after + 1 > oldest ? page->after + 1 : oldest;
     page->lost = oldest > page->after + 1 && !page->from_end ? oldest - page->after - 1 : 0;
     page->last = page->after < page->newest ? page->after : page->newest;
+    p.counts = true;
     if (page->from_end)
         e = find_start(&p, oldest, &at);
+    p.counts = false;
     if (!e && oldest)
         e = read_page(&p, at, show, arg);
     buf_clear(&p.room);

@@ -265,6 +265,26 @@ static void visits_of_people_are_not_noted(struct world *w)
     expect(!dom_at(a.json, "records.1"));
 }
 
+static void with_much_traffic(struct config *c)
+{
+    with_workbench(c);
+    c->traffic_mib = 8;
+}
+
+/* Three hundred bodies of 15 KB are looked through: no loop waits for that. */
+static void looking_through_long_bodies_holds_nobody_up(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    char *body = arena_alloc(world_arena(w), 15001);
+
+    memset(body, 'a', 15000);
+    for (int i = 0; i < 300; i++)
+        expect_error(client_post(ada, TEXT(w, "{'content': '%s'}", body), "/channels/1/messages"),
+                     404, 10003);
+    look_until(w, "?limit=200", "aaaaa");
+    expect_json(look(w, "?limit=200&text=not+there", NULL), "{'records': []}");
+}
+
 const struct test traffic_tests[] = {
     TEST_WITH(visits_of_people_are_not_noted, with_workbench),
     TEST_WITH(a_call_is_noted_with_who_what_and_why, with_workbench),
@@ -277,5 +297,6 @@ const struct test traffic_tests[] = {
     TEST_WITH(a_server_with_a_public_name_wants_the_key, with_workbench_behind_a_name),
     TEST_WITH(the_traffic_can_be_followed, with_workbench),
     TEST(nothing_is_noted_while_nobody_looks),
+    TEST_WITH(looking_through_long_bodies_holds_nobody_up, with_much_traffic),
     { 0 },
 };
