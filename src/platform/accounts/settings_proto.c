@@ -11,7 +11,7 @@
 
 enum {
     PROTO_TYPES = 3,
-    LONGEST_PROTO = 1024 * 1024, /* characters of base64: some milliseconds of the writer */
+    LONGEST_PROTO = 1024 * 1024, /* characters of base64 */
     VERSIONS = 1,                /* the field that is the server's, … */
     DATA_VERSION = 3,            /* … and the one in it that counts changes */
 };
@@ -87,18 +87,30 @@ static const struct schema event_schema = {
 /* --- rows ----------------------------------------------------------------------------- */
 
 struct proto_row {
-    int64_t version; /* 0: there is none */
-    struct str settings;
+    int64_t version;     /* 0: there is none */
+    struct str settings; /* as they are shown: base64, with the versions in front */
 };
 
 static const char FIND_PROTO[] =
     "select version, settings from settings_protos where user_id = $1 and type = $2";
+static const char FIND_VERSION[] =
+    "select version from settings_protos where user_id = $1 and type = $2";
 static const char PUT_PROTO[] =
     "insert into settings_protos (user_id, type, version, settings) values ($1, $2, $3, $4) "
     "on conflict (user_id, type) do update set version = $3, settings = $4";
 
-static struct str proto_text(struct arena *a, struct str bytes)
+/* Of fields that have no versions. */
+static struct str proto_text(struct arena *a, int64_t version, struct str fields)
 {
+    struct buf versions, out;
+
+    buf_init(&versions, 64);
+    proto_add_number(&versions, DATA_VERSION, (uint64_t)version);
+    buf_init(&out, 2 * LONGEST_PROTO);
+    proto_add_message(&out, VERSIONS, buf_str(&versions));
+    buf_add_str(&out, fields);
+    buf_clear(&versions);
+    struct str bytes = buf_take(&out, a);
     size_t size = sodium_base64_encoded_len(bytes.n, sodium_base64_VARIANT_ORIGINAL);
     char *text = arena_raw(a, size);
 
@@ -107,32 +119,40 @@ static struct str proto_text(struct arena *a, struct str bytes)
     return str_slice(text, size - 1);
 }
 
+/* Rows from before have no versions; nothing else begins with that field. */
+static bool has_versions(struct arena *a, struct str text)
+{
+    struct str begin;
+
+    return str_base64_decode(a, str_slice(text.p, text.n < 4 ? text.n : 4), &begin) && begin.n &&
+           (unsigned char)begin.p[0] == (VERSIONS << 3 | 2);
+}
+
 static enum err proto_find(struct tx *tx, snowflake user_id, int64_t type, struct proto_row *ret)
 {
     struct rows row;
     bool found = false;
+    struct str bytes;
     enum err e = tx_one(tx, FIND_PROTO, BIND(v_id(user_id), v_int(type)), &row, &found);
 
     *ret = (struct proto_row){ 0, STR("") };
-    if (!e && found && str_base64_decode(tx_arena(tx), row_text(&row, 1), &ret->settings))
-        ret->version = row_int(&row, 0);
-    return e;
+    if (e || !found)
+        return e;
+    *ret = (struct proto_row){ row_int(&row, 0), row_text(&row, 1) };
+    if (!has_versions(tx_arena(tx), ret->settings) &&
+        str_base64_decode(tx_arena(tx), ret->settings, &bytes))
+        ret->settings = proto_text(tx_arena(tx), ret->version, bytes);
+    return OK;
 }
 
-/* With the versions in front; nothing for who never set anything. */
-static struct str proto_shown(struct arena *a, const struct proto_row *p)
+static enum err proto_version(struct tx *tx, snowflake user_id, int64_t type, int64_t *ret)
 {
-    struct buf versions, out;
+    struct rows row;
+    bool found = false;
+    enum err e = tx_one(tx, FIND_VERSION, BIND(v_id(user_id), v_int(type)), &row, &found);
 
-    if (!p->version)
-        return STR("");
-    buf_init(&versions, 64);
-    proto_add_number(&versions, DATA_VERSION, (uint64_t)p->version);
-    buf_init(&out, 2 * LONGEST_PROTO);
-    proto_add_message(&out, VERSIONS, buf_str(&versions));
-    buf_add_str(&out, p->settings);
-    buf_clear(&versions);
-    return proto_text(a, buf_take(&out, a));
+    *ret = !e && found ? row_int(&row, 0) : 0;
+    return e;
 }
 
 /* --- routes --------------------------------------------------------------------------- */
@@ -150,75 +170,92 @@ static enum err get_settings_proto(struct call *call)
     struct proto_row p;
     enum err e = proto_find(call->tx, call->caller->id, (int64_t)call_id(call, "proto.type"), &p);
 
-    return e ? e : call_reply(call, &(struct proto_answer){ proto_shown(call->arena, &p), { 0 } });
+    return e ? e : call_reply(call, &(struct proto_answer){ p.settings, { 0 } });
 }
 
-/* Of the body, read beside the loops. */
-struct proto_fields_in {
-    struct list fields; /* struct proto_field */
+/* What is there, and what it becomes: a mebibyte is read, merged and written beside the loops and
+ * the writer. */
+struct proto_merging {
+    struct proto_row before, after;
     bool good;
 };
 
-static enum err read_proto(struct call *call)
+static enum err look_at_proto(struct call *call)
 {
-    const struct proto_change *in = call->body;
-    struct proto_fields_in *f = call_passed(call, "proto_fields_in");
+    struct proto_merging *m = call_passed(call, "proto_merging");
+
+    return proto_find(call->tx, call->caller->id, (int64_t)call_id(call, "proto.type"), &m->before);
+}
+
+static bool proto_read(struct arena *a, struct str text, struct list *ret)
+{
     struct str bytes;
 
-    f->good = str_base64_decode(call->arena, in->settings, &bytes) &&
-              proto_split(call->arena, bytes, &f->fields);
+    return str_base64_decode(a, text, &bytes) && proto_split(a, bytes, ret);
+}
+
+static enum err merge_proto(struct call *call)
+{
+    const struct proto_change *in = call->body;
+    struct proto_merging *m = call_passed(call, "proto_merging");
+    struct list before, fields;
+
+    m->good = proto_read(call->arena, in->settings, &fields);
+    if (!m->good)
+        return OK;
+    if (!proto_read(call->arena, m->before.settings, &before))
+        before = (struct list){ 0 };
+    struct str merged = proto_merge(call->arena, &before, &fields, VERSIONS);
+    m->after.version = m->before.version + 1;
+    m->after.settings = merged.n > LONGEST_PROTO
+                            ? (struct str){ 0 }
+                            : proto_text(call->arena, m->after.version, merged);
     return OK;
 }
 
 static enum err prepare_settings_proto(struct call *call)
 {
-    call_pass(call, "proto_fields_in", sizeof(struct proto_fields_in));
-    call->compute = read_proto;
+    call_pass(call, "proto_merging", sizeof(struct proto_merging));
+    call->look = look_at_proto;
+    call->compute = merge_proto;
     return OK;
 }
 
-static enum err proto_change(struct call *call, int64_t type, struct proto_row *p,
-                             const struct list *fields)
+static enum err put_proto(struct call *call, int64_t type, const struct proto_row *p)
 {
-    struct list before;
+    struct proto_part part = { type, p->settings };
+    enum err e = tx_exec(
+        call->tx, PUT_PROTO,
+        BIND(v_id(call->caller->id), v_int(type), v_int(p->version), v_text(p->settings)), NULL);
 
-    if (!proto_split(call->arena, p->settings, &before))
-        before = (struct list){ 0 };
-    p->settings = proto_merge(call->arena, &before, fields, VERSIONS);
-    p->version++;
-    if (p->settings.n > LONGEST_PROTO)
-        return call_invalid(call, "settings", "BASE_TYPE_MAX_LENGTH",
-                            "Together with what is there it is too long.");
-    return tx_exec(call->tx, PUT_PROTO,
-                   BIND(v_id(call->caller->id), v_int(type), v_int(p->version),
-                        v_text(proto_text(call->arena, p->settings))),
-                   NULL);
+    if (e)
+        return e;
+    call_emit(call, EVENT_USER_SETTINGS_PROTO_UPDATE, to_user(call->caller->id), &event_schema,
+              &(struct proto_event){ &part, false });
+    return call_reply(call, &(struct proto_answer){ part.proto, { 0 } });
 }
 
 /* PATCH /users/@me/settings-proto/{proto.type} */
 static enum err modify_settings_proto(struct call *call)
 {
     const struct proto_change *in = call->body;
-    const struct proto_fields_in *f = call_passed(call, "proto_fields_in");
-    int64_t type = (int64_t)call_id(call, "proto.type");
-    struct proto_row p;
+    const struct proto_merging *m = call_passed(call, "proto_merging");
+    int64_t type = (int64_t)call_id(call, "proto.type"), version;
 
-    if (!f->good)
+    if (!m->good)
         return call_invalid(call, "settings", "INVALID_USER_SETTINGS_DATA",
                             "Invalid user settings.");
-    enum err e = proto_find(call->tx, call->caller->id, type, &p);
+    enum err e = proto_version(call->tx, call->caller->id, type, &version);
     if (e)
         return e;
-    if (in->required_data_version.given == GIVEN && in->required_data_version.value < p.version)
-        return call_reply(call,
-                          &(struct proto_answer){ proto_shown(call->arena, &p), given_mark(true) });
-    e = proto_change(call, type, &p, &f->fields);
-    if (e)
-        return e;
-    struct proto_part part = { type, proto_shown(call->arena, &p) };
-    call_emit(call, EVENT_USER_SETTINGS_PROTO_UPDATE, to_user(call->caller->id), &event_schema,
-              &(struct proto_event){ &part, false });
-    return call_reply(call, &(struct proto_answer){ part.proto, { 0 } });
+    if (version != m->before.version)
+        return call_look_again(call);
+    if (in->required_data_version.given == GIVEN && in->required_data_version.value < version)
+        return call_reply(call, &(struct proto_answer){ m->before.settings, given_mark(true) });
+    if (!m->after.settings.p)
+        return call_invalid(call, "settings", "BASE_TYPE_MAX_LENGTH",
+                            "Together with what is there it is too long.");
+    return put_proto(call, type, &m->after);
 }
 
 enum err ready_settings_proto(struct tx *tx, snowflake user_id, struct json *out)
@@ -229,7 +266,7 @@ enum err ready_settings_proto(struct tx *tx, snowflake user_id, struct json *out
     if (e)
         return e;
     json_name(out, "user_settings_proto");
-    json_text(out, proto_shown(tx_arena(tx), &p));
+    json_text(out, p.settings);
     return OK;
 }
 

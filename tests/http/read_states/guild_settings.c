@@ -132,6 +132,40 @@ static void settings_of_clients_are_merged_by_fields(struct world *w)
     expect_json(client_get(ada, "/users/@me/settings-proto/2"), "{'settings': ''}");
 }
 
+/* A mebibyte of base64: a field of so many bytes, then another one that goes beyond it. */
+static void settings_of_clients_have_a_length(struct world *w)
+{
+    enum { BYTES = 780000 }; /* three times 260,000 */
+    struct client *ada = world_client(w, "ada");
+    char *text = arena_alloc(world_arena(w), BYTES / 3 * 4 + 1);
+
+    /* Field 2, of 779,996 bytes: 12 dc cd 2f. All others are zero. */
+    memset(text, 'A', BYTES / 3 * 4);
+    memcpy(text, "EtzNLw", 6);
+    expect_status(
+        client_patch(ada, TEXT(w, "{'settings': '%s'}", text), "/users/@me/settings-proto/1"), 200);
+    struct answer a = client_get(ada, "/users/@me/settings-proto/1");
+    expect(strlen(answer_text(a, "settings")) == BYTES / 3 * 4 + 8);
+    expect_status(client_patch(ada, "{'settings': 'KAE='}", "/users/@me/settings-proto/1"), 200);
+    memcpy(text, "GtzNLw", 6); /* field 3 */
+    expect_invalid(
+        client_patch(ada, TEXT(w, "{'settings': '%s'}", text), "/users/@me/settings-proto/1"),
+        "settings", "BASE_TYPE_MAX_LENGTH");
+}
+
+/* Of rows that were written without their versions. */
+static void settings_from_before_have_their_versions_too(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+
+    expect_status(client_patch(ada, "{'settings': 'EgJhYg=='}", "/users/@me/settings-proto/1"),
+                  200);
+    world_sql(w, "update settings_protos set settings = 'EgJhYigB'");
+    expect_json(client_get(ada, "/users/@me/settings-proto/1"), "{'settings': 'CgIYARICYWIoAQ=='}");
+    expect_json(client_patch(ada, "{'settings': 'KAI='}", "/users/@me/settings-proto/1"),
+                "{'settings': 'CgIYAhICYWIoAg=='}");
+}
+
 static void suppressed_mentions_do_not_count(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
@@ -154,6 +188,8 @@ const struct test guild_settings_tests[] = {
     TEST(private_channels_and_several_guilds_have_settings),
     TEST(notification_settings_are_flags),
     TEST(settings_of_clients_are_merged_by_fields),
+    TEST(settings_of_clients_have_a_length),
+    TEST(settings_from_before_have_their_versions_too),
     TEST(suppressed_mentions_do_not_count),
     { 0 },
 };
