@@ -1,4 +1,6 @@
 /* automod_rules.c - rules of auto moderation: making, changing, deleting and refusing them. */
+#include <stdio.h>
+
 #include "channels.h"
 #include "gate.h"
 #include "guilds.h"
@@ -175,6 +177,45 @@ static void a_guild_has_six_of_words_and_one_of_each_other(struct world *w)
     expect(world_number(w, "select count(*) from automod_rules") == 7);
 }
 
+static const char *thousand_words(struct world *w, char letter)
+{
+    char *words = arena_alloc(world_arena(w), 1000 * 64), *end = words;
+
+    for (int i = 0; i < 1000; i++)
+        end += sprintf(end, "%s'%050d%c%03d'", i ? ", " : "", 0, letter, i);
+    return words;
+}
+
+/* The audit log tells which are new and which are gone; the writer is not held for that. */
+static void a_thousand_words_are_exchanged(struct world *w)
+{
+    struct home h = world_home(w, 0);
+    const char *some = thousand_words(w, 'a'), *others = thousand_words(w, 'b');
+    struct answer a = client_post(h.ada,
+                                  TEXT(w,
+                                       "{'name': 'x', 'event_type': 1, 'trigger_type': 1, " BLOCK
+                                       ", 'trigger_metadata': {'keyword_filter': [%s]}}",
+                                       some),
+                                  RULES, h.guild);
+    const char *id = TEXT(w, "%s", answer_text(a, "id"));
+
+    expect_status(a, 200);
+    expect_status(
+        client_patch(h.ada,
+                     TEXT(w, "{'trigger_metadata': {'keyword_filter': [%s, 'new']}}", others), RULE,
+                     h.guild, id),
+        400);
+    expect_status(client_patch(h.ada,
+                               TEXT(w, "{'trigger_metadata': {'keyword_filter': [%s]}}", others),
+                               RULE, h.guild, id),
+                  200);
+    a = client_get(h.ada, "/guilds/%s/audit-logs?action_type=141", h.guild);
+    expect_json(a,
+                "{'audit_log_entries': [{'changes': [{'key': '$add_keyword_filter', "
+                "'new_value': [%s]}, {'key': '$remove_keyword_filter', 'new_value': [%s]}]}]}",
+                others, some);
+}
+
 static void only_bots_who_manage_the_guild_hear_of_rules(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot"),
@@ -201,6 +242,7 @@ const struct test automod_rules_tests[] = {
     TEST(bodies_are_checked),
     TEST(patterns_of_a_guild_cost_so_much_together),
     TEST(a_guild_has_six_of_words_and_one_of_each_other),
+    TEST(a_thousand_words_are_exchanged),
     TEST(only_bots_who_manage_the_guild_hear_of_rules),
     { 0 },
 };
