@@ -28,6 +28,7 @@
 #include "platform/search/search.h"
 #include "platform/sounds/sounds.h"
 #include "platform/teams/teams.h"
+#include "platform/templates/templates.h"
 #include "platform/threads/threads.h"
 #include "platform/votes/votes.h"
 #include "platform/webhooks/webhooks.h"
@@ -45,6 +46,7 @@ const struct domain *const guildhall_domains[] = {
     &profiles_domain,
     &guilds_domain,
     &roles_domain,
+    &templates_domain,
     &members_domain,
     &bans_domain,
     &emojis_domain,

@@ -209,6 +209,16 @@ void call_emit_text(struct call *call, enum event event, struct subject to, snow
                                .event = event, .to = to, .payload = json, .guild_id = guild_id });
 }
 
+void call_emit_made(struct call *call, enum event event, struct subject to,
+                    const struct schema *schema, const void *object, struct str json)
+{
+    add_announcement(
+        call, (struct announcement){ .event = event,
+                                     .to = to,
+                                     .payload = json,
+                                     .facts = facts_of(event, schema, object, call->arena) });
+}
+
 enum err call_count(struct call *call, const struct limit *limit, struct str key)
 {
     struct life *l = container_of(call, struct life, call);

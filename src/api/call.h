@@ -203,6 +203,10 @@ void call_emit_in(struct call *call, enum event event, snowflake user_id, snowfl
 void call_emit_text(struct call *call, enum event event, struct subject to, snowflake guild_id,
                     struct str json);
 
+/* The same with an object whose JSON was made in an earlier stage, because it is long. */
+void call_emit_made(struct call *call, enum event event, struct subject to,
+                    const struct schema *schema, const void *object, struct str json);
+
 /* What carries voice hears of it when the transaction has committed, in the order of commits
  * and before anybody is told. */
 void call_note_voice(struct call *call, const struct voice_fact *fact);

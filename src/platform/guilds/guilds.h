@@ -26,6 +26,17 @@ enum err roles_make_room(struct tx *tx, snowflake guild_id);
 enum err role_delete(struct call *call, const struct role *r);
 enum err role_announce_gone(struct call *call, const struct role *r);
 
+/* --- a guild that is founded in steps, founding.c ------------------------------------- */
+
+/* A new guild with its roles, which nobody finds until guild_reveal, and which goes again by
+ * itself when that is not called soon. Channels come next, a few a transaction. */
+enum err guild_hold(struct call *call, const struct guild *g, const struct role *roles,
+                    size_t count);
+/* The guild as it is, with its roles. ERR_UNAVAILABLE: it took too long, and it is gone. */
+enum err guild_held(struct tx *tx, snowflake id, struct guild *ret);
+/* With its owner in it. Nobody is told. */
+enum err guild_reveal(struct call *call, const struct guild *g);
+
 /* --- the audit log -------------------------------------------------------------------- */
 
 /* Action types of the interface. */

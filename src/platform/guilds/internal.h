@@ -11,6 +11,9 @@ enum { MOST_ROLES = 250, MOST_CHANNELS = 500 };
 /* A new guild without members, roles or channels. */
 enum err guild_insert(struct tx *tx, const struct guild *g);
 enum err guild_update(struct tx *tx, const struct guild *g);
+/* One that is being founded, or being removed. ERR_UNKNOWN_GUILD. */
+enum err guild_find_hidden(struct tx *tx, snowflake id, struct guild *ret);
+enum err guild_set_hidden(struct tx *tx, snowflake id, bool hidden);
 /* May that account have it? See guild_give. */
 enum err guild_owner_check(struct tx *tx, const struct guild *g, snowflake user_id);
 

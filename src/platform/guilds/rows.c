@@ -46,12 +46,14 @@ static void read_guild(const struct rows *r, struct guild *g)
 
 static const char FIND_GUILD[] =
     "select " GUILD_COLUMNS " from guilds where id = $1 and removed = 0";
+static const char FIND_HIDDEN[] =
+    "select " GUILD_COLUMNS " from guilds where id = $1 and removed = 1";
 
-enum err guild_find(struct tx *tx, snowflake id, struct guild *ret)
+static enum err guild_find_by(struct tx *tx, const char *sql, snowflake id, struct guild *ret)
 {
     struct rows row;
     bool found;
-    enum err e = tx_one(tx, FIND_GUILD, BIND(v_id(id)), &row, &found);
+    enum err e = tx_one(tx, sql, BIND(v_id(id)), &row, &found);
 
     if (e)
         return e;
@@ -59,6 +61,22 @@ enum err guild_find(struct tx *tx, snowflake id, struct guild *ret)
         return ERR_UNKNOWN_GUILD;
     read_guild(&row, ret);
     return OK;
+}
+
+enum err guild_find(struct tx *tx, snowflake id, struct guild *ret)
+{
+    return guild_find_by(tx, FIND_GUILD, id, ret);
+}
+
+enum err guild_find_hidden(struct tx *tx, snowflake id, struct guild *ret)
+{
+    return guild_find_by(tx, FIND_HIDDEN, id, ret);
+}
+
+enum err guild_set_hidden(struct tx *tx, snowflake id, bool hidden)
+{
+    return tx_exec(tx, "update guilds set removed = $2 where id = $1",
+                   BIND(v_id(id), v_int(hidden)), NULL);
 }
 
 enum err guild_load_roles(struct tx *tx, struct guild *g)

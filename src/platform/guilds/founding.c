@@ -1,0 +1,47 @@
+/* founding.c - a guild that is written in steps, and seen when all of it is there.
+ *
+ * Until then its row is marked as those of guilds are that are being removed: nothing finds it, and
+ * the job that removes those ends it, unless it is called off. A process that dies leaves nothing
+ * half done. */
+#include "api/hooks.h"
+#include "base/clock.h"
+#include "platform/guilds/internal.h"
+#include "platform/guilds/leftovers.h"
+
+#define FOUNDING_US (INT64_C(10) * 60 * 1000 * 1000) /* longer than any caller waits */
+
+enum err guild_hold(struct call *call, const struct guild *g, const struct role *roles,
+                    size_t count)
+{
+    enum err e = guild_insert(call->tx, g);
+
+    if (!e)
+        e = guild_set_hidden(call->tx, g->id, true);
+    for (size_t i = 0; !e && i < count; i++)
+        e = role_insert(call->tx, &roles[i]);
+    return e ? e : job_schedule(call, &guild_leftovers, g->id, clock_us() + FOUNDING_US, STR(""));
+}
+
+enum err guild_held(struct tx *tx, snowflake id, struct guild *ret)
+{
+    enum err e = guild_find_hidden(tx, id, ret);
+
+    if (!e)
+        e = guild_load_roles(tx, ret);
+    return e == ERR_UNKNOWN_GUILD ? ERR_UNAVAILABLE : e;
+}
+
+enum err guild_reveal(struct call *call, const struct guild *g)
+{
+    struct guild_made made = { .guild = g };
+    struct guild held;
+    enum err e = guild_held(call->tx, g->id, &held);
+
+    if (!e)
+        e = job_cancel(call, &guild_leftovers, g->id);
+    if (!e)
+        e = guild_set_hidden(call->tx, g->id, false);
+    if (!e)
+        e = guild_update(call->tx, g);
+    return e ? e : hook_guild_made(call, &made);
+}

@@ -1,0 +1,115 @@
+/* internal.h - what the files of templates/ share. */
+#ifndef PLATFORM_TEMPLATES_INTERNAL_H
+#define PLATFORM_TEMPLATES_INTERNAL_H
+
+#include "platform/channels/channels.h"
+#include "platform/templates/templates.h"
+
+/* --- source.c: a guild's arrangement -------------------------------------------------- */
+
+/* Roles and channels are known by small numbers; @everyone is 0. */
+struct template_overwrite {
+    int64_t id, type;
+    uint64_t allow, deny;
+};
+struct template_role {
+    int64_t id, color;
+    struct str name;
+    uint64_t permissions;
+    const struct role_colors *colors;
+    bool hoist, mentionable;
+    struct opt_str icon, unicode_emoji;
+};
+struct template_tag {
+    int64_t id;
+    struct str name;
+    struct opt_id emoji_id;
+    struct opt_str emoji_name;
+    bool moderated;
+};
+struct template_channel {
+    int64_t id, type, position, bitrate, user_limit, rate_limit_per_user;
+    struct opt_str name, topic, default_tag_setting;
+    bool nsfw;
+    struct opt_int parent_id, default_auto_archive_duration, default_thread_rate_limit_per_user,
+        default_sort_order, default_forum_layout;
+    struct list permission_overwrites; /* struct template_overwrite */
+    struct opt_list available_tags;    /* struct template_tag */
+    struct opt_object default_reaction_emoji;
+    struct str template;
+    struct str theme_color; /* always null */
+};
+struct template_source {
+    struct str name, preferred_locale;
+    struct opt_str description, region, icon_hash;
+    int64_t verification_level, default_message_notifications, explicit_content_filter, afk_timeout,
+        system_channel_flags;
+    struct opt_int afk_channel_id, system_channel_id;
+    struct list roles, channels; /* struct template_role, struct template_channel */
+};
+extern const struct type type_template_source;
+
+/* How the guild is arranged now. Managed roles, threads and what members are given are left out. */
+enum err template_source_read(struct tx *tx, snowflake guild_id, struct template_source *ret);
+
+enum { TEMPLATE_DIGEST = 16 };
+/* The same as text, and what tells it from others. */
+struct source_text {
+    struct str json;
+    unsigned char digest[TEMPLATE_DIGEST];
+};
+void template_source_write(struct arena *arena, const struct template_source *s,
+                           struct source_text *ret);
+/* The other way. ERR_INTERNAL: it is none of ours. */
+enum err template_source_parse(struct arena *arena, struct str json, struct template_source **ret);
+/* A smaller form of it; NULL in .p when there is none. */
+struct str template_pack(struct arena *arena, struct str json);
+/* ERR_INTERNAL: these bytes are not a text of that size. */
+enum err template_unpack(struct arena *arena, struct str packed, int64_t size, struct str *ret);
+
+/* --- rows.c --------------------------------------------------------------------------- */
+
+struct guild_template {
+    struct str code, name;
+    struct opt_str description;
+    int64_t usage_count, created_at, updated_at;
+    snowflake creator_id, source_guild_id;
+    const struct user *creator; /* NULL: the account is gone */
+    struct opt_bool is_dirty;   /* null, or true */
+    struct str serialized_source_guild;
+    const struct template_source *shape; /* what that is, for the documents; always NULL */
+
+    /* Not shown. */
+    struct str packed, digest;
+    int64_t size;
+};
+extern const struct type type_guild_template, type_guild_templates; /* for the documents */
+extern const struct type type_kept_template, type_kept_templates;   /* for answers */
+
+/* ERR_UNKNOWN_TEMPLATE. Without what template_show adds. */
+enum err template_find(struct tx *tx, struct str code, struct guild_template *ret);
+enum err guild_template_of(struct tx *tx, snowflake guild_id, struct guild_template *ret,
+                           bool *ret_found);
+/* Its creator and its source. */
+enum err template_show(struct tx *tx, struct guild_template *t);
+/* ERR_HAS_TEMPLATE. Gives it a code. */
+enum err template_insert(struct tx *tx, struct guild_template *t);
+/* What may have changed since it was found, its source apart. ERR_UNKNOWN_TEMPLATE. */
+enum err template_refresh(struct tx *tx, struct guild_template *t);
+enum err template_save(struct tx *tx, const struct guild_template *t);
+enum err template_save_source(struct tx *tx, const struct guild_template *t);
+enum err template_delete(struct tx *tx, struct str code);
+enum err template_count_use(struct tx *tx, struct str code);
+
+/* --- use.c ---------------------------------------------------------------------------- */
+
+struct template_guild_draft {
+    struct str name;
+    struct opt_image icon;
+};
+extern const struct type template_guild_body;
+
+enum err prepare_use_template(struct call *call);
+enum err use_template(struct call *call);
+
+#endif

@@ -1,0 +1,367 @@
+/* routes.c - templates of guilds: making, reading, bringing up to date, deleting. */
+#include <string.h>
+
+#include "base/clock.h"
+#include "platform/templates/internal.h"
+
+/* --- bodies --------------------------------------------------------------------------- */
+
+struct template_draft {
+    struct opt_str name, description;
+};
+
+static const struct type type_template_name = {
+    .kind = KIND_STRING, .flags = TYPE_TRIM, .min = 1, .max = 100
+};
+static const struct type type_template_description = { .kind = KIND_STRING, .max = 120 };
+#define DESCRIPTION                                                                    \
+    {                                                                                  \
+        FIELD(struct template_draft, description), .type = &type_template_description, \
+                                                   .flags = OPTIONAL | NULLABLE        \
+    }
+static const struct field draft_fields[] = {
+    { FIELD(struct template_draft, name), .type = &type_template_name },
+    DESCRIPTION,
+    { 0 },
+};
+static const struct field patch_fields[] = {
+    { FIELD(struct template_draft, name), .type = &type_template_name, .flags = OPTIONAL },
+    DESCRIPTION,
+    { 0 },
+};
+static const struct schema draft_schema = {
+    .name = "GuildTemplateDraft",
+    .size = sizeof(struct template_draft),
+    .fields = draft_fields,
+    .doc = "What a template is called.",
+};
+static const struct schema patch_schema = {
+    .name = "GuildTemplatePatch",
+    .size = sizeof(struct template_draft),
+    .fields = patch_fields,
+    .doc = "What changes about a template.",
+};
+static const struct type draft_body = { .kind = KIND_OBJECT, .schema = &draft_schema };
+static const struct type patch_body = { .kind = KIND_OBJECT, .schema = &patch_schema };
+
+/* --- what all share ------------------------------------------------------------------- */
+
+/* A template, and how its guild is arranged now. */
+struct template_work {
+    struct guild_template template;
+    struct template_source source;
+    struct source_text text;
+};
+
+static enum err template_complete(struct call *call, struct template_work *w)
+{
+    struct guild_template *t = &w->template;
+    enum err e = template_show(call->tx, t);
+
+    if (!e)
+        e = template_source_read(call->tx, t->source_guild_id, &w->source);
+    if (e)
+        return e;
+    template_source_write(call->arena, &w->source, &w->text);
+    bool same =
+        t->digest.n == TEMPLATE_DIGEST && !memcmp(t->digest.p, w->text.digest, TEMPLATE_DIGEST);
+    t->is_dirty = (struct opt_bool){ same ? GIVEN_NULL : GIVEN, !same };
+    return OK;
+}
+
+static enum err path_template(struct call *call, struct guild_template *ret)
+{
+    enum err e = template_find(call->tx, call_text(call, "template.code"), ret);
+
+    return e || ret->source_guild_id == call->target.guild->id ? e : ERR_UNKNOWN_TEMPLATE;
+}
+
+static void apply_draft(const struct template_draft *in, struct guild_template *t)
+{
+    if (in->name.given == GIVEN)
+        t->name = in->name.value;
+    if (in->description.given != ABSENT)
+        t->description = in->description;
+    t->updated_at = clock_us();
+}
+
+/* --- reading -------------------------------------------------------------------------- */
+
+/* GET /guilds/templates/{template.code} */
+static enum err get_guild_template(struct call *call)
+{
+    struct template_work w;
+    enum err e = template_find(call->tx, call_text(call, "template.code"), &w.template);
+
+    if (!e)
+        e = template_complete(call, &w);
+    return e ? e : call_reply_as(call, &type_kept_template, &w.template);
+}
+
+/* GET /guilds/{guild.id}/templates */
+static enum err list_guild_templates(struct call *call)
+{
+    struct template_work w;
+    bool found;
+    enum err e = guild_template_of(call->tx, call->target.guild->id, &w.template, &found);
+
+    if (!e && found)
+        e = template_complete(call, &w);
+    return e ? e : call_reply_as(call, &type_kept_templates, &(struct list){ &w.template, found });
+}
+
+/* --- writing -------------------------------------------------------------------------- */
+
+/* How a guild is arranged becomes text on the pool, between reading and writing. */
+static enum err pack_source(struct call *call)
+{
+    struct template_work *w = call_passed(call, "template_work");
+    struct guild_template *t = &w->template;
+
+    template_source_write(call->arena, &w->source, &w->text);
+    t->serialized_source_guild = w->text.json;
+    t->size = (int64_t)w->text.json.n;
+    t->digest = str_slice((const char *)w->text.digest, TEMPLATE_DIGEST);
+    t->packed = template_pack(call->arena, w->text.json);
+    return t->packed.p && !arena_spoiled(call->arena) ? OK : ERR_ENTITY_TOO_LARGE;
+}
+
+static enum err look_for_new_template(struct call *call)
+{
+    struct template_work *w = call_passed(call, "template_work");
+    snowflake guild_id = call->target.guild->id;
+    bool found;
+    enum err e = guild_template_of(call->tx, guild_id, &w->template, &found);
+
+    if (e || found)
+        return e ? e : ERR_HAS_TEMPLATE;
+    return template_source_read(call->tx, guild_id, &w->source);
+}
+
+static enum err prepare_create_template(struct call *call)
+{
+    call_pass(call, "template_work", sizeof(struct template_work));
+    call->look = look_for_new_template;
+    call->compute = pack_source;
+    return OK;
+}
+
+static enum err template_creator(struct call *call, struct guild_template *t)
+{
+    struct user *creator = arena_alloc(call->arena, sizeof *creator);
+
+    t->creator = creator;
+    return user_find(call->tx, t->creator_id, creator);
+}
+
+/* POST /guilds/{guild.id}/templates */
+static enum err create_guild_template(struct call *call)
+{
+    struct template_work *w = call_passed(call, "template_work");
+    struct guild_template *t = &w->template;
+
+    apply_draft(call->body, t);
+    t->created_at = t->updated_at;
+    t->creator_id = call->caller->id;
+    t->source_guild_id = call->target.guild->id;
+    t->is_dirty.given = GIVEN_NULL;
+    enum err e = template_creator(call, t);
+    if (!e)
+        e = template_insert(call->tx, t);
+    return e ? e : call_reply_as(call, &type_kept_template, t);
+}
+
+static enum err look_to_sync(struct call *call)
+{
+    struct template_work *w = call_passed(call, "template_work");
+    enum err e = path_template(call, &w->template);
+
+    return e ? e : template_source_read(call->tx, call->target.guild->id, &w->source);
+}
+
+static enum err prepare_sync_template(struct call *call)
+{
+    call_pass(call, "template_work", sizeof(struct template_work));
+    call->look = look_to_sync;
+    call->compute = pack_source;
+    return OK;
+}
+
+/* PUT /guilds/{guild.id}/templates/{template.code} */
+static enum err sync_guild_template(struct call *call)
+{
+    struct template_work *w = call_passed(call, "template_work");
+    struct guild_template *t = &w->template;
+    enum err e = template_refresh(call->tx, t);
+
+    t->updated_at = clock_us();
+    t->is_dirty.given = GIVEN_NULL;
+    if (!e)
+        e = template_save_source(call->tx, t);
+    if (!e)
+        e = template_creator(call, t);
+    if (e == ERR_UNKNOWN_USER) {
+        t->creator = NULL;
+        e = OK;
+    }
+    return e ? e : call_reply_as(call, &type_kept_template, t);
+}
+
+static enum err look_at_whole_template(struct call *call)
+{
+    struct template_work *w = call_passed(call, "template_work");
+    enum err e = path_template(call, &w->template);
+
+    return e ? e : template_complete(call, w);
+}
+
+static enum err prepare_change_template(struct call *call)
+{
+    call_pass(call, "template_work", sizeof(struct template_work));
+    call->look = look_at_whole_template;
+    return OK;
+}
+
+/* PATCH /guilds/{guild.id}/templates/{template.code} */
+static enum err modify_guild_template(struct call *call)
+{
+    struct template_work *w = call_passed(call, "template_work");
+    enum err e = template_refresh(call->tx, &w->template);
+
+    if (e)
+        return e;
+    apply_draft(call->body, &w->template);
+    e = template_save(call->tx, &w->template);
+    return e ? e : call_reply_as(call, &type_kept_template, &w->template);
+}
+
+/* DELETE /guilds/{guild.id}/templates/{template.code} */
+static enum err delete_guild_template(struct call *call)
+{
+    struct template_work *w = call_passed(call, "template_work");
+    enum err e = template_refresh(call->tx, &w->template);
+
+    if (!e)
+        e = template_delete(call->tx, w->template.code);
+    return e ? e : call_reply_as(call, &type_kept_template, &w->template);
+}
+
+/* --- the table ------------------------------------------------------------------------ */
+
+static const struct resolver resolvers[] = {
+    { .name = "template.code", .field = "code", .is_text = true, .doc = "A template's code." },
+    { 0 },
+};
+
+/* A template may be of many megabytes, and is compared with its guild. */
+static const struct limit limit_templates = { .name = "templates", .count = 10, .window_s = 10 };
+static const struct limit limit_template_use = { .name = "template-use",
+                                                 .count = 5,
+                                                 .window_s = 60 };
+
+#define TEMPLATES_PATH "/guilds/{guild.id}/templates"
+
+static const struct route routes[] = {
+    {
+        .method = GET,
+        .path = "/guilds/templates/{template.code}",
+        .name = "get_guild_template",
+        .doc = "A template, for anybody who knows its code.",
+        .auth = AUTH_OPEN,
+        .reply = &type_guild_template,
+        .aside = true,
+        .limit = &limit_templates,
+        .handle = get_guild_template,
+    },
+    {
+        .method = POST,
+        .path = "/guilds/templates/{template.code}",
+        .name = "use_template",
+        .doc = "Found a guild that is arranged like the one the template was made of: its "
+               "settings, roles and channels, without pictures and emoji.",
+        .auth = AUTH_USER,
+        .body = &template_guild_body,
+        .max_body = BODY_WITH_PICTURES(1),
+        .reply = &type_guild,
+        .status = 201,
+        .fires = (const enum event[]){ EVENT_GUILD_CREATE, EVENT_NONE },
+        .aside = true,
+        .limit = &limit_template_use,
+        .prepare = prepare_use_template,
+        .handle = use_template,
+    },
+    {
+        .method = GET,
+        .path = TEMPLATES_PATH,
+        .name = "list_guild_templates",
+        .doc = "The guild's template, if it has one.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .needs = PERMISSION(MANAGE_GUILD),
+        .reply = &type_guild_templates,
+        .aside = true,
+        .limit = &limit_templates,
+        .handle = list_guild_templates,
+    },
+    {
+        .method = POST,
+        .path = TEMPLATES_PATH,
+        .name = "create_guild_template",
+        .doc = "Keep how the guild is arranged. A guild has one template.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .needs = PERMISSION(MANAGE_GUILD),
+        .body = &draft_body,
+        .reply = &type_guild_template,
+        .aside = true,
+        .limit = &limit_templates,
+        .prepare = prepare_create_template,
+        .handle = create_guild_template,
+    },
+    {
+        .method = PUT,
+        .path = TEMPLATES_PATH "/{template.code}",
+        .name = "sync_guild_template",
+        .doc = "Bring a template up to date with the guild.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .needs = PERMISSION(MANAGE_GUILD),
+        .reply = &type_guild_template,
+        .aside = true,
+        .limit = &limit_templates,
+        .prepare = prepare_sync_template,
+        .handle = sync_guild_template,
+    },
+    {
+        .method = PATCH,
+        .path = TEMPLATES_PATH "/{template.code}",
+        .name = "modify_guild_template",
+        .doc = "Give a template another name or description.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .needs = PERMISSION(MANAGE_GUILD),
+        .body = &patch_body,
+        .reply = &type_guild_template,
+        .aside = true,
+        .limit = &limit_templates,
+        .prepare = prepare_change_template,
+        .handle = modify_guild_template,
+    },
+    {
+        .method = DELETE,
+        .path = TEMPLATES_PATH "/{template.code}",
+        .name = "delete_guild_template",
+        .doc = "Delete a template; the answer is what it was.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .needs = PERMISSION(MANAGE_GUILD),
+        .reply = &type_guild_template,
+        .aside = true,
+        .limit = &limit_templates,
+        .prepare = prepare_change_template,
+        .handle = delete_guild_template,
+    },
+    { 0 },
+};
+
+const struct domain templates_domain = {
+    .name = "Templates",
+    .doc = "How guilds are arranged, to found others after.",
+    .routes = routes,
+    .resolvers = resolvers,
+};

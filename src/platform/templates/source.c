@@ -1,0 +1,415 @@
+/* source.c - how a guild is arranged, as a template keeps it. */
+#include <sodium.h>
+#include <stdlib.h>
+#include <zlib.h>
+
+#include "platform/templates/internal.h"
+
+enum { SOURCE_MAX = 48 * 1024 * 1024 }; /* 500 channels with the longest topics are 12 MiB */
+
+/* --- the object ----------------------------------------------------------------------- */
+
+static const struct field overwrite_fields[] = {
+    { FIELD(struct template_overwrite, id), .type = &type_count },
+    { FIELD(struct template_overwrite, type), .type = &type_count },
+    { FIELD(struct template_overwrite, allow), .type = &type_permissions },
+    { FIELD(struct template_overwrite, deny), .type = &type_permissions },
+    { 0 },
+};
+static const struct schema template_overwrite_schema = {
+    .name = "TemplateOverwrite",
+    .size = sizeof(struct template_overwrite),
+    .fields = overwrite_fields,
+    .doc = "Rights that a channel gives to a role of the template, or takes.",
+};
+static const struct type type_template_overwrite = { .kind = KIND_OBJECT,
+                                                     .schema = &template_overwrite_schema };
+static const struct type type_template_overwrites = { .kind = KIND_ARRAY,
+                                                      .of = &type_template_overwrite };
+
+static const struct field colors_fields[] = {
+    { FIELD(struct role_colors, primary_color), .type = &type_color },
+    { FIELD(struct role_colors, secondary_color), .type = &type_color, .flags = NULLABLE },
+    { FIELD(struct role_colors, tertiary_color), .type = &type_color, .flags = NULLABLE },
+    { 0 },
+};
+static const struct schema colors_schema = {
+    .name = "TemplateRoleColors",
+    .size = sizeof(struct role_colors),
+    .fields = colors_fields,
+    .doc = "The colours of a role.",
+};
+static const struct type type_template_colors = { .kind = KIND_OBJECT, .schema = &colors_schema };
+
+static const struct field role_fields[] = {
+    { FIELD(struct template_role, id), .type = &type_count, .doc = "0 is @everyone" },
+    { FIELD(struct template_role, name), .type = &type_text },
+    { FIELD(struct template_role, permissions), .type = &type_permissions },
+    { FIELD(struct template_role, color), .type = &type_color },
+    { FIELD(struct template_role, colors), .type = &type_template_colors, .flags = NULLABLE },
+    { FIELD(struct template_role, hoist), .type = &type_bool },
+    { FIELD(struct template_role, mentionable), .type = &type_bool },
+    { FIELD(struct template_role, icon), .type = &type_asset_hash, .flags = NULLABLE },
+    { FIELD(struct template_role, unicode_emoji), .type = &type_text, .flags = NULLABLE },
+    { 0 },
+};
+static const struct schema template_role_schema = {
+    .name = "TemplateRole",
+    .size = sizeof(struct template_role),
+    .fields = role_fields,
+    .doc = "A role of a template, the lowest first.",
+};
+static const struct type type_template_role = { .kind = KIND_OBJECT,
+                                                .schema = &template_role_schema };
+static const struct type type_template_roles = { .kind = KIND_ARRAY, .of = &type_template_role };
+
+static const struct field tag_fields[] = {
+    { FIELD(struct template_tag, id), .type = &type_count },
+    { FIELD(struct template_tag, name), .type = &type_text },
+    { FIELD(struct template_tag, emoji_id), .type = &type_id, .flags = NULLABLE },
+    { FIELD(struct template_tag, emoji_name), .type = &type_text, .flags = NULLABLE },
+    { FIELD(struct template_tag, moderated), .type = &type_bool },
+    { 0 },
+};
+static const struct schema template_tag_schema = {
+    .name = "TemplateTag",
+    .size = sizeof(struct template_tag),
+    .fields = tag_fields,
+    .doc = "A tag of a forum.",
+};
+static const struct type type_template_tag = { .kind = KIND_OBJECT,
+                                               .schema = &template_tag_schema };
+static const struct type type_template_tags = { .kind = KIND_ARRAY, .of = &type_template_tag };
+
+#define MEMBER(member_, type_, flags_)                                               \
+    {                                                                                \
+        FIELD(struct template_channel, member_), .type = &(type_), .flags = (flags_) \
+    }
+static const struct field channel_fields[] = {
+    MEMBER(id, type_count, 0),
+    MEMBER(type, type_count, 0),
+    MEMBER(name, type_text, NULLABLE),
+    MEMBER(position, type_count, 0),
+    MEMBER(topic, type_text, NULLABLE),
+    MEMBER(bitrate, type_count, 0),
+    MEMBER(user_limit, type_count, 0),
+    MEMBER(nsfw, type_bool, 0),
+    MEMBER(rate_limit_per_user, type_count, 0),
+    MEMBER(parent_id, type_count, NULLABLE),
+    MEMBER(default_auto_archive_duration, type_count, NULLABLE),
+    MEMBER(permission_overwrites, type_template_overwrites, 0),
+    MEMBER(available_tags, type_template_tags, NULLABLE),
+    MEMBER(template, type_text, 0),
+    MEMBER(default_reaction_emoji, type_default_reaction, NULLABLE),
+    MEMBER(default_thread_rate_limit_per_user, type_count, NULLABLE),
+    MEMBER(default_sort_order, type_count, NULLABLE),
+    MEMBER(default_forum_layout, type_count, NULLABLE),
+    MEMBER(default_tag_setting, type_text, NULLABLE),
+    MEMBER(theme_color, type_nothing, NULLABLE),
+    { 0 },
+};
+static const struct schema template_channel_schema = {
+    .name = "TemplateChannel",
+    .size = sizeof(struct template_channel),
+    .fields = channel_fields,
+    .doc = "A channel of a template; overwrites are those of roles.",
+};
+static const struct type type_template_channel = { .kind = KIND_OBJECT,
+                                                   .schema = &template_channel_schema };
+static const struct type type_template_channels = { .kind = KIND_ARRAY,
+                                                    .of = &type_template_channel };
+
+/* clang-format off */
+#define SOURCE_FIELDS                                                                              \
+    { FIELD(struct template_source, name), .type = &type_text },                                   \
+    { FIELD(struct template_source, description), .type = &type_text, .flags = NULLABLE },         \
+    { FIELD(struct template_source, region), .type = &type_text, .flags = NULLABLE },              \
+    { FIELD(struct template_source, verification_level), .type = &type_count },                    \
+    { FIELD(struct template_source, default_message_notifications), .type = &type_count },         \
+    { FIELD(struct template_source, explicit_content_filter), .type = &type_count },               \
+    { FIELD(struct template_source, preferred_locale), .type = &type_text },                       \
+    { FIELD(struct template_source, afk_timeout), .type = &type_count },                           \
+    { FIELD(struct template_source, afk_channel_id), .type = &type_count, .flags = NULLABLE },     \
+    { FIELD(struct template_source, system_channel_id), .type = &type_count, .flags = NULLABLE },  \
+    { FIELD(struct template_source, system_channel_flags), .type = &type_count },                  \
+    { FIELD(struct template_source, icon_hash), .type = &type_asset_hash, .flags = NULLABLE },     \
+    { FIELD(struct template_source, roles), .type = &type_template_roles }
+/* clang-format on */
+static const struct field source_fields[] = {
+    SOURCE_FIELDS,
+    { FIELD(struct template_source, channels), .type = &type_template_channels },
+    { 0 },
+};
+static const struct schema source_schema = {
+    .name = "TemplateSource",
+    .size = sizeof(struct template_source),
+    .fields = source_fields,
+    .doc = "How the guild of a template was arranged.",
+};
+const struct type type_template_source = { .kind = KIND_OBJECT, .schema = &source_schema };
+
+/* All but the channels. */
+static const struct field frame_fields[] = { SOURCE_FIELDS, { 0 } };
+static const struct schema frame_schema = {
+    .name = "TemplateFrame",
+    .size = sizeof(struct template_source),
+    .fields = frame_fields,
+    .doc = "A template's source without its channels.",
+};
+static const struct type type_template_frame = { .kind = KIND_OBJECT, .schema = &frame_schema };
+
+/* --- from a guild --------------------------------------------------------------------- */
+
+/* The small number of an id among others: its place in the list, from `first` on. */
+struct numbering {
+    struct numbered {
+        snowflake id;
+        int64_t number;
+    } * items;
+    size_t count;
+};
+
+static int numbering_order(const void *a, const void *b)
+{
+    snowflake x = ((const struct numbered *)a)->id, y = ((const struct numbered *)b)->id;
+
+    return (x > y) - (x < y);
+}
+
+static void numbering_sort(struct numbering *n)
+{
+    if (n->count)
+        qsort(n->items, n->count, sizeof *n->items, numbering_order);
+}
+
+static struct opt_int numbering_find(const struct numbering *n, snowflake id)
+{
+    struct numbered key = { .id = id };
+    const struct numbered *found =
+        n->count ? bsearch(&key, n->items, n->count, sizeof key, numbering_order) : NULL;
+
+    return (struct opt_int){ found ? GIVEN : GIVEN_NULL, found ? found->number : 0 };
+}
+
+struct source_reading {
+    struct arena *arena;
+    struct numbering roles, channels;
+};
+
+/* @everyone has the guild's id and is 0, whatever stands below it. */
+static void source_take_roles(struct source_reading *r, const struct list *roles,
+                              snowflake guild_id, struct list *ret)
+{
+    const struct role *all = roles->items;
+    int64_t next = 1;
+
+    r->roles.items = arena_array(r->arena, struct numbered, roles->count + 1);
+    for (size_t i = 0; i < roles->count; i++) {
+        if (all[i].managed)
+            continue;
+        struct template_role *t = list_add(r->arena, ret, sizeof *t);
+        *t = (struct template_role){
+            .id = all[i].id == guild_id ? 0 : next++,
+            .name = all[i].name,
+            .permissions = all[i].permissions,
+            .color = all[i].color,
+            .colors = all[i].colors,
+            .hoist = all[i].hoist,
+            .mentionable = all[i].mentionable,
+            .icon.given = GIVEN_NULL,
+            .unicode_emoji = all[i].unicode_emoji,
+        };
+        r->roles.items[r->roles.count++] = (struct numbered){ all[i].id, t->id };
+    }
+    numbering_sort(&r->roles);
+}
+
+static void source_take_overwrites(struct source_reading *r, const struct list *overwrites,
+                                   struct list *ret)
+{
+    const struct overwrite *o = overwrites->items;
+
+    for (size_t i = 0; i < overwrites->count; i++) {
+        struct opt_int role = numbering_find(&r->roles, o[i].id);
+
+        if (o[i].type != OVERWRITE_ROLE || role.given != GIVEN)
+            continue;
+        *(struct template_overwrite *)list_add(r->arena, ret, sizeof(struct template_overwrite)) =
+            (struct template_overwrite){ role.value, o[i].type, o[i].allow, o[i].deny };
+    }
+}
+
+static struct opt_list source_take_tags(struct source_reading *r, const struct opt_list *tags)
+{
+    const struct forum_tag *t = tags->value.items;
+    struct opt_list out = { tags->given == GIVEN ? GIVEN : GIVEN_NULL, { 0 } };
+
+    for (size_t i = 0; i < tags->value.count; i++)
+        *(struct template_tag *)list_add(r->arena, &out.value, sizeof(struct template_tag)) =
+            (struct template_tag){ (int64_t)i, t[i].name, t[i].emoji_id, t[i].emoji_name,
+                                   t[i].moderated };
+    return out;
+}
+
+static void source_take_channel(struct source_reading *r, const struct channel *c, int64_t id,
+                                struct template_channel *t)
+{
+    *t = (struct template_channel){
+        .id = id,
+        .type = c->type,
+        .name = c->name,
+        .position = c->position.value,
+        .topic = c->topic,
+        .bitrate = c->bitrate.given == GIVEN ? c->bitrate.value : 64000,
+        .user_limit = c->user_limit.given == GIVEN ? c->user_limit.value : 0,
+        .nsfw = c->nsfw.given == GIVEN && c->nsfw.value,
+        .rate_limit_per_user =
+            c->rate_limit_per_user.given == GIVEN ? c->rate_limit_per_user.value : 0,
+        .parent_id = numbering_find(&r->channels, c->parent_id.value),
+        .default_auto_archive_duration = c->default_auto_archive_duration,
+        .default_thread_rate_limit_per_user = c->default_thread_rate_limit_per_user,
+        .default_sort_order = c->default_sort_order,
+        .default_forum_layout = c->default_forum_layout,
+        .default_tag_setting = c->default_tag_setting,
+        .available_tags = source_take_tags(r, &c->available_tags),
+        .default_reaction_emoji = c->default_reaction_emoji,
+        .template = STR(""),
+    };
+    source_take_overwrites(r, &c->permission_overwrites.value, &t->permission_overwrites);
+}
+
+static void source_take_channels(struct source_reading *r, const struct list *channels,
+                                 struct list *ret)
+{
+    const struct channel *c = channels->items;
+
+    r->channels.items = arena_array(r->arena, struct numbered, channels->count + 1);
+    for (size_t i = 0; i < channels->count; i++)
+        r->channels.items[i] = (struct numbered){ c[i].id, (int64_t)i + 1 };
+    r->channels.count = channels->count;
+    numbering_sort(&r->channels);
+    for (size_t i = 0; i < channels->count; i++)
+        source_take_channel(r, &c[i], (int64_t)i + 1,
+                            list_add(r->arena, ret, sizeof(struct template_channel)));
+}
+
+enum err template_source_read(struct tx *tx, snowflake guild_id, struct template_source *ret)
+{
+    struct source_reading r = { .arena = tx_arena(tx) };
+    struct list channels, threads;
+    struct guild g;
+    enum err e = guild_find(tx, guild_id, &g);
+
+    if (!e)
+        e = guild_load_roles(tx, &g);
+    if (!e)
+        e = guild_channels(tx, guild_id, &channels, &threads);
+    if (e)
+        return e;
+    *ret = (struct template_source){
+        .name = g.name,
+        .description = g.description,
+        .region.given = GIVEN_NULL,
+        .icon_hash.given = GIVEN_NULL,
+        .verification_level = g.verification_level,
+        .default_message_notifications = g.default_message_notifications,
+        .explicit_content_filter = g.explicit_content_filter,
+        .preferred_locale = g.preferred_locale,
+        .afk_timeout = g.afk_timeout,
+        .system_channel_flags = g.system_channel_flags,
+    };
+    source_take_roles(&r, &g.roles, guild_id, &ret->roles);
+    source_take_channels(&r, &channels, &ret->channels);
+    ret->afk_channel_id = numbering_find(&r.channels, g.afk_channel_id.value);
+    ret->system_channel_id = numbering_find(&r.channels, g.system_channel_id.value);
+    return OK;
+}
+
+/* --- as text, and packed -------------------------------------------------------------- */
+
+/* The text is one JSON object, with a line for each channel: all channels together may hold more
+ * values than a text is read with, so they are read one by one. */
+static const char LINES_BEGIN[] = ",\"channels\":[\n", LINES_END[] = "\n]}";
+
+void template_source_write(struct arena *arena, const struct template_source *s,
+                           struct source_text *ret)
+{
+    const struct template_channel *c = s->channels.items;
+    struct buf out;
+
+    buf_init(&out, SOURCE_MAX);
+    struct json frame = json_to(&out);
+    schema_encode(&frame, &type_template_frame, s);
+    out.n -= out.n > 0; /* the frame's own end */
+    buf_add(&out, LINES_BEGIN, sizeof LINES_BEGIN - 1);
+    for (size_t i = 0; i < s->channels.count; i++) {
+        struct json line = json_to(&out);
+
+        schema_encode(&line, &type_template_channel, &c[i]);
+        if (i + 1 < s->channels.count)
+            buf_add_lit(&out, ",\n");
+    }
+    buf_add(&out, LINES_END, sizeof LINES_END - 1);
+    ret->json = buf_take(&out, arena);
+    crypto_generichash(ret->digest, sizeof ret->digest, (const unsigned char *)ret->json.p,
+                       ret->json.n, NULL, 0);
+}
+
+static enum err source_read_frame(struct arena *arena, struct str line,
+                                  struct template_source **ret)
+{
+    struct form form = { .arena = arena };
+    void *frame;
+
+    if (line.n < sizeof LINES_BEGIN - 2)
+        return ERR_INTERNAL;
+    line.n -= sizeof LINES_BEGIN - 2; /* the line's end is cut off already */
+    if (schema_decode(&type_template_frame, STR_CONCAT(arena, line, STR("}")), &form, &frame))
+        return ERR_INTERNAL;
+    *ret = frame;
+    return OK;
+}
+
+enum err template_source_parse(struct arena *arena, struct str json, struct template_source **ret)
+{
+    struct form form = { .arena = arena };
+    enum err e = source_read_frame(arena, str_cut(&json, '\n'), ret);
+
+    while (!e && json.n) {
+        struct str line = str_cut(&json, '\n');
+        void *channel;
+
+        if (!line.n || line.p[0] != '{')
+            continue;
+        line.n -= line.p[line.n - 1] == ',';
+        if (schema_decode(&type_template_channel, line, &form, &channel))
+            return ERR_INTERNAL;
+        *(struct template_channel *)list_add(arena, &(*ret)->channels,
+                                             sizeof(struct template_channel)) =
+            *(struct template_channel *)channel;
+    }
+    return e;
+}
+
+struct str template_pack(struct arena *arena, struct str json)
+{
+    uLongf n = compressBound((uLong)json.n);
+    char *bytes = arena_raw(arena, n);
+
+    if (compress2((Bytef *)bytes, &n, (const Bytef *)json.p, (uLong)json.n, 1) != Z_OK)
+        return (struct str){ 0 };
+    return str_slice(bytes, n);
+}
+
+enum err template_unpack(struct arena *arena, struct str packed, int64_t size, struct str *ret)
+{
+    if (size < 0 || size > SOURCE_MAX)
+        return ERR_INTERNAL;
+    uLongf n = (uLongf)size;
+    char *json = arena_raw(arena, n + 1);
+    if (uncompress((Bytef *)json, &n, (const Bytef *)packed.p, (uLong)packed.n) != Z_OK ||
+        n != (uLongf)size)
+        return ERR_INTERNAL;
+    *ret = str_slice(json, n);
+    return OK;
+}

@@ -1,0 +1,368 @@
+/* use.c - POST /guilds/templates/{template.code}: a guild is founded after a template.
+ *
+ * It may have fifty thousand overwrites. So the source is unpacked and read on the pool, the guild
+ * is written in steps while the call waits, and what its owner is told is encoded on the pool; the
+ * last transaction only lets it be seen. */
+#include "api/errand.h"
+#include "api/hooks.h"
+#include "base/clock.h"
+#include "platform/members/members.h"
+#include "platform/templates/internal.h"
+
+enum {
+    STEP_ROWS = 500,           /* channels and overwrites of one step … */
+    STEP_NS = 4 * 1000 * 1000, /* … which ends here too, however few they are */
+};
+
+static const struct field draft_fields[] = {
+    { FIELD(struct template_guild_draft, name), .type = &type_guild_name },
+    { FIELD(struct template_guild_draft, icon), .type = &type_picture,
+      .flags = OPTIONAL | NULLABLE },
+    { 0 },
+};
+static const struct schema draft_schema = {
+    .name = "TemplateGuildDraft",
+    .size = sizeof(struct template_guild_draft),
+    .fields = draft_fields,
+    .doc = "A guild to be, after a template.",
+};
+const struct type template_guild_body = { .kind = KIND_OBJECT, .schema = &draft_schema };
+
+/* What the stages of the call and its steps pass on. All of it is in the call's arena, which
+ * nobody else uses while the call waits. */
+struct template_plan {
+    struct call *call;
+    struct guild_template template;
+    const struct template_source *source;
+    struct guild guild;
+    struct role *roles;
+    struct channel *channels;
+    size_t role_count, channel_count;
+    size_t written, reached; /* channels: committed, and by the step that runs */
+    struct gateway_guild shown;
+    struct str told; /* shown, as JSON */
+};
+
+/* --- from the template's numbers to ids ----------------------------------------------- */
+
+static snowflake plan_role(const struct template_plan *p, int64_t number)
+{
+    const struct template_role *t = p->source->roles.items;
+
+    for (size_t i = 0; i < p->role_count; i++)
+        if (t[i].id == number)
+            return p->roles[i].id;
+    return 0;
+}
+
+static const struct channel *plan_channel(const struct template_plan *p, struct opt_int number)
+{
+    const struct template_channel *t = p->source->channels.items;
+
+    for (size_t i = 0; number.given == GIVEN && i < p->channel_count; i++)
+        if (t[i].id == number.value)
+            return &p->channels[i];
+    return NULL;
+}
+
+static struct opt_id plan_channel_id(const struct template_plan *p, struct opt_int number)
+{
+    const struct channel *c = plan_channel(p, number);
+
+    return given_id(c ? c->id : 0);
+}
+
+static void plan_roles(struct template_plan *p)
+{
+    const struct template_role *t = p->source->roles.items;
+
+    p->role_count = p->source->roles.count;
+    p->roles = arena_array(p->call->arena, struct role, p->role_count + 1);
+    for (size_t i = 0; i < p->role_count; i++)
+        p->roles[i] = (struct role){
+            .id = t[i].id ? snowflake_new() : p->guild.id,
+            .guild_id = p->guild.id,
+            .name = t[i].name,
+            .permissions = t[i].permissions & PERMISSIONS_ALL,
+            .position = (int64_t)i,
+            .color = t[i].color,
+            .colors = t[i].colors,
+            .hoist = t[i].hoist,
+            .mentionable = t[i].mentionable,
+            .unicode_emoji = t[i].unicode_emoji,
+        };
+}
+
+/* An emoji of the guild that the template is of is none of the new one's. */
+static void plan_emoji(struct opt_id *id, struct opt_str *name)
+{
+    if (id->given == GIVEN)
+        name->given = GIVEN_NULL;
+    id->given = GIVEN_NULL;
+}
+
+static void plan_tags(struct template_plan *p, const struct template_channel *t, struct channel *c)
+{
+    const struct template_tag *tags = t->available_tags.value.items;
+    const struct default_reaction *reaction = t->default_reaction_emoji.value;
+
+    c->available_tags.given = t->available_tags.given;
+    for (size_t i = 0; i < t->available_tags.value.count; i++) {
+        struct forum_tag *tag =
+            list_add(p->call->arena, &c->available_tags.value, sizeof(struct forum_tag));
+
+        *tag = (struct forum_tag){ snowflake_new(), tags[i].name, tags[i].moderated,
+                                   tags[i].emoji_id, tags[i].emoji_name };
+        plan_emoji(&tag->emoji_id, &tag->emoji_name);
+    }
+    if (reaction && reaction->emoji_id.given != GIVEN)
+        c->default_reaction_emoji = t->default_reaction_emoji;
+}
+
+static void plan_one_channel(struct template_plan *p, const struct template_channel *t,
+                             struct channel *c)
+{
+    const struct template_overwrite *o = t->permission_overwrites.items;
+    struct list *overwrites = &c->permission_overwrites.value;
+
+    c->guild_id = given_id(p->guild.id);
+    c->type = t->type;
+    c->name = t->name;
+    c->topic = t->topic;
+    c->position = given_int(t->position);
+    c->bitrate = given_int(t->bitrate);
+    c->user_limit = given_int(t->user_limit);
+    c->nsfw = given_bool(t->nsfw);
+    c->rate_limit_per_user = given_int(t->rate_limit_per_user);
+    c->parent_id = plan_channel_id(p, t->parent_id);
+    c->default_auto_archive_duration = t->default_auto_archive_duration;
+    c->default_thread_rate_limit_per_user = t->default_thread_rate_limit_per_user;
+    c->default_sort_order = t->default_sort_order;
+    c->default_forum_layout = t->default_forum_layout;
+    c->default_tag_setting = t->default_tag_setting;
+    plan_tags(p, t, c);
+    c->permission_overwrites.given = GIVEN;
+    for (size_t i = 0; i < t->permission_overwrites.count; i++)
+        *(struct overwrite *)list_add(p->call->arena, overwrites, sizeof *o) =
+            (struct overwrite){ plan_role(p, o[i].id), OVERWRITE_ROLE, o[i].allow, o[i].deny };
+}
+
+static void plan_channels(struct template_plan *p)
+{
+    const struct template_channel *t = p->source->channels.items;
+
+    p->channel_count = p->source->channels.count;
+    p->channels = arena_array(p->call->arena, struct channel, p->channel_count + 1);
+    for (size_t i = 0; i < p->channel_count; i++)
+        p->channels[i].id = snowflake_new();
+    for (size_t i = 0; i < p->channel_count; i++)
+        plan_one_channel(p, &t[i], &p->channels[i]);
+}
+
+static void plan_guild(struct template_plan *p)
+{
+    const struct template_guild_draft *in = p->call->body;
+    const struct template_source *s = p->source;
+
+    p->guild = (struct guild){
+        .id = p->guild.id,
+        .name = in->name,
+        .owner_id = p->call->caller->id,
+        .afk_timeout = s->afk_timeout,
+        .system_channel_flags = s->system_channel_flags,
+        .verification_level = s->verification_level,
+        .default_message_notifications = s->default_message_notifications,
+        .explicit_content_filter = s->explicit_content_filter,
+        .preferred_locale = s->preferred_locale,
+    };
+    plan_roles(p);
+    plan_channels(p);
+    p->guild.afk_channel_id = plan_channel_id(p, s->afk_channel_id);
+    p->guild.system_channel_id = plan_channel_id(p, s->system_channel_id);
+}
+
+/* On the pool. */
+static enum err plan_read(struct call *step)
+{
+    struct template_plan *p = call_passed(step, "template_plan");
+    struct arena *arena = p->call->arena;
+    struct template_source *source;
+    struct str json;
+    enum err e = template_unpack(arena, p->template.packed, p->template.size, &json);
+
+    if (!e)
+        e = template_source_parse(arena, json, &source);
+    if (e)
+        return e;
+    p->source = source;
+    plan_guild(p);
+    return OK;
+}
+
+/* --- the steps ------------------------------------------------------------------------ */
+
+static enum err plan_begin(struct call *step)
+{
+    struct template_plan *p = call_passed(step, "template_plan");
+
+    return guild_hold(step, &p->guild, p->roles, p->role_count);
+}
+
+static enum err plan_go_on(struct call *step)
+{
+    struct template_plan *p = call_passed(step, "template_plan");
+    int64_t until = clock_thread() + STEP_NS;
+    size_t rows = 0;
+    struct guild held;
+    enum err e = guild_held(step->tx, p->guild.id, &held);
+
+    p->reached = p->written;
+    while (!e && p->reached < p->channel_count && rows < STEP_ROWS && clock_thread() < until) {
+        const struct channel *c = &p->channels[p->reached++];
+
+        rows += 1 + c->permission_overwrites.value.count;
+        e = channel_insert(step->tx, c);
+    }
+    return e;
+}
+
+/* What the owner is told of, as it stands in the store. */
+static enum err plan_look(struct call *step)
+{
+    struct template_plan *p = call_passed(step, "template_plan");
+    struct arena *arena = p->call->arena, *before = tx_use_arena(step->tx, arena);
+    struct member *owner = arena_alloc(arena, sizeof *owner);
+    struct user *user = arena_alloc(arena, sizeof *user);
+    struct list threads;
+
+    p->shown = (struct gateway_guild){ .presences = STR("[]"), .joined_at = clock_us() };
+    *owner = (struct member){ .guild_id = p->guild.id,
+                              .user_id = p->guild.owner_id,
+                              .user = user,
+                              .joined_at = p->shown.joined_at };
+    p->shown.members = (struct list){ owner, 1 };
+    enum err e = guild_held(step->tx, p->guild.id, &p->shown.guild);
+    if (!e)
+        e = guild_channels(step->tx, p->guild.id, &p->shown.channels, &threads);
+    if (!e)
+        e = user_find(step->tx, owner->user_id, user);
+    p->shown.guild.member_count = 1;
+    tx_use_arena(step->tx, before);
+    return e;
+}
+
+static void plan_seen(struct call *step, enum err e, void *arg)
+{
+    struct template_plan *p = arg;
+
+    (void)step;
+    call_resume(p->call, e);
+}
+
+static void plan_step(struct template_plan *p);
+
+static void plan_stepped(struct call *step, enum err e, void *arg)
+{
+    struct template_plan *p = arg;
+
+    (void)step;
+    if (e) {
+        call_resume(p->call, e);
+        return;
+    }
+    p->written = p->reached;
+    plan_step(p);
+}
+
+static void plan_start(struct template_plan *p, struct errand step)
+{
+    step.type = "template_plan";
+    step.data = step.arg = p;
+    errand_start(p->call->api, p->call->loop, &step);
+}
+
+static void plan_step(struct template_plan *p)
+{
+    if (p->written < p->channel_count)
+        plan_start(p, (struct errand){ .name = "template_step",
+                                       .store = ROUTE_STORE_WRITE,
+                                       .run = plan_go_on,
+                                       .done = plan_stepped });
+    else
+        plan_start(p, (struct errand){ .name = "template_look",
+                                       .store = ROUTE_STORE_READ,
+                                       .run = plan_look,
+                                       .done = plan_seen });
+}
+
+static void await_guild(struct call *call)
+{
+    struct template_plan *p = call_passed(call, "template_plan");
+
+    plan_start(p, (struct errand){ .name = "template_begin",
+                                   .store = ROUTE_STORE_WRITE,
+                                   .decode = plan_read,
+                                   .long_input = true,
+                                   .run = plan_begin,
+                                   .done = plan_stepped });
+}
+
+/* --- the call ------------------------------------------------------------------------- */
+
+static enum err look_at_template(struct call *call)
+{
+    struct template_plan *p = call_passed(call, "template_plan");
+    enum err e = template_find(call->tx, call_text(call, "template.code"), &p->template);
+
+    return e ? e : member_check_room(call->tx, call->caller->id);
+}
+
+static enum err encode_guild(struct call *call)
+{
+    const struct template_guild_draft *in = call->body;
+    struct template_plan *p = call_passed(call, "template_plan");
+    struct buf out;
+    struct json j = json_to(&out);
+    enum err e = picture_keep(call, "icons", p->guild.id, &in->icon, &p->shown.guild.icon);
+
+    if (e)
+        return e;
+    if (p->shown.guild.icon.given == ABSENT)
+        p->shown.guild.icon.given = GIVEN_NULL;
+    buf_init(&out, CALL_MAX_REPLY);
+    schema_encode_object(&j, &gateway_guild_schema, &p->shown);
+    p->told = buf_take(&out, call->arena);
+    return OK;
+}
+
+enum err prepare_use_template(struct call *call)
+{
+    struct template_plan *p = call_pass(call, "template_plan", sizeof *p);
+
+    p->call = call;
+    p->guild.id = snowflake_new_guild();
+    call->look = look_at_template;
+    call->await = await_guild;
+    call->compute = encode_guild;
+    return OK;
+}
+
+/* POST /guilds/templates/{template.code} */
+enum err use_template(struct call *call)
+{
+    const struct template_plan *p = call_passed(call, "template_plan");
+    struct guild made;
+    enum err e = guild_reveal(call, &p->shown.guild);
+
+    if (!e)
+        e = template_count_use(call->tx, p->template.code);
+    if (!e)
+        e = guild_find(call->tx, p->guild.id, &made);
+    if (!e)
+        e = guild_show(call, &made);
+    if (e)
+        return e;
+    call_emit_made(call, EVENT_GUILD_CREATE, to_user(call->caller->id), &gateway_guild_schema,
+                   &p->shown, p->told);
+    return call_reply(call, &made);
+}

@@ -1,0 +1,32 @@
+#!/usr/bin/env python3
+"""arrangements - how guilds are arranged, through an unchanged client library: templates, and what
+newcomers see."""
+
+import clients
+from cases import run_cases
+from clients import Library, Server, node_command
+
+clients.WORLD["guilds"] = [{
+    "name": "Guild", "owner": "ada", "channels": [{"name": "talk"}],
+    "roles": [{"name": "all", "permissions": "ALL"}],
+    "members": [{"user": "helper", "roles": ["all"]}],
+    "applications": [{"application": "Helper", "by": "ada"}],
+}]
+STEPS = ["ready", "template Base all 0", "synced false", "gone"]
+
+
+def discord_js_arranges_a_guild(executable):
+    command, folder = node_command("arrangements_js.js")
+    server, library = Server(executable), None
+    try:
+        library = Library(command, server, 1, folder)
+        for step in STEPS:
+            library.expect(step)
+    finally:
+        if library:
+            library.close()
+        server.close()
+
+
+if __name__ == "__main__":
+    run_cases("arrangements", [discord_js_arranges_a_guild])

@@ -1,0 +1,33 @@
+// arrangements_js.js - how a guild is arranged, on an unchanged discord.js.
+//
+//   node arrangements_js.js API TOKEN
+const { Client, GatewayIntentBits: Intent } = require('discord.js');
+
+const [api, token] = process.argv.slice(2);
+const client = new Client({ rest: { api }, intents: [Intent.Guilds] });
+const say = (...words) => process.stdout.write(words.join(' ') + '\n');
+
+async function keepTemplate(guild) {
+  const made = await guild.createTemplate('Base', 'Plain');
+  const fetched = await client.fetchGuildTemplate(made.code);
+  say('template', fetched.name, fetched.serializedGuild.roles[1].name, fetched.usageCount);
+  say('synced', (await made.sync()).unSynced);
+  await made.delete();
+  say((await guild.fetchTemplates()).size === 0 ? 'gone' : 'still there');
+}
+
+async function goThrough() {
+  const guild = client.guilds.cache.first();
+  await keepTemplate(guild);
+}
+
+client.once('clientReady', async () => {
+  say('ready');
+  await goThrough().catch((e) => say('error', e.message));
+  await client.destroy();
+  process.exit(0);
+});
+client.login(token).catch((e) => {
+  say('error', e.message);
+  process.exit(1);
+});
