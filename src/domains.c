@@ -11,6 +11,7 @@
 #include "platform/channels/channels.h"
 #include "platform/contacts/contacts.h"
 #include "platform/emojis/emojis.h"
+#include "platform/entitlements/entitlements.h"
 #include "platform/guild_settings/guild_settings.h"
 #include "platform/guilds/guilds.h"
 #include "platform/instance/instance.h"
@@ -70,6 +71,7 @@ const struct domain *const guildhall_domains[] = {
     &news_domain,
     &applications_domain,
     &application_emojis_domain,
+    &entitlements_domain,
     &teams_domain,
     &oauth2_domain,
     &commands_domain,

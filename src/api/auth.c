@@ -443,6 +443,7 @@ uint64_t auth_scope(struct str name)
         "guilds.members.read",
         "gdm.join",
         "role_connections.write",
+        "applications.entitlements",
     };
 
     for (size_t i = 0; i < COUNT_OF(scopes); i++)

@@ -1,8 +1,10 @@
 /* payload.c - the interaction object that an app gets, field for field. */
 #include "interactions/invoke.h"
 
+#include "model/ids.h"
 #include "model/rows.h"
 #include "platform/channels/channels.h"
+#include "platform/entitlements/entitlements.h"
 #include "platform/messages/messages.h"
 
 /* --- what is around it ---------------------------------------------------------------- */
@@ -18,6 +20,7 @@ struct around {
     struct channel channel;
     struct member member;
     uint64_t app_permissions;
+    struct list entitlements; /* struct entitlement */
 };
 
 /* What an app may do where it has no bot: what everybody may, of these. */
@@ -93,6 +96,9 @@ enum err payload_gather(struct call *call)
     a->channel = *call->target.channel;
     enum err e = v->it.guild_id ? gather_guild(call)
                                 : channel_load_recipients(call->tx, &a->channel, v->user.id);
+    if (!e)
+        e = entitlements_in_force(call->tx, v->application.id, v->user.id, v->it.guild_id,
+                                  &a->entitlements);
     return e ? e : find_app_rights(call, &a->app_permissions);
 }
 
@@ -188,7 +194,7 @@ struct payload {
     const struct member *member;
     const struct user *user;
     uint64_t app_permissions;
-    struct list entitlements, entitlement_sku_ids; /* always empty */
+    struct list entitlements, entitlement_sku_ids;
     const struct message *message;
 };
 
@@ -224,8 +230,8 @@ static const struct field payload_fields[] = {
     { FIELD(struct payload, app_permissions), .type = &type_permissions },
     { FIELD(struct payload, context), .type = &type_int },
     { FIELD(struct payload, authorizing_integration_owners), .type = &type_raw },
-    { FIELD(struct payload, entitlements), .type = &type_none },
-    { FIELD(struct payload, entitlement_sku_ids), .type = &type_none, .flags = DEPRECATED },
+    { FIELD(struct payload, entitlements), .type = &type_entitlements },
+    { FIELD(struct payload, entitlement_sku_ids), .type = &type_ids, .flags = DEPRECATED },
     { FIELD(struct payload, attachment_size_limit), .type = &type_count },
     { FIELD(struct payload, message), .type = &type_message, .flags = OPTIONAL },
     { 0 },
@@ -258,7 +264,12 @@ void payload_write(struct call *call)
         .authorizing_integration_owners = it->owners,
         .attachment_size_limit = MESSAGE_MAX_FILE,
         .message = v->message.id ? &v->message : NULL,
+        .entitlements = a->entitlements,
     };
+
+    for (size_t i = 0; i < a->entitlements.count; i++)
+        ids_add(call->arena, &p.entitlement_sku_ids,
+                ((const struct entitlement *)a->entitlements.items)[i].sku_id);
 
     if (it->guild_id) {
         p.guild = &a->guild;

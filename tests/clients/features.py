@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""features - threads, posts, stickers, polls and forwards through an unchanged client library."""
+"""features - threads, posts, stickers, polls, entitlements and forwards through an unchanged client library."""
 
 import clients
 from cases import run_cases
@@ -12,8 +12,10 @@ clients.WORLD["guilds"] = [{
     "members": [{"user": "helper", "roles": ["all"]}],
     "applications": [{"application": "Helper", "by": "ada"}],
 }]
+clients.WORLD["applications"][0]["skus"] = [{"name": "Coin", "type": "consumable"}]
 STEPS = ["ready", "thread aside in it", "archived true", "post first", "sticker wave", "stuck wave",
-         "unstuck wave", "poll Which? one,two", "ended true 46", "forward hello"]
+         "unstuck wave", "poll Which? one,two", "ended true 46", "granted Coin", "used true",
+         "taken back", "forward hello"]
 
 
 def discord_js_uses_what_bots_use(executable):

@@ -1,4 +1,4 @@
-// features_js.js - threads, posts, stickers, polls and forwards on an unchanged discord.js.
+// features_js.js - threads, posts, stickers, polls, entitlements and forwards on an unchanged discord.js.
 //
 //   node features_js.js API TOKEN
 const { ChannelType, Client, Events, GatewayIntentBits: Intent, MessageType } = require('discord.js');
@@ -51,12 +51,28 @@ async function ask(channel) {
   say('ended', ended.poll.resultsFinalized, await heard);
 }
 
+async function entitle(guild) {
+  const sku = (await client.application.fetchSKUs()).first();
+  let heard = told(Events.EntitlementCreate);
+  const given = await client.application.entitlements.createTest({ sku: sku.id, guild });
+  const skus = await client.application.entitlements.fetch({ guild });
+  say('granted', (await heard)[0].id === skus.first().id && sku.name);
+  heard = told(Events.EntitlementUpdate);
+  await given.consume();
+  say('used', (await heard)[1].consumed);
+  heard = told(Events.EntitlementDelete);
+  await client.application.entitlements.deleteTest(given);
+  await heard;
+  say('taken', 'back');
+}
+
 async function goThrough() {
   const guild = client.guilds.cache.first();
   const channel = guild.channels.cache.find((c) => c.type === ChannelType.GuildText);
   await openThreads(guild, channel);
   await stick(guild, channel);
   await ask(channel);
+  await entitle(guild);
   const message = await channel.send('hello');
   const forward = await message.forward(channel);
   say('forward', forward.messageSnapshots.first().content);

@@ -153,6 +153,8 @@ static const struct leftovers of_guild[] = {
       "delete from sounds where id in "
       "(select id from sounds where guild_id = $1 order by id limit $2)" },
     { NULL, "delete from guild_templates where guild_id = $1 and cast($2 as bigint) > 0" },
+    { NULL, "delete from entitlements where id in (select id from entitlements where "
+            "guild_id = $1 limit $2)" },
     { NULL, "delete from automod_rules where id in "
             "(select id from automod_rules where guild_id = $1 limit $2)" },
     { NULL, "delete from automod_echoes where (guild_id, user_id, hash) in (select guild_id, "

@@ -81,6 +81,8 @@ static enum err export_applications(struct tx *tx, const struct world_parts *par
     struct world_application *all = ret->value.items;
     for (size_t i = 0; i < ret->value.count && !e; i++)
         e = export_emojis(tx, all[i].id.value, true, &all[i].emojis);
+    for (size_t i = 0; i < ret->value.count && !e; i++)
+        e = export_entitlements(tx, &all[i]);
     for (size_t i = 0; i < ret->value.count && !e && parts && parts->export_commands; i++)
         e = parts->export_commands(tx, (struct world_scope){ all[i].id.value, 0 },
                                    &all[i].commands);

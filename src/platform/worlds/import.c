@@ -101,6 +101,8 @@ static enum err import_all(struct tx *tx, void *arg)
     if (!e)
         e = EACH(guilds, world_guild, import_guild);
     if (!e)
+        e = EACH(applications, world_application, import_entitlements);
+    if (!e)
         e = EACH(relationships, world_relationship, import_relationship);
     if (!e)
         e = EACH(directs, world_private, import_direct);

@@ -222,6 +222,8 @@ enum err import_application(struct importing *im, const void *entry, const struc
     if (!e)
         e = import_each(im, &a->emojis, sizeof(struct world_emoji), "emojis", at,
                         import_application_emoji, id);
+    if (!e)
+        e = import_each(im, &a->skus, sizeof(struct world_sku), "skus", at, import_sku, id);
     return e ? e : import_commands(im, &a->commands, (struct world_scope){ id, 0 }, at);
 }
 

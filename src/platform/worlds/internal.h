@@ -28,9 +28,22 @@ struct world_application {
     struct opt_str interactions_endpoint_url, role_connections_verification_url, custom_install_url;
     struct opt_int flags;
     struct opt_bool bot_public, bot_require_code_grant;
-    struct opt_str commands; /* JSON, see world_parts */
-    struct opt_str token;    /* the bot's, chosen for tests */
-    struct opt_list emojis;  /* struct world_emoji */
+    struct opt_str commands;            /* JSON, see world_parts */
+    struct opt_str token;               /* the bot's, chosen for tests */
+    struct opt_list emojis;             /* struct world_emoji */
+    struct opt_list skus, entitlements; /* struct world_sku, struct world_entitlement */
+};
+struct world_sku {
+    struct opt_id id;
+    struct str name;
+    struct opt_str type;
+    struct opt_int flags;
+};
+struct world_entitlement {
+    struct str sku;
+    struct opt_str user, guild; /* one of them */
+    struct opt_int ends_at;
+    struct opt_bool test;
 };
 struct world_role {
     struct opt_id id;
@@ -263,6 +276,7 @@ import_step import_channel, dress_channel; /* of the guild; dress: once all are 
 import_step import_direct, import_group;
 import_step import_account, import_followed;                      /* platforms.c */
 import_step import_emoji, import_application_emoji, import_sound; /* emojis.c */
+import_step import_sku, import_entitlements;                      /* entitlements.c */
 import_step import_sticker;                                       /* stickers.c */
 /* emojis.c: the id under which an entry is saved; 0: there was a problem. */
 enum err world_place_of(struct importing *im, const struct naming *n, snowflake guild,
@@ -287,6 +301,7 @@ enum err export_accounts(struct tx *tx, struct opt_list *ret);
 enum err export_followed(struct tx *tx, snowflake guild, struct opt_list *ret);
 /* owner: a guild or an application. */
 enum err export_emojis(struct tx *tx, snowflake owner, bool application, struct opt_list *ret);
+enum err export_entitlements(struct tx *tx, struct world_application *a);
 enum err export_rules(struct tx *tx, snowflake guild, struct opt_list *ret);
 enum err export_sounds(struct tx *tx, snowflake guild, struct opt_list *ret);
 /* reactions.c: of messages that were just made, or are to be shown, in the order of ids. */

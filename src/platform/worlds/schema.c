@@ -143,6 +143,39 @@ static const struct type application_emoji_list = { .kind = KIND_ARRAY,
                                                     .max = MANY,
                                                     .of = &application_emoji_entry };
 
+static const struct choice sku_types[] = {
+    { 0, "durable", "DURABLE", "Had for good" },
+    { 0, "consumable", "CONSUMABLE", "Used up" },
+    { 0, "subscription", "SUBSCRIPTION", "Had for a time, again and again" },
+    { 0, "subscription_group", "SUBSCRIPTION_GROUP", "Has subscriptions in it" },
+    { 0 },
+};
+static const struct type type_sku_type = { .kind = KIND_STRING, .choices = sku_types };
+static const struct field sku_fields[] = {
+    MAYBE(struct world_sku, id, type_id),
+    MUST(struct world_sku, name, type_any_name),
+    MAYBE(struct world_sku, type, type_sku_type),
+    MAYBE(struct world_sku, flags, type_count),
+    { 0 },
+};
+static const struct field entitlement_fields[] = {
+    MUST(struct world_entitlement, sku, type_ref),
+    MAYBE(struct world_entitlement, user, type_ref),
+    MAYBE(struct world_entitlement, guild, type_ref),
+    MAYBE(struct world_entitlement, ends_at, type_time),
+    MAYBE(struct world_entitlement, test, type_bool),
+    { 0 },
+};
+static const struct schema sku_rows = { .size = sizeof(struct world_sku), .fields = sku_fields };
+static const struct schema entitlement_rows = { .size = sizeof(struct world_entitlement),
+                                                .fields = entitlement_fields };
+static const struct type sku_entry = { .kind = KIND_OBJECT, .schema = &sku_rows };
+static const struct type entitlement_entry = { .kind = KIND_OBJECT, .schema = &entitlement_rows };
+static const struct type sku_list = { .kind = KIND_ARRAY, .max = 100, .of = &sku_entry };
+static const struct type entitlement_list = { .kind = KIND_ARRAY,
+                                              .max = MANY,
+                                              .of = &entitlement_entry };
+
 static const struct field application_fields[] = {
     MAYBE(struct world_application, id, type_id),
     MUST(struct world_application, name, type_any_name),
@@ -162,6 +195,8 @@ static const struct field application_fields[] = {
     MAYBE(struct world_application, custom_install_url, type_url),
     MAYBE(struct world_application, commands, type_raw),
     MAYBE(struct world_application, emojis, application_emoji_list),
+    MAYBE(struct world_application, skus, sku_list),
+    MAYBE(struct world_application, entitlements, entitlement_list),
     { 0 },
 };
 static const struct field role_fields[] = {

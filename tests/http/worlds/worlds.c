@@ -687,6 +687,39 @@ static void stickers_of_a_file_are_there_and_exported(struct world *w)
     expect_same(first, second);
 }
 
+static const char ENTITLED_WORLD[] =
+    "{'users': [{'username': 'ada'}, {'username': 'bob'}],"
+    " 'applications': [{'name': 'Helper', 'owner': 'ada', 'bot': 'helper',"
+    "   'skus': [{'id': '51', 'name': 'Gold & Silver!'}, {'name': 'Coin', 'type': 'consumable',"
+    "     'flags': 0}],"
+    "   'entitlements': [{'sku': 'Coin', 'user': 'bob', 'test': true},"
+    "     {'sku': '51', 'guild': 'Home', 'ends_at': '2099-01-01T00:00:00+00:00'}]}],"
+    " 'guilds': [{'name': 'Home', 'owner': 'ada'}]}";
+
+static void entitlements_of_a_file_are_there_and_exported(struct world *w)
+{
+    struct elsewhere other = elsewhere_open(w);
+    struct world_report report;
+
+    expect_refused(w,
+                   "{'users': [{'username': 'ada'}], 'applications': [{'name': 'Helper', 'owner': "
+                   "'ada', 'skus': [{'name': 'Gold'}], 'entitlements': [{'sku': 'Gold'}]}]}",
+                   "applications.0.entitlements.0: a user or a guild has it\n");
+    imported(w, ENTITLED_WORLD);
+    imported(w, ENTITLED_WORLD);
+    struct str first = exported_here(w);
+    expect(world_number(w, "select count(*) from skus where slug = 'gold-silver' and flags = 4 and "
+                           "type = 5") == 1);
+    expect(world_number(w, "select count(*) from entitlements where sku_type = 3 and test = 1") ==
+           1);
+    expect(world_number(w, "select count(*) from entitlements e join guilds g on g.id = e.guild_id "
+                           "and g.owner_id = e.user_id where e.sku_id = 51") == 1);
+    enum err e = import_into(w, other.store, first, false, &report);
+    struct str second = e ? report.problems : exported(w, other.store);
+    elsewhere_close(&other);
+    expect_same(first, second);
+}
+
 static const char POLLED_WORLD[] =
     "{'users': [{'username': 'ada'}, {'username': 'bob'}],"
     " 'guilds': [{'name': 'Home', 'owner': 'ada', 'emojis': [{'id': '71', 'name': 'wave'}],"
@@ -906,6 +939,7 @@ const struct test worlds_tests[] = {
     TEST(reactions_of_a_file_are_there_and_exported),
     TEST(polls_of_a_file_are_there_and_exported),
     TEST(stickers_of_a_file_are_there_and_exported),
+    TEST(entitlements_of_a_file_are_there_and_exported),
     TEST(sounds_of_a_file_show_one_emoji_that_is_there),
     TEST(a_seeded_world_has_what_was_asked_for),
     TEST(a_seeded_world_fits_together),

@@ -1,0 +1,89 @@
+/* ending.c - entitlements go with their application or account, some at a time. A guild's go
+ * with what else it leaves behind (guilds/leftovers.c). */
+#include "platform/entitlements/internal.h"
+
+#include "base/mem.h"
+#include "model/types.h"
+
+static const char *const rows_of_application[] = {
+    "delete from entitlements where id in "
+    "(select id from entitlements where application_id = $1 order by id limit $2)",
+    "delete from skus where id in (select id from skus where application_id = $1 limit $2)",
+};
+
+/* Its bot is gone: nobody is left to be told. */
+enum err entitlements_end_with_application(struct call *call,
+                                           const struct application_ending *ending)
+{
+    enum err e = OK;
+
+    for (size_t i = 0; !e && *ending->room > 0 && i < COUNT_OF(rows_of_application); i++) {
+        int64_t gone = 0;
+
+        e = tx_exec(call->tx, rows_of_application[i],
+                    BIND(v_id(ending->application->id), v_int(*ending->room)), &gone);
+        *ending->room -= gone;
+    }
+    return e;
+}
+
+/* --- accounts ------------------------------------------------------------------------- */
+
+struct ended_entitlement {
+    struct entitlement was;
+    snowflake bot_id;
+};
+
+static const char OF_ACCOUNT[] =
+    "select e.id, e.application_id, e.sku_id, e.sku_type, e.consumed, e.deleted_at, a.bot_id "
+    "from entitlements e left join applications a on a.id = e.application_id and a.removed = 0 "
+    "where e.user_id = $1 and e.guild_id is null order by e.application_id, e.id limit $2";
+
+static void read_ended(const struct rows *r, snowflake user_id, struct ended_entitlement *ret)
+{
+    *ret = (struct ended_entitlement){
+        .was = { .id = row_id(r, 0),
+                 .application_id = row_id(r, 1),
+                 .sku_id = row_id(r, 2),
+                 .sku_type = row_int(r, 3),
+                 .user_id = user_id,
+                 .type = ENTITLEMENT_OF_APPLICATION,
+                 .consumed = row_bool(r, 4),
+                 .deleted = !row_null(r, 5),
+                 .starts_at.given = GIVEN_NULL,
+                 .ends_at.given = GIVEN_NULL },
+        .bot_id = row_null(r, 5) ? row_id(r, 6) : 0,
+    };
+}
+
+/* An application is told what it had granted; what was removed before it knows already. */
+static enum err entitlement_drop(struct call *call, struct ended_entitlement *x)
+{
+    x->was.deleted = true;
+    if (x->bot_id) {
+        call_emit(call, EVENT_ENTITLEMENT_DELETE, to_user(x->bot_id), &entitlement_schema, &x->was);
+        subscription_announce(call, EVENT_SUBSCRIPTION_DELETE, x->bot_id, &x->was);
+    }
+    return tx_exec(call->tx, "delete from entitlements where id = $1", BIND(v_id(x->was.id)), NULL);
+}
+
+enum err entitlements_end_with_account(struct call *call, const struct account_ending *ending)
+{
+    struct list gone = { 0 };
+    struct rows rows;
+
+    if (*ending->room <= 0)
+        return OK;
+    enum err e =
+        tx_query(call->tx, OF_ACCOUNT, BIND(v_id(ending->user_id), v_int(*ending->room)), &rows);
+    if (e)
+        return e;
+    while (rows_next(&rows))
+        read_ended(&rows, ending->user_id,
+                   list_add(call->arena, &gone, sizeof(struct ended_entitlement)));
+    e = rows_end(&rows);
+    for (size_t i = 0; !e && i < gone.count; i++)
+        e = entitlement_drop(call, (struct ended_entitlement *)gone.items + i);
+    *ending->room -= (int64_t)gone.count;
+    return e;
+}

@@ -1,0 +1,69 @@
+/* internal.h - what the files of entitlements/ share. */
+#ifndef PLATFORM_ENTITLEMENTS_INTERNAL_H
+#define PLATFORM_ENTITLEMENTS_INTERNAL_H
+
+#include "api/hooks.h"
+#include "platform/applications/applications.h"
+#include "platform/entitlements/entitlements.h"
+
+/* --- schema.c ------------------------------------------------------------------------- */
+
+enum entitlement_owner { OWNER_GUILD = 1, OWNER_USER = 2 };
+
+struct entitlement_draft {
+    snowflake sku_id, owner_id;
+    int64_t owner_type;
+};
+struct entitlements_query {
+    struct opt_id user_id, guild_id, before, after;
+    struct list sku_ids;
+    int64_t limit;
+    bool exclude_ended, exclude_deleted, only_active, exclude_consumed;
+};
+struct subscriptions_query {
+    struct opt_id user_id, before, after;
+    int64_t limit;
+};
+
+extern const struct type entitlement_draft_body;
+extern const struct schema entitlements_query_schema, own_entitlements_query_schema,
+    subscriptions_query_schema;
+
+/* --- rows.c --------------------------------------------------------------------------- */
+
+enum err application_skus(struct tx *tx, snowflake application_id, struct list *ret);
+/* ERR_UNKNOWN_SKU. */
+enum err sku_find(struct tx *tx, snowflake id, struct sku *ret);
+/* ERR_UNKNOWN_ENTITLEMENT: of that application there is none, or none any more. */
+enum err entitlement_find(struct tx *tx, snowflake application_id, snowflake id,
+                          struct entitlement *ret);
+/* By id, the oldest first; before one: those next to it. */
+enum err entitlements_list(struct tx *tx, snowflake application_id,
+                           const struct entitlements_query *q, struct list *ret);
+/* Does this owner have it already? One that was used up does not count. */
+enum err entitlement_is_there(struct tx *tx, const struct entitlement *e, bool *ret);
+enum err entitlement_insert(struct tx *tx, const struct entitlement *e);
+enum err entitlement_update(struct tx *tx, const struct entitlement *e);
+/* Entitlements that are subscriptions to a SKU, as above; removed ones, too. */
+enum err subscribed_entitlements(struct tx *tx, snowflake sku_id, snowflake user_id,
+                                 const struct subscriptions_query *q, struct list *ret);
+enum err subscribed_entitlement(struct tx *tx, snowflake sku_id, snowflake id, bool *ret_found,
+                                struct entitlement *ret);
+
+/* --- subscriptions.c ------------------------------------------------------------------ */
+
+struct subscription subscription_of(struct arena *arena, const struct entitlement *e, int64_t now);
+/* Tells the application's bot; of an entitlement that is no subscription there is nothing to
+ * tell. */
+void subscription_announce(struct call *call, enum event what, snowflake bot_id,
+                           const struct entitlement *e);
+enum err list_subscriptions(struct call *call);
+enum err get_subscription(struct call *call);
+
+/* --- ending.c ------------------------------------------------------------------------- */
+
+enum err entitlements_end_with_application(struct call *call,
+                                           const struct application_ending *ending);
+enum err entitlements_end_with_account(struct call *call, const struct account_ending *ending);
+
+#endif

@@ -1,0 +1,315 @@
+/* routes.c - SKUs and entitlements: reading, granting for tests, using up, removing. */
+#include "base/clock.h"
+#include "model/types.h"
+#include "platform/entitlements/internal.h"
+#include "platform/guilds/guilds.h"
+
+static void entitlement_announce(struct call *call, enum event what, const struct entitlement *e)
+{
+    snowflake bot = call->target.application->bot_id;
+
+    if (bot)
+        call_emit(call, what, to_user(bot), &entitlement_schema, e);
+}
+
+static enum err path_entitlement(struct call *call, struct entitlement *ret)
+{
+    return entitlement_find(call->tx, call->target.application->id, call_id(call, "entitlement.id"),
+                            ret);
+}
+
+/* --- reading -------------------------------------------------------------------------- */
+
+/* GET /applications/{application.id}/skus */
+static enum err list_skus(struct call *call)
+{
+    struct list skus;
+    enum err e = application_skus(call->tx, call->target.application->id, &skus);
+
+    return e ? e : call_reply(call, &skus);
+}
+
+/* GET /applications/{application.id}/entitlements */
+static enum err list_entitlements(struct call *call)
+{
+    struct list found;
+    enum err e = entitlements_list(call->tx, call->target.application->id, call->query, &found);
+
+    return e ? e : call_reply(call, &found);
+}
+
+/* GET /applications/{application.id}/entitlements/{entitlement.id} */
+static enum err get_entitlement(struct call *call)
+{
+    struct entitlement found;
+    enum err e = path_entitlement(call, &found);
+
+    return e ? e : call_reply(call, &found);
+}
+
+static enum err bearer_is_of_application(struct call *call)
+{
+    return call->caller->application_id == call->target.application->id ? OK
+                                                                        : ERR_APPLICATION_NOT_YOURS;
+}
+
+/* GET /users/@me/applications/{application.id}/entitlements */
+static enum err list_own_entitlements(struct call *call)
+{
+    const struct entitlements_query *asked = call->query;
+    struct entitlements_query q = {
+        .user_id = given_id(call->caller->id),
+        .sku_ids = asked->sku_ids,
+        .exclude_consumed = asked->exclude_consumed,
+        .only_active = true,
+        .limit = 100,
+    };
+    struct list found;
+    enum err e = entitlements_list(call->tx, call->target.application->id, &q, &found);
+
+    return e ? e : call_reply(call, &found);
+}
+
+/* --- granting ------------------------------------------------------------------------- */
+
+/* A guild's entitlement names its owner, as the interface wants an account in each. */
+static enum err find_owner(struct call *call, struct entitlement *e)
+{
+    const struct entitlement_draft *in = call->body;
+    struct guild guild;
+    struct user user;
+    enum err err;
+
+    if (in->owner_type == OWNER_USER) {
+        e->user_id = in->owner_id;
+        return user_find(call->tx, in->owner_id, &user);
+    }
+    err = guild_find(call->tx, in->owner_id, &guild);
+    e->guild_id = given_id(in->owner_id);
+    if (!err)
+        e->user_id = guild.owner_id;
+    return err;
+}
+
+/* POST /applications/{application.id}/entitlements */
+static enum err create_test_entitlement(struct call *call)
+{
+    const struct entitlement_draft *in = call->body;
+    snowflake application_id = call->target.application->id;
+    struct sku sku;
+    bool there = false;
+    enum err e = sku_find(call->tx, in->sku_id, &sku);
+
+    if (!e && (sku.application_id != application_id || sku.type == SKU_GROUP))
+        e = ERR_UNKNOWN_SKU;
+    if (e)
+        return e;
+    struct entitlement made = { .id = snowflake_new(),
+                                .sku_id = sku.id,
+                                .sku_type = sku.type,
+                                .application_id = application_id,
+                                .type = ENTITLEMENT_OF_APPLICATION,
+                                .test = true,
+                                .starts_at.given = GIVEN_NULL,
+                                .ends_at.given = GIVEN_NULL,
+                                .deleted_at.given = GIVEN_NULL };
+    e = find_owner(call, &made);
+    if (!e)
+        e = entitlement_is_there(call->tx, &made, &there);
+    if (!e && there)
+        e = ERR_ENTITLEMENT_GRANTED;
+    if (!e)
+        e = entitlement_insert(call->tx, &made);
+    if (e)
+        return e;
+    entitlement_announce(call, EVENT_ENTITLEMENT_CREATE, &made);
+    subscription_announce(call, EVENT_SUBSCRIPTION_CREATE, call->target.application->bot_id, &made);
+    return call_reply(call, &made);
+}
+
+/* --- using up and removing ------------------------------------------------------------ */
+
+/* POST …/{entitlement.id}/consume: once more is fine, and nobody is told again. */
+static enum err consume_entitlement(struct call *call)
+{
+    struct entitlement used;
+    enum err e = path_entitlement(call, &used);
+
+    if (!e && used.sku_type != SKU_CONSUMABLE)
+        e = ERR_NOT_CONSUMABLE;
+    if (e || used.consumed)
+        return e;
+    used.consumed = true;
+    e = entitlement_update(call->tx, &used);
+    if (!e)
+        entitlement_announce(call, EVENT_ENTITLEMENT_UPDATE, &used);
+    return e;
+}
+
+/* DELETE …/{entitlement.id}: its subscription is over then, and can still be looked at. */
+static enum err delete_test_entitlement(struct call *call)
+{
+    struct entitlement gone;
+    enum err e = path_entitlement(call, &gone);
+
+    if (!e && !gone.test)
+        e = ERR_NOT_TEST_ENTITLEMENT;
+    if (e)
+        return e;
+    gone.deleted = true;
+    gone.deleted_at = given_int(clock_us());
+    e = entitlement_update(call->tx, &gone);
+    if (e)
+        return e;
+    entitlement_announce(call, EVENT_ENTITLEMENT_DELETE, &gone);
+    subscription_announce(call, EVENT_SUBSCRIPTION_UPDATE, call->target.application->bot_id, &gone);
+    return OK;
+}
+
+/* GET /applications/{application.id}/activity-instances/{instance}: none ever runs here. */
+static enum err get_activity_instance(struct call *call)
+{
+    (void)call;
+    return ERR_NOT_FOUND;
+}
+
+/* --- the table ------------------------------------------------------------------------ */
+
+static const struct resolver resolvers[] = {
+    { .name = "entitlement.id", .field = "entitlement_id", .doc = "An entitlement." },
+    { .name = "sku.id", .field = "sku_id", .doc = "Something that an application offers." },
+    { .name = "subscription.id", .field = "subscription_id", .doc = "A subscription." },
+    { .name = "instance.id",
+      .field = "instance_id",
+      .is_text = true,
+      .doc = "An activity that runs." },
+    { 0 },
+};
+
+#define ENTITLEMENTS "/applications/{application.id}/entitlements"
+#define ENTITLEMENT  ENTITLEMENTS "/{entitlement.id}"
+
+static const struct route routes[] = {
+    {
+        .method = GET,
+        .path = "/applications/{application.id}/skus",
+        .name = "list_skus",
+        .doc = "What an application offers. World files declare it; nothing is sold.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .reply = &type_skus,
+        .admit = application_modifiable,
+        .handle = list_skus,
+    },
+    {
+        .method = GET,
+        .path = ENTITLEMENTS,
+        .name = "list_entitlements",
+        .doc = "Who has what of an application, the oldest first; of a page before one, those next "
+               "to it.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .query = &entitlements_query_schema,
+        .reply = &type_entitlements,
+        .aside = true,
+        .admit = application_modifiable,
+        .handle = list_entitlements,
+    },
+    {
+        .method = POST,
+        .path = ENTITLEMENTS,
+        .name = "create_test_entitlement",
+        .doc = "Grant a guild or somebody something of an application, to try it out.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .body = &entitlement_draft_body,
+        .reply = &type_entitlement,
+        .status = 200,
+        .fires =
+            (const enum event[]){ EVENT_ENTITLEMENT_CREATE, EVENT_SUBSCRIPTION_CREATE, EVENT_NONE },
+        .admit = application_modifiable,
+        .handle = create_test_entitlement,
+    },
+    {
+        .method = GET,
+        .path = ENTITLEMENT,
+        .name = "get_entitlement",
+        .doc = "One entitlement.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .reply = &type_entitlement,
+        .admit = application_modifiable,
+        .handle = get_entitlement,
+    },
+    {
+        .method = DELETE,
+        .path = ENTITLEMENT,
+        .name = "delete_test_entitlement",
+        .doc = "Take back what was granted to try it out.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .fires =
+            (const enum event[]){ EVENT_ENTITLEMENT_DELETE, EVENT_SUBSCRIPTION_UPDATE, EVENT_NONE },
+        .admit = application_modifiable,
+        .handle = delete_test_entitlement,
+    },
+    {
+        .method = POST,
+        .path = ENTITLEMENT "/consume",
+        .name = "consume_entitlement",
+        .doc = "Mark something that can be used up as used.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .fires = (const enum event[]){ EVENT_ENTITLEMENT_UPDATE, EVENT_NONE },
+        .admit = application_modifiable,
+        .handle = consume_entitlement,
+    },
+    {
+        .method = GET,
+        .path = "/users/@me/applications/{application.id}/entitlements",
+        .name = "list_own_entitlements",
+        .doc = "What the account has of an application, as far as it is in force.",
+        .auth = AUTH_BEARER,
+        .scope = "applications.entitlements",
+        .query = &own_entitlements_query_schema,
+        .reply = &type_entitlements,
+        .aside = true,
+        .admit = bearer_is_of_application,
+        .handle = list_own_entitlements,
+    },
+    {
+        .method = GET,
+        .path = "/skus/{sku.id}/subscriptions",
+        .name = "list_subscriptions",
+        .doc = "Somebody's subscriptions to a SKU of the caller's application: one for each "
+               "entitlement.",
+        .auth = AUTH_BOT | AUTH_BEARER,
+        .scope = "applications.entitlements",
+        .query = &subscriptions_query_schema,
+        .reply = &type_subscriptions,
+        .handle = list_subscriptions,
+    },
+    {
+        .method = GET,
+        .path = "/skus/{sku.id}/subscriptions/{subscription.id}",
+        .name = "get_subscription",
+        .doc = "One subscription.",
+        .auth = AUTH_BOT | AUTH_BEARER,
+        .scope = "applications.entitlements",
+        .reply = &type_subscription,
+        .handle = get_subscription,
+    },
+    {
+        .method = GET,
+        .path = "/applications/{application.id}/activity-instances/{instance.id}",
+        .name = "get_activity_instance",
+        .doc = "An activity that runs: there is never one here.",
+        .auth = AUTH_BOT,
+        .admit = application_modifiable,
+        .handle = get_activity_instance,
+    },
+    { 0 },
+};
+
+const struct domain entitlements_domain = {
+    .name = "Entitlements",
+    .doc = "What applications offer, and who has it. Nothing is sold here.",
+    .routes = routes,
+    .resolvers = resolvers,
+    .hooks = &(const struct hooks){ .application_ending = entitlements_end_with_application,
+                                    .account_ending = entitlements_end_with_account },
+};

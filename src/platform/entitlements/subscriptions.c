@@ -1,0 +1,103 @@
+/* subscriptions.c - what an entitlement of a subscription looks like as it goes on.
+ *
+ * Nobody pays, so every period is renewed by itself until the entitlement ends or is removed. */
+#include "base/clock.h"
+#include "model/ids.h"
+#include "model/types.h"
+#include "platform/entitlements/internal.h"
+
+#define PERIOD_US (INT64_C(30) * 24 * 3600 * 1000000)
+
+/* When it was granted, unless it begins at a time of its own. */
+static int64_t subscription_start(const struct entitlement *e)
+{
+    return e->starts_at.given == GIVEN ? e->starts_at.value : snowflake_ms(e->id) * 1000;
+}
+
+static bool subscription_is_over(const struct entitlement *e, int64_t now)
+{
+    return e->deleted || (e->ends_at.given == GIVEN && e->ends_at.value <= now);
+}
+
+struct subscription subscription_of(struct arena *arena, const struct entitlement *e, int64_t now)
+{
+    int64_t start = subscription_start(e);
+    struct subscription s = {
+        .id = e->id,
+        .user_id = e->user_id,
+        .renewal_sku_ids.given = GIVEN_NULL,
+        .status = subscription_is_over(e, now) ? SUBSCRIPTION_INACTIVE : SUBSCRIPTION_ACTIVE,
+        .canceled_at = e->deleted_at,
+    };
+    int64_t last = e->deleted_at.given == GIVEN ? e->deleted_at.value : now;
+
+    if (last > start)
+        start += (last - start) / PERIOD_US * PERIOD_US;
+    s.current_period_start = start;
+    s.current_period_end = start + PERIOD_US;
+    if (e->ends_at.given == GIVEN && e->ends_at.value < s.current_period_end)
+        s.current_period_end = e->ends_at.value;
+    ids_add(arena, &s.sku_ids, e->sku_id);
+    ids_add(arena, &s.entitlement_ids, e->id);
+    return s;
+}
+
+void subscription_announce(struct call *call, enum event what, snowflake bot_id,
+                           const struct entitlement *e)
+{
+    if (e->sku_type != SKU_SUBSCRIPTION || !bot_id)
+        return;
+    struct subscription s = subscription_of(call->arena, e, clock_us());
+    call_emit(call, what, to_user(bot_id), &subscription_schema, &s);
+}
+
+/* --- handlers ------------------------------------------------------------------------- */
+
+/* SKUs of other applications are nobody's business. */
+static enum err path_sku(struct call *call, struct sku *ret)
+{
+    enum err e = sku_find(call->tx, call_id(call, "sku.id"), ret);
+
+    return !e && ret->application_id != call->caller->application_id ? ERR_UNKNOWN_SKU : e;
+}
+
+/* GET /skus/{sku.id}/subscriptions */
+enum err list_subscriptions(struct call *call)
+{
+    const struct subscriptions_query *q = call->query;
+    bool bearer = call->caller->kind == CALLER_BEARER;
+    struct list found, out = { 0 };
+    struct sku sku;
+    enum err e = path_sku(call, &sku);
+
+    if (e)
+        return e;
+    if (!bearer && q->user_id.given != GIVEN)
+        return call_invalid(call, "user_id", FORM_REQUIRED);
+    e = subscribed_entitlements(call->tx, sku.id, bearer ? call->caller->id : q->user_id.value, q,
+                                &found);
+    for (size_t i = 0; !e && i < found.count; i++)
+        *(struct subscription *)list_add(call->arena, &out, sizeof(struct subscription)) =
+            subscription_of(call->arena, (struct entitlement *)found.items + i, clock_us());
+    return e ? e : call_reply(call, &out);
+}
+
+/* GET /skus/{sku.id}/subscriptions/{subscription.id} */
+enum err get_subscription(struct call *call)
+{
+    struct entitlement found;
+    struct subscription out;
+    struct sku sku;
+    bool there = false;
+    enum err e = path_sku(call, &sku);
+
+    if (!e)
+        e = subscribed_entitlement(call->tx, sku.id, call_id(call, "subscription.id"), &there,
+                                   &found);
+    if (!e && there && call->caller->kind == CALLER_BEARER && found.user_id != call->caller->id)
+        there = false;
+    if (e || !there)
+        return e ? e : ERR_NOT_FOUND;
+    out = subscription_of(call->arena, &found, clock_us());
+    return call_reply(call, &out);
+}

@@ -1,0 +1,258 @@
+/* entitlements.c - SKUs, entitlements and subscriptions, and whom an application hears of them. */
+#include "consents.h"
+#include "control.h"
+#include "gate.h"
+#include "guilds.h"
+#include "invoking.h"
+
+#define GRANTS     "/applications/%s/entitlements"
+#define GRANT      GRANTS "/%s"
+#define OWN_GRANTS "/users/@me/applications/%s/entitlements"
+
+/* What world files declare: 51 is a subscription, 52 can be used up, 53 is had for good, 54
+ * holds subscriptions, 60 is another application's. */
+static struct scene with_skus(struct world *w)
+{
+    struct scene s = world_scene(w);
+    const char *other = make_application(s.ada, "Other");
+
+    world_sql(w,
+              "insert into skus (id, application_id, type, name, slug, flags) values "
+              "(51, %s, 5, 'Gold', 'gold', 4), (52, %s, 3, 'Coin', 'coin', 4), "
+              "(53, %s, 2, 'Hat', 'hat', 4), (54, %s, 6, 'Group', 'group', 4), "
+              "(60, %s, 5, 'Else', 'else', 4)",
+              s.application, s.application, s.application, s.application, other);
+    forget_told(w);
+    return s;
+}
+
+static struct answer grant(struct scene *s, const char *sku, const char *owner, int type)
+{
+    return client_post(
+        s->bot,
+        TEXT(s->world, "{'sku_id': '%s', 'owner_id': '%s', 'owner_type': %d}", sku, owner, type),
+        GRANTS, s->application);
+}
+
+static void a_test_entitlement_is_granted_read_and_taken_back(struct world *w)
+{
+    struct scene s = with_skus(w);
+    struct gate *bot = gate_session(s.bot, "v=10", "'intents': 0, 'shard': [0, 2]");
+    struct gate *second = gate_session(s.bot, "v=10", "'intents': 0, 'shard': [1, 2]");
+    struct answer a = grant(&s, "51", s.bob->id, 2);
+    const char *id;
+
+    expect_status(a, 200);
+    id = answer_text(a, "id");
+    expect_json(a,
+                "{'sku_id': '51', 'application_id': '%s', 'user_id': '%s', 'type': 8, "
+                "'deleted': false, 'starts_at': null, 'ends_at': null, 'consumed': false}",
+                s.application, s.bob->id);
+    expect_absent(a, "guild_id");
+    expect_dispatch(bot, "ENTITLEMENT_CREATE", "{'id': '%s', 'sku_id': '51'}", id);
+    expect_dispatch(bot, "SUBSCRIPTION_CREATE",
+                    "{'id': '%s', 'user_id': '%s', 'sku_ids': ['51'], 'entitlement_ids': ['%s'], "
+                    "'renewal_sku_ids': null, 'status': 0, 'canceled_at': null}",
+                    id, s.bob->id, id);
+    expect_error(grant(&s, "51", s.bob->id, 2), 400, 40074);
+    expect_json(client_get(s.ada, GRANT, s.application, id), "{'id': '%s'}", id);
+    expect_error(client_post(s.bot, "{}", GRANT "/consume", s.application, id), 400, 40018);
+    expect_status(client_delete(s.bot, GRANT, s.application, id), 204);
+    expect_dispatch(bot, "ENTITLEMENT_DELETE", "{'id': '%s', 'deleted': true}", id);
+    expect_dispatch(bot, "SUBSCRIPTION_UPDATE", "{'id': '%s', 'status': 1}", id);
+    expect_error(client_delete(s.bot, GRANT, s.application, id), 404, 10029);
+    expect_error(client_get(s.bot, GRANT, s.application, id), 404, 10029);
+    expect_status(grant(&s, "51", s.bob->id, 2), 200);
+    expect_quiet(second);
+}
+
+static void what_can_be_used_up_is_used_up_once(struct world *w)
+{
+    struct scene s = with_skus(w);
+    const char *id = answer_text(grant(&s, "52", s.bob->id, 2), "id");
+
+    expect_event(s.bot, "ENTITLEMENT_CREATE", "{'id': '%s'}", id);
+    expect_error(grant(&s, "52", s.bob->id, 2), 400, 40074);
+    expect_status(client_post(s.bot, "{}", GRANT "/consume", s.application, id), 204);
+    expect_event(s.bot, "ENTITLEMENT_UPDATE", "{'id': '%s', 'consumed': true}", id);
+    expect_status(client_post(s.bot, "{}", GRANT "/consume", s.application, id), 204);
+    expect_silence(s.bot);
+    expect_silence(s.bob);
+    expect_status(grant(&s, "52", s.bob->id, 2), 200); /* another one */
+}
+
+static void granting_names_what_is_wrong(struct world *w)
+{
+    struct scene s = with_skus(w);
+    struct client *eve = world_client(w, "eve");
+
+    expect_error(grant(&s, "60", s.bob->id, 2), 404, 10027);
+    expect_error(grant(&s, "54", s.bob->id, 2), 404, 10027);
+    expect_error(grant(&s, "99", s.bob->id, 2), 404, 10027);
+    expect_error(grant(&s, "51", "99", 2), 404, 10013);
+    expect_error(grant(&s, "51", s.bob->id, 1), 404, 10004);
+    expect_invalid(grant(&s, "51", s.bob->id, 3), "owner_type", "BASE_TYPE_CHOICES");
+    expect_invalid(client_post(s.bot, "{}", GRANTS, s.application), "sku_id", "BASE_TYPE_REQUIRED");
+    expect_error(client_get(eve, GRANTS, s.application), 403, 20012);
+    expect_error(client_get(eve, "/applications/%s/skus", s.application), 403, 20012);
+    expect_error(client_post(eve, "{'sku_id': '51', 'owner_id': '1', 'owner_type': 2}", GRANTS,
+                             s.application),
+                 403, 20012);
+    expect_invalid(client_get(s.bot, GRANTS "?limit=101", s.application), "limit",
+                   "NUMBER_TYPE_MAX");
+    expect_error(client_get(s.bot, "/applications/%s/activity-instances/i-1", s.application), 404,
+                 0);
+    /* What a world file gave is not for the interface to take. */
+    world_sql(w,
+              "insert into entitlements (id, application_id, sku_id, sku_type, user_id, test, "
+              "consumed) values (70, %s, 53, 2, %s, 0, 0)",
+              s.application, s.bob->id);
+    expect_error(client_delete(s.bot, GRANT, s.application, "70"), 400, 40019);
+}
+
+static void add_row(struct scene *s, const char *id, const char *sku, const char *user,
+                    const char *guild, const char *ends, const char *deleted)
+{
+    world_sql(s->world,
+              "insert into entitlements (id, application_id, sku_id, sku_type, user_id, guild_id, "
+              "test, ends_at, deleted_at, consumed) values (%s, %s, %s, 5, %s, %s, 1, %s, %s, 0)",
+              id, s->application, sku, user, guild, ends, deleted);
+}
+
+static void lists_are_narrowed_and_paged(struct world *w)
+{
+    struct scene s = with_skus(w);
+    const char *a = s.application;
+
+    add_row(&s, "71", "51", s.bob->id, "null", "null", "null");
+    add_row(&s, "72", "53", s.ada->id, "null", "1", "null");
+    add_row(&s, "73", "51", s.ada->id, s.venue.id, "null", "null");
+    add_row(&s, "74", "53", s.bob->id, "null", "null", "5");
+    expect_json(client_get(s.bot, "/applications/%s/skus", a),
+                "[{'id': '51', 'type': 5, 'application_id': '%s', 'name': 'Gold', 'slug': 'gold', "
+                "'flags': 4}, {'id': '52'}, {'id': '53'}, {'id': '54'}]",
+                a);
+    expect_json(client_get(s.bot, GRANTS, a), "[{'id': '71'}, {'id': '72'}, {'id': '73'}]");
+    expect_json(client_get(s.bot, GRANTS "?exclude_deleted=false", a),
+                "[{'id': '71'}, {'id': '72'}, {'id': '73'}, {'id': '74', 'deleted': true}]");
+    expect_json(client_get(s.bot, GRANTS "?exclude_ended=true", a), "[{'id': '71'}, {'id': '73'}]");
+    expect_json(client_get(s.bot, GRANTS "?only_active=true&exclude_deleted=false", a),
+                "[{'id': '71'}, {'id': '73'}]");
+    expect_json(client_get(s.bot, GRANTS "?user_id=%s", a, s.bob->id), "[{'id': '71'}]");
+    expect_json(client_get(s.bot, GRANTS "?guild_id=%s", a, s.venue.id),
+                "[{'id': '73', 'guild_id': '%s'}]", s.venue.id);
+    expect_json(client_get(s.bot, GRANTS "?sku_ids=53,99", a), "[{'id': '72'}]");
+    expect_json(client_get(s.bot, GRANTS "?sku_ids=53&sku_ids=51&user_id=%s", a, s.ada->id),
+                "[{'id': '72'}, {'id': '73'}]");
+    expect_json(client_get(s.bot, GRANTS "?sku_ids=5", a), "[]");
+    expect_json(client_get(s.bot, GRANTS "?after=71&limit=1", a), "[{'id': '72'}]");
+    expect_json(client_get(s.bot, GRANTS "?before=73&limit=1", a), "[{'id': '72'}]");
+    expect_json(client_get(s.bot, GRANTS "?before=73", a), "[{'id': '71'}, {'id': '72'}]");
+}
+
+static void subscriptions_follow_from_entitlements(struct world *w)
+{
+    struct scene s = with_skus(w);
+
+    add_row(&s, "71", "51", s.bob->id, "null", "null", "null");
+    add_row(&s, "72", "51", s.bob->id, "null", "null", "5");
+    expect_invalid(client_get(s.bot, "/skus/51/subscriptions"), "user_id", "BASE_TYPE_REQUIRED");
+    expect_json(client_get(s.bot, "/skus/51/subscriptions?user_id=%s", s.bob->id),
+                "[{'id': '71', 'status': 0}, {'id': '72', 'status': 1}]");
+    expect_json(client_get(s.bot, "/skus/51/subscriptions?user_id=%s&before=72", s.bob->id),
+                "[{'id': '71'}]");
+    expect_json(client_get(s.bot, "/skus/51/subscriptions?user_id=%s", s.ada->id), "[]");
+    expect_json(client_get(s.bot, "/skus/51/subscriptions/71"), "{'id': '71', 'user_id': '%s'}",
+                s.bob->id);
+    expect_error(client_get(s.bot, "/skus/51/subscriptions/99"), 404, 0);
+    expect_error(client_get(s.bot, "/skus/60/subscriptions?user_id=%s", s.bob->id), 404, 10027);
+}
+
+static void an_interaction_brings_what_is_in_force(struct world *w)
+{
+    struct scene s = with_skus(w);
+    const char *command = scene_command(&s, "%s", "");
+
+    add_row(&s, "71", "51", s.bob->id, "null", "null", "null");
+    add_row(&s, "72", "53", s.bob->id, "null", "1", "null");
+    add_row(&s, "73", "53", s.ada->id, s.venue.id, "null", "null");
+    add_row(&s, "74", "51", s.ada->id, "null", "null", "null");
+    expect_status(roll(&s, s.bob, command, "%s", ""), 204);
+    expect_dom(&s, last_interaction(&s),
+               "{'entitlements': [{'id': '73', 'guild_id': '%s'}, {'id': '71', 'type': 8}], "
+               "'entitlement_sku_ids': ['53', '51']}",
+               s.venue.id);
+}
+
+static void entitlements_go_with_what_they_belong_to(struct world *w)
+{
+    struct scene s = with_skus(w);
+
+    add_row(&s, "71", "51", s.bob->id, "null", "null", "null");
+    add_row(&s, "73", "53", s.ada->id, s.venue.id, "null", "null");
+    expect_status(client_delete(s.ada, "/guilds/%s", s.venue.id), 204);
+    world_wait(w, 1);
+    expect(world_number(w, "select count(*) from entitlements where id = 73") == 0);
+    expect_status(client_post(s.ada, "{}", "/applications/%s/delete", s.application), 204);
+    expect(world_number(w, "select count(*) from entitlements") == 0);
+    expect(world_number(w, "select count(*) from skus where id < 60") == 0);
+    expect(world_number(w, "select count(*) from skus") == 1);
+}
+
+static void a_token_reads_its_own_accounts_entitlements(struct world *w)
+{
+    struct consent s = world_consent(w);
+    const char *bearer =
+        TEXT(w, "Bearer %s", answer_text(granted(&s, "applications.entitlements"), "access_token"));
+    const char *less = TEXT(w, "Bearer %s", answer_text(granted(&s, "identify"), "access_token"));
+    struct client *c = world_client_with(w, bearer);
+    const char *other = make_application(s.bob, "Other");
+
+    world_sql(w,
+              "insert into skus (id, application_id, type, name, slug, flags) values "
+              "(51, %s, 5, 'Gold', 'gold', 4)",
+              s.app);
+    world_sql(w,
+              "insert into entitlements (id, application_id, sku_id, sku_type, user_id, test, "
+              "consumed) values (71, %s, 51, 5, %s, 1, 0), (72, %s, 52, 3, %s, 1, 1), "
+              "(73, %s, 51, 5, %s, 1, 0)",
+              s.app, s.bob->id, s.app, s.bob->id, s.app, s.ada->id);
+    expect_json(client_get(c, OWN_GRANTS, s.app), "[{'id': '71', 'user_id': '%s'}]", s.bob->id);
+    expect_json(client_get(c, OWN_GRANTS "?exclude_consumed=false", s.app),
+                "[{'id': '71'}, {'id': '72', 'consumed': true}]");
+    expect_json(client_get(c, OWN_GRANTS "?sku_ids=52", s.app), "[]");
+    expect_error(client_get(c, OWN_GRANTS, other), 403, 20012);
+    expect_json(client_get(c, "/skus/51/subscriptions"), "[{'id': '71'}]");
+    expect_status(client_get(c, "/skus/51/subscriptions/71"), 200);
+    expect_error(client_get(c, "/skus/51/subscriptions/73"), 404, 0);
+    expect_status(client_get(world_client_with(w, less), OWN_GRANTS, s.app), 403);
+}
+
+static void an_application_hears_of_an_account_that_ends(struct world *w)
+{
+    struct scene s = with_skus(w);
+    struct buf out;
+
+    add_row(&s, "71", "51", s.bob->id, "null", "null", "null");
+    add_row(&s, "72", "51", s.bob->id, "null", "null", "5");
+    add_row(&s, "73", "51", s.bob->id, s.venue.id, "null", "null");
+    buf_init(&out, SIZE_MAX);
+    expect(control_ask(world_folder(w), "operate user\tdelete\tbob", &out) == OK);
+    buf_clear(&out);
+    expect_event(s.bot, "ENTITLEMENT_DELETE", "{'id': '71', 'deleted': true}");
+    expect_event(s.bot, "SUBSCRIPTION_DELETE", "{'id': '71', 'status': 1}");
+    expect(world_number(w, "select count(*) from entitlements") == 1); /* the guild's */
+}
+
+const struct test entitlements_tests[] = {
+    TEST(a_test_entitlement_is_granted_read_and_taken_back),
+    TEST(what_can_be_used_up_is_used_up_once),
+    TEST(granting_names_what_is_wrong),
+    TEST(lists_are_narrowed_and_paged),
+    TEST(subscriptions_follow_from_entitlements),
+    TEST(an_interaction_brings_what_is_in_force),
+    TEST(entitlements_go_with_what_they_belong_to),
+    TEST(a_token_reads_its_own_accounts_entitlements),
+    TEST(an_application_hears_of_an_account_that_ends),
+    { 0 },
+};
