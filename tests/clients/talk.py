@@ -1,0 +1,223 @@
+#!/usr/bin/env python3
+"""talk - unchanged libraries that talk to each other through a server that carries voice."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from types import SimpleNamespace
+
+from clients import HERE, Library, node_command, put_file, python_command
+from cases import Skip, expect, run_cases
+from process import Client, start_guildhall
+from voice_line import Faults, Line
+
+FRAMES = 21
+WORLD = {
+    "users": [{"username": "ada"}],
+    "applications": [{"name": "Helper", "owner": "ada", "bot": "helper"},
+                     {"name": "Other", "owner": "ada", "bot": "other"}],
+    "guilds": [{"name": "Hall", "owner": "ada",
+                "channels": [{"name": "talk"}, {"name": "red", "type": "voice"},
+                             {"name": "blue", "type": "voice"}],
+                "members": [{"user": "helper"}, {"user": "other"}],
+                "applications": [{"application": "Helper", "by": "ada"},
+                                 {"application": "Other", "by": "ada"}]}],
+}
+
+
+class Hall:
+    """A server that carries voice, behind a line; ada owns its guild, which has two bots."""
+
+    def __init__(self, executable):
+        self.folder = tempfile.mkdtemp()
+        data = os.path.join(self.folder, "data")
+        done = subprocess.run([executable, "import", "--tokens", "-", "--data", data],
+                              input=json.dumps(WORLD), capture_output=True, text=True, timeout=60,
+                              check=False)
+        expect(done.returncode == 0, done.stderr)
+        self.tokens = dict(re.findall(r"^(ada|helper|other) +(.*)$", done.stdout, re.M))
+        self.line = Line(self.folder)
+        self.process = start_guildhall(executable, data, "--voice-port", "0", "--public-url",
+                                       f"https://127.0.0.1:{self.line.port}")
+        self.line.server_port = self.process.port
+        os.environ.update(NODE_EXTRA_CA_CERTS=self.line.cert, SSL_CERT_FILE=self.line.cert,
+                          VOICE_LINE=str(self.line.port), NODE_NO_WARNINGS="1")
+        self.ada = Client(self.process.port, self.tokens["ada"])
+        self.guild = self.call("GET", "/users/@me/guilds")[0]["id"]
+        self.channels = {c["name"]: c["id"]
+                         for c in self.call("GET", f"/guilds/{self.guild}/channels")}
+        self.ids = {name: self.id_of(name) for name in ("helper", "other")}
+        self.bots = []
+
+    def id_of(self, name):
+        bot = Client(self.process.port, self.tokens[name])
+        account = bot.call("GET", "/users/@me")[1]
+        bot.close()
+        return account["id"]
+
+    def call(self, method, path, body=None):
+        status, answer = self.ada.call(method, path, body)
+        expect(status in (200, 204), f"{method} {path} answered {status}: {answer}")
+        return answer
+
+    def change(self, name, **change):
+        self.call("PATCH", f"/guilds/{self.guild}/members/{self.ids[name]}", change)
+
+    def bot(self, name, make_command):
+        command, folder = make_command()
+        token = self.tokens[name].removeprefix("Bot ")
+        api = f"http://127.0.0.1:{self.process.port}/api"
+        bot = Library(command, SimpleNamespace(api=api, bot_token=token), 1, folder)
+        self.bots.append(bot)
+        return bot
+
+    def close(self):
+        for bot in self.bots:
+            bot.close()
+        self.ada.close()
+        self.process.kill()
+        self.line.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def js_command():
+    return node_command("talk_js.js")
+
+
+def eris_command():
+    command, folder = node_command("talk_js.js")
+    put_file("talk_eris.js", folder)
+    return [command[0], "talk_eris.js"], folder
+
+
+def py_command():
+    command, _ = python_command()
+    there = subprocess.run([command[0], "-c", "import nacl"], capture_output=True, check=False)
+    if there.returncode:
+        raise Skip("there is no PyNaCl (Debian's python3-nacl)")
+    return [command[0], os.path.join(HERE, "talk_py.py")], None
+
+
+def await_line(bot, wanted):
+    """What it says on the way does not matter, but that it hears nothing and nothing fails."""
+    while (line := bot.next()) != wanted:
+        expect(not line.startswith(("heard", "error")), f"it said '{line}' before '{wanted}'")
+
+
+def join(bot, channel):
+    bot.tell(f"join {channel}")
+    await_line(bot, "connection ready")
+
+
+def meet(helper, other):
+    """Both know what the other one sends: libraries drop what nobody announced to them."""
+    for bot, name in ((helper, "other"), (other, "helper")):
+        bot.tell(f"hear {name}")
+        await_line(bot, f"hears {name}")
+
+
+def hears_all(speaker, name, listener, word, places=range(FRAMES)):
+    """These frames and no others arrive, as they are and in this order."""
+    for i in places:
+        line = listener.next()
+        expect(line == f"heard {name} {word}-{i}", f"it said '{line}', not {word}-{i}")
+    await_line(speaker, f"said {word}")
+
+
+def talk(speaker, name, listener, word):
+    speaker.tell(f"say {word} {FRAMES}")
+    hears_all(speaker, name, listener, word)
+
+
+def with_pair(executable, first, second, *stories):
+    """helper on the first library and other on the second, both in one room."""
+    hall = Hall(executable)
+    try:
+        helper, other = hall.bot("helper", first), hall.bot("other", second)
+        helper.expect("ready")
+        other.expect("ready")
+        join(helper, "red")
+        join(other, "red")
+        meet(helper, other)
+        for story in stories:
+            story(hall, helper, other)
+        helper.end()
+        other.end()
+    finally:
+        hall.close()
+
+
+def both_ways(_, helper, other):
+    talk(helper, "helper", other, "hello")
+    talk(other, "other", helper, "yes")
+
+
+def through_a_cut(hall, helper, other):
+    talk(helper, "helper", other, "before")
+    hall.line.cut_voice()
+    await_line(helper, "connection ready")
+    await_line(other, "connection ready")
+    expect(hall.line.resumed == 2, f"{hall.line.resumed} sessions were resumed, not two")
+    both_ways(hall, helper, other)
+
+
+def moderated(hall, helper, other):
+    talk(helper, "helper", other, "free")
+    hall.change("helper", mute=True)
+    helper.tell(f"say muted {FRAMES}")
+    await_line(helper, "said muted")
+    hall.change("helper", mute=False)
+    talk(helper, "helper", other, "again")
+    hall.change("other", deaf=True)
+    helper.tell(f"say unheard {FRAMES}")
+    await_line(helper, "said unheard")
+    hall.change("other", deaf=False)
+    talk(helper, "helper", other, "heard")
+    hall.change("helper", channel_id=hall.channels["blue"])
+    await_line(helper, "connection ready")
+    helper.tell(f"say alone {FRAMES}")
+    await_line(helper, "said alone")
+    hall.change("other", channel_id=hall.channels["blue"])
+    await_line(other, "connection ready")
+    meet(helper, other)
+    both_ways(hall, helper, other)
+    hall.change("helper", channel_id=None)
+    await_line(helper, "connection disconnected")
+
+
+def on_a_bad_line(hall, helper, other):
+    talk(helper, "helper", other, "good")
+    faults = hall.line.faults = Faults()
+    helper.tell(f"say bad {FRAMES}")
+    await_line(helper, "said bad")
+    hall.line.faults = None
+    places = faults.heard()
+    expect(places != sorted(places) and len(places) < FRAMES == faults.count, f"{places}")
+    for i in places:
+        line = other.next()
+        expect(line == f"heard helper bad-{i}", f"it said '{line}', not bad-{i}")
+    both_ways(hall, helper, other)
+
+
+def discord_js_bots_talk_through_faults_and_cuts_as_they_may(executable):
+    with_pair(executable, js_command, js_command, both_ways, on_a_bad_line, through_a_cut,
+              moderated)
+
+
+def eris_talks_with_discord_js(executable):
+    with_pair(executable, eris_command, js_command, both_ways)
+
+
+def discord_py_talks_with_discord_js(executable):
+    with_pair(executable, py_command, js_command, both_ways)
+
+
+if __name__ == "__main__":
+    run_cases("clients/talk", [
+        discord_js_bots_talk_through_faults_and_cuts_as_they_may,
+        eris_talks_with_discord_js,
+        discord_py_talks_with_discord_js,
+    ])
