@@ -53,7 +53,9 @@ enum err parts_start_relay(struct guildhall *g)
     return relay_start(g->loops, &options, &g->relay);
 }
 
-/* As the world calls us, else by the address that we listen on. */
+/* As the world calls us, else by the address that we listen on. Some clients cut off what is
+ * behind the last colon and dial the usual port; those that find no colon dial nothing. So a
+ * name without a port ends in one, where it is a part of the path (relay_upgrade). */
 void parts_announce_relay(struct guildhall *g)
 {
     struct str url = str_of(g->config->public_url), host;
@@ -65,7 +67,8 @@ void parts_announce_relay(struct guildhall *g)
         str_cut(&url, '/');
         str_cut(&url, '/');
         host = str_cut(&url, '/');
-        snprintf(g->voice_endpoint, sizeof g->voice_endpoint, "%.*s/voice", STR_FMT(host));
+        snprintf(g->voice_endpoint, sizeof g->voice_endpoint, "%.*s/voice%s", STR_FMT(host),
+                 memchr(host.p, ':', host.n) ? "" : RELAY_PORT_OF_PATH);
     } else {
         snprintf(g->voice_endpoint, sizeof g->voice_endpoint, v6 ? "[%s]:%d/voice" : "%s:%d/voice",
                  g->host, server_port(g->server));

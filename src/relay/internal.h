@@ -21,7 +21,8 @@ enum {
     VOICE_MAX_MESSAGE = 16 * 1024,
     VOICE_MAX_WAITING = 256 * 1024,
     VOICE_OLDEST = 4,
-    VOICE_NUMBERED = 8, /* the first version with numbers */
+    VOICE_NUMBERED = 8,     /* the first version with numbers */
+    VOICE_WITH_CHANNEL = 9, /* the first that has to say which channel it means */
     VOICE_NEWEST = 9,
 };
 
@@ -100,6 +101,7 @@ struct relay_note {
         struct voice_fact fact;
         struct {
             snowflake server_id;
+            snowflake channel_id; /* 0: it does not say */
             char session_id[RELAY_SESSION_MAX];
             unsigned char token[RELAY_TOKEN];
             int64_t seq_ack; /* -1: nothing was received */

@@ -33,11 +33,13 @@ static const struct type type_identify = { .kind = KIND_OBJECT, .schema = &ident
 
 struct voice_resume {
     snowflake server_id;
+    struct opt_id channel_id;
     struct str session_id, token;
     struct opt_int seq_ack;
 };
 static const struct field resume_fields[] = {
     { FIELD(struct voice_resume, server_id), .type = &type_id },
+    { FIELD(struct voice_resume, channel_id), .type = &type_id, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct voice_resume, session_id), .type = &type_text },
     { FIELD(struct voice_resume, token), .type = &type_text },
     { FIELD(struct voice_resume, seq_ack), .type = &type_int, .flags = OPTIONAL | NULLABLE },
@@ -65,10 +67,23 @@ static bool session_read(struct str text, char out[RELAY_SESSION_MAX])
     return true;
 }
 
+/* From version 9 on clients say which channel they mean; false: it is closed. */
+static bool channel_named(struct voice_peer *p, const struct opt_id *channel_id)
+{
+    bool named = p->version < VOICE_WITH_CHANNEL || channel_id->given == GIVEN;
+
+    if (!named)
+        voice_peer_close(p, RELAY_BAD_REQUEST, "channel_id");
+    return named;
+}
+
 static void handle_voice_identify(struct voice_peer *p, const void *d)
 {
     const struct voice_identify *in = d;
     struct relay *r = p->hub->relay;
+
+    if (!channel_named(p, &in->channel_id))
+        return;
     struct relay_claim *c = mem_new(sizeof *c);
     bool token = token_read(in->token, c->token),
          session = session_read(in->session_id, c->session_id);
@@ -93,8 +108,11 @@ static void handle_voice_identify(struct voice_peer *p, const void *d)
 static void handle_voice_resume(struct voice_peer *p, const void *d)
 {
     const struct voice_resume *in = d;
-    struct relay_note *n = voice_peer_note(p, NOTE_RESUME, 0);
 
+    if (!channel_named(p, &in->channel_id))
+        return;
+    struct relay_note *n = voice_peer_note(p, NOTE_RESUME, 0);
+    n->resume.channel_id = in->channel_id.value;
     n->resume.server_id = in->server_id;
     n->resume.seq_ack = in->seq_ack.given == GIVEN ? in->seq_ack.value : -1;
     if (!token_read(in->token, n->resume.token) ||

@@ -168,10 +168,20 @@ static const struct voice_door *door_of(const struct relay *r, struct str query)
     return &r->doors[version >= VOICE_OLDEST && version <= VOICE_NEWEST ? version : 0];
 }
 
+static bool path_is_voice(struct str path)
+{
+    if (!str_starts(path, STR("/voice")))
+        return false;
+    path = str_from(path, strlen("/voice"));
+    if (str_starts(path, STR(RELAY_PORT_OF_PATH)))
+        path = str_from(path, strlen(RELAY_PORT_OF_PATH));
+    return path.n == 0 || str_is(path, "/");
+}
+
 bool relay_upgrade(struct relay *r, const struct http_request *request,
                    struct websocket_handler *ret)
 {
-    if (!r || (!str_is(request->path, "/voice") && !str_is(request->path, "/voice/")))
+    if (!r || !path_is_voice(request->path))
         return false;
     *ret = (struct websocket_handler){
         .arg = (void *)(uintptr_t)door_of(r, request->query),

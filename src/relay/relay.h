@@ -84,7 +84,9 @@ enum err relay_start(struct loops *loops, const struct relay_options *options, s
 void relay_stop(struct relay *r);
 int relay_port(const struct relay *r);
 
-/* For struct server_app: takes "/voice" and "/voice/". r may be NULL. */
+/* For struct server_app: takes "/voice", also with RELAY_PORT_OF_PATH or a slash behind it.
+ * r may be NULL. */
+#define RELAY_PORT_OF_PATH ":443"
 bool relay_upgrade(struct relay *r, const struct http_request *request,
                    struct websocket_handler *ret);
 

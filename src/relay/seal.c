@@ -127,12 +127,13 @@ static EVP_CIPHER_CTX *aes_context(const unsigned char *key, int encrypts)
     return c;
 }
 
-struct seal *seal_new(const struct seal_mode *mode, const unsigned char key[SEAL_KEY])
+struct seal *seal_new(const struct seal_mode *mode, const unsigned char key[SEAL_KEY],
+                      uint32_t first)
 {
     struct seal *s = mem_new(sizeof *s);
 
     s->mode = mode;
-    s->next = SEAL_OURS;
+    s->next = first;
     memcpy(s->key, key, SEAL_KEY);
     if (mode->open == aes_open) {
         s->opener = aes_context(key, 0);

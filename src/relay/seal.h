@@ -22,7 +22,9 @@ const char *seal_mode_name(unsigned i);
 
 struct seal; /* a mode and a key */
 
-struct seal *seal_new(const struct seal_mode *mode, const unsigned char key[SEAL_KEY]);
+/* Our packets are counted from `first` on. */
+struct seal *seal_new(const struct seal_mode *mode, const unsigned char key[SEAL_KEY],
+                      uint32_t first);
 void seal_free(struct seal *s);              /* forgets the key; accepts NULL */
 const char *seal_name(const struct seal *s); /* of its mode */
 /* Whether nonces of this mode are the packet's header, so that no two packets with the same

@@ -323,7 +323,7 @@ static void seat_select(struct relay_seat *s, const struct seal_mode *mode)
 
     seal_free(s->seal);
     randombytes_buf(s->key, sizeof s->key);
-    s->seal = seal_new(mode, s->key);
+    s->seal = seal_new(mode, s->key, SEAL_OURS);
     s->counters = (struct replay_window){ 0 };
     if (s->has_found)
         seat_bind(s, &s->found);
@@ -352,6 +352,7 @@ static struct relay_seat *seat_of_resume(const struct relay_seats *all, const st
 
     if (!s || sodium_memcmp(s->token, n->resume.token, sizeof s->token) != 0 ||
         strcmp(s->session_id, n->resume.session_id) != 0 || s->server_id != n->resume.server_id ||
+        (n->resume.channel_id && n->resume.channel_id != s->channel_id) ||
         (s->version >= VOICE_NUMBERED) != (n->version >= VOICE_NUMBERED))
         return NULL;
     return s;

@@ -29,7 +29,7 @@ static void check_writing(const struct rtp_plain *plain, const unsigned char *ke
     unsigned char *out = mem_new(SEAL_MAX);
 
     for (unsigned i = 0; seal_mode_name(i); i++) {
-        struct seal *s = seal_new(seal_mode_find(str_of(seal_mode_name(i))), key);
+        struct seal *s = seal_new(seal_mode_find(str_of(seal_mode_name(i))), key, SEAL_OURS);
         size_t n = seal_write(s, plain, out);
 
         FUZZ_CHECK(n > RTP_HEADER && n <= SEAL_MAX && (out[0] & 0x0f) == 0);
@@ -80,7 +80,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     FUZZ_CHECK(p.clear.n + p.sealed.n == datagram.n && p.clear.n >= RTP_HEADER);
     check_windows(&p);
-    struct seal *s = seal_new(seal_mode_find(str_of(seal_mode_name(mode))), key);
+    struct seal *s = seal_new(seal_mode_find(str_of(seal_mode_name(mode))), key, SEAL_OURS);
     plain = mem_new(sizeof *plain);
     bool opened = seal_open(s, &p, plain);
     FUZZ_CHECK(!n || opened || p.sealed.n <= 20);

@@ -45,7 +45,7 @@ static struct seal *seal_of(const char *mode)
 
     for (int i = 0; i < SEAL_KEY; i++)
         key[i] = (unsigned char)i;
-    return seal_new(seal_mode_find(str_of(mode)), key);
+    return seal_new(seal_mode_find(str_of(mode)), key, SEAL_OURS);
 }
 
 static size_t from_hex(const char *hex, unsigned char *out)
@@ -176,6 +176,24 @@ static void no_nonce_is_used_twice(void **state)
     seal_free(s);
 }
 
+static void the_last_nonce_is_followed_by_none(void **state)
+{
+    static const unsigned char key[SEAL_KEY] = { 1 };
+    unsigned char out[SEAL_MAX];
+    struct rtp_plain plain = { .header = { 0x80, 0x78 }, .n = 1 };
+
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        struct seal *s = seal_new(seal_mode_find(str_of(seal_mode_name(i))), key, UINT32_MAX - 1);
+
+        assert_int_not_equal(seal_write(s, &plain, out), 0);
+        assert_int_not_equal(seal_write(s, &plain, out), 0);
+        assert_int_equal(seal_write(s, &plain, out), 0);
+        assert_int_equal(seal_write(s, &plain, out), 0);
+        seal_free(s);
+    }
+}
+
 static void modes_are_found_by_name(void **state)
 {
     (void)state;
@@ -194,6 +212,7 @@ int main(void)
         cmocka_unit_test(modes_can_be_changed_on_the_way),
         cmocka_unit_test(nothing_bent_or_cut_is_opened),
         cmocka_unit_test(no_nonce_is_used_twice),
+        cmocka_unit_test(the_last_nonce_is_followed_by_none),
         cmocka_unit_test(modes_are_found_by_name),
     };
 

@@ -35,7 +35,7 @@ static void the_endpoint_is_what_the_world_calls_us(struct world *w)
 
     ask_voice(h.ada, h.guild, h.voice, "");
     expect_voice(h.ada, "VOICE_STATE_UPDATE", "{}");
-    expect_voice(h.ada, "VOICE_SERVER_UPDATE", "{'endpoint': 'chat.example/voice'}");
+    expect_voice(h.ada, "VOICE_SERVER_UPDATE", "{'endpoint': 'chat.example/voice:443'}");
 }
 
 static void another_host_may_carry_voice(struct world *w)
@@ -103,10 +103,17 @@ static void wrong_claims_are_refused(struct world *w)
                        "'token': '%s'%s}",
                        rows[i].server, rows[i].user, rows[i].session, rows[i].token, rows[i].more);
 
-        expect(code_of_identify(h.ada, "/voice/?v=9", d.p) == rows[i].code);
+        expect(code_of_identify(h.ada, "/voice/?v=8", d.p) == rows[i].code);
     }
     expect(code_of_identify(h.ada, "/voice?v=8", "{'server_id': '1'}") == 4020);
     expect(code_of_identify(h.ada, "/voice?v=8", "null") == 4020);
+    /* Version 9 has to name its channel. */
+    struct str d = str_printf(world_arena(w),
+                              "{'server_id': '%s', 'user_id': '%s', 'session_id': '%s', "
+                              "'token': '%s'}",
+                              h.guild, h.ada->id, p.session, p.token);
+    expect(code_of_identify(h.ada, "/voice:443/?v=9", d.p) == 4020);
+    expect_op(gate_open_at(h.ada, "/voice:443?v=8"), 8);
     /* A token is void with the membership that it was for. */
     ask_voice(h.ada, h.guild, NULL, "");
     expect_voice(h.ada, "VOICE_STATE_UPDATE", "{'channel_id': null}");
@@ -267,7 +274,7 @@ static void private_calls_are_named_by_their_channel(struct world *w)
 
 /* --- coming back ---------------------------------------------------------------------- */
 
-static void phone_resume(struct phone *p, int version, long seq_ack)
+static void phone_resume_in(struct phone *p, int version, long seq_ack, const char *more)
 {
     char target[32];
 
@@ -276,8 +283,13 @@ static void phone_resume(struct phone *p, int version, long seq_ack)
     expect_op(p->gate, 8);
     gate_send(p->gate,
               "{'op': 7, 'd': {'server_id': '%s', 'session_id': '%s', 'token': '%s', "
-              "'seq_ack': %ld}}",
-              p->guild, p->session, p->token, seq_ack);
+              "'seq_ack': %ld%s}}",
+              p->guild, p->session, p->token, seq_ack, more);
+}
+
+static void phone_resume(struct phone *p, int version, long seq_ack)
+{
+    phone_resume_in(p, version, seq_ack, "");
 }
 
 static void who_comes_back_is_told_what_it_missed(struct world *w)
@@ -337,6 +349,13 @@ static void a_session_is_not_resumed(struct world *w)
     phone_resume(&wrong, 8, 1);
     expect_close(wrong.gate, 4006);
     phone_resume(&wrong, 8, 2);
+    expect_op(wrong.gate, 9);
+    /* Of another channel than it is in; version 9 has to say one. */
+    phone_resume_in(&wrong, 9, 2, TEXT(w, ", 'channel_id': '%s'", h.other));
+    expect_close(wrong.gate, 4006);
+    phone_resume_in(&wrong, 9, 2, "");
+    expect_close(wrong.gate, 4020);
+    phone_resume_in(&wrong, 9, 2, TEXT(w, ", 'channel_id': '%s'", h.voice));
     expect_op(wrong.gate, 9);
     /* After a minute without a socket it is over. */
     gate_kill(wrong.gate);

@@ -155,6 +155,11 @@ static void on_a_stage_only_speakers_are_heard(struct world *w)
                   204);
     phone_say(&ada, "speaker");
     expect_heard(&bob, &ada, "speaker");
+    expect_status(client_patch(h.ada, TEXT(w, "{'channel_id': '%s', 'suppress': true}", h.stage),
+                               "/guilds/%s/voice-states/@me", h.guild),
+                  204);
+    phone_say(&ada, "audience again");
+    expect_deaf(&bob);
     phone_hang_up(&ada);
     phone_hang_up(&bob);
 }
