@@ -60,6 +60,11 @@ const struct option_row config_rows[] = {
       .choices = "auto|open|invite|closed",
       .help =
           "Who may make an account; auto: everybody on this machine, elsewhere who is invited" },
+    { "smtp-url", OPTION_TEXT, AT(smtp_url), .value = "URL",
+      .help = "Mail server for verifying addresses and new passwords: "
+              "smtps://user:password@mail.example; unset: no mail" },
+    { "smtp-from", OPTION_TEXT, AT(smtp_from), .value = "ADDRESS",
+      .help = "Who these mails are from: a@b, or Name <a@b>" },
     { "privileged-intents", OPTION_SWITCH, AT(privileged_intents), .fallback = "on",
       .help = "New applications may use members, presences and message content" },
     { "voice-regions", OPTION_TEXT, AT(voice_regions), .fallback = "main:Main",

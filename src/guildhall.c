@@ -8,6 +8,7 @@
 #include "cluster/cluster.h"
 #include "gateway_source/gateway_source.h"
 #include "gifs/gifs.h"
+#include "net/mailer.h"
 #include "net/tls.h"
 #include "parts.h"
 #include "platform/applications/applications.h"
@@ -102,6 +103,22 @@ static enum registration_mode registration_of(const struct guildhall *g)
     return is_local(g) ? REGISTRATION_OPEN : REGISTRATION_INVITE;
 }
 
+/* Links in mails lead where the operator says: what a caller names as our host is not to be
+ * sent to others. */
+static enum err open_mailer(struct guildhall *g)
+{
+    const struct config *c = g->config;
+    const char *problem = "smtp-url needs public-url, for the links in mails";
+
+    if (!c->smtp_url)
+        return OK;
+    if (c->public_url)
+        g->mailer = mailer_new(&(struct mailer_options){ c->smtp_url, c->smtp_from }, &problem);
+    if (!g->mailer)
+        log_error("%s", problem);
+    return g->mailer ? OK : ERR_INTERNAL;
+}
+
 static struct api *make_api(struct guildhall *g)
 {
     const struct config *c = g->config;
@@ -138,6 +155,7 @@ static struct api *make_api(struct guildhall *g)
         .workbench = g->workbench,
         .private_endpoints = may_call_private(g),
         .registration = registration_of(g),
+        .mailer = g->mailer,
         .data = c->data,
         .metrics_token = c->metrics_token,
         .metrics = parts_metrics,
@@ -210,6 +228,8 @@ enum err guildhall_start(const struct config *config, const struct guildhall_hoo
         e = auth_open(config->data, g->store, &g->auth);
     if (!e)
         e = parts_open_tls(g);
+    if (!e)
+        e = open_mailer(g);
     if (e)
         goto fail;
     g->workbench = make_workbench(g);
@@ -254,6 +274,7 @@ void guildhall_stop(struct guildhall *g)
     control_close(g->control);
     if (g->api)
         api_drain(g->api);
+    mailer_stop(g->mailer);
     /* Half of the patience for sessions to go by themselves, the rest for calls. */
     if (g->gateway)
         gateway_drain(g->gateway, g->config->shutdown_seconds * 1000 / 2);
@@ -265,6 +286,7 @@ void guildhall_stop(struct guildhall *g)
     /* What was taken is finished while the loops can still answer. */
     if (g->api)
         api_wait(g->api);
+    mailer_free(g->mailer);
     server_free(g->server);
     server_free(g->monitor);
     gateway_stop(g->gateway);

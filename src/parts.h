@@ -10,6 +10,7 @@
 #include "web/web.h"
 
 struct cluster;
+struct mailer;
 struct tls_context;
 struct voice;
 struct workbench;
@@ -34,6 +35,7 @@ struct guildhall {
     struct web web;
     struct server *server;
     struct server *monitor; /* NULL: metrics have no listener of their own */
+    struct mailer *mailer;  /* NULL: no mail is sent */
     struct workbench *workbench;
     struct control *control; /* NULL: it could not listen */
 };

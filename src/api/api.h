@@ -52,6 +52,7 @@ struct api_options {
     struct workbench *workbench; /* for its own routes; may be NULL */
     bool private_endpoints;      /* requests of ours may go to loopback and private addresses */
     enum registration_mode registration;
+    struct mailer *mailer; /* NULL: no mail is sent */
     /* Argon2id cost; tests make it cheap. */
     unsigned long long password_ops;
     size_t password_memory;

@@ -13,6 +13,8 @@
     F(easy_init)           \
     F(easy_setopt)         \
     F(easy_getinfo)        \
+    F(easy_perform)        \
+    F(easy_strerror)       \
     F(easy_cleanup)        \
     F(multi_init)          \
     F(multi_setopt)        \

@@ -5,8 +5,8 @@
 
 /* Addresses of the one application; it reads its own address. A trailing '/' takes all below. */
 static const char *const page_paths[] = {
-    "/",         "/channels/", "/friends",    "/invite/", "/login", "/oauth2/authorize",
-    "/register", "/settings/", "/workbench/", NULL,
+    "/",         "/channels/", "/friends",   "/invite/", "/login",      "/oauth2/authorize",
+    "/register", "/reset",     "/settings/", "/verify",  "/workbench/", NULL,
 };
 
 static bool is_page(struct str path)

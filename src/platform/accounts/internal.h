@@ -51,6 +51,7 @@ struct login_reply {
     const struct login_settings *user_settings;
 };
 
+extern const struct type type_login, type_password;
 extern const struct type registration_body, login_body, user_patch_body;
 extern const struct type token_reply, login_reply, own_user_reply, patched_user_reply,
     public_user_reply;
@@ -60,7 +61,11 @@ extern const struct type token_reply, login_reply, own_user_reply, patched_user_
 /* Refusals that registering and changing an account share. */
 enum err check_date_of_birth(struct call *call, struct opt_str date);
 enum err check_username(struct call *call, struct str name);
+enum err check_email(struct call *call, struct opt_str email);
 enum err refuse_taken(struct call *call, const char *field);
+
+/* Answers somebody who has shown to be the account's owner with a new token. */
+enum err login_reply_to(struct call *call, const struct user *user);
 
 enum err prepare_modify_current_user(struct call *call);
 enum err modify_current_user(struct call *call);

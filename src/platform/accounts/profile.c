@@ -6,6 +6,7 @@
 #include "platform/accounts/internal.h"
 
 #include "api/hooks.h"
+#include "platform/accounts/links.h"
 
 /* What the stages before the handler found out. */
 struct profile_change {
@@ -89,20 +90,22 @@ static enum err keep_pictures(struct call *call)
 enum err prepare_modify_current_user(struct call *call)
 {
     const struct user_patch *in = call->body;
-    enum err name = OK, date = OK;
+    enum err name = OK, date = OK, email = OK;
 
     call_pass(call, "profile_change", sizeof(struct profile_change));
     if (in->username.given == GIVEN)
         name = check_username(call, in->username.value);
-    if (!is_bot(call))
+    if (!is_bot(call)) {
         date = check_date_of_birth(call, in->date_of_birth);
+        email = check_email(call, in->email);
+    }
     if (is_sensitive(call)) {
         call->look = look_at_password;
         call->hash = check_and_hash;
     }
     if (in->avatar.given != ABSENT || in->banner.given != ABSENT)
         call->compute = keep_pictures;
-    return name ? name : date;
+    return name ? name : date ? date : email;
 }
 
 /* Absent leaves a field alone; null clears it. */
@@ -169,6 +172,19 @@ static bool looks_different(const struct user *a, const struct user *b)
            !opt_str_eq(a->avatar, b->avatar);
 }
 
+/* Another address is nobody's until the link that it is sent was used. */
+static enum err profile_verify(struct call *call, const struct user *before, struct user *user)
+{
+    const char *taken;
+    int64_t wait_ms;
+
+    if (!mail_is_on(call) || is_bot(call) || opt_str_eq(before->email, user->email))
+        return OK;
+    user->verified = false;
+    enum err e = user_update(call->tx, user, &taken);
+    return e ? e : link_send(call, user, LINK_VERIFY, &wait_ms);
+}
+
 /* PATCH /users/@me: change the caller's own account. */
 enum err modify_current_user(struct call *call)
 {
@@ -192,6 +208,8 @@ enum err modify_current_user(struct call *call)
         e = picture_replace(call, "avatars", before.id, &before.avatar, &out.user.avatar);
     if (!e)
         e = picture_replace(call, "banners", before.id, &before.banner, &out.user.banner);
+    if (!e)
+        e = profile_verify(call, &before, &out.user);
     if (!e && change->new_hash.p)
         e = renew_token(call, &out.token);
     if (e)

@@ -4,6 +4,8 @@
 #include "api/hooks.h"
 #include "base/clock.h"
 #include "base/timestamp.h"
+#include "net/mailer.h"
+#include "platform/accounts/links.h"
 #include "platform/accounts/operator.h"
 
 enum { LEAST_AGE = 13 };
@@ -35,6 +37,15 @@ enum err check_date_of_birth(struct call *call, struct opt_str date)
         return call_invalid(call, "date_of_birth", "DATE_OF_BIRTH_UNDERAGE",
                             "You need to be 13 or older in order to use this service.");
     return OK;
+}
+
+/* An address that mail cannot be sent to could never be verified. */
+enum err check_email(struct call *call, struct opt_str email)
+{
+    if (email.given != GIVEN || !mail_is_on(call) || mail_address_fits(email.value))
+        return OK;
+    return call_invalid(call, "email", "EMAIL_TYPE_INVALID_EMAIL",
+                        "Not a well formed email address.");
 }
 
 enum err check_username(struct call *call, struct str name)
@@ -85,9 +96,10 @@ static enum err prepare_register(struct call *call)
         return closed;
     enum err name = check_username(call, in->username);
     enum err date = check_date_of_birth(call, in->date_of_birth);
+    enum err email = check_email(call, in->email);
     if (in->password.given == GIVEN)
         call->hash = hash_registration;
-    return name ? name : date;
+    return name ? name : date ? date : email;
 }
 
 /* The language that somebody comes in with is the account's until it is changed. */
@@ -97,6 +109,7 @@ static enum err register_account(struct call *call)
     const struct str *hash = call_passed(call, "str");
     struct token_reply out;
     const char *taken;
+    int64_t wait_ms; /* a mailbox that has had its mails is sent no more */
     struct user user = {
         .id = snowflake_new(),
         .username = in->username,
@@ -104,6 +117,8 @@ static enum err register_account(struct call *call)
         .email = in->email,
         .password_hash = hash ? *hash : (struct str){ 0 },
         .date_of_birth = in->date_of_birth.value,
+        /* Where no mail is sent nobody could verify anything. */
+        .verified = !mail_is_on(call),
     };
 
     struct opt_str invite = in->invite;
@@ -119,6 +134,8 @@ static enum err register_account(struct call *call)
     e = hook_account_made(call, &(struct account_made){ user.id, invite });
     if (!e && hash)
         e = address_keep(call, user.id);
+    if (!e && mail_is_on(call) && in->email.given == GIVEN)
+        e = link_send(call, &user, LINK_VERIFY, &wait_ms);
     if (!e)
         e = issue_user_token(call, user.id, &out.token);
     return e ? e : call_reply(call, &out);
@@ -170,6 +187,22 @@ static enum err prepare_login(struct call *call)
     return OK;
 }
 
+enum err login_reply_to(struct call *call, const struct user *user)
+{
+    struct user_settings all;
+    struct login_settings settings;
+    struct login_reply out = { .user_id = user->id, .user_settings = &settings };
+    enum err e = settings_find(call->tx, user->id, &all);
+
+    if (e)
+        return e;
+    settings = (struct login_settings){ all.locale.value, all.theme.value };
+    e = address_keep(call, user->id);
+    if (!e)
+        e = issue_user_token(call, user->id, &out.token);
+    return e ? e : call_reply(call, &out);
+}
+
 static enum err log_in(struct call *call)
 {
     const struct login *in = call->body;
@@ -196,17 +229,7 @@ static enum err log_in(struct call *call)
         call_forget_account(call, user.id);
     }
 
-    struct user_settings all;
-    struct login_settings settings;
-    struct login_reply out = { .user_id = user.id, .user_settings = &settings };
-    e = settings_find(call->tx, user.id, &all);
-    if (e)
-        return e;
-    settings = (struct login_settings){ all.locale.value, all.theme.value };
-    e = address_keep(call, user.id);
-    if (!e)
-        e = issue_user_token(call, user.id, &out.token);
-    return e ? e : call_reply(call, &out);
+    return login_reply_to(call, &user);
 }
 
 /* POST /auth/logout: this credential ends, at once. */
@@ -352,6 +375,7 @@ enum err account_create(struct tx *tx, struct auth *auth, const struct account_d
         .global_name = { draft->global_name.n ? GIVEN : ABSENT, draft->global_name },
         .password_hash = draft->password_hash,
         .locale = STR("en-US"),
+        .verified = true,
         .bot = { draft->bot ? GIVEN : ABSENT, draft->bot },
     };
     struct token_grant grant = { .kind = draft->bot ? CALLER_BOT : CALLER_USER,

@@ -83,7 +83,7 @@ static enum err find_taken(struct tx *tx, const struct user *u, const char **ret
 
 static const char ADD_USER[] =
     "insert into users (id, username, global_name, email, password_hash, locale, bot, date_of_birth, "
-    "verified) values ($1, $2, $3, $4, $5, $6, $7, $8, 1)";
+    "verified) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
 
 enum err user_insert(struct tx *tx, const struct user *u, const char **ret_taken)
 {
@@ -95,7 +95,8 @@ enum err user_insert(struct tx *tx, const struct user *u, const char **ret_taken
         tx, ADD_USER,
         BIND(v_id(u->id), v_text(u->username), v_opt_text(u->global_name), v_opt_text(u->email),
              u->password_hash.p ? v_text(u->password_hash) : v_null(), v_text(u->locale),
-             v_int(u->bot.value), u->date_of_birth.p ? v_text(u->date_of_birth) : v_null()),
+             v_int(u->bot.value), u->date_of_birth.p ? v_text(u->date_of_birth) : v_null(),
+             v_int(u->verified)),
         NULL);
 }
 

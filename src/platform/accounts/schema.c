@@ -21,14 +21,12 @@ static const struct type type_email = { .kind = KIND_STRING,
                                         .max = 254,
                                         .rule = &email_rule,
                                         .doc = "Email address" };
-static const struct type type_password = {
-    .kind = KIND_STRING, .min = 8, .max = 72, .doc = "Password"
-};
+const struct type type_password = { .kind = KIND_STRING, .min = 8, .max = 72, .doc = "Password" };
 /* What is only compared needs no lower limit: a short one is simply wrong. */
 static const struct type type_given_password = { .kind = KIND_STRING,
                                                  .max = 72,
                                                  .doc = "Password" };
-static const struct type type_login = {
+const struct type type_login = {
     .kind = KIND_STRING, .flags = TYPE_TRIM | TYPE_LOWER, .max = 254, .doc = "Email or username"
 };
 static const struct type type_date = { .kind = KIND_STRING, .max = 10, .doc = "YYYY-MM-DD" };

@@ -29,6 +29,8 @@ static void the_root_is_a_page(struct world *w)
     expect_status(ask_page(w, "GET", "/invite/abc", PEOPLE), 200);
     expect_status(ask_page(w, "GET", "/oauth2/authorize?client_id=1", PEOPLE), 200);
     expect_status(ask_page(w, "GET", "/channels/1/2", PEOPLE), 200);
+    expect_status(ask_page(w, "GET", "/verify", PEOPLE), 200);
+    expect_status(ask_page(w, "GET", "/reset", PEOPLE), 200);
     expect_error(ask_page(w, "GET", "/channels/1/2", "Accept: */*\r\n"), 404, 0);
     expect_status(ask_page(w, "GET", "/", "Accept: */*\r\n"), 200);
     expect_status(ask_page(w, "HEAD", "/", ""), 200);

@@ -1,0 +1,247 @@
+/* mail_routes.c - verifying an address and getting a new password, by links that are mailed.
+ *
+ * Who asks for a new password learns nothing of accounts: the call notes the login and
+ * answers, and whose it is, if anybody's, is looked at afterwards. */
+#include "api/jobs.h"
+#include "base/clock.h"
+#include "platform/accounts/internal.h"
+#include "platform/accounts/links.h"
+#include "platform/accounts/operator.h"
+
+struct mail_login {
+    struct str login;
+};
+struct mail_token {
+    struct str token;
+};
+struct mail_reset {
+    struct str token, password;
+};
+struct verified_reply {
+    snowflake user_id;
+};
+
+static const struct type type_link_token = { .kind = KIND_STRING,
+                                             .max = 100,
+                                             .doc = "As the link has it behind #token=" };
+
+static const struct field login_fields[] = {
+    { FIELD(struct mail_login, login), .type = &type_login },
+    { 0 },
+};
+static const struct schema forgot_schema = {
+    .name = "ForgottenPassword",
+    .size = sizeof(struct mail_login),
+    .fields = login_fields,
+    .doc = "Whose password is forgotten.",
+};
+static const struct type forgot_body = { .kind = KIND_OBJECT, .schema = &forgot_schema };
+
+static const struct field token_fields[] = {
+    { FIELD(struct mail_token, token), .type = &type_link_token },
+    { 0 },
+};
+static const struct schema verify_schema = {
+    .name = "MailedToken",
+    .size = sizeof(struct mail_token),
+    .fields = token_fields,
+    .doc = "A token that was mailed.",
+};
+static const struct type verify_body = { .kind = KIND_OBJECT, .schema = &verify_schema };
+
+static const struct field reset_fields[] = {
+    { FIELD(struct mail_reset, token), .type = &type_link_token },
+    { FIELD(struct mail_reset, password), .type = &type_password },
+    { 0 },
+};
+static const struct schema reset_schema = {
+    .name = "PasswordReset",
+    .size = sizeof(struct mail_reset),
+    .fields = reset_fields,
+    .doc = "A new password, and the token that was mailed for it.",
+};
+static const struct type reset_body = { .kind = KIND_OBJECT, .schema = &reset_schema };
+
+static const struct field verified_fields[] = {
+    { FIELD(struct verified_reply, user_id), .type = &type_id },
+    { 0 },
+};
+static const struct schema verified_schema = {
+    .name = "VerifiedAddress",
+    .size = sizeof(struct verified_reply),
+    .fields = verified_fields,
+    .doc = "Whose address is verified now.",
+};
+static const struct type verified_reply = { .kind = KIND_OBJECT, .schema = &verified_schema };
+
+/* Mails cost others something: fewer than tries to log in. */
+static const struct limit limit_mail = {
+    .name = "mail", .count = 5, .window_s = 60, .by_address = true
+};
+
+static enum err prepare_mail(struct call *call)
+{
+    return mail_is_on(call) ? OK : ERR_FEATURE_DISABLED;
+}
+
+/* --- POST /auth/forgot ---------------------------------------------------------------- */
+
+/* Only an address that its owner confirmed may open the account. */
+static enum err run_forgotten(struct call *call, const struct job *job)
+{
+    struct user user;
+    bool found;
+    int64_t wait_ms;
+    enum err e = user_find_login(call->tx, job->data, &user, &found);
+
+    if (e || !found || user.disabled || !user.verified || user.email.given != GIVEN)
+        return e;
+    return link_send(call, &user, LINK_RESET, &wait_ms);
+}
+
+static const struct job_kind forgotten_job = {
+    .name = "password-forgotten",
+    .doc = "Looks whose login it is that somebody forgot the password of.",
+    .run = run_forgotten,
+};
+
+static enum err forgot_password(struct call *call)
+{
+    const struct mail_login *in = call->body;
+
+    return job_schedule(call, &forgotten_job, snowflake_new(), clock_us(), in->login);
+}
+
+/* --- POST /auth/reset ----------------------------------------------------------------- */
+
+/* A wrong token costs no hash. */
+static enum err look_at_reset(struct call *call)
+{
+    const struct mail_reset *in = call->body;
+    struct user user;
+
+    return link_find(call, in->token, LINK_RESET, &user);
+}
+
+static enum err hash_reset(struct call *call)
+{
+    const struct mail_reset *in = call->body;
+    struct str *hash = call_pass(call, "str", sizeof *hash);
+
+    return password_hash(call->api, call->arena, in->password, hash);
+}
+
+static enum err prepare_reset(struct call *call)
+{
+    call->look = look_at_reset;
+    call->hash = hash_reset;
+    return prepare_mail(call);
+}
+
+static enum err reset_password(struct call *call)
+{
+    const struct mail_reset *in = call->body;
+    const struct str *hash = call_passed(call, "str");
+    struct user user;
+    enum err e = link_use(call, in->token, LINK_RESET, &user);
+
+    if (!e)
+        e = account_set_password(call, user.id, *hash);
+    return e ? e : login_reply_to(call, &user);
+}
+
+/* --- POST /auth/verify, /auth/verify/resend ------------------------------------------- */
+
+/* No credential is given out: who reads the mail need not be whose account it is. */
+static enum err verify_email(struct call *call)
+{
+    const struct mail_token *in = call->body;
+    const char *taken;
+    struct user user;
+    enum err e = link_use(call, in->token, LINK_VERIFY, &user);
+
+    if (e)
+        return e;
+    user.verified = true;
+    e = user_update(call->tx, &user, &taken);
+    if (e)
+        return e;
+    call_emit(call, EVENT_USER_UPDATE, to_user(user.id), &own_user_schema, &user);
+    return call_reply(call, &(struct verified_reply){ user.id });
+}
+
+static enum err resend_verification(struct call *call)
+{
+    struct user user;
+    int64_t wait_ms = 0;
+    enum err e = user_find(call->tx, call->caller->id, &user);
+
+    if (e)
+        return e;
+    if (user.email.given != GIVEN)
+        return call_invalid(call, "email", FORM_REQUIRED);
+    if (user.verified)
+        return OK;
+    e = link_send(call, &user, LINK_VERIFY, &wait_ms);
+    return e ? e : wait_ms ? call_wait(call, wait_ms) : OK;
+}
+
+static const struct route routes[] = {
+    {
+        .method = POST,
+        .path = "/auth/forgot",
+        .name = "forgot_password",
+        .doc = "Have a link for a new password mailed to the verified address of an account. The "
+               "answer is the same whether there is one.",
+        .auth = AUTH_OPEN,
+        .body = &forgot_body,
+        .limit = &limit_mail,
+        .prepare = prepare_mail,
+        .handle = forgot_password,
+    },
+    {
+        .method = POST,
+        .path = "/auth/reset",
+        .name = "reset_password",
+        .doc = "Set a new password with the token that was mailed, and log in. All other "
+               "credentials of the account end.",
+        .auth = AUTH_OPEN,
+        .body = &reset_body,
+        .reply = &login_reply,
+        .limit = &limit_mail,
+        .prepare = prepare_reset,
+        .handle = reset_password,
+    },
+    {
+        .method = POST,
+        .path = "/auth/verify",
+        .name = "verify_email",
+        .doc = "Verify the address that a token was mailed to.",
+        .auth = AUTH_OPEN,
+        .body = &verify_body,
+        .reply = &verified_reply,
+        .fires = (const enum event[]){ EVENT_USER_UPDATE, EVENT_NONE },
+        .limit = &limit_mail,
+        .prepare = prepare_mail,
+        .handle = verify_email,
+    },
+    {
+        .method = POST,
+        .path = "/auth/verify/resend",
+        .name = "resend_verification",
+        .doc = "Have the link that verifies the caller's address mailed once more.",
+        .auth = AUTH_USER,
+        .limit = &limit_mail,
+        .prepare = prepare_mail,
+        .handle = resend_verification,
+    },
+    { 0 },
+};
+
+const struct domain mail_domain = {
+    .name = "Mailed links",
+    .doc = "Verifying an address, and getting a new password, where the server sends mail.",
+    .routes = routes,
+    .jobs =
+        (const struct job_kind *const[]){ &forgotten_job, &mail_verify_job, &mail_reset_job, NULL },
+};
