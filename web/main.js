@@ -9,6 +9,7 @@ import { t } from "./words.js";
 
 const PAGES = [
   [/^\/invite\/([^/]+)/, () => import("./views/invite.js")],
+  [/^\/(verify|reset)$/, () => import("./views/mailed.js")],
   [/^\/oauth2\/authorize/, () => import("./views/authorize.js")],
   [/^\/workbench(?:\/(\w+))?/, () => import("./views/workbench.js")],
   [/^\/settings(?:\/(\w+))?(?:\/(\w+))?/, () => import("./views/settings.js")],
@@ -56,6 +57,9 @@ class App {
     sessionStorage.removeItem("next");
     return this.go(next || "/channels/@me");
   }
+
+  /** A log-in was answered. */
+  entered(answer) { return this.signIn(answer.token); }
 
   signOut(words) {
     this.gateway?.close();
@@ -108,7 +112,7 @@ class App {
   async show() {
     const path = location.pathname, turn = (this.turn = (this.turn || 0) + 1);
     const found = PAGES.map(([re, load]) => [re.exec(path), load]).find(([m]) => m);
-    const open = path.startsWith("/invite/") || path.startsWith("/workbench");
+    const open = path.startsWith("/invite/") || path.startsWith("/workbench") || path === "/verify" || path === "/reset";
     if (!this.rest.token && !open) {
       if (found && path !== "/") sessionStorage.setItem("next", path + location.search);
       return this.mount(await import("./views/enter.js"), [path === "/register" ? "register" : "login"], turn);

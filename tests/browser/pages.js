@@ -65,6 +65,25 @@ const TESTS = {
     await page.context().close();
   },
 
+  async mailed_links_lead_to_pages_that_hide_their_tokens() {
+    const page = await enter(null);
+    await page.open("/verify#token=1.x"); // the demo sends no mail, so no link of it is good
+    await page.getByRole("heading", { name: "This link is not good any more" }).waitFor();
+    assert.equal(new URL(page.url()).hash, "");
+    await page.open("/reset#token=1.x");
+    await page.getByRole("heading", { name: "A new password" }).waitFor();
+    assert.equal(new URL(page.url()).hash, "");
+    await page.getByLabel("Password").fill("another horse");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("temporarily disabled").waitFor();
+    await page.open("/");
+    await page.getByRole("button", { name: "Forgot the password?" }).click();
+    await page.getByLabel("Username or email").fill("ada");
+    await page.getByRole("button", { name: "Mail me a link" }).click();
+    await page.getByText("temporarily disabled").waitFor();
+    await page.context().close();
+  },
+
   async the_demos_people_are_a_click_away() {
     const page = await enter(null);
     await page.open("/");

@@ -1,5 +1,6 @@
 // enter.js - log in, register, or bring a token; in a demo, be one of its people.
 import { field, fill, h } from "../dom.js";
+import { form, input } from "../entry-form.js";
 import { consoleCall } from "../operator.js";
 import { avatar } from "../pictures.js";
 import { t } from "../words.js";
@@ -13,7 +14,8 @@ export function mount(app, page, [first]) {
   function draw() {
     fill(place,
       h("div.tabs", { role: "tablist", "aria-label": t("Enter") }, tabs.map(([id, words]) => h("button", { type: "button", role: "tab", "aria-selected": String(id === tab), "aria-controls": "enter-form", onclick: () => { tab = id; draw(); place.querySelector("input")?.focus(); } }, t(words)))),
-      h("div", { id: "enter-form", role: "tabpanel", "aria-label": t(tabs.find(([id]) => id === tab)[1]) }, FORMS[tab](app)));
+      h("div", { id: "enter-form", role: "tabpanel", "aria-label": t(tabs.find(([id]) => id === tab)?.[1] || "A new password") }, FORMS[tab](app)),
+      tab === "login" && h("p", null, h("button.link", { type: "button", onclick: () => { tab = "forgot"; draw(); place.querySelector("input")?.focus(); } }, t("Forgot the password?"))));
   }
 
   fill(page, h("main.enter", null,
@@ -37,47 +39,28 @@ async function showPeople(app, place) {
     h("button.person-card", { type: "button", onclick: () => enter(p) }, avatar({ id: String(i) }, p.global_name || p.username), h("span", null, p.global_name || p.username)))));
 }
 
-/** A form whose fields are marked with the server's own words about them. */
-function form(fields, action, send) {
-  const problem = h("p.field-error", { role: "alert", hidden: true });
-  const submit = h("button.button.primary.wide", { type: "submit" }, action);
-  return h("form.stack", { novalidate: true, onsubmit: async (e) => {
-    e.preventDefault();
-    submit.disabled = true;
-    problem.hidden = true;
-    Object.values(fields).forEach((f) => f.problem(""));
-    try {
-      await send(Object.fromEntries(Object.entries(fields).map(([name, f]) => [name, f.control.value])));
-    } catch (refusal) {
-      let marked = false;
-      for (const [name, f] of Object.entries(fields)) {
-        const words = refusal.at?.(name);
-        if (!words) continue;
-        f.problem(words);
-        if (!marked) f.control.focus();
-        marked = true;
-      }
-      problem.hidden = marked;
-      problem.textContent = refusal.message;
-    }
-    submit.disabled = false;
-  } }, Object.values(fields), problem, submit);
-}
-
-const input = (props) => h("input", { required: true, ...props });
-
 const FORMS = {
   login: (app) => form({
     login: field(t("Username or email"), input({ autocomplete: "username" })),
     password: field(t("Password"), input({ type: "password", autocomplete: "current-password" })),
-  }, t("Log in"), async (v) => app.signIn((await app.rest.post("/auth/login", v)).token)),
+  }, t("Log in"), async (v) => app.entered(await app.rest.post("/auth/login", v))),
+  forgot: (app) => {
+    const done = h("p", { role: "status" });
+    return h("div.stack", null, form({
+      login: field(t("Username or email"), input({ autocomplete: "username" })),
+    }, t("Mail me a link"), async (v) => {
+      await app.rest.post("/auth/forgot", v);
+      done.textContent = t("If there is such an account, a link is on its way to its address.");
+    }), done);
+  },
   register: (app) => form({
     username: field(t("Username"), input({ autocomplete: "username" })),
     global_name: field(t("Display name"), h("input", { autocomplete: "nickname" })),
+    email: field(t("Email"), h("input", { type: "email", autocomplete: "email" })),
     password: field(t("Password"), input({ type: "password", autocomplete: "new-password" })),
   }, t("Register"), async (v) => {
     const next = /^\/invite\/([^/]+)/.exec(sessionStorage.getItem("next") || "");
-    app.signIn((await app.rest.post("/auth/register", { username: v.username, password: v.password, ...(v.global_name ? { global_name: v.global_name } : {}), ...(next ? { invite: next[1] } : {}) })).token);
+    app.signIn((await app.rest.post("/auth/register", { username: v.username, password: v.password, ...(v.global_name ? { global_name: v.global_name } : {}), ...(v.email ? { email: v.email } : {}), ...(next ? { invite: next[1] } : {}) })).token);
   }),
   token: (app) => form({
     token: field(t("Token"), input({ type: "password", autocomplete: "off" }), "Of a person, as the demo prints it"),
