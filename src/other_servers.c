@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "cluster/cluster.h"
+#include "cluster/nats_protocol.h"
 #include "parts.h"
 
 bool parts_share(const struct config *config)
@@ -14,11 +15,27 @@ bool parts_share(const struct config *config)
     return strcmp(config->bus, "off") != 0;
 }
 
+static bool bus_is_nats(const struct config *config)
+{
+    return strncmp(config->bus, "nats://", 7) == 0;
+}
+
+static bool bus_is_known(const struct config *config)
+{
+    struct nats_servers servers;
+
+    if (bus_is_nats(config))
+        return nats_servers_read(str_of(config->bus), &servers);
+    return strcmp(config->bus, "poll") == 0;
+}
+
 bool parts_can_share(const struct config *config)
 {
     if (!parts_share(config))
         return true;
-    if (!config->store)
+    if (!bus_is_known(config))
+        log_error("bus is off, poll or nats://[user:password@]host[:port], several with commas");
+    else if (!config->store)
         log_error("bus needs store: only servers on one PostgreSQL can hear of each other");
     else if (config->voice_port)
         log_error("voice-port: voice is not carried where several servers share a database");
@@ -81,6 +98,7 @@ enum err parts_open_cluster(struct guildhall *g,
         .version = GUILDHALL_VERSION,
         .address = g->config->listen,
         .settings = settings_digest(g->config, arena),
+        .bus = bus_is_nats(g->config) ? str_of(g->config->bus) : STR(""),
         .arg = g,
         .announce = announce,
         .forget = wire_others_forgot,
@@ -88,8 +106,11 @@ enum err parts_open_cluster(struct guildhall *g,
         .sessions = wire_session_count,
         .lost = wire_lost,
     };
-    enum err e = parts_share(g->config) ? cluster_open(&options, &g->cluster) : OK;
+    enum err e = OK;
 
+    auth_derive(g->auth, "bus", 0, STR(""), options.bus_key, sizeof options.bus_key);
+    if (parts_share(g->config))
+        e = cluster_open(&options, &g->cluster);
     arena_free(arena);
     return e;
 }
@@ -114,4 +135,12 @@ void parts_cluster_metrics(const struct guildhall *g, struct buf *out)
                "Positions that were missing when they were looked for.", s.holes);
     api_metric(out, "guildhall_log_voids_total", "counter",
                "Positions whose transactions came to nothing without saying so.", s.voids);
+    if (!s.has_wire)
+        return;
+    api_metric(out, "guildhall_nats_connected", "gauge", "Whether frames travel through NATS.",
+               s.connected);
+    api_metric(out, "guildhall_nats_heard_total", "counter", "Frames that came through NATS.",
+               s.frames_heard);
+    api_metric(out, "guildhall_nats_refused_total", "counter",
+               "Messages through NATS that no server of this database has sent.", s.frames_refused);
 }

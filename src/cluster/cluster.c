@@ -22,6 +22,7 @@ static void tell_frame(void *arg, int64_t position, const struct frame *f)
         for (const struct forgotten *o = f->forgotten; o; o = o->next)
             c->options.forget(c->options.arg, o);
         atomic_store(&c->to_ack, position);
+        tail_hurry(c); /* who revoked it waits for us */
     }
     if (f->announced)
         c->options.announce(c->options.arg, f->announced);
@@ -36,6 +37,18 @@ void cluster_log(struct cluster *c, struct tx *tx, struct announcement *announce
         tx_log(tx, frame_encode(&f, tx_arena(tx)));
 }
 
+/* Nobody reads it from the log: who is not reached now never hears of it. */
+static void tell_fleeting(struct cluster *c, struct frame *f)
+{
+    if (atomic_load(&c->wire.connected)) {
+        struct arena *arena = arena_new();
+
+        cluster_wire_send(c, 0, frame_encode(f, arena));
+        arena_free(arena);
+    }
+    c->options.announce(c->options.arg, f->announced);
+}
+
 void cluster_committed(struct cluster *c, const struct work *w, struct announcement *announced,
                        struct forgotten *forgotten)
 {
@@ -43,14 +56,15 @@ void cluster_committed(struct cluster *c, const struct work *w, struct announcem
 
     if (!w->position) {
         if (announced)
-            c->options.announce(c->options.arg, announced);
+            tell_fleeting(c, &f);
         return;
     }
     atomic_fetch_add(&c->frames_own, 1);
+    cluster_wire_send(c, w->position, w->log);
     line_offer(c->line, w->position, w->log, &f);
     /* Somebody else's stands before it and is in the log already, or soon. */
     if (line_next(c->line) <= w->position)
-        tail_hurry(c);
+        tail_look_soon(c);
 }
 
 /* --- the beginning -------------------------------------------------------------------- */
@@ -117,6 +131,8 @@ enum err cluster_open(const struct cluster_options *options, struct cluster **re
     enum err e = nodes_enter(c);
     if (!e)
         e = find_beginning(c, &next);
+    if (!e)
+        e = cluster_wire_open(c);
     if (e) {
         log_error("cluster: cannot take the place of node %u", c->node);
         cluster_close(c);
@@ -135,12 +151,14 @@ void cluster_start(struct cluster *c)
         abort();
     }
     c->has_thread = true;
+    cluster_wire_start(c);
 }
 
 void cluster_close(struct cluster *c)
 {
     if (!c)
         return;
+    cluster_wire_close(c);
     pthread_mutex_lock(&c->lock);
     c->ending = true;
     pthread_cond_signal(&c->woken);
@@ -182,5 +200,9 @@ void cluster_stats(const struct cluster *c, struct cluster_stats *ret)
         .voids = c->voids,
         .behind_ms = (uint64_t)behind_ms(c),
         .nodes = c->nodes,
+        .frames_heard = c->wire.heard,
+        .frames_refused = c->wire.refused,
+        .has_wire = c->wire.nats,
+        .connected = c->wire.connected,
     };
 }

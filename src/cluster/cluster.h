@@ -4,6 +4,7 @@
  *   log      the table of all frames; a position is taken with the commit (store/)
  *   line     frames in the order of positions, whoever had them first
  *   tail     the thread that follows the log, and does what else is regular
+ *   wire     frames that travel through NATS (nats, nats_protocol), to be there sooner
  *   settle   positions that are missing: wait, or void
  *   nodes    who is there, and who was silent for too long
  *   waits    replies that leave when all nodes have heard
@@ -26,7 +27,9 @@ struct cluster;
 struct cluster_options {
     struct store *store;
     const char *version, *address;
-    struct str settings; /* a digest of what has to be the same everywhere */
+    struct str settings;       /* a digest of what has to be the same everywhere */
+    struct str bus;            /* nats://…; empty: the log is polled */
+    unsigned char bus_key[32]; /* who has it may tell us what happened */
     void *arg;
     /* In the order of positions, one after the other, from any thread. */
     void (*announce)(void *arg, const struct announcement *list);
@@ -69,6 +72,8 @@ bool cluster_ready(const struct cluster *c);
 struct cluster_stats {
     int64_t position;
     uint64_t frames_own, frames_read, holes, voids, behind_ms, nodes;
+    uint64_t frames_heard, frames_refused; /* through NATS */
+    bool has_wire, connected;
 };
 void cluster_stats(const struct cluster *c, struct cluster_stats *ret);
 

@@ -7,6 +7,7 @@
 
 #include "cluster/cluster.h"
 #include "cluster/line.h"
+#include "cluster/nats.h"
 
 enum {
     FRESH_MS = 2000, /* how long what is remembered may be used without hearing of the log */
@@ -27,8 +28,18 @@ struct settling {
     struct arena *arena; /* of bound */
 };
 
+/* Where frames travel as soon as they are committed. */
+struct cluster_wire {
+    struct nats *nats; /* NULL: they do not, and others read them from the log */
+    unsigned char key[32];
+    char log[64], brief[64]; /* subjects: of frames with a position, and of fleeting ones */
+    _Atomic bool connected;
+    _Atomic uint64_t heard, refused;
+};
+
 struct cluster {
     struct cluster_options options;
+    struct cluster_wire wire;
     uint32_t identity;
     unsigned node;
     struct log_line *line;
@@ -40,9 +51,10 @@ struct cluster {
     struct settling settling;
     bool lost;
 
-    pthread_mutex_t lock; /* of the next three */
+    pthread_mutex_t lock; /* of what follows, up to waits */
     pthread_cond_t woken;
     bool hurry, ending;
+    int64_t look_at;   /* by clock_mono: then the tail looks whether something is missing; or 0 */
     struct link waits; /* struct cluster_wait */
 
     _Atomic int64_t to_ack;   /* position of the last revocation of others that was told */
@@ -64,9 +76,19 @@ static inline enum err cluster_run(struct cluster *c, enum store_mode mode,
 
 /* Wakes the tail: something waits for it. */
 void tail_hurry(struct cluster *c);
+/* The same in two milliseconds: what is missing has mostly come by itself then. */
+void tail_look_soon(struct cluster *c);
 void *tail_live(void *arg);
 /* Reads what stands in the log from `next` on; *ret_last is the last position of it, or 0. */
 enum err tail_read(struct cluster *c, int64_t *ret_last, bool *ret_more);
+
+/* --- wire.c --------------------------------------------------------------------------- */
+
+enum err cluster_wire_open(struct cluster *c);
+void cluster_wire_start(struct cluster *c);
+void cluster_wire_close(struct cluster *c);
+/* What is committed, or fleeting (position 0). Whoever is not told reads it from the log. */
+void cluster_wire_send(struct cluster *c, int64_t position, struct str bytes);
 
 /* --- settle.c ------------------------------------------------------------------------- */
 

@@ -10,8 +10,9 @@
 
 enum {
     ALONE_MS = 50, /* between two looks, while there are no others */
-    IDLE_MS = 10,  /* the same with others */
-    BUSY_MS = 2,   /* the same while others commit, or somebody waits */
+    WIRED_MS = 50, /* the same with others who are heard through NATS */
+    IDLE_MS = 10,  /* the same with others who are not */
+    BUSY_MS = 2,   /* the same while these commit, or somebody waits */
     STAY_MS = 200, /* how long others are taken to go on */
     PAGE = 512,
     WAIT_AFTER_FAILURE_MS = 100,
@@ -22,6 +23,18 @@ void tail_hurry(struct cluster *c)
     pthread_mutex_lock(&c->lock);
     c->hurry = true;
     pthread_cond_signal(&c->woken);
+    pthread_mutex_unlock(&c->lock);
+}
+
+void tail_look_soon(struct cluster *c)
+{
+    int64_t at = clock_mono() + ms_to_ns(BUSY_MS);
+
+    pthread_mutex_lock(&c->lock);
+    if (!c->look_at) {
+        c->look_at = at;
+        pthread_cond_signal(&c->woken);
+    }
     pthread_mutex_unlock(&c->lock);
 }
 
@@ -124,18 +137,27 @@ static enum err tail_acknowledge(struct cluster *c)
     return e;
 }
 
+static struct timespec time_at(int64_t ns)
+{
+    return (struct timespec){ .tv_sec = ns / 1000000000, .tv_nsec = (long)(ns % 1000000000) };
+}
+
+/* Until then, or when somebody is in a hurry. */
 static void tail_sleep(struct cluster *c, int64_t duration_ms)
 {
-    struct timespec until;
+    int64_t until = clock_mono() + ms_to_ns(duration_ms);
 
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += (long)ms_to_ns(duration_ms);
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
     pthread_mutex_lock(&c->lock);
-    while (!c->hurry && !c->ending && !pthread_cond_timedwait(&c->woken, &c->lock, &until))
-        ;
+    while (!c->hurry && !c->ending) {
+        int64_t first = c->look_at && c->look_at < until ? c->look_at : until;
+        struct timespec at = time_at(first);
+
+        if (clock_mono() >= first)
+            break;
+        pthread_cond_timedwait(&c->woken, &c->lock, &at);
+    }
     c->hurry = false;
+    c->look_at = 0;
     pthread_mutex_unlock(&c->lock);
 }
 
@@ -159,9 +181,13 @@ static int64_t tail_turn(struct cluster *c)
     bool waited = waits_look(c);
     if (e && !waited)
         return WAIT_AFTER_FAILURE_MS;
-    if (missing || waited || clock_mono() < c->busy_until)
+    if (missing || waited)
         return BUSY_MS;
-    return atomic_load(&c->nodes) == 1 ? ALONE_MS : IDLE_MS;
+    if (atomic_load(&c->nodes) == 1)
+        return ALONE_MS;
+    if (atomic_load(&c->wire.connected))
+        return WIRED_MS;
+    return clock_mono() < c->busy_until ? BUSY_MS : IDLE_MS;
 }
 
 void *tail_live(void *arg)

@@ -27,12 +27,12 @@ class Ring:
 
     count = 0
 
-    def __init__(self, executable, nodes=2, people=("ada", "bob"), flags=()):
+    def __init__(self, executable, nodes=2, people=("ada", "bob"), flags=(), bus="poll"):
         self.database = os.environ.get("GUILDHALL_TEST_POSTGRES")
         if not self.database or not shutil.which("psql"):
             raise Skip("there is no PostgreSQL (run it with scripts/with-postgres)")
         Ring.count += 1
-        self.executable, self.flags = executable, list(flags)
+        self.executable, self.flags, self.bus = executable, list(flags), bus
         self.schema = f"ring_{os.getpid()}_{Ring.count}"
         self.store = f"{self.database} options=-csearch_path={self.schema}"
         self.folder = tempfile.mkdtemp(prefix="guildhall-ring.")
@@ -68,7 +68,7 @@ class Ring:
         return done.stdout.strip()
 
     def command(self, node):
-        return ["--node", str(node), "--store", self.store, "--bus", "poll", "--loops", "1",
+        return ["--node", str(node), "--store", self.store, "--bus", self.bus, "--loops", "1",
                 "--store-workers", "4", *self.flags]
 
     def start(self, node):
@@ -92,6 +92,24 @@ class Ring:
         status = connection.getresponse().status
         connection.close()
         return status
+
+    def metric(self, node, name):
+        """A number of /metrics."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.servers[node].port,
+                                                timeout=PATIENCE)
+        connection.request("GET", "/metrics")
+        text = connection.getresponse().read().decode()
+        connection.close()
+        found = [line.split()[-1] for line in text.splitlines() if line.startswith(name + " ")]
+        return float(found[0]) if found else None
+
+    def wait_metric(self, name, value):
+        """Until it has that value on every server."""
+        deadline = time.monotonic() + PATIENCE
+        for node in self.servers:
+            while self.metric(node, name) != value:
+                expect(time.monotonic() < deadline, f"{name} of node {node} is not {value}")
+                time.sleep(0.02)
 
     def client(self, node, token=None):
         return Client(self.servers[node].port, token)
@@ -121,12 +139,15 @@ class Session:
                         self.sequence += 1
                         if message["s"] != self.sequence:
                             raise Failed(f"number {message['s']} after {self.sequence - 1}")
-                        self.events.append((message["t"], message["d"]))
+                        self.note(message["t"], message["d"])
                     self.changed.notify_all()
         except (Failed, OSError, ValueError) as error:
             with self.changed:
                 self.ended = str(error)
                 self.changed.notify_all()
+
+    def note(self, name, data):
+        self.events.append((name, data))
 
     def wait(self, true, words):
         """Until true(events); what it returned."""

@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 
+from broker import Broker
 from ring import Failed, PATIENCE, Ring, Session, expect, place_of
 from cases import run_cases
 from process import register
@@ -185,6 +186,9 @@ def a_server_that_wants_to_be_alone_and_one_with_a_taken_number_are_refused(exec
             done = subprocess.run(command + flags, capture_output=True, text=True, timeout=PATIENCE)
             expect(done.returncode == 1 and words in done.stderr,
                    f"{flags}: {done.returncode} {done.stderr}")
+        done = subprocess.run(command + ["--bus", "mqtt://x"], capture_output=True, text=True,
+                              timeout=PATIENCE)
+        expect(done.returncode == 1 and "bus is off, poll or nats://" in done.stderr, done.stderr)
         done = subprocess.run(command[:-2] + ["--bus", "poll"], capture_output=True, text=True,
                               timeout=PATIENCE)
         expect(done.returncode == 1 and "bus needs store" in done.stderr, done.stderr)
@@ -251,6 +255,85 @@ def a_node_that_stood_still_tells_what_it_missed_and_trusts_nothing(executable):
         expect(session.contents() == witness.contents(), "the two heard different things")
 
 
+def post(client, channel, text):
+    expect(client.call("POST", f"/channels/{channel}/messages", {"content": text})[0] == 200, text)
+
+
+def nats_brings_frames_and_fleeting_events_to_the_others(executable):
+    broker = Broker(password="s3cret")
+    with Ring(executable, nodes=2, bus=broker.url) as ring:
+        ada, bob = ring.tokens
+        _, channel = place_of(ring.client(1, ada))
+        ring.wait_metric("guildhall_nats_connected", 1)
+        here, there = Session(ring.servers[1].port, bob), Session(ring.servers[2].port, bob)
+        acknowledged, unknown = finish(write_everywhere(ring, [1, 2], [ada, bob], channel))
+        expect(ring.client(1, ada).call("POST", f"/channels/{channel}/typing", {})[0] == 204, "typing")
+        for session in (here, there):
+            session.wait(lambda events: any(t == "TYPING_START" for t, _ in events), "typing")
+        if not broker.executable:
+            for subject in broker.subjects():
+                broker.publish(subject, b"\0" * 24 + b"forged")
+            deadline = time.monotonic() + PATIENCE
+            while ring.metric(2, "guildhall_nats_refused_total") != 2:
+                expect(time.monotonic() < deadline, "what has no seal was not refused")
+                time.sleep(0.02)
+        expect(ring.client(1, bob).call("POST", "/auth/logout", {})[0] == 204, "log-out")
+        expect(ring.client(2, bob).call("GET", "/users/@me")[0] == 401, "bob is known after it")
+        end_marked(ring, 2, ada, channel, [])
+        kept = stored(ring.client(1, ada), channel)
+        check_heard([Heard(here), Heard(there)], acknowledged, unknown, kept[:-1])
+        expect(ring.metric(2, "guildhall_nats_heard_total") > 20, "nothing came through NATS")
+    broker.kill()
+
+
+class Heard:
+    """What a session heard before it ended."""
+
+    def __init__(self, session):
+        expect("4004" in (session.wait_end() or ""), f"it ended with {session.ended}")
+        self.contents = session.contents
+
+
+def nothing_is_lost_when_nats_is_killed_or_swallows(executable):
+    broker = Broker()
+    with Ring(executable, nodes=2, bus=broker.url) as ring:
+        ada, bob = ring.tokens
+        _, channel = place_of(ring.client(1, ada))
+        ring.wait_metric("guildhall_nats_connected", 1)
+        sessions = [Session(ring.servers[n].port, t) for n in (1, 2) for t in (ada, bob)]
+        writers = write_everywhere(ring, [1, 2], [ada, bob], channel, EACH * 3)
+        for _ in range(20 if LONG else 3):
+            broker.kill()
+            ring.wait_metric("guildhall_nats_connected", 0)
+            time.sleep(0.05)
+            broker.start()
+            ring.wait_metric("guildhall_nats_connected", 1)
+            broker.deaf = True
+            time.sleep(0.1)
+            broker.deaf = False
+        acknowledged, unknown = finish(writers)
+        end_marked(ring, 2, ada, channel, sessions)
+        check_heard(sessions, acknowledged, unknown, stored(ring.client(1, ada), channel))
+        for session in sessions:
+            session.close()
+    broker.kill()
+
+
+def a_frame_that_nats_does_not_take_is_read_from_the_log(executable):
+    broker = Broker(max_payload=1024)
+    with Ring(executable, nodes=2, bus=broker.url) as ring:
+        ada, bob = ring.tokens
+        _, channel = place_of(ring.client(1, ada))
+        ring.wait_metric("guildhall_nats_connected", 1)
+        session = Session(ring.servers[2].port, bob)
+        for count in range(5):
+            post(ring.client(1, ada), channel, f"w-{count} " + "x" * 1500)
+        end_marked(ring, 1, ada, channel, [session])
+        expect(len(session.contents()) == 6, f"heard {len(session.contents())} of 6")
+        ring.wait_metric("guildhall_nats_connected", 1)
+    broker.kill()
+
+
 if __name__ == "__main__":
     run_cases("cluster/round", [
         every_session_of_every_node_hears_everything_once_and_in_one_order,
@@ -260,4 +343,7 @@ if __name__ == "__main__":
         nothing_is_lost_when_a_node_is_killed,
         connections_that_are_ended_at_random_lose_nothing,
         a_node_that_stood_still_tells_what_it_missed_and_trusts_nothing,
+        nats_brings_frames_and_fleeting_events_to_the_others,
+        nothing_is_lost_when_nats_is_killed_or_swallows,
+        a_frame_that_nats_does_not_take_is_read_from_the_log,
     ])

@@ -1,0 +1,395 @@
+/* nats.c - a connection to NATS, by a thread of its own that comes back by itself.
+ *
+ * Who publishes writes to the socket itself, so that nothing waits for a thread to wake; what
+ * the socket does not take waits in a buffer for the connection's thread. */
+#include "cluster/nats.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+
+enum {
+    CONNECT_MS = 2000, /* to be connected and greeted */
+    PING_MS = 2000,    /* of silence, then we ask */
+    SILENT_MS = 5000,  /* and a server that says nothing is gone */
+    FIRST_WAIT_MS = 50,
+    LAST_WAIT_MS = 1000,
+    READ_BYTES = 64 * 1024,
+    MAX_UNSENT = 8 * 1024 * 1024, /* a server that takes no more is given up */
+};
+
+struct nats {
+    struct nats_options options;
+    pthread_t thread;
+    bool has_thread;
+    int wake;      /* eventfd */
+    struct buf in; /* of the thread */
+    bool asked;    /* a PING is under way */
+    int64_t heard_at;
+    size_t server; /* which one is tried */
+
+    pthread_mutex_t lock; /* of what follows */
+    int socket;           /* -1: none */
+    bool connected, ending;
+    size_t max_payload;
+    struct buf out; /* what the socket has not taken */
+};
+
+struct nats *nats_new(const struct nats_options *options)
+{
+    struct nats *n = mem_new(sizeof *n);
+
+    n->options = *options;
+    n->socket = -1;
+    n->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (n->wake < 0) {
+        log_error("nats: no descriptor is left");
+        abort();
+    }
+    buf_init(&n->in, NATS_PAYLOAD_MAX + NATS_LINE_MAX + READ_BYTES);
+    buf_init(&n->out, MAX_UNSENT);
+    pthread_mutex_init(&n->lock, NULL);
+    return n;
+}
+
+/* --- sending -------------------------------------------------------------------------- */
+
+static void wake_thread(struct nats *n)
+{
+    uint64_t one = 1;
+
+    if (write(n->wake, &one, sizeof one) < 0) {
+        /* Its counter is full: the thread is awake. */
+    }
+}
+
+static void drain_wake(struct nats *n)
+{
+    uint64_t count;
+
+    if (read(n->wake, &count, sizeof count) < 0) {
+        /* Nobody had woken us. */
+    }
+}
+
+/* With the lock. */
+static void flush_out(struct nats *n)
+{
+    while (n->out.n && n->socket >= 0) {
+        ssize_t sent = send(n->socket, n->out.p, n->out.n, MSG_NOSIGNAL | MSG_DONTWAIT);
+
+        if (sent < 0 && errno == EINTR)
+            continue;
+        if (sent < 0)
+            return; /* full, or gone: the thread sees which */
+        buf_drop(&n->out, (size_t)sent);
+    }
+}
+
+/* With the lock. A buffer that is full holds half a message: the connection is of no use. */
+static bool send_out(struct nats *n)
+{
+    flush_out(n);
+    if (buf_full(&n->out)) {
+        shutdown(n->socket, SHUT_RDWR);
+        return false;
+    }
+    if (n->out.n)
+        wake_thread(n);
+    return true;
+}
+
+bool nats_publish(struct nats *n, const char *subject, struct str head, struct str payload)
+{
+    bool ok = false;
+
+    pthread_mutex_lock(&n->lock);
+    if (n->connected && head.n + payload.n <= n->max_payload) {
+        nats_write_publish(&n->out, subject, head, payload);
+        ok = send_out(n);
+    }
+    pthread_mutex_unlock(&n->lock);
+    return ok;
+}
+
+bool nats_fits(struct nats *n, size_t size)
+{
+    pthread_mutex_lock(&n->lock);
+    bool fits = size <= n->max_payload;
+    pthread_mutex_unlock(&n->lock);
+    return fits;
+}
+
+/* --- what the server says ------------------------------------------------------------- */
+
+static void nats_greet(struct nats *n, struct str info)
+{
+    const struct nats_options *o = &n->options;
+
+    pthread_mutex_lock(&n->lock);
+    n->max_payload = nats_info_max_payload(info);
+    if (!n->connected) {
+        nats_write_connect(&n->out, &o->servers.items[n->server], o->name);
+        for (unsigned i = 0; i < NATS_SUBJECTS_MAX && o->subjects[i]; i++)
+            nats_write_subscribe(&n->out, o->subjects[i], i + 1);
+        buf_add_lit(&n->out, "PING\r\n");
+        send_out(n);
+    }
+    pthread_mutex_unlock(&n->lock);
+}
+
+static void nats_say(struct nats *n, struct str word)
+{
+    pthread_mutex_lock(&n->lock);
+    buf_add_str(&n->out, word);
+    send_out(n);
+    pthread_mutex_unlock(&n->lock);
+}
+
+/* The answer to the PING after our subscriptions: they hold. */
+static void nats_confirmed(struct nats *n)
+{
+    pthread_mutex_lock(&n->lock);
+    bool first = !n->connected;
+    n->connected = true;
+    pthread_mutex_unlock(&n->lock);
+    n->asked = false;
+    if (first) {
+        log_info("nats: connected to %s:%s", n->options.servers.items[n->server].host,
+                 n->options.servers.items[n->server].port);
+        n->options.changed(n->options.arg, true);
+    }
+}
+
+/* False: the connection is of no use. */
+static bool nats_hear(struct nats *n, const struct nats_word *w)
+{
+    switch (w->kind) {
+    case NATS_INFO:
+        nats_greet(n, w->body);
+        break;
+    case NATS_MESSAGE:
+        n->options.message(n->options.arg, w->subject, w->body);
+        break;
+    case NATS_PING:
+        nats_say(n, STR("PONG\r\n"));
+        break;
+    case NATS_PONG:
+        nats_confirmed(n);
+        break;
+    case NATS_OK:
+        break;
+    case NATS_REFUSED:
+        log_warn("nats: the server says %.*s", STR_FMT(w->body));
+        return false;
+    }
+    return true;
+}
+
+static bool nats_consume(struct nats *n)
+{
+    struct nats_word w;
+    size_t at = 0;
+    long took;
+
+    while ((took = nats_read(str_from(buf_str(&n->in), at), &w)) > 0) {
+        at += (size_t)took;
+        if (!nats_hear(n, &w))
+            return false;
+    }
+    buf_drop(&n->in, at);
+    if (took < 0)
+        log_warn("nats: what answers there is no NATS server");
+    return took == 0;
+}
+
+static bool nats_receive(struct nats *n, int fd)
+{
+    char *room = buf_room(&n->in, READ_BYTES);
+    ssize_t got = room ? recv(fd, room, READ_BYTES, MSG_DONTWAIT) : 0;
+
+    if (got < 0)
+        return errno == EAGAIN || errno == EINTR;
+    if (got == 0)
+        return false;
+    n->in.n += (size_t)got;
+    n->heard_at = clock_mono();
+    return nats_consume(n);
+}
+
+/* --- a connection --------------------------------------------------------------------- */
+
+static bool nats_is_ending(struct nats *n)
+{
+    pthread_mutex_lock(&n->lock);
+    bool ending = n->ending;
+    pthread_mutex_unlock(&n->lock);
+    return ending;
+}
+
+static bool wait_connected(struct nats *n, int fd)
+{
+    struct pollfd fds[] = { { .fd = fd, .events = POLLOUT }, { .fd = n->wake, .events = POLLIN } };
+    int error = 0;
+    socklen_t size = sizeof error;
+
+    if (poll(fds, 2, CONNECT_MS) <= 0 || nats_is_ending(n) || !fds[0].revents)
+        return false;
+    return getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && !error;
+}
+
+static int connect_to(struct nats *n, const struct addrinfo *a)
+{
+    int on = 1, fd = socket(a->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+    if (fd < 0)
+        return -1;
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    if (connect(fd, a->ai_addr, a->ai_addrlen) == 0 ||
+        (errno == EINPROGRESS && wait_connected(n, fd)))
+        return fd;
+    close(fd);
+    return -1;
+}
+
+static int nats_connect(struct nats *n)
+{
+    const struct nats_server *s = &n->options.servers.items[n->server];
+    struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *found = NULL;
+    int fd = -1;
+
+    if (getaddrinfo(s->host, s->port, &hints, &found) != 0)
+        return -1;
+    for (const struct addrinfo *a = found; a && fd < 0; a = a->ai_next)
+        fd = connect_to(n, a);
+    freeaddrinfo(found);
+    return fd;
+}
+
+/* False: the server has been silent for too long. */
+static bool nats_watch(struct nats *n)
+{
+    int64_t silent = (clock_mono() - n->heard_at) / 1000000;
+
+    if (!n->connected)
+        return silent < CONNECT_MS;
+    if (silent > PING_MS && !n->asked) {
+        n->asked = true;
+        nats_say(n, STR("PING\r\n"));
+    }
+    return silent < SILENT_MS;
+}
+
+static bool nats_turn(struct nats *n, int fd)
+{
+    pthread_mutex_lock(&n->lock);
+    short events = (short)(POLLIN | (n->out.n ? POLLOUT : 0));
+    pthread_mutex_unlock(&n->lock);
+    struct pollfd fds[] = { { .fd = fd, .events = events }, { .fd = n->wake, .events = POLLIN } };
+
+    if (poll(fds, 2, PING_MS / 4) < 0 && errno != EINTR)
+        return false;
+    if (fds[1].revents)
+        drain_wake(n);
+    if (nats_is_ending(n))
+        return false;
+    if (fds[0].revents & POLLOUT) {
+        pthread_mutex_lock(&n->lock);
+        flush_out(n);
+        pthread_mutex_unlock(&n->lock);
+    }
+    if (fds[0].revents & (POLLIN | POLLHUP | POLLERR) && !nats_receive(n, fd))
+        return false;
+    return nats_watch(n);
+}
+
+/* Whether it was connected for a while. */
+static bool nats_converse(struct nats *n, int fd)
+{
+    buf_reset(&n->in);
+    n->asked = false;
+    n->heard_at = clock_mono();
+    pthread_mutex_lock(&n->lock);
+    n->socket = fd;
+    buf_reset(&n->out);
+    pthread_mutex_unlock(&n->lock);
+    while (nats_turn(n, fd))
+        ;
+    pthread_mutex_lock(&n->lock);
+    bool was = n->connected;
+    n->connected = false;
+    n->socket = -1;
+    pthread_mutex_unlock(&n->lock);
+    close(fd);
+    drain_wake(n); /* or it would keep us from waiting */
+    return was;
+}
+
+static void nats_pause(struct nats *n, int milliseconds)
+{
+    struct pollfd wake = { .fd = n->wake, .events = POLLIN };
+
+    if (!nats_is_ending(n))
+        poll(&wake, 1, milliseconds);
+}
+
+static void *nats_live(void *arg)
+{
+    struct nats *n = arg;
+    int wait = FIRST_WAIT_MS;
+
+    while (!nats_is_ending(n)) {
+        int fd = nats_connect(n);
+
+        if (fd >= 0 && nats_converse(n, fd)) {
+            wait = FIRST_WAIT_MS;
+            n->options.changed(n->options.arg, false);
+            if (!nats_is_ending(n))
+                log_warn("nats: the connection is gone; other servers are heard by polling");
+        }
+        nats_pause(n, wait);
+        wait = wait * 2 < LAST_WAIT_MS ? wait * 2 : LAST_WAIT_MS;
+        n->server = (n->server + 1) % n->options.servers.count;
+    }
+    return NULL;
+}
+
+/* --- from the start to the end -------------------------------------------------------- */
+
+void nats_start(struct nats *n)
+{
+    if (pthread_create(&n->thread, NULL, nats_live, n) != 0) {
+        log_error("nats: cannot start a thread");
+        abort();
+    }
+    n->has_thread = true;
+}
+
+void nats_free(struct nats *n)
+{
+    if (!n)
+        return;
+    pthread_mutex_lock(&n->lock);
+    n->ending = true;
+    pthread_mutex_unlock(&n->lock);
+    wake_thread(n);
+    if (n->has_thread)
+        pthread_join(n->thread, NULL);
+    close(n->wake);
+    buf_clear(&n->in);
+    buf_clear(&n->out);
+    pthread_mutex_destroy(&n->lock);
+    mem_free(n);
+}

@@ -1,0 +1,218 @@
+/* nats_protocol.c - the words of NATS: lines of text, with bytes after some of them. */
+#include "cluster/nats_protocol.h"
+
+#include "base/arena.h"
+#include "json/read.h"
+#include "json/write.h"
+
+#define DEFAULT_PORT "4222"
+
+/* --- addresses ------------------------------------------------------------------------ */
+
+/* False: it is empty or too long. */
+static bool copy_part(struct str from, char *to, size_t max)
+{
+    if (!from.n || from.n >= max || memchr(from.p, 0, from.n))
+        return false;
+    memcpy(to, from.p, from.n);
+    to[from.n] = 0;
+    return true;
+}
+
+/* What stands before the last '@' says who we are. */
+static bool read_user(struct str *rest, struct nats_server *s)
+{
+    size_t at = rest->n;
+
+    while (at && rest->p[at - 1] != '@')
+        at--;
+    if (!at)
+        return true;
+    struct str who = str_slice(rest->p, at - 1), name;
+    *rest = str_from(*rest, at);
+    name = str_cut(&who, ':');
+    return copy_part(name, s->user, sizeof s->user) &&
+           (!who.n || copy_part(who, s->password, sizeof s->password));
+}
+
+static bool read_host(struct str rest, struct nats_server *s)
+{
+    struct str host = rest, port = STR(DEFAULT_PORT);
+    size_t colon = rest.n;
+    uint64_t number;
+
+    while (colon && rest.p[colon - 1] != ':' && rest.p[colon - 1] != ']')
+        colon--;
+    if (colon && rest.p[colon - 1] == ':') {
+        host = str_slice(rest.p, colon - 1);
+        port = str_from(rest, colon);
+    }
+    if (host.n > 2 && host.p[0] == '[' && host.p[host.n - 1] == ']')
+        host = str_slice(host.p + 1, host.n - 2);
+    if (!str_to_u64(port, &number) || !number || number > 65535)
+        return false;
+    return copy_part(host, s->host, sizeof s->host) && copy_part(port, s->port, sizeof s->port);
+}
+
+static bool read_server(struct str text, struct nats_server *s)
+{
+    *s = (struct nats_server){ 0 };
+    if (!str_starts(text, STR("nats://")))
+        return false;
+    text = str_from(text, 7);
+    if (text.n && text.p[text.n - 1] == '/')
+        text.n--;
+    return read_user(&text, s) && !memchr(text.p, '/', text.n) && read_host(text, s);
+}
+
+bool nats_servers_read(struct str text, struct nats_servers *ret)
+{
+    ret->count = 0;
+    do {
+        struct str one = str_trim(str_cut(&text, ','));
+
+        if (ret->count == NATS_SERVERS_MAX || !read_server(one, &ret->items[ret->count]))
+            return false;
+        ret->count++;
+    } while (text.n);
+    return true;
+}
+
+/* --- reading -------------------------------------------------------------------------- */
+
+/* MSG subject sid [reply-to] length, then as many bytes and the end of a line. */
+static long read_message(struct str bytes, struct str line, size_t line_end, struct nats_word *ret)
+{
+    struct str words[4];
+    size_t count = 0;
+    uint64_t length;
+
+    while (line.n && count < 4) {
+        words[count] = str_cut(&line, ' ');
+        count += words[count].n > 0;
+    }
+    if (line.n || count < 3 || !str_to_u64(words[count - 1], &length) || length > NATS_PAYLOAD_MAX)
+        return -1;
+    size_t end = line_end + (size_t)length + 2;
+    if (bytes.n < end)
+        return 0;
+    if (memcmp(bytes.p + end - 2, "\r\n", 2) != 0)
+        return -1;
+    *ret = (struct nats_word){ NATS_MESSAGE, words[0], str_slice(bytes.p + line_end, length) };
+    return (long)end;
+}
+
+static bool word_is(struct str line, struct str word, struct str *ret_rest)
+{
+    if (line.n < word.n || !str_eq_nocase(str_slice(line.p, word.n), word))
+        return false;
+    if (line.n > word.n && line.p[word.n] != ' ' && line.p[word.n] != '\t')
+        return false;
+    *ret_rest = str_trim(str_from(line, word.n));
+    return true;
+}
+
+static const struct {
+    struct str word;
+    enum nats_kind kind;
+} nats_words[] = {
+    { STR_INIT("INFO"), NATS_INFO },    { STR_INIT("PING"), NATS_PING },
+    { STR_INIT("PONG"), NATS_PONG },    { STR_INIT("+OK"), NATS_OK },
+    { STR_INIT("-ERR"), NATS_REFUSED },
+};
+
+long nats_read(struct str bytes, struct nats_word *ret)
+{
+    size_t look = bytes.n < NATS_LINE_MAX ? bytes.n : NATS_LINE_MAX;
+    const char *end = look ? memchr(bytes.p, '\n', look) : NULL;
+    struct str rest;
+
+    if (!end)
+        return bytes.n < NATS_LINE_MAX ? 0 : -1;
+    size_t n = (size_t)(end - bytes.p);
+    struct str line = str_slice(bytes.p, n && bytes.p[n - 1] == '\r' ? n - 1 : n);
+    if (word_is(line, STR("MSG"), &rest))
+        return read_message(bytes, rest, n + 1, ret);
+    for (size_t i = 0; i < sizeof nats_words / sizeof *nats_words; i++)
+        if (word_is(line, nats_words[i].word, &rest)) {
+            *ret = (struct nats_word){ .kind = nats_words[i].kind, .body = rest };
+            return (long)n + 1;
+        }
+    return -1;
+}
+
+size_t nats_info_max_payload(struct str info)
+{
+    enum { USUAL = 1024 * 1024 };
+    struct arena *arena = arena_new();
+    struct json_reader r;
+    struct json_number number;
+    struct str key;
+    size_t max = USUAL;
+
+    json_reader_init(&r, info, arena);
+    if (json_peek(&r) == JSON_OBJECT) {
+        json_enter(&r);
+        while (json_next_member(&r, &key)) {
+            if (!str_is(key, "max_payload") || json_peek(&r) != JSON_NUMBER)
+                json_skip(&r, NULL);
+            else if (json_take_number(&r, &number) && number.kind == NUMBER_INT && number.i > 0)
+                max = (size_t)number.i;
+        }
+    }
+    arena_free(arena);
+    return max < NATS_PAYLOAD_MAX ? max : NATS_PAYLOAD_MAX;
+}
+
+/* --- writing -------------------------------------------------------------------------- */
+
+static void write_member(struct json *j, const char *name, const char *text)
+{
+    json_key(j, str_of(name));
+    json_text(j, str_of(text));
+}
+
+static void write_switch(struct json *j, const char *name, bool on)
+{
+    json_key(j, str_of(name));
+    json_bool(j, on);
+}
+
+/* echo false: what we publish does not come back to us. */
+void nats_write_connect(struct buf *b, const struct nats_server *s, const char *name)
+{
+    struct json j = json_to(b);
+
+    buf_add_lit(b, "CONNECT ");
+    json_object(&j);
+    write_switch(&j, "verbose", false);
+    write_switch(&j, "pedantic", false);
+    write_switch(&j, "tls_required", false);
+    write_switch(&j, "echo", false);
+    write_member(&j, "lang", "c");
+    write_member(&j, "version", "1");
+    write_member(&j, "name", name);
+    json_name(&j, "protocol");
+    json_int(&j, 1);
+    if (s->user[0] && s->password[0]) {
+        write_member(&j, "user", s->user);
+        write_member(&j, "pass", s->password);
+    } else if (s->user[0]) {
+        write_member(&j, "auth_token", s->user);
+    }
+    json_object_end(&j);
+    buf_add_lit(b, "\r\n");
+}
+
+void nats_write_subscribe(struct buf *b, const char *subject, unsigned id)
+{
+    buf_printf(b, "SUB %s %u\r\n", subject, id);
+}
+
+void nats_write_publish(struct buf *b, const char *subject, struct str head, struct str payload)
+{
+    buf_printf(b, "PUB %s %zu\r\n", subject, head.n + payload.n);
+    buf_add_str(b, head);
+    buf_add_str(b, payload);
+    buf_add_lit(b, "\r\n");
+}

@@ -1,0 +1,47 @@
+/* nats_protocol.h - the words of NATS: lines of text, with bytes after some of them.
+ *
+ * Only what a client of one server needs: docs.nats.io/reference/reference-protocols. */
+#ifndef CLUSTER_NATS_PROTOCOL_H
+#define CLUSTER_NATS_PROTOCOL_H
+
+#include "base/buf.h"
+
+enum {
+    NATS_LINE_MAX = 32 * 1024,          /* INFO of a large cluster is the longest */
+    NATS_PAYLOAD_MAX = 8 * 1024 * 1024, /* more is no message of ours */
+    NATS_SERVERS_MAX = 8,
+};
+
+/* Where a server is, and how it knows us. */
+struct nats_server {
+    char host[256], port[8];
+    char user[128], password[256]; /* a user without a password is a token */
+};
+
+struct nats_servers {
+    struct nats_server items[NATS_SERVERS_MAX];
+    size_t count;
+};
+
+/* Reads "nats://[user:password@]host[:port],…"; false: it is something else. */
+bool nats_servers_read(struct str text, struct nats_servers *ret);
+
+enum nats_kind { NATS_INFO, NATS_MESSAGE, NATS_PING, NATS_PONG, NATS_OK, NATS_REFUSED };
+
+/* What a server says. */
+struct nats_word {
+    enum nats_kind kind;
+    struct str subject; /* of a message */
+    struct str body;    /* its payload; the object of INFO; the words of a refusal */
+};
+
+/* Reads one; how many bytes it took. 0: there is not all of it yet; -1: it is no NATS. */
+long nats_read(struct str bytes, struct nats_word *ret);
+/* The largest payload that an INFO allows. */
+size_t nats_info_max_payload(struct str info);
+
+void nats_write_connect(struct buf *b, const struct nats_server *s, const char *name);
+void nats_write_subscribe(struct buf *b, const char *subject, unsigned id);
+void nats_write_publish(struct buf *b, const char *subject, struct str head, struct str payload);
+
+#endif
