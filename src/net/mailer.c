@@ -24,7 +24,7 @@ struct mailer {
     struct mail *first, **end;
     unsigned waiting;
     _Atomic bool stopping;
-    int fd; /* of the connection; -1: none */
+    int fd;     /* of the connection; -1: none */
     CURL *easy; /* the thread's own; keeps the connection for the next mail */
 };
 
