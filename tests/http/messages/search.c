@@ -6,6 +6,7 @@
 #include "channels.h"
 #include "rooms.h"
 #include "venues.h"
+#include "waits.h"
 
 #define MESSAGES "/channels/%s/messages"
 
@@ -43,13 +44,7 @@ static int64_t unindexed(struct world *w)
 /* Waits, generously, until the job has indexed all there is. */
 static void index_all(struct world *w)
 {
-    for (int i = 0; i < 600 && unindexed(w); i++) {
-        struct timespec moment = { 0, 20 * 1000 * 1000 };
-
-        world_wait(w, 1);
-        nanosleep(&moment, NULL);
-    }
-    expect(unindexed(w) == 0);
+    expect_soon((world_wait(w, 1), unindexed(w) == 0));
 }
 
 static const char *say(struct client *c, const char *channel, const char *content)
@@ -162,13 +157,7 @@ static void the_index_goes_with_its_channel(struct world *w)
     index_all(w);
     expect(world_number(w, "select count(*) from message_index") == 121);
     expect_status(client_delete(ada, "/channels/%s", other), 200);
-    for (int i = 0; i < 600 && world_number(w, "select count(*) from message_index") > 1; i++) {
-        struct timespec moment = { 0, 20 * 1000 * 1000 };
-
-        world_wait(w, 1);
-        nanosleep(&moment, NULL);
-    }
-    expect(world_number(w, "select count(*) from message_index") == 1);
+    expect_soon((world_wait(w, 1), world_number(w, "select count(*) from message_index") == 1));
     expect(unindexed(w) == 0);
 }
 

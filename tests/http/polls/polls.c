@@ -154,13 +154,7 @@ static void webhooks_may_ask(struct world *w)
     expect_status(choose(&b, b.bob, "1"), 204);
     expect_error(client_post(b.ada, NULL, POLL "/expire", b.v.channel, b.message), 403, 50013);
     world_wait(w, 24 * 3600 + 1);
-    for (int i = 0; i < 600; i++) {
-        struct timespec moment = { 0, 20 * 1000 * 1000 };
-
-        if (world_number(w, "select count(*) from messages where type = 46") == 1)
-            break;
-        nanosleep(&moment, NULL);
-    }
+    expect_soon(world_number(w, "select count(*) from messages where type = 46") == 1);
     expect_json(client_get(b.ada, MESSAGES "?limit=1", b.v.channel),
                 "[{'type': 46, 'author': {'username': 'hook'}, 'mentions': []}]");
 }
@@ -418,13 +412,7 @@ static void a_poll_ends_at_its_time(struct world *w)
     expect_status(choose(&b, b.bob, "2"), 204);
     world_wait(w, 2);
     expect_error(choose(&b, b.bob, "1"), 400, 520001);
-    for (int i = 0; i < 600; i++) {
-        struct timespec moment = { 0, 20 * 1000 * 1000 };
-
-        if (world_number(w, "select count(*) from messages where type = 46") == 1)
-            break;
-        nanosleep(&moment, NULL);
-    }
+    expect_soon(world_number(w, "select count(*) from messages where type = 46") == 1);
     /* Nobody wins a tie. */
     struct answer a = client_get(b.ada, MESSAGES "?limit=1", b.v.channel);
     expect_json(a, "[{'type': 46, 'embeds': [{'fields': [{}, {'value': '1'}, {'value': '2'}]}]}]");

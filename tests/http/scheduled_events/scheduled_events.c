@@ -8,6 +8,7 @@
 #include "guilds.h"
 #include "platform/guilds/guilds.h"
 #include "venues.h"
+#include "waits.h"
 
 #define EVENTS "/guilds/%s/scheduled-events"
 #define EVENT  EVENTS "/%s"
@@ -65,13 +66,8 @@ static const char *plan(struct client *c, const struct fair *f, const char *body
 
 static void wait_for_status(struct world *w, const char *id, int status)
 {
-    for (int i = 0; i < 6000; i++) {
-        if (world_number(w, "select count(*) from scheduled_events where id = %s and status = %d",
-                         id, status))
-            return;
-        usleep(5000);
-    }
-    fail_test(__FILE__, __LINE__, "the status never came");
+    expect_soon(world_number(
+        w, "select count(*) from scheduled_events where id = %s and status = %d", id, status));
 }
 
 static void an_event_is_planned_and_told(struct world *w)
@@ -209,9 +205,7 @@ static void it_begins_and_ends_at_its_times(struct world *w)
     world_wait(w, 6 * 3600);
     wait_for_status(w, late, 4); /* nobody began it */
     world_wait(w, 31 * 86400.0);
-    for (int i = 0; i < 6000 && world_number(w, "select count(*) from scheduled_events"); i++)
-        usleep(5000);
-    expect(world_number(w, "select count(*) from scheduled_events") == 0);
+    expect_soon(world_number(w, "select count(*) from scheduled_events") == 0);
     expect(world_number(w, "select count(*) from scheduled_event_users") == 0);
 }
 
@@ -238,15 +232,10 @@ static void a_stage_opens_and_closes_with_its_event(struct world *w)
     /* Nobody comes to the voice channel: after three minutes it is over. */
     id = plan(f.h.ada, &f, indoors(w, 2, f.voice));
     expect_status(client_patch(f.h.ada, "{'status': 2}", EVENT, f.h.guild, id), 200);
-    for (int i = 0; i < 5 && !world_number(w,
-                                           "select count(*) from scheduled_events where id = %s "
-                                           "and status = 3",
-                                           id);
-         i++) {
+    for (int minute = 0; minute < 5; minute++) {
         world_wait(w, 61);
-        usleep(50000);
+        world_settle(w);
     }
-    world_wait(w, 200);
     wait_for_status(w, id, 3);
 }
 
@@ -360,8 +349,7 @@ static void sessions_are_shown_open_events(struct world *w)
                   200);
     expect_dispatch(g, "GUILD_SCHEDULED_EVENT_UPDATE", "{'name': 'Ride'}");
     expect_status(client_post(ada, NULL, "/guilds/%s/delete", v.id), 204);
-    for (int i = 0; i < 6000 && world_number(w, "select count(*) from scheduled_events"); i++)
-        usleep(5000);
+    expect_soon(world_number(w, "select count(*) from scheduled_events") == 0);
     expect(world_number(w, "select count(*) from scheduled_event_users") == 0);
 }
 

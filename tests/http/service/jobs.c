@@ -1,4 +1,5 @@
 /* jobs.c - what happens by itself happens at its time, once, also after a restart. */
+#include "waits.h"
 #include "world.h"
 
 #include <stdatomic.h>
@@ -214,9 +215,7 @@ static const struct domain *const domains[] = { &plans_domain, NULL };
 
 static void expect_holds(int n)
 {
-    for (int i = 0; i < 6000 && holds != n; i++)
-        usleep(10000);
-    expect(holds == n);
+    expect_soon(holds == n);
 }
 
 /* Up to a minute of real time. */
@@ -245,16 +244,12 @@ static void wait_for_look(struct client *witness)
 
 static void wait_for_failures(int left)
 {
-    for (int i = 0; i < 6000 && failures_left != left; i++)
-        usleep(10000);
-    expect(failures_left == left);
+    expect_soon(failures_left == left);
 }
 
 static void wait_for_starts(int n)
 {
-    for (int i = 0; i < 6000 && starts != n; i++)
-        usleep(10000);
-    expect(starts == n);
+    expect_soon(starts == n);
 }
 
 /* --- tests ---------------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
 #include "guilds.h"
 #include "rooms.h"
 #include "venues.h"
+#include "waits.h"
 
 #define MESSAGES  "/channels/%s/messages"
 #define MESSAGE   MESSAGES "/%s"
@@ -44,12 +45,7 @@ static const char *say(struct press *p, const char *text)
 /* Waits, generously, until a job has done it. */
 static void expect_number(struct world *w, int64_t number, const char *sql)
 {
-    for (int i = 0; i < 600 && world_number(w, "%s", sql) != number; i++) {
-        struct timespec moment = { 0, 20 * 1000 * 1000 };
-
-        nanosleep(&moment, NULL);
-    }
-    expect(world_number(w, "%s", sql) == number);
+    expect_soon(world_number(w, "%s", sql) == number);
 }
 
 static void a_channel_follows_another(struct world *w)
