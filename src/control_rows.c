@@ -3,6 +3,7 @@
 #include "operator/operator.h"
 #include "parts.h"
 #include "platform/accounts/operator.h"
+#include "snapshots.h"
 #include "workbench/workbench.h"
 
 static void list_sessions(void *arg, unsigned uid, struct str rest, struct buf *out)
@@ -49,8 +50,38 @@ static void give_address(void *arg, unsigned uid, struct str rest, struct buf *o
                any || any6 ? "127.0.0.1" : g->host, v6 ? "]" : "", server_port(g->server));
 }
 
+static void keep_snapshot(void *arg, unsigned uid, struct str name, struct buf *out)
+{
+    const struct guildhall *g = arg;
+
+    (void)uid;
+    snapshot_make(g->store, g->config->data, name, out);
+}
+
+static void list_snapshots(void *arg, unsigned uid, struct str rest, struct buf *out)
+{
+    (void)uid, (void)rest;
+    snapshot_list(((struct guildhall *)arg)->config->data, out);
+}
+
+static void restore_snapshot(void *arg, unsigned uid, struct str name, struct buf *out)
+{
+    const struct guildhall *g = arg;
+
+    (void)uid;
+    snapshot_ask_back(g->store, g->config->data, name, out);
+}
+
+static void count_restored(void *arg, unsigned uid, struct str rest, struct buf *out)
+{
+    (void)arg, (void)uid, (void)rest;
+    snapshot_count(out);
+}
+
 const struct control_row parts_control_rows[] = {
     { "console-key", give_console_key }, { "address", give_address },
     { "sessions", list_sessions },       { "token", give_token },
-    { "operate", carry_out_order },      { 0 },
+    { "operate", carry_out_order },      { "snapshot", keep_snapshot },
+    { "snapshots", list_snapshots },     { "restore", restore_snapshot },
+    { "restored", count_restored },      { 0 },
 };

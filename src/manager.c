@@ -25,22 +25,24 @@ static uint64_t number_in(const char *variable)
 
 bool manager_socket(int *ret)
 {
+    static int kept; /* a server that starts again in this process takes it once more */
     uint64_t count = number_in("LISTEN_PID") == (uint64_t)getpid() ? number_in("LISTEN_FDS") : 0;
 
     unsetenv("LISTEN_PID");
     unsetenv("LISTEN_FDS");
     unsetenv("LISTEN_FDNAMES");
     *ret = 0;
-    if (count == 0)
+    if (count == 0 && !kept)
         return true;
     if (count > 1) {
         log_error("the service manager hands over %llu sockets; one is wanted",
                   (unsigned long long)count);
         return false;
     }
-    fcntl(FIRST_SOCKET, F_SETFD, FD_CLOEXEC);
-    *ret = FIRST_SOCKET;
-    return true;
+    kept = FIRST_SOCKET;
+    fcntl(kept, F_SETFD, FD_CLOEXEC);
+    *ret = fcntl(kept, F_DUPFD_CLOEXEC, kept);
+    return *ret >= 0;
 }
 
 void manager_tell(const char *state)

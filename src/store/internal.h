@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <time.h>
 
+#include "store/folder.h"
 #include "store/store.h"
 
 struct engine {
@@ -119,8 +120,6 @@ enum err migrations_apply(struct store *s, run_at_once *run);
 enum err folder_make(const char *path);
 /* Takes the folder for this process; logs a sentence when another one has it. */
 enum err folder_lock(const char *path, int *ret);
-/* Makes the names in a folder last. */
-bool folder_sync(const char *path);
 
 /* A file of this name stays while a backup is restored into the folder. */
 #define RESTORE_MARK "restore.part"

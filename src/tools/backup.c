@@ -3,11 +3,10 @@
 
 #include <stdio.h>
 
+#include "control.h"
 #include "guildhall.h"
+#include "snapshots.h"
 #include "tools/tools.h"
-
-/* The server's key, and the certificate that it makes for itself. */
-static const char *const keys[] = { "pepper.key", "cert.pem", "key.pem", NULL };
 
 static void print_backup(const char *verb, const struct backup_report *r)
 {
@@ -55,21 +54,31 @@ int tool_backup(const struct settings *s, char **arguments)
         return usage("backup FILE");
     if (guildhall_open_store(&s->config, true, &store))
         return 1;
-    enum err e = backup_make(store, arguments[0], keys, &report);
+    enum err e = backup_make(store, arguments[0], snapshot_keys, &report);
     store_close(store);
     if (!e)
         print_backup("saved", &report);
     return e ? 1 : 0;
 }
 
-int tool_restore(const struct settings *s, char **arguments)
+static int restore_file(const struct settings *s, const char *path)
 {
     struct backup_report report;
 
-    if (!arguments[0] || arguments[1])
-        return usage("restore FILE --data DIR");
-    if (backup_restore(arguments[0], s->config.data, &report))
+    if (backup_restore(path, s->config.data, &report))
         return 1;
     print_backup("restored", &report);
     return 0;
+}
+
+int tool_restore(const struct settings *s, char **arguments)
+{
+    struct buf out;
+
+    if (!arguments[0] || arguments[1])
+        return usage("restore NAME, of a snapshot; or restore FILE --data DIR, of a backup");
+    buf_init(&out, 1024 * 1024);
+    bool runs = control_ask(s->config.data, "restored", &out) == OK;
+    buf_clear(&out);
+    return runs ? snapshot_restore(s, arguments[0]) : restore_file(s, arguments[0]);
 }

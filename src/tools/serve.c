@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "guildhall.h"
 #include "manager.h"
+#include "snapshots.h"
 
 static int wait_for_signal(void)
 {
@@ -18,6 +19,7 @@ static int wait_for_signal(void)
     sigemptyset(&set);
     sigaddset(&set, SIGINT);
     sigaddset(&set, SIGTERM);
+    sigaddset(&set, SNAPSHOT_SIGNAL);
     sigwait(&set, &sig);
     return sig;
 }
@@ -30,6 +32,7 @@ static void hold_signals(void)
     sigemptyset(&set);
     sigaddset(&set, SIGINT);
     sigaddset(&set, SIGTERM);
+    sigaddset(&set, SNAPSHOT_SIGNAL);
     pthread_sigmask(SIG_BLOCK, &set, NULL);
 }
 
@@ -49,32 +52,63 @@ static void greet_first_run(const struct guildhall *g, const struct config *conf
                config->data);
 }
 
-int serve_until_stopped(const struct config *config, void (*ready)(void *arg, const char *url),
-                        void *arg)
+static void write_url(const struct guildhall *g, const struct config *config, char *out, size_t max)
 {
-    struct guildhall *g;
-    char url[300];
-
-    hold_signals();
-    if (guildhall_start(config, NULL, &g))
-        return 1;
     const char *host = guildhall_host(g);
     const char *open = strchr(host, ':') ? "[" : "", *close = *open ? "]" : "";
-    snprintf(url, sizeof url, "http%s://%s%s%s:%d", config->tls_only ? "s" : "", open, host, close,
+
+    snprintf(out, max, "http%s://%s%s%s:%d", config->tls_only ? "s" : "", open, host, close,
              guildhall_port(g));
-    printf("guildhall: listening on %s\n", url);
+}
+
+/* Runs the server until a signal comes, which it returns; 0: it did not start. */
+static int serve_once(const struct config *config, void (*ready)(void *arg, const char *url),
+                      void *arg, char listen[300])
+{
+    struct guildhall *g;
+
+    if (!snapshot_settle(config->data) || guildhall_start(config, NULL, &g))
+        return 0;
+    write_url(g, config, listen, 300);
+    printf("guildhall: listening on %s\n", listen);
     if (ready)
-        ready(arg, url);
+        ready(arg, listen);
     else
         greet_first_run(g, config);
     fflush(stdout);
     manager_tell("READY=1");
 
     int sig = wait_for_signal();
-    log_info("stopping (%s)", sig == SIGINT ? "interrupted" : "asked to");
-    manager_tell("STOPPING=1");
+    log_info("stopping (%s)", sig == SIGINT    ? "interrupted"
+                              : sig == SIGTERM ? "asked to"
+                                               : "to restore a snapshot");
+    manager_tell(sig == SNAPSHOT_SIGNAL ? "RELOADING=1" : "STOPPING=1");
     guildhall_stop(g);
-    return 0;
+    return sig;
+}
+
+/* A server that restores a snapshot is the same to everybody outside: it comes back on its port,
+ * and is told of once. */
+static void greet_no_more(void *arg, const char *url)
+{
+    (void)arg, (void)url;
+}
+
+int serve_until_stopped(const struct config *config, void (*ready)(void *arg, const char *url),
+                        void *arg)
+{
+    struct config again = *config;
+    char url[300], listen[300];
+
+    hold_signals();
+    int sig = serve_once(&again, ready, arg, url);
+    snprintf(listen, sizeof listen, "%s", strstr(url, "//") ? strstr(url, "//") + 2 : "");
+    while (sig == SNAPSHOT_SIGNAL) {
+        snapshot_bring_back(config->data);
+        again.listen = listen;
+        sig = serve_once(&again, greet_no_more, NULL, url);
+    }
+    return sig ? 0 : 1;
 }
 
 int tool_serve(const struct settings *s, char **arguments)

@@ -64,6 +64,9 @@ int tool_log(const struct settings *s, char **arguments);
 int tool_check(const struct settings *s, char **arguments);
 int tool_backup(const struct settings *s, char **arguments);
 int tool_restore(const struct settings *s, char **arguments);
+int tool_snapshot(const struct settings *s, char **arguments);
+/* Has the server that runs bring one back, and waits until it has. */
+int snapshot_restore(const struct settings *s, const char *name);
 int tool_invoke(const struct settings *s, char **arguments);
 int tool_say(const struct settings *s, char **arguments);
 int tool_react(const struct settings *s, char **arguments);

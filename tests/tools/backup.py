@@ -309,13 +309,14 @@ def a_backup_of_any_size_takes_little_memory(executable):
             expect(used < small + 16 * 1024 * 1024, f"{args[0]}: {used} bytes after {small}")
 
 
-run_cases("backup", [
-    a_backup_of_a_busy_server_brings_everything_back,
-    the_commands_of_the_readme_work,
-    a_restore_wants_an_empty_folder_and_a_whole_backup,
-    a_backup_that_puts_files_elsewhere_is_refused,
-    a_backup_that_is_killed_leaves_nothing_with_its_name,
-    files_stay_while_a_backup_is_made,
-    a_server_without_its_key_does_not_start,
-    a_backup_of_any_size_takes_little_memory,
-])
+if __name__ == "__main__":
+    run_cases("backup", [
+        a_backup_of_a_busy_server_brings_everything_back,
+        the_commands_of_the_readme_work,
+        a_restore_wants_an_empty_folder_and_a_whole_backup,
+        a_backup_that_puts_files_elsewhere_is_refused,
+        a_backup_that_is_killed_leaves_nothing_with_its_name,
+        files_stay_while_a_backup_is_made,
+        a_server_without_its_key_does_not_start,
+        a_backup_of_any_size_takes_little_memory,
+    ])

@@ -277,17 +277,18 @@ def without_a_server_only_accounts_are_made(executable):
         expect(done.returncode == 1 and "no server runs" in done.stderr, done.stderr)
 
 
-run_cases("orders", [
-    accounts_are_listed_and_shown,
-    a_disabled_account_is_out_at_once,
-    a_new_password_ends_what_was_begun_with_the_old_one,
-    tokens_end_by_order,
-    a_deleted_account_leaves_what_others_have,
-    guilds_are_given_away_and_deleted,
-    an_application_gets_a_new_token,
-    registering_takes_an_invitation,
-    a_server_that_others_reach_is_not_open,
-    the_first_start_says_how_to_come_in,
-    the_orders_of_the_readme_work,
-    without_a_server_only_accounts_are_made,
-])
+if __name__ == "__main__":
+    run_cases("orders", [
+        accounts_are_listed_and_shown,
+        a_disabled_account_is_out_at_once,
+        a_new_password_ends_what_was_begun_with_the_old_one,
+        tokens_end_by_order,
+        a_deleted_account_leaves_what_others_have,
+        guilds_are_given_away_and_deleted,
+        an_application_gets_a_new_token,
+        registering_takes_an_invitation,
+        a_server_that_others_reach_is_not_open,
+        the_first_start_says_how_to_come_in,
+        the_orders_of_the_readme_work,
+        without_a_server_only_accounts_are_made,
+    ])

@@ -236,7 +236,7 @@ def every_command_of_the_pages_works_on_a_demo(executable):
     """Those of README's "Use a command from a test", and of the blocks marked "sh demo"."""
     readme = re.search(r"^## Use a command.*?```sh\n(.*?)```", page("README.md"), re.M | re.S)[1]
     blocks = re.findall(r"```sh demo\n(.*?)```", page("docs/testing-your-bot.md"), re.S)
-    expect(len(blocks) == 3, f"{len(blocks)} blocks")
+    expect(len(blocks) == 4, f"{len(blocks)} blocks")
 
     def work(data, _demo):
         for line in (readme + "".join(blocks)).splitlines():

@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+"""snapshots - a world kept by name and brought back while clients stay where they are."""
+
+import os
+import shutil
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+from backup import World, blob_count, run, send_file  # noqa: E402
+from cases import expect, run_cases  # noqa: E402
+from orders import new_database  # noqa: E402
+from process import Client, start_guildhall  # noqa: E402
+
+
+class Scene:
+    """A server with a world, and what one says to it."""
+
+    def __init__(self, executable, data):
+        self.executable, self.data = executable, data
+        self.server = start_guildhall(executable, data)
+        self.world = World(self.server.port)
+
+    def guildhall(self, *args):
+        return run(self.executable, *args, "--data", self.data)
+
+    def say(self, text):
+        client = Client(self.server.port, self.world.token)
+        status, sent = client.call("POST", f"/channels/{self.world.channel}/messages",
+                                   {"content": text})
+        client.close()
+        expect(status == 200, f"{status} {sent}")
+
+    def said(self):
+        client = Client(self.server.port, self.world.token)
+        status, messages = client.call("GET", f"/channels/{self.world.channel}/messages?limit=50")
+        client.close()
+        expect(status == 200, f"{status} {messages}")
+        return [m["content"] for m in messages if m["content"]]
+
+
+def on_a_server(case):
+    def test(executable):
+        with tempfile.TemporaryDirectory() as folder:
+            scene = Scene(executable, os.path.join(folder, "data"))
+            try:
+                case(scene)
+            finally:
+                scene.server.stop()
+    test.__name__ = case.__name__
+    return test
+
+
+@on_a_server
+def a_world_comes_back_as_it_was_kept(scene):
+    scene.say("one")
+    kept = scene.guildhall("snapshot", "monday")
+    expect(kept.returncode == 0 and kept.stdout.startswith("kept 'monday': "), kept.stderr)
+    files = blob_count(scene.data)
+    scene.say("two")
+    send_file(scene.server.port, scene.world.token, scene.world.channel, "b.bin", b"later")
+    back = scene.guildhall("restore", "monday")
+    expect(back.returncode == 0 and back.stdout.endswith("restored 'monday'\n"), back.stderr)
+    expect(scene.said() == ["one"], str(scene.said()))
+    expect(blob_count(scene.data) == files, "files of the other world are left")
+    scene.world.is_whole(scene.server.port)
+    # And what was there before.
+    back = scene.guildhall("restore", "before-restore")
+    expect(back.returncode == 0, back.stderr)
+    expect(scene.said() == ["two", "one"], str(scene.said()))
+    listed = scene.guildhall("snapshot")
+    names = [line.split()[0] for line in listed.stdout.splitlines()]
+    expect(names == ["before-restore", "monday"], listed.stdout)
+    left = [n for n in os.listdir(scene.data) if n.startswith(".re")]
+    expect(not left, str(left))
+
+
+@on_a_server
+def names_are_names(scene):
+    for name in ("", ".", "../elsewhere", "a/b", ".hidden", "x" * 65, "two words"):
+        done = scene.guildhall("snapshot", name)
+        expect(done.returncode == 3 and "a snapshot's name has" in done.stderr,
+               f"{name}: {done.returncode} {done.stderr}")
+    done = scene.guildhall("restore", "never-made")
+    expect(done.returncode == 3 and "there is no snapshot 'never-made'" in done.stderr,
+           done.stderr)
+    done = scene.guildhall("snapshot")
+    expect(done.stdout == "there are no snapshots\n", done.stdout)
+
+
+@on_a_server
+def a_damaged_snapshot_changes_nothing(scene):
+    scene.say("one")
+    expect(scene.guildhall("snapshot", "a").returncode == 0, "not kept")
+    path = os.path.join(scene.data, "snapshots", "a.backup")
+    expect(os.stat(path).st_mode & 0o777 == 0o600, "others may read it")
+    with open(path, "r+b") as file:
+        file.seek(os.path.getsize(path) // 2)
+        file.write(b"\xff" * 64)
+    done = scene.guildhall("restore", "a")
+    expect(done.returncode == 3 and "the snapshot is damaged" in done.stderr, done.stderr)
+    expect(scene.said() == ["one"], str(scene.said()))
+
+
+@on_a_server
+def an_exchange_that_was_broken_off_is_brought_to_its_end(scene):
+    scene.say("one")
+    expect(scene.guildhall("snapshot", "a").returncode == 0, "not kept")
+    scene.say("two")
+    scene.server.stop()
+    whole = os.path.join(scene.data, ".restored")
+    path = os.path.join(scene.data, "snapshots", "a.backup")
+    done = run(scene.executable, "restore", path, "--data", whole)
+    expect(done.returncode == 0, done.stderr)
+    # The files are exchanged already, and the old ones are still there; the rows are not.
+    shutil.move(os.path.join(scene.data, "blobs"), os.path.join(scene.data, ".replaced"))
+    shutil.move(os.path.join(whole, "blobs"), os.path.join(scene.data, "blobs"))
+    os.mkdir(os.path.join(scene.data, ".restoring"))
+    scene.server = start_guildhall(scene.executable, scene.data)
+    expect(scene.said() == ["one"], str(scene.said()))
+    scene.world.is_whole(scene.server.port)
+    left = [n for n in os.listdir(scene.data) if n.startswith(".re")]
+    expect(not left, str(left))
+
+
+def rows_in_postgresql_are_not_exchanged(executable):
+    store = new_database()
+    with tempfile.TemporaryDirectory() as folder:
+        server = start_guildhall(executable, folder, "--store", store)
+        try:
+            done = run(executable, "snapshot", "a", "--data", folder, "--store", store)
+            expect(done.returncode == 3 and "the rows are in PostgreSQL" in done.stderr,
+                   done.stderr)
+        finally:
+            server.stop()
+
+
+if __name__ == "__main__":
+    run_cases("snapshots", [
+        a_world_comes_back_as_it_was_kept,
+        names_are_names,
+        a_damaged_snapshot_changes_nothing,
+        an_exchange_that_was_broken_off_is_brought_to_its_end,
+        rows_in_postgresql_are_not_exchanged,
+    ])
