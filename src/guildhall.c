@@ -200,6 +200,7 @@ static struct gateway *make_gateway(struct guildhall *g)
         .source = g->hooks.source ? g->hooks.source : &gateway_source,
         .hooks = { g, wire_command, wire_session_ended },
         .public_url = c->public_url,
+        .parks = !parts_share(c),
         .no_limits = !c->rate_limits,
         .traffic = workbench_traffic(g->workbench),
     };
@@ -244,6 +245,7 @@ enum err guildhall_start(const struct config *config, const struct guildhall_hoo
     if (e)
         goto fail;
     gateway_start(g->gateway, g->loops);
+    gateway_wake(g->gateway);
     if (g->cluster)
         cluster_start(g->cluster);
     api_start(g->api, g->loops);

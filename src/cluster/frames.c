@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/buf.h"
+#include "base/serial.h"
 #include "model/facts.h"
 
 enum { VERSION = 1, MAX_FRAME = 256 * 1024 * 1024, ONE = 1, OF_APPS = 2 };
@@ -22,26 +22,11 @@ bool frame_is_needed(const struct frame *f)
 
 /* --- writing -------------------------------------------------------------------------- */
 
-static void frame_put(struct buf *b, uint64_t v)
-{
-    unsigned char bytes[8];
-
-    for (int i = 0; i < 8; i++)
-        bytes[i] = (unsigned char)(v >> 8 * i);
-    buf_add(b, bytes, sizeof bytes);
-}
-
-static void frame_put_bytes(struct buf *b, const void *p, size_t n)
-{
-    frame_put(b, n);
-    buf_add(b, p, n);
-}
-
 static void frame_put_ids(struct buf *b, const snowflake *ids, size_t count)
 {
-    frame_put(b, count);
+    serial_put(b, count);
     for (size_t i = 0; i < count; i++)
-        frame_put(b, ids[i]);
+        serial_put(b, ids[i]);
 }
 
 static void put_subject(struct buf *b, const struct subject *to)
@@ -51,7 +36,7 @@ static void put_subject(struct buf *b, const struct subject *to)
                                  to->closed,    to->any_of,     to->hidden_id };
 
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        frame_put(b, numbers[i]);
+        serial_put(b, numbers[i]);
     frame_put_ids(b, to->people, to->people_count);
 }
 
@@ -59,19 +44,19 @@ static void put_announcement(struct buf *b, const struct announcement *a)
 {
     struct str name = str_of(event_name(a->event));
 
-    frame_put_bytes(b, name.p, name.n);
+    serial_put_bytes(b, name);
     put_subject(b, &a->to);
     frame_put_ids(b, a->people.items, a->people.count);
-    frame_put(b, a->guild_id);
-    frame_put_bytes(b, a->facts, a->facts ? facts_size(a->facts) : 0);
-    frame_put_bytes(b, a->payload.p, a->payload.n);
+    serial_put(b, a->guild_id);
+    serial_put_bytes(b, str_slice((const char *)a->facts, a->facts ? facts_size(a->facts) : 0));
+    serial_put_bytes(b, a->payload);
 }
 
 static void put_forgotten(struct buf *b, const struct forgotten *f)
 {
-    frame_put(b, f->account);
-    frame_put(b, f->application);
-    frame_put(b, (f->one ? ONE : 0) | (f->of_apps ? OF_APPS : 0));
+    serial_put(b, f->account);
+    serial_put(b, f->application);
+    serial_put(b, (f->one ? ONE : 0) | (f->of_apps ? OF_APPS : 0));
     buf_add(b, f->session, sizeof f->session);
 }
 
@@ -86,9 +71,9 @@ struct str frame_encode(const struct frame *f, struct arena *arena)
         forgotten++;
     buf_init(&b, MAX_FRAME);
     buf_add(&b, MAGIC, sizeof MAGIC);
-    frame_put(&b, f->origin);
-    frame_put(&b, forgotten);
-    frame_put(&b, announced);
+    serial_put(&b, f->origin);
+    serial_put(&b, forgotten);
+    serial_put(&b, announced);
     for (const struct forgotten *o = f->forgotten; o; o = o->next)
         put_forgotten(&b, o);
     for (const struct announcement *a = f->announced; a; a = a->next)
@@ -99,54 +84,17 @@ struct str frame_encode(const struct frame *f, struct arena *arena)
 /* --- reading -------------------------------------------------------------------------- */
 
 struct frame_reader {
-    struct str rest;
+    struct serial_reader in;
     struct arena *arena;
-    bool bad;
 };
-
-static struct str frame_get_raw(struct frame_reader *r, uint64_t n)
-{
-    if (r->bad || n > r->rest.n) {
-        r->bad = true;
-        return (struct str){ 0 };
-    }
-    struct str s = str_slice(r->rest.p, (size_t)n);
-    r->rest = str_from(r->rest, (size_t)n);
-    return s;
-}
-
-static uint64_t frame_get(struct frame_reader *r)
-{
-    struct str s = frame_get_raw(r, 8);
-    uint64_t v = 0;
-
-    for (int i = 0; i < 8 && s.n; i++)
-        v |= (uint64_t)(unsigned char)s.p[i] << 8 * i;
-    return v;
-}
-
-static struct str frame_get_bytes(struct frame_reader *r)
-{
-    return frame_get_raw(r, frame_get(r));
-}
-
-/* There are no more of them than bytes are left. */
-static size_t frame_get_count(struct frame_reader *r)
-{
-    uint64_t n = frame_get(r);
-
-    if (n > r->rest.n / 8)
-        r->bad = true;
-    return r->bad ? 0 : (size_t)n;
-}
 
 static struct list frame_get_ids(struct frame_reader *r)
 {
-    size_t n = frame_get_count(r);
+    size_t n = serial_get_count(&r->in, 8);
     snowflake *ids = n ? arena_array(r->arena, snowflake, n) : NULL;
 
     for (size_t i = 0; i < n; i++)
-        ids[i] = frame_get(r);
+        ids[i] = serial_get(&r->in);
     return (struct list){ .items = ids, .count = n };
 }
 
@@ -154,42 +102,34 @@ static struct subject get_subject(struct frame_reader *r)
 {
     struct subject to = { 0 };
 
-    uint64_t kind = frame_get(r);
-    r->bad |= kind > SUBJECT_SESSION;
-    to.kind = r->bad ? SUBJECT_USER : (enum subject_kind)kind;
-    to.id = frame_get(r);
-    to.channel_id = frame_get(r);
-    to.parent_id = frame_get(r);
-    to.starter_id = frame_get(r);
-    to.thread_type = (int64_t)frame_get(r);
-    to.closed = frame_get(r) != 0;
-    to.any_of = frame_get(r);
-    to.hidden_id = frame_get(r);
+    uint64_t kind = serial_get(&r->in);
+    r->in.bad |= kind > SUBJECT_SESSION;
+    to.kind = r->in.bad ? SUBJECT_USER : (enum subject_kind)kind;
+    to.id = serial_get(&r->in);
+    to.channel_id = serial_get(&r->in);
+    to.parent_id = serial_get(&r->in);
+    to.starter_id = serial_get(&r->in);
+    to.thread_type = (int64_t)serial_get(&r->in);
+    to.closed = serial_get(&r->in) != 0;
+    to.any_of = serial_get(&r->in);
+    to.hidden_id = serial_get(&r->in);
     struct list people = frame_get_ids(r);
     to.people = people.items;
     to.people_count = people.count;
     return to;
 }
 
-static enum event event_named(struct str name)
-{
-    for (int e = EVENT_NONE + 1; e < EVENT_COUNT; e++)
-        if (str_is(name, event_name((enum event)e)))
-            return (enum event)e;
-    return EVENT_NONE;
-}
-
 /* Copied, because bytes of a frame lie anywhere and facts are structs. */
 static const struct facts *get_facts(struct frame_reader *r, enum event event)
 {
-    struct str bytes = frame_get_bytes(r);
+    struct str bytes = serial_get_bytes(&r->in);
 
     if (!bytes.n)
         return NULL;
     struct facts *f = arena_alloc(r->arena, bytes.n < sizeof *f ? sizeof *f : bytes.n);
     memcpy(f, bytes.p, bytes.n);
     if (bytes.n < sizeof *f || f->kind != (uint32_t)facts_kind(event) || facts_size(f) != bytes.n)
-        r->bad = true;
+        r->in.bad = true;
     return f;
 }
 
@@ -197,13 +137,13 @@ static struct announcement *get_announcement(struct frame_reader *r)
 {
     struct announcement *a = arena_alloc(r->arena, sizeof *a);
 
-    a->event = event_named(frame_get_bytes(r));
-    r->bad |= a->event == EVENT_NONE;
+    a->event = event_named(serial_get_bytes(&r->in));
+    r->in.bad |= a->event == EVENT_NONE;
     a->to = get_subject(r);
     a->people = frame_get_ids(r);
-    a->guild_id = frame_get(r);
+    a->guild_id = serial_get(&r->in);
     a->facts = get_facts(r, a->event);
-    a->payload = frame_get_bytes(r);
+    a->payload = serial_get_bytes(&r->in);
     return a;
 }
 
@@ -211,12 +151,12 @@ static struct forgotten *get_forgotten(struct frame_reader *r)
 {
     struct forgotten *f = arena_alloc(r->arena, sizeof *f);
 
-    f->account = frame_get(r);
-    f->application = frame_get(r);
-    uint64_t bits = frame_get(r);
+    f->account = serial_get(&r->in);
+    f->application = serial_get(&r->in);
+    uint64_t bits = serial_get(&r->in);
     f->one = bits & ONE;
     f->of_apps = bits & OF_APPS;
-    struct str session = frame_get_raw(r, sizeof f->session);
+    struct str session = serial_get_raw(&r->in, sizeof f->session);
     if (session.n)
         memcpy(f->session, session.p, sizeof f->session);
     return f;
@@ -224,19 +164,19 @@ static struct forgotten *get_forgotten(struct frame_reader *r)
 
 bool frame_decode(struct str bytes, struct arena *arena, struct frame *ret)
 {
-    struct frame_reader r = { .rest = bytes, .arena = arena };
-    struct str magic = frame_get_raw(&r, sizeof MAGIC);
+    struct frame_reader r = { .in = { .rest = bytes }, .arena = arena };
+    struct str magic = serial_get_raw(&r.in, sizeof MAGIC);
 
     *ret = (struct frame){ 0 };
-    if (r.bad || memcmp(magic.p, MAGIC, sizeof MAGIC) != 0)
+    if (r.in.bad || memcmp(magic.p, MAGIC, sizeof MAGIC) != 0)
         return false;
-    ret->origin = (uint32_t)frame_get(&r);
-    uint64_t forgotten = frame_get(&r), announced = frame_get(&r);
+    ret->origin = (uint32_t)serial_get(&r.in);
+    uint64_t forgotten = serial_get(&r.in), announced = serial_get(&r.in);
     struct forgotten **f = &ret->forgotten;
-    for (; forgotten && !r.bad; forgotten--, f = &(*f)->next)
+    for (; forgotten && !r.in.bad; forgotten--, f = &(*f)->next)
         *f = get_forgotten(&r);
     struct announcement **a = &ret->announced;
-    for (; announced && !r.bad; announced--, a = &(*a)->next)
+    for (; announced && !r.in.bad; announced--, a = &(*a)->next)
         *a = get_announcement(&r);
-    return !r.bad && !r.rest.n;
+    return !r.in.bad && !r.in.rest.n;
 }

@@ -8,6 +8,7 @@
 #include "gateway/fanout/dispatch.h"
 #include "gateway/greeting/greeting.h"
 #include "gateway/greeting/guilds.h"
+#include "gateway/parking.h"
 #include "gateway/presence/presence.h"
 #include "gateway/sessions/hub.h"
 #include "gateway/sessions/peer.h"
@@ -111,14 +112,15 @@ static void look_busy(struct loop *loop, void *arg)
     struct gateway *g = arg;
     const struct hub *h = g->hubs[loop_index(loop)];
 
-    g->busy |= h->loads > 0 || h->pump_posted || h->errands_posted || h->topics.posted;
+    g->busy |= h->loads > 0 || h->pump_posted || h->errands_posted || h->topics.posted ||
+               h->queue || h->telling;
 }
 
-static void wait_for_loads(struct gateway *g)
+static void wait_for_loads(struct gateway *g, unsigned count)
 {
     do {
         g->busy = false;
-        for (unsigned i = 0; i < g->hub_count; i++)
+        for (unsigned i = 0; i < count; i++)
             loop_call(g->hubs[i]->loop, look_busy, g);
         if (g->busy)
             usleep(1000);
@@ -139,11 +141,13 @@ void gateway_stop(struct gateway *g)
         return;
     unsigned count = g->hub_count;
 
-    wait_for_loads(g);
+    wait_for_loads(g, count);
     /* First, so that what commits from now on is sent to no hub that is about to go. */
     pthread_mutex_lock(&g->publishing);
     g->hub_count = 0;
     pthread_mutex_unlock(&g->publishing);
+    wait_for_loads(g, count);
+    parking_fill(g, count);
     for (unsigned i = 0; i < count; i++)
         loop_call(loops_at(g->loops, i), end_hub, g);
 }

@@ -41,8 +41,16 @@ struct gateway_search {
     bool newest; /* by joining, the last first */
 };
 
-/* What the gateway asks of the store. All but one run inside a read transaction;
- * what is returned lives in tx_arena. */
+/* A session that is put away while no server runs. */
+struct parked_session {
+    uint64_t number;
+    snowflake user_id;
+    int64_t until_ms;
+    struct str body;
+};
+
+/* What the gateway asks of the store, inside a read transaction where nothing else is said; what
+ * is returned lives in tx_arena. */
 struct gateway_source {
     /* A bot's application; flags say which intents it may have. */
     enum err (*application)(struct tx *tx, snowflake bot_id, snowflake *ret_id, int64_t *ret_flags);
@@ -78,6 +86,17 @@ struct gateway_source {
     enum err (*rooms)(struct tx *tx, snowflake guild_id, snowflake user_id, struct list *ret);
     /* Sounds of a guild, for SOUNDBOARD_SOUNDS. */
     enum err (*sounds)(struct tx *tx, snowflake guild_id, struct list *ret);
+    /* In write transactions. Drops some of the sessions that were put away; whether there are
+     * more. Puts one away. Says that all were, so that the next server may take them. */
+    enum err (*drop_parked)(struct tx *tx, bool *ret_more);
+    enum err (*park)(struct tx *tx, const struct parked_session *p);
+    enum err (*close_parking)(struct tx *tx);
+    /* At a start, in a write transaction: whether sessions were put away and nothing has
+     * happened since; from then on it has. */
+    enum err (*open_parking)(struct tx *tx, bool *ret_some);
+    /* In a write transaction: takes one; empty: there is none. */
+    enum err (*take_parked)(struct tx *tx, uint64_t number, snowflake user_id, int64_t now_ms,
+                            struct str *ret);
 };
 
 /* A session as hooks see it. */
@@ -108,16 +127,21 @@ struct gateway_options {
     unsigned max_sessions;   /* of one user; 0: 50 */
     unsigned max_strangers;  /* sockets of one address that have not said who they are; 0: 64 */
     struct traffic *traffic; /* where messages are noted while somebody looks; may be NULL */
+    bool parks;              /* sessions go on after a restart */
     bool no_limits;          /* identify, and ask for all members, as often as you like */
 };
 
 struct gateway *gateway_new(const struct gateway_options *options);
 /* Once the loops run, before the server listens. */
 void gateway_start(struct gateway *g, struct loops *loops);
+/* Before anything can happen: from now on sessions that were put away by the last server may
+ * come back. Not from a loop. */
+void gateway_wake(struct gateway *g);
 /* Tells everybody to come back (op 7); the sockets are closed by the server's own
  * shutdown, a little later. From now on nobody new is taken. Not from a loop. */
 void gateway_drain(struct gateway *g, int64_t patience_ms);
-/* When the server is gone, before the loops stop: ends all sessions. */
+/* When the server is gone, before the loops stop: puts all sessions away that can go on later,
+ * and ends the others. */
 void gateway_stop(struct gateway *g);
 void gateway_free(struct gateway *g);
 

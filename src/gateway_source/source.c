@@ -1,5 +1,6 @@
 /* source.c - what the gateway asks of the platform. */
 #include "gateway_source/gateway_source.h"
+#include "gateway_source/parked.h"
 
 #include "model/ids.h"
 #include "model/rows.h"
@@ -188,4 +189,9 @@ const struct gateway_source gateway_source = {
     .members = source_members,
     .rooms = source_rooms,
     .sounds = guild_sounds,
+    .drop_parked = parked_drop,
+    .park = parked_add,
+    .close_parking = parked_close,
+    .open_parking = parked_open,
+    .take_parked = parked_take,
 };

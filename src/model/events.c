@@ -20,6 +20,14 @@ const char *event_name(enum event e)
     return infos[e].name;
 }
 
+enum event event_named(struct str name)
+{
+    for (int e = EVENT_NONE + 1; e < EVENT_COUNT; e++)
+        if (str_is(name, event_name((enum event)e)))
+            return (enum event)e;
+    return EVENT_NONE;
+}
+
 const char *event_doc(enum event e)
 {
     return infos[e].doc;

@@ -81,6 +81,7 @@ struct event_info {
 
 const struct event_info *event_info(enum event e);
 const char *event_name(enum event e);
+enum event event_named(struct str name); /* EVENT_NONE: no event of ours */
 const char *event_doc(enum event e);
 
 /* A subject names who listens: a user's own sessions, everybody in a guild, the

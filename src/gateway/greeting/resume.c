@@ -5,44 +5,15 @@
  * on. So when the session has moved it is told each event exactly once. */
 #include "base/mem.h"
 #include "gateway/fanout/dispatch.h"
-#include "gateway/fanout/seen_channels.h"
-#include "gateway/greeting/greeting.h"
-#include "gateway/greeting/guilds.h"
+#include "gateway/greeting/handover.h"
 #include "gateway/sessions/errands.h"
 #include "gateway/sessions/hub.h"
 #include "gateway/sessions/peer.h"
 #include "gateway/sessions/recent.h"
 #include "gateway/sessions/registry.h"
-#include "gateway/sessions/session.h"
 #include "gateway/views/topics.h"
 #include "gateway/wire/messages.h"
 #include "gateway/wire/news.h"
-
-struct resumption {
-    struct greeting greeting;
-    uint64_t number;
-    char id[SESSION_ID + 1];
-    uint64_t seq;
-    uint64_t turn; /* of the socket that asks, among all */
-    bool bad_seq, late;
-};
-
-/* A session on its way from one loop to another. */
-struct handover {
-    struct post post;
-    struct link link; /* in the giver's list */
-    struct hub *from, *to;
-    struct resumption *resumption;
-    uint64_t least;          /* events that must have been looked at */
-    struct session *session; /* NULL: it is not there any more */
-    struct link awaited;     /* in the receiver's list */
-    uint64_t since;          /* the first event that the receiver began after it asked */
-    struct load load;        /* rights, as the new home sees them; then channels */
-    struct gateway_viewer viewer;
-    struct guild_facts *facts;
-    size_t guild_count;
-    struct seen_channels seen, changes; /* of a person: at the giver, and what is other here */
-};
 
 /* --- two sockets that want the same one ----------------------------------------------- */
 
@@ -229,10 +200,12 @@ static void stop_expecting(struct handover *h)
     link_remove(&h->awaited);
     if (!links_empty(&to->expected))
         needed = container_of(to->expected.next, struct handover, awaited)->since;
+    if (to->recording)
+        needed = 0;
     recent_trim(&to->recent, needed);
 }
 
-static void handover_end(struct handover *h, struct session *s)
+void handover_end(struct handover *h, struct session *s)
 {
     stop_expecting(h);
     resume_answer(h->resumption, s);
@@ -368,10 +341,8 @@ static void resume_settle(struct load *l, enum err e)
     hub_load_now(h->to, &h->load);
 }
 
-static void resume_arrive(struct post *post)
+void handover_arrive(struct handover *h)
 {
-    struct handover *h = container_of(post, struct handover, post);
-
     if (!h->session) {
         handover_end(h, NULL);
         return;
@@ -381,7 +352,12 @@ static void resume_arrive(struct post *post)
     hub_load(h->to, &h->load);
 }
 
-static void resume_ask(struct hub *from, struct resumption *r)
+static void resume_arrive(struct post *post)
+{
+    handover_arrive(container_of(post, struct handover, post));
+}
+
+struct handover *handover_new(struct resumption *r, struct hub *from)
 {
     struct handover *h = mem_new(sizeof *h);
 
@@ -390,6 +366,13 @@ static void resume_ask(struct hub *from, struct resumption *r)
     h->resumption = r;
     h->least = h->to->begun;
     expect_session(h);
+    return h;
+}
+
+static void resume_ask(struct hub *from, struct resumption *r)
+{
+    struct handover *h = handover_new(r, from);
+
     h->post.run = resume_asked;
     loop_post(from->loop, &h->post);
 }
@@ -406,6 +389,10 @@ static void resume_known(struct greeting *g)
     /* A session that is on its way to this loop is asked for here, too, and waited for. */
     if (home && !s) {
         resume_ask(home, r);
+        return;
+    }
+    if (!s && here->recording) {
+        wake_begin(r);
         return;
     }
     resume_answer(r, is_theirs(s, r) ? s : NULL);

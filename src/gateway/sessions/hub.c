@@ -24,9 +24,11 @@ enum {
     LOADS_AT_ONCE = 8,
     SHARE_NS = 5 * 1000 * 1000, /* of a turn, for events */
     EVENT_TICKS = 4,            /* of an event that nobody hears */
+    MAX_RECORDED = 64 * 1024 * 1024,
 };
 
 static void hub_pump_on(struct post *post);
+static void recording_expired(struct deadline *d);
 
 struct hub *hub_new(struct gateway *g, struct loop *loop)
 {
@@ -54,6 +56,7 @@ struct hub *hub_new(struct gateway *g, struct loop *loop)
     h->away = deadlines_new(loop, AWAY_MS, true, session_expired);
     h->fading = deadlines_new(loop, FADE_MS, true, session_faded);
     h->windows = deadlines_new(loop, PRESENCE_MS, true, gateway_upcalls.presence_window_ended);
+    h->recordings = deadlines_new(loop, AWAY_MS, true, recording_expired);
     h->turn_end.run = hub_turn_end;
     h->pump_post.run = hub_pump_on;
     h->errands_post.run = errands_run;
@@ -92,6 +95,7 @@ void hub_free(struct hub *h)
     deadlines_free(h->away);
     deadlines_free(h->fading);
     deadlines_free(h->windows);
+    deadlines_free(h->recordings);
     packer_free(h->packer);
     buf_clear(&h->out);
     buf_clear(&h->in);
@@ -174,6 +178,36 @@ void hub_load(struct hub *h, struct load *l)
     hub_pump(h);
 }
 
+/* --- what those missed who come back after a restart ---------------------------------- */
+
+/* Who comes back later begins anew. */
+static void stop_recording(struct hub *h)
+{
+    h->recording = false;
+    deadline_drop(&h->recording_end);
+    if (links_empty(&h->expected))
+        recent_trim(&h->recent, recent_end(&h->recent));
+}
+
+static void recording_expired(struct deadline *d)
+{
+    stop_recording(container_of(d, struct hub, recording_end));
+}
+
+void hub_record(struct hub *h)
+{
+    h->recording = true;
+    deadline_touch(h->recordings, &h->recording_end);
+}
+
+static void record_event(struct hub *h, struct news *n)
+{
+    recent_add(&h->recent, n);
+    h->recorded += h->recording ? news_payload(n).n : 0;
+    if (h->recording && h->recorded > MAX_RECORDED)
+        stop_recording(h);
+}
+
 static void begin_event(struct hub *h)
 {
     struct parcel *p = h->queue;
@@ -181,8 +215,8 @@ static void begin_event(struct hub *h)
     h->queue = p->next;
     if (!h->queue)
         h->queue_end = &h->queue;
-    if (!links_empty(&h->expected))
-        recent_add(&h->recent, p->news);
+    if (h->recording || !links_empty(&h->expected))
+        record_event(h, p->news);
     h->begun = p->news->number;
     h->telling = true;
     gateway_upcalls.dispatch_begin(h, p->news);

@@ -68,7 +68,11 @@ struct hub {
     struct link guests;   /* struct handover: sessions to be given away */
     struct link expected; /* struct handover: sessions on their way here, as they were asked for */
     struct recent_events recent; /* events since the first of them was */
-    struct link runnable;        /* sessions whose first errand may go on */
+    bool recording;              /* or all of them: sessions of the process before may come back */
+    size_t recorded;             /* bytes of these */
+    struct deadlines *recordings;
+    struct deadline recording_end;
+    struct link runnable; /* sessions whose first errand may go on */
     struct post errands_post;
     bool errands_posted;
     struct turn_end turn_end;
@@ -89,6 +93,8 @@ void hub_load_now(struct hub *h, struct load *l); /* before the next event, or b
 void hub_pump(struct hub *h);
 void hub_receive(struct post *post); /* struct parcel */
 void hub_turn_end(struct turn_end *t);
+/* From now on, for as long as a session may be away; on its loop. */
+void hub_record(struct hub *h);
 
 /* What is done between two looks at the clock: about as many sessions are told something. */
 enum { HUB_TICKS = 64 };

@@ -84,6 +84,22 @@ struct shown_presence *account_shown(struct account *a, uint32_t shard_id, uint3
     return s;
 }
 
+static void account_add(struct gateway *g, struct account *a, struct session *s)
+{
+    a->session_count++;
+    links_append(&a->sessions, &s->of_user);
+    s->listed = true;
+    map_put(&g->sessions, s->number, s);
+    atomic_fetch_add(&g->session_count, 1);
+}
+
+void registry_put(struct gateway *g, struct session *s)
+{
+    pthread_mutex_lock(&g->lock);
+    account_add(g, account_of(g, s->caller.id), s);
+    pthread_mutex_unlock(&g->lock);
+}
+
 bool registry_add(struct gateway *g, struct session *s)
 {
     unsigned max = g->options.max_sessions ? g->options.max_sessions : 50;
@@ -92,11 +108,7 @@ bool registry_add(struct gateway *g, struct session *s)
     struct account *a = account_of(g, s->caller.id);
     bool ok = s->bot || a->session_count < max;
     if (ok) {
-        a->session_count++;
-        links_append(&a->sessions, &s->of_user);
-        s->listed = true;
-        map_put(&g->sessions, s->number, s);
-        atomic_fetch_add(&g->session_count, 1);
+        account_add(g, a, s);
     } else {
         forget_account(g, a);
     }

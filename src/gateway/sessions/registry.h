@@ -61,6 +61,8 @@ bool registry_count_stranger(struct gateway *g, uint64_t key); /* false: too man
 void registry_uncount_stranger(struct gateway *g, uint64_t key);
 /* Adds unless the account has too many. */
 bool registry_add(struct gateway *g, struct session *s);
+/* Adds one that was there before. */
+void registry_put(struct gateway *g, struct session *s);
 void registry_remove(struct gateway *g, struct session *s);
 /* The session, when it lives on this hub; on its loop. */
 struct session *registry_local(struct hub *h, uint64_t number);

@@ -18,12 +18,20 @@
 
 struct session *session_new(struct hub *h, const struct caller *caller)
 {
-    struct session *s = mem_new(sizeof *s);
-    unsigned char id[SESSION_ID / 2];
+    unsigned char bytes[SESSION_ID / 2];
+    char id[SESSION_ID + 1];
 
-    randombytes_buf(id, sizeof id);
-    sodium_bin2hex(s->id, sizeof s->id, id, sizeof id);
-    memcpy(&s->number, id, sizeof s->number);
+    randombytes_buf(bytes, sizeof bytes);
+    sodium_bin2hex(id, sizeof id, bytes, sizeof bytes);
+    return session_new_known(h, caller, id);
+}
+
+struct session *session_new_known(struct hub *h, const struct caller *caller, const char *id)
+{
+    struct session *s = mem_new(sizeof *s);
+
+    memcpy(s->id, id, sizeof s->id);
+    session_id_read(str_of(s->id), &s->number);
     s->caller = *caller;
     s->bot = caller->kind == CALLER_BOT;
     s->hub = h;
@@ -43,10 +51,11 @@ void session_end(struct session *s)
 {
     struct gateway *g = s->hub->gateway;
 
-    gateway_upcalls.presence_change(s, true);
+    if (!s->parked)
+        gateway_upcalls.presence_change(s, true);
     if (s->peer)
         peer_become_stranger(s->peer);
-    if (g->options.hooks.ended && s->listed) {
+    if (g->options.hooks.ended && s->listed && !s->parked) {
         struct gateway_caller who = session_caller(s);
 
         g->options.hooks.ended(g->options.hooks.arg, &who);

@@ -49,6 +49,7 @@ struct session {
     bool ready;           /* READY was told: others may see it; with the gateway's lock */
     bool faded;           /* away for so long that it is not seen; the same */
     bool presence_due;    /* a change was not told yet */
+    bool parked;          /* it goes on in another process: nothing ends with it here */
     unsigned char status; /* enum presence_status */
     unsigned char kind;   /* enum client_kind */
 
@@ -72,6 +73,8 @@ struct session {
 };
 
 struct session *session_new(struct hub *h, const struct caller *caller);
+/* One that another process began. */
+struct session *session_new_known(struct hub *h, const struct caller *caller, const char *id);
 void session_end(struct session *s);
 void session_invalid(struct peer *p); /* op 9; its session, if any, ends */
 /* The same from the loop itself, for those who are in the middle of an event: a session

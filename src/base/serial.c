@@ -1,0 +1,52 @@
+/* serial.c - numbers and texts as bytes that another process reads. */
+#include "base/serial.h"
+
+void serial_put(struct buf *b, uint64_t v)
+{
+    unsigned char bytes[8];
+
+    for (int i = 0; i < 8; i++)
+        bytes[i] = (unsigned char)(v >> 8 * i);
+    buf_add(b, bytes, sizeof bytes);
+}
+
+void serial_put_bytes(struct buf *b, struct str s)
+{
+    serial_put(b, s.n);
+    buf_add_str(b, s);
+}
+
+struct str serial_get_raw(struct serial_reader *r, uint64_t n)
+{
+    if (r->bad || n > r->rest.n) {
+        r->bad = true;
+        return (struct str){ 0 };
+    }
+    struct str s = str_slice(r->rest.p, (size_t)n);
+    r->rest = str_from(r->rest, (size_t)n);
+    return s;
+}
+
+uint64_t serial_get(struct serial_reader *r)
+{
+    struct str s = serial_get_raw(r, 8);
+    uint64_t v = 0;
+
+    for (int i = 0; i < 8 && s.n; i++)
+        v |= (uint64_t)(unsigned char)s.p[i] << 8 * i;
+    return v;
+}
+
+struct str serial_get_bytes(struct serial_reader *r)
+{
+    return serial_get_raw(r, serial_get(r));
+}
+
+size_t serial_get_count(struct serial_reader *r, size_t least)
+{
+    uint64_t n = serial_get(r);
+
+    if (n > r->rest.n / least)
+        r->bad = true;
+    return r->bad ? 0 : (size_t)n;
+}

@@ -1,0 +1,10 @@
+/* parking.h - sessions are put away when a server stops, for the next one. */
+#ifndef GATEWAY_PARKING_H
+#define GATEWAY_PARKING_H
+
+struct gateway;
+
+/* Puts away what can go on later. Nothing happens any more, on so many loops. */
+void parking_fill(struct gateway *g, unsigned loops);
+
+#endif

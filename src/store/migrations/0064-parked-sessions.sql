@@ -1,0 +1,13 @@
+-- Sessions of a server that was stopped, until the next one runs and their clients come back.
+create table parked_sessions (
+    number bigint primary key not null,
+    user_id bigint not null,
+    until_ms bigint not null,
+    body bytea not null
+);
+
+-- At most one row; open: 1 when nothing has happened since they were written.
+create table parking (
+    id bigint primary key not null,
+    open bigint not null
+);
