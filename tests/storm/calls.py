@@ -14,7 +14,7 @@ import subprocess
 import time
 import urllib.parse
 
-from document import Document
+from document import PICTURE, PNG, SOUND, Document
 from storm import SECONDS, dice, expect, run_cases, server_for_storm, until_over
 
 SLOWEST = 20  # seconds, with sanitizers, on a busy machine
@@ -22,6 +22,8 @@ QUICK = ("--password-memory", "1", "--password-passes", "1")
 # Calls that wait for somebody else, or end the world that the others need.
 RARE = {"POST /api/v10/auth/logout": 0.05, "DELETE /api/v10/guilds/{guild.id}": 0.2,
         "POST /api/v10/users/@me/delete": 0.1, "POST /api/v10/users/@me/disable": 0.1}
+# Forms whose plain parts are members of the body.
+PARTS = {"create_guild_sticker"}
 
 
 class World:
@@ -104,13 +106,50 @@ class World:
             self.note(kind, id_)
         for c in channels:
             self.note("channel", c["id"])
+        self.furnish(guild["id"], text["id"], token)
         self.homes = [*self.homes[-6:], (token, self.home), (f"Bot {bot}", self.home)]
+
+    def furnish(self, guild, channel, token):
+        """What has routes of its own, so that those have something to find."""
+        place = f"/api/v10/guilds/{guild}"
+        form, kind = parts_of({"name": "words", "tags": "a", "description": ""}, ("file", "a.png", PICTURE))
+        status, _, text = self.ask("POST", f"{place}/stickers", form, {"Content-Type": kind, "Authorization": token})
+        expect(status == 201, f"{status} {text[:300]}")
+        self.note("sticker", json.loads(text)["id"])
+        begin, end = (time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + h * 3600)) for h in (24, 25))
+        for kind, path, body in (
+                ("emoji", f"{place}/emojis", {"name": "words", "image": PNG}),
+                ("sound", f"{place}/soundboard-sounds", {"name": "words", "sound": SOUND}),
+                ("rule", f"{place}/auto-moderation/rules",
+                 {"name": "words", "event_type": 1, "trigger_type": 1, "enabled": True, "actions": [{"type": 1}],
+                  "trigger_metadata": {"keyword_filter": ["roll*"], "regex_patterns": ["b+"]}}),
+                ("event", f"{place}/scheduled-events",
+                 {"name": "words", "entity_type": 3, "privacy_level": 2, "scheduled_start_time": begin,
+                  "scheduled_end_time": end, "entity_metadata": {"location": "here"},
+                  "recurrence_rule": {"start": begin, "frequency": 3, "interval": 1}}),
+                ("channel", f"/api/v10/channels/{channel}/threads", {"name": "words", "type": 11}),
+                ("channel", f"{place}/channels", {"name": "words", "type": 15}),
+                ("channel", f"{place}/channels", {"name": "words", "type": 5}),
+                ("message", f"/api/v10/channels/{channel}/messages",
+                 {"poll": {"question": {"text": "words"}, "answers": [{"poll_media": {"text": "a"}}] * 2}})):
+            made = self.must("POST", path, body, token)
+            self.note(kind, made.get("id") or made["sound_id"])
+        self.note("answer", "1")
 
     def credential(self):
         token, self.home = self.d.choice(self.homes)
         if self.d.random() < 0.02:
             return self.d.choice([None, "x", "Bot x.y.z", "Bearer z"])
         return token
+
+
+def parts_of(fields, file):
+    """A form of plain parts and one file, and its type."""
+    part = b'--b\r\nContent-Disposition: form-data; name="%s"%s\r\n\r\n%s\r\n'
+    name, filename, data = file
+    form = b"".join(part % (k.encode(), b"", str(v).encode("utf-8", "replace")) for k, v in fields.items())
+    form += part % (name.encode(), b'; filename="%s"' % filename.encode(), data)
+    return form + b"--b--\r\n", "multipart/form-data; boundary=b"
 
 
 def path_of(world, doc, path, operation):
@@ -139,6 +178,9 @@ def body_of(world, doc, operation):
     if kind == "application/x-www-form-urlencoded" and isinstance(value, dict):
         return urllib.parse.urlencode({k: str(v).encode("utf-8", "replace") for k, v in value.items()}).encode(), {
             "Content-Type": kind}
+    if kind == "multipart/form-data" and isinstance(value, dict) and operation["operationId"] in PARTS:
+        form, kind = parts_of(value, ("file", "a.png", world.d.choice([PICTURE, b"", b"{}", PICTURE[:40]])))
+        return form, {"Content-Type": kind}
     if kind == "multipart/form-data":
         part = b'--b\r\nContent-Disposition: form-data; name="%s"\r\n%s\r\n%s\r\n'
         text = (part % (b"payload_json", b"Content-Type: application/json\r\n", text)
@@ -185,7 +227,8 @@ def one_call(world, doc, operation):
         world.problems.setdefault(row["operationId"], f"{what}: {why}")
     if value is not None:
         kind = path.rpartition("}")[0].rpartition("{")[2] if path.endswith("}") else path.rpartition("/")[2]
-        world.gather(value, kind.removesuffix(".id").removesuffix("s"))
+        kind = kind.removesuffix(".id").removesuffix("s")
+        world.gather(value, {"soundboard-sound": "sound", "scheduled-event": "event"}.get(kind, kind))
     if (answer[0] == 401 and token and len(token) > 20) or world.d.random() < 0.004:
         world.newcomer()  # somebody logged them out
 

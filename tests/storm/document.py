@@ -4,8 +4,10 @@ whether an answer fits."""
 import base64
 import re
 
-PNG = "data:image/png;base64," + base64.b64encode(base64.b64decode(
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==")).decode()
+PICTURE = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==")
+PNG = "data:image/png;base64," + base64.b64encode(PICTURE).decode()
+SOUND = "data:audio/mpeg;base64," + base64.b64encode((b"\xff\xfb\x90\x64" + bytes(413)) * 10).decode()
 WORDS = ["a", "ada", "bob-1", "x" * 32, "x" * 33, "x" * 100, "x" * 101, "x" * 2000, "x" * 2001, "", " ", "\u202e",
          "\0", "\n", "é", "日本語", "😀" * 30, "<@1>", "@everyone", "http://127.0.0.1:1/", "javascript:1", "../..",
          "%00", "'; drop table users; --", "null", "true", "1e9", "-1", "a,b", PNG]
@@ -91,6 +93,8 @@ class Document:
         if high and d.random() < 0.5:
             n = d.choice([max(low - 1, 0), low, low + 1, min(high, 70000) - 1, min(high, 70000), min(high, 70000) + 1])
             return d.choice("ab é"[:3]) * max(n, 0)
+        if name == "sound" and d.random() < 0.7:
+            return SOUND
         if d.random() < 0.3:
             return PNG
         return d.choice(WORDS) if d.random() < 0.4 else d.choice(["ada", "general", "roll", "some words", "b_1"])
