@@ -48,6 +48,15 @@ enum err automod_rules_light(struct tx *tx, snowflake guild_id, struct list *ret
 enum err automod_count_echo(struct tx *tx, snowflake guild_id, snowflake user_id, struct str text,
                             bool *ret_spam);
 
+/* --- routes.c ------------------------------------------------------------------------- */
+
+void automod_announce(struct call *call, enum event event, const struct automod_rule *r);
+
+/* --- exempt.c ------------------------------------------------------------------------- */
+
+enum err automod_forget_role(struct call *call, const struct role *role);
+enum err automod_forget_channel(struct call *call, const struct channel *c);
+
 /* --- audit.c -------------------------------------------------------------------------- */
 
 /* before, now: NULL where there was none, or is none any more. */

@@ -255,4 +255,6 @@ const struct hooks automod_hooks = {
     .name_judged = automod_judge_name,
     .member_arrived = automod_meet_newcomer,
     .account_changed = automod_account_changed,
+    .role_gone = automod_forget_role,
+    .channel_ending = automod_forget_channel,
 };

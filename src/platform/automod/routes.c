@@ -104,7 +104,7 @@ static enum err rule_from_draft(struct call *call, struct automod_rule *ret)
     return e ? e : check_room(call, ret);
 }
 
-static void rule_announce(struct call *call, enum event event, const struct automod_rule *r)
+void automod_announce(struct call *call, enum event event, const struct automod_rule *r)
 {
     call_emit(call, event, to_entitled(r->guild_id, 0, PERMISSION(MANAGE_GUILD)),
               &automod_rule_schema, r);
@@ -147,7 +147,7 @@ static enum err create_auto_moderation_rule(struct call *call)
         e = automod_audit(call, NULL, &rule);
     if (e)
         return e;
-    rule_announce(call, EVENT_AUTO_MODERATION_RULE_CREATE, &rule);
+    automod_announce(call, EVENT_AUTO_MODERATION_RULE_CREATE, &rule);
     return call_reply(call, &rule);
 }
 
@@ -180,7 +180,7 @@ static enum err modify_auto_moderation_rule(struct call *call)
         e = automod_audit(call, &before, &now);
     if (e)
         return e;
-    rule_announce(call, EVENT_AUTO_MODERATION_RULE_UPDATE, &now);
+    automod_announce(call, EVENT_AUTO_MODERATION_RULE_UPDATE, &now);
     return call_reply(call, &now);
 }
 
@@ -197,7 +197,7 @@ static enum err delete_auto_moderation_rule(struct call *call)
     if (!e)
         e = automod_audit(call, &rule, NULL);
     if (!e)
-        rule_announce(call, EVENT_AUTO_MODERATION_RULE_DELETE, &rule);
+        automod_announce(call, EVENT_AUTO_MODERATION_RULE_DELETE, &rule);
     return e;
 }
 

@@ -93,7 +93,8 @@ static const struct route routes[] = {
         .fires =
             (const enum event[]){ EVENT_CHANNEL_DELETE, EVENT_CHANNEL_UPDATE, EVENT_THREAD_DELETE,
                                   EVENT_CHANNEL_RECIPIENT_REMOVE, EVENT_STAGE_INSTANCE_DELETE,
-                                  EVENT_MESSAGE_CREATE, EVENT_GUILD_UPDATE, HANG_UP_EVENTS,
+                                  EVENT_MESSAGE_CREATE, EVENT_GUILD_UPDATE,
+                                  EVENT_AUTO_MODERATION_RULE_UPDATE, HANG_UP_EVENTS,
                                   EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, EVENT_NONE },
         .handle = remove_channel,
     },

@@ -177,6 +177,33 @@ static void a_guild_has_six_of_words_and_one_of_each_other(struct world *w)
     expect(world_number(w, "select count(*) from automod_rules") == 7);
 }
 
+static void what_is_gone_is_exempt_no_longer(struct world *w)
+{
+    struct home h = world_home(w, 0);
+    struct answer a = client_post(h.ada, "{'name': 'kind'}", "/guilds/%s/roles", h.guild);
+    const char *role = TEXT(w, "%s", answer_text(a, "id")), *channel, *rule;
+
+    a = client_post(h.ada, "{'name': 'free', 'type': 0}", "/guilds/%s/channels", h.guild);
+    channel = TEXT(w, "%s", answer_text(a, "id"));
+    a = client_post(h.ada, WORDS, RULES, h.guild);
+    rule = TEXT(w, "%s", answer_text(a, "id"));
+    expect_status(client_patch(h.ada,
+                               TEXT(w, "{'exempt_roles': ['5', '%s'], 'exempt_channels': ['%s']}",
+                                    role, channel),
+                               RULE, h.guild, rule),
+                  200);
+    forget_told(w);
+    expect_status(client_delete(h.ada, "/guilds/%s/roles/%s", h.guild, role), 204);
+    expect_told(w, auditors(h.guild), "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 32}");
+    expect_told(w, to_guild(id_of(h.guild)), "GUILD_ROLE_DELETE", "{'role_id': '%s'}", role);
+    expect_told(w, managers(h.guild), "AUTO_MODERATION_RULE_UPDATE",
+                "{'exempt_roles': ['5'], 'exempt_channels': ['%s']}", channel);
+    expect_status(client_delete(h.ada, "/channels/%s", channel), 200);
+    expect_json(client_get(h.ada, RULE, h.guild, rule),
+                "{'exempt_roles': ['5'], 'exempt_channels': [], 'trigger_metadata': "
+                "{'keyword_filter': ['cat']}}");
+}
+
 static const char *thousand_words(struct world *w, char letter)
 {
     char *words = arena_alloc(world_arena(w), 1000 * 64), *end = words;
@@ -242,6 +269,7 @@ const struct test automod_rules_tests[] = {
     TEST(bodies_are_checked),
     TEST(patterns_of_a_guild_cost_so_much_together),
     TEST(a_guild_has_six_of_words_and_one_of_each_other),
+    TEST(what_is_gone_is_exempt_no_longer),
     TEST(a_thousand_words_are_exchanged),
     TEST(only_bots_who_manage_the_guild_hear_of_rules),
     { 0 },

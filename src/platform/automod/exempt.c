@@ -1,0 +1,64 @@
+/* exempt.c - rules no longer name roles and channels that are gone. */
+#include "model/ids.h"
+#include "model/rows.h"
+#include "platform/automod/internal.h"
+
+static const char WITH_ROLE[] =
+    "select id from automod_rules where guild_id = $1 and exempt_roles like $2";
+static const char WITH_CHANNEL[] =
+    "select id from automod_rules where guild_id = $1 and exempt_channels like $2";
+static const char SET_EXEMPT[] =
+    "update automod_rules set exempt_roles = $2, exempt_channels = $3 where id = $1";
+
+static void ids_remove(struct list *ids, snowflake id)
+{
+    snowflake *all = ids->items;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < ids->count; i++)
+        if (all[i] != id)
+            all[kept++] = all[i];
+    ids->count = kept;
+}
+
+/* What is compiled of a rule does not name them, so the version stays. */
+static enum err rule_forget(struct call *call, snowflake guild_id, snowflake rule_id, snowflake id)
+{
+    struct arena *a = call->arena;
+    struct automod_rule r;
+    enum err e = automod_rule_find(call->tx, guild_id, rule_id, &r);
+
+    /* One that is written with the same digits among its own was found, too. */
+    if (e || !(ids_hold(&r.exempt_roles, id) || ids_hold(&r.exempt_channels, id)))
+        return e;
+    ids_remove(&r.exempt_roles, id);
+    ids_remove(&r.exempt_channels, id);
+    e = tx_exec(call->tx, SET_EXEMPT,
+                BIND(v_id(rule_id), v_text(column_encode(a, &type_ids, &r.exempt_roles)),
+                     v_text(column_encode(a, &type_ids, &r.exempt_channels))),
+                NULL);
+    if (!e)
+        automod_announce(call, EVENT_AUTO_MODERATION_RULE_UPDATE, &r);
+    return e;
+}
+
+static enum err rules_forget(struct call *call, const char *sql, snowflake guild_id, snowflake id)
+{
+    struct list rules = { 0 };
+    struct str like = str_printf(call->arena, "%%%llu%%", (unsigned long long)id);
+    enum err e = tx_ids(call->tx, sql, BIND(v_id(guild_id), v_text(like)), &rules);
+
+    for (size_t i = 0; !e && i < rules.count; i++)
+        e = rule_forget(call, guild_id, ((const snowflake *)rules.items)[i], id);
+    return e;
+}
+
+enum err automod_forget_role(struct call *call, const struct role *role)
+{
+    return rules_forget(call, WITH_ROLE, role->guild_id, role->id);
+}
+
+enum err automod_forget_channel(struct call *call, const struct channel *c)
+{
+    return rules_forget(call, WITH_CHANNEL, c->guild_id.value, c->id);
+}
