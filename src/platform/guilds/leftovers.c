@@ -46,19 +46,26 @@ struct leftovers {
               " where message_id in (" MESSAGES ") limit $2)"                        \
     }
 
-static const struct leftovers of_channel[] = {
+static const struct leftovers before_messages[] = {
     WEBHOOKS_OF("channel_id"),
     INVITES_OF("channel_id"),
     { "update files set gone = 1 where id in (select a.file_id from attachments a where a.id in "
       "(" ATTACHMENTS ") and not exists (select 1 from attachments b where b.file_id = a.file_id "
       "and b.id not in (" ATTACHMENTS ")))",
       "delete from attachments where id in (" ATTACHMENTS ")" },
+    { 0 },
+};
+
+/* What hangs on the messages that go next, and nothing else does. */
+static const struct leftovers of_messages[] = {
     { NULL, "delete from reaction_users where (reaction_id, burst, user_id) in (select "
             "reaction_id, burst, user_id from reaction_users where reaction_id in (" REACTIONS
             ") limit $2)" },
     { NULL, "delete from reaction_counts where (reaction_id, lane) in (select reaction_id, lane "
             "from reaction_counts where reaction_id in (" REACTIONS ") limit $2)" },
     { NULL, "delete from reactions where id in (" REACTIONS " limit $2)" },
+    { NULL, "delete from jobs where kind = 'poll-end' and key in (select message_id from polls "
+            "where message_id in (" MESSAGES ") limit $2)" },
     POLLS_OF("poll_votes", "message_id, answer_id, user_id"),
     POLLS_OF("poll_voters", "message_id, user_id"),
     POLLS_OF("poll_counts", "message_id, answer_id, lane"),
@@ -67,7 +74,12 @@ static const struct leftovers of_channel[] = {
             "message_id from crossposts where source_id in (" MESSAGES ") limit $2)" },
     { NULL, "delete from crossposts where (source_id, message_id) in (select source_id, "
             "message_id from crossposts where message_id in (" MESSAGES ") limit $2)" },
-    { NULL, "delete from messages where id in (" MESSAGES ")" },
+    { 0 },
+};
+static const struct leftovers messages = { NULL,
+                                           "delete from messages where id in (" MESSAGES ")" };
+
+static const struct leftovers after_messages[] = {
     { NULL, "delete from read_states where (user_id, kind, entity_id) in (select user_id, kind, "
             "entity_id from read_states where entity_id = $1 limit $2)" },
     { NULL, "delete from mention_notes where (channel_id, message_id, kind, target_id) in (select "
@@ -85,6 +97,8 @@ static const struct leftovers of_channel[] = {
             "(select guild_id, target_id, entity_id, type from command_permissions "
             "where entity_id = $1 limit $2)" },
     COMMAND_INDEX,
+    { NULL, "delete from jobs where kind = 'archive_thread' and key = $1 and "
+            "cast($2 as bigint) > 0" },
     { PICTURES("channel-icons", "id", "icon",
                "select id, icon from channels where id = $1 limit $2"),
       "delete from channels where id = $1 and cast($2 as bigint) > 0" },
@@ -144,6 +158,9 @@ static const struct leftovers of_guild[] = {
     { NULL, "delete from scheduled_event_users where (event_id, exception_id, user_id) in (select "
             "event_id, exception_id, user_id from scheduled_event_users where event_id in (select "
             "id from scheduled_events where guild_id = $1) limit $2)" },
+    { NULL, "delete from jobs where kind = 'scheduled-event' and key in (select key from jobs "
+            "where kind = 'scheduled-event' and key in (select id from scheduled_events where "
+            "guild_id = $1) limit $2)" },
     { PICTURES("guild-events", "id", "image",
                "select id, image from scheduled_events where guild_id = $1 order by id limit $2"),
       "delete from scheduled_events where id in "
@@ -196,6 +213,7 @@ static const struct leftovers of_guild[] = {
 
 enum {
     ROWS_OF_STATEMENT = 20,
+    ROWS_OF_NOTHING = 24,      /* what a channel without any rows is counted for */
     STEP_NS = 4 * 1000 * 1000, /* a step ends here, however few rows it has removed */
 };
 
@@ -265,6 +283,33 @@ static enum err next_of(struct tx *tx, const char *sql, snowflake id, snowflake 
     return e;
 }
 
+/* A few at a time, and before them what hangs on them. Its rows were looked for with at least as
+ * large a portion, so that none of them is left without its message. */
+static enum err remove_messages(struct call *call, snowflake id, struct leftovers_step *step)
+{
+    int64_t portion = 0, gone = 0;
+    enum err e = OK;
+
+    while (!e && step->room > 0 && gone == portion) {
+        e = remove_rows(call, of_messages, id, step);
+        if (e || step->room <= 0)
+            return e;
+        portion = step_portion(step);
+        e = remove_some(call, &messages, id, portion, &gone);
+        step_count(step, gone);
+    }
+    return e;
+}
+
+static enum err remove_channel_rows(struct call *call, snowflake id, struct leftovers_step *step)
+{
+    enum err e = remove_rows(call, before_messages, id, step);
+
+    if (!e)
+        e = remove_messages(call, id, step);
+    return e ? e : remove_rows(call, after_messages, id, step);
+}
+
 static enum err remove_channels(struct call *call, const char *next, snowflake id,
                                 struct leftovers_step *step)
 {
@@ -275,9 +320,9 @@ static enum err remove_channels(struct call *call, const char *next, snowflake i
     while (!e && found && step->room > 0) {
         e = next_of(call->tx, next, id, &channel_id, &found);
         if (!e && found)
-            e = remove_rows(call, of_channel, channel_id, step);
+            e = remove_channel_rows(call, channel_id, step);
         /* Looking for rows where there are none takes time as well. */
-        step_count(step, COUNT_OF(of_channel));
+        step_count(step, ROWS_OF_NOTHING);
     }
     return e;
 }
@@ -290,7 +335,7 @@ static enum err step_channel(struct call *call, snowflake id)
     enum err e = remove_channels(call, THREAD_OF_CHANNEL, id, &step);
 
     if (!e)
-        e = remove_rows(call, of_channel, id, &step);
+        e = remove_channel_rows(call, id, &step);
     return e || step.room > 0 ? e : job_schedule(call, &channel_leftovers, id, clock_us(), STR(""));
 }
 

@@ -5,6 +5,7 @@
 #include "api/api.h"
 #include "apps.h"
 #include "base/clock.h"
+#include "base/timestamp.h"
 #include "files.h"
 #include "gate.h"
 #include "platform/guilds/leftovers.h"
@@ -164,6 +165,63 @@ static void threads_go_with_their_channel(struct world *w)
     expect_json(client_get(ada, "/guilds/%s/threads/active", v.id), "{'threads': []}");
     expect_number(w, 0, "select count(*) from channels");
     expect_number(w, 0, "select count(*) from messages");
+}
+
+/* More messages than go at a time: each takes along what hangs on it, and what was to come. */
+static void polls_reactions_and_jobs_go_with_their_channel(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct venue v = world_venue(w, ada);
+
+    for (int i = 0; i < 25; i++) {
+        struct answer a = client_post(
+            ada,
+            "{'poll': {'question': {'text': '?'}, 'answers': [{'poll_media': {'text': 'a'}}, "
+            "{'poll_media': {'text': 'b'}}], 'duration': 700}}",
+            "/channels/%s/messages", v.channel);
+        const char *id = answer_text(a, "id");
+
+        client_put(ada, "", "/channels/%s/messages/%s/reactions/%%F0%%9F%%91%%8D/@me", v.channel,
+                   id);
+        client_put(ada, "{'answer_ids': [1]}", "/channels/%s/polls/%s/answers/@me", v.channel, id);
+    }
+    expect_status(
+        client_post(ada, "{'name': 'aside', 'type': 11}", "/channels/%s/threads", v.channel), 201);
+    expect_number(w, 25, "select count(*) from poll_votes");
+    expect_number(w, 25, "select count(*) from reaction_users");
+    expect_number(w, 26, "select count(*) from jobs where kind in ('poll-end', 'archive_thread')");
+    expect_status(client_delete(ada, "/channels/%s", v.channel), 200);
+    ended(w);
+    expect_number(w, 0,
+                  "select (select count(*) from polls) + (select count(*) from poll_votes) + "
+                  "(select count(*) from poll_voters) + (select count(*) from poll_counts)");
+    expect_number(w, 0,
+                  "select (select count(*) from reactions) + (select count(*) from "
+                  "reaction_users) + (select count(*) from reaction_counts)");
+    expect_number(w, 0, "select count(*) from jobs where kind in ('poll-end', 'archive_thread')");
+}
+
+static void events_of_a_guild_that_is_gone_do_not_begin(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct venue v = world_venue(w, ada);
+    int64_t now = clock_us();
+    char start[40], end[40];
+
+    timestamp_format(now + INT64_C(86400000000), start);
+    timestamp_format(now + INT64_C(90000000000), end);
+    expect_status(client_post(ada,
+                              TEXT(w,
+                                   "{'name': 'fair', 'privacy_level': 2, 'entity_type': 3, "
+                                   "'scheduled_start_time': '%s', 'scheduled_end_time': '%s', "
+                                   "'entity_metadata': {'location': 'here'}}",
+                                   start, end),
+                              "/guilds/%s/scheduled-events", v.id),
+                  200);
+    expect_number(w, 1, "select count(*) from jobs where kind = 'scheduled-event'");
+    expect_status(client_delete(ada, "/guilds/%s", v.id), 204);
+    ended(w);
+    expect_number(w, 0, "select count(*) from jobs where kind = 'scheduled-event'");
 }
 
 static void channels_of_a_category_stay(struct world *w)
@@ -382,6 +440,8 @@ const struct test leftovers_tests[] = {
     TEST(versions_of_indexes_go_with_what_they_are_of),
     TEST(a_removal_goes_on_after_a_restart),
     TEST(threads_go_with_their_channel),
+    TEST(polls_reactions_and_jobs_go_with_their_channel),
+    TEST(events_of_a_guild_that_is_gone_do_not_begin),
     TEST(channels_of_a_category_stay),
     TEST(everything_of_a_guild_goes_with_its_files),
     TEST(a_group_that_nobody_is_in_goes_with_its_icon),
