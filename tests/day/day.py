@@ -12,6 +12,7 @@ is there after the first hours must be there at the end, and no more.
 
 import base64
 import contextlib
+import json
 import os
 import sqlite3
 import struct
@@ -35,6 +36,7 @@ SETTLE_S = 60
 
 PICTURE = "data:image/png;base64," + (
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==")
+SOUND = "data:audio/mpeg;base64," + base64.b64encode((b"\xff\xfb\x90\x64" + bytes(413)) * 10).decode()
 
 # Accounts and what they are known by stay for good.
 STAYS = {"users", "known_addresses", "user_settings", "file_owners"}
@@ -131,14 +133,21 @@ class Scene:
 # --- a quarter of an hour --------------------------------------------------------------------
 
 
-def upload(scene, client, channel):
-    body = (b"--edge\r\nContent-Disposition: form-data; name=\"files[0]\"; filename=\"a.txt\"\r\n\r\n"
-            + base64.b64encode(os.urandom(30000)) + b"\r\n--edge--\r\n")
-    client.connection.request("POST", f"/api/v10/channels/{channel}/messages", body, {
+def send_parts(client, path, *parts):
+    """Parts of a form: (what stands behind form-data, bytes)."""
+    body = b"".join(b"--edge\r\nContent-Disposition: form-data; " + head + b"\r\n\r\n" + data + b"\r\n"
+                    for head, data in parts) + b"--edge--\r\n"
+    client.connection.request("POST", f"/api/v10{path}", body, {
         "Authorization": client.token, "Content-Type": "multipart/form-data; boundary=edge"})
     answer = client.connection.getresponse()
     text = answer.read()
-    expect(answer.status == 200, f"the upload answered {answer.status}: {text[:200]!r}")
+    expect(answer.status in (200, 201), f"{path} answered {answer.status}: {text[:200]!r}")
+    return json.loads(text)
+
+
+def upload(client, channel):
+    send_parts(client, f"/channels/{channel}/messages",
+               (b'name="files[0]"; filename="a.txt"', base64.b64encode(os.urandom(30000))))
 
 
 def talk(scene, channel):
@@ -146,7 +155,7 @@ def talk(scene, channel):
     for client in scene.crew:
         ids = [scene.ask(client, "POST", f"/channels/{channel}/messages", {"content": "hello " * 20})
                ["id"] for _ in range(6)]
-        upload(scene, client, channel)
+        upload(client, channel)
         scene.ask(client, "PATCH", f"/channels/{channel}/messages/{ids[0]}", {"content": "changed"})
         scene.ask(client, "DELETE", f"/channels/{channel}/messages/{ids[1]}")
     scene.ask(scene.crew[0], "PUT", f"/channels/{channel}/messages/pins/{ids[2]}")
@@ -171,6 +180,70 @@ def connect(scene):
     for wire in wires[::2]:
         wire.socket.sendall(b"\x88\x82\0\0\0\0\x03\xe8")
     return wires
+
+
+def furnish(scene, guild):
+    """What a guild has besides people and channels: made and changed, and half of it deleted."""
+    owner = scene.crew[0]
+    place = f"/guilds/{guild}"
+    picture = base64.b64decode(PICTURE.partition(",")[2])
+    for number in range(2):
+        begin, end = (time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(
+            time.time() + scene.clock.ahead / 1e9 + hours * 3600)) for hours in (24, 25))
+        made = [
+            f"{place}/emojis/" + scene.ask(owner, "POST", f"{place}/emojis",
+                                           {"name": "wave", "image": PICTURE})["id"],
+            f"{place}/stickers/" + send_parts(
+                owner, f"{place}/stickers", (b'name="name"', b"wave"), (b'name="tags"', b"wave"),
+                (b'name="description"', b""), (b'name="file"; filename="a.png"', picture))["id"],
+            f"{place}/soundboard-sounds/" + scene.ask(owner, "POST", f"{place}/soundboard-sounds",
+                                                      {"name": "honk", "sound": SOUND})["sound_id"],
+            f"{place}/auto-moderation/rules/" + scene.ask(
+                owner, "POST", f"{place}/auto-moderation/rules",
+                {"name": "words", "event_type": 1, "trigger_type": 1, "enabled": True,
+                 "actions": [{"type": 1}], "trigger_metadata": {"keyword_filter": [f"bad{number}*"]}})["id"],
+            f"{place}/scheduled-events/" + scene.ask(
+                owner, "POST", f"{place}/scheduled-events",
+                {"name": "fair", "entity_type": 3, "privacy_level": 2, "scheduled_start_time": begin,
+                 "scheduled_end_time": end, "entity_metadata": {"location": "here"}, "image": PICTURE})["id"],
+        ]
+        for client in scene.crew[1:]:
+            scene.ask(client, "PUT", f"{made[-1]}/users/@me")
+        if number:
+            for path in made:
+                scene.ask(owner, "DELETE", path)
+
+
+def chat(scene, guild, channel):
+    """Reactions, polls, threads, posts, forwards, news and hooks; some of it goes, the rest with the guild."""
+    owner, *others = scene.crew
+    said = scene.ask(owner, "POST", f"/channels/{channel}/messages", {"content": "look"})["id"]
+    poll = scene.ask(owner, "POST", f"/channels/{channel}/messages", {"poll": {
+        "question": {"text": "which"}, "answers": [{"poll_media": {"text": "a"}}, {"poll_media": {"text": "b"}}],
+        "duration": 1}})["id"]
+    forum, news, target = (scene.ask(owner, "POST", f"/guilds/{guild}/channels", {"name": "c", "type": kind})["id"]
+                           for kind in (15, 5, 0))
+    thread = scene.ask(owner, "POST", f"/channels/{channel}/messages/{said}/threads", {"name": "more"})["id"]
+    post = scene.ask(owner, "POST", f"/channels/{forum}/threads", {"name": "post", "message": {"content": "x"}})["id"]
+    scene.ask(owner, "POST", f"/channels/{news}/followers", {"webhook_channel_id": target})
+    told = scene.ask(owner, "POST", f"/channels/{news}/messages", {"content": "news"})["id"]
+    scene.ask(owner, "POST", f"/channels/{news}/messages/{told}/crosspost", {})
+    hook = scene.ask(owner, "POST", f"/channels/{channel}/webhooks", {"name": "hook"})
+    scene.ask(owner, "POST", f"/webhooks/{hook['id']}/{hook['token']}?wait=true", {"content": "hook"})
+    for client in others:
+        scene.ask(client, "PUT", f"/channels/{channel}/messages/{said}/reactions/%F0%9F%91%8D/@me")
+        scene.ask(client, "PUT", f"/channels/{channel}/polls/{poll}/answers/@me", {"answer_ids": [1]})
+        scene.ask(client, "POST", f"/channels/{thread}/messages", {"content": "in it"})
+        scene.ask(client, "PUT", f"/channels/{post}/thread-members/@me")
+        scene.ask(client, "POST", f"/channels/{channel}/messages/{poll}/ack", {})
+        scene.ask(client, "POST", f"/channels/{channel}/messages", {
+            "message_reference": {"type": 1, "channel_id": channel, "message_id": said}})
+        scene.ask(client, "PATCH", f"/users/@me/guilds/{guild}/settings", {"muted": True})
+        scene.ask(client, "PATCH", "/users/@me/settings-proto/1", {"settings": "EgJhYg=="})
+    scene.ask(owner, "DELETE", f"/channels/{channel}/messages/{said}")
+    scene.ask(owner, "POST", f"/channels/{channel}/polls/{poll}/expire", {})
+    scene.ask(owner, "DELETE", f"/channels/{post}")
+    scene.ask(owner, "DELETE", f"/webhooks/{hook['id']}")
 
 
 def use_private(scene):
@@ -213,6 +286,8 @@ def quarter_of_an_hour(scene):
         scene.ask(client, "POST", f"/invites/{invite}", {})
     wires = connect(scene)
     talk(scene, channel)
+    furnish(scene, guild)
+    chat(scene, guild, channel)
     use_private(scene)
     moderate(scene, guild)
     use_application(scene)
