@@ -344,3 +344,8 @@ struct gateway *guildhall_gateway(const struct guildhall *g)
 {
     return g->gateway;
 }
+
+struct voice *guildhall_voice(const struct guildhall *g)
+{
+    return g->voice;
+}

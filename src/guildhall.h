@@ -49,6 +49,7 @@ struct store *guildhall_store(const struct guildhall *g);
 struct auth *guildhall_auth(const struct guildhall *g);
 struct api *guildhall_api(const struct guildhall *g);
 struct gateway *guildhall_gateway(const struct guildhall *g);
+struct voice *guildhall_voice(const struct guildhall *g);
 
 /* The store alone, for tools: to write while no server runs on the data, or only to
  * read beside one. */

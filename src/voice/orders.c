@@ -420,3 +420,14 @@ void voice_free(struct voice *v)
     mem_free(v->later);
     mem_free(v);
 }
+
+size_t voice_places_kept(struct voice *v)
+{
+    size_t at = 0, count = 0;
+
+    pthread_mutex_lock(&v->lock);
+    for (struct line *l; (l = map_next(&v->lines, &at));)
+        count += l->spots.count;
+    pthread_mutex_unlock(&v->lock);
+    return count;
+}

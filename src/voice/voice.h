@@ -41,5 +41,7 @@ struct str voice_endpoint(struct arena *arena, struct str region);
 /* For gateway_hooks; v may be NULL. False: the opcode does not take such data. */
 bool voice_command(struct voice *v, const struct gateway_caller *who, int op, struct str d);
 void voice_ended(struct voice *v, const struct gateway_caller *who);
+/* Places that something is kept of for sessions, for tests: where they were told something. */
+size_t voice_places_kept(struct voice *v);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "voice/voice.h"
 #include "waits.h"
 
 static const char *token_of(struct client *c, const struct dom *d)
@@ -249,6 +250,21 @@ static void who_joins_voice_too_often_waits(struct world *w)
     expect_quiet(h.ada->gate);
 }
 
+/* It could name any number of guilds: nothing is kept of those where it is told nothing. */
+static void nothing_is_kept_of_guilds_that_somebody_only_names(struct world *w)
+{
+    struct hall h = world_hall(w);
+    struct client *bot = hall_bot(&h, "robot");
+
+    for (int i = 0; i < 50; i++)
+        gate_send(bot->gate, "{'op': 4, 'd': {'guild_id': '%d', 'channel_id': '%d'}}", 1000 + i,
+                  2000 + i);
+    ask_voice(bot, h.guild, h.voice, "");
+    expect_event(bot, "VOICE_STATE_UPDATE", "{'channel_id': '%s'}", h.voice);
+    expect_dispatch(bot->gate, "VOICE_SERVER_UPDATE", "{}");
+    expect_soon(voice_places_kept(guildhall_voice(world_server(w))) == 1);
+}
+
 const struct test voice_places_tests[] = {
     TEST(the_same_voice_channel_again_is_answered_unless_a_socket_lives),
     TEST(another_session_takes_voice_over),
@@ -260,5 +276,6 @@ const struct test voice_places_tests[] = {
     TEST(a_large_guild_shows_the_members_in_voice),
     TEST(where_voice_is_is_told_once_a_second),
     TEST_WITH(who_joins_voice_too_often_waits, with_limits),
+    TEST(nothing_is_kept_of_guilds_that_somebody_only_names),
     { 0 },
 };
