@@ -20,6 +20,7 @@
 #include "platform/messages/messages.h"
 #include "platform/news/news.h"
 #include "platform/oauth2/oauth2.h"
+#include "platform/onboarding/onboarding.h"
 #include "platform/reactions/reactions.h"
 #include "platform/read_states/read_states.h"
 #include "platform/relationships/friends.h"
@@ -49,6 +50,7 @@ const struct domain *const guildhall_domains[] = {
     &guilds_domain,
     &roles_domain,
     &templates_domain,
+    &onboarding_domain,
     &members_domain,
     &bans_domain,
     &emojis_domain,

@@ -12,7 +12,8 @@ clients.WORLD["guilds"] = [{
     "members": [{"user": "helper", "roles": ["all"]}],
     "applications": [{"application": "Helper", "by": "ada"}],
 }]
-STEPS = ["ready", "template Base all 0", "synced false", "gone"]
+STEPS = ["ready", "template Base all 0", "synced false", "gone",
+         "onboarding Which? One"]
 
 
 def discord_js_arranges_a_guild(executable):

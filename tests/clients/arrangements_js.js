@@ -16,9 +16,17 @@ async function keepTemplate(guild) {
   say((await guild.fetchTemplates()).size === 0 ? 'gone' : 'still there');
 }
 
+async function askNewcomers(guild) {
+  const options = [{ title: 'One', emoji: '\u{1F525}', roles: [], channels: [] }];
+  const made = await guild.editOnboarding({ prompts: [{ title: 'Which?', options }] });
+  const prompt = (await guild.fetchOnboarding()).prompts.first();
+  say('onboarding', made.prompts.first().title, prompt.options.first().title);
+}
+
 async function goThrough() {
   const guild = client.guilds.cache.first();
   await keepTemplate(guild);
+  await askNewcomers(guild);
 }
 
 client.once('clientReady', async () => {

@@ -98,6 +98,11 @@ enum audit_action {
     AUDIT_AUTOMOD_ALERT = 144,
     AUDIT_AUTOMOD_TIMEOUT = 145,
     AUDIT_AUTOMOD_QUARANTINE = 146,
+    AUDIT_ONBOARDING_PROMPT_CREATE = 163,
+    AUDIT_ONBOARDING_PROMPT_UPDATE = 164,
+    AUDIT_ONBOARDING_PROMPT_DELETE = 165,
+    AUDIT_ONBOARDING_CREATE = 166,
+    AUDIT_ONBOARDING_UPDATE = 167,
     AUDIT_VOICE_STATUS_CREATE = 192,
     AUDIT_VOICE_STATUS_DELETE = 193,
     AUDIT_EVENT_EXCEPTION_CREATE = 200,
@@ -137,6 +142,13 @@ enum err audit_with(struct call *call, snowflake guild_id, enum audit_action act
 
 /* The call's X-Audit-Log-Reason, for what keeps it elsewhere too. */
 enum err audit_reason(struct call *call, struct opt_str *ret);
+
+/* --- settings that other folders keep, features.c ------------------------------------- */
+
+/* GUILD_UPDATE with the guild as it is now. */
+enum err guild_tell(struct call *call, snowflake id);
+/* The same after a feature was given to it or taken; also when it is so already. */
+enum err guild_turn_feature(struct call *call, snowflake id, const char *feature, bool on);
 
 /* --- the whole of it, give.c ---------------------------------------------------------- */
 

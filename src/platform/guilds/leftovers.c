@@ -169,6 +169,9 @@ static const struct leftovers of_guild[] = {
                "select id, file from sounds where guild_id = $1 order by id limit $2"),
       "delete from sounds where id in "
       "(select id from sounds where guild_id = $1 order by id limit $2)" },
+    { NULL, "delete from guild_onboarding where guild_id = $1 and cast($2 as bigint) > 0" },
+    { NULL, "delete from onboarding_answers where (guild_id, user_id) in (select guild_id, "
+            "user_id from onboarding_answers where guild_id = $1 limit $2)" },
     { NULL, "delete from guild_templates where guild_id = $1 and cast($2 as bigint) > 0" },
     { NULL, "delete from entitlements where id in (select id from entitlements where "
             "guild_id = $1 limit $2)" },

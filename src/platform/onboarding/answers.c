@@ -1,0 +1,156 @@
+/* answers.c - what a newcomer chose: the roles of these options are the member's from then on, and
+ * those of options that it chose before and does not any more are not. */
+#include "model/ids.h"
+#include "platform/members/members.h"
+#include "platform/onboarding/internal.h"
+
+/* Bits of a member's flags. */
+enum { COMPLETED_ONBOARDING = 1 << 1, STARTED_ONBOARDING = 1 << 3 };
+
+struct answering {
+    int64_t version;
+    struct list chosen, let_go; /* roles: snowflakes */
+};
+
+static const struct onboarding_option *find_option(const struct onboarding_prompt *p, snowflake id)
+{
+    const struct onboarding_option *o = p->options.items;
+
+    for (size_t i = 0; i < p->options.count; i++)
+        if (o[i].id == id)
+            return &o[i];
+    return NULL;
+}
+
+static void add_roles(struct arena *arena, const struct onboarding_option *o,
+                      const struct guild_places *places, struct list *ret)
+{
+    const snowflake *id = o->role_ids.items;
+
+    for (size_t i = 0; i < o->role_ids.count; i++) {
+        const struct role *role = places_role(places, id[i]);
+
+        if (role && !role->managed && !ids_hold(ret, role->id))
+            ids_add(arena, ret, role->id);
+    }
+}
+
+/* Are there enough answers to a question, and not too many? */
+static void check_count(struct call *call, const struct onboarding_prompt *p, size_t chosen)
+{
+    if (p->single_select && chosen > 1)
+        call_invalid(call, "onboarding_responses", FORM_CHOICES,
+                     "A question with one answer has more.");
+    if (p->required && p->in_onboarding && !chosen)
+        call_invalid(call, "onboarding_responses", "BASE_TYPE_REQUIRED",
+                     "A question that has to be answered is not.");
+}
+
+static void take_answers(struct call *call, const struct onboarding *o,
+                         const struct guild_places *places, const struct list *before,
+                         struct answering *a)
+{
+    const struct onboarding_answers *in = call->body;
+    const struct onboarding_prompt *p = o->prompts.items;
+    size_t found = 0;
+
+    for (size_t i = 0; i < o->prompts.count; i++) {
+        const struct onboarding_option *option = p[i].options.items;
+        size_t chosen = 0;
+
+        for (size_t k = 0; k < p[i].options.count; k++) {
+            if (ids_hold(&in->onboarding_responses, option[k].id)) {
+                chosen++;
+                add_roles(call->arena, &option[k], places, &a->chosen);
+            } else if (ids_hold(before, option[k].id)) {
+                add_roles(call->arena, &option[k], places, &a->let_go);
+            }
+        }
+        check_count(call, &p[i], chosen);
+        found += chosen;
+    }
+    if (found == in->onboarding_responses.count)
+        return;
+    const snowflake *id = in->onboarding_responses.items;
+    struct place all = place_key(NULL, STR("onboarding_responses"));
+    for (size_t i = 0; i < in->onboarding_responses.count; i++) {
+        struct place at = place_index(&all, i);
+        bool known = false;
+
+        for (size_t k = 0; k < o->prompts.count; k++)
+            known |= find_option(&p[k], id[i]) != NULL;
+        if (!known)
+            form_fail(&call->form, &at, FORM_CHOICES, "Value must be an option of the guild.");
+    }
+}
+
+static enum err look_at_answers(struct call *call)
+{
+    struct answering *a = call_passed(call, "answering");
+    snowflake guild_id = call->target.guild->id;
+    struct guild_places places;
+    struct onboarding o;
+    struct list before;
+    enum err e = onboarding_find(call->tx, guild_id, &o);
+
+    if (!e && !o.enabled)
+        return ERR_NOT_FOUND;
+    if (!e)
+        e = guild_places(call->tx, guild_id, &places);
+    if (!e)
+        e = answers_find(call->tx, guild_id, call->caller->id, &before);
+    if (e || call->decoded)
+        return e;
+    *a = (struct answering){ .version = o.version };
+    take_answers(call, &o, &places, &before, a);
+    return form_failed(&call->form) ? ERR_INVALID_FORM_BODY : OK;
+}
+
+enum err prepare_answer_onboarding(struct call *call)
+{
+    call_pass(call, "answering", sizeof(struct answering));
+    call->look = look_at_answers;
+    return OK;
+}
+
+/* The member's roles with what it chose now; false: they are the same. */
+static bool member_choose(struct call *call, const struct answering *a, struct member *m)
+{
+    const snowflake *had = m->roles.items, *chosen = a->chosen.items;
+    struct list roles = { 0 };
+
+    for (size_t i = 0; i < m->roles.count; i++)
+        if (!ids_hold(&a->let_go, had[i]) || ids_hold(&a->chosen, had[i]))
+            ids_add(call->arena, &roles, had[i]);
+    bool changed = roles.count != m->roles.count;
+    for (size_t i = 0; i < a->chosen.count; i++)
+        if (!ids_hold(&roles, chosen[i])) {
+            ids_add(call->arena, &roles, chosen[i]);
+            changed = true;
+        }
+    int64_t flags = m->flags | STARTED_ONBOARDING | COMPLETED_ONBOARDING;
+    changed |= flags != m->flags;
+    m->roles = roles;
+    m->flags = flags;
+    return changed;
+}
+
+/* POST and PUT /guilds/{guild.id}/onboarding-responses */
+enum err answer_onboarding(struct call *call)
+{
+    const struct answering *a = call_passed(call, "answering");
+    struct onboarding_answers answers = *(const struct onboarding_answers *)call->body;
+    struct member m = *call->target.standing->member;
+    int64_t version;
+    enum err e = onboarding_version(call->tx, m.guild_id, &version);
+
+    if (!e && version != a->version)
+        return call_look_again(call);
+    answers.guild_id = m.guild_id;
+    answers.user_id = m.user_id;
+    if (!e)
+        e = answers_save(call->tx, &answers);
+    if (!e && member_choose(call, a, &m))
+        e = member_save(call, &m);
+    return e ? e : call_reply(call, &answers);
+}

@@ -1,0 +1,74 @@
+/* routes.c - what newcomers of a guild are asked: the rows, and reading it. */
+#include "api/hooks.h"
+#include "platform/onboarding/internal.h"
+
+/* GET /guilds/{guild.id}/onboarding */
+static enum err get_onboarding(struct call *call)
+{
+    struct guild_places places;
+    struct onboarding o;
+    enum err e = onboarding_find(call->tx, call->target.guild->id, &o);
+
+    if (!e && o.version)
+        e = guild_places(call->tx, o.guild_id, &places);
+    if (e)
+        return e;
+    if (o.version)
+        onboarding_prune(&o, &places);
+    return call_reply(call, &o);
+}
+
+static enum err onboarding_forget_member(struct call *call, const struct member_leave *leave)
+{
+    return answers_forget(call->tx, leave->guild_id, leave->user->id);
+}
+
+#define ANSWERS(method_, name_)                                                                  \
+    {                                                                                            \
+        .method = (method_), .path = "/guilds/{guild.id}/onboarding-responses", .name = (name_), \
+        .doc = "Answer what newcomers are asked: the roles of the options are given, those "     \
+               "of options that were chosen before are taken.",                                  \
+        .auth = AUTH_USER, .body = &onboarding_answers_body, .reply = &onboarding_answers_reply, \
+        .status = 200,                                                                           \
+        .fires = (const enum event[]){ EVENT_GUILD_MEMBER_UPDATE, EVENT_VOICE_STATE_UPDATE,      \
+                                       EVENT_NONE },                                             \
+        .prepare = prepare_answer_onboarding, .handle = answer_onboarding                        \
+    }
+
+static const struct route routes[] = {
+    {
+        .method = GET,
+        .path = "/guilds/{guild.id}/onboarding",
+        .name = "get_onboarding",
+        .doc = "What newcomers are asked. Nothing was ever set: no prompts, and not enabled.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .reply = &type_onboarding,
+        .handle = get_onboarding,
+    },
+    {
+        .method = PUT,
+        .path = "/guilds/{guild.id}/onboarding",
+        .name = "put_onboarding",
+        .doc = "Say what newcomers are asked. It can be on while there are seven default channels "
+               "of which everybody can write in five.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .needs = PERMISSION(MANAGE_GUILD) | PERMISSION(MANAGE_ROLES),
+        .body = &onboarding_body,
+        .max_body = 2 * 1024 * 1024,
+        .reply = &type_onboarding,
+        .fires = (const enum event[]){ EVENT_GUILD_UPDATE, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE,
+                                       EVENT_NONE },
+        .prepare = prepare_put_onboarding,
+        .handle = put_onboarding,
+    },
+    ANSWERS(POST, "create_onboarding_responses"),
+    ANSWERS(PUT, "put_onboarding_responses"),
+    { 0 },
+};
+
+const struct domain onboarding_domain = {
+    .name = "Onboarding",
+    .doc = "What newcomers of guilds are asked.",
+    .routes = routes,
+    .hooks = &(const struct hooks){ .member_left = onboarding_forget_member },
+};

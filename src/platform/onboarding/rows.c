@@ -1,0 +1,179 @@
+/* rows.c - questions for newcomers and their answers in the store. */
+#include <stdlib.h>
+
+#include "model/ids.h"
+#include "model/rows.h"
+#include "platform/onboarding/internal.h"
+
+enum { LONG_TEXT = 64 * 1024 }; /* to be decoded on a loop */
+
+enum err onboarding_find(struct tx *tx, snowflake guild_id, struct onboarding *ret)
+{
+    struct arena *arena = tx_arena(tx);
+    struct rows r;
+    bool found;
+    enum err e = tx_one(tx,
+                        "select version, enabled, mode, prompts, default_channels "
+                        "from guild_onboarding where guild_id = $1",
+                        BIND(v_id(guild_id)), &r, &found);
+
+    *ret = (struct onboarding){ .guild_id = guild_id };
+    if (!e && found && row_text(&r, 3).n > LONG_TEXT)
+        e = tx_expect_long(tx);
+    if (e || !found)
+        return e;
+    ret->version = row_int(&r, 0);
+    ret->enabled = row_bool(&r, 1);
+    ret->mode = row_int(&r, 2);
+    ret->prompts = column_list(arena, &type_onboarding_prompts, row_text(&r, 3));
+    ret->default_channel_ids = column_list(arena, &type_ids, row_text(&r, 4));
+    return OK;
+}
+
+enum err onboarding_version(struct tx *tx, snowflake guild_id, int64_t *ret)
+{
+    struct rows r;
+    bool found;
+    enum err e = tx_one(tx, "select version from guild_onboarding where guild_id = $1",
+                        BIND(v_id(guild_id)), &r, &found);
+
+    *ret = !e && found ? row_int(&r, 0) : 0;
+    return e;
+}
+
+static const char SAVE_ONBOARDING[] =
+    "insert into guild_onboarding (guild_id, version, enabled, mode, prompts, default_channels) "
+    "values ($1, $2, $3, $4, $5, $6) on conflict (guild_id) do update set "
+    "version = excluded.version, enabled = excluded.enabled, mode = excluded.mode, "
+    "prompts = excluded.prompts, default_channels = excluded.default_channels";
+
+enum err onboarding_save(struct tx *tx, const struct onboarding *o, struct str prompts,
+                         struct str channels)
+{
+    return tx_exec(tx, SAVE_ONBOARDING,
+                   BIND(v_id(o->guild_id), v_int(o->version), v_int(o->enabled), v_int(o->mode),
+                        v_text(prompts), v_text(channels)),
+                   NULL);
+}
+
+/* --- answers -------------------------------------------------------------------------- */
+
+enum err answers_find(struct tx *tx, snowflake guild_id, snowflake user_id, struct list *ret)
+{
+    struct rows r;
+    bool found;
+    enum err e =
+        tx_one(tx, "select options from onboarding_answers where guild_id = $1 and user_id = $2",
+               BIND(v_id(guild_id), v_id(user_id)), &r, &found);
+
+    *ret = !e && found ? column_list(tx_arena(tx), &type_ids, row_text(&r, 0)) : (struct list){ 0 };
+    return e;
+}
+
+static const char SAVE_ANSWERS[] =
+    "insert into onboarding_answers (guild_id, user_id, options, prompts_seen, responses_seen) "
+    "values ($1, $2, $3, $4, $5) on conflict (guild_id, user_id) do update set "
+    "options = excluded.options, prompts_seen = excluded.prompts_seen, "
+    "responses_seen = excluded.responses_seen";
+
+enum err answers_save(struct tx *tx, const struct onboarding_answers *a)
+{
+    struct arena *arena = tx_arena(tx);
+
+    return tx_exec(tx, SAVE_ANSWERS,
+                   BIND(v_id(a->guild_id), v_id(a->user_id),
+                        v_text(column_encode(arena, &type_ids, &a->onboarding_responses)),
+                        v_text(column_encode(arena, &type_seen, &a->onboarding_prompts_seen)),
+                        v_text(column_encode(arena, &type_seen, &a->onboarding_responses_seen))),
+                   NULL);
+}
+
+enum err answers_forget(struct tx *tx, snowflake guild_id, snowflake user_id)
+{
+    return tx_exec(tx, "delete from onboarding_answers where guild_id = $1 and user_id = $2",
+                   BIND(v_id(guild_id), v_id(user_id)), NULL);
+}
+
+/* --- what a guild has ----------------------------------------------------------------- */
+
+static int role_order_by_id(const void *a, const void *b)
+{
+    snowflake x = ((const struct role *)a)->id, y = ((const struct role *)b)->id;
+
+    return (x > y) - (x < y);
+}
+
+static int channel_order_by_id(const void *a, const void *b)
+{
+    snowflake x = ((const struct channel *)a)->id, y = ((const struct channel *)b)->id;
+
+    return (x > y) - (x < y);
+}
+
+/* Channels come in this order. */
+enum err guild_places(struct tx *tx, snowflake guild_id, struct guild_places *ret)
+{
+    struct list threads;
+    enum err e = guild_roles(tx, guild_id, &ret->roles);
+
+    if (!e)
+        e = guild_channels(tx, guild_id, &ret->channels, &threads);
+    if (!e)
+        qsort(ret->roles.items, ret->roles.count, sizeof(struct role), role_order_by_id);
+    return e;
+}
+
+const struct role *places_role(const struct guild_places *p, snowflake id)
+{
+    struct role key = { .id = id };
+
+    return p->roles.count
+               ? bsearch(&key, p->roles.items, p->roles.count, sizeof key, role_order_by_id)
+               : NULL;
+}
+
+const struct channel *places_channel(const struct guild_places *p, snowflake id)
+{
+    struct channel key = { .id = id };
+
+    return p->channels.count ? bsearch(&key, p->channels.items, p->channels.count, sizeof key,
+                                       channel_order_by_id)
+                             : NULL;
+}
+
+static void prune_roles(struct list *ids, const struct guild_places *p)
+{
+    snowflake *id = ids->items;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < ids->count; i++)
+        if (places_role(p, id[i]))
+            id[kept++] = id[i];
+    ids->count = kept;
+}
+
+static void prune_channels(struct list *ids, const struct guild_places *p)
+{
+    snowflake *id = ids->items;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < ids->count; i++)
+        if (places_channel(p, id[i]))
+            id[kept++] = id[i];
+    ids->count = kept;
+}
+
+void onboarding_prune(struct onboarding *o, const struct guild_places *p)
+{
+    struct onboarding_prompt *prompt = o->prompts.items;
+
+    prune_channels(&o->default_channel_ids, p);
+    for (size_t i = 0; i < o->prompts.count; i++) {
+        struct onboarding_option *option = prompt[i].options.items;
+
+        for (size_t k = 0; k < prompt[i].options.count; k++) {
+            prune_roles(&option[k].role_ids, p);
+            prune_channels(&option[k].channel_ids, p);
+        }
+    }
+}
