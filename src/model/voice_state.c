@@ -77,9 +77,11 @@ struct voice_fact voice_fact_of(const struct voice_state *s)
         .guild_id = voice_guild(s),
         .user_id = s->user_id,
         .channel_id = voice_channel(s),
+        .room_id = voice_channel(s),
         .speaks = !s->mute && !s->self_mute && !s->suppress &&
                   s->request_to_speak_timestamp.given != GIVEN,
         .hears = !s->deaf && !s->self_deaf,
+        .films = s->self_video && !s->suppress,
     };
 
     if (s->salt.n == sizeof f.salt)

@@ -11,6 +11,7 @@
 #include "base/map.h"
 #include "relay/relay.h"
 #include "relay/seal.h"
+#include "relay/video.h"
 
 enum {
     VOICE_HEARTBEAT_MS = 13750,
@@ -87,7 +88,15 @@ enum note_kind {
     NOTE_SELECT,
     NOTE_SPEAKING,
     NOTE_VIDEO,
+    NOTE_WANTS,
     NOTE_ACK,
+};
+
+/* What a client says of one of its layers. */
+struct video_shown {
+    int64_t ssrc, rtx_ssrc; /* rtx_ssrc 0: nothing is sent again */
+    unsigned char quality;
+    bool active;
 };
 
 struct relay_note {
@@ -106,10 +115,18 @@ struct relay_note {
             unsigned char token[RELAY_TOKEN];
             int64_t seq_ack; /* -1: nothing was received */
         } resume;
-        const struct seal_mode *mode; /* SELECT */
+        struct {
+            const struct seal_mode *mode;
+            struct video_types types; /* that it sends video with */
+        } select;
         unsigned speaking;
-        int64_t video_ssrc; /* VIDEO */
-        int64_t seq_ack;    /* ACK */
+        struct {
+            int64_t ssrc;
+            unsigned count;
+            struct video_shown shown[RELAY_LAYERS];
+        } video;
+        struct video_wants wants;
+        int64_t seq_ack; /* ACK */
     };
     size_t n;
     char text[]; /* VIDEO: streams, a JSON list */
@@ -210,12 +227,16 @@ struct relay_seat {
     unsigned char token[RELAY_TOKEN];
 
     /* what was announced */
-    bool speaks, hears; /* as the store says */
-    bool announced;     /* the others know the SSRC */
+    bool speaks, hears, films; /* as the store says */
+    bool announced;            /* the others know the SSRC */
     unsigned speaking;
     bool filmed; /* it said something about video */
     uint32_t video_ssrc;
-    struct str streams; /* as it described them: a JSON list */
+    unsigned layer_count;
+    struct relay_layer layers[RELAY_LAYERS];
+    struct video_types types;  /* that it sends video with */
+    struct video_wants *wants; /* NULL: it has not asked for any video */
+    struct str streams;        /* as it described them: a JSON list */
 
     /* media */
     uint32_t ssrc; /* the first of its block: audio */
@@ -226,14 +247,13 @@ struct relay_seat {
     bool has_found, has_address;
     union media_address found;   /* where it asked from */
     union media_address address; /* where media goes */
-    struct media_window window;
+    struct media_window window, video_window;
     int64_t active_ms; /* when it was last said to be active */
 
     /* its socket */
     struct loop *loop;
     uint64_t peer; /* 0: none now */
     int version;
-    bool with_video; /* it asked for streams */
     uint16_t seq;
     unsigned kept_count;
     struct kept_message *kept, **kept_end;
@@ -241,7 +261,7 @@ struct relay_seat {
 };
 
 struct relay_room {
-    snowflake channel_id;
+    snowflake id; /* of the channel, or of the stream's server */
     struct relay_seat **seats;
     size_t count, cap;
 };
@@ -257,6 +277,18 @@ void seat_bind(struct relay_seat *s, const union media_address *a);
 /* It sends: the others have to know whose SSRC it is. */
 void seat_announce(struct relay_seat *s, unsigned speaking);
 void seat_end(struct relay_seat *s, enum relay_close code);
+/* Everybody else in its room; the text goes. */
+void tell_others(const struct relay_seat *s, struct relay_text *t);
+
+/* --- video_seats.c: video in rooms, on the relay's thread -------------------------------- */
+
+/* What it shows, and what it wants to see. */
+void seat_video(struct relay_seat *s, const struct relay_note *n);
+void seat_wants(struct relay_seat *s, const struct video_wants *wants);
+/* Whether this packet of its video may be passed on, and whether somebody gets it; what is said
+ * of its audio is for everybody who gets any of its video. */
+bool seat_shows(const struct relay_seat *s, const struct rtp_packet *p);
+bool seat_watches(const struct relay_seat *to, const struct relay_seat *from, uint32_t ssrc);
 
 /* --- outbox.c: what is written to a seat ------------------------------------------------ */
 
@@ -278,6 +310,7 @@ void outbox_clients(struct relay_seat *s);
 struct relay_text *text_speaking(const struct relay_seat *about);
 struct relay_text *text_video(const struct relay_seat *about);
 struct relay_text *text_gone(const struct relay_seat *about);
+struct relay_text *text_wanted(void);
 struct relay_text *text_client(const struct relay_seat *about);
 
 /* --- media.c: datagrams, on the relay's thread ------------------------------------------ */

@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "net/address.h"
+#include "relay/rtcp.h"
 
 enum {
     BATCH_IN = 32,
@@ -23,6 +24,8 @@ enum {
     WINDOW_MS = 1000,
     WINDOW_PACKETS = 250, /* audio is 50 a second; some clients send shorter frames */
     WINDOW_BYTES = 128 * 1024,
+    WINDOW_VIDEO_PACKETS = 4000, /* all layers of a camera or a screen */
+    WINDOW_VIDEO_BYTES = 4 * 1024 * 1024,
     WINDOW_FOREIGN = 50, /* packets from elsewhere that are looked into */
     ACTIVE_MS = 20 * 1000,
 };
@@ -41,7 +44,8 @@ struct media_socket {
     union media_address to[BATCH_OUT];
     unsigned char out_data[BATCH_OUT][SEAL_MAX];
     struct rtp_plain plain; /* the packet that is passed on */
-    int received;           /* datagrams in there that wait for notes; as recvmmsg says */
+    unsigned char control[PACKET_MAX];
+    int received; /* datagrams in there that wait for notes; as recvmmsg says */
 };
 
 static socklen_t address_size(const union media_address *a)
@@ -109,19 +113,29 @@ static void media_push(struct media_socket *m, const union media_address *to, si
 
 /* --- control -------------------------------------------------------------------------- */
 
-static bool window_open(struct media_window *w, int64_t now_ms)
+static bool window_has(struct media_window *w, int64_t now_ms, unsigned packets, unsigned bytes)
 {
     if (now_ms - w->since_ms >= WINDOW_MS)
         *w = (struct media_window){ .since_ms = now_ms };
-    return w->packets < WINDOW_PACKETS && w->bytes < WINDOW_BYTES;
+    return w->packets < packets && w->bytes < bytes;
+}
+
+static bool window_open(struct media_window *w, int64_t now_ms)
+{
+    return window_has(w, now_ms, WINDOW_PACKETS, WINDOW_BYTES);
+}
+
+static void window_count(struct media_window *w, size_t bytes)
+{
+    w->packets++;
+    w->bytes += (unsigned)bytes;
 }
 
 bool media_window_takes(struct media_window *w, int64_t now_ms, size_t bytes)
 {
     if (!window_open(w, now_ms))
         return false;
-    w->packets++;
-    w->bytes += (unsigned)bytes;
+    window_count(w, bytes);
     return true;
 }
 
@@ -162,13 +176,13 @@ static void media_ping(struct media_socket *m, struct str ping, const union medi
 /* --- media ---------------------------------------------------------------------------- */
 
 /* Whether the packet is authentic and was not here before; it is decrypted then. *ret_fresh:
- * its header was not here before either. */
+ * its header was not here before either, which is known of audio alone. */
 static bool media_authenticate(struct media_socket *m, struct relay_seat *s,
                                const struct rtp_packet *p, bool *ret_newest, bool *ret_fresh)
 {
     uint64_t number = 0;
     uint32_t counter;
-    bool placed = rtp_extend(&s->highest, p, &number);
+    bool placed = p->ssrc == s->ssrc && rtp_extend(&s->highest, p, &number);
     bool by_header = seal_uses_header(s->seal);
 
     *ret_fresh = placed && window_is_new(&s->numbers, number);
@@ -194,26 +208,29 @@ static bool media_reaches(const struct relay_seat *to, const struct relay_seat *
            (fresh || !seal_uses_header(to->seal));
 }
 
-/* A seat that has used up its nonces ends, which moves the last one of the room: its index is
- * looked at again. */
-static void media_fan_out(struct media_socket *m, const struct relay_seat *from, bool fresh)
+/* False: it has used up its nonces and ends. */
+static bool media_send(struct media_socket *m, struct relay_seat *to, size_t n)
+{
+    if (n)
+        media_push(m, &to->address, n);
+    else
+        seat_end(to, RELAY_NO_SESSION);
+    return n;
+}
+
+/* The end of a seat moves the last one of the room: its index is looked at again. */
+static void media_fan_out(struct media_socket *m, const struct relay_seat *from, uint32_t ssrc,
+                          bool fresh)
 {
     const struct relay_room *room = from->room;
 
     for (size_t i = 0; i < room->count;) {
         struct relay_seat *to = room->seats[i];
+        bool reaches =
+            ssrc == from->ssrc ? media_reaches(to, from, fresh) : seat_watches(to, from, ssrc);
 
-        if (!media_reaches(to, from, fresh)) {
+        if (!reaches || media_send(m, to, seal_write(to->seal, &m->plain, media_room(m))))
             i++;
-            continue;
-        }
-        size_t n = seal_write(to->seal, &m->plain, media_room(m));
-        if (n) {
-            media_push(m, &to->address, n);
-            i++;
-        } else {
-            seat_end(to, RELAY_NO_SESSION);
-        }
     }
 }
 
@@ -234,13 +251,46 @@ static void media_drop(const struct media_socket *m)
 
 /* Packets from elsewhere may be the client's behind another address, or anybody's: only so
  * many are looked into. */
-static bool media_may_look(struct relay_seat *s, const union media_address *from, int64_t now_ms)
+static bool media_may_look(struct relay_seat *s, bool audio, const union media_address *from,
+                           int64_t now_ms)
 {
-    if (!window_open(&s->window, now_ms))
+    struct media_window *w = audio ? &s->window : &s->video_window;
+
+    if (!window_has(w, now_ms, audio ? WINDOW_PACKETS : WINDOW_VIDEO_PACKETS,
+                    audio ? WINDOW_BYTES : WINDOW_VIDEO_BYTES))
         return false;
     if (s->has_address && same_address(&s->address, from))
         return true;
-    return s->window.foreign++ < WINDOW_FOREIGN;
+    return w->foreign++ < WINDOW_FOREIGN;
+}
+
+/* What is authentic and newer than all before it says where its client is. */
+static void media_follow(struct relay_seat *s, bool newest, const union media_address *from)
+{
+    if (newest && !(s->has_address && same_address(&s->address, from)))
+        seat_bind(s, from);
+}
+
+/* False: it may not be passed on. */
+static bool media_audio(struct media_socket *m, struct relay_seat *s, const struct rtp_packet *p,
+                        bool fresh, int64_t now_ms)
+{
+    if (p->type != RTP_OPUS || !s->speaks)
+        return false;
+    if (!s->announced)
+        seat_announce(s, 1);
+    media_fan_out(m, s, p->ssrc, fresh);
+    media_note_active(s, now_ms);
+    return true;
+}
+
+static bool media_video(struct media_socket *m, const struct relay_seat *s,
+                        const struct rtp_packet *p)
+{
+    if (!seat_shows(s, p))
+        return false;
+    media_fan_out(m, s, p->ssrc, false);
+    return true;
 }
 
 static void media_rtp(struct media_socket *m, struct relay_seat *s, struct str datagram,
@@ -250,23 +300,73 @@ static void media_rtp(struct media_socket *m, struct relay_seat *s, struct str d
     struct rtp_packet p;
     bool newest = false, fresh = false;
 
-    if (!s->seal || !rtp_read(datagram, &p) || !media_may_look(s, from, now_ms) ||
+    if (!s->seal || !rtp_read(datagram, &p) ||
+        !media_may_look(s, p.ssrc == s->ssrc, from, now_ms) ||
         !media_authenticate(m, s, &p, &newest, &fresh)) {
         media_drop(m);
         return;
     }
-    media_window_takes(&s->window, now_ms, datagram.n);
-    if (newest && !(s->has_address && same_address(&s->address, from)))
-        seat_bind(s, from);
-    /* Audio alone is passed on. */
-    if (p.ssrc != s->ssrc || p.type != RTP_OPUS || !s->speaks) {
+    bool audio = p.ssrc == s->ssrc;
+    window_count(audio ? &s->window : &s->video_window, datagram.n);
+    media_follow(s, newest, from);
+    if (!(audio ? media_audio(m, s, &p, fresh, now_ms) : media_video(m, s, &p)))
+        media_drop(m);
+}
+
+/* --- control packets ------------------------------------------------------------------ */
+
+/* What a sender says of its media, to those who get it. */
+static void control_announce(struct media_socket *m, const struct relay_seat *from,
+                             const struct rtcp_part *part)
+{
+    const struct relay_room *room = from->room;
+
+    for (size_t i = 0; from->films && i < room->count;) {
+        struct relay_seat *to = room->seats[i];
+
+        if (!seat_watches(to, from, part->sender) ||
+            media_send(m, to, seal_write_control(to->seal, part->bytes, media_room(m))))
+            i++;
+    }
+}
+
+/* What a receiver says of media or wants to have again, to whoever sends it. */
+static void control_answer(struct media_socket *m, const struct relay_seat *from,
+                           const struct rtcp_part *part)
+{
+    struct relay_seat *to = seats_by_ssrc(m->relay->seats, part->about);
+
+    if (to && to != from && to->room == from->room && to->films && to->seal && to->has_address &&
+        !seal_uses_header(to->seal))
+        media_send(m, to, seal_write_control(to->seal, part->bytes, media_room(m)));
+}
+
+static void media_control(struct media_socket *m, struct relay_seat *s, struct str datagram,
+                          const union media_address *from)
+{
+    struct rtcp_part part;
+    uint32_t counter;
+    size_t n;
+
+    if (!s->seal || !media_may_look(s, false, from, media_now_ms()) ||
+        !seal_control_counter(s->seal, datagram, &counter) ||
+        !window_is_new(&s->counters, counter) ||
+        !seal_open_control(s->seal, datagram, m->control, &n)) {
         media_drop(m);
         return;
     }
-    if (!s->announced)
-        seat_announce(s, 1);
-    media_fan_out(m, s, fresh);
-    media_note_active(s, now_ms);
+    window_count(&s->video_window, datagram.n);
+    media_follow(s, !s->counters.begun || counter > s->counters.highest, from);
+    window_add(&s->counters, counter);
+    struct str rest = str_slice((const char *)m->control, n);
+    for (int i = 0; i < RTCP_MAX_PARTS && rtcp_next(&rest, &part); i++) {
+        if (part.sender / SSRC_BLOCK != s->ssrc / SSRC_BLOCK)
+            continue;
+        if (part.announces)
+            control_announce(m, s, &part);
+        else if (part.about)
+            control_answer(m, s, &part);
+    }
 }
 
 static void media_take(struct media_socket *m, struct str datagram, const union media_address *from)
@@ -286,6 +386,8 @@ static void media_take(struct media_socket *m, struct str datagram, const union 
         media_discover(m, s, from);
     else if (kind == PACKET_RTP)
         media_rtp(m, s, datagram, from);
+    else
+        media_control(m, s, datagram, from);
 }
 
 /* --- in ------------------------------------------------------------------------------- */

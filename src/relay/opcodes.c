@@ -17,6 +17,7 @@ struct voice_identify {
     struct opt_id channel_id;
     struct str session_id, token;
     bool video;
+    struct list streams;
 };
 static const struct field identify_fields[] = {
     { FIELD(struct voice_identify, server_id), .type = &type_id },
@@ -25,6 +26,7 @@ static const struct field identify_fields[] = {
     { FIELD(struct voice_identify, session_id), .type = &type_text },
     { FIELD(struct voice_identify, token), .type = &type_text },
     { FIELD(struct voice_identify, video), .type = &type_bool, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct voice_identify, streams), .type = &type_voice_layers, .flags = OPTIONAL },
     { 0 },
 };
 static const struct schema identify_schema = { .size = sizeof(struct voice_identify),
@@ -100,7 +102,7 @@ static void handle_voice_identify(struct voice_peer *p, const void *d)
     c->loop = p->hub->loop;
     c->peer = p->number;
     c->version = p->version;
-    c->video = in->video;
+    c->layer_count = voice_layers_read(in->video, &in->streams, c->layers);
     p->state = VOICE_ASKING;
     r->options.source.identify(r->options.source.arg, c);
 }
@@ -133,6 +135,7 @@ struct voice_protocol {
 struct voice_select {
     struct str protocol;
     struct voice_protocol *data;
+    struct list codecs;
 };
 static const struct field protocol_fields[] = {
     { FIELD(struct voice_protocol, mode), .type = &type_text },
@@ -144,6 +147,7 @@ static const struct type type_protocol = { .kind = KIND_OBJECT, .schema = &proto
 static const struct field select_fields[] = {
     { FIELD(struct voice_select, protocol), .type = &type_text },
     { FIELD(struct voice_select, data), .type = &type_protocol, .flags = OPTIONAL },
+    { FIELD(struct voice_select, codecs), .type = &type_voice_codecs, .flags = OPTIONAL },
     { 0 },
 };
 static const struct schema select_schema = { .size = sizeof(struct voice_select),
@@ -164,7 +168,8 @@ static void handle_voice_select(struct voice_peer *p, const void *d)
         return;
     }
     struct relay_note *n = voice_peer_note(p, NOTE_SELECT, 0);
-    n->mode = mode;
+    n->select.mode = mode;
+    n->select.types = voice_codecs_read(&in->codecs);
     note_send(n);
 }
 
@@ -191,33 +196,6 @@ static void handle_voice_speaking(struct voice_peer *p, const void *d)
     }
     struct relay_note *n = voice_peer_note(p, NOTE_SPEAKING, 0);
     n->speaking = (unsigned)(bits & UINT32_MAX);
-    note_send(n);
-}
-
-/* Some clients name only their audio, which says nothing. */
-struct voice_video {
-    struct opt_int video_ssrc;
-    struct str streams;
-};
-static const struct field video_fields[] = {
-    { FIELD(struct voice_video, video_ssrc), .type = &type_int, .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct voice_video, streams), .type = &type_raw, .flags = OPTIONAL },
-    { 0 },
-};
-static const struct schema video_schema = { .size = sizeof(struct voice_video),
-                                            .fields = video_fields };
-static const struct type type_video = { .kind = KIND_OBJECT, .schema = &video_schema };
-
-static void handle_voice_video(struct voice_peer *p, const void *d)
-{
-    const struct voice_video *in = d;
-    struct str streams = in->streams.n && in->streams.p[0] == '[' ? in->streams : STR("[]");
-
-    if (in->video_ssrc.given != GIVEN)
-        return;
-    struct relay_note *n = voice_peer_note(p, NOTE_VIDEO, streams.n);
-    n->video_ssrc = in->video_ssrc.value;
-    memcpy(n->text, streams.p, streams.n);
     note_send(n);
 }
 
@@ -321,7 +299,8 @@ static const struct voice_op_row op_rows[] = {
     { VOICE_SELECT, "voice_select", false, &type_select, handle_voice_select, NULL },
     { VOICE_SPEAKING, "voice_speaking", false, &type_speaking, handle_voice_speaking, NULL },
     { VOICE_HEARTBEAT, "voice_heartbeat", false, NULL, NULL, handle_voice_heartbeat },
-    { VOICE_VIDEO, "voice_video", false, &type_video, handle_voice_video, NULL },
+    { VOICE_VIDEO, "voice_video", false, &type_voice_video, handle_voice_video, NULL },
+    { VOICE_WANTS, "voice_wants", false, &type_voice_wants, handle_voice_wants, NULL },
     { VOICE_VERSION, "voice_version", false, NULL, NULL, voice_version_asked },
 };
 

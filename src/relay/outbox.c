@@ -164,19 +164,19 @@ static void outbox_finish(struct relay_seat *to, enum voice_op op, struct buf *d
 }
 
 /* One layer of video, for who asked for any. */
-static void write_stream(struct json *j, const struct relay_seat *s)
+static void write_stream(struct json *j, const struct relay_seat *s, unsigned layer)
 {
     json_object(j);
     json_name(j, "type");
     json_text(j, STR("video"));
     json_name(j, "rid");
-    json_text(j, STR("100"));
+    json_text(j, str_of(s->layers[layer].rid));
     json_name(j, "quality");
-    json_int(j, 100);
+    json_int(j, s->layers[layer].quality);
     json_name(j, "ssrc");
-    json_int(j, (int64_t)s->ssrc + 1);
+    json_int(j, video_ssrc(s->ssrc, layer));
     json_name(j, "rtx_ssrc");
-    json_int(j, (int64_t)s->ssrc + 2);
+    json_int(j, (int64_t)video_ssrc(s->ssrc, layer) + 1);
     json_name(j, "active");
     json_bool(j, false);
     json_object_end(j);
@@ -206,8 +206,8 @@ void outbox_ready(struct relay_seat *s)
     json_array_end(&j);
     json_name(&j, "streams");
     json_array(&j);
-    if (s->with_video)
-        write_stream(&j, s);
+    for (unsigned i = 0; i < s->layer_count; i++)
+        write_stream(&j, s, i);
     json_array_end(&j);
     json_object_end(&j);
     outbox_finish(s, VOICE_READY, &out);
@@ -275,6 +275,12 @@ struct relay_text *text_video(const struct relay_seat *about)
     json_raw(&j, about->streams);
     json_object_end(&j);
     return text_finish(VOICE_VIDEO, &out);
+}
+
+/* Who shows something sends all of it; who gets what is chosen here. */
+struct relay_text *text_wanted(void)
+{
+    return relay_text_new(VOICE_WANTS, STR("{\"any\":100}"));
 }
 
 struct relay_text *text_gone(const struct relay_seat *about)

@@ -8,7 +8,6 @@ enum {
     DISCOVERY_TEXT = 64,
     RTCP_FIRST = 200,
     RTCP_LAST = 206,
-    RTCP_HEADER = 8,
 };
 
 static const unsigned char ping_head[4] = { 0x13, 0x37, 0xca, 0xfe };

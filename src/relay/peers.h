@@ -2,6 +2,7 @@
 #ifndef RELAY_PEERS_H
 #define RELAY_PEERS_H
 
+#include "json/schema.h"
 #include "relay/internal.h"
 
 enum voice_peer_state { VOICE_STRANGER, VOICE_ASKING, VOICE_KNOWN };
@@ -37,5 +38,18 @@ void voice_peer_write(struct voice_peer *p, enum voice_op op, struct str d);
 void voice_peer_close(struct voice_peer *p, enum relay_close code, const char *reason);
 /* A note for the relay's thread, from this socket. */
 struct relay_note *voice_peer_note(const struct voice_peer *p, enum note_kind kind, size_t text);
+
+/* --- video_opcodes.c: what they say of video ------------------------------------------- */
+
+extern const struct type type_voice_layers; /* of Identify */
+extern const struct type type_voice_codecs; /* of Select protocol */
+extern const struct type type_voice_video, type_voice_wants;
+
+/* Layers that a client will send, and how many; one where it only says that it has video. */
+unsigned voice_layers_read(bool video, const struct list *streams,
+                           struct relay_layer ret[RELAY_LAYERS]);
+struct video_types voice_codecs_read(const struct list *codecs);
+void handle_voice_video(struct voice_peer *p, const void *d);
+void handle_voice_wants(struct voice_peer *p, const void *d);
 
 #endif

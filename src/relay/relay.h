@@ -15,7 +15,7 @@
 
 struct relay;
 
-enum { RELAY_TOKEN = 16, RELAY_SESSION_MAX = 64 };
+enum { RELAY_TOKEN = 16, RELAY_SESSION_MAX = 64, RELAY_LAYERS = 3, RELAY_RID_MAX = 16 };
 
 enum relay_close {
     RELAY_GOING = 1001,
@@ -41,6 +41,13 @@ struct relay_place {
     unsigned char salt[VOICE_SALT];
 };
 
+/* A video in one of the qualities that its sender sends it in. */
+struct relay_layer {
+    char rid[RELAY_RID_MAX];
+    unsigned char quality; /* 0 to 100 */
+    bool active;
+};
+
 /* A client that says who it is, until that is known. */
 struct relay_claim {
     snowflake server_id; /* the guild's, or the channel's of a private call */
@@ -55,7 +62,8 @@ struct relay_claim {
     struct loop *loop;
     uint64_t peer;
     int version;
-    bool video;
+    unsigned layer_count;
+    struct relay_layer layers[RELAY_LAYERS];
 };
 
 /* Whom the relay asks; on the server's loops. */

@@ -6,6 +6,7 @@
 #include <sodium.h>
 
 #include "base/mem.h"
+#include "relay/rtcp.h"
 
 enum { TAG = 16, COUNTER = 4, GCM_NONCE = 12, LONG_NONCE = 24 };
 
@@ -164,16 +165,43 @@ bool seal_uses_header(const struct seal *s)
 
 /* --- reading -------------------------------------------------------------------------- */
 
+static bool counter_read(struct str sealed, uint32_t *ret)
+{
+    const unsigned char *at = bytes_of(sealed) + sealed.n - COUNTER;
+
+    if (sealed.n < TAG + COUNTER)
+        return false;
+    *ret = (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
+    return *ret < SEAL_OURS;
+}
+
 bool seal_counter(const struct seal *s, const struct rtp_packet *p, uint32_t *ret)
 {
     *ret = 0;
     if (s->mode->header_nonce)
         return p->sealed.n > TAG;
-    if (p->sealed.n <= TAG + COUNTER)
+    return p->sealed.n > TAG + COUNTER && counter_read(p->sealed, ret);
+}
+
+bool seal_control_counter(const struct seal *s, struct str datagram, uint32_t *ret)
+{
+    return !s->mode->header_nonce && datagram.n >= RTCP_HEADER &&
+           counter_read(str_from(datagram, RTCP_HEADER), ret);
+}
+
+bool seal_open_control(struct seal *s, struct str datagram, unsigned char out[PACKET_MAX],
+                       size_t *ret_n)
+{
+    unsigned char nonce[LONG_NONCE] = { 0 };
+    uint32_t counter;
+
+    if (datagram.n > PACKET_MAX || !seal_control_counter(s, datagram, &counter))
         return false;
-    const unsigned char *at = bytes_of(p->sealed) + p->sealed.n - COUNTER;
-    *ret = (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
-    return *ret < SEAL_OURS;
+    struct str body = str_slice(datagram.p + RTCP_HEADER, datagram.n - RTCP_HEADER - COUNTER);
+    memcpy(nonce, body.p + body.n, COUNTER);
+    memcpy(out, datagram.p, RTCP_HEADER);
+    *ret_n = RTCP_HEADER + body.n - TAG;
+    return s->mode->open(s, str_slice(datagram.p, RTCP_HEADER), body, nonce, out + RTCP_HEADER);
 }
 
 /* The header alone is clear, and the preamble of an extension is in what is sealed. */
@@ -227,6 +255,32 @@ static size_t write_by_header(struct seal *s, const struct rtp_plain *p, unsigne
     return RTP_HEADER + TAG + plain.n;
 }
 
+/* The next of our counters, at the beginning of a nonce; false: there is none left. */
+static bool counter_next(struct seal *s, unsigned char nonce[COUNTER])
+{
+    if (s->spent)
+        return false;
+    nonce[0] = (unsigned char)(s->next >> 24);
+    nonce[1] = (unsigned char)(s->next >> 16);
+    nonce[2] = (unsigned char)(s->next >> 8);
+    nonce[3] = (unsigned char)s->next;
+    s->spent = ++s->next == 0;
+    return true;
+}
+
+size_t seal_write_control(struct seal *s, struct str packet, unsigned char out[SEAL_MAX])
+{
+    unsigned char nonce[LONG_NONCE] = { 0 };
+    struct str plain = str_from(packet, RTCP_HEADER);
+
+    if (s->mode->header_nonce || !counter_next(s, nonce))
+        return 0;
+    memcpy(out, packet.p, RTCP_HEADER);
+    s->mode->write(s, str_slice(packet.p, RTCP_HEADER), plain, nonce, out + RTCP_HEADER);
+    memcpy(out + packet.n + TAG, nonce, COUNTER);
+    return packet.n + TAG + COUNTER;
+}
+
 size_t seal_write(struct seal *s, const struct rtp_plain *p, unsigned char out[SEAL_MAX])
 {
     unsigned char nonce[LONG_NONCE] = { 0 };
@@ -234,13 +288,8 @@ size_t seal_write(struct seal *s, const struct rtp_plain *p, unsigned char out[S
 
     if (s->mode->header_nonce)
         return write_by_header(s, p, out);
-    if (s->spent)
+    if (!counter_next(s, nonce))
         return 0;
-    nonce[0] = (unsigned char)(s->next >> 24);
-    nonce[1] = (unsigned char)(s->next >> 16);
-    nonce[2] = (unsigned char)(s->next >> 8);
-    nonce[3] = (unsigned char)s->next;
-    s->spent = ++s->next == 0;
     size_t preamble = clear - RTP_HEADER;
     struct str plain = str_slice((const char *)p->bytes + preamble, p->n - preamble);
     memcpy(out, p->header, RTP_HEADER);

@@ -45,6 +45,13 @@ struct rtp_plain {
 bool seal_counter(const struct seal *s, const struct rtp_packet *p, uint32_t *ret);
 /* False: it was not sealed with this key. */
 bool seal_open(struct seal *s, const struct rtp_packet *p, struct rtp_plain *ret);
+/* Control packets: the first eight bytes are clear. Modes whose nonce is the header have none, for
+ * their headers come again. False: not with this key, too short, or a mode without them. */
+bool seal_control_counter(const struct seal *s, struct str datagram, uint32_t *ret);
+bool seal_open_control(struct seal *s, struct str datagram, unsigned char out[PACKET_MAX],
+                       size_t *ret_n);
+/* As seal_write; 0 for modes without them too. The packet has at least its header. */
+size_t seal_write_control(struct seal *s, struct str packet, unsigned char out[SEAL_MAX]);
 /* Writes a whole packet with the next counter of ours; returns its length, or 0 when there
  * is no counter left. */
 size_t seal_write(struct seal *s, const struct rtp_plain *p, unsigned char out[SEAL_MAX]);

@@ -13,7 +13,7 @@
 
 struct relay_seats {
     struct relay *relay;
-    struct map rooms;      /* channel -> struct relay_room */
+    struct map rooms;      /* channel or stream -> struct relay_room */
     struct map by_ssrc;    /* of all that follow: struct relay_seat */
     struct map by_place;   /* a state's key */
     struct map by_token;   /* its first bytes */
@@ -93,14 +93,14 @@ void seat_bind(struct relay_seat *s, const union media_address *a)
 
 /* --- rooms ---------------------------------------------------------------------------- */
 
-static void room_add(struct relay_seats *all, snowflake channel_id, struct relay_seat *s)
+static void room_add(struct relay_seats *all, snowflake room_id, struct relay_seat *s)
 {
-    struct relay_room *room = map_get(&all->rooms, channel_id);
+    struct relay_room *room = map_get(&all->rooms, room_id);
 
     if (!room) {
         room = mem_new(sizeof *room);
-        room->channel_id = channel_id;
-        map_put(&all->rooms, channel_id, room);
+        room->id = room_id;
+        map_put(&all->rooms, room_id, room);
     }
     if (room->count == room->cap) {
         room->cap = room->cap ? 2 * room->cap : 4;
@@ -120,7 +120,7 @@ static void room_remove(struct relay_seats *all, struct relay_seat *s)
     last->index = s->index;
     if (room->count)
         return;
-    map_remove(&all->rooms, room->channel_id);
+    map_remove(&all->rooms, room->id);
     mem_free(room->seats);
     mem_free(room);
 }
@@ -152,17 +152,19 @@ static struct relay_seat *seat_new(struct relay_seats *all, const struct relay_c
     memcpy(s->token, c->token, sizeof s->token);
     s->speaks = f->speaks;
     s->hears = f->hears;
+    s->films = f->films;
     s->kept_end = &s->kept;
     s->loop = c->loop;
     s->peer = c->peer;
     s->version = c->version;
-    s->with_video = c->video;
+    s->layer_count = c->layer_count;
+    memcpy(s->layers, c->layers, sizeof s->layers);
     s->ssrc = ssrc_choose(all);
     map_put(&all->by_ssrc, s->ssrc / SSRC_BLOCK, s);
     map_put(&all->by_place, seat_place_key(f->guild_id, f->user_id), s);
     map_put(&all->by_token, token_key(s->token), s);
     map_put(&all->by_peer, s->peer, s);
-    room_add(all, f->channel_id, s);
+    room_add(all, f->room_id, s);
     atomic_fetch_add(&all->relay->seated, 1);
     return s;
 }
@@ -182,6 +184,7 @@ static void seat_free(struct relay_seat *s)
     seal_free(s->seal);
     sodium_memzero(s->key, sizeof s->key);
     mem_free((void *)(uintptr_t)s->streams.p);
+    mem_free(s->wants);
     atomic_fetch_sub(&all->relay->seated, 1);
     mem_free(s);
 }
@@ -195,8 +198,7 @@ static void seat_close_socket(struct relay_seat *s, enum letter_kind kind, enum 
     s->peer = 0;
 }
 
-/* Everybody else in its room; the text goes. */
-static void tell_others(const struct relay_seat *s, struct relay_text *t)
+void tell_others(const struct relay_seat *s, struct relay_text *t)
 {
     const struct relay_room *room = s->room;
 
@@ -276,6 +278,7 @@ static void seats_hear(struct relay_seats *all, const struct voice_fact *f)
     }
     s->speaks = f->speaks;
     s->hears = f->hears;
+    s->films = f->films;
     if (spoke != s->speaks && s->announced && s->speaking)
         tell_others(s, text_speaking(s));
 }
@@ -317,7 +320,8 @@ static void tell_present(struct relay_seat *s)
 }
 
 /* A new key each time: nothing that was sealed before can come again. */
-static void seat_select(struct relay_seat *s, const struct seal_mode *mode)
+static void seat_select(struct relay_seat *s, const struct seal_mode *mode,
+                        const struct video_types *types)
 {
     bool again = s->seal;
 
@@ -325,25 +329,12 @@ static void seat_select(struct relay_seat *s, const struct seal_mode *mode)
     randombytes_buf(s->key, sizeof s->key);
     s->seal = seal_new(mode, s->key, SEAL_OURS);
     s->counters = (struct replay_window){ 0 };
+    s->types = *types;
     if (s->has_found)
         seat_bind(s, &s->found);
     outbox_description(s);
     if (!again)
         tell_present(s);
-}
-
-/* SSRCs of others, and of nobody, are not its to announce; 0 is the end of its video. */
-static void seat_video(struct relay_seat *s, int64_t ssrc, struct str streams)
-{
-    if (ssrc && (ssrc <= s->ssrc || ssrc >= (int64_t)s->ssrc + SSRC_BLOCK))
-        return;
-    char *copy = mem_new(streams.n);
-    memcpy(copy, streams.p, streams.n);
-    mem_free((void *)(uintptr_t)s->streams.p);
-    s->streams = str_slice(copy, streams.n);
-    s->video_ssrc = (uint32_t)ssrc;
-    s->filmed = true;
-    tell_others(s, text_video(s));
 }
 
 static struct relay_seat *seat_of_resume(const struct relay_seats *all, const struct relay_note *n)
@@ -402,11 +393,13 @@ void seats_take(struct relay_seats *all, const struct relay_note *n)
     else if (n->kind == NOTE_GONE)
         seat_away(s);
     else if (n->kind == NOTE_SELECT)
-        seat_select(s, n->mode);
+        seat_select(s, n->select.mode, &n->select.types);
     else if (n->kind == NOTE_SPEAKING)
         seat_announce(s, n->speaking);
     else if (n->kind == NOTE_VIDEO)
-        seat_video(s, n->video_ssrc, str_slice(n->text, n->n));
+        seat_video(s, n);
+    else if (n->kind == NOTE_WANTS)
+        seat_wants(s, &n->wants);
     else if (n->kind == NOTE_ACK)
         outbox_trim(s, n->seq_ack);
 }

@@ -9,6 +9,7 @@
 #include "model/regions.h"
 #include "platform/guilds/guilds.h"
 #include "voice/state_rows.h"
+#include "voice/streams/streams.h"
 
 static _Atomic(const char *) relay_endpoint;
 
@@ -49,42 +50,88 @@ static enum err connection_refuse_unknown(struct tx *tx, const struct relay_clai
 }
 
 /* 0: the claim is good. */
-static enum relay_close connection_judge(const struct api *api, const struct relay_claim *c,
-                                         const struct voice_state *s)
+static enum relay_close connection_judge(const struct relay_claim *c,
+                                         const unsigned char token[VOICE_TOKEN],
+                                         struct str session_id, snowflake channel_id)
 {
-    unsigned char token[VOICE_TOKEN];
-
-    voice_token(api, s, token);
-    if (sodium_memcmp(token, c->token, sizeof token) != 0)
+    if (sodium_memcmp(token, c->token, VOICE_TOKEN) != 0)
         return RELAY_BAD_TOKEN;
-    if (!str_is(s->session_id, c->session_id))
+    if (!str_is(session_id, c->session_id))
         return RELAY_NO_SESSION;
-    return c->channel_id && c->channel_id != voice_channel(s) ? RELAY_NO_SESSION : 0;
+    return c->channel_id && c->channel_id != channel_id ? RELAY_NO_SESSION : 0;
 }
 
 /* The claim is the relay's again once its fact is told, which is after the commit. */
-static enum err connection_identify(struct call *call)
+static enum err connection_accept(struct call *call, struct relay_claim *c, struct voice_fact fact)
 {
-    struct relay_claim *c = call_passed(call, "relay_claim");
-    struct voice_state s;
-    enum err e = connection_find(call->tx, c, &s);
-
-    c->refusal = RELAY_UNKNOWN;
-    if (e == ERR_UNKNOWN_VOICE_STATE)
-        return connection_refuse_unknown(call->tx, c, &c->refusal);
-    if (e)
-        return e;
-    c->refusal = connection_judge(call->api, c, &s);
-    if (c->refusal)
-        return ERR_UNKNOWN_VOICE_STATE;
-    s.live = true;
-    e = voice_put(call->tx, &s);
-    if (e)
-        return e;
-    struct voice_fact fact = voice_fact_of(&s);
     fact.claim = c;
     call_note_voice(call, &fact);
     return OK;
+}
+
+static enum err connection_of_state(struct call *call, struct relay_claim *c, struct voice_state *s)
+{
+    unsigned char token[VOICE_TOKEN];
+
+    voice_token(call->api, s, token);
+    c->refusal = connection_judge(c, token, s->session_id, voice_channel(s));
+    if (c->refusal)
+        return ERR_UNKNOWN_VOICE_STATE;
+    s->live = true;
+    enum err e = voice_put(call->tx, s);
+    return e ? e : connection_accept(call, c, voice_fact_of(s));
+}
+
+static enum err connection_find_part(struct tx *tx, const struct stream *s, snowflake user_id,
+                                     struct stream_part *ret)
+{
+    struct list parts;
+    enum err e = stream_parts(tx, s->key.owner_id, &parts);
+    const struct stream_part *p = parts.items;
+
+    for (size_t i = 0; !e && i < parts.count; i++)
+        if (p[i].user_id == user_id) {
+            *ret = p[i];
+            return OK;
+        }
+    return e ? e : ERR_UNKNOWN_STREAM;
+}
+
+/* Its row is written as it is, so that who ends the stream meanwhile is met. */
+static enum err connection_of_stream(struct call *call, struct relay_claim *c,
+                                     const struct stream *s)
+{
+    struct stream_part part;
+    unsigned char token[VOICE_TOKEN];
+    enum err e = connection_find_part(call->tx, s, c->user_id, &part);
+
+    c->refusal = e == ERR_UNKNOWN_STREAM ? RELAY_NO_SESSION : RELAY_UNKNOWN;
+    if (e)
+        return e;
+    stream_token(call->api, &part, token);
+    c->refusal = connection_judge(c, token, part.session_id, stream_rtc_channel(s));
+    if (c->refusal)
+        return ERR_UNKNOWN_STREAM;
+    e = stream_part_put(call->tx, s->key.owner_id, &part);
+    return e ? e : connection_accept(call, c, stream_fact(s, &part, true));
+}
+
+static enum err connection_identify(struct call *call)
+{
+    struct relay_claim *c = call_passed(call, "relay_claim");
+    struct voice_state state;
+    struct stream stream;
+    enum err e = connection_find(call->tx, c, &state);
+
+    c->refusal = RELAY_UNKNOWN;
+    if (!e)
+        return connection_of_state(call, c, &state);
+    if (e != ERR_UNKNOWN_VOICE_STATE)
+        return e;
+    e = stream_of_server(call->tx, c->server_id, &stream);
+    if (!e)
+        return connection_of_stream(call, c, &stream);
+    return e == ERR_UNKNOWN_STREAM ? connection_refuse_unknown(call->tx, c, &c->refusal) : e;
 }
 
 static void connection_identified(struct call *call, enum err e, void *arg)

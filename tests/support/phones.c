@@ -12,7 +12,14 @@
 
 #include "base/clock.h"
 
-enum { PATIENCE_MS = 20000, HEADER = 12, TAG = 16, LARGEST = 2048 };
+enum {
+    PATIENCE_MS = 20000,
+    HEADER = 12,
+    CONTROL_HEADER = 8,
+    TAG = 16,
+    LARGEST = 2048,
+    AUDIO = 120
+};
 
 static const char *const mode_names[] = { "aead_aes256_gcm_rtpsize",
                                           "aead_xchacha20_poly1305_rtpsize", "xsalsa20_poly1305" };
@@ -70,8 +77,8 @@ void phone_dial(struct phone *p, int version)
     expect_op(p->gate, 8);
     gate_send(p->gate,
               "{'op': 0, 'd': {'server_id': '%s', 'user_id': '%s', 'session_id': '%s', "
-              "'token': '%s', 'max_dave_protocol_version': 1}}",
-              p->guild, p->client->id, p->session, p->token);
+              "'token': '%s', 'max_dave_protocol_version': 1%s}}",
+              p->guild, p->client->id, p->session, p->token, p->more ? p->more : "");
 }
 
 const struct dom *phone_await(struct phone *p, int op)
@@ -232,13 +239,13 @@ static void put_u32(unsigned char *at, uint32_t v)
 }
 
 static size_t aes(const struct phone *p, bool seals, const unsigned char *nonce,
-                  const unsigned char *in, size_t n, const unsigned char *head, unsigned char *out)
+                  const unsigned char *in, size_t n, struct str head, unsigned char *out)
 {
     EVP_CIPHER_CTX *c = EVP_CIPHER_CTX_new();
     size_t text = seals ? n : n - TAG;
     int used;
     bool good = EVP_CipherInit_ex(c, EVP_aes_256_gcm(), NULL, p->key, nonce, seals) == 1 &&
-                EVP_CipherUpdate(c, NULL, &used, head, HEADER) == 1 &&
+                EVP_CipherUpdate(c, NULL, &used, (const unsigned char *)head.p, (int)head.n) == 1 &&
                 EVP_CipherUpdate(c, out, &used, in, (int)text) == 1;
 
     if (good && !seals)
@@ -252,9 +259,9 @@ static size_t aes(const struct phone *p, bool seals, const unsigned char *nonce,
 
 /* Returns the bytes behind the header, without the counter; 0: not authentic. */
 static size_t phone_crypt(const struct phone *p, bool seals, const unsigned char *nonce,
-                          const unsigned char *in, size_t n, const unsigned char *head,
-                          unsigned char *out)
+                          const unsigned char *in, size_t n, struct str head, unsigned char *out)
 {
+    const unsigned char *clear = (const unsigned char *)head.p;
     unsigned long long made = 0;
     bool good;
 
@@ -265,35 +272,66 @@ static size_t phone_crypt(const struct phone *p, bool seals, const unsigned char
                       : crypto_secretbox_open_easy(out, in, n, nonce, p->key)) == 0;
         return good ? (seals ? n + TAG : n - TAG) : 0;
     }
-    good = (seals ? crypto_aead_xchacha20poly1305_ietf_encrypt(out, &made, in, n, head, HEADER,
+    good = (seals ? crypto_aead_xchacha20poly1305_ietf_encrypt(out, &made, in, n, clear, head.n,
                                                                NULL, nonce, p->key)
-                  : crypto_aead_xchacha20poly1305_ietf_decrypt(out, &made, NULL, in, n, head,
-                                                               HEADER, nonce, p->key)) == 0;
+                  : crypto_aead_xchacha20poly1305_ietf_decrypt(out, &made, NULL, in, n, clear,
+                                                               head.n, nonce, p->key)) == 0;
     return good ? (size_t)made : 0;
 }
 
-struct str phone_seal(struct phone *p, struct str frame)
+/* Behind so many clear bytes, which are there. */
+static struct str seal_behind(struct phone *p, unsigned char *out, size_t clear, struct str plain)
 {
-    unsigned char out[LARGEST] = { 0x80, 0x78 }, nonce[24] = { 0 };
+    unsigned char nonce[24] = { 0 };
     bool counted = p->mode != PHONE_SALSA;
 
-    out[2] = (unsigned char)(p->sequence >> 8);
-    out[3] = (unsigned char)p->sequence;
-    put_u32(out + 4, p->timestamp);
-    put_u32(out + 8, p->ssrc);
-    p->sequence++;
-    p->timestamp += 960;
     if (counted)
         put_u32(nonce, p->counter++);
     else
         memcpy(nonce, out, HEADER);
-    size_t n = HEADER + phone_crypt(p, true, nonce, (const unsigned char *)frame.p, frame.n, out,
-                                    out + HEADER);
+    size_t n = clear + phone_crypt(p, true, nonce, (const unsigned char *)plain.p, plain.n,
+                                   str_slice((const char *)out, clear), out + clear);
     if (counted) {
         memcpy(out + n, nonce, 4);
         n += 4;
     }
     return str_dup(world_arena(p->client->world), str_slice((const char *)out, n));
+}
+
+static struct str seal_media(struct phone *p, uint32_t ssrc, unsigned type, struct str frame)
+{
+    unsigned char out[LARGEST] = { 0x80, (unsigned char)type };
+
+    out[2] = (unsigned char)(p->sequence >> 8);
+    out[3] = (unsigned char)p->sequence;
+    put_u32(out + 4, p->timestamp);
+    put_u32(out + 8, ssrc);
+    p->sequence++;
+    p->timestamp += 960;
+    return seal_behind(p, out, HEADER, frame);
+}
+
+struct str phone_seal(struct phone *p, struct str frame)
+{
+    return seal_media(p, p->ssrc, AUDIO, frame);
+}
+
+void phone_show(struct phone *p, uint32_t ssrc, unsigned type, const char *frame)
+{
+    phone_send(p, seal_media(p, ssrc, type, str_of(frame)));
+}
+
+void phone_control(struct phone *p, struct str packet)
+{
+    unsigned char out[LARGEST];
+
+    memcpy(out, packet.p, CONTROL_HEADER);
+    phone_send(p, seal_behind(p, out, CONTROL_HEADER, str_from(packet, CONTROL_HEADER)));
+}
+
+void phone_flush(struct phone *p)
+{
+    phone_expect_none(p, -1);
 }
 
 void phone_send(struct phone *p, struct str datagram)
@@ -306,32 +344,56 @@ void phone_say(struct phone *p, const char *frame)
     phone_send(p, phone_seal(p, str_of(frame)));
 }
 
-struct heard_frame phone_hear(struct phone *p, int wait_ms)
+/* The next datagram, whose first bytes are clear and stay at the front; their length and that of
+ * what was sealed, or 0. */
+static size_t hear_behind(struct phone *p, unsigned char out[LARGEST], size_t clear, int wait_ms)
 {
-    unsigned char in[LARGEST], out[LARGEST], nonce[24] = { 0 };
+    unsigned char in[LARGEST], nonce[24] = { 0 };
     struct pollfd poller = { .fd = p->fd, .events = POLLIN };
     size_t suffix = p->mode == PHONE_SALSA ? 0 : 4;
-    uint32_t word;
 
     if (poll(&poller, 1, wait_ms) <= 0)
-        return (struct heard_frame){ 0 };
+        return 0;
     ssize_t got = recv(p->fd, in, sizeof in, 0);
-    expect(got > (ssize_t)(HEADER + TAG + suffix));
+    expect(got > (ssize_t)(clear + TAG + suffix));
     size_t n = (size_t)got;
     if (suffix)
         memcpy(nonce, in + n - suffix, suffix);
     else
         memcpy(nonce, in, HEADER);
-    size_t made = phone_crypt(p, false, nonce, in + HEADER, n - HEADER - suffix, in, out);
+    memcpy(out, in, clear);
+    size_t made = phone_crypt(p, false, nonce, in + clear, n - clear - suffix,
+                              str_slice((const char *)in, clear), out + clear);
     expect(made);
+    return clear + made;
+}
+
+struct str phone_hear_control(struct phone *p, int wait_ms)
+{
+    unsigned char in[LARGEST];
+    size_t n = hear_behind(p, in, CONTROL_HEADER, wait_ms);
+
+    return n ? str_dup(world_arena(p->client->world), str_slice((const char *)in, n))
+             : (struct str){ 0 };
+}
+
+struct heard_frame phone_hear(struct phone *p, int wait_ms)
+{
+    unsigned char in[LARGEST];
+    size_t n = hear_behind(p, in, HEADER, wait_ms);
+    uint32_t word;
+
+    if (!n)
+        return (struct heard_frame){ 0 };
     struct heard_frame f = { .frame = str_dup(world_arena(p->client->world),
-                                              str_slice((const char *)out, made)),
-                             .sequence = (uint16_t)(in[2] << 8 | in[3]) };
+                                              str_slice((const char *)in + HEADER, n - HEADER)),
+                             .sequence = (uint16_t)(in[2] << 8 | in[3]),
+                             .type = in[1] };
     memcpy(&word, in + 4, 4);
     f.timestamp = ntohl(word);
     memcpy(&word, in + 8, 4);
     f.ssrc = ntohl(word);
-    expect(in[0] == 0x80 && in[1] == 0x78);
+    expect(in[0] == 0x80);
     return f;
 }
 
@@ -340,9 +402,17 @@ void expect_heard_at(const char *file, int line, struct phone *p, const struct p
 {
     struct heard_frame f = phone_hear(p, PATIENCE_MS);
 
-    if (!f.frame.p || !str_is(f.frame, frame) || f.ssrc != from->ssrc)
+    if (!f.frame.p || !str_is(f.frame, frame) || f.ssrc != from->ssrc || f.type != AUDIO)
         fail_test(file, line, "heard '%.*s' of %u instead of '%s'", STR_FMT(f.frame), f.ssrc,
                   frame);
+}
+
+void expect_seen_at(const char *file, int line, struct phone *p, uint32_t ssrc, const char *frame)
+{
+    struct heard_frame f = phone_hear(p, PATIENCE_MS);
+
+    if (!f.frame.p || !str_is(f.frame, frame) || f.ssrc != ssrc || f.type != PHONE_VIDEO)
+        fail_test(file, line, "saw '%.*s' of %u instead of '%s'", STR_FMT(f.frame), f.ssrc, frame);
 }
 
 void expect_deaf_at(const char *file, int line, struct phone *p)

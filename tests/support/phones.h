@@ -14,7 +14,8 @@ struct phone {
     struct gate *gate;
     int version;
     const char *guild, *session, *token;
-    int fd; /* UDP; -1: none */
+    const char *more; /* JSON of Identify, such as ", 'video': true"; NULL: none */
+    int fd;           /* UDP; -1: none */
     uint32_t ssrc;
     int port; /* of the server */
     enum phone_mode mode;
@@ -48,17 +49,29 @@ void phone_expect_none(struct phone *p, int op);
 struct str phone_seal(struct phone *p, struct str frame);
 void phone_send(struct phone *p, struct str datagram);
 void phone_say(struct phone *p, const char *frame);
+/* A packet of video, by one of its SSRCs. */
+enum { PHONE_VIDEO = 101 };
+void phone_show(struct phone *p, uint32_t ssrc, unsigned type, const char *frame);
+/* A control packet: eight bytes are clear. */
+void phone_control(struct phone *p, struct str packet);
+/* The next datagram, which is one of them; p NULL: none. */
+struct str phone_hear_control(struct phone *p, int wait_ms);
+/* What it has said to the voice gateway is known where media is passed on. */
+void phone_flush(struct phone *p);
 
 /* The next datagram of media that is for this phone: its frame, which was sealed for it. */
 struct heard_frame {
     struct str frame; /* p NULL: none came */
     uint32_t ssrc, timestamp;
     uint16_t sequence;
+    unsigned type;
 };
 struct heard_frame phone_hear(struct phone *p, int wait_ms);
 #define expect_heard(p, from, frame) expect_heard_at(__FILE__, __LINE__, (p), (from), (frame))
 void expect_heard_at(const char *file, int line, struct phone *p, const struct phone *from,
                      const char *frame);
+#define expect_seen(p, ssrc, frame) expect_seen_at(__FILE__, __LINE__, (p), (ssrc), (frame))
+void expect_seen_at(const char *file, int line, struct phone *p, uint32_t ssrc, const char *frame);
 /* What `from` says now arrives at nobody: a pair that can hear each other shows that it had
  * its time. */
 #define expect_deaf(p) expect_deaf_at(__FILE__, __LINE__, (p))

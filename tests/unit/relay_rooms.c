@@ -61,6 +61,7 @@ static void send_arrival(struct relay *r, struct loop *loop, snowflake user_id)
     relay_heard(r, &(struct voice_fact){ .guild_id = GUILD,
                                          .user_id = user_id,
                                          .channel_id = ROOM,
+                                         .room_id = ROOM,
                                          .speaks = true,
                                          .claim = c });
 }

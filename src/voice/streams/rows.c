@@ -4,14 +4,17 @@
 #include "base/clock.h"
 #include "model/ids.h"
 
-static const char FIND[] = "select owner_id, guild_id, channel_id, rtc_server_id, region, paused, "
-                           "notified, preview, video from streams where owner_id = $1";
+#define FIND                                                                           \
+    "select owner_id, guild_id, channel_id, rtc_server_id, region, paused, notified, " \
+    "preview, video from streams "
+static const char FIND_BY_OWNER[] = FIND "where owner_id = $1",
+                  FIND_BY_SERVER[] = FIND "where rtc_server_id = $1";
 
-enum err stream_of_owner(struct tx *tx, snowflake owner_id, struct stream *ret)
+static enum err stream_find(struct tx *tx, const char *query, snowflake id, struct stream *ret)
 {
     struct rows r;
     bool found;
-    enum err e = tx_one(tx, FIND, BIND(v_id(owner_id)), &r, &found);
+    enum err e = tx_one(tx, query, BIND(v_id(id)), &r, &found);
 
     if (e)
         return e;
@@ -31,6 +34,16 @@ enum err stream_of_owner(struct tx *tx, snowflake owner_id, struct stream *ret)
     if (!row_null(&r, 8))
         ret->video = row_text(&r, 8);
     return OK;
+}
+
+enum err stream_of_owner(struct tx *tx, snowflake owner_id, struct stream *ret)
+{
+    return stream_find(tx, FIND_BY_OWNER, owner_id, ret);
+}
+
+enum err stream_of_server(struct tx *tx, snowflake rtc_server_id, struct stream *ret)
+{
+    return stream_find(tx, FIND_BY_SERVER, rtc_server_id, ret);
 }
 
 static const char INSERT[] =

@@ -8,8 +8,6 @@ const char STREAM_USER_REQUESTED[] = "user_requested", STREAM_ENDED[] = "stream_
            STREAM_FULL[] = "stream_full", STREAM_UNAUTHORIZED[] = "unauthorized",
            STREAM_PARSE_FAILED[] = "parse_failed", STREAM_INVALID_CHANNEL[] = "invalid_channel";
 
-enum { TOKEN_BYTES = 16 };
-
 /* --- what is told --------------------------------------------------------------------- */
 
 struct stream_shown {
@@ -88,7 +86,7 @@ static struct stream_shown stream_as_shown(struct call *call, const struct strea
         .stream_key = stream_key_write(call->arena, &s->key),
         .region = s->region,
         .rtc_server_id = s->rtc_server_id,
-        .rtc_channel_id = s->rtc_server_id + 1,
+        .rtc_channel_id = stream_rtc_channel(s),
         .paused = s->paused,
     };
 
@@ -98,18 +96,52 @@ static struct stream_shown stream_as_shown(struct call *call, const struct strea
     return out;
 }
 
-/* Each who takes part has a token of its own. */
+void stream_token(const struct api *api, const struct stream_part *p,
+                  unsigned char ret[VOICE_TOKEN])
+{
+    auth_derive(api_options(api)->auth, "stream", p->user_id, p->salt, ret, VOICE_TOKEN);
+}
+
+/* Nothing is seen or heard of a stream that is paused, and nothing of who watches. */
+struct voice_fact stream_fact(const struct stream *s, const struct stream_part *p, bool there)
+{
+    bool shows = p->user_id == s->key.owner_id && !s->paused;
+    struct voice_fact f = {
+        .guild_id = s->rtc_server_id,
+        .user_id = p->user_id,
+        .channel_id = there ? stream_rtc_channel(s) : 0,
+        .room_id = s->rtc_server_id,
+        .speaks = shows,
+        .films = shows,
+        .hears = true,
+    };
+
+    if (p->salt.n == sizeof f.salt)
+        memcpy(f.salt, p->salt.p, sizeof f.salt);
+    return f;
+}
+
+static void note_part(struct call *call, const struct stream *s, const struct stream_part *p,
+                      bool there)
+{
+    struct voice_fact fact = stream_fact(s, p, there);
+
+    call_note_voice(call, &fact);
+}
+
+/* Each who takes part has a token of its own, and other tokens are void. */
 static void send_server(struct call *call, const struct stream *s, const struct stream_part *p)
 {
     struct stream_server server = {
         .stream_key = stream_key_write(call->arena, &s->key),
-        .endpoint = given_str(region_endpoint(call->arena, s->region)),
+        .endpoint = given_str(voice_endpoint(call->arena, s->region)),
         .guild_id = given_id(0),
     };
-    unsigned char token[TOKEN_BYTES];
+    unsigned char token[VOICE_TOKEN];
 
-    auth_derive(api_options(call->api)->auth, "stream", p->user_id, p->salt, token, sizeof token);
+    stream_token(call->api, p, token);
     server.token = str_hex(call->arena, token, sizeof token);
+    note_part(call, s, p, true);
     call_emit(call, EVENT_STREAM_SERVER_UPDATE, to_session(p->session), &server_schema, &server);
 }
 
@@ -151,8 +183,10 @@ enum err stream_announce(struct call *call, const struct stream *s)
     if (e)
         return e;
     struct stream_shown out = stream_as_shown(call, s, &parts);
-    for (size_t i = 0; i < parts.count; i++)
+    for (size_t i = 0; i < parts.count; i++) {
+        note_part(call, s, &p[i], true);
         call_emit(call, EVENT_STREAM_UPDATE, to_session(p[i].session), &updated_schema, &out);
+    }
     return OK;
 }
 
@@ -190,9 +224,11 @@ enum err stream_end(struct call *call, const struct stream *s, const char *owner
         e = stream_remove(call->tx, s->key.owner_id);
     if (e)
         return e;
-    for (size_t i = 0; i < parts.count; i++)
+    for (size_t i = 0; i < parts.count; i++) {
+        note_part(call, s, &p[i], false);
         stream_tell_gone(call, p[i].session, key,
                          p[i].user_id == s->key.owner_id ? owner_reason : STREAM_ENDED);
+    }
     e = stream_drop_files(call, s);
     return e ? e : clear_mark(call, &s->key);
 }
@@ -214,6 +250,7 @@ enum err stream_unwatch(struct call *call, const struct stream *s, snowflake use
     e = stream_part_remove(call->tx, s->key.owner_id, user_id);
     if (e)
         return e;
+    note_part(call, s, &p[i], false);
     stream_tell_gone(call, p[i].session, stream_key_write(call->arena, &s->key), reason);
     return stream_announce(call, s);
 }

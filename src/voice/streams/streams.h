@@ -28,6 +28,7 @@ struct stream_part {
 
 /* ERR_UNKNOWN_STREAM. */
 enum err stream_of_owner(struct tx *tx, snowflake owner_id, struct stream *ret);
+enum err stream_of_server(struct tx *tx, snowflake rtc_server_id, struct stream *ret);
 enum err stream_insert(struct tx *tx, const struct stream *s);
 enum err stream_update(struct tx *tx, const struct stream *s);
 enum err stream_remove(struct tx *tx, snowflake owner_id);
@@ -57,6 +58,17 @@ enum err stream_end(struct call *call, const struct stream *s, const char *owner
 /* Somebody watches no longer. */
 enum err stream_unwatch(struct call *call, const struct stream *s, snowflake user_id,
                         const char *reason);
+
+/* What carries the stream hears of a part: whether it is there, and what it may send. */
+struct voice_fact stream_fact(const struct stream *s, const struct stream_part *p, bool there);
+/* The secret of a part's connection. */
+void stream_token(const struct api *api, const struct stream_part *p,
+                  unsigned char ret[VOICE_TOKEN]);
+/* How the parts of a stream are named in connections. */
+static inline snowflake stream_rtc_channel(const struct stream *s)
+{
+    return s->rtc_server_id + 1;
+}
 
 /* Who leaves voice, or may not stream any more, ends theirs; who leaves watches none. */
 enum err streams_left(struct call *call, const struct voice_state *was);

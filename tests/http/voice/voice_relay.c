@@ -244,6 +244,7 @@ static void people_hear_who_comes_speaks_and_goes(struct world *w)
     expect(str_is(dom_at(m, "d.user_id")->text, h.bob->id));
     expect(strtoul(dom_at(m, "d.video_ssrc")->text.p, NULL, 10) == bob.ssrc + 1);
     expect(str_is(dom_at(m, "d.streams.0.rid")->text, "100"));
+    phone_await(&bob, 15);
     /* Somebody else's SSRC is not announced. */
     gate_send(bob.gate, "{'op': 12, 'd': {'audio_ssrc': 1, 'video_ssrc': %u}}", ada.ssrc);
     leave_voice(&h, h.bob, NULL);

@@ -1,0 +1,83 @@
+/* video.c - which layer of a video somebody gets. */
+#include "relay/video.h"
+
+#include "relay/packets.h"
+
+enum { TYPE_FIRST = 96, TYPE_LAST = 127 };
+
+bool video_type_is(const struct video_types *t, unsigned type)
+{
+    return t->bits[type / 64 % 2] >> (type % 64) & 1;
+}
+
+void video_type_add(struct video_types *t, unsigned type)
+{
+    t->bits[type / 64 % 2] |= UINT64_C(1) << (type % 64);
+}
+
+struct video_types video_types_usual(void)
+{
+    struct video_types t = { 0 };
+
+    for (unsigned type = TYPE_FIRST; type <= TYPE_LAST; type++)
+        if (type != RTP_OPUS)
+            video_type_add(&t, type);
+    return t;
+}
+
+uint32_t video_ssrc(uint32_t block, unsigned layer)
+{
+    return block + 1 + 2 * layer;
+}
+
+int video_layer_of(uint32_t block, uint32_t ssrc)
+{
+    uint32_t at = ssrc - block;
+
+    return at >= 1 && at <= 2 * RELAY_LAYERS ? (int)((at - 1) / 2) : -1;
+}
+
+/* What is asked for of this block, and which of its layers are refused. */
+static unsigned video_asked(uint32_t block, const struct video_wants *wants, unsigned *ret_refused)
+{
+    unsigned asked = 0;
+    bool named = false;
+
+    *ret_refused = 0;
+    for (unsigned i = 0; i < wants->count; i++) {
+        int layer = video_layer_of(block, wants->named[i].ssrc);
+
+        if (layer < 0)
+            continue;
+        if (!wants->named[i].quality)
+            *ret_refused |= 1U << layer;
+        else if (wants->named[i].quality > asked)
+            asked = wants->named[i].quality;
+        named = named || wants->named[i].quality;
+    }
+    return named ? asked : wants->any;
+}
+
+static bool video_is_better(const struct relay_layer *layers, int best, unsigned i, unsigned asked)
+{
+    unsigned old = layers[best].quality, new = layers[i].quality;
+
+    if (new <= asked)
+        return old > asked || new > old;
+    return old > asked && new < old;
+}
+
+int video_choose(const struct relay_layer *layers, unsigned count, uint32_t block,
+                 const struct video_wants *wants)
+{
+    unsigned refused, asked = video_asked(block, wants, &refused);
+    int best = -1;
+
+    for (unsigned i = 0; asked && i < count; i++) {
+        if (!layers[i].active || refused >> i & 1)
+            continue;
+        if (best < 0 || video_is_better(layers, best, i, asked))
+            best = (int)i;
+    }
+    return best;
+}

@@ -1,0 +1,192 @@
+/* video_opcodes.c - what clients of the voice gateway say of video. */
+#include "relay/peers.h"
+
+#include "base/mem.h"
+#include "model/types.h"
+
+static const struct type type_quality = { .kind = KIND_INT, .min = 0, .max = 100 };
+
+/* --- what it will send ---------------------------------------------------------------- */
+
+struct voice_layer {
+    struct str type, rid;
+    int64_t quality;
+};
+static const struct type type_rid = { .kind = KIND_STRING, .max = RELAY_RID_MAX - 1 };
+static const struct field layer_fields[] = {
+    { FIELD(struct voice_layer, type), .type = &type_text, .flags = OPTIONAL },
+    { FIELD(struct voice_layer, rid), .type = &type_rid, .flags = OPTIONAL },
+    { FIELD(struct voice_layer, quality), .type = &type_quality, .flags = OPTIONAL },
+    { 0 },
+};
+static const struct schema layer_schema = { .size = sizeof(struct voice_layer),
+                                            .fields = layer_fields };
+static const struct type type_voice_layer = { .kind = KIND_OBJECT, .schema = &layer_schema };
+const struct type type_voice_layers = { .kind = KIND_ARRAY,
+                                        .of = &type_voice_layer,
+                                        .max = RELAY_LAYERS };
+
+unsigned voice_layers_read(bool video, const struct list *streams,
+                           struct relay_layer ret[RELAY_LAYERS])
+{
+    const struct voice_layer *in = streams->items;
+
+    for (size_t i = 0; i < streams->count; i++) {
+        ret[i] = (struct relay_layer){ .quality = (unsigned char)in[i].quality };
+        snprintf(ret[i].rid, sizeof ret[i].rid, "%.*s", STR_FMT(in[i].rid));
+    }
+    if (streams->count || !video)
+        return (unsigned)streams->count;
+    ret[0] = (struct relay_layer){ .rid = "100", .quality = 100 };
+    return 1;
+}
+
+/* --- with which payload types --------------------------------------------------------- */
+
+struct voice_codec {
+    struct str type;
+    struct opt_int payload_type, rtx_payload_type;
+};
+static const struct type type_payload = { .kind = KIND_INT, .min = 0, .max = 127 };
+static const struct field codec_fields[] = {
+    { FIELD(struct voice_codec, type), .type = &type_text, .flags = OPTIONAL },
+    { FIELD(struct voice_codec, payload_type), .type = &type_payload,
+      .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct voice_codec, rtx_payload_type), .type = &type_payload,
+      .flags = OPTIONAL | NULLABLE },
+    { 0 },
+};
+static const struct schema codec_schema = { .size = sizeof(struct voice_codec),
+                                            .fields = codec_fields };
+static const struct type type_voice_codec = { .kind = KIND_OBJECT, .schema = &codec_schema };
+const struct type type_voice_codecs = { .kind = KIND_ARRAY, .of = &type_voice_codec, .max = 32 };
+
+struct video_types voice_codecs_read(const struct list *codecs)
+{
+    const struct voice_codec *in = codecs->items;
+    struct video_types types = { 0 };
+    bool any = false;
+
+    for (size_t i = 0; i < codecs->count; i++) {
+        if (!str_is(in[i].type, "video"))
+            continue;
+        any = true;
+        if (in[i].payload_type.given == GIVEN)
+            video_type_add(&types, (unsigned)in[i].payload_type.value);
+        if (in[i].rtx_payload_type.given == GIVEN)
+            video_type_add(&types, (unsigned)in[i].rtx_payload_type.value);
+    }
+    return any ? types : video_types_usual();
+}
+
+/* --- what it sends -------------------------------------------------------------------- */
+
+struct voice_stream {
+    struct opt_int ssrc, rtx_ssrc;
+    int64_t quality;
+    bool active;
+};
+static const struct field stream_fields[] = {
+    { FIELD(struct voice_stream, ssrc), .type = &type_int, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct voice_stream, rtx_ssrc), .type = &type_int, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct voice_stream, quality), .type = &type_quality, .flags = OPTIONAL },
+    { FIELD(struct voice_stream, active), .type = &type_bool, .flags = OPTIONAL },
+    { 0 },
+};
+static const struct schema stream_schema = { .size = sizeof(struct voice_stream),
+                                             .fields = stream_fields };
+static const struct type type_voice_stream = { .kind = KIND_OBJECT, .schema = &stream_schema };
+static const struct type type_voice_streams = { .kind = KIND_ARRAY,
+                                                .of = &type_voice_stream,
+                                                .max = RELAY_LAYERS };
+
+/* Some clients name only their audio, which says nothing. */
+struct voice_video {
+    struct opt_int video_ssrc;
+    struct str streams;
+};
+static const struct field video_fields[] = {
+    { FIELD(struct voice_video, video_ssrc), .type = &type_int, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct voice_video, streams), .type = &type_raw, .flags = OPTIONAL },
+    { 0 },
+};
+static const struct schema video_schema = { .size = sizeof(struct voice_video),
+                                            .fields = video_fields };
+const struct type type_voice_video = { .kind = KIND_OBJECT, .schema = &video_schema };
+
+/* One without an SSRC is nothing that comes. */
+static void video_note_streams(struct relay_note *n, const struct list *streams)
+{
+    const struct voice_stream *in = streams->items;
+
+    for (size_t i = 0; i < streams->count; i++) {
+        if (in[i].ssrc.given != GIVEN)
+            continue;
+        n->video.shown[n->video.count++] = (struct video_shown){
+            .ssrc = in[i].ssrc.value,
+            .rtx_ssrc = in[i].rtx_ssrc.value,
+            .quality = (unsigned char)in[i].quality,
+            .active = in[i].active,
+        };
+    }
+}
+
+/* The others get its words as they are, once they were found to be about its own SSRCs. */
+void handle_voice_video(struct voice_peer *p, const void *d)
+{
+    const struct voice_video *in = d;
+    struct str streams = in->streams.n && in->streams.p[0] == '[' ? in->streams : STR("[]");
+    struct form form = { .arena = p->hub->arena };
+    void *decoded;
+
+    if (in->video_ssrc.given != GIVEN)
+        return;
+    if (schema_decode(&type_voice_streams, streams, &form, &decoded)) {
+        voice_peer_close(p, RELAY_BAD_REQUEST, "streams");
+        return;
+    }
+    struct relay_note *n = voice_peer_note(p, NOTE_VIDEO, streams.n);
+    n->video.ssrc = in->video_ssrc.value;
+    video_note_streams(n, decoded);
+    memcpy(n->text, streams.p, streams.n);
+    note_send(n);
+}
+
+/* --- what it wants to see ------------------------------------------------------------- */
+
+/* SSRCs by name, "any", and sizes of pictures, which we do not choose by. */
+const struct type type_voice_wants = { .kind = KIND_MAP, .of = &type_raw, .max = 2 * VIDEO_NAMED };
+
+static bool want_read(struct video_wants *wants, const struct pair *entry)
+{
+    uint64_t ssrc, quality;
+
+    if (str_is(entry->key, "pixelCounts"))
+        return true;
+    if (!str_to_u64(entry->value, &quality) || quality > 100)
+        return false;
+    if (str_is(entry->key, "any")) {
+        wants->any = (unsigned char)quality;
+        return true;
+    }
+    if (!str_to_u64(entry->key, &ssrc) || ssrc > UINT32_MAX || wants->count == VIDEO_NAMED)
+        return false;
+    wants->named[wants->count++] = (struct video_want){ (uint32_t)ssrc, (unsigned char)quality };
+    return true;
+}
+
+void handle_voice_wants(struct voice_peer *p, const void *d)
+{
+    const struct list *entries = d;
+    const struct pair *in = entries->items;
+    struct video_wants wants = { 0 };
+
+    for (size_t i = 0; i < entries->count; i++)
+        if (!want_read(&wants, &in[i])) {
+            voice_peer_close(p, RELAY_BAD_REQUEST, "wants");
+            return;
+        }
+    struct relay_note *n = voice_peer_note(p, NOTE_WANTS, 0);
+    n->wants = wants;
+    note_send(n);
+}

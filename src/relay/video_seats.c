@@ -1,0 +1,98 @@
+/* video_seats.c - video in rooms: who shows what, and who gets which layer of it. */
+#include "relay/internal.h"
+
+#include "base/mem.h"
+
+/* SSRCs of others, and of nobody, are not its to announce. */
+static bool shown_is_own(const struct relay_seat *s, const struct video_shown *shown)
+{
+    int64_t at = shown->ssrc - (int64_t)s->ssrc;
+
+    return at >= 1 && at < 2 * RELAY_LAYERS && at % 2 == 1 &&
+           (!shown->rtx_ssrc || shown->rtx_ssrc == shown->ssrc + 1);
+}
+
+static bool video_is_own(const struct relay_seat *s, const struct relay_note *n)
+{
+    int64_t at = n->video.ssrc - (int64_t)s->ssrc;
+
+    if (n->video.ssrc && (at < 1 || at >= SSRC_BLOCK))
+        return false;
+    for (unsigned i = 0; i < n->video.count; i++)
+        if (!shown_is_own(s, &n->video.shown[i]))
+            return false;
+    return true;
+}
+
+/* A client that describes no layers has one. True: something is shown now. */
+static bool layers_take(struct relay_seat *s, const struct relay_note *n)
+{
+    bool active = false;
+
+    for (unsigned i = 0; i < RELAY_LAYERS; i++)
+        s->layers[i].active = false;
+    if (n->video.ssrc && !n->video.count)
+        s->layers[0].active = active = true;
+    for (unsigned i = 0; n->video.ssrc && i < n->video.count; i++) {
+        const struct video_shown *shown = &n->video.shown[i];
+        struct relay_layer *layer = &s->layers[video_layer_of(s->ssrc, (uint32_t)shown->ssrc)];
+
+        layer->active = shown->active;
+        layer->quality = shown->quality ? shown->quality : layer->quality;
+        active = active || shown->active;
+    }
+    return active;
+}
+
+static void streams_take(struct relay_seat *s, struct str streams)
+{
+    char *copy = mem_new(streams.n);
+
+    memcpy(copy, streams.p, streams.n);
+    mem_free((void *)(uintptr_t)s->streams.p);
+    s->streams = str_slice(copy, streams.n);
+}
+
+/* SSRC 0 is the end of its video. */
+void seat_video(struct relay_seat *s, const struct relay_note *n)
+{
+    if (!video_is_own(s, n))
+        return;
+    streams_take(s, str_slice(n->text, n->n));
+    s->video_ssrc = (uint32_t)n->video.ssrc;
+    s->filmed = true;
+    bool active = layers_take(s, n);
+    tell_others(s, text_video(s));
+    if (active) {
+        struct relay_text *t = text_wanted();
+
+        outbox_send(s, t);
+        relay_text_unref(t);
+    }
+}
+
+void seat_wants(struct relay_seat *s, const struct video_wants *wants)
+{
+    if (!s->wants)
+        s->wants = mem_new(sizeof *s->wants);
+    *s->wants = *wants;
+}
+
+/* Headers of video are not looked at for whether they come again, so modes whose nonce they are
+ * carry audio alone. */
+bool seat_shows(const struct relay_seat *s, const struct rtp_packet *p)
+{
+    int layer = video_layer_of(s->ssrc, p->ssrc);
+
+    return layer >= 0 && s->films && s->layers[layer].active && video_type_is(&s->types, p->type) &&
+           !seal_uses_header(s->seal);
+}
+
+bool seat_watches(const struct relay_seat *to, const struct relay_seat *from, uint32_t ssrc)
+{
+    if (to == from || !to->wants || !to->hears || !to->seal || !to->has_address ||
+        seal_uses_header(to->seal))
+        return false;
+    int chosen = video_choose(from->layers, RELAY_LAYERS, from->ssrc, to->wants);
+    return chosen >= 0 && (ssrc == from->ssrc || chosen == video_layer_of(from->ssrc, ssrc));
+}

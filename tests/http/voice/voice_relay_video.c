@@ -1,0 +1,403 @@
+/* voice_relay_video.c - what is shown in voice and in streams: who gets which of it. */
+#include "phones.h"
+
+#include <stdlib.h>
+
+#include "streams.h"
+
+#define MEMBER "/guilds/%s/members/%s"
+
+/* --- cameras -------------------------------------------------------------------------- */
+
+struct cameras {
+    struct hall hall;
+    struct phone ada, bob;
+};
+
+static void phone_shows(struct phone *p, const char *streams)
+{
+    gate_send(p->gate,
+              "{'op': 12, 'd': {'audio_ssrc': %u, 'video_ssrc': %u, 'rtx_ssrc': %u, "
+              "'streams': %s}}",
+              p->ssrc, p->ssrc + 1, p->ssrc + 2, streams);
+}
+
+static void phone_wants(struct phone *p, const char *wants)
+{
+    gate_send(p->gate, "{'op': 15, 'd': %s}", wants);
+    phone_flush(p);
+}
+
+static const char *two_layers(const struct phone *p, bool large)
+{
+    return TEXT(p->client->world,
+                "[{'type': 'video', 'rid': '50', 'quality': 50, 'ssrc': %u, 'rtx_ssrc': %u, "
+                "'active': true}, {'type': 'video', 'rid': '100', 'quality': 100, 'ssrc': %u, "
+                "'rtx_ssrc': %u, 'active': %s}]",
+                p->ssrc + 1, p->ssrc + 2, p->ssrc + 3, p->ssrc + 4, large ? "true" : "false");
+}
+
+static void turn_camera(struct cameras *c, bool on)
+{
+    ask_voice(c->hall.ada, c->hall.guild, c->hall.voice, on ? ", 'self_video': true" : "");
+    expect_voice(c->hall.ada, "VOICE_STATE_UPDATE", "{'self_video': %s}", on ? "true" : "false");
+}
+
+/* ada has a camera with two layers, which is on; bob has not asked for it. */
+static struct cameras world_cameras(struct world *w)
+{
+    struct cameras c = { .hall = world_hall(w) };
+
+    c.ada = phone_join(&c.hall, c.hall.ada, c.hall.voice);
+    c.ada.more = ", 'video': true, 'streams': [{'type': 'video', 'rid': '50', 'quality': 50}, "
+                 "{'type': 'video', 'rid': '100', 'quality': 100}]";
+    phone_dial(&c.ada, 8);
+    phone_connect(&c.ada, PHONE_AES);
+    c.bob = phone_call(&c.hall, c.hall.bob, c.hall.voice, PHONE_CHACHA);
+    while (!str_is(dom_at(next_voice(c.hall.ada), "d.user_id")->text, c.hall.bob->id))
+        ;
+    turn_camera(&c, true);
+    phone_shows(&c.ada, two_layers(&c.ada, true));
+    expect(str_is(dom_at(phone_await(&c.ada, 15), "d.any")->text, "100"));
+    return c;
+}
+
+static void cameras_hang_up(struct cameras *c)
+{
+    phone_hang_up(&c->ada);
+    phone_hang_up(&c->bob);
+}
+
+static void show_both(struct phone *p, const char *small, const char *large)
+{
+    phone_show(p, p->ssrc + 1, PHONE_VIDEO, small);
+    phone_show(p, p->ssrc + 3, PHONE_VIDEO, large);
+}
+
+static void a_client_is_told_the_ssrcs_of_its_layers(struct world *w)
+{
+    struct hall h = world_hall(w);
+    struct phone p = phone_join(&h, h.ada, h.voice);
+
+    p.more = ", 'streams': [{'type': 'video', 'rid': 'low', 'quality': 30}, "
+             "{'type': 'screen', 'rid': 'high', 'quality': 90}]";
+    phone_dial(&p, 8);
+    const struct dom *streams = dom_at(phone_ready(&p), "d.streams");
+    expect(streams->count == 2);
+    for (unsigned i = 0; i < 2; i++) {
+        const struct dom *s = &streams->items[i];
+
+        expect(str_is(dom_at(s, "rid")->text, i ? "high" : "low"));
+        expect(str_is(dom_at(s, "quality")->text, i ? "90" : "30"));
+        expect(str_is(dom_at(s, "ssrc")->text, TEXT(w, "%u", p.ssrc + 1 + 2 * i)));
+        expect(str_is(dom_at(s, "rtx_ssrc")->text, TEXT(w, "%u", p.ssrc + 2 + 2 * i)));
+    }
+    p.more = ", 'streams': [{}, {}, {}, {}]";
+    phone_dial(&p, 8);
+    expect_close(p.gate, 4020);
+    phone_hang_up(&p);
+}
+
+static void everybody_gets_the_layer_that_it_asks_for(struct world *w)
+{
+    struct cameras c = world_cameras(w);
+    uint32_t small = c.ada.ssrc + 1, large = c.ada.ssrc + 3;
+
+    expect(str_is(dom_at(phone_await(&c.bob, 12), "d.video_ssrc")->text, TEXT(w, "%u", small)));
+    show_both(&c.ada, "nobody", "asked");
+    expect_deaf(&c.bob);
+    phone_wants(&c.bob, "{'any': 100, 'pixelCounts': {}}");
+    show_both(&c.ada, "small", "large");
+    expect_seen(&c.bob, large, "large");
+    phone_show(&c.ada, large + 1, PHONE_VIDEO, "again");
+    expect_seen(&c.bob, large + 1, "again");
+    phone_wants(&c.bob, TEXT(w, "{'any': 100, '%u': 50}", large));
+    show_both(&c.ada, "small", "large");
+    expect_seen(&c.bob, small, "small");
+    phone_wants(&c.bob, TEXT(w, "{'%u': 0, '%u': 100}", small, large));
+    show_both(&c.ada, "small", "large");
+    expect_seen(&c.bob, large, "large");
+    /* The sender has turned it off. */
+    phone_shows(&c.ada, two_layers(&c.ada, false));
+    phone_flush(&c.ada);
+    phone_wants(&c.bob, "{'any': 100}");
+    show_both(&c.ada, "small", "large");
+    expect_seen(&c.bob, small, "small");
+    phone_wants(&c.bob, "{'any': 0}");
+    show_both(&c.ada, "small", "large");
+    expect_deaf(&c.bob);
+    cameras_hang_up(&c);
+}
+
+static void only_who_has_its_camera_on_is_seen(struct world *w)
+{
+    struct cameras c = world_cameras(w);
+    struct hall *h = &c.hall;
+    uint32_t ssrc = c.ada.ssrc + 3;
+
+    phone_wants(&c.bob, "{'any': 100}");
+    phone_show(&c.ada, ssrc, 120, "audio's type");
+    phone_show(&c.ada, c.ada.ssrc + 7, PHONE_VIDEO, "a fourth layer");
+    phone_show(&c.ada, c.ada.ssrc + 15, PHONE_VIDEO, "no layer");
+    expect_deaf(&c.bob);
+    /* Muted, it is still seen. */
+    expect_status(client_patch(h->ada, "{'mute': true}", MEMBER, h->guild, h->ada->id), 200);
+    phone_show(&c.ada, ssrc, PHONE_VIDEO, "mute");
+    expect_seen(&c.bob, ssrc, "mute");
+    expect_voice(h->ada, "VOICE_STATE_UPDATE", "{'mute': true}");
+    turn_camera(&c, false);
+    phone_show(&c.ada, ssrc, PHONE_VIDEO, "off");
+    expect_deaf(&c.bob);
+    turn_camera(&c, true);
+    phone_show(&c.ada, ssrc, PHONE_VIDEO, "on");
+    expect_seen(&c.bob, ssrc, "on");
+    expect_status(client_patch(h->ada, "{'deaf': true}", MEMBER, h->guild, h->bob->id), 200);
+    phone_show(&c.ada, ssrc, PHONE_VIDEO, "deaf");
+    expect_deaf(&c.bob);
+    cameras_hang_up(&c);
+}
+
+static void nobody_announces_the_video_of_others(struct world *w)
+{
+    struct cameras c = world_cameras(w);
+
+    phone_await(&c.bob, 12);
+    gate_send(c.bob.gate, "{'op': 12, 'd': {'video_ssrc': %u, 'streams': []}}", c.ada.ssrc + 1);
+    gate_send(c.bob.gate,
+              "{'op': 12, 'd': {'video_ssrc': %u, 'streams': [{'ssrc': %u, 'active': true}]}}",
+              c.bob.ssrc + 1, c.ada.ssrc + 1);
+    gate_send(c.bob.gate,
+              "{'op': 12, 'd': {'video_ssrc': %u, 'streams': [{'ssrc': %u, 'rtx_ssrc': %u}]}}",
+              c.bob.ssrc + 1, c.bob.ssrc + 1, c.ada.ssrc + 1);
+    phone_flush(&c.bob);
+    phone_expect_none(&c.ada, 12);
+    static const struct {
+        const char *message;
+    } rows[] = {
+        { "{'op': 12, 'd': {'video_ssrc': 0, 'streams': [{'ssrc': 'x'}]}}" },
+        { "{'op': 15, 'd': {'any': 101}}" },
+        { "{'op': 15, 'd': {'any': -1}}" },
+        { "{'op': 15, 'd': {'x': 1}}" },
+        { "{'op': 15, 'd': {'4294967296': 1}}" },
+        { "{'op': 15, 'd': []}" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        phone_dial(&c.bob, 8);
+        phone_ready(&c.bob);
+        phone_await(&c.bob, 11);
+        gate_send(c.bob.gate, "%s", rows[i].message);
+        expect_close(c.bob.gate, 4020);
+    }
+    cameras_hang_up(&c);
+}
+
+static void payload_types_are_those_that_were_negotiated(struct world *w)
+{
+    struct cameras c = world_cameras(w);
+    uint32_t ssrc = c.ada.ssrc + 1;
+
+    phone_wants(&c.bob, TEXT(w, "{'%u': 50}", ssrc));
+    gate_send(c.ada.gate,
+              "{'op': 1, 'd': {'protocol': 'udp', 'data': {'mode': 'aead_aes256_gcm_rtpsize'}, "
+              "'codecs': [{'name': 'opus', 'type': 'audio', 'payload_type': 120}, {'name': 'H264', "
+              "'type': 'video', 'priority': 1, 'payload_type': 101, 'rtx_payload_type': 102}]}}");
+    const struct dom *key = dom_at(phone_await(&c.ada, 4), "d.secret_key");
+    for (size_t i = 0; i < sizeof c.ada.key; i++)
+        c.ada.key[i] = (unsigned char)atoi(key->items[i].text.p);
+    phone_show(&c.ada, ssrc, 103, "another codec");
+    phone_show(&c.ada, ssrc, PHONE_VIDEO, "this one");
+    expect_seen(&c.bob, ssrc, "this one");
+    expect_deaf(&c.bob);
+    cameras_hang_up(&c);
+}
+
+/* --- control packets ------------------------------------------------------------------ */
+
+static struct str control_packet(struct world *w, unsigned type, unsigned format, uint32_t sender,
+                                 uint32_t about)
+{
+    unsigned char *b = arena_alloc(world_arena(w), 12);
+    const uint32_t words[] = { sender, about };
+
+    b[0] = (unsigned char)(0x80 | format);
+    b[1] = (unsigned char)type;
+    b[2] = 0;
+    b[3] = 2;
+    for (int i = 0; i < 8; i++)
+        b[4 + i] = (unsigned char)(words[i / 4] >> (8 * (3 - i % 4)));
+    return str_slice((const char *)b, 12);
+}
+
+static void requests_reach_who_they_are_about(struct world *w)
+{
+    struct cameras c = world_cameras(w);
+    struct str pli = control_packet(w, 206, 1, c.bob.ssrc, c.ada.ssrc + 3),
+               report = control_packet(w, 200, 0, c.ada.ssrc + 3, 7);
+
+    phone_control(&c.bob, control_packet(w, 206, 1, c.ada.ssrc, c.ada.ssrc + 1)); /* forged */
+    phone_control(&c.bob, control_packet(w, 206, 1, c.bob.ssrc, 0));
+    phone_control(&c.bob, pli);
+    expect(str_eq(phone_hear_control(&c.ada, 20000), pli));
+    /* What a sender says of its layer goes to who gets it. */
+    phone_control(&c.ada, report);
+    expect_deaf(&c.bob);
+    phone_wants(&c.bob, "{'any': 100}");
+    phone_control(&c.ada, report);
+    expect(str_eq(phone_hear_control(&c.bob, 20000), report));
+    phone_control(&c.ada, control_packet(w, 200, 0, c.ada.ssrc + 1, 7));
+    phone_control(&c.ada, control_packet(w, 204, 0, c.ada.ssrc + 3, 7));
+    expect_deaf(&c.bob);
+    expect_deaf(&c.ada);
+    cameras_hang_up(&c);
+}
+
+static void in_rooms_without_video_there_is_no_control(struct world *w)
+{
+    struct hall h = world_hall(w);
+    struct phone ada = phone_call(&h, h.ada, h.voice, PHONE_AES),
+                 bob = phone_call(&h, h.bob, h.voice, PHONE_SALSA);
+
+    phone_wants(&bob, "{'any': 100}");
+    phone_control(&ada, control_packet(w, 206, 1, ada.ssrc, bob.ssrc));
+    phone_control(&ada, control_packet(w, 200, 0, ada.ssrc, 7));
+    phone_control(&bob, control_packet(w, 206, 1, bob.ssrc, ada.ssrc));
+    expect_deaf(&ada);
+    expect_deaf(&bob);
+    phone_hang_up(&ada);
+    phone_hang_up(&bob);
+}
+
+/* --- streams -------------------------------------------------------------------------- */
+
+/* The next connection that is announced to this client; the stream's server, when it was said. */
+static struct phone stream_part(struct client *c, const char *server)
+{
+    struct phone p = { .client = c, .guild = server, .fd = -1, .session = gate_id(c->gate) };
+
+    if (!server)
+        p.guild = str_dupz(world_arena(c->world),
+                           dom_at(expect_stream(c, "STREAM_CREATE", "{}"), "rtc_server_id")->text);
+    const struct dom *d =
+        expect_stream(c, "STREAM_SERVER_UPDATE",
+                      "{'endpoint': '127.0.0.1:%d/voice', 'guild_id': null}", world_port(c->world));
+    p.token = str_dupz(world_arena(c->world), dom_at(d, "token")->text);
+    return p;
+}
+
+struct show {
+    struct hall hall;
+    const char *key;
+    struct phone ada, bob;
+};
+
+/* ada streams and bob watches; both are connected to it. */
+static struct show world_stream(struct world *w)
+{
+    struct show s = { .hall = world_hall(w) };
+    struct hall *h = &s.hall;
+
+    s.key = stream_key(h, h->voice, h->ada);
+    join_voice(h, h->ada, h->voice, h->bob, NULL);
+    join_voice(h, h->bob, h->voice, h->ada, NULL);
+    ask_stream(h->ada, h->guild, h->voice, "");
+    s.ada = stream_part(h->ada, NULL);
+    s.ada.more = ", 'video': true";
+    ask_about_stream(h->bob, 20, s.key);
+    s.bob = stream_part(h->bob, NULL);
+    phone_dial(&s.ada, 8);
+    phone_connect(&s.ada, PHONE_AES);
+    phone_dial(&s.bob, 8);
+    phone_connect(&s.bob, PHONE_AES);
+    phone_shows(&s.ada, "[]");
+    phone_flush(&s.ada);
+    phone_wants(&s.bob, "{'any': 100}");
+    return s;
+}
+
+static void expect_shown(struct show *s, const char *frame)
+{
+    phone_show(&s->ada, s->ada.ssrc + 1, PHONE_VIDEO, frame);
+    expect_seen(&s->bob, s->ada.ssrc + 1, frame);
+}
+
+static void a_stream_has_connections_of_its_own(struct world *w)
+{
+    struct show s = world_stream(w);
+    struct hall *h = &s.hall;
+
+    expect_shown(&s, "picture");
+    phone_say(&s.ada, "sound");
+    expect_heard(&s.bob, &s.ada, "sound");
+    /* Who watches shows nothing; what it wants of the stream is told to its owner. */
+    phone_say(&s.bob, "comment");
+    struct str pli = control_packet(w, 206, 1, s.bob.ssrc, s.ada.ssrc + 1);
+    phone_control(&s.bob, pli);
+    expect(str_eq(phone_hear_control(&s.ada, 20000), pli));
+    ask_pause(h->ada, s.key, true);
+    expect_stream(h->bob, "STREAM_UPDATE", "{'paused': false}");
+    expect_stream(h->bob, "STREAM_UPDATE", "{'paused': true}");
+    phone_show(&s.ada, s.ada.ssrc + 1, PHONE_VIDEO, "paused");
+    phone_say(&s.ada, "paused");
+    expect_deaf(&s.bob);
+    ask_pause(h->ada, s.key, false);
+    expect_stream(h->bob, "STREAM_UPDATE", "{'paused': false}");
+    expect_shown(&s, "goes on");
+    ask_about_stream(h->bob, 19, s.key);
+    while (gate_read(s.bob.gate, 20000))
+        ;
+    expect(gate_close_code(s.bob.gate) == 4014);
+    expect(str_is(dom_at(phone_await(&s.ada, 13), "d.user_id")->text, h->bob->id));
+    phone_dial(&s.bob, 8);
+    expect_close(s.bob.gate, 4006);
+    /* The owner goes to another channel, and the stream is over. */
+    ask_voice(h->ada, h->guild, h->other, "");
+    while (gate_read(s.ada.gate, 20000))
+        ;
+    expect(gate_close_code(s.ada.gate) == 4014);
+    phone_dial(&s.ada, 8);
+    expect_close(s.ada.gate, 4011);
+    phone_hang_up(&s.ada);
+    phone_hang_up(&s.bob);
+}
+
+static void a_stream_lets_in_who_takes_part(struct world *w)
+{
+    struct show s = world_stream(w);
+    struct phone wrong = s.bob;
+
+    wrong.token = s.ada.token;
+    phone_dial(&wrong, 8);
+    expect_close(wrong.gate, 4004);
+    wrong = s.bob;
+    wrong.session = "another";
+    phone_dial(&wrong, 8);
+    expect_close(wrong.gate, 4006);
+    wrong = s.bob;
+    wrong.more = TEXT(w, ", 'channel_id': '%s'", s.hall.voice);
+    phone_dial(&wrong, 9);
+    expect_close(wrong.gate, 4006);
+    /* Its channel is one behind its server. */
+    wrong.more = TEXT(w, ", 'channel_id': '%llu'", strtoull(s.bob.guild, NULL, 10) + 1);
+    phone_dial(&wrong, 9);
+    phone_ready(&wrong);
+    /* A new connection voids the one before. */
+    ask_about_stream(s.hall.bob, 20, s.key);
+    while (gate_read(wrong.gate, 20000))
+        ;
+    expect(gate_close_code(wrong.gate) == 4014);
+    phone_hang_up(&s.ada);
+    phone_hang_up(&s.bob);
+}
+
+const struct test voice_relay_video_tests[] = {
+    TEST_WITH(a_client_is_told_the_ssrcs_of_its_layers, with_relay),
+    TEST_WITH(everybody_gets_the_layer_that_it_asks_for, with_relay),
+    TEST_WITH(only_who_has_its_camera_on_is_seen, with_relay),
+    TEST_WITH(nobody_announces_the_video_of_others, with_relay),
+    TEST_WITH(payload_types_are_those_that_were_negotiated, with_relay),
+    TEST_WITH(requests_reach_who_they_are_about, with_relay),
+    TEST_WITH(in_rooms_without_video_there_is_no_control, with_relay),
+    TEST_WITH(a_stream_has_connections_of_its_own, with_relay),
+    TEST_WITH(a_stream_lets_in_who_takes_part, with_relay),
+    { 0 },
+};
