@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+import time
 from types import SimpleNamespace
 
 from clients import HERE, Library, node_command, put_file, python_command
@@ -40,17 +41,27 @@ class Hall:
         expect(done.returncode == 0, done.stderr)
         self.tokens = dict(re.findall(r"^(ada|helper|other) +(.*)$", done.stdout, re.M))
         self.line = Line(self.folder)
-        self.process = start_guildhall(executable, data, "--voice-port", "0", "--public-url",
-                                       f"https://127.0.0.1:{self.line.port}")
-        self.line.server_port = self.process.port
+        self.command = [executable, data, "--voice-port", "0", "--public-url",
+                        f"https://127.0.0.1:{self.line.port}"]
+        self.start()
         os.environ.update(NODE_EXTRA_CA_CERTS=self.line.cert, SSL_CERT_FILE=self.line.cert,
-                          VOICE_LINE=str(self.line.port), NODE_NO_WARNINGS="1")
-        self.ada = Client(self.process.port, self.tokens["ada"])
+                          NODE_NO_WARNINGS="1")
         self.guild = self.call("GET", "/users/@me/guilds")[0]["id"]
         self.channels = {c["name"]: c["id"]
                          for c in self.call("GET", f"/guilds/{self.guild}/channels")}
         self.ids = {name: self.id_of(name) for name in ("helper", "other")}
         self.bots = []
+
+    def start(self):
+        self.process = start_guildhall(*self.command)
+        self.line.server_port = self.process.port
+        self.ada = Client(self.process.port, self.tokens["ada"])
+
+    def kill_and_start(self):
+        """As after kill -9; clients find it where it was."""
+        self.ada.close()
+        self.process.kill()
+        self.start()
 
     def id_of(self, name):
         bot = Client(self.process.port, self.tokens[name])
@@ -69,7 +80,7 @@ class Hall:
     def bot(self, name, make_command):
         command, folder = make_command()
         token = self.tokens[name].removeprefix("Bot ")
-        api = f"http://127.0.0.1:{self.process.port}/api"
+        api = f"https://127.0.0.1:{self.line.port}/api"
         bot = Library(command, SimpleNamespace(api=api, bot_token=token), 1, folder)
         self.bots.append(bot)
         return bot
@@ -155,6 +166,17 @@ def both_ways(_, helper, other):
     talk(other, "other", helper, "yes")
 
 
+def through_a_kill(hall, helper, other):
+    talk(helper, "helper", other, "before")
+    hall.kill_and_start()
+    began = time.monotonic()
+    await_line(helper, "connection ready")
+    await_line(other, "connection ready")
+    print(f"everybody was back {time.monotonic() - began:.1f} s after the server was", flush=True)
+    meet(helper, other)
+    both_ways(hall, helper, other)
+
+
 def through_a_cut(hall, helper, other):
     talk(helper, "helper", other, "before")
     hall.line.cut_voice()
@@ -204,7 +226,7 @@ def on_a_bad_line(hall, helper, other):
 
 def discord_js_bots_talk_through_faults_and_cuts_as_they_may(executable):
     with_pair(executable, js_command, js_command, both_ways, on_a_bad_line, through_a_cut,
-              moderated)
+              through_a_kill, moderated)
 
 
 def eris_talks_with_discord_js(executable):

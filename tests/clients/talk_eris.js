@@ -2,14 +2,14 @@
 //
 //   node talk_eris.js API TOKEN SHARDS
 //
-// Of the API the port counts: eris speaks https, to where VOICE_LINE is.
+// Of the API the port counts, for eris always speaks https.
 const { once } = require('node:events');
 const https = require('node:https');
 const Eris = require('eris');
 
-const token = process.argv[3];
+const [api, token] = process.argv.slice(2);
 const agent = new https.Agent();
-agent.defaultPort = Number(process.env.VOICE_LINE);
+agent.defaultPort = Number(new URL(api).port);
 const bot = new Eris(`Bot ${token}`, {
   intents: ['guilds', 'guildVoiceStates'],
   opusOnly: true,

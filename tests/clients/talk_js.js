@@ -32,7 +32,7 @@ const commands = {
       if (now.status === 'ready') connection.setSpeaking(true);
       say('connection', (last = now.status));
     });
-    connection.on('error', (e) => say('error', e.message));
+    connection.on('error', (e) => say('trouble', e.message));
   },
   hear: async (name) => {
     const id = (await guild().members.search({ query: name })).first().id;
@@ -61,8 +61,13 @@ const commands = {
   },
 };
 
+// While the gateway is away nobody can be asked where voice is, so it is asked afterwards.
+for (const event of ['shardReady', 'shardResume'])
+  client.on(event, () => {
+    if (connection && connection.state.status !== 'ready') connection.rejoin();
+  });
 client.once('clientReady', () => say('ready'));
-client.on('error', (e) => say('error', e.message));
+client.on('error', (e) => say('trouble', e.message));
 player.on('error', (e) => say('error', e.message));
 client.login(token).catch((e) => {
   say('error', e.message);

@@ -15,7 +15,7 @@ import yarl
 api, token = sys.argv[1:3]
 discord.http.Route.BASE = api + "/v10"
 discord.gateway.DiscordWebSocket.DEFAULT_GATEWAY = yarl.URL(
-    api.replace("http://", "ws://").replace("/api", "/"))
+    api.replace("https://", "wss://").replace("/api", "/"))
 
 
 def say(*words):
