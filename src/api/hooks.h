@@ -95,6 +95,10 @@ struct guild_app {
 struct account_app {
     snowflake user_id, application_id;
 };
+/* A button for it, by an application (0: none). */
+struct sku_offer {
+    snowflake sku_id, application_id;
+};
 /* One step of the end of an application. */
 struct application_ending {
     const struct application *application;

@@ -127,6 +127,15 @@ static enum err create_test_entitlement(struct call *call)
     return call_reply(call, &made);
 }
 
+/* For premium buttons. */
+static enum err check_offered_sku(struct call *call, const struct sku_offer *offer)
+{
+    struct sku sku;
+    enum err e = sku_find(call->tx, offer->sku_id, &sku);
+
+    return !e && sku.application_id != offer->application_id ? ERR_UNKNOWN_SKU : e;
+}
+
 /* --- using up and removing ------------------------------------------------------------ */
 
 /* POST …/{entitlement.id}/consume: once more is fine, and nobody is told again. */
@@ -310,6 +319,7 @@ const struct domain entitlements_domain = {
     .doc = "What applications offer, and who has it. Nothing is sold here.",
     .routes = routes,
     .resolvers = resolvers,
-    .hooks = &(const struct hooks){ .application_ending = entitlements_end_with_application,
+    .hooks = &(const struct hooks){ .sku_offered = check_offered_sku,
+                                    .application_ending = entitlements_end_with_application,
                                     .account_ending = entitlements_end_with_account },
 };

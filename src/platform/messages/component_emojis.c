@@ -1,6 +1,8 @@
-/* component_emojis.c - the little pictures on components: may the sender use them? */
+/* component_emojis.c - what components show of others: may the sender use these emoji, and offer
+ * these SKUs? */
 #include "platform/messages/internal.h"
 
+#include "api/hooks.h"
 #include "base/emoji.h"
 #include "platform/emojis/emojis.h"
 
@@ -42,6 +44,21 @@ static void take_emoji(struct emoji_walk *w, const struct place *up, struct opt_
     }
 }
 
+/* A premium button is its own application's offer. */
+static void check_offer(struct emoji_walk *w, const struct place *here, const struct component *c)
+{
+    struct place at = place_key(here, STR("sku_id"));
+    struct sku_offer offer = { c->sku_id.value, w->who.application_id };
+
+    if (c->type != BUTTON || c->style.value != BUTTON_PREMIUM || w->error)
+        return;
+    enum err e = hook_sku_offered(w->call, &offer);
+    if (e == ERR_UNKNOWN_SKU)
+        form_fail(&w->call->form, &at, "BUTTON_COMPONENT_INVALID_SKU", "Unknown SKU.");
+    else
+        w->error = e;
+}
+
 static void walk_components(struct emoji_walk *w, const struct place *here,
                             const struct list *components);
 
@@ -52,6 +69,7 @@ static void walk_component(struct emoji_walk *w, const struct place *here, struc
                  within = place_key(here, STR("component")),
                  options = place_key(here, STR("options"));
 
+    check_offer(w, here, c);
     take_emoji(w, here, &c->emoji);
     for (size_t i = 0; i < c->options.value.count; i++) {
         struct place at = place_index(&options, i);

@@ -199,6 +199,25 @@ static void entitlements_go_with_what_they_belong_to(struct world *w)
     expect(world_number(w, "select count(*) from skus") == 1);
 }
 
+static struct answer offer(struct scene *s, const char *sku)
+{
+    return client_post(s->bot,
+                       TEXT(s->world,
+                            "{'components': [{'type': 1, 'components': [{'type': 2, 'style': 6, "
+                            "'sku_id': '%s'}]}]}",
+                            sku),
+                       "/channels/%s/messages", s->venue.channel);
+}
+
+static void a_button_offers_its_own_applications_skus(struct world *w)
+{
+    struct scene s = with_skus(w);
+
+    expect_status(offer(&s, "51"), 200);
+    expect_invalid(offer(&s, "60"), "components.0.components.0.sku_id",
+                   "BUTTON_COMPONENT_INVALID_SKU");
+}
+
 static void a_token_reads_its_own_accounts_entitlements(struct world *w)
 {
     struct consent s = world_consent(w);
@@ -252,6 +271,7 @@ const struct test entitlements_tests[] = {
     TEST(subscriptions_follow_from_entitlements),
     TEST(an_interaction_brings_what_is_in_force),
     TEST(entitlements_go_with_what_they_belong_to),
+    TEST(a_button_offers_its_own_applications_skus),
     TEST(a_token_reads_its_own_accounts_entitlements),
     TEST(an_application_hears_of_an_account_that_ends),
     { 0 },
