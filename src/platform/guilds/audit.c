@@ -1,10 +1,11 @@
 /* audit.c - what was done in a guild, by whom and why. */
 #include "platform/guilds/internal.h"
 
+#include "base/clock.h"
 #include "base/utf8.h"
 #include "model/rows.h"
 
-enum { LONGEST_REASON = 512 };
+enum { LONGEST_REASON = 512, KEPT_DAYS = 45 };
 
 static const struct field options_fields[] = {
     { FIELD(struct audit_options, channel_id), .type = &type_id, .flags = OPTIONAL },
@@ -120,21 +121,35 @@ static const char ADD_ENTRY[] =
     "insert into audit_log (id, guild_id, user_id, target_id, action, reason, options, changes) "
     "values ($1, $2, $3, $4, $5, $6, $7, $8)";
 
+/* Two for each that comes: a guild that does much gets rid of what it did in time, without a
+ * sweep of its own. */
+static const char DROP_OLD_ENTRIES[] =
+    "delete from audit_log where id in (select id from audit_log where guild_id = $1 and id < $2 "
+    "order by id limit 2)";
+
+static enum err audit_drop_old(struct tx *tx, snowflake guild_id)
+{
+    snowflake oldest = snowflake_at(clock_ms() - KEPT_DAYS * INT64_C(86400000));
+
+    return tx_exec(tx, DROP_OLD_ENTRIES, BIND(v_id(guild_id), v_id(oldest)), NULL);
+}
+
 static enum err audit_insert(struct tx *tx, const struct audit_entry *entry)
 {
     struct arena *arena = tx_arena(tx);
 
-    return tx_exec(tx, ADD_ENTRY,
-                   BIND(v_id(entry->id), v_id(entry->guild_id),
-                        entry->user_id.value ? v_id(entry->user_id.value) : v_null(),
-                        entry->target_id.value ? v_id(entry->target_id.value) : v_null(),
-                        v_int(entry->action_type),
-                        entry->reason.given == GIVEN ? v_text(entry->reason.value) : v_null(),
-                        entry->options
-                            ? v_text(column_encode(arena, &type_audit_options, entry->options))
+    enum err e = tx_exec(
+        tx, ADD_ENTRY,
+        BIND(v_id(entry->id), v_id(entry->guild_id),
+             entry->user_id.value ? v_id(entry->user_id.value) : v_null(),
+             entry->target_id.value ? v_id(entry->target_id.value) : v_null(),
+             v_int(entry->action_type),
+             entry->reason.given == GIVEN ? v_text(entry->reason.value) : v_null(),
+             entry->options ? v_text(column_encode(arena, &type_audit_options, entry->options))
                             : v_null(),
-                        v_text(column_encode(arena, &type_audit_changes, &entry->changes))),
-                   NULL);
+             v_text(column_encode(arena, &type_audit_changes, &entry->changes))),
+        NULL);
+    return e ? e : audit_drop_old(tx, entry->guild_id);
 }
 
 void audit_add_change(struct call *call, struct list *changes, const char *key, struct str before,

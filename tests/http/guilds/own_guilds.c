@@ -1,4 +1,5 @@
 /* own_guilds.c - listing and leaving one's guilds, and what was done in them. */
+#include "base/clock.h"
 #include "guilds.h"
 #include "venues.h"
 
@@ -249,6 +250,25 @@ static void the_audit_log_comes_in_pages(struct world *w)
     expect_error(client_get(world_client(w, "cleo"), "/guilds/%s/audit-logs", p.guild), 403, 50001);
 }
 
+/* Entries of 46 days ago go, two for each that comes; one of 44 days ago stays. */
+static void old_entries_of_the_audit_log_go(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct venue v = world_venue(w, ada);
+    int64_t day = 86400000, now = clock_us() / 1000;
+
+    for (int i = 0; i < 3; i++)
+        world_sql(w, "insert into audit_log (id, guild_id, action) values (%llu, %s, 1)",
+                  (unsigned long long)snowflake_at(now - 46 * day) + (unsigned)i, v.id);
+    world_sql(w, "insert into audit_log (id, guild_id, action) values (%llu, %s, 1)",
+              (unsigned long long)snowflake_at(now - 44 * day), v.id);
+    expect_status(client_post(ada, "{'name': 'a'}", "/guilds/%s/roles", v.id), 200);
+    expect(world_number(w, "select count(*) from audit_log") == 3);
+    expect_status(client_post(ada, "{'name': 'b'}", "/guilds/%s/roles", v.id), 200);
+    expect_status(client_post(ada, "{'name': 'c'}", "/guilds/%s/roles", v.id), 200);
+    expect(world_number(w, "select count(*) from audit_log") == 4);
+}
+
 const struct test own_guilds_tests[] = {
     TEST(ones_guilds_are_listed_with_ones_rights),
     TEST(who_is_timed_out_has_few_rights_in_the_list),
@@ -261,5 +281,6 @@ const struct test own_guilds_tests[] = {
     TEST(escapes_that_are_none_stay_in_a_reason),
     TEST(some_entries_say_more),
     TEST(the_audit_log_comes_in_pages),
+    TEST(old_entries_of_the_audit_log_go),
     { 0 },
 };
