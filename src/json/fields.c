@@ -85,6 +85,11 @@ void list_grow(struct arena *arena, struct list *list, size_t size)
     list->cap = cap;
 }
 
+void list_reserve(struct arena *arena, struct list *list, size_t size, size_t cap)
+{
+    *list = (struct list){ .items = arena_raw(arena, cap * size), .cap = cap };
+}
+
 void *list_add(struct arena *arena, struct list *list, size_t size)
 {
     return memset(list_room(arena, list, size), 0, size);

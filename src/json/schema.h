@@ -248,6 +248,8 @@ const char *schema_fault(const struct schema *schema, struct arena *arena);
 /* One more element at the end of a list, zeroed. Elements move while it grows; what somebody
  * else's memory holds is copied first. */
 void *list_add(struct arena *arena, struct list *list, size_t item_size);
+/* Makes it an empty list with room for so many, where their number is known. */
+void list_reserve(struct arena *arena, struct list *list, size_t item_size, size_t cap);
 
 /* Bytes one element takes in a struct list. */
 size_t schema_item_size(const struct type *type);

@@ -31,8 +31,10 @@ enum err channel_others(struct tx *tx, snowflake channel_id, snowflake viewer, s
 static void read_recipient(const struct rows *r, struct channel *c)
 {
     struct arena *arena = tx_arena(r->tx);
-    struct user *user = list_add(arena, &c->recipients.value, sizeof *user);
 
+    if (c->type == CHANNEL_DM && !c->recipients.value.items)
+        list_reserve(arena, &c->recipients.value, sizeof(struct user), 1);
+    struct user *user = list_add(arena, &c->recipients.value, sizeof *user);
     user_read(r, 2, user);
     if (row_null(r, 1))
         return;

@@ -187,12 +187,29 @@ static int by_latest(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
+static const char COUNT_OF_USER[] =
+    "select count(*) from recipients where user_id = $1 and closed = 0";
+
+/* There may be a hundred thousand: a list that grows would take three times the room. */
+static enum err user_channels_reserve(struct tx *tx, snowflake user_id, struct list *ret)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, COUNT_OF_USER, BIND(v_id(user_id)), &row, &found);
+
+    *ret = (struct list){ 0 };
+    if (!e && row_int(&row, 0))
+        list_reserve(tx_arena(tx), ret, sizeof(struct channel), (size_t)row_int(&row, 0));
+    return e;
+}
+
 enum err user_channels(struct tx *tx, snowflake user_id, struct list *ret)
 {
-    *ret = (struct list){ 0 };
-    enum err e = tx_list(tx, CHANNELS_OF_USER, BIND(v_id(user_id)), sizeof(struct channel),
-                         read_channel, ret);
+    enum err e = user_channels_reserve(tx, user_id, ret);
 
+    if (!e)
+        e = tx_list(tx, CHANNELS_OF_USER, BIND(v_id(user_id)), sizeof(struct channel), read_channel,
+                    ret);
     if (!e)
         e = user_channels_load(tx, user_id, ret);
     if (!e && ret->count)
