@@ -12,6 +12,12 @@ static void list_sessions(void *arg, unsigned uid, struct str rest, struct buf *
     gateway_census(((struct guildhall *)arg)->gateway, out);
 }
 
+static void list_voice(void *arg, unsigned uid, struct str rest, struct buf *out)
+{
+    (void)uid, (void)rest;
+    relay_census(((struct guildhall *)arg)->relay, out);
+}
+
 /* Of the person with this name; nothing when there is none. */
 static void give_token(void *arg, unsigned uid, struct str name, struct buf *out)
 {
@@ -79,9 +85,15 @@ static void count_restored(void *arg, unsigned uid, struct str rest, struct buf 
 }
 
 const struct control_row parts_control_rows[] = {
-    { "console-key", give_console_key }, { "address", give_address },
-    { "sessions", list_sessions },       { "token", give_token },
-    { "operate", carry_out_order },      { "snapshot", keep_snapshot },
-    { "snapshots", list_snapshots },     { "restore", restore_snapshot },
-    { "restored", count_restored },      { 0 },
+    { "console-key", give_console_key },
+    { "address", give_address },
+    { "sessions", list_sessions },
+    { "token", give_token },
+    { "operate", carry_out_order },
+    { "snapshot", keep_snapshot },
+    { "snapshots", list_snapshots },
+    { "restore", restore_snapshot },
+    { "restored", count_restored },
+    { "voice", list_voice },
+    { 0 },
 };

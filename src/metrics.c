@@ -8,6 +8,16 @@ static void relay_metrics(const struct relay *r, struct buf *out)
     relay_stats(r, &s);
     api_metric(out, "guildhall_voice_connections", "gauge", "Voice sockets open now.", s.sockets);
     api_metric(out, "guildhall_voice_seats", "gauge", "Voice sessions, also those away.", s.seats);
+    api_metric(out, "guildhall_voice_rooms", "gauge", "Channels and streams with somebody in them.",
+               s.rooms);
+    api_metric(out, "guildhall_voice_packets_missing_total", "counter",
+               "Packets of audio that did not come when their successors did.", s.missing);
+    api_metric(out, "guildhall_voice_packets_late_total", "counter",
+               "Packets of audio that came after their successors.", s.late);
+    api_metric(out, "guildhall_voice_jitter_microseconds", "gauge",
+               "How unevenly audio comes, summed over all sessions.", s.jitter_us);
+    api_metric(out, "guildhall_voice_crypto_microseconds_total", "counter",
+               "Processor time for encryption of media, estimated from samples.", s.crypto_us);
     api_metric(out, "guildhall_voice_packets_received_total", "counter",
                "Datagrams of voice that came.", s.packets_in);
     api_metric(out, "guildhall_voice_packets_sent_total", "counter",

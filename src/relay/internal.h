@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/links.h"
 #include "base/map.h"
+#include "relay/quality.h"
 #include "relay/relay.h"
 #include "relay/seal.h"
 #include "relay/video.h"
@@ -71,7 +72,8 @@ struct relay {
     pthread_mutex_t lock;   /* of strangers */
     struct map strangers;   /* key of an address -> how many sockets without a name */
     _Atomic uint64_t peers; /* numbers that were given out */
-    _Atomic uint64_t sockets, seated, packets_in, packets_out, bytes_in, bytes_out, dropped, unsent;
+    _Atomic uint64_t sockets, seated, rooms, packets_in, packets_out, bytes_in, bytes_out, dropped,
+        unsent, missing, late, jitter_ns, crypto_ns;
 };
 
 static inline struct loop *relay_loop(const struct relay *r)
@@ -248,7 +250,8 @@ struct relay_seat {
     union media_address found;   /* where it asked from */
     union media_address address; /* where media goes */
     struct media_window window, video_window;
-    int64_t active_ms; /* when it was last said to be active */
+    struct media_quality quality; /* of its audio */
+    int64_t active_ms;            /* when it was last said to be active */
 
     /* its socket */
     struct loop *loop;
@@ -270,6 +273,8 @@ struct relay_seats *seats_new(struct relay *r);
 void seats_free(struct relay_seats *all);
 /* Any note; the note stays the caller's. */
 void seats_take(struct relay_seats *all, const struct relay_note *n);
+/* As map_next. */
+const struct relay_seat *seats_next(const struct relay_seats *all, size_t *at);
 struct relay_seat *seats_by_ssrc(struct relay_seats *all, uint32_t ssrc);
 struct relay_seat *seats_by_address(struct relay_seats *all, const union media_address *a);
 /* Where its media comes from and goes to, from now on. */

@@ -28,6 +28,7 @@ enum {
     WINDOW_VIDEO_BYTES = 4 * 1024 * 1024,
     WINDOW_FOREIGN = 50, /* packets from elsewhere that are looked into */
     ACTIVE_MS = 20 * 1000,
+    SAMPLE = 64, /* of so many packets one is timed */
 };
 
 struct media_socket {
@@ -45,7 +46,8 @@ struct media_socket {
     unsigned char out_data[BATCH_OUT][SEAL_MAX];
     struct rtp_plain plain; /* the packet that is passed on */
     unsigned char control[PACKET_MAX];
-    int received; /* datagrams in there that wait for notes; as recvmmsg says */
+    unsigned sample; /* 0: what is encrypted for this packet is timed */
+    int received;    /* datagrams in there that wait for notes; as recvmmsg says */
 };
 
 static socklen_t address_size(const union media_address *a)
@@ -173,7 +175,57 @@ static void media_ping(struct media_socket *m, struct str ping, const union medi
     media_push(m, from, PACKET_PING);
 }
 
+/* --- time -----------------------------------------------------------------------------
+
+ * A look at the clock takes a tenth of what it would measure, so one packet stands for many. */
+
+static int64_t crypto_begin(const struct media_socket *m)
+{
+    return m->sample ? 0 : clock_mono();
+}
+
+static void crypto_end(const struct media_socket *m, int64_t begin)
+{
+    if (begin)
+        atomic_fetch_add_explicit(&m->relay->crypto_ns, (uint64_t)(clock_mono() - begin) * SAMPLE,
+                                  memory_order_relaxed);
+}
+
+static size_t media_seal(struct media_socket *m, struct relay_seat *to)
+{
+    unsigned char *out = media_room(m);
+    int64_t begin = crypto_begin(m);
+    size_t n = seal_write(to->seal, &m->plain, out);
+
+    crypto_end(m, begin);
+    return n;
+}
+
+static bool media_unseal(struct media_socket *m, struct relay_seat *s, const struct rtp_packet *p)
+{
+    int64_t begin = crypto_begin(m);
+    bool opened = seal_open(s->seal, p, &m->plain);
+
+    crypto_end(m, begin);
+    return opened;
+}
+
 /* --- media ---------------------------------------------------------------------------- */
+
+/* Sums over all seats are kept as they change. */
+static void media_note_quality(struct relay_seat *s, const struct rtp_packet *p, uint64_t number)
+{
+    struct relay *r = s->relay;
+    int64_t before = s->quality.jitter_ns;
+    int64_t more = quality_take(&s->quality, &s->highest, number, p->timestamp, clock_mono());
+
+    if (more > 0)
+        atomic_fetch_add_explicit(&r->missing, (uint64_t)more, memory_order_relaxed);
+    else if (more < 0)
+        atomic_fetch_add_explicit(&r->late, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&r->jitter_ns, (uint64_t)(s->quality.jitter_ns - before),
+                              memory_order_relaxed);
+}
 
 /* Whether the packet is authentic and was not here before; it is decrypted then. *ret_fresh:
  * its header was not here before either, which is known of audio alone. */
@@ -190,12 +242,13 @@ static bool media_authenticate(struct media_socket *m, struct relay_seat *s,
         return false;
     if (by_header ? !*ret_fresh : !window_is_new(&s->counters, counter))
         return false;
-    if (!seal_open(s->seal, p, &m->plain))
+    if (!media_unseal(m, s, p))
         return false;
     *ret_newest = by_header ? !s->highest.begun || number > s->highest.number
                             : !s->counters.begun || counter > s->counters.highest;
     window_add(&s->counters, counter);
     if (*ret_fresh) {
+        media_note_quality(s, p, number);
         window_add(&s->numbers, number);
         rtp_advance(&s->highest, p, number);
     }
@@ -229,7 +282,7 @@ static void media_fan_out(struct media_socket *m, const struct relay_seat *from,
         bool reaches =
             ssrc == from->ssrc ? media_reaches(to, from, fresh) : seat_watches(to, from, ssrc);
 
-        if (!reaches || media_send(m, to, seal_write(to->seal, &m->plain, media_room(m))))
+        if (!reaches || media_send(m, to, media_seal(m, to)))
             i++;
     }
 }
@@ -413,6 +466,7 @@ static void media_take_received(struct media_socket *m)
 
         atomic_fetch_add_explicit(&m->relay->packets_in, 1, memory_order_relaxed);
         atomic_fetch_add_explicit(&m->relay->bytes_in, datagram.n, memory_order_relaxed);
+        m->sample = (m->sample + 1) % SAMPLE;
         media_take(m, datagram, &m->from[i]);
     }
     m->received = 0;

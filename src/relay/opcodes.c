@@ -265,9 +265,6 @@ static void handle_voice_heartbeat(struct voice_peer *p, struct str raw)
 
 /* --- reading -------------------------------------------------------------------------- */
 
-struct voice_envelope {
-    struct str op, d;
-};
 static const struct field envelope_fields[] = {
     { FIELD(struct voice_envelope, op), .type = &type_raw, .flags = OPTIONAL },
     { FIELD(struct voice_envelope, d), .type = &type_raw, .flags = OPTIONAL },
@@ -275,17 +272,7 @@ static const struct field envelope_fields[] = {
 };
 static const struct schema envelope_schema = { .size = sizeof(struct voice_envelope),
                                                .fields = envelope_fields };
-static const struct type type_envelope = { .kind = KIND_OBJECT, .schema = &envelope_schema };
-
-/* An opcode that clients send: its data, or as it came. */
-struct voice_op_row {
-    enum voice_op op;
-    const char *name;
-    bool begins; /* it says who somebody is: for strangers only */
-    const struct type *type;
-    void (*handle)(struct voice_peer *p, const void *d);
-    void (*handle_raw)(struct voice_peer *p, struct str raw);
-};
+const struct type type_voice_envelope = { .kind = KIND_OBJECT, .schema = &envelope_schema };
 
 static void voice_version_asked(struct voice_peer *p, struct str raw)
 {
@@ -293,7 +280,7 @@ static void voice_version_asked(struct voice_peer *p, struct str raw)
     handle_voice_version(p);
 }
 
-static const struct voice_op_row op_rows[] = {
+const struct voice_op_row voice_op_rows[] = {
     { VOICE_IDENTIFY, "voice_identify", true, &type_identify, handle_voice_identify, NULL },
     { VOICE_RESUME, "voice_resume", true, &type_resume, handle_voice_resume, NULL },
     { VOICE_SELECT, "voice_select", false, &type_select, handle_voice_select, NULL },
@@ -302,13 +289,14 @@ static const struct voice_op_row op_rows[] = {
     { VOICE_VIDEO, "voice_video", false, &type_voice_video, handle_voice_video, NULL },
     { VOICE_WANTS, "voice_wants", false, &type_voice_wants, handle_voice_wants, NULL },
     { VOICE_VERSION, "voice_version", false, NULL, NULL, voice_version_asked },
+    { 0 },
 };
 
 static const struct voice_op_row *op_row(int64_t op)
 {
-    for (size_t i = 0; i < COUNT_OF(op_rows); i++)
-        if (op_rows[i].op == (enum voice_op)op)
-            return &op_rows[i];
+    for (const struct voice_op_row *r = voice_op_rows; r->name; r++)
+        if (r->op == (enum voice_op)op)
+            return r;
     return NULL;
 }
 
@@ -368,7 +356,7 @@ void voice_peer_message(struct websocket *ws, enum ws_opcode opcode, struct str 
         voice_peer_close(p, RELAY_TOO_MANY, "too many messages");
         return;
     }
-    if (payload.n == 0 || schema_decode(&type_envelope, payload, &form, &decoded)) {
+    if (payload.n == 0 || schema_decode(&type_voice_envelope, payload, &form, &decoded)) {
         voice_peer_close(p, RELAY_BAD_PAYLOAD, "not a message");
         return;
     }

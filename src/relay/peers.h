@@ -39,6 +39,25 @@ void voice_peer_close(struct voice_peer *p, enum relay_close code, const char *r
 /* A note for the relay's thread, from this socket. */
 struct relay_note *voice_peer_note(const struct voice_peer *p, enum note_kind kind, size_t text);
 
+/* --- opcodes.c ------------------------------------------------------------------------ */
+
+/* What every message is around its data. */
+struct voice_envelope {
+    struct str op, d;
+};
+extern const struct type type_voice_envelope;
+
+/* An opcode that clients send: its data, or as it came. */
+struct voice_op_row {
+    enum voice_op op;
+    const char *name; /* NULL: the end of the rows */
+    bool begins;      /* it says who somebody is: for strangers only */
+    const struct type *type;
+    void (*handle)(struct voice_peer *p, const void *d);
+    void (*handle_raw)(struct voice_peer *p, struct str raw);
+};
+extern const struct voice_op_row voice_op_rows[];
+
 /* --- video_opcodes.c: what they say of video ------------------------------------------- */
 
 extern const struct type type_voice_layers; /* of Identify */
@@ -49,6 +68,8 @@ extern const struct type type_voice_video, type_voice_wants;
 unsigned voice_layers_read(bool video, const struct list *streams,
                            struct relay_layer ret[RELAY_LAYERS]);
 struct video_types voice_codecs_read(const struct list *codecs);
+/* False: it is about no SSRCs, or asks for more than there is. */
+bool voice_wants_read(const struct list *entries, struct video_wants *ret);
 void handle_voice_video(struct voice_peer *p, const void *d);
 void handle_voice_wants(struct voice_peer *p, const void *d);
 

@@ -314,11 +314,16 @@ void relay_stats(const struct relay *r, struct relay_stats *ret)
     *ret = (struct relay_stats){
         .sockets = r->sockets,
         .seats = r->seated,
+        .rooms = r->rooms,
         .packets_in = r->packets_in,
         .packets_out = r->packets_out,
         .bytes_in = r->bytes_in,
         .bytes_out = r->bytes_out,
         .dropped = r->dropped,
         .unsent = r->unsent,
+        .missing = r->missing,
+        .late = r->late,
+        .jitter_us = r->jitter_ns / 1000,
+        .crypto_us = r->crypto_ns / 1000,
     };
 }

@@ -103,8 +103,14 @@ void relay_heard(struct relay *r, const struct voice_fact *fact);
 /* On the claim's loop; the claim is gone afterwards. */
 void relay_refuse(struct relay_claim *c, enum relay_close code);
 
+/* Everybody who is connected, a line of JSON each; not on the relay's thread. r may be NULL. */
+void relay_census(struct relay *r, struct buf *out);
+
 struct relay_stats {
-    uint64_t sockets, seats, packets_in, packets_out, bytes_in, bytes_out, dropped, unsent;
+    uint64_t sockets, seats, rooms, packets_in, packets_out, bytes_in, bytes_out, dropped, unsent;
+    uint64_t missing, late; /* of audio that came in */
+    uint64_t jitter_us;     /* the sum over all seats */
+    uint64_t crypto_us;     /* processor time, from samples */
 };
 void relay_stats(const struct relay *r, struct relay_stats *ret);
 

@@ -64,6 +64,11 @@ struct relay_seat *seats_by_address(struct relay_seats *all, const union media_a
     return map_get(&all->by_address, media_address_key(a));
 }
 
+const struct relay_seat *seats_next(const struct relay_seats *all, size_t *at)
+{
+    return map_next(&all->by_ssrc, at);
+}
+
 static struct relay_seats *seats_of(const struct relay_seat *s)
 {
     return s->relay->seats;
@@ -101,6 +106,7 @@ static void room_add(struct relay_seats *all, snowflake room_id, struct relay_se
         room = mem_new(sizeof *room);
         room->id = room_id;
         map_put(&all->rooms, room_id, room);
+        atomic_fetch_add(&all->relay->rooms, 1);
     }
     if (room->count == room->cap) {
         room->cap = room->cap ? 2 * room->cap : 4;
@@ -121,6 +127,7 @@ static void room_remove(struct relay_seats *all, struct relay_seat *s)
     if (room->count)
         return;
     map_remove(&all->rooms, room->id);
+    atomic_fetch_sub(&all->relay->rooms, 1);
     mem_free(room->seats);
     mem_free(room);
 }
@@ -185,6 +192,7 @@ static void seat_free(struct relay_seat *s)
     sodium_memzero(s->key, sizeof s->key);
     mem_free((void *)(uintptr_t)s->streams.p);
     mem_free(s->wants);
+    atomic_fetch_sub(&all->relay->jitter_ns, (uint64_t)s->quality.jitter_ns);
     atomic_fetch_sub(&all->relay->seated, 1);
     mem_free(s);
 }

@@ -175,17 +175,25 @@ static bool want_read(struct video_wants *wants, const struct pair *entry)
     return true;
 }
 
+bool voice_wants_read(const struct list *entries, struct video_wants *ret)
+{
+    const struct pair *in = entries->items;
+
+    *ret = (struct video_wants){ 0 };
+    for (size_t i = 0; i < entries->count; i++)
+        if (!want_read(ret, &in[i]))
+            return false;
+    return true;
+}
+
 void handle_voice_wants(struct voice_peer *p, const void *d)
 {
-    const struct list *entries = d;
-    const struct pair *in = entries->items;
-    struct video_wants wants = { 0 };
+    struct video_wants wants;
 
-    for (size_t i = 0; i < entries->count; i++)
-        if (!want_read(&wants, &in[i])) {
-            voice_peer_close(p, RELAY_BAD_REQUEST, "wants");
-            return;
-        }
+    if (!voice_wants_read(d, &wants)) {
+        voice_peer_close(p, RELAY_BAD_REQUEST, "wants");
+        return;
+    }
     struct relay_note *n = voice_peer_note(p, NOTE_WANTS, 0);
     n->wants = wants;
     note_send(n);

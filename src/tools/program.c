@@ -83,7 +83,7 @@ const struct program_command program_commands[] = {
       order_options },
     { "stats", "", "How much there is on the server that runs", tool_stats, order_options },
     { "log", "", "What the operator changed, by whom and when", tool_log, order_options },
-    { "sessions", "[VERB WHO]", "Who is connected; drop, reconnect, invalidate, resumable",
+    { "sessions", "[VERB WHO]", "Who is connected; voice, drop, reconnect, invalidate, resumable",
       tool_sessions, sessions_rows },
     { "watch", "", "Follow the calls and events of the server that runs", tool_watch, watch_rows },
     { "clock", "[+15m|reset]", "Let time pass on the demo or test server that runs", tool_clock,

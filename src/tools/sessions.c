@@ -80,6 +80,61 @@ static void print_table(struct str all)
     arena_free(arena);
 }
 
+/* --- voice ---------------------------------------------------------------------------- */
+
+struct listed_voice {
+    snowflake user_id, channel_id;
+    struct str address, mode;
+    bool connected;
+    int64_t version, speaking, packets, missing, jitter_us;
+};
+static const struct field voice_fields[] = {
+    { FIELD(struct listed_voice, user_id), .type = &id },
+    { FIELD(struct listed_voice, channel_id), .type = &id },
+    { FIELD(struct listed_voice, connected), .type = &flag },
+    { FIELD(struct listed_voice, address), .type = &text },
+    { FIELD(struct listed_voice, mode), .type = &text },
+    { FIELD(struct listed_voice, version), .type = &number },
+    { FIELD(struct listed_voice, speaking), .type = &number },
+    { FIELD(struct listed_voice, packets), .type = &number },
+    { FIELD(struct listed_voice, missing), .type = &number },
+    { FIELD(struct listed_voice, jitter_us), .type = &number },
+    { 0 },
+};
+static const struct schema voice_schema = { .size = sizeof(struct listed_voice),
+                                            .fields = voice_fields };
+static const struct type listed_voice = { .kind = KIND_OBJECT, .schema = &voice_schema };
+
+static void print_voice_line(struct str line, struct arena *arena)
+{
+    struct form form = { .arena = arena };
+    void *read;
+
+    if (schema_decode(&listed_voice, line, &form, &read))
+        return;
+    const struct listed_voice *s = read;
+    printf("%-20llu %-20llu %-40.*s %-31.*s %7lld %-8s %10lld %8lld %6.1f ms\n",
+           (unsigned long long)s->user_id, (unsigned long long)s->channel_id,
+           STR_FMT(s->connected ? s->address : STR("away")), STR_FMT(s->mode),
+           (long long)s->version, s->speaking ? "speaks" : "-", (long long)s->packets,
+           (long long)s->missing, (double)s->jitter_us / 1000);
+}
+
+static void print_voice_table(struct str all)
+{
+    struct arena *arena = arena_new();
+    size_t count = 0;
+
+    printf("%-20s %-20s %-40s %-31s %7s %-8s %10s %8s %9s\n", "account", "channel", "address",
+           "encryption", "version", "", "packets", "missing", "jitter");
+    for (; all.n; count++) {
+        arena_reset(arena);
+        print_voice_line(str_cut(&all, '\n'), arena);
+    }
+    printf("%zu in voice\n", count);
+    arena_free(arena);
+}
+
 /* "drop" is what people say; the interface closes. */
 static int push_sessions(const struct settings *s, const char *verb, const char *who)
 {
@@ -110,17 +165,21 @@ static bool is_verb(const char *word)
 int tool_sessions(const struct settings *s, char **arguments)
 {
     struct buf out;
+    bool voice = arguments[0] && !arguments[1] && strcmp(arguments[0], "voice") == 0;
 
     if (arguments[0] && arguments[1] && !arguments[2] && is_verb(arguments[0]))
         return push_sessions(s, arguments[0], arguments[1]);
-    if (*arguments)
-        return usage("sessions, or sessions drop|reconnect|invalidate|resumable NAME|ID");
+    if (*arguments && !voice)
+        return usage("sessions, sessions voice, or "
+                     "sessions drop|reconnect|invalidate|resumable NAME|ID");
     buf_init(&out, SIZE_MAX);
-    enum err e = control_ask_all(s->config.data, "sessions", &out);
+    enum err e = control_ask_all(s->config.data, voice ? "voice" : "sessions", &out);
     if (e)
         fprintf(stderr, "guildhall: no server runs on '%s'\n", s->config.data);
     else if (s->json)
         fwrite(out.p, 1, out.n, stdout);
+    else if (voice)
+        print_voice_table(buf_str(&out));
     else
         print_table(buf_str(&out));
     buf_clear(&out);

@@ -177,6 +177,21 @@ def through_a_kill(hall, helper, other):
     both_ways(hall, helper, other)
 
 
+def listed(hall, helper, other):
+    talk(helper, "helper", other, "listed")
+    done = subprocess.run([hall.command[0], "sessions", "voice", "--data", hall.command[1], "--json"],
+                          capture_output=True, text=True, timeout=60, check=False)
+    seats = {s["user_id"]: s for s in map(json.loads, done.stdout.splitlines())}
+    expect(set(seats) == set(hall.ids.values()), done.stdout + done.stderr)
+    seat = seats[hall.ids["helper"]]
+    expect(seat["connected"] and seat["channel_id"] == hall.channels["red"] and
+           seat["mode"] == "aead_aes256_gcm_rtpsize" and seat["address"] == "127.0.0.1" and
+           seat["version"] == 8 and seat["packets"] >= FRAMES, str(seat))
+    done = subprocess.run([hall.command[0], "sessions", "voice", "--data", hall.command[1]],
+                          capture_output=True, text=True, timeout=60, check=False)
+    expect(done.stdout.endswith("\n2 in voice\n"), done.stdout)
+
+
 def through_a_cut(hall, helper, other):
     talk(helper, "helper", other, "before")
     hall.line.cut_voice()
@@ -225,8 +240,8 @@ def on_a_bad_line(hall, helper, other):
 
 
 def discord_js_bots_talk_through_faults_and_cuts_as_they_may(executable):
-    with_pair(executable, js_command, js_command, both_ways, on_a_bad_line, through_a_cut,
-              through_a_kill, moderated)
+    with_pair(executable, js_command, js_command, both_ways, listed, on_a_bad_line,
+              through_a_cut, through_a_kill, moderated)
 
 
 def eris_talks_with_discord_js(executable):

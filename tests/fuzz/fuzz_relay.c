@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "relay/rtcp.h"
 #include "relay/seal.h"
 
 static void check_windows(const struct rtp_packet *p)
@@ -55,6 +56,29 @@ static size_t seal_by_hand(struct str datagram, const unsigned char *key, unsign
     return p.clear.n + (size_t)n + 4;
 }
 
+/* Parts follow each other to the end, and what is sealed is what is opened. */
+static void check_control(struct str datagram, const unsigned char *key)
+{
+    unsigned char *out = mem_new(SEAL_MAX), *opened = mem_new(PACKET_MAX);
+    struct seal *s = seal_new(seal_mode_find(str_of(seal_mode_name(1))), key, 1);
+    struct str rest = datagram;
+    struct rtcp_part part;
+    size_t n, again;
+
+    while (rtcp_next(&rest, &part)) {
+        FUZZ_CHECK(part.bytes.n >= RTCP_HEADER && !(part.announces && part.about));
+        n = seal_write_control(s, part.bytes, out);
+        FUZZ_CHECK(n > part.bytes.n && n <= SEAL_MAX);
+        bool fits = n <= PACKET_MAX;
+        FUZZ_CHECK(seal_open_control(s, str_slice((const char *)out, n), opened, &again) == fits);
+        FUZZ_CHECK(!fits || str_eq(str_slice((const char *)opened, again), part.bytes));
+    }
+    FUZZ_CHECK(datagram.n > PACKET_MAX || !seal_open_control(s, datagram, opened, &again));
+    seal_free(s);
+    mem_free(out);
+    mem_free(opened);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const unsigned char key[SEAL_KEY] = { 1 };
@@ -68,6 +92,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     enum packet_kind kind = packet_kind(datagram);
     if (kind == PACKET_ASKS_ADDRESS || kind == PACKET_RTCP)
         packet_ssrc(kind, datagram);
+    if (kind == PACKET_RTCP)
+        check_control(datagram, key);
     if (kind != PACKET_RTP)
         return 0;
     unsigned mode = data[0] % 3;

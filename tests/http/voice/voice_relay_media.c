@@ -4,10 +4,20 @@
 
 #include <arpa/inet.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define MEMBER "/guilds/%s/members/%s"
+
+static long metric(struct world *w, const char *name)
+{
+    struct answer a = client_request(world_stranger(w), "GET", "/metrics", "", STR(""));
+    const char *line = strstr(str_dupz(world_arena(w), a.body), TEXT(w, "\n%s ", name));
+
+    expect(line != NULL);
+    return strtol(line + strlen(name) + 2, NULL, 10);
+}
 
 /* --- frames --------------------------------------------------------------------------- */
 
@@ -249,6 +259,9 @@ static void late_packets_are_taken_in_a_window(struct world *w)
     expect_heard(&p.bob, &p.ada, "new");
     expect_heard(&p.bob, &p.ada, "lost");
     expect_deaf(&p.bob);
+    expect(metric(w, "guildhall_voice_packets_missing_total") == 128);
+    expect(metric(w, "guildhall_voice_packets_late_total") == 1);
+    expect(metric(w, "guildhall_voice_rooms") == 1);
     pair_hang_up(&p);
 }
 

@@ -1,0 +1,68 @@
+/* fuzz_voice.c - what clients send to the voice gateway is read or refused.
+ *
+ * Input: a message. Its data is read by the schema of every opcode, and what is read of video keeps
+ * to its limits, whoever chooses by it. */
+#include "fuzz.h"
+
+#include "relay/peers.h"
+
+enum { BLOCK = 16 };
+
+static void check_wants(const struct list *entries)
+{
+    static const struct relay_layer layers[RELAY_LAYERS] = { { .quality = 25, .active = true },
+                                                             { .quality = 0 },
+                                                             { .quality = 100, .active = true } };
+    struct video_wants wants;
+
+    if (!voice_wants_read(entries, &wants))
+        return;
+    FUZZ_CHECK(wants.any <= 100 && wants.count <= VIDEO_NAMED);
+    for (unsigned i = 0; i < wants.count; i++)
+        FUZZ_CHECK(wants.named[i].quality <= 100);
+    int layer = video_choose(layers, RELAY_LAYERS, BLOCK, &wants);
+    FUZZ_CHECK(layer >= -1 && layer < RELAY_LAYERS && (layer < 0 || layers[layer].active));
+}
+
+static void check_lists(struct str text, struct arena *arena)
+{
+    struct form form = { .arena = arena };
+    struct relay_layer layers[RELAY_LAYERS];
+    void *d;
+
+    if (!schema_decode(&type_voice_layers, text, &form, &d)) {
+        unsigned count = voice_layers_read(true, d, layers);
+
+        FUZZ_CHECK(count >= 1 && count <= RELAY_LAYERS);
+        for (unsigned i = 0; i < count; i++)
+            FUZZ_CHECK(layers[i].quality <= 100 && memchr(layers[i].rid, 0, RELAY_RID_MAX));
+    }
+    form = (struct form){ .arena = arena };
+    if (!schema_decode(&type_voice_codecs, text, &form, &d))
+        (void)voice_codecs_read(d);
+}
+
+static void check_data(struct str text, struct arena *arena)
+{
+    for (const struct voice_op_row *r = voice_op_rows; r->name; r++) {
+        struct form form = { .arena = arena };
+        void *d;
+
+        if (r->type && !schema_decode(r->type, text, &form, &d) && r->type == &type_voice_wants)
+            check_wants(d);
+    }
+    check_lists(text, arena);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct str text = str_slice((const char *)data, size);
+    struct arena *arena = arena_new();
+    struct form form = { .arena = arena };
+    void *d;
+
+    if (size <= VOICE_MAX_MESSAGE && !schema_decode(&type_voice_envelope, text, &form, &d))
+        check_data(((const struct voice_envelope *)d)->d, arena);
+    arena_free(arena);
+    return 0;
+}
