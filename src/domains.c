@@ -44,6 +44,7 @@ const struct domain *const guildhall_domains[] = {
     &access_domain,
     &accounts_domain,
     &mail_domain,
+    &mfa_domain,
     &own_domain,
     &settings_proto_domain,
     &profiles_domain,

@@ -58,8 +58,17 @@ class App {
     return this.go(next || "/channels/@me");
   }
 
-  /** A log-in was answered. */
-  entered(answer) { return this.signIn(answer.token); }
+  /** A log-in was answered: with a token, or with the wish for a second factor. */
+  async entered(answer) {
+    while (!answer.token) {
+      const code = await this.ask(t("Second factor"), t("Six digits, or a backup code"), "", t("Log in"));
+      if (!code) return;
+      const path = /^\d{6}$/.test(code) ? "totp" : "backup";
+      const next = await this.tryCall(this.rest.post(`/auth/mfa/${path}`, { ticket: answer.ticket, code }));
+      if (next) answer = next;
+    }
+    return this.signIn(answer.token);
+  }
 
   signOut(words) {
     this.gateway?.close();

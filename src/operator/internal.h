@@ -40,6 +40,7 @@ enum err order_user_passwd(struct call *call, struct order *o);
 enum err order_user_disable(struct call *call, struct order *o);
 enum err order_user_enable(struct call *call, struct order *o);
 enum err order_user_delete(struct call *call, struct order *o);
+enum err order_user_mfa_off(struct call *call, struct order *o);
 enum err order_user_premium(struct call *call, struct order *o);
 enum err order_token_revoke(struct call *call, struct order *o);
 

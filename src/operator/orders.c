@@ -22,6 +22,8 @@ const struct order_row operator_rows[] = {
       .run = order_user_enable },
     { "user", "delete", "NAME", "Delete an account; what it wrote stays", 1, 1, .writes = true,
       .is_final = true, .run = order_user_delete },
+    { "user", "mfa-off", "NAME", "Ask an account for no second factor any more", 1, 1,
+      .writes = true, .run = order_user_mfa_off },
     { "user", "premium", "NAME 0-3", "Set the premium type of an account", 2, 2, .writes = true,
       .run = order_user_premium },
     { "guild", "list", "", "Guilds, by id", 0, 0, .is_list = true, .run = order_guild_list },

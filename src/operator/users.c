@@ -185,6 +185,16 @@ enum err order_user_enable(struct call *call, struct order *o)
     return e ? e : order_user_done(o, &u, "active");
 }
 
+enum err order_user_mfa_off(struct call *call, struct order *o)
+{
+    struct user u;
+    enum err e = find_person(call, o, &u);
+
+    if (!e)
+        e = account_drop_mfa(call, &u);
+    return e ? e : order_user_done(o, &u, "has no second factor");
+}
+
 enum err order_user_premium(struct call *call, struct order *o)
 {
     int64_t type;

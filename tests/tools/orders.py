@@ -115,6 +115,14 @@ def a_disabled_account_is_out_at_once(executable):
         expect(status == 200 and status_of(s.port, answer["token"]) == 200, f"{status} {answer}")
 
 
+def who_lost_the_second_factor_is_let_in(executable):
+    with Server(executable) as s:
+        register(s.port, "ada")
+        expect(s.order("user", "mfa-off", "ada")[0]["state"] == "has no second factor", "mfa-off")
+        expect("no such account" in s.refusal("user", "mfa-off", "nobody"), "a name of nobody's")
+        expect([n["command"] for n in s.order("log")] == ["user mfa-off ada"], "the log")
+
+
 def a_new_password_ends_what_was_begun_with_the_old_one(executable):
     with Server(executable) as s:
         token = register(s.port, "ada")
@@ -282,6 +290,7 @@ if __name__ == "__main__":
         accounts_are_listed_and_shown,
         a_disabled_account_is_out_at_once,
         a_new_password_ends_what_was_begun_with_the_old_one,
+        who_lost_the_second_factor_is_let_in,
         tokens_end_by_order,
         a_deleted_account_leaves_what_others_have,
         guilds_are_given_away_and_deleted,

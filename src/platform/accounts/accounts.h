@@ -8,8 +8,9 @@
 extern const struct domain accounts_domain;        /* /auth, /users */
 extern const struct domain assets_domain;          /* /avatars, /banners */
 extern const struct domain default_avatars_domain; /* /embed/avatars */
-extern const struct domain mail_domain;            /* /auth/forgot, /auth/verify */
-extern const struct domain own_domain;             /* settings, notes, sessions */
+extern const struct domain mfa_domain;
+extern const struct domain mail_domain; /* /auth/forgot, /auth/verify */
+extern const struct domain own_domain;  /* settings, notes, sessions */
 extern const struct domain settings_proto_domain;
 
 /* ERR_UNKNOWN_USER when there is none. */

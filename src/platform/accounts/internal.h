@@ -45,13 +45,16 @@ struct token_reply {
 struct login_settings {
     struct str locale, theme;
 };
+/* A token, or what is needed to go on with the second factor. */
 struct login_reply {
     snowflake user_id;
-    struct str token;
+    struct opt_str token;
     const struct login_settings *user_settings;
+    struct opt_bool mfa, sms, totp, backup;
+    struct opt_str webauthn, ticket, login_instance_id;
 };
 
-extern const struct type type_login, type_password;
+extern const struct type type_login, type_password, type_given_password;
 extern const struct type registration_body, login_body, user_patch_body;
 extern const struct type token_reply, login_reply, own_user_reply, patched_user_reply,
     public_user_reply;
@@ -64,8 +67,22 @@ enum err check_username(struct call *call, struct str name);
 enum err check_email(struct call *call, struct opt_str email);
 enum err refuse_taken(struct call *call, const char *field);
 
+/* Answers somebody who knows the password, or has a mailed link: with a token, or with a ticket
+ * where a second factor is asked for. undelete: a deletion is taken back in the end. */
+enum err login_reply_to(struct call *call, const struct user *user, bool undelete);
 /* Answers somebody who has shown to be the account's owner with a new token. */
-enum err login_reply_to(struct call *call, const struct user *user);
+enum err login_grant(struct call *call, const struct user *user);
+/* Takes back a deletion that has not been carried out. */
+enum err account_undelete(struct call *call, struct user *user);
+/* Every session of the caller's ends, and a new one begins. */
+enum err own_token_renew(struct call *call, struct str *ret);
+
+/* --- own_password.c ------------------------------------------------------------------- */
+
+/* In prepare: the caller's password is checked before the handler runs. */
+void own_password_ask(struct call *call, struct str given);
+/* In the handler: the caller, whose password is still the one that was checked. */
+enum err own_password_find(struct call *call, struct user *ret);
 
 enum err prepare_modify_current_user(struct call *call);
 enum err modify_current_user(struct call *call);

@@ -147,7 +147,8 @@ static enum err reset_password(struct call *call)
 
     if (!e)
         e = account_set_password(call, user.id, *hash);
-    return e ? e : login_reply_to(call, &user);
+    user.password_hash = *hash;
+    return e ? e : login_reply_to(call, &user, false);
 }
 
 /* --- POST /auth/verify, /auth/verify/resend ------------------------------------------- */

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "platform/accounts/internal.h"
+#include "platform/accounts/mfa.h"
 
 struct account_request {
     struct auth *auth;
@@ -73,6 +74,17 @@ enum err account_set_password(struct call *call, snowflake id, struct str hash)
     if (!e)
         e = addresses_forget(call, id);
     return e ? e : account_revoke(call, id);
+}
+
+enum err account_drop_mfa(struct call *call, struct user *u)
+{
+    enum err e = mfa_drop(call, u->id);
+
+    if (e)
+        return e;
+    u->mfa_enabled = false;
+    call_emit(call, EVENT_USER_UPDATE, to_user(u->id), &own_user_schema, u);
+    return OK;
 }
 
 static const char SET_PREMIUM[] = "update users set premium_type = $2 where id = $1";

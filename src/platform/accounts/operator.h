@@ -25,6 +25,8 @@ enum err account_revoke(struct call *call, snowflake id);
 enum err account_set_disabled(struct call *call, const struct user *u, bool disabled);
 /* Everything that was begun with the old one ends. */
 enum err account_set_password(struct call *call, snowflake id, struct str hash);
+/* For somebody who lost it. */
+enum err account_drop_mfa(struct call *call, struct user *u);
 enum err account_set_premium(struct call *call, struct user *u, int64_t type);
 /* Of a person who owns nothing that others use. Cannot be undone. */
 enum err account_end(struct call *call, const struct user *u);

@@ -139,8 +139,7 @@ static void profile_apply(const struct call *call, struct user *user)
         user->password_hash = change->new_hash;
 }
 
-/* A new password ends every session and begins a new one. */
-static enum err renew_token(struct call *call, struct str *ret)
+enum err own_token_renew(struct call *call, struct str *ret)
 {
     struct token_grant grant = {
         .kind = CALLER_USER,
@@ -211,7 +210,7 @@ enum err modify_current_user(struct call *call)
     if (!e)
         e = profile_verify(call, &before, &out.user);
     if (!e && change->new_hash.p)
-        e = renew_token(call, &out.token);
+        e = own_token_renew(call, &out.token);
     if (e)
         return e;
 

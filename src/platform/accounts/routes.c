@@ -1,11 +1,14 @@
 /* routes.c - registering, logging in and out, and reading accounts. */
 #include "platform/accounts/internal.h"
 
+#include <sodium.h>
+
 #include "api/hooks.h"
 #include "base/clock.h"
 #include "base/timestamp.h"
 #include "net/mailer.h"
 #include "platform/accounts/links.h"
+#include "platform/accounts/mfa.h"
 #include "platform/accounts/operator.h"
 
 enum { LEAST_AGE = 13 };
@@ -187,7 +190,7 @@ static enum err prepare_login(struct call *call)
     return OK;
 }
 
-enum err login_reply_to(struct call *call, const struct user *user)
+enum err login_grant(struct call *call, const struct user *user)
 {
     struct user_settings all;
     struct login_settings settings;
@@ -199,8 +202,44 @@ enum err login_reply_to(struct call *call, const struct user *user)
     settings = (struct login_settings){ all.locale.value, all.theme.value };
     e = address_keep(call, user->id);
     if (!e)
-        e = issue_user_token(call, user->id, &out.token);
+        e = issue_user_token(call, user->id, &out.token.value);
+    out.token.given = GIVEN;
     return e ? e : call_reply(call, &out);
+}
+
+static struct opt_bool login_said(bool yes)
+{
+    return (struct opt_bool){ GIVEN, yes };
+}
+
+enum err login_reply_to(struct call *call, const struct user *user, bool undelete)
+{
+    unsigned char instance[16];
+
+    if (!user->mfa_enabled)
+        return login_grant(call, user);
+    randombytes_buf(instance, sizeof instance);
+    struct str ticket = ticket_make(call, user, undelete ? TICKET_UNDELETE : TICKET_LOGIN);
+    return call_reply(
+        call, &(struct login_reply){
+                  .user_id = user->id,
+                  .mfa = login_said(true),
+                  .sms = login_said(false),
+                  .totp = login_said(true),
+                  .backup = login_said(true),
+                  .webauthn = { .given = GIVEN_NULL },
+                  .ticket = { GIVEN, ticket },
+                  .login_instance_id = { GIVEN, str_hex(call->arena, instance, sizeof instance) },
+              });
+}
+
+enum err account_undelete(struct call *call, struct user *user)
+{
+    const char *taken;
+
+    user->deleting = false;
+    call_forget_account(call, user->id);
+    return user_update(call->tx, user, &taken);
 }
 
 static enum err log_in(struct call *call)
@@ -208,7 +247,6 @@ static enum err log_in(struct call *call)
     const struct login *in = call->body;
     const struct login_attempt *entrance = call_passed(call, "login_attempt");
     const struct user *looked_at = &entrance->user;
-    const char *taken;
     struct user user;
 
     enum err e = user_find(call->tx, looked_at->id, &user);
@@ -221,15 +259,11 @@ static enum err log_in(struct call *call)
         return ERR_ACCOUNT_DISABLED;
     if (user.deleting && !in->undelete)
         return ERR_ACCOUNT_DELETING;
-    if (user.deleting) {
-        user.deleting = false;
-        e = user_update(call->tx, &user, &taken);
-        if (e)
-            return e;
-        call_forget_account(call, user.id);
-    }
-
-    return login_reply_to(call, &user);
+    /* What only a password was given for is not taken back where more is asked for. */
+    bool undelete = user.deleting;
+    if (undelete && !user.mfa_enabled)
+        e = account_undelete(call, &user);
+    return e ? e : login_reply_to(call, &user, undelete);
 }
 
 /* POST /auth/logout: this credential ends, at once. */

@@ -26,6 +26,7 @@ void user_read(const struct rows *r, int column, struct user *ret)
         .disabled = row_bool(r, column + 17),
         .deleting = row_bool(r, column + 18),
         .phone = row_opt_text(r, column + 19),
+        .mfa_enabled = row_bool(r, column + 20),
     };
     if (!row_null(r, column + 15))
         ret->password_hash = row_text(r, column + 15);

@@ -23,9 +23,7 @@ static const struct type type_email = { .kind = KIND_STRING,
                                         .doc = "Email address" };
 const struct type type_password = { .kind = KIND_STRING, .min = 8, .max = 72, .doc = "Password" };
 /* What is only compared needs no lower limit: a short one is simply wrong. */
-static const struct type type_given_password = { .kind = KIND_STRING,
-                                                 .max = 72,
-                                                 .doc = "Password" };
+const struct type type_given_password = { .kind = KIND_STRING, .max = 72, .doc = "Password" };
 const struct type type_login = {
     .kind = KIND_STRING, .flags = TYPE_TRIM | TYPE_LOWER, .max = 254, .doc = "Email or username"
 };
@@ -115,8 +113,16 @@ static const struct type type_login_settings = { .kind = KIND_OBJECT,
                                                  .schema = &login_settings_schema };
 static const struct field login_reply_fields[] = {
     { FIELD(struct login_reply, user_id), .type = &type_id },
-    { FIELD(struct login_reply, token), .type = &type_token },
-    { FIELD(struct login_reply, user_settings), .type = &type_login_settings },
+    { FIELD(struct login_reply, token), .type = &type_token, .flags = OPTIONAL },
+    { FIELD(struct login_reply, user_settings), .type = &type_login_settings, .flags = OPTIONAL },
+    { FIELD(struct login_reply, mfa), .type = &type_bool, .flags = OPTIONAL,
+      .doc = "A second factor is asked for; there is no token yet" },
+    { FIELD(struct login_reply, sms), .type = &type_bool, .flags = OPTIONAL },
+    { FIELD(struct login_reply, totp), .type = &type_bool, .flags = OPTIONAL },
+    { FIELD(struct login_reply, backup), .type = &type_bool, .flags = OPTIONAL },
+    { FIELD(struct login_reply, webauthn), .type = &type_text, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct login_reply, ticket), .type = &type_text, .flags = OPTIONAL },
+    { FIELD(struct login_reply, login_instance_id), .type = &type_text, .flags = OPTIONAL },
     { 0 },
 };
 static const struct schema login_reply_schema = {

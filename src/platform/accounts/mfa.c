@@ -1,0 +1,215 @@
+/* mfa.c - the second factor of accounts: rows, codes, tickets. */
+#include "platform/accounts/mfa.h"
+
+#include <sodium.h>
+#include <string.h>
+
+#include "api/api.h"
+#include "api/sealed.h"
+#include "base/clock.h"
+
+enum { SALT_BYTES = 16, TICKET_LIFE_S = 300, TICKET_MARK = 9, TICKET_MAC = 24 };
+
+static const char SECRET_WORD[] = "mfa-secret";
+
+static const struct auth *auth_of(const struct call *call)
+{
+    return api_options(call->api)->auth;
+}
+
+/* --- rows ----------------------------------------------------------------------------- */
+
+static const char FIND_MFA[] =
+    "select secret, last_step, codes_salt, codes_used from mfa where user_id = $1";
+
+enum err mfa_find(struct call *call, snowflake user_id, struct mfa *ret)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(call->tx, FIND_MFA, BIND(v_id(user_id)), &row, &found);
+
+    if (e || !found)
+        return e ? e : ERR_MFA_OFF;
+    struct str secret =
+        sealed_open(call->arena, auth_of(call), SECRET_WORD, user_id, row_bytes(&row, 0));
+    if (secret.n != TOTP_SECRET)
+        return ERR_INTERNAL; /* sealed with another key than the server has */
+    *ret = (struct mfa){ .user_id = user_id,
+                         .last_step = row_int(&row, 1),
+                         .codes_salt = row_bytes(&row, 2),
+                         .codes_used = row_int(&row, 3) };
+    memcpy(ret->secret, secret.p, TOTP_SECRET);
+    return OK;
+}
+
+static struct str random_salt(struct arena *a)
+{
+    unsigned char *salt = arena_alloc(a, SALT_BYTES);
+
+    randombytes_buf(salt, SALT_BYTES);
+    return str_slice((const char *)salt, SALT_BYTES);
+}
+
+static const char ADD_MFA[] =
+    "insert into mfa (user_id, secret, last_step, codes_salt, codes_used) "
+    "values ($1, $2, $3, $4, 0)";
+static const char MARK_USER[] = "update users set mfa_enabled = $2 where id = $1";
+
+enum err mfa_add(struct call *call, struct mfa *m)
+{
+    struct str secret = str_slice((const char *)m->secret, TOTP_SECRET);
+
+    m->codes_salt = random_salt(call->arena);
+    enum err e = tx_exec(
+        call->tx, ADD_MFA,
+        BIND(v_id(m->user_id),
+             v_bytes(sealed_make(call->arena, auth_of(call), SECRET_WORD, m->user_id, secret)),
+             v_int(m->last_step), v_bytes(m->codes_salt)),
+        NULL);
+    return e ? e : tx_exec(call->tx, MARK_USER, BIND(v_id(m->user_id), v_int(1)), NULL);
+}
+
+enum err mfa_drop(struct call *call, snowflake user_id)
+{
+    enum err e = tx_exec(call->tx, "delete from mfa where user_id = $1", BIND(v_id(user_id)), NULL);
+
+    return e ? e : tx_exec(call->tx, MARK_USER, BIND(v_id(user_id), v_int(0)), NULL);
+}
+
+static const char NEW_CODES[] = "update mfa set codes_salt = $2, codes_used = 0 where user_id = $1";
+
+enum err mfa_new_codes(struct call *call, struct mfa *m)
+{
+    m->codes_salt = random_salt(call->arena);
+    m->codes_used = 0;
+    return tx_exec(call->tx, NEW_CODES, BIND(v_id(m->user_id), v_bytes(m->codes_salt)), NULL);
+}
+
+/* --- codes ---------------------------------------------------------------------------- */
+
+static const char USE_STEP[] =
+    "update mfa set last_step = $2 where user_id = $1 and last_step < $2";
+
+enum err mfa_use_totp(struct call *call, const struct mfa *m, struct str code)
+{
+    int64_t step = totp_step(m->secret, code, clock_s(), m->last_step), changed = 0;
+
+    if (step < 0)
+        return ERR_MFA_CODE;
+    enum err e = tx_exec(call->tx, USE_STEP, BIND(v_id(m->user_id), v_int(step)), &changed);
+    return e ? e : changed ? OK : ERR_MFA_CODE;
+}
+
+/* Letters and digits that are not mistaken for each other. */
+struct str mfa_backup_code(const struct call *call, const struct mfa *m, int number)
+{
+    static const char letters[] = "abcdefghijkmnpqrstuvwxyz23456789";
+    unsigned char bytes[MFA_BACKUP_LETTERS];
+    char *out = arena_alloc(call->arena, MFA_BACKUP_LETTERS);
+    unsigned char place = (unsigned char)number;
+    struct str salt =
+        STR_CONCAT(call->arena, m->codes_salt, str_slice((const char *)&place, sizeof place));
+
+    auth_derive(auth_of(call), "mfa-backup", m->user_id, salt, bytes, sizeof bytes);
+    for (int i = 0; i < MFA_BACKUP_LETTERS; i++)
+        out[i] = letters[bytes[i] % (sizeof letters - 1)];
+    return str_slice(out, MFA_BACKUP_LETTERS);
+}
+
+bool mfa_backup_used(const struct mfa *m, int number)
+{
+    return m->codes_used >> number & 1;
+}
+
+static const char USE_BACKUP[] =
+    "update mfa set codes_used = $3 where user_id = $1 and codes_used = $2";
+
+static enum err use_backup_number(struct call *call, const struct mfa *m, int number)
+{
+    int64_t changed = 0;
+    enum err e = tx_exec(
+        call->tx, USE_BACKUP,
+        BIND(v_id(m->user_id), v_int(m->codes_used), v_int(m->codes_used | INT64_C(1) << number)),
+        &changed);
+
+    return e ? e : changed ? OK : ERR_MFA_CODE;
+}
+
+enum err mfa_use_backup(struct call *call, const struct mfa *m, struct str code)
+{
+    struct str given = str_lower(call->arena, code);
+    int found = -1;
+
+    if (given.n != MFA_BACKUP_LETTERS)
+        return ERR_MFA_CODE;
+    for (int i = 0; i < MFA_BACKUP_CODES; i++)
+        if (!mfa_backup_used(m, i) &&
+            sodium_memcmp(given.p, mfa_backup_code(call, m, i).p, MFA_BACKUP_LETTERS) == 0)
+            found = i;
+    return found < 0 ? ERR_MFA_CODE : use_backup_number(call, m, found);
+}
+
+/* --- tickets -------------------------------------------------------------------------- */
+
+static const char *const ticket_words[] = {
+    [TICKET_LOGIN] = "mfa-login",
+    [TICKET_UNDELETE] = "mfa-undelete",
+    [TICKET_CODES] = "mfa-codes",
+    [TICKET_NEW_CODES] = "mfa-new-codes",
+};
+
+/* Tells one password of the account from the next. */
+static struct str password_mark(const struct call *call, const struct user *u)
+{
+    unsigned char mark[TICKET_MARK];
+
+    auth_derive(auth_of(call), "mfa-password", u->id,
+                u->password_hash.p ? u->password_hash : STR(""), mark, sizeof mark);
+    return str_base64url(call->arena, mark, sizeof mark);
+}
+
+/* "account.end.mark", and behind the next dot what proves that we wrote it. */
+static struct str ticket_proof(const struct call *call, struct str said, snowflake id,
+                               enum ticket_purpose purpose)
+{
+    unsigned char mac[TICKET_MAC];
+
+    auth_derive(auth_of(call), ticket_words[purpose], id, said, mac, sizeof mac);
+    return str_base64url(call->arena, mac, sizeof mac);
+}
+
+struct str ticket_make(const struct call *call, const struct user *u, enum ticket_purpose purpose)
+{
+    struct str mark = password_mark(call, u);
+    struct str said = str_printf(call->arena, "%llu.%lld.%.*s", (unsigned long long)u->id,
+                                 (long long)(clock_s() + TICKET_LIFE_S), STR_FMT(mark));
+
+    return STR_CONCAT(call->arena, said, STR("."), ticket_proof(call, said, u->id, purpose));
+}
+
+bool ticket_read(const struct call *call, struct str ticket, enum ticket_purpose purpose,
+                 snowflake *ret_user_id)
+{
+    struct str rest = ticket, id = str_cut(&rest, '.'), end = str_cut(&rest, '.'),
+               mark = str_cut(&rest, '.');
+    snowflake user_id;
+    int64_t until;
+
+    if (!snowflake_parse(id, &user_id) || !str_to_i64(end, &until) || until <= clock_s() || !mark.n)
+        return false;
+    struct str said = str_slice(ticket.p, (size_t)(mark.p + mark.n - ticket.p));
+    struct str proof = ticket_proof(call, said, user_id, purpose);
+    if (proof.n != rest.n || sodium_memcmp(proof.p, rest.p, proof.n) != 0)
+        return false;
+    *ret_user_id = user_id;
+    return true;
+}
+
+bool ticket_fits(const struct call *call, struct str ticket, const struct user *u)
+{
+    struct str rest = ticket;
+
+    str_cut(&rest, '.');
+    str_cut(&rest, '.');
+    return str_eq(str_cut(&rest, '.'), password_mark(call, u));
+}

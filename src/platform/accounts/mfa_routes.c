@@ -1,0 +1,471 @@
+/* mfa_routes.c - a second factor: turning it on and off, backup codes, logging in with it. */
+#include "base/clock.h"
+#include "base/mem.h"
+#include "platform/accounts/internal.h"
+#include "platform/accounts/mfa.h"
+
+/* --- bodies and replies --------------------------------------------------------------- */
+
+struct mfa_login {
+    struct str ticket, code;
+    struct opt_str login_instance_id;
+};
+struct mfa_enable {
+    struct str password;
+    struct opt_str secret, code;
+};
+struct mfa_disable {
+    struct opt_str code;
+};
+struct mfa_challenge {
+    struct str password;
+};
+struct mfa_codes_request {
+    struct opt_str key;
+    struct str nonce;
+    bool regenerate;
+};
+struct backup_code {
+    snowflake user_id;
+    struct str code;
+    bool consumed;
+};
+struct mfa_enabled_reply {
+    struct str token;
+    struct list backup_codes;
+};
+struct mfa_nonces {
+    struct str nonce, regenerate_nonce;
+};
+struct mfa_codes {
+    struct list backup_codes;
+};
+
+static const struct type type_ticket = { .kind = KIND_STRING,
+                                         .max = 200,
+                                         .doc = "Stands for a few minutes for who asked" };
+static const struct type type_code = {
+    .kind = KIND_STRING, .flags = TYPE_TRIM, .max = 32, .doc = "Six digits, or a backup code"
+};
+static const struct type type_secret = { .kind = KIND_STRING,
+                                         .max = 64,
+                                         .doc = "20 bytes in base32, which the client chose" };
+
+static const struct field login_fields[] = {
+    { FIELD(struct mfa_login, ticket), .type = &type_ticket },
+    { FIELD(struct mfa_login, code), .type = &type_code },
+    { FIELD(struct mfa_login, login_instance_id), .type = &type_text,
+      .flags = OPTIONAL | NULLABLE },
+    { 0 },
+};
+static const struct schema login_schema = {
+    .name = "MfaLogin",
+    .size = sizeof(struct mfa_login),
+    .fields = login_fields,
+    .doc = "The second half of a login.",
+};
+static const struct type mfa_login_body = { .kind = KIND_OBJECT, .schema = &login_schema };
+
+static const struct field enable_fields[] = {
+    { FIELD(struct mfa_enable, password), .type = &type_given_password },
+    { FIELD(struct mfa_enable, secret), .type = &type_secret, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct mfa_enable, code), .type = &type_code, .flags = OPTIONAL | NULLABLE },
+    { 0 },
+};
+static const struct schema enable_schema = {
+    .name = "MfaEnable",
+    .size = sizeof(struct mfa_enable),
+    .fields = enable_fields,
+    .doc = "A second factor, and a code that shows that it works.",
+};
+static const struct type enable_body = { .kind = KIND_OBJECT, .schema = &enable_schema };
+
+static const struct field disable_fields[] = {
+    { FIELD(struct mfa_disable, code), .type = &type_code, .flags = OPTIONAL | NULLABLE },
+    { 0 },
+};
+static const struct schema disable_schema = {
+    .name = "MfaDisable",
+    .size = sizeof(struct mfa_disable),
+    .fields = disable_fields,
+    .doc = "A code of the second factor that goes.",
+};
+static const struct type disable_body = { .kind = KIND_OBJECT, .schema = &disable_schema };
+
+static const struct field challenge_fields[] = {
+    { FIELD(struct mfa_challenge, password), .type = &type_given_password },
+    { 0 },
+};
+static const struct schema challenge_schema = {
+    .name = "BackupCodesChallenge",
+    .size = sizeof(struct mfa_challenge),
+    .fields = challenge_fields,
+    .doc = "The password once more.",
+};
+static const struct type challenge_body = { .kind = KIND_OBJECT, .schema = &challenge_schema };
+
+static const struct field codes_request_fields[] = {
+    { FIELD(struct mfa_codes_request, key), .type = &type_text, .flags = OPTIONAL | NULLABLE,
+      .doc = "Not looked at" },
+    { FIELD(struct mfa_codes_request, nonce), .type = &type_ticket },
+    { FIELD(struct mfa_codes_request, regenerate), .type = &type_bool, .flags = OPTIONAL,
+      .doc = "Others, and the old ones are none any more" },
+    { 0 },
+};
+static const struct schema codes_request_schema = {
+    .name = "BackupCodesRequest",
+    .size = sizeof(struct mfa_codes_request),
+    .fields = codes_request_fields,
+    .doc = "Which backup codes are wanted.",
+};
+static const struct type codes_request_body = { .kind = KIND_OBJECT,
+                                                .schema = &codes_request_schema };
+
+static const struct field backup_code_fields[] = {
+    { FIELD(struct backup_code, user_id), .type = &type_id },
+    { FIELD(struct backup_code, code), .type = &type_text },
+    { FIELD(struct backup_code, consumed), .type = &type_bool },
+    { 0 },
+};
+static const struct schema backup_code_schema = {
+    .name = "BackupCode",
+    .size = sizeof(struct backup_code),
+    .fields = backup_code_fields,
+    .doc = "A code that is good once.",
+};
+static const struct type type_backup_code = { .kind = KIND_OBJECT, .schema = &backup_code_schema };
+static const struct type type_backup_codes = { .kind = KIND_ARRAY, .of = &type_backup_code };
+
+static const struct field enabled_fields[] = {
+    { FIELD(struct mfa_enabled_reply, token), .type = &type_text },
+    { FIELD(struct mfa_enabled_reply, backup_codes), .type = &type_backup_codes },
+    { 0 },
+};
+static const struct schema enabled_schema = {
+    .name = "MfaEnabled",
+    .size = sizeof(struct mfa_enabled_reply),
+    .fields = enabled_fields,
+    .doc = "A new credential, and codes for when the second factor is lost.",
+};
+static const struct type enabled_reply = { .kind = KIND_OBJECT, .schema = &enabled_schema };
+
+static const struct field nonces_fields[] = {
+    { FIELD(struct mfa_nonces, nonce), .type = &type_text },
+    { FIELD(struct mfa_nonces, regenerate_nonce), .type = &type_text },
+    { 0 },
+};
+static const struct schema nonces_schema = {
+    .name = "BackupCodesNonces",
+    .size = sizeof(struct mfa_nonces),
+    .fields = nonces_fields,
+    .doc = "What backup codes are shown, or made anew, for.",
+};
+static const struct type nonces_reply = { .kind = KIND_OBJECT, .schema = &nonces_schema };
+
+static const struct field codes_fields[] = {
+    { FIELD(struct mfa_codes, backup_codes), .type = &type_backup_codes },
+    { 0 },
+};
+static const struct schema codes_schema = {
+    .name = "BackupCodes",
+    .size = sizeof(struct mfa_codes),
+    .fields = codes_fields,
+    .doc = "The account's backup codes.",
+};
+static const struct type codes_reply = { .kind = KIND_OBJECT, .schema = &codes_schema };
+
+static struct list backup_codes_of(const struct call *call, const struct mfa *m)
+{
+    struct backup_code *codes = arena_array(call->arena, struct backup_code, MFA_BACKUP_CODES);
+
+    for (int i = 0; i < MFA_BACKUP_CODES; i++)
+        codes[i] =
+            (struct backup_code){ m->user_id, mfa_backup_code(call, m, i), mfa_backup_used(m, i) };
+    return (struct list){ .items = codes, .count = MFA_BACKUP_CODES };
+}
+
+/* --- how often ------------------------------------------------------------------------ */
+
+static const struct limit limit_mfa = {
+    .name = "mfa", .count = 10, .window_s = 60, .by_address = true
+};
+/* Wrong codes: of one ticket, and of one account whatever they came with. Three of a million
+ * codes are right at any time. */
+static const struct limit limit_ticket = { .name = "mfa-ticket", .count = 5, .window_s = 300 };
+static const struct limit limit_wrong_codes = { .name = "mfa-wrong",
+                                                .count = 20,
+                                                .window_s = 1800 };
+
+struct mfa_try {
+    snowflake user_id;
+    struct str ticket; /* p == NULL: of somebody who is in already */
+    bool undelete;
+};
+
+static struct str account_key(const struct mfa_try *t)
+{
+    return str_slice((const char *)&t->user_id, sizeof t->user_id);
+}
+
+/* A try counts before it is looked at, and is taken back when it was right. */
+static enum err try_count(struct call *call, const struct mfa_try *t)
+{
+    if (t->ticket.p && call_count(call, &limit_ticket, t->ticket) != OK)
+        return ERR_MFA_TICKET;
+    return call_count(call, &limit_wrong_codes, account_key(t));
+}
+
+static void try_was_right(struct call *call)
+{
+    const struct mfa_try *t = call_passed(call, "mfa_try");
+
+    if (t->ticket.p)
+        call_uncount(call, &limit_ticket, t->ticket);
+    call_uncount(call, &limit_wrong_codes, account_key(t));
+}
+
+/* --- logging in ----------------------------------------------------------------------- */
+
+static enum err prepare_mfa_login(struct call *call)
+{
+    const struct mfa_login *in = call->body;
+    struct mfa_try *t = call_pass(call, "mfa_try", sizeof *t);
+
+    t->ticket = in->ticket;
+    if (!ticket_read(call, in->ticket, TICKET_LOGIN, &t->user_id)) {
+        t->undelete = true;
+        if (!ticket_read(call, in->ticket, TICKET_UNDELETE, &t->user_id))
+            return ERR_MFA_TICKET;
+    }
+    return try_count(call, t);
+}
+
+static enum err finish_mfa_login(struct call *call,
+                                 enum err (*use)(struct call *, const struct mfa *, struct str))
+{
+    const struct mfa_login *in = call->body;
+    const struct mfa_try *t = call_passed(call, "mfa_try");
+    struct user user;
+    struct mfa m;
+    enum err e = user_find(call->tx, t->user_id, &user);
+
+    if (!e)
+        e = mfa_find(call, user.id, &m);
+    if (e == ERR_MFA_OFF || (!e && !ticket_fits(call, in->ticket, &user)))
+        return ERR_MFA_TICKET;
+    if (!e && user.disabled)
+        return ERR_ACCOUNT_DISABLED;
+    if (!e && user.deleting && !t->undelete)
+        return ERR_ACCOUNT_DELETING;
+    if (!e)
+        e = use(call, &m, in->code);
+    if (!e && user.deleting)
+        e = account_undelete(call, &user);
+    call->after = try_was_right;
+    return e ? e : login_grant(call, &user);
+}
+
+static enum err log_in_with_totp(struct call *call)
+{
+    return finish_mfa_login(call, mfa_use_totp);
+}
+
+static enum err log_in_with_backup_code(struct call *call)
+{
+    return finish_mfa_login(call, mfa_use_backup);
+}
+
+/* --- on and off ----------------------------------------------------------------------- */
+
+static enum err prepare_enable(struct call *call)
+{
+    own_password_ask(call, ((const struct mfa_enable *)call->body)->password);
+    return OK;
+}
+
+/* What can still go wrong is in the order that clients ask in: first the secret, then a code. */
+static enum err read_factor(const struct mfa_enable *in, struct mfa *m)
+{
+    if (in->secret.given != GIVEN || !totp_secret_read(in->secret.value, m->secret))
+        return ERR_MFA_SECRET;
+    m->last_step =
+        in->code.given == GIVEN ? totp_step(m->secret, in->code.value, clock_s(), -1) : -1;
+    return m->last_step < 0 ? ERR_MFA_CODE : OK;
+}
+
+static enum err enable_totp(struct call *call)
+{
+    const struct mfa_enable *in = call->body;
+    struct mfa_enabled_reply out;
+    struct mfa m = { .user_id = call->caller->id };
+    struct user user;
+    enum err e = own_password_find(call, &user);
+
+    if (!e && user.mfa_enabled)
+        e = ERR_MFA_ON;
+    if (!e)
+        e = read_factor(in, &m);
+    if (!e)
+        e = mfa_add(call, &m);
+    if (!e)
+        e = own_token_renew(call, &out.token);
+    if (e)
+        return e;
+    user.mfa_enabled = true;
+    call_emit(call, EVENT_USER_UPDATE, to_user(user.id), &own_user_schema, &user);
+    out.backup_codes = backup_codes_of(call, &m);
+    return call_reply(call, &out);
+}
+
+static enum err prepare_disable(struct call *call)
+{
+    struct mfa_try *t = call_pass(call, "mfa_try", sizeof *t);
+
+    t->user_id = call->caller->id;
+    return try_count(call, t);
+}
+
+static enum err disable_totp(struct call *call)
+{
+    const struct mfa_disable *in = call->body;
+    struct str code = in->code.given == GIVEN ? in->code.value : STR("");
+    struct token_reply out;
+    struct user user;
+    struct mfa m;
+    enum err e = user_find(call->tx, call->caller->id, &user);
+
+    if (!e)
+        e = mfa_find(call, user.id, &m);
+    if (!e)
+        e = code.n == TOTP_DIGITS ? mfa_use_totp(call, &m, code) : mfa_use_backup(call, &m, code);
+    if (!e)
+        e = mfa_drop(call, user.id);
+    if (!e)
+        e = own_token_renew(call, &out.token);
+    if (e)
+        return e;
+    user.mfa_enabled = false;
+    call_emit(call, EVENT_USER_UPDATE, to_user(user.id), &own_user_schema, &user);
+    call->after = try_was_right;
+    return call_reply(call, &out);
+}
+
+/* --- backup codes --------------------------------------------------------------------- */
+
+static enum err prepare_challenge(struct call *call)
+{
+    own_password_ask(call, ((const struct mfa_challenge *)call->body)->password);
+    return OK;
+}
+
+static enum err view_backup_codes_challenge(struct call *call)
+{
+    struct user user;
+    struct mfa m;
+    enum err e = own_password_find(call, &user);
+
+    if (!e)
+        e = mfa_find(call, user.id, &m);
+    if (e)
+        return e;
+    return call_reply(call, &(struct mfa_nonces){ ticket_make(call, &user, TICKET_CODES),
+                                                  ticket_make(call, &user, TICKET_NEW_CODES) });
+}
+
+static enum err get_backup_codes(struct call *call)
+{
+    const struct mfa_codes_request *in = call->body;
+    enum ticket_purpose purpose = in->regenerate ? TICKET_NEW_CODES : TICKET_CODES;
+    snowflake user_id;
+    struct user user;
+    struct mfa m;
+    enum err e = user_find(call->tx, call->caller->id, &user);
+
+    if (!e && (!ticket_read(call, in->nonce, purpose, &user_id) || user_id != user.id ||
+               !ticket_fits(call, in->nonce, &user)))
+        return call_invalid(call, "nonce", "NONCE_INVALID", "This nonce is not good any more.");
+    if (!e)
+        e = mfa_find(call, user.id, &m);
+    if (!e && in->regenerate)
+        e = mfa_new_codes(call, &m);
+    return e ? e : call_reply(call, &(struct mfa_codes){ backup_codes_of(call, &m) });
+}
+
+static const struct route routes[] = {
+    {
+        .method = POST,
+        .path = "/auth/mfa/totp",
+        .name = "log_in_with_totp",
+        .doc = "Finish a login with a code of the second factor. A code is good once.",
+        .auth = AUTH_OPEN,
+        .body = &mfa_login_body,
+        .reply = &login_reply,
+        .limit = &limit_mfa,
+        .prepare = prepare_mfa_login,
+        .handle = log_in_with_totp,
+    },
+    {
+        .method = POST,
+        .path = "/auth/mfa/backup",
+        .name = "log_in_with_backup_code",
+        .doc = "Finish a login with a backup code. Each is good once.",
+        .auth = AUTH_OPEN,
+        .body = &mfa_login_body,
+        .reply = &login_reply,
+        .limit = &limit_mfa,
+        .prepare = prepare_mfa_login,
+        .handle = log_in_with_backup_code,
+    },
+    {
+        .method = POST,
+        .path = "/users/@me/mfa/totp/enable",
+        .name = "enable_totp",
+        .doc = "Ask for a second factor at each login from now on. All other credentials end.",
+        .auth = AUTH_USER,
+        .body = &enable_body,
+        .reply = &enabled_reply,
+        .fires = (const enum event[]){ EVENT_USER_UPDATE, EVENT_NONE },
+        .prepare = prepare_enable,
+        .handle = enable_totp,
+    },
+    {
+        .method = POST,
+        .path = "/users/@me/mfa/totp/disable",
+        .name = "disable_totp",
+        .doc = "Ask for no second factor any more. All other credentials end.",
+        .auth = AUTH_USER,
+        .body = &disable_body,
+        .reply = &token_reply,
+        .fires = (const enum event[]){ EVENT_USER_UPDATE, EVENT_NONE },
+        .prepare = prepare_disable,
+        .handle = disable_totp,
+    },
+    {
+        .method = POST,
+        .path = "/auth/verify/view-backup-codes-challenge",
+        .name = "view_backup_codes_challenge",
+        .doc = "What backup codes are shown for, in exchange for the password.",
+        .auth = AUTH_USER,
+        .body = &challenge_body,
+        .reply = &nonces_reply,
+        .prepare = prepare_challenge,
+        .handle = view_backup_codes_challenge,
+    },
+    {
+        .method = POST,
+        .path = "/users/@me/mfa/codes-verification",
+        .name = "get_backup_codes",
+        .doc = "Show the backup codes, or make others.",
+        .auth = AUTH_USER,
+        .body = &codes_request_body,
+        .reply = &codes_reply,
+        .handle = get_backup_codes,
+    },
+    { 0 },
+};
+
+const struct domain mfa_domain = {
+    .name = "Second factor",
+    .doc = "Codes that change every 30 seconds, beside the password.",
+    .routes = routes,
+};
