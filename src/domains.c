@@ -12,6 +12,7 @@
 #include "platform/contacts/contacts.h"
 #include "platform/emojis/emojis.h"
 #include "platform/entitlements/entitlements.h"
+#include "platform/exports/exports.h"
 #include "platform/guild_settings/guild_settings.h"
 #include "platform/guilds/guilds.h"
 #include "platform/instance/instance.h"
@@ -68,6 +69,7 @@ const struct domain *const guildhall_domains[] = {
     &automod_domain,
     &scheduled_events_domain,
     &search_domain,
+    &exports_domain,
     &read_states_domain,
     &guild_settings_domain,
     &sounds_domain,

@@ -4,6 +4,7 @@
 #include "operator/internal.h"
 #include "platform/accounts/accounts.h"
 #include "platform/accounts/operator.h"
+#include "platform/exports/exports.h"
 
 static const char USER_BY_NAME[] = "select id from users where username = $1";
 
@@ -35,7 +36,10 @@ enum err order_user(struct call *call, struct order *o, int word, struct user *r
 
 static const char *state_of(bool disabled, bool deleting)
 {
-    return deleting ? "deleted" : disabled ? "disabled" : "active";
+    return deleting && disabled ? "deleted"
+           : deleting           ? "deleting"
+           : disabled           ? "disabled"
+                                : "active";
 }
 
 static const char USERS_AFTER[] =
@@ -144,7 +148,7 @@ static enum err find_person(struct call *call, struct order *o, struct user *ret
         o->problem = "that is a bot: it has no password, and goes with its application";
         return ERR_BAD_REQUEST;
     }
-    if (ret->deleting && !ret->password_hash.p) {
+    if (account_is_ended(call, ret)) {
         o->problem = "that account is deleted";
         return ERR_BAD_REQUEST;
     }
@@ -176,7 +180,7 @@ enum err order_user_enable(struct call *call, struct order *o)
     struct user u;
     enum err e = order_user(call, o, 0, &u);
 
-    if (!e && u.disabled && u.deleting) {
+    if (!e && account_is_ended(call, &u)) {
         o->problem = "that account is deleted";
         e = ERR_BAD_REQUEST;
     }
@@ -210,24 +214,69 @@ enum err order_user_premium(struct call *call, struct order *o)
     return e ? e : order_user_done(o, &u, type ? "premium" : "not premium");
 }
 
-static const char OWNS[] =
-    "select 1 from guilds where owner_id = $1 and removed = 0 union all "
-    "select 1 from applications where owner_id = $1 and removed = 0 union all "
-    "select 1 from teams where owner_id = $1 limit 1";
+static enum err refuse_owner(struct order *o)
+{
+    o->problem = "it owns guilds, applications or teams; give them away or delete them first";
+    return ERR_BAD_REQUEST;
+}
 
 enum err order_user_delete(struct call *call, struct order *o)
 {
-    struct rows row;
+    struct user u;
+    enum err e = find_person(call, o, &u);
+
+    if (!e)
+        e = account_delete(call, &u);
+    if (e == ERR_OWNS_THINGS)
+        return refuse_owner(o);
+    return e ? e : order_user_done(o, &u, "goes in 14 days");
+}
+
+enum err order_user_restore(struct call *call, struct order *o)
+{
+    struct user u;
+    enum err e = find_person(call, o, &u);
+
+    if (!e && !u.deleting) {
+        o->problem = "nobody deletes that account";
+        e = ERR_BAD_REQUEST;
+    }
+    if (!e)
+        e = account_undelete(call, &u);
+    return e ? e : order_user_done(o, &u, "stays");
+}
+
+/* Asked again, it tells how far it is. */
+enum err order_user_export(struct call *call, struct order *o)
+{
+    struct export_row row;
+    struct user u;
+    enum err e = find_person(call, o, &u);
+
+    if (!e)
+        e = export_begin(call, u.id, &row);
+    if (e)
+        return e;
+    order_columns(o, "$id\t$name\t$state\t#bytes\t$file");
+    order_id(o, u.id);
+    order_text(o, u.username);
+    order_text(o, row.ready ? STR("ready") : STR("under way"));
+    order_int(o, row.bytes);
+    order_text(o, str_of(export_path(call, row.id)));
+    order_row_end(o);
+    return OK;
+}
+
+enum err order_user_erase(struct call *call, struct order *o)
+{
     struct user u;
     bool owns = false;
     enum err e = find_person(call, o, &u);
 
     if (!e)
-        e = tx_one(call->tx, OWNS, BIND(v_id(u.id)), &row, &owns);
-    if (!e && owns) {
-        o->problem = "it owns guilds, applications or teams; give them away or delete them first";
-        e = ERR_BAD_REQUEST;
-    }
+        e = account_owns(call, u.id, &owns);
+    if (!e && owns)
+        return refuse_owner(o);
     if (!e)
         e = account_end(call, &u);
     return e ? e : order_user_done(o, &u, "deleted");

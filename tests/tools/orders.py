@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 import time
 
@@ -115,6 +116,21 @@ def a_disabled_account_is_out_at_once(executable):
         expect(status == 200 and status_of(s.port, answer["token"]) == 200, f"{status} {answer}")
 
 
+def what_is_kept_about_somebody_becomes_a_file(executable):
+    with Server(executable) as s:
+        register(s.port, "ada")
+        told = s.order("user", "export", "ada")[0]
+        for _ in range(600):
+            if told["state"] == "ready":
+                break
+            time.sleep(0.05)
+            told = s.order("user", "export", "ada")[0]
+        expect(told["bytes"] == os.path.getsize(told["file"]), str(told))
+        with tarfile.open(told["file"]) as tar:
+            kept = tar.extractfile("account-0001.jsonl").read()
+        expect(json.loads(kept)["username"] == "ada", str(kept))
+
+
 def who_lost_the_second_factor_is_let_in(executable):
     with Server(executable) as s:
         register(s.port, "ada")
@@ -164,9 +180,16 @@ def a_deleted_account_leaves_what_others_have(executable):
         bob.call("PUT", "/users/@me/relationships/" + s.order("user", "show", "ada")[0]["id"], {})
         expect(len(ada.call("GET", "/users/@me/relationships")[1]) == 1, "they are friends")
 
-        expect("--yes" in s.refusal("user", "delete", "bob", stdin=""), "it was not asked for")
-        expect("owns guilds" in s.refusal("user", "delete", "ada", "--yes"), "an owner")
-        s.order("user", "delete", "bob", "--yes")
+        expect("owns guilds" in s.refusal("user", "delete", "ada"), "an owner")
+        s.order("user", "delete", "bob")
+        expect(s.order("user", "show", "bob")[0]["state"] == "deleting", "not deleting")
+        expect(log_in(s.port, "bob")[1]["code"] == 20011, "bob logs in")
+        s.order("user", "restore", "bob")
+        expect("nobody deletes" in s.refusal("user", "restore", "bob"), "restored twice")
+        expect(log_in(s.port, "bob")[0] == 200, "bob does not log in")
+        expect("--yes" in s.refusal("user", "erase", "bob", stdin=""), "it was not asked for")
+        expect("owns guilds" in s.refusal("user", "erase", "ada", "--yes"), "an owner")
+        s.order("user", "erase", "bob", "--yes")
         expect(s.order("guild", "show", guild["id"])[0]["members"] == 1, "still a member")
         expect(ada.call("GET", "/users/@me/relationships")[1] == [], "still friends")
         status, kept = ada.call("GET", f"/channels/{channel}/messages/{message['id']}")
@@ -174,6 +197,7 @@ def a_deleted_account_leaves_what_others_have(executable):
         expect(kept["author"]["username"] == "deleted_" + bob_user["id"], str(kept["author"]))
         expect(log_in(s.port, "bob")[0] == 400, "bob logs in")
         expect("deleted" in s.refusal("user", "enable", bob_user["id"]), "it came back")
+        expect("deleted" in s.refusal("user", "restore", bob_user["id"]), "it was restored")
         register(s.port, "bob")  # the name is free
 
 
@@ -291,6 +315,7 @@ if __name__ == "__main__":
         a_disabled_account_is_out_at_once,
         a_new_password_ends_what_was_begun_with_the_old_one,
         who_lost_the_second_factor_is_let_in,
+        what_is_kept_about_somebody_becomes_a_file,
         tokens_end_by_order,
         a_deleted_account_leaves_what_others_have,
         guilds_are_given_away_and_deleted,

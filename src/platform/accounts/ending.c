@@ -12,27 +12,63 @@
 
 enum { ENDING_AT_ONCE = 40 }; /* guilds left, bonds ended: each tells others */
 
-/* What only the account itself ever saw; few rows each. */
+/* What only the account itself ever saw, in tables where one account has few rows … */
 static const char *const own_rows[] = {
     "delete from user_settings where user_id = $1",
-    "delete from notes where user_id = $1",
+    "delete from settings_protos where user_id = $1",
+    "delete from mfa where user_id = $1",
+    "delete from mailed_links where user_id = $1",
     "delete from known_addresses where user_id = $1",
     "delete from contact_lists where user_id = $1",
-    "delete from contacts where user_id = $1",
     "delete from bulk_add_tokens where user_id = $1",
     "delete from legacy_tags where user_id = $1",
     "delete from connections where user_id = $1",
     "delete from role_connections where user_id = $1",
-    "delete from friend_suggestions where user_id = $1",
-    "delete from friend_suggestions where suggested_id = $1",
-    "delete from dismissed_suggestions where user_id = $1",
+    "delete from authorizations where user_id = $1",
+    "delete from authorization_codes where user_id = $1",
 };
+
+/* … and where it may have many: the table, whose rows, and what tells them apart. */
+static const struct {
+    const char *table, *whose, *key;
+} many_rows[] = {
+    { "notes", "user_id", "target_id" },
+    { "contacts", "user_id", "digest" },
+    { "read_states", "user_id", "entity_id" },
+    { "mentions_hidden", "user_id", "message_id" },
+    { "user_guild_settings", "user_id", "guild_id" },
+    { "friend_suggestions", "user_id", "suggested_id" },
+    { "friend_suggestions", "suggested_id", "user_id" },
+    { "dismissed_suggestions", "user_id", "suggested_id" },
+    { "gif_picks", "user_id", "gif" },
+};
+
+static enum err drop_many(struct call *call, snowflake id, int64_t *room)
+{
+    for (size_t i = 0; i < COUNT_OF(many_rows) && *room > 0; i++) {
+        const char *sql = str_dupz(
+            call->arena, str_printf(call->arena,
+                                    "delete from %s where %s = $1 and %s in "
+                                    "(select %s from %s where %s = $1 limit $2)",
+                                    many_rows[i].table, many_rows[i].whose, many_rows[i].key,
+                                    many_rows[i].key, many_rows[i].table, many_rows[i].whose));
+        int64_t gone = 0;
+        enum err e = tx_exec(call->tx, sql, BIND(v_id(id), v_int(*room)), &gone);
+
+        if (e)
+            return e;
+        *room -= gone;
+    }
+    return OK;
+}
 
 static enum err step_account(struct call *call, snowflake id)
 {
     int64_t room = ENDING_AT_ONCE;
     enum err e = hook_account_ending(call, &(struct account_ending){ id, &room });
 
+    if (!e)
+        e = drop_many(call, id, &room);
     if (!e && room <= 0)
         return job_schedule(call, &account_leftovers, id, clock_us(), STR(""));
     for (size_t i = 0; !e && i < COUNT_OF(own_rows); i++)
@@ -43,13 +79,25 @@ static enum err step_account(struct call *call, snowflake id)
 static const char BLANK[] =
     "update users set username = $2, global_name = 'Deleted User', email = null, phone = null, "
     "password_hash = null, avatar = null, banner = null, bio = '', accent_color = null, "
-    "date_of_birth = null, premium_type = 0, disabled = 1, deleting = 1 where id = $1";
+    "date_of_birth = null, mfa_enabled = 0, premium_type = 0, disabled = 1, deleting = 1 where id = $1";
+
+static struct str ended_name(struct arena *a, snowflake id)
+{
+    return str_printf(a, "deleted_%llu", (unsigned long long)id);
+}
+
+bool account_is_ended(struct call *call, const struct user *u)
+{
+    return u->deleting && str_eq(u->username, ended_name(call->arena, u->id));
+}
 
 enum err account_end(struct call *call, const struct user *u)
 {
-    struct str name = str_printf(call->arena, "deleted_%llu", (unsigned long long)u->id);
+    struct str name = ended_name(call->arena, u->id);
     enum err e = tx_exec(call->tx, BLANK, BIND(v_id(u->id), v_text(name)), NULL);
 
+    if (!e)
+        e = job_cancel(call, &account_deletion, u->id);
     if (!e)
         e = picture_drop(call, "avatars", u->id, &u->avatar);
     if (!e)
@@ -59,20 +107,89 @@ enum err account_end(struct call *call, const struct user *u)
     return e ? e : step_account(call, u->id);
 }
 
-static const char IS_ENDED[] =
-    "select 1 from users where id = $1 and deleting = 1 and password_hash is null";
-
 static enum err run_account(struct call *call, const struct job *job)
 {
-    struct rows row;
-    bool found;
-    enum err e = tx_one(call->tx, IS_ENDED, BIND(v_id(job->key)), &row, &found);
+    struct user user;
+    enum err e = user_find(call->tx, job->key, &user);
 
-    return e || !found ? e : step_account(call, job->key);
+    if (e == ERR_UNKNOWN_USER)
+        return OK;
+    return e || !account_is_ended(call, &user) ? e : step_account(call, job->key);
 }
 
 const struct job_kind account_leftovers = {
     .name = "account-leftovers",
     .doc = "Takes a deleted account out of guilds and friendships.",
     .run = run_account,
+};
+
+/* --- two weeks before ------------------------------------------------------------------ */
+
+#define DAY_US (INT64_C(86400) * 1000 * 1000)
+
+static const char SET_DELETING[] = "update users set deleting = $2 where id = $1";
+
+static enum err set_deleting(struct call *call, struct user *u, bool deleting)
+{
+    u->deleting = deleting;
+    call_forget_account(call, u->id);
+    return tx_exec(call->tx, SET_DELETING, BIND(v_id(u->id), v_int(deleting)), NULL);
+}
+
+static const char OWNS[] =
+    "select 1 from guilds where owner_id = $1 and removed = 0 union all "
+    "select 1 from applications where owner_id = $1 and removed = 0 union all "
+    "select 1 from teams where owner_id = $1 limit 1";
+
+enum err account_owns(struct call *call, snowflake id, bool *ret)
+{
+    struct rows row;
+
+    return tx_one(call->tx, OWNS, BIND(v_id(id)), &row, ret);
+}
+
+enum err account_delete(struct call *call, struct user *u)
+{
+    bool owns;
+    enum err e = account_owns(call, u->id, &owns);
+
+    if (e || owns)
+        return e ? e : ERR_OWNS_THINGS;
+    e = set_deleting(call, u, true);
+    if (!e)
+        e = account_revoke(call, u->id);
+    return e ? e
+             : job_schedule(call, &account_deletion, u->id,
+                            clock_us() + ACCOUNT_DELETION_DAYS * DAY_US, STR(""));
+}
+
+enum err account_undelete(struct call *call, struct user *u)
+{
+    enum err e = set_deleting(call, u, false);
+
+    return e ? e : job_cancel(call, &account_deletion, u->id);
+}
+
+/* What somebody was given meanwhile is not taken from others: the day after it is looked at
+ * again. */
+static enum err run_deletion(struct call *call, const struct job *job)
+{
+    struct user user;
+    bool owns = false;
+    enum err e = user_find(call->tx, job->key, &user);
+
+    if (e == ERR_UNKNOWN_USER || (!e && (!user.deleting || account_is_ended(call, &user))))
+        return OK;
+    if (!e)
+        e = account_owns(call, user.id, &owns);
+    if (e)
+        return e;
+    return owns ? job_schedule(call, &account_deletion, user.id, clock_us() + DAY_US, STR(""))
+                : account_end(call, &user);
+}
+
+const struct job_kind account_deletion = {
+    .name = "account-deletion",
+    .doc = "Deletes an account two weeks after that was asked for.",
+    .run = run_deletion,
 };

@@ -72,8 +72,6 @@ enum err refuse_taken(struct call *call, const char *field);
 enum err login_reply_to(struct call *call, const struct user *user, bool undelete);
 /* Answers somebody who has shown to be the account's owner with a new token. */
 enum err login_grant(struct call *call, const struct user *user);
-/* Takes back a deletion that has not been carried out. */
-enum err account_undelete(struct call *call, struct user *user);
 /* Every session of the caller's ends, and a new one begins. */
 enum err own_token_renew(struct call *call, struct str *ret);
 
@@ -83,6 +81,10 @@ enum err own_token_renew(struct call *call, struct str *ret);
 void own_password_ask(struct call *call, struct str given);
 /* In the handler: the caller, whose password is still the one that was checked. */
 enum err own_password_find(struct call *call, struct user *ret);
+
+extern const struct type account_deletion_body;
+enum err prepare_delete_account(struct call *call);
+enum err delete_account(struct call *call);
 
 enum err prepare_modify_current_user(struct call *call);
 enum err modify_current_user(struct call *call);

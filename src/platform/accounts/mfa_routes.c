@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "platform/accounts/internal.h"
 #include "platform/accounts/mfa.h"
+#include "platform/accounts/operator.h"
 
 /* --- bodies and replies --------------------------------------------------------------- */
 

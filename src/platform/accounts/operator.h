@@ -30,7 +30,17 @@ enum err account_drop_mfa(struct call *call, struct user *u);
 enum err account_set_premium(struct call *call, struct user *u, int64_t type);
 /* Of a person who owns nothing that others use. Cannot be undone. */
 enum err account_end(struct call *call, const struct user *u);
+bool account_is_ended(struct call *call, const struct user *u);
 extern const struct job_kind account_leftovers; /* goes on with it */
+
+/* Does it own what others use: guilds, applications, teams? */
+enum err account_owns(struct call *call, snowflake id, bool *ret);
+/* It ends after so many days, unless that is taken back; nobody gets in until then.
+ * ERR_OWNS_THINGS: of who owns something. */
+enum { ACCOUNT_DELETION_DAYS = 14 };
+enum err account_delete(struct call *call, struct user *u);
+enum err account_undelete(struct call *call, struct user *u);
+extern const struct job_kind account_deletion;
 
 /* A code that lets people register where that needs one. The code is the function's. */
 struct registration_invite {

@@ -233,15 +233,6 @@ enum err login_reply_to(struct call *call, const struct user *user, bool undelet
               });
 }
 
-enum err account_undelete(struct call *call, struct user *user)
-{
-    const char *taken;
-
-    user->deleting = false;
-    call_forget_account(call, user->id);
-    return user_update(call->tx, user, &taken);
-}
-
 static enum err log_in(struct call *call)
 {
     const struct login *in = call->body;
@@ -381,6 +372,17 @@ static const struct route routes[] = {
         .handle = modify_current_user,
     },
     {
+        .method = POST,
+        .path = "/users/@me/delete",
+        .name = "delete_account",
+        .doc = "Delete the caller's account in 14 days; until then a login with undelete takes it "
+               "back. Not while it owns guilds, applications or teams.",
+        .auth = AUTH_USER,
+        .body = &account_deletion_body,
+        .prepare = prepare_delete_account,
+        .handle = delete_account,
+    },
+    {
         .method = GET,
         .path = "/users/{user.id}",
         .name = "get_user",
@@ -397,7 +399,7 @@ const struct domain accounts_domain = {
     .doc = "Accounts and the credentials that stand for them.",
     .routes = routes,
     .resolvers = resolvers,
-    .jobs = (const struct job_kind *const[]){ &account_leftovers, NULL },
+    .jobs = (const struct job_kind *const[]){ &account_leftovers, &account_deletion, NULL },
 };
 
 enum err account_create(struct tx *tx, struct auth *auth, const struct account_draft *draft,

@@ -8,7 +8,7 @@
 /* --- in ------------------------------------------------------------------------------- */
 
 /* Spread over folders; the name that people see is in the row only. */
-static void blob_name(char out[64], snowflake id)
+void attachment_blob(snowflake id, char out[64])
 {
     snprintf(out, 64, "attachments/%02x/%" PRIu64, (unsigned)(id >> 22 & 0xff), id);
 }
@@ -17,7 +17,7 @@ enum err attachment_drop(struct call *call, snowflake id)
 {
     char name[64];
 
-    blob_name(name, id);
+    attachment_blob(id, name);
     return call_drop_blob(call, name);
 }
 
@@ -113,7 +113,7 @@ enum err upload_keep(struct call *call, snowflake id, const struct part *p,
         ret->width = given_int(media.width);
         ret->height = given_int(media.height);
     }
-    blob_name(blob, ret->id);
+    attachment_blob(ret->id, blob);
     return call_keep_blob(call, ret->id, blob, bytes.p ? bytes : STR(""));
 }
 
@@ -153,7 +153,7 @@ static enum err get_attachment(struct call *call)
     enum err e = attachment_find(call->tx, channel_id, id, &a);
     if (!e && !str_eq(a.filename, filename))
         e = ERR_NOT_FOUND;
-    blob_name(blob, e || !a.file_id ? id : a.file_id);
+    attachment_blob(e || !a.file_id ? id : a.file_id, blob);
     if (!e)
         e = blob_open(api_options(call->api)->store, blob, &fd, &size);
     if (e)

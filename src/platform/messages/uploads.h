@@ -13,6 +13,8 @@ enum err upload_keep(struct call *call, snowflake id, const struct part *p,
                      const struct attachment_in *in, struct attachment *ret);
 /* Its bytes go when the transaction has committed. */
 enum err attachment_drop(struct call *call, snowflake id);
+/* The name of the blob that a file is kept in. */
+void attachment_blob(snowflake id, char out[64]);
 /* Where a file can be had, signed. */
 void attachment_sign(struct call *call, snowflake channel_id, struct attachment *a);
 

@@ -1,0 +1,311 @@
+/* job.c - the job that makes an export, a page at a time, and the one that takes it away.
+ *
+ * How far it is stands in the job's row: part, number, page, and how long the file was then. A
+ * process that died may have written more; that is cut off before the next page. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "api/errand.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "platform/exports/internal.h"
+#include "platform/exports/tar.h"
+
+/* A page is read on a loop; a file is copied on the pool, however large it is. */
+enum { PAGE_ROWS = 100, PAGE_FILES = 4, PAGE_BYTES = 4 * 1024 * 1024, PIECE = 64 * 1024 };
+enum { EXPORT_LEASE_MS = 10 * 60 * 1000, EXPORT_DAYS = 7 };
+
+struct export_step {
+    struct job job;
+    /* How far it is. */
+    int64_t part, after, page, length;
+    /* What this step found. */
+    snowflake id; /* 0: nobody wants it any more */
+    bool part_ended;
+    int64_t last;
+    struct str text;
+    struct list files;
+    bool failed;
+};
+
+/* --- reading -------------------------------------------------------------------------- */
+
+static enum err step_read(struct call *call, struct export_step *s)
+{
+    const struct export_part *part = &export_parts[s->part];
+    struct buf text;
+    int64_t rows;
+    enum err e;
+
+    if (part->blob_of) {
+        e = export_files(call, part, s->job.key, s->after, PAGE_FILES, &s->files, &s->last, &rows);
+        s->part_ended = rows == 0;
+        return e;
+    }
+    buf_init(&text, PAGE_BYTES);
+    e = export_page(call, part, s->job.key, s->after, PAGE_ROWS, &text, &s->last, &rows);
+    s->part_ended = rows < PAGE_ROWS;
+    s->text = buf_take(&text, call->arena);
+    return e;
+}
+
+static enum err step_look(struct call *call)
+{
+    struct export_step *s = call_passed(call, "export_step");
+    struct export_row row;
+    enum err e = export_find(call, s->job.key, &row);
+
+    s->id = !e && row.id && !row.ready ? row.id : 0;
+    s->text = (struct str){ 0 };
+    s->files = (struct list){ 0 };
+    if (e || !s->id || s->part >= export_part_count())
+        return e;
+    return step_read(call, s);
+}
+
+/* --- writing, on the pool ------------------------------------------------------------- */
+
+static bool write_all(int fd, const void *bytes, size_t n)
+{
+    const char *p = bytes;
+
+    while (n) {
+        ssize_t done = write(fd, p, n);
+
+        if (done < 0 && errno != EINTR)
+            return false;
+        p += done > 0 ? done : 0;
+        n -= done > 0 ? (size_t)done : 0;
+    }
+    return true;
+}
+
+static bool write_zeros(int fd, int64_t n)
+{
+    static const char zeros[2 * TAR_BLOCK];
+
+    return write_all(fd, zeros, (size_t)n);
+}
+
+static bool write_header(int fd, const char *name, int64_t size)
+{
+    unsigned char header[TAR_BLOCK];
+
+    return tar_header(header, name, size, clock_s()) && write_all(fd, header, sizeof header);
+}
+
+static bool copy_bytes(int to, int from, int64_t size)
+{
+    char piece[PIECE];
+
+    while (size > 0) {
+        ssize_t n = read(from, piece, size < PIECE ? (size_t)size : PIECE);
+
+        if (n <= 0 || !write_all(to, piece, (size_t)n))
+            return false;
+        size -= n;
+    }
+    return true;
+}
+
+/* A file that is gone meanwhile is left out. */
+static bool write_blob(struct call *call, int fd, const struct export_file *f)
+{
+    int from;
+    int64_t size;
+
+    if (blob_open(api_options(call->api)->store, f->blob, &from, &size) != OK)
+        return true;
+    bool done = write_header(fd, f->name, size) && copy_bytes(fd, from, size) &&
+                write_zeros(fd, tar_padding(size));
+    close(from);
+    return done;
+}
+
+static bool write_page(struct call *call, const struct export_step *s, int fd)
+{
+    const struct export_file *files = s->files.items;
+    char name[TAR_NAME];
+
+    if (s->part >= export_part_count()) /* the end of a tar */
+        return write_zeros(fd, 2 * TAR_BLOCK) && fsync(fd) == 0;
+    for (size_t i = 0; i < s->files.count; i++)
+        if (!write_blob(call, fd, &files[i]))
+            return false;
+    if (!s->text.n)
+        return true;
+    snprintf(name, sizeof name, "%s-%04" PRId64 ".jsonl", export_parts[s->part].name, s->page + 1);
+    return write_header(fd, name, (int64_t)s->text.n) && write_all(fd, s->text.p, s->text.n) &&
+           write_zeros(fd, tar_padding((int64_t)s->text.n));
+}
+
+static int step_open(struct call *call, const struct export_step *s)
+{
+    const char *path = export_path(call, s->id), *end = strrchr(path, '/');
+    char *folder = str_dupz(call->arena, str_slice(path, (size_t)(end - path)));
+
+    if (mkdir(folder, 0700) != 0 && errno != EEXIST)
+        return -1;
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    if (fd >= 0 && (ftruncate(fd, s->length) != 0 || lseek(fd, 0, SEEK_END) < 0)) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+static enum err step_compute(struct call *call)
+{
+    struct export_step *s = call_passed(call, "export_step");
+
+    if (!s->id)
+        return OK;
+    int fd = step_open(call, s);
+    s->failed = fd < 0 || !write_page(call, s, fd);
+    if (fd >= 0)
+        s->length = lseek(fd, 0, SEEK_END);
+    if (s->failed)
+        log_warn("export: of account %llu: cannot write '%s'", (unsigned long long)s->job.key,
+                 export_path(call, s->id));
+    if (fd >= 0)
+        close(fd);
+    return OK;
+}
+
+/* --- noting how far it is ------------------------------------------------------------- */
+
+static const char SET_READY[] =
+    "update exports set ready = 1, bytes = $2, expires_at = $3 where user_id = $1";
+
+static enum err step_finish(struct call *call, const struct export_step *s)
+{
+    int64_t until = clock_us() + EXPORT_DAYS * 86400 * INT64_C(1000000);
+    enum err e =
+        tx_exec(call->tx, SET_READY, BIND(v_id(s->job.key), v_int(s->length), v_int(until)), NULL);
+
+    if (!e)
+        e = job_schedule(call, &export_expiry_job, s->job.key, until, STR(""));
+    return e ? e : job_finish(call, &s->job);
+}
+
+static enum err step_note(struct call *call)
+{
+    const struct export_step *s = call_passed(call, "export_step");
+    bool held;
+
+    if (!s->id)
+        return job_finish(call, &s->job);
+    if (s->failed) /* a full disk, say: the lease ends, and this page is tried again */
+        return OK;
+    if (s->part >= export_part_count())
+        return step_finish(call, s);
+    struct str next =
+        s->part_ended ? str_printf(call->arena, "%" PRId64 " 0 0 %" PRId64, s->part + 1, s->length)
+                      : str_printf(call->arena, "%" PRId64 " %" PRId64 " %" PRId64 " %" PRId64,
+                                   s->part, s->last, s->page + 1, s->length);
+    return job_renew(call, &s->job, clock_us(), next, &held);
+}
+
+static enum err step_begin(struct call *call)
+{
+    call->look = step_look;
+    call->compute = step_compute;
+    return OK;
+}
+
+static void export_start(struct api *api, struct loop *loop, const struct job *job)
+{
+    struct export_step s = { .job = *job };
+    struct str rest = job->data;
+    int64_t *const numbers[] = { &s.part, &s.after, &s.page, &s.length };
+
+    for (size_t i = 0; i < COUNT_OF(numbers); i++)
+        if (!str_to_i64(str_cut(&rest, ' '), numbers[i]))
+            *numbers[i] = 0;
+    s.job.data = (struct str){ 0 };
+    errand_start(api, loop,
+                 &(struct errand){ .name = "export",
+                                   .store = ROUTE_STORE_WRITE,
+                                   .decode = step_begin,
+                                   .run = step_note,
+                                   .type = "export_step",
+                                   .data = &s,
+                                   .size = sizeof s });
+}
+
+const struct job_kind export_job = {
+    .name = "export",
+    .doc = "Gathers what is kept about a person, page after page.",
+    .start = export_start,
+    .lease_ms = EXPORT_LEASE_MS,
+};
+
+/* --- the end -------------------------------------------------------------------------- */
+
+struct export_end {
+    struct job job;
+    snowflake id;
+};
+
+static enum err end_look(struct call *call)
+{
+    struct export_end *x = call_passed(call, "export_end");
+    struct export_row row;
+    enum err e = export_find(call, x->job.key, &row);
+
+    x->id = !e && row.ready && row.expires_at <= clock_us() ? row.id : 0;
+    return e;
+}
+
+static enum err end_compute(struct call *call)
+{
+    const struct export_end *x = call_passed(call, "export_end");
+
+    if (x->id && unlink(export_path(call, x->id)) != 0 && errno != ENOENT)
+        log_warn("export: cannot remove '%s'", export_path(call, x->id));
+    return OK;
+}
+
+static enum err end_note(struct call *call)
+{
+    const struct export_end *x = call_passed(call, "export_end");
+    enum err e = tx_exec(call->tx, "delete from exports where user_id = $1 and id = $2",
+                         BIND(v_id(x->job.key), v_id(x->id)), NULL);
+
+    return e ? e : job_finish(call, &x->job);
+}
+
+static enum err end_begin(struct call *call)
+{
+    call->look = end_look;
+    call->compute = end_compute;
+    return OK;
+}
+
+static void expiry_start(struct api *api, struct loop *loop, const struct job *job)
+{
+    struct export_end x = { .job = *job };
+
+    x.job.data = (struct str){ 0 };
+    errand_start(api, loop,
+                 &(struct errand){ .name = "export-expiry",
+                                   .store = ROUTE_STORE_WRITE,
+                                   .decode = end_begin,
+                                   .run = end_note,
+                                   .type = "export_end",
+                                   .data = &x,
+                                   .size = sizeof x });
+}
+
+const struct job_kind export_expiry_job = {
+    .name = "export-expiry",
+    .doc = "Takes an export away when its time is over.",
+    .start = expiry_start,
+    .lease_ms = EXPORT_LEASE_MS,
+};

@@ -1,0 +1,177 @@
+/* routes.c - asking for what is kept about oneself, and getting it. */
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "base/clock.h"
+#include "platform/exports/internal.h"
+
+/* --- rows ----------------------------------------------------------------------------- */
+
+static const char FIND_EXPORT[] =
+    "select id, ready, bytes, expires_at from exports where user_id = $1";
+
+enum err export_find(struct call *call, snowflake user_id, struct export_row *ret)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(call->tx, FIND_EXPORT, BIND(v_id(user_id)), &row, &found);
+
+    *ret = (struct export_row){ .user_id = user_id };
+    if (e || !found)
+        return e;
+    ret->id = row_id(&row, 0);
+    ret->ready = row_bool(&row, 1);
+    ret->bytes = row_int(&row, 2);
+    ret->expires_at = row_int(&row, 3);
+    return OK;
+}
+
+static const char ADD_EXPORT[] = "insert into exports (user_id, id, expires_at) values ($1, $2, 0)";
+
+enum err export_begin(struct call *call, snowflake user_id, struct export_row *ret)
+{
+    enum err e = export_find(call, user_id, ret);
+
+    if (e || ret->id)
+        return e;
+    ret->id = snowflake_new();
+    e = tx_exec(call->tx, ADD_EXPORT, BIND(v_id(user_id), v_id(ret->id)), NULL);
+    return e ? e : job_schedule(call, &export_job, user_id, clock_us(), STR("0 0 0 0"));
+}
+
+const char *export_path(const struct call *call, snowflake id)
+{
+    return str_dupz(call->arena, str_printf(call->arena, "%s/exports/%llu.tar",
+                                            api_options(call->api)->data, (unsigned long long)id));
+}
+
+/* --- the interface -------------------------------------------------------------------- */
+
+struct harvest {
+    snowflake harvest_id, user_id;
+    int64_t status;
+    int64_t created_at;
+    struct opt_int bytes, expires_at;
+};
+
+enum { HARVEST_UNDER_WAY = 1, HARVEST_READY = 2 };
+
+static const struct field harvest_fields[] = {
+    { FIELD(struct harvest, harvest_id), .type = &type_id },
+    { FIELD(struct harvest, user_id), .type = &type_id },
+    { FIELD(struct harvest, status), .type = &type_count, .doc = "1 under way, 2 ready" },
+    { FIELD(struct harvest, created_at), .type = &type_time },
+    { FIELD(struct harvest, bytes), .type = &type_count, .flags = OPTIONAL },
+    { FIELD(struct harvest, expires_at), .type = &type_time, .flags = OPTIONAL },
+    { 0 },
+};
+static const struct schema harvest_schema = {
+    .name = "Harvest",
+    .size = sizeof(struct harvest),
+    .fields = harvest_fields,
+    .doc = "What is kept about a person, gathered in a file.",
+};
+static const struct type harvest_reply = { .kind = KIND_OBJECT, .schema = &harvest_schema };
+
+static enum err reply_harvest(struct call *call, const struct export_row *row)
+{
+    struct harvest out = {
+        .harvest_id = row->id,
+        .user_id = row->user_id,
+        .status = row->ready ? HARVEST_READY : HARVEST_UNDER_WAY,
+        .created_at = snowflake_ms(row->id) * 1000,
+    };
+
+    if (row->ready) {
+        out.bytes = (struct opt_int){ GIVEN, row->bytes };
+        out.expires_at = (struct opt_int){ GIVEN, row->expires_at };
+    }
+    return call_reply(call, &out);
+}
+
+static enum err get_harvest(struct call *call)
+{
+    struct export_row row;
+    enum err e = export_find(call, call->caller->id, &row);
+
+    if (e || !row.id)
+        return e ? e : ERR_NOT_FOUND;
+    return reply_harvest(call, &row);
+}
+
+static enum err create_harvest(struct call *call)
+{
+    struct export_row row;
+    enum err e = export_begin(call, call->caller->id, &row);
+
+    return e ? e : reply_harvest(call, &row);
+}
+
+/* Nobody else's is found. */
+static enum err download_harvest(struct call *call)
+{
+    struct export_row row;
+    struct stat st;
+    enum err e = export_find(call, call->caller->id, &row);
+
+    if (e)
+        return e;
+    if (!row.ready || row.id != call_id(call, "harvest.id") || row.expires_at <= clock_us())
+        return ERR_NOT_FOUND;
+    int fd = open(export_path(call, row.id), O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &st) != 0)
+        return ERR_NOT_FOUND;
+    call_add_header(call, "Content-Disposition", STR("attachment; filename=\"harvest.tar\""));
+    call_add_header(call, "Cache-Control", STR("private, no-store"));
+    return call_reply_range(call, STR("application/x-tar"), fd, (int64_t)st.st_size);
+}
+
+static const struct resolver resolvers[] = {
+    {
+        .name = "harvest.id",
+        .field = "harvest_id",
+        .doc = "A gathering of what is kept about somebody.",
+    },
+    { 0 },
+};
+
+static const struct route routes[] = {
+    {
+        .method = GET,
+        .path = "/users/@me/harvest",
+        .name = "get_harvest",
+        .doc = "How far the gathering of what is kept about the caller is. 404 when none was asked "
+               "for, or its time is over.",
+        .auth = AUTH_USER,
+        .reply = &harvest_reply,
+        .handle = get_harvest,
+    },
+    {
+        .method = POST,
+        .path = "/users/@me/harvest",
+        .name = "create_harvest",
+        .doc = "Have all that is kept about the caller gathered in a file, unless that is done "
+               "already. It is there for a week.",
+        .auth = AUTH_USER,
+        .reply = &harvest_reply,
+        .handle = create_harvest,
+    },
+    {
+        .method = GET,
+        .path = "/users/@me/harvest/{harvest.id}",
+        .name = "download_harvest",
+        .doc = "The file, a tar of lines of JSON and of files, once it is ready.",
+        .auth = AUTH_USER,
+        .status = 200,
+        .handle = download_harvest,
+    },
+    { 0 },
+};
+
+const struct domain exports_domain = {
+    .name = "Privacy",
+    .doc = "What is kept about a person, for that person.",
+    .routes = routes,
+    .resolvers = resolvers,
+    .jobs = (const struct job_kind *const[]){ &export_job, &export_expiry_job, NULL },
+};

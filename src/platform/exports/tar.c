@@ -1,0 +1,55 @@
+/* tar.c - files one after the other, as tar reads them (POSIX ustar). */
+#include "platform/exports/tar.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Where the fields of a header stand. */
+enum {
+    AT_NAME = 0,
+    AT_MODE = 100,
+    AT_UID = 108,
+    AT_GID = 116,
+    AT_SIZE = 124,
+    AT_TIME = 136,
+    AT_SUM = 148,
+    AT_TYPE = 156,
+    AT_MAGIC = 257,
+};
+
+static void put_octal(unsigned char *at, int digits, int64_t value)
+{
+    for (int i = digits - 1; i >= 0; i--, value >>= 3)
+        at[i] = (unsigned char)('0' + (value & 7));
+}
+
+bool tar_header(unsigned char out[TAR_BLOCK], const char *name, int64_t size, int64_t time_s)
+{
+    unsigned sum = 0;
+
+    if (strlen(name) >= TAR_NAME || size < 0 || size >= INT64_C(1) << 33)
+        return false;
+    memset(out, 0, TAR_BLOCK);
+    memcpy(out + AT_NAME, name, strlen(name));
+    put_octal(out + AT_MODE, 7, 0600);
+    put_octal(out + AT_UID, 7, 0);
+    put_octal(out + AT_GID, 7, 0);
+    put_octal(out + AT_SIZE, 11, size);
+    put_octal(out + AT_TIME, 11, time_s);
+    memset(out + AT_SUM, ' ', 8); /* while it is summed */
+    out[AT_TYPE] = '0';
+    memcpy(out + AT_MAGIC,
+           "ustar\0"
+           "00",
+           8);
+    for (int i = 0; i < TAR_BLOCK; i++)
+        sum += out[i];
+    put_octal(out + AT_SUM, 6, sum);
+    out[AT_SUM + 6] = 0;
+    return true;
+}
+
+int64_t tar_padding(int64_t size)
+{
+    return (TAR_BLOCK - size % TAR_BLOCK) % TAR_BLOCK;
+}

@@ -1,0 +1,170 @@
+/* deletion.c - accounts that their owners delete: two weeks to think about it, then for good. */
+#include <stdio.h>
+#include <string.h>
+
+#include "apps.h"
+#include "base/clock.h"
+#include "people.h"
+#include "platform/accounts/totp.h"
+#include "waits.h"
+
+#define DELETE_ME "/users/@me/delete"
+#define DAY       86400.0
+
+static struct client *register_person(struct world *w, const char *name)
+{
+    struct answer a = client_post(world_stranger(w),
+                                  TEXT(w, "{'username': '%s', 'password': 'correct horse'}", name),
+                                  "/auth/register");
+
+    expect_status(a, 200);
+    struct client *c = world_client_with(w, answer_text(a, "token"));
+    snprintf(c->id, sizeof c->id, "%s", answer_text(client_get(c, "/users/@me"), "id"));
+    return c;
+}
+
+static struct answer log_in(struct world *w, const char *more)
+{
+    return client_post(world_stranger(w),
+                       TEXT(w, "{'login': 'ada', 'password': 'correct horse'%s}", more),
+                       "/auth/login");
+}
+
+static struct answer delete_me(struct client *c)
+{
+    return client_post(c, "{'password': 'correct horse'}", DELETE_ME);
+}
+
+static void only_its_owner_deletes_an_account(struct world *w)
+{
+    struct client *ada = register_person(w, "ada");
+
+    expect_invalid(client_post(ada, "{}", DELETE_ME), "password", "BASE_TYPE_REQUIRED");
+    expect_invalid(client_post(ada, "{'password': 'wrong horse'}", DELETE_ME), "password",
+                   "PASSWORD_DOES_NOT_MATCH");
+    const char *guild = answer_text(client_post(ada, "{'name': 'Here'}", "/guilds"), "id");
+    expect_error(delete_me(ada), 400, 40011);
+    expect_status(client_get(ada, "/users/@me"), 200);
+    expect_status(client_delete(ada, "/guilds/%s", guild), 204);
+    expect_status(delete_me(ada), 204);
+    expect_error(client_get(ada, "/users/@me"), 401, 0);
+    expect_error(log_in(w, ""), 403, 20011);
+}
+
+static void a_deletion_is_taken_back_within_two_weeks(struct world *w)
+{
+    struct client *ada = register_person(w, "ada"), *bob = register_person(w, "bob");
+
+    ask_and_accept(ada, bob);
+    expect_status(client_put(ada, "{'note': 'a friend'}", "/users/@me/notes/%s", bob->id), 204);
+    expect_status(delete_me(ada), 204);
+    world_wait(w, 14 * DAY - 60);
+    struct answer a = log_in(w, ", 'undelete': true");
+    expect_status(a, 200);
+    world_wait(w, 2 * DAY);
+    world_settle(w);
+    ada = world_client_with(w, answer_text(a, "token"));
+    expect_json(client_get(ada, "/users/@me"), "{'username': 'ada'}");
+    expect_json(client_get(ada, "/users/@me/notes/%s", bob->id), "{'note': 'a friend'}");
+    expect_status(log_in(w, ""), 200);
+}
+
+static int64_t rows_of(struct world *w, const char *table, const struct client *c)
+{
+    return store_count(w, TEXT(w, "select count(*) from %s where user_id = %s", table, c->id));
+}
+
+static void after_two_weeks_nothing_of_it_is_left_but_what_others_read(struct world *w)
+{
+    struct client *ada = register_person(w, "ada"), *bob = register_person(w, "bob");
+
+    ask_and_accept(ada, bob);
+    const char *channel = answer_text(
+        client_post(ada, TEXT(w, "{'recipient_id': '%s'}", bob->id), "/users/@me/channels"), "id");
+    struct answer said =
+        client_post(ada, "{'content': 'I was here'}", "/channels/%s/messages", channel);
+    expect_status(said, 200);
+    expect_status(client_patch(ada, "{'bio': 'who I am', 'avatar': '" PNG "'}", "/users/@me"), 200);
+    expect_status(client_patch(ada, "{'theme': 'light'}", "/users/@me/settings"), 200);
+    /* More than one step takes. */
+    for (int i = 0; i < 100; i++)
+        store_write(w, "insert into notes (user_id, target_id, note) values ($1, $2, 'x')",
+                    BIND(v_client(ada), v_int(1000 + i)));
+    expect_status(delete_me(ada), 204);
+    world_wait(w, 14 * DAY + 60);
+    expect_soon(rows_of(w, "notes", ada) == 0 && rows_of(w, "user_settings", ada) == 0);
+
+    struct answer a = client_get(bob, "/users/%s", ada->id);
+    expect_json(a, "{'username': 'deleted_%s', 'global_name': 'Deleted User', 'avatar': null}",
+                ada->id);
+    expect_json(client_get(bob, "/channels/%s/messages/%s", channel, answer_text(said, "id")),
+                "{'content': 'I was here', 'author': {'username': 'deleted_%s'}}", ada->id);
+    expect_json(client_get(bob, RELATIONSHIPS), "[]");
+    expect(rows_of(w, "relationships", ada) == 0 && rows_of(w, "tokens", ada) == 0);
+    expect(rows_of(w, "known_addresses", ada) == 0 && rows_of(w, "read_states", ada) == 0);
+    expect(store_count(w, TEXT(w,
+                               "select count(*) from users where id = %s and (email is not null "
+                               "or password_hash is not null or bio <> '')",
+                               ada->id)) == 0);
+    expect_status(log_in(w, ", 'undelete': true"), 400);
+    register_person(w, "ada"); /* the name is free */
+}
+
+/* What somebody was given meanwhile is not taken from others. */
+static void who_owns_something_by_then_is_asked_again_a_day_later(struct world *w)
+{
+    struct client *ada = register_person(w, "ada"), *bob = register_person(w, "bob");
+    const char *guild = answer_text(client_post(bob, "{'name': 'Here'}", "/guilds"), "id");
+
+    expect_status(delete_me(ada), 204);
+    store_write(w, "update guilds set owner_id = $1 where id = $2",
+                BIND(v_client(ada), v_id(id_of(guild))));
+    world_wait(w, 14 * DAY + 60);
+    world_settle(w);
+    expect_error(log_in(w, ""), 403, 20011);
+    store_write(w, "update guilds set owner_id = $1 where id = $2",
+                BIND(v_client(bob), v_id(id_of(guild))));
+    world_wait(w, DAY);
+    expect_soon(log_in(w, "").status == 400);
+}
+
+static void a_second_factor_is_asked_for(struct world *w)
+{
+    unsigned char secret[TOTP_SECRET];
+
+    world_wait(w, (double)(TOTP_STEP_S - clock_s() % TOTP_STEP_S));
+    struct client *ada = register_person(w, "ada");
+    expect(totp_secret_read(STR("GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"), secret));
+    struct answer a = client_post(
+        ada,
+        TEXT(w,
+             "{'password': 'correct horse', 'secret': 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ', "
+             "'code': '%06u'}",
+             totp_code(secret, clock_s() / TOTP_STEP_S)),
+        "/users/@me/mfa/totp/enable");
+    ada = world_client_with(w, answer_text(a, "token"));
+    expect_error(delete_me(ada), 400, 60008);
+    const char *backup = answer_text(a, "backup_codes.3.code");
+    expect_status(
+        client_post(ada, TEXT(w, "{'password': 'correct horse', 'code': '%s'}", backup), DELETE_ME),
+        204);
+    /* A password alone does not take it back. */
+    a = log_in(w, ", 'undelete': true");
+    expect_json(a, "{'mfa': true}");
+    expect_error(log_in(w, ""), 403, 20011);
+    expect_status(client_post(world_stranger(w),
+                              TEXT(w, "{'ticket': '%s', 'code': '%06u'}", answer_text(a, "ticket"),
+                                   totp_code(secret, clock_s() / TOTP_STEP_S + 1)),
+                              "/auth/mfa/totp"),
+                  200);
+    expect_json(log_in(w, ""), "{'mfa': true}");
+}
+
+const struct test deletion_tests[] = {
+    TEST(only_its_owner_deletes_an_account),
+    TEST(a_deletion_is_taken_back_within_two_weeks),
+    TEST(after_two_weeks_nothing_of_it_is_left_but_what_others_read),
+    TEST(who_owns_something_by_then_is_asked_again_a_day_later),
+    TEST(a_second_factor_is_asked_for),
+    { 0 },
+};

@@ -1,0 +1,138 @@
+/* export.c - what is kept about a person, as a file for that person. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "apps.h"
+#include "people.h"
+#include "rooms.h"
+#include "waits.h"
+
+#define HARVEST "/users/@me/harvest"
+
+static bool is_ready(struct client *c)
+{
+    const struct dom *status = dom_at(client_get(c, HARVEST).json, "status");
+
+    return status && str_is(status->text, "2");
+}
+
+static struct str download(struct client *c, const char *id)
+{
+    struct answer a = client_get(c, HARVEST "/%s", id);
+
+    expect_status(a, 200);
+    expect(str_is(answer_header(a, "Content-Type"), "application/x-tar"));
+    return a.body;
+}
+
+/* The bytes of a file in a tar; p == NULL: there is none of that name. */
+static struct str tar_find(struct str tar, const char *name)
+{
+    for (size_t at = 0; at + 512 <= tar.n && tar.p[at];) {
+        char octal[12] = { 0 };
+
+        memcpy(octal, tar.p + at + 124, 11);
+        size_t size = strtoul(octal, NULL, 8);
+
+        if (strcmp(tar.p + at, name) == 0)
+            return str_slice(tar.p + at + 512, size);
+        at += 512 + (size + 511) / 512 * 512;
+    }
+    return (struct str){ 0 };
+}
+
+static bool has(struct str text, const char *words)
+{
+    return text.n && memmem(text.p, text.n, words, strlen(words));
+}
+
+static void a_person_gets_all_that_is_kept_and_nobody_else_does(struct world *w)
+{
+    struct people p = world_people(w);
+    const struct upload uploads[] = {
+        { .name = "files[0]", .filename = "a.txt", .bytes = STR("bytes of a file") }, { 0 }
+    };
+
+    expect_status(client_patch(p.ada, "{'bio': 'who I am', 'avatar': '" PNG "'}", "/users/@me"),
+                  200);
+    ask_and_accept(p.ada, p.bob);
+    const char *channel = answer_text(
+        client_post(p.ada, TEXT(w, "{'recipient_id': '%s'}", p.bob->id), "/users/@me/channels"),
+        "id");
+    /* More than one page of them. */
+    for (int i = 0; i < 130; i++)
+        expect_status(client_post(p.ada, TEXT(w, "{'content': 'my words %d'}", i),
+                                  "/channels/%s/messages", channel),
+                      200);
+    expect_status(
+        client_post(p.bob, "{'content': 'words of Bob'}", "/channels/%s/messages", channel), 200);
+    struct answer sent = client_upload(p.ada, "POST", "{'content': 'with a file'}", uploads,
+                                       "/channels/%s/messages", channel);
+    expect_status(sent, 200);
+
+    expect_error(client_get(p.ada, HARVEST), 404, 0);
+    struct answer a = client_post(p.ada, "{}", HARVEST);
+    expect_status(a, 200);
+    const char *id = answer_text(a, "harvest_id");
+    /* Asked again, it is the same. */
+    expect_json(client_post(p.ada, "{}", HARVEST), "{'harvest_id': '%s'}", id);
+    expect_soon(is_ready(p.ada));
+    struct str tar = download(p.ada, id);
+    expect(has(tar_find(tar, "account-0001.jsonl"), "\"bio\":\"who I am\""));
+    expect(has(tar_find(tar, "relationships-0001.jsonl"), p.bob->id));
+    expect(has(tar_find(tar, "messages-0001.jsonl"), "\"my words 99\""));
+    expect(!has(tar_find(tar, "messages-0001.jsonl"), "\"my words 100\""));
+    expect(has(tar_find(tar, "messages-0002.jsonl"), "\"my words 129\""));
+    expect(!has(tar, "words of Bob") && !has(tar, "argon2"));
+    expect(tar_find(tar, "files/avatars").n > 50);
+    const char *name =
+        TEXT(w, "files/%s/%s", answer_text(sent, "id"), answer_text(sent, "attachments.0.id"));
+    expect(str_is(tar_find(tar, name), "bytes of a file"));
+    expect(tar.n % 512 == 0);
+
+    expect_error(client_get(p.bob, HARVEST "/%s", id), 404, 0);
+    expect_error(client_get(world_stranger(w), HARVEST "/%s", id), 401, 0);
+    expect_error(client_get(p.ada, HARVEST "/%s", p.ada->id), 404, 0);
+    struct stat st;
+    const char *path = TEXT(w, "%s/exports/%s.tar", world_folder(w), id);
+    expect(stat(path, &st) == 0 && (st.st_mode & 0777) == 0600);
+
+    /* After a week it goes, and another can be asked for. */
+    world_wait(w, 7 * 86400 + 1);
+    expect_error(client_get(p.ada, HARVEST "/%s", id), 404, 0);
+    expect_soon(client_get(p.ada, HARVEST).status == 404);
+    expect(access(path, F_OK) != 0);
+    a = client_post(p.ada, "{}", HARVEST);
+    expect(strcmp(answer_text(a, "harvest_id"), id) != 0);
+    expect_soon(is_ready(p.ada));
+}
+
+/* What a process that died has written behind the page that it noted is cut off. */
+static void it_goes_on_where_it_was_noted(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    const char *id = answer_text(client_post(ada, "{}", HARVEST), "harvest_id");
+    const char *path = TEXT(w, "%s/exports/%s.tar", world_folder(w), id);
+
+    expect_soon(is_ready(ada));
+    struct str whole = download(ada, id);
+    FILE *f = fopen(path, "a");
+    expect(f && fputs("half a page", f) >= 0 && fclose(f) == 0);
+    /* The end of the tar, once more. */
+    store_write(w, "update exports set ready = 0 where user_id = $1", BIND(v_client(ada)));
+    store_write(
+        w, "insert into jobs (kind, key, due, data) values ('export', $1, 0, $2)",
+        BIND(v_client(ada), v_text(str_printf(world_arena(w), "99 0 0 %zu", whole.n - 1024))));
+    world_restart(w);
+    expect_soon(is_ready(ada));
+    expect(str_eq(download(ada, id), whole));
+}
+
+const struct test export_tests[] = {
+    TEST(a_person_gets_all_that_is_kept_and_nobody_else_does),
+    TEST(it_goes_on_where_it_was_noted),
+    { 0 },
+};
