@@ -53,6 +53,9 @@ def what_is_installed_serves(_):
         for page in ("man1/guildhall.1.gz", "man5/guildhall.conf.5.gz"):
             with gzip.open(os.path.join(folder, "usr/share/man", page), "rt") as file:
                 expect(file.read().startswith(".TH "), page)
+        for name in ("grafana/guildhall.json", "fail2ban/guildhall.conf",
+                     "fail2ban/guildhall-limits.conf"):
+            expect(os.path.exists(os.path.join(folder, "usr/share/guildhall", name)), name)
         unit = open(os.path.join(folder, "lib/systemd/system/guildhall.service"),
                     encoding="utf-8").read()
         expect("ExecStart=/usr/bin/guildhall serve" in unit and "DynamicUser" not in unit, unit)

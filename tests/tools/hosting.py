@@ -1,0 +1,250 @@
+#!/usr/bin/env python3
+"""hosting - docs/HOSTING.md, from the first command to the last, on a machine that is a folder.
+
+What needs a whole machine is stood in for: apt installs the program that is tested, systemctl
+starts it as the unit does, and the public name leads to whatever stands before the server.
+"""
+
+import os
+import re
+import shutil
+import socket
+import ssl
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "crash"))
+
+from cases import Skip, expect, run_cases  # noqa: E402
+from process import Process  # noqa: E402
+
+PAGE = os.path.join(HERE, "..", "..", "docs", "HOSTING.md")
+PATIENCE = 60
+
+
+def blocks(kind):
+    with open(PAGE, encoding="utf-8") as f:
+        return re.findall(rf"^```{kind}\n(.*?)^```$", f.read(), re.M | re.S)
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as s:
+        return s.getsockname()[1]
+
+
+class Machine:
+    """A folder with bin, etc and var, and the server that the page makes."""
+
+    def __init__(self, executable):
+        self.folder = tempfile.TemporaryDirectory()
+        self.root = self.folder.name
+        self.executable = executable
+        self.port, self.metrics = free_port(), free_port()
+        self.public = f"http://127.0.0.1:{self.port}"
+        self.server = None
+        for name in ("bin", "etc/guildhall", "var/lib", "var/backups"):
+            os.makedirs(os.path.join(self.root, name))
+        os.symlink(executable, os.path.join(self.root, "bin/guildhall"))
+        self.words = {
+            "/etc/guildhall": f"{self.root}/etc/guildhall",
+            "/var/lib/": f"{self.root}/var/lib/",
+            "/var/backups/": f"{self.root}/var/backups/",
+            "127.0.0.1:8080": f"127.0.0.1:{self.port}",
+            "127.0.0.1:9090": f"127.0.0.1:{self.metrics}",
+        }
+
+    def here(self, text):
+        for there, ours in self.words.items():
+            text = text.replace(there, ours)
+        return text
+
+    def configure(self, lines):
+        with open(os.path.join(self.root, "etc/guildhall/guildhall.conf"), "a",
+                  encoding="utf-8") as f:
+            f.write(self.here(lines))
+
+    def restart(self):
+        self.stop()
+        env, path = dict(os.environ), os.path.join(self.root, "etc/guildhall/environment")
+        if os.path.exists(path):
+            with open(path, encoding="utf-8") as f:
+                env.update(line.strip().split("=", 1) for line in f)
+        self.server = Process([self.executable, "serve", "--data",
+                               os.path.join(self.root, "var/lib/guildhall"), "--config",
+                               os.path.join(self.root, "etc/guildhall/guildhall.conf")], env=env)
+
+    def stop(self):
+        if self.server:
+            self.server.stop()
+        self.server = None
+
+    def run(self, line):
+        """One line of the page; what it prints."""
+        line = re.sub(r"\bsudo ", "", self.here(line)).replace("https://chat.example", self.public)
+        if line.startswith("apt install "):
+            expect(re.fullmatch(r"apt install \./guildhall_[\d.]+-1_amd64\.deb", line), line)
+            return ""
+        if line == "systemctl restart guildhall":
+            self.restart()
+            return ""
+        done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False,
+                              timeout=PATIENCE, cwd=self.root,
+                              env={**os.environ, "PATH": f"{self.root}/bin:{os.environ['PATH']}"})
+        expect(done.returncode == 0, f"{line}: {done.stdout}{done.stderr}")
+        return done.stdout
+
+    def close(self):
+        self.stop()
+        self.folder.cleanup()
+
+
+def every_command_of_the_page_works(executable):
+    machine = Machine(executable)
+    try:
+        for kind, text in re.findall(r"^```(ini|sh)\n(.*?)^```$",
+                                     open(PAGE, encoding="utf-8").read(), re.M | re.S):
+            if kind == "ini":
+                machine.configure(text)
+                continue
+            for line in text.splitlines():
+                said = machine.run(line)
+                if line.endswith("/gateway"):
+                    expect(said == '{"url":"wss://chat.example"}', said)
+                if line.endswith("/metrics"):
+                    expect("guildhall_requests_total" in said, said[:300])
+                if "invite create" in line:
+                    expect("reg-" in said, said)
+        restored = os.path.join(machine.root, "var/lib/guildhall-restored")
+        expect(os.path.exists(os.path.join(restored, "pepper.key")), os.listdir(restored))
+    finally:
+        machine.close()
+
+
+def certificate(folder):
+    cert, key = os.path.join(folder, "cert.pem"), os.path.join(folder, "key.pem")
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+                    "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=chat.example",
+                    "-keyout", key, "-out", cert], check=True, capture_output=True, timeout=PATIENCE)
+    with open(os.path.join(folder, "both.pem"), "w", encoding="utf-8") as both:
+        for path in (cert, key):
+            with open(path, encoding="utf-8") as f:
+                both.write(f.read())
+
+
+def find_program(name):
+    found = shutil.which(name) or shutil.which(name, path="/usr/sbin:/usr/local/sbin")
+    if not found:
+        raise Skip(f"there is no {name}")
+    return found
+
+
+def ask(port, path, headers=()):
+    context = ssl.create_default_context()
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    question = urllib.request.Request(f"https://127.0.0.1:{port}{path}",
+                                      headers={"Host": "chat.example", **dict(headers)})
+    return urllib.request.urlopen(question, timeout=PATIENCE, context=context)
+
+
+def upgrade(port):
+    """The first line that a WebSocket is answered with, and what follows."""
+    context = ssl.create_default_context()
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as plain, \
+            context.wrap_socket(plain) as s:
+        s.sendall(b"GET /?v=10&encoding=json HTTP/1.1\r\nHost: chat.example\r\n"
+                  b"Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+                  b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n")
+        got = b""
+        while b"heartbeat_interval" not in got:
+            piece = s.recv(4096)
+            expect(piece, f"the socket was closed: {got!r}")
+            got += piece
+        return got
+
+
+def goes_through(executable, write, command):
+    """A server behind a proxy that these files configure."""
+    machine = Machine(executable)
+    proxy = None
+    try:
+        machine.configure(blocks("ini")[0])
+        machine.restart()
+        certificate(machine.root)
+        port = free_port()
+        path = write(machine, port)
+        proxy = subprocess.Popen(command(machine, path), stdout=subprocess.DEVNULL,
+                                 stderr=subprocess.DEVNULL)
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            try:
+                said = ask(port, "/api/v10/gateway").read()
+                break
+            except OSError:
+                expect(time.monotonic() < deadline and proxy.poll() is None, "the proxy is silent")
+                time.sleep(0.05)
+        expect(said == b'{"url":"wss://chat.example"}', str(said))
+        expect(upgrade(port).startswith(b"HTTP/1.1 101 "), "no WebSocket")
+        # Who lies about the address is not believed: the sixth wrong password is refused.
+        codes = []
+        for i in range(7):
+            question = urllib.request.Request(
+                f"https://127.0.0.1:{port}/api/v10/auth/login", method="POST",
+                data=b'{"login":"ada","password":"wrong"}',
+                headers={"Host": "chat.example", "Content-Type": "application/json",
+                         "X-Forwarded-For": f"203.0.113.{i}", "Forwarded": f"for=203.0.113.{i}"})
+            context = ssl.create_default_context()
+            context.check_hostname = False
+            context.verify_mode = ssl.CERT_NONE
+            try:
+                urllib.request.urlopen(question, timeout=PATIENCE, context=context)
+            except urllib.error.HTTPError as refusal:
+                codes.append(refusal.code)
+        expect(codes[0] == 400 and codes[-1] == 429, str(codes))
+    finally:
+        if proxy:
+            proxy.terminate()
+            proxy.wait(PATIENCE)
+        machine.close()
+
+
+def nginx_passes_everything_on(executable):
+    program = find_program("nginx")
+
+    def write(machine, port):
+        site = machine.here(blocks("nginx")[0]).replace("443", f"127.0.0.1:{port}")
+        site = site.replace("/etc/ssl/chat.example", machine.root)
+        path = os.path.join(machine.root, "nginx.conf")
+        temporary = "".join(f"{kind}_temp_path {machine.root}/{kind};\n" for kind in
+                            ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(f"daemon off;\npid {machine.root}/nginx.pid;\nevents {{}}\n"
+                    f"error_log {machine.root}/error.log;\n"
+                    f"http {{\naccess_log off;\n{temporary}{site}}}\n")
+        return path
+
+    goes_through(executable, write, lambda m, path: [program, "-p", m.root, "-c", path])
+
+
+def haproxy_passes_everything_on(executable):
+    program = find_program("haproxy")
+
+    def write(machine, port):
+        text = machine.here(blocks("haproxy")[0]).replace(":443", f"127.0.0.1:{port}")
+        path = os.path.join(machine.root, "haproxy.cfg")
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(text.replace("/etc/ssl/chat.example", machine.root))
+        return path
+
+    goes_through(executable, write, lambda m, path: [program, "-db", "-f", path])
+
+
+if __name__ == "__main__":
+    run_cases("hosting", [every_command_of_the_page_works, nginx_passes_everything_on,
+                          haproxy_passes_everything_on])
