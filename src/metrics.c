@@ -34,7 +34,7 @@ static void relay_metrics(const struct relay *r, struct buf *out)
 
 void parts_metrics(void *arg, struct buf *out)
 {
-    const struct guildhall *g = arg;
+    struct guildhall *g = arg;
     struct gateway_stats s;
 
     gateway_stats(g->gateway, &s);
@@ -53,4 +53,5 @@ void parts_metrics(void *arg, struct buf *out)
     if (g->relay)
         relay_metrics(g->relay, out);
     parts_cluster_metrics(g, out);
+    parts_inventory_metrics(g, out);
 }

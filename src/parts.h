@@ -2,6 +2,8 @@
 #ifndef PARTS_H
 #define PARTS_H
 
+#include <stdatomic.h>
+
 #include "control.h"
 #include "guildhall.h"
 #include "net/proxies.h"
@@ -14,6 +16,19 @@ struct mailer;
 struct tls_context;
 struct voice;
 struct workbench;
+
+/* inventory.c: how much there was when it was counted last. Written on one loop, read by whoever
+ * shows metrics. */
+enum { INVENTORY_ACCOUNTS, INVENTORY_GUILDS, INVENTORY_MESSAGES, INVENTORY_TABLES };
+struct inventory {
+    _Atomic int64_t rows[INVENTORY_TABLES];
+    _Atomic int64_t bytes, again_at; /* again_at: clock_mono */
+    _Atomic bool known, counting;
+    int64_t began;
+    struct api *api;
+    struct loop *loop;
+    struct post post;
+};
 
 struct guildhall {
     const struct config *config;
@@ -38,6 +53,7 @@ struct guildhall {
     struct mailer *mailer;  /* NULL: no mail is sent */
     struct workbench *workbench;
     struct control *control; /* NULL: it could not listen */
+    struct inventory inventory;
 };
 
 /* As many as the machine has, unless the configuration says how many. */
@@ -71,6 +87,8 @@ void parts_cluster_metrics(const struct guildhall *g, struct buf *out);
 
 /* metrics_port.c: the listener of --metrics-listen, if there is to be one. */
 enum err parts_start_monitor(struct guildhall *g);
+
+void parts_inventory_metrics(struct guildhall *g, struct buf *out);
 
 /* What /metrics shows of the gateway and of the relay; arg is the server. */
 void parts_metrics(void *arg, struct buf *out);

@@ -110,6 +110,31 @@ static void metrics_can_be_read_by_prometheus(struct world *w)
     expect_prometheus(a.body);
 }
 
+static bool metric_is(struct world *w, const char *line)
+{
+    struct answer a = ask(w, "GET", "/metrics", NULL);
+
+    return memmem(a.body.p, a.body.n, line, strlen(line)) != NULL;
+}
+
+static void metrics_tell_how_much_there_is(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+
+    world_client(w, "bob");
+    struct answer guild = client_post(ada, "{'name': 'Here'}", "/guilds");
+    struct answer made = client_post(ada, "{'name': 'words', 'type': 0}", "/guilds/%s/channels",
+                                     answer_text(guild, "id"));
+    const char *channel = answer_text(made, "id");
+    for (int i = 0; i < 3; i++)
+        expect_status(client_post(ada, "{'content': 'x'}", "/channels/%s/messages", channel), 200);
+    /* The first who asks has it counted; those after it see it. */
+    expect_soon(metric_is(w, "\nguildhall_accounts 2\n"));
+    expect(metric_is(w, "\nguildhall_guilds 1\n"));
+    expect(metric_is(w, "\nguildhall_messages 3\n"));
+    expect(metric_is(w, "\nguildhall_store_bytes "));
+}
+
 static void metrics_follow_what_happens(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
@@ -437,6 +462,7 @@ const struct test service_tests[] = {
     TEST(a_server_says_that_it_is_well),
     TEST(a_server_that_goes_is_not_ready),
     TEST(metrics_can_be_read_by_prometheus),
+    TEST(metrics_tell_how_much_there_is),
     TEST(metrics_follow_what_happens),
     TEST_WITH(metrics_are_for_those_with_the_token, with_token),
     TEST(metrics_without_a_token_are_for_this_machine),

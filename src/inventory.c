@@ -1,0 +1,136 @@
+/* inventory.c - how much there is, for /metrics: accounts, guilds, messages, the store's size.
+ *
+ * Counting rows takes as long as there are many, so a scrape never does: it shows what was
+ * counted last and, if that is old, has it counted anew, by a read that goes aside. The longer
+ * a count takes the less often it is done. */
+#include "api/errand.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "parts.h"
+
+enum { LEAST_PAUSE_S = 60, PAUSES_A_COUNT = 100, FEW_ROWS = 100000 };
+
+static const char *const counts[INVENTORY_TABLES] = {
+    [INVENTORY_ACCOUNTS] = "select count(*) from users",
+    [INVENTORY_GUILDS] = "select count(*) from guilds where removed = 0",
+    [INVENTORY_MESSAGES] = "select count(*) from messages",
+};
+static const char *const tables[INVENTORY_TABLES] = {
+    [INVENTORY_ACCOUNTS] = "users",
+    [INVENTORY_GUILDS] = "guilds",
+    [INVENTORY_MESSAGES] = "messages",
+};
+
+struct inventory_count {
+    int64_t rows[INVENTORY_TABLES];
+    int64_t bytes; /* of PostgreSQL's database */
+};
+
+static enum err inventory_read(struct tx *tx, const char *sql, const struct value *values, size_t n,
+                               int64_t *ret)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, sql, values, n, &row, &found);
+
+    *ret = !e && found && !row_null(&row, 0) ? row_int(&row, 0) : -1;
+    return e;
+}
+
+/* PostgreSQL knows about how many rows a large table has. */
+static enum err count_table(struct tx *tx, bool postgres, int table, int64_t *ret)
+{
+    static const char ESTIMATE[] =
+        "select cast(reltuples as bigint) from pg_class where oid = to_regclass($1)";
+    enum err e = OK;
+
+    *ret = -1;
+    if (postgres)
+        e = inventory_read(tx, ESTIMATE, BIND(v_text(str_of(tables[table]))), ret);
+    return e || *ret > FEW_ROWS ? e : inventory_read(tx, counts[table], NO_BIND, ret);
+}
+
+static enum err inventory_run(struct call *call)
+{
+    static const char SIZE[] = "select pg_database_size(current_database())";
+    struct inventory_count *c = call_passed(call, "inventory_count");
+    bool postgres = str_is(str_of(store_engine(api_options(call->api)->store)), "postgres");
+    enum err e = OK;
+
+    for (int i = 0; !e && i < INVENTORY_TABLES; i++)
+        e = count_table(call->tx, postgres, i, &c->rows[i]);
+    return e || !postgres ? e : inventory_read(call->tx, SIZE, NO_BIND, &c->bytes);
+}
+
+static void inventory_done(struct call *call, enum err e, void *arg)
+{
+    const struct inventory_count *c = call_passed(call, "inventory_count");
+    struct inventory *v = arg;
+    int64_t now = clock_mono(), took = now - v->began;
+    int64_t pause = took * PAUSES_A_COUNT, least = LEAST_PAUSE_S * INT64_C(1000000000);
+
+    if (e)
+        log_warn("metrics: cannot count rows: %s", error_info(e)->message);
+    for (int i = 0; !e && i < INVENTORY_TABLES; i++)
+        v->rows[i] = c->rows[i];
+    if (!e)
+        v->bytes = c->bytes;
+    v->known = v->known || !e;
+    v->again_at = now + (pause > least ? pause : least);
+    v->counting = false;
+}
+
+static void inventory_begin(struct post *p)
+{
+    struct inventory *v = container_of(p, struct inventory, post);
+    struct inventory_count c = { .bytes = -1 };
+
+    if (api_draining(v->api)) {
+        v->counting = false;
+        return;
+    }
+    v->began = clock_mono();
+    errand_start(v->api, v->loop,
+                 &(struct errand){ .name = "inventory",
+                                   .store = ROUTE_STORE_READ,
+                                   .run = inventory_run,
+                                   .done = inventory_done,
+                                   .type = "inventory_count",
+                                   .data = &c,
+                                   .size = sizeof c,
+                                   .arg = v });
+}
+
+static void inventory_refresh(struct guildhall *g)
+{
+    struct inventory *v = &g->inventory;
+
+    if (v->again_at > clock_mono() || api_draining(g->api) || atomic_exchange(&v->counting, true))
+        return;
+    v->api = g->api;
+    v->loop = loops_at(g->loops, 0);
+    v->post.run = inventory_begin;
+    loop_post(v->loop, &v->post);
+}
+
+void parts_inventory_metrics(struct guildhall *g, struct buf *out)
+{
+    static const struct {
+        const char *name, *help;
+    } shown[INVENTORY_TABLES] = {
+        [INVENTORY_ACCOUNTS] = { "guildhall_accounts", "Accounts, of people and bots." },
+        [INVENTORY_GUILDS] = { "guildhall_guilds", "Guilds." },
+        [INVENTORY_MESSAGES] = { "guildhall_messages", "Messages that are kept." },
+    };
+    const struct inventory *v = &g->inventory;
+
+    inventory_refresh(g);
+    if (!v->known)
+        return;
+    for (int i = 0; i < INVENTORY_TABLES; i++)
+        api_metric(out, shown[i].name, "gauge", shown[i].help, (uint64_t)v->rows[i]);
+    if (v->bytes >= 0)
+        api_metric(out, "guildhall_store_bytes", "gauge", "Size of PostgreSQL's database.",
+                   (uint64_t)v->bytes);
+}
