@@ -35,6 +35,7 @@
 #include "platform/threads/threads.h"
 #include "platform/votes/votes.h"
 #include "platform/webhooks/webhooks.h"
+#include "platform/widgets/widgets.h"
 #include "voice/states.h"
 #include "voice/voice.h"
 #include "workbench/workbench.h"
@@ -53,6 +54,8 @@ const struct domain *const guildhall_domains[] = {
     &roles_domain,
     &templates_domain,
     &onboarding_domain,
+    &welcome_domain,
+    &widgets_domain,
     &members_domain,
     &bans_domain,
     &emojis_domain,

@@ -18,6 +18,23 @@ const struct type type_guild_name = { .kind = KIND_STRING,
                                       .max = 100,
                                       .doc = "Guild name" };
 
+static const struct field incidents_fields[] = {
+    { FIELD(struct guild_incidents, invites_disabled_until), .type = &type_time,
+      .flags = NULLABLE },
+    { FIELD(struct guild_incidents, dms_disabled_until), .type = &type_time, .flags = NULLABLE },
+    { FIELD(struct guild_incidents, raid_detected_at), .type = &type_time, .flags = NULLABLE },
+    { FIELD(struct guild_incidents, dm_spam_detected_at), .type = &type_time, .flags = NULLABLE },
+    { 0 },
+};
+static const struct schema incidents_schema = {
+    .name = "GuildIncidents",
+    .size = sizeof(struct guild_incidents),
+    .fields = incidents_fields,
+    .doc = "What a guild has stopped for a while.",
+};
+static const struct type type_guild_incidents = { .kind = KIND_OBJECT,
+                                                  .schema = &incidents_schema };
+
 /* clang-format off */
 #define GUILD_FIELDS                                                                               \
     { FIELD(struct guild, id), .type = &type_id },                                                 \
@@ -59,7 +76,7 @@ const struct type type_guild_name = { .kind = KIND_STRING,
     { FIELD(struct guild, max_video_channel_users), .type = &type_count },                         \
     { FIELD(struct guild, max_stage_video_channel_users), .type = &type_count },                   \
     { FIELD(struct guild, widget_enabled), .type = &type_bool },                                   \
-    { FIELD(struct guild, incidents_data), .type = &type_nothing, .flags = NULLABLE },             \
+    { FIELD(struct guild, incidents_data), .type = &type_guild_incidents, .flags = NULLABLE },     \
     { FIELD(struct guild, hub_type), .type = &type_nothing, .flags = NULLABLE },                   \
     { FIELD(struct guild, approximate_member_count), .type = &type_count, .flags = OPTIONAL },     \
     { FIELD(struct guild, approximate_presence_count), .type = &type_count, .flags = OPTIONAL }

@@ -5,8 +5,15 @@
 #include "model/channel.h"
 #include "model/member.h"
 #include "model/role.h"
+#include "model/welcome.h"
 
 enum { GUILD_AFK_TIMEOUT = 300 }; /* seconds, of a new guild */
+
+/* What a guild has stopped for a while; nothing is ever detected. */
+struct guild_incidents {
+    struct opt_int invites_disabled_until, dms_disabled_until, raid_detected_at,
+        dm_spam_detected_at;
+};
 
 struct guild {
     snowflake id, owner_id;
@@ -25,8 +32,10 @@ struct guild {
     struct opt_int max_presences;
     struct str preferred_locale, region;
     bool widget_enabled, premium_progress_bar_enabled;
-    bool nsfw;                           /* for adults, by its nsfw_level; so far none is */
-    struct str incidents_data, hub_type; /* always null */
+    bool nsfw; /* for adults, by its nsfw_level; so far none is */
+    const struct guild_incidents *incidents_data; /* NULL: nothing is stopped */
+    const struct welcome_screen *welcome_screen;  /* in invites; NULL: none */
+    struct str hub_type;                          /* always null */
     struct opt_int approximate_member_count, approximate_presence_count;
     int64_t member_count; /* not shown in the REST object */
 };

@@ -31,6 +31,7 @@ static const struct field invite_guild_fields[] = {
     { FIELD(struct guild, nsfw), .type = &type_bool, .flags = DEPRECATED },
     { FIELD(struct guild, premium_tier), .type = &type_count },
     { FIELD(struct guild, premium_subscription_count), .type = &type_count },
+    { FIELD(struct guild, welcome_screen), .type = &type_welcome_screen, .flags = OPTIONAL },
     { 0 },
 };
 static const struct schema invite_guild_schema = {

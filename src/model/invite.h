@@ -30,6 +30,7 @@ struct invite {
     bool temporary;
 
     /* Not shown. */
+    bool vanity; /* a guild's own code: no row of its own */
     snowflake inviter_id, target_user_id, target_application_id;
 };
 

@@ -116,4 +116,9 @@ enum err automod_judge_name(struct call *call, struct name_judged *about);
 enum err automod_meet_newcomer(struct call *call, const struct member *m);
 enum err automod_account_changed(struct call *call, const struct user *user);
 
+/* --- incidents.c ---------------------------------------------------------------------- */
+
+extern const struct type incident_body; /* and what is answered */
+enum err put_incident_actions(struct call *call);
+
 #endif

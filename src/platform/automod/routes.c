@@ -283,6 +283,20 @@ static const struct route routes[] = {
         .fires = RULE_EVENTS(EVENT_AUTO_MODERATION_RULE_DELETE),
         .handle = delete_auto_moderation_rule,
     },
+    {
+        .method = PUT,
+        .path = "/guilds/{guild.id}/incident-actions",
+        .name = "put_incident_actions",
+        .doc = "Stop invites, or direct messages between members who have nothing else in "
+               "common, for a day at most.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .needs = PERMISSION(MANAGE_GUILD),
+        .body = &incident_body,
+        .reply = &incident_body,
+        .fires = (const enum event[]){ EVENT_GUILD_UPDATE, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE,
+                                       EVENT_MESSAGE_CREATE, EVENT_NONE },
+        .handle = put_incident_actions,
+    },
     { 0 },
 };
 

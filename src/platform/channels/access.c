@@ -39,6 +39,8 @@ static enum err resolve_guild(struct call *call)
     snowflake id = call_id(call, "guild.id");
     enum err e = guild_find(call->tx, id, TARGET(call, guild));
 
+    if (!e && call->route->auth & AUTH_OPEN)
+        return OK; /* for anybody: nobody has a right there */
     if (!e)
         e = standing_find(call->tx, id, call->caller->id, TARGET(call, standing));
     if (e == ERR_MISSING_ACCESS && call->route->visitors)

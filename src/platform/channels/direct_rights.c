@@ -1,6 +1,7 @@
 /* direct_rights.c - who may write to whom in a direct channel. */
 #include "platform/channels/internal.h"
 
+#include "base/clock.h"
 #include "model/relationship.h"
 #include "platform/accounts/settings.h"
 
@@ -16,7 +17,8 @@ enum tie {
     TIE_BOT, /* the other end is a bot, and there is nothing else */
 };
 
-/* $1 is the person, $2 the other end, $3 the channel, $4 whose answer counts. The cross joins
+/* $1 is the person, $2 the other end, $3 the channel, $4 whose answer counts, $5 now: a guild may
+ * have stopped its members' messages for a while. The cross joins
  * make SQLite begin with the person's guilds: a bot may be in a hundred thousand. An answer
  * counts among the newest messages only, so that a long monologue costs no long search. */
 static const char FIND_TIE[] =
@@ -28,7 +30,8 @@ static const char FIND_TIE[] =
     "then 2 "
     "when exists (select 1 from members a cross join members b cross join guilds g "
     "where a.user_id = $1 and b.guild_id = a.guild_id and b.user_id = $2 and "
-    "g.id = a.guild_id and g.removed = 0) then 3 "
+    "g.id = a.guild_id and g.removed = 0 and "
+    "(g.dms_disabled_until is null or g.dms_disabled_until <= $5)) then 3 "
     "when exists (select 1 from game_relationships where user_id = $1 and target_id = $2 and "
     "type = 1) then 4 "
     "when exists (select 1 from applications p join authorizations z on z.application_id = p.id "
@@ -43,8 +46,10 @@ static enum err find_tie(struct tx *tx, const struct channel *c, snowflake perso
 {
     struct rows row;
     bool found;
-    enum err e = tx_one(tx, FIND_TIE, BIND(v_id(person), v_id(other), v_id(c->id), v_id(answers)),
-                        &row, &found);
+    enum err e =
+        tx_one(tx, FIND_TIE,
+               BIND(v_id(person), v_id(other), v_id(c->id), v_id(answers), v_int(clock_us())), &row,
+               &found);
 
     if (!e)
         *ret = (enum tie)row_int(&row, 0);

@@ -1,4 +1,5 @@
-/* features.c - features of a guild that come and go with what other folders keep. */
+/* features.c - settings and features of a guild that other folders look after. */
+#include "model/rows.h"
 #include "platform/guilds/internal.h"
 
 /* The list is kept as JSON text of plain names. */
@@ -43,4 +44,34 @@ enum err guild_turn_feature(struct call *call, snowflake id, const char *feature
     if (!e)
         e = guild_update(call->tx, &g);
     return e ? e : guild_tell(call, id);
+}
+
+enum err guild_put_widget(struct tx *tx, snowflake id, bool enabled, struct opt_id channel_id)
+{
+    return tx_exec(tx,
+                   "update guilds set widget_enabled = $2, widget_channel_id = $3 where id = $1",
+                   BIND(v_id(id), v_int(enabled), v_opt_id(channel_id)), NULL);
+}
+
+enum err guild_put_vanity(struct tx *tx, snowflake id, struct opt_str code)
+{
+    struct rows r;
+    bool taken = false;
+    enum err e = tx_one(tx, "select 1 from guilds where vanity_code = $1 and id <> $2",
+                        BIND(v_opt_text(code), v_id(id)), &r, &taken);
+
+    if (e || taken)
+        return e ? e : ERR_INVITE_CODE_INVALID;
+    return tx_exec(tx, "update guilds set vanity_code = $2, vanity_uses = 0 where id = $1",
+                   BIND(v_id(id), v_opt_text(code)), NULL);
+}
+
+enum err guild_put_incidents(struct tx *tx, snowflake id, const struct guild_incidents *i)
+{
+    return tx_exec(
+        tx,
+        "update guilds set invites_disabled_until = $2, dms_disabled_until = $3 "
+        "where id = $1",
+        BIND(v_id(id), v_opt_int(i->invites_disabled_until), v_opt_int(i->dms_disabled_until)),
+        NULL);
 }

@@ -169,6 +169,7 @@ static const struct leftovers of_guild[] = {
                "select id, file from sounds where guild_id = $1 order by id limit $2"),
       "delete from sounds where id in "
       "(select id from sounds where guild_id = $1 order by id limit $2)" },
+    { NULL, "delete from guild_welcome_screens where guild_id = $1 and cast($2 as bigint) > 0" },
     { NULL, "delete from guild_onboarding where guild_id = $1 and cast($2 as bigint) > 0" },
     { NULL, "delete from onboarding_answers where (guild_id, user_id) in (select guild_id, "
             "user_id from onboarding_answers where guild_id = $1 limit $2)" },
@@ -437,7 +438,7 @@ enum err role_remove(struct call *call, snowflake id)
     return e ? e : step_role(call, id);
 }
 
-static const char MARK_GUILD[] = "update guilds set removed = 1 where id = $1";
+static const char MARK_GUILD[] = "update guilds set removed = 1, vanity_code = null where id = $1";
 /* Threads are found through their channels. */
 static const char MARK_CHANNELS[] = "update channels set type = -1 where guild_id = $1 and "
                                     "thread_archived = 0 and not type between 10 and 12";

@@ -2,14 +2,33 @@
 #include "platform/guilds/internal.h"
 
 #include "api/hooks.h"
+#include "base/clock.h"
 #include "model/rows.h"
 
-#define GUILD_COLUMNS                                                                             \
-    "id, name, owner_id, icon, banner, splash, discovery_splash, home_header, description, "      \
-    "features, afk_channel_id, afk_timeout, system_channel_id, system_channel_flags, "            \
-    "rules_channel_id, public_updates_channel_id, safety_alerts_channel_id, verification_level, " \
-    "default_message_notifications, explicit_content_filter, preferred_locale, "                  \
-    "premium_progress_bar_enabled, member_count"
+#define GUILD_COLUMNS                                                                              \
+    "id, name, owner_id, icon, banner, splash, discovery_splash, home_header, description, "       \
+    "features, afk_channel_id, afk_timeout, system_channel_id, system_channel_flags, "             \
+    "rules_channel_id, public_updates_channel_id, safety_alerts_channel_id, verification_level, "  \
+    "default_message_notifications, explicit_content_filter, preferred_locale, "                   \
+    "premium_progress_bar_enabled, member_count, widget_enabled, widget_channel_id, vanity_code, " \
+    "invites_disabled_until, dms_disabled_until"
+
+static struct opt_int not_yet_over(struct opt_int until)
+{
+    return until.given == GIVEN && until.value > clock_us() ? until
+                                                            : (struct opt_int){ GIVEN_NULL, 0 };
+}
+
+static const struct guild_incidents *read_incidents(const struct rows *r, int column)
+{
+    if (row_null(r, column) && row_null(r, column + 1))
+        return NULL;
+    struct guild_incidents *i = arena_alloc(tx_arena(r->tx), sizeof *i);
+    i->invites_disabled_until = not_yet_over(row_opt_int(r, column));
+    i->dms_disabled_until = not_yet_over(row_opt_int(r, column + 1));
+    return i->invites_disabled_until.given == GIVEN || i->dms_disabled_until.given == GIVEN ? i
+                                                                                            : NULL;
+}
 
 static void read_guild(const struct rows *r, struct guild *g)
 {
@@ -37,6 +56,10 @@ static void read_guild(const struct rows *r, struct guild *g)
         .preferred_locale = row_text(r, 20),
         .premium_progress_bar_enabled = row_bool(r, 21),
         .member_count = row_int(r, 22),
+        .widget_enabled = row_bool(r, 23),
+        .widget_channel_id = row_opt_id(r, 24),
+        .vanity_url_code = row_opt_text(r, 25),
+        .incidents_data = read_incidents(r, 26),
         .region = STR("deprecated"),
         .max_members = 500000,
         .max_video_channel_users = 25,

@@ -13,7 +13,10 @@ static enum err join_guild(struct call *call, const struct invite *i, snowflake 
         .temporary = i->temporary,
     };
     struct member member;
+    const struct guild_incidents *stopped = i->guild->incidents_data;
 
+    if (stopped && stopped->invites_disabled_until.given == GIVEN)
+        return ERR_UNKNOWN_INVITE;
     return member_join(call, &n, &member, ret_new);
 }
 
@@ -46,6 +49,8 @@ static enum err make_friends(struct call *call, const struct invite *i, snowflak
 
 static enum err count_use(struct call *call, struct invite *i)
 {
+    if (i->vanity)
+        return vanity_use(call->tx, i->guild_id.value);
     enum err e = invite_use(call->tx, i);
 
     if (e || !i->max_uses || i->uses < i->max_uses)

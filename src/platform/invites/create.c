@@ -85,6 +85,27 @@ enum err create_channel_invite(struct call *call)
     return call_reply(call, &invite);
 }
 
+enum err invite_lasting_make(struct call *call, const struct channel *c)
+{
+    struct invite invite;
+    struct str code;
+    enum err e = invite_lasting(call->tx, c->id, &code);
+
+    if (e || code.p)
+        return e;
+    invite_begin(call, INVITE_GUILD, 0, 0, &invite);
+    invite.channel_id = given_id(c->id);
+    invite.guild_id = given_id(c->guild_id.value);
+    e = invite_insert(call->tx, &invite);
+    if (!e)
+        e = invite_load(call->tx, &invite);
+    if (!e)
+        e = invite_audit(call, AUDIT_INVITE_CREATE, &invite);
+    if (!e)
+        invite_announce(call, EVENT_INVITE_CREATE, &invite_create_schema, &invite);
+    return e;
+}
+
 /* POST /users/@me/invites */
 enum err create_friend_invite(struct call *call)
 {

@@ -52,6 +52,15 @@ enum err create_friend_invite(struct call *call);
 
 enum err invite_accept_first(struct call *call, const struct account_made *made);
 
+/* --- vanity.c ------------------------------------------------------------------------- */
+
+enum err vanity_find(struct tx *tx, struct str code, struct invite *ret, bool *ret_found);
+enum err vanity_use(struct tx *tx, snowflake guild_id);
+extern const struct type vanity_body, vanity_reply;
+enum err admit_vanity(struct call *call);
+enum err get_vanity_url(struct call *call);
+enum err modify_vanity_url(struct call *call);
+
 /* --- audit.c -------------------------------------------------------------------------- */
 
 enum err invite_audit(struct call *call, enum audit_action action, const struct invite *invite);

@@ -12,6 +12,11 @@ enum err invite_find(struct tx *tx, struct str code, struct invite *ret);
  * new_member says whether it was not there before. */
 enum err invite_accept(struct call *call, struct invite *invite, snowflake user_id);
 
+/* The code of an invite to a channel that neither ends nor runs out; .p is NULL: there is none. */
+enum err invite_lasting(struct tx *tx, snowflake channel_id, struct str *ret);
+/* The caller makes one where there is none. */
+enum err invite_lasting_make(struct call *call, const struct channel *c);
+
 extern const struct domain invites_domain;
 
 #endif

@@ -100,6 +100,8 @@ static enum err admit_deletion(struct call *call)
     struct standing standing;
     uint64_t rights;
 
+    if (i->vanity)
+        return ERR_INVITE_CODE_INVALID;
     if (i->type != INVITE_GUILD) {
         bool owner = i->type == INVITE_GROUP && i->channel->owner_id.value == call->caller->id;
 
@@ -196,6 +198,31 @@ static const struct route routes[] = {
         .reply = &type_full_invites,
         .admit = may_list_invites,
         .handle = get_guild_invites,
+    },
+    {
+        .method = GET,
+        .path = "/guilds/{guild.id}/vanity-url",
+        .name = "get_vanity_url",
+        .doc = "The guild's own code, where it has the feature VANITY_URL.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .needs = PERMISSION(MANAGE_GUILD),
+        .reply = &vanity_reply,
+        .admit = admit_vanity,
+        .handle = get_vanity_url,
+    },
+    {
+        .method = PATCH,
+        .path = "/guilds/{guild.id}/vanity-url",
+        .name = "modify_vanity_url",
+        .doc = "Choose the guild's own code, or give it up.",
+        .auth = AUTH_USER,
+        .needs = PERMISSION(MANAGE_GUILD) | PERMISSION(CREATE_INSTANT_INVITE),
+        .body = &vanity_body,
+        .reply = &vanity_reply,
+        .fires = (const enum event[]){ EVENT_GUILD_UPDATE, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE,
+                                       EVENT_NONE },
+        .admit = admit_vanity,
+        .handle = modify_vanity_url,
     },
     {
         .method = GET,

@@ -7,6 +7,7 @@
 #include "model/rows.h"
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
+#include "platform/onboarding/onboarding.h"
 
 #define INVITE_COLUMNS                                                                          \
     "code, type, guild_id, channel_id, inviter_id, created_at, expires_at, max_age, max_uses, " \
@@ -65,6 +66,8 @@ static enum err load_where(struct tx *tx, struct invite *i)
     if (!e && i->guild_id.given) {
         e = guild_find(tx, i->guild_id.value, guild);
         i->guild = guild;
+        if (!e && guild_has_feature(guild, "WELCOME_SCREEN_ENABLED"))
+            e = welcome_screen_shown(tx, guild->id, &guild->welcome_screen);
     }
     return e;
 }
@@ -127,6 +130,8 @@ enum err invite_find(struct tx *tx, struct str code, struct invite *ret)
     bool found;
     enum err e = find_one(tx, FIND_INVITE, BIND(v_text(code), v_int(clock_us())), ret, &found);
 
+    if (!e && !found)
+        e = vanity_find(tx, code, ret, &found);
     return e || found ? e : ERR_UNKNOWN_INVITE;
 }
 
@@ -181,6 +186,20 @@ enum err invites_of_channel(struct tx *tx, snowflake channel_id, struct list *re
 enum err invites_of_user(struct tx *tx, snowflake user_id, struct list *ret)
 {
     return find_all(tx, OF_USER, user_id, ret);
+}
+
+static const char FIND_LASTING[] =
+    "select code from invites where channel_id = $1 and type = 0 and max_age = 0 and max_uses = 0 "
+    "and is_temporary = 0 and target_type is null order by created_at, code limit 1";
+
+enum err invite_lasting(struct tx *tx, snowflake channel_id, struct str *ret)
+{
+    struct rows r;
+    bool found;
+    enum err e = tx_one(tx, FIND_LASTING, BIND(v_id(channel_id)), &r, &found);
+
+    *ret = !e && found ? row_text(&r, 0) : (struct str){ 0 };
+    return e;
 }
 
 /* --- writing -------------------------------------------------------------------------- */

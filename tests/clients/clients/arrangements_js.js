@@ -23,10 +23,24 @@ async function askNewcomers(guild) {
   say('onboarding', made.prompts.first().title, prompt.options.first().title);
 }
 
+async function showItself(guild) {
+  const talk = guild.channels.cache.first();
+  const welcomeChannels = [{ channel: talk, description: 'Talk', emoji: '\u{1F525}' }];
+  const screen = await guild.editWelcomeScreen({ enabled: true, description: 'Hello', welcomeChannels });
+  say('welcome', screen.description, (await guild.fetchWelcomeScreen()).enabled);
+  await guild.setWidgetSettings({ enabled: true, channel: talk });
+  const { enabled } = await guild.fetchWidgetSettings();
+  say('widget', enabled, (await guild.fetchWidget()).presenceCount);
+  const stopped = await guild.setIncidentActions({ invitesDisabledUntil: new Date(Date.now() + 3600e3) });
+  say('incidents', stopped.invitesDisabledUntil > new Date());
+}
+
 async function goThrough() {
   const guild = client.guilds.cache.first();
   await keepTemplate(guild);
   await askNewcomers(guild);
+  await showItself(guild);
+  say('vanity', (await guild.fetchVanityData()).code);
 }
 
 client.once('clientReady', async () => {

@@ -1,0 +1,84 @@
+/* incidents.c - PUT /guilds/{guild.id}/incident-actions: a guild stops invites, or messages between
+ * members who have nothing else in common, for a day at most. */
+#include "base/clock.h"
+#include "model/rows.h"
+#include "platform/automod/internal.h"
+#include "platform/channels/channels.h"
+#include "platform/guilds/guilds.h"
+#include "platform/messages/messages.h"
+
+#define LONGEST_STOP_US (INT64_C(24) * 3600 * 1000000)
+
+#define MEMBER(member_)                                                                          \
+    {                                                                                            \
+        FIELD(struct guild_incidents, member_), .type = &type_time, .flags = OPTIONAL | NULLABLE \
+    }
+static const struct field incident_fields[] = { MEMBER(invites_disabled_until),
+                                                MEMBER(dms_disabled_until),
+                                                { 0 } };
+static const struct schema incident_schema = {
+    .name = "IncidentActions",
+    .size = sizeof(struct guild_incidents),
+    .fields = incident_fields,
+    .doc = "Until when invites and direct messages are stopped; null: they are not.",
+};
+const struct type incident_body = { .kind = KIND_OBJECT, .schema = &incident_schema };
+
+static enum err take_stop(struct call *call, const char *field, struct opt_int in,
+                          struct opt_int *stop)
+{
+    if (in.given == GIVEN && in.value > clock_us() + LONGEST_STOP_US)
+        return call_invalid(call, field, "NUMBER_TYPE_MAX", "Must be at most a day from now.");
+    if (in.given != ABSENT)
+        *stop = (struct opt_int){ in.given == GIVEN && in.value > clock_us() ? GIVEN : GIVEN_NULL,
+                                  in.value };
+    return OK;
+}
+
+static int64_t last_stop(const struct guild_incidents *i)
+{
+    int64_t invites =
+        i->invites_disabled_until.given == GIVEN ? i->invites_disabled_until.value : 0;
+    int64_t dms = i->dms_disabled_until.given == GIVEN ? i->dms_disabled_until.value : 0;
+
+    return invites > dms ? invites : dms;
+}
+
+/* Where the guild wants to hear of it: when something is stopped, and when nothing is any more. */
+static enum err say_incident(struct call *call, const struct guild *g, bool was, int64_t until)
+{
+    struct str text = until ? column_encode(call->arena, &type_time, &until) : STR("\"\"");
+    struct channel c;
+
+    if (g->safety_alerts_channel_id.given != GIVEN || was == (until != 0))
+        return OK;
+    enum err e = channel_find(call->tx, g->safety_alerts_channel_id.value, &c);
+    if (e)
+        return e == ERR_UNKNOWN_CHANNEL ? OK : e;
+    return message_system(call, &c, until ? MESSAGE_INCIDENT_ON : MESSAGE_INCIDENT_OFF,
+                          call->caller->id, 0, str_slice(text.p + 1, text.n - 2));
+}
+
+enum err put_incident_actions(struct call *call)
+{
+    static const struct guild_incidents none = { .invites_disabled_until.given = GIVEN_NULL,
+                                                 .dms_disabled_until.given = GIVEN_NULL };
+    const struct guild_incidents *in = call->body;
+    const struct guild *g = call->target.guild;
+    struct guild_incidents now = g->incidents_data ? *g->incidents_data : none;
+    enum err e = take_stop(call, "invites_disabled_until", in->invites_disabled_until,
+                           &now.invites_disabled_until);
+    enum err other =
+        take_stop(call, "dms_disabled_until", in->dms_disabled_until, &now.dms_disabled_until);
+
+    if (e || other)
+        return e ? e : other;
+    e = guild_put_incidents(call->tx, g->id, &now);
+    if (!e)
+        e = audit(call, g->id, AUDIT_GUILD_UPDATE, g->id);
+    if (!e)
+        e = guild_tell(call, g->id);
+    if (!e)
+        e = say_incident(call, g, g->incidents_data != NULL, last_stop(&now));
+    return e ? e : call_reply(call, &now);
+}

@@ -1,0 +1,141 @@
+/* vanity.c - the code that a guild chooses itself. It leads into the guild like an invite that
+ * never ends; who manages the guild changes it, and nobody deletes it as an invite. */
+#include "base/clock.h"
+#include "model/rows.h"
+#include "platform/channels/channels.h"
+#include "platform/invites/internal.h"
+
+struct vanity_patch {
+    struct opt_str code;
+};
+struct vanity {
+    struct opt_str code;
+    int64_t uses;
+};
+
+static bool is_vanity_code(struct str s)
+{
+    for (size_t i = 0; i < s.n; i++)
+        if (!((s.p[i] >= 'a' && s.p[i] <= 'z') || (s.p[i] >= '0' && s.p[i] <= '9') ||
+              s.p[i] == '-'))
+            return false;
+    return true;
+}
+
+static const struct rule rule_vanity = { is_vanity_code, FORM_CHOICES,
+                                         "Only a-z, 0-9 and - can be in a code." };
+static const struct type type_vanity_code = {
+    .kind = KIND_STRING, .flags = TYPE_LOWER | TYPE_TRIM, .rule = &rule_vanity, .min = 2, .max = 25
+};
+static const struct field patch_fields[] = {
+    { FIELD(struct vanity_patch, code), .type = &type_vanity_code, .flags = NULLABLE },
+    { 0 },
+};
+static const struct schema patch_schema = {
+    .name = "VanityPatch",
+    .size = sizeof(struct vanity_patch),
+    .fields = patch_fields,
+    .doc = "The code that a guild wants; null: none.",
+};
+const struct type vanity_body = { .kind = KIND_OBJECT, .schema = &patch_schema };
+
+static const struct field vanity_fields[] = {
+    { FIELD(struct vanity, code), .type = &type_text, .flags = NULLABLE },
+    { FIELD(struct vanity, uses), .type = &type_count },
+    { 0 },
+};
+static const struct schema vanity_schema = {
+    .name = "Vanity",
+    .size = sizeof(struct vanity),
+    .fields = vanity_fields,
+    .doc = "A guild's own code, and how many came by it.",
+};
+const struct type vanity_reply = { .kind = KIND_OBJECT, .schema = &vanity_schema };
+
+/* --- as an invite --------------------------------------------------------------------- */
+
+static const char FIND_VANITY[] =
+    "select g.id, g.vanity_code, coalesce((select c.id from channels c where "
+    "c.id = g.system_channel_id and c.type in (0, 5)), (select c.id from channels c where "
+    "c.guild_id = g.id and c.thread_archived = 0 and c.type in (0, 5) order by c.position, c.id "
+    "limit 1)), g.features from guilds g where g.vanity_code = $1 and g.removed = 0";
+
+enum err vanity_find(struct tx *tx, struct str code, struct invite *ret, bool *ret_found)
+{
+    struct str lower = str_lower(tx_arena(tx), code);
+    struct rows r;
+    enum err e = tx_one(tx, FIND_VANITY, BIND(v_text(lower)), &r, ret_found);
+
+    if (e || !*ret_found)
+        return e;
+    struct guild g = { .features = row_text(&r, 3) };
+    *ret_found = !row_null(&r, 2) && guild_has_feature(&g, "VANITY_URL");
+    *ret = (struct invite){
+        .code = row_text(&r, 1),
+        .type = INVITE_GUILD,
+        .guild_id = given_id(row_id(&r, 0)),
+        .channel_id = given_id(row_id(&r, 2)),
+        .created_at = snowflake_ms(row_id(&r, 0)) * 1000,
+        .expires_at.given = GIVEN_NULL,
+        .vanity = true,
+    };
+    return *ret_found ? invite_load(tx, ret) : OK;
+}
+
+enum err vanity_use(struct tx *tx, snowflake guild_id)
+{
+    return tx_exec(tx, "update guilds set vanity_uses = vanity_uses + 1 where id = $1",
+                   BIND(v_id(guild_id)), NULL);
+}
+
+/* --- the routes ----------------------------------------------------------------------- */
+
+enum err admit_vanity(struct call *call)
+{
+    return guild_has_feature(call->target.guild, "VANITY_URL") ? OK : ERR_MISSING_ACCESS;
+}
+
+/* GET /guilds/{guild.id}/vanity-url */
+enum err get_vanity_url(struct call *call)
+{
+    const struct guild *g = call->target.guild;
+    struct vanity out = { .code = g->vanity_url_code };
+    struct rows r;
+    bool found;
+    enum err e = tx_one(call->tx, "select vanity_uses from guilds where id = $1", BIND(v_id(g->id)),
+                        &r, &found);
+
+    out.uses = !e && found ? row_int(&r, 0) : 0;
+    return e ? e : call_reply(call, &out);
+}
+
+static enum err check_vanity_free(struct call *call, struct opt_str code)
+{
+    struct rows r;
+    bool found = false;
+    enum err e = code.given != GIVEN ? OK
+                                     : tx_one(call->tx, "select 1 from invites where code = $1",
+                                              BIND(v_text(code.value)), &r, &found);
+
+    return e || !found ? e : ERR_INVITE_CODE_INVALID;
+}
+
+/* PATCH /guilds/{guild.id}/vanity-url */
+enum err modify_vanity_url(struct call *call)
+{
+    const struct vanity_patch *in = call->body;
+    const struct guild *g = call->target.guild;
+    struct list changes = { 0 };
+    enum err e = check_vanity_free(call, in->code);
+
+    if (!e)
+        e = guild_put_vanity(call->tx, g->id, in->code);
+    audit_add_values(call, &changes, "vanity_url_code", &type_text,
+                     g->vanity_url_code.given == GIVEN ? &g->vanity_url_code.value : NULL,
+                     in->code.given == GIVEN ? &in->code.value : NULL);
+    if (!e)
+        e = audit_with(call, g->id, AUDIT_GUILD_UPDATE, g->id, NULL, changes);
+    if (!e)
+        e = guild_tell(call, g->id);
+    return e ? e : call_reply(call, &(struct vanity){ .code = in->code });
+}

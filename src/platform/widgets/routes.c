@@ -1,0 +1,389 @@
+/* routes.c - the widget of a guild: its settings, and what it shows as JSON. */
+#include "gateway/gateway.h"
+#include "model/rows.h"
+#include "platform/channels/channels.h"
+#include "platform/invites/invites.h"
+#include "platform/members/members.h"
+#include "platform/widgets/internal.h"
+
+/* --- shapes --------------------------------------------------------------------------- */
+
+struct widget_settings {
+    bool enabled;
+    struct opt_id channel_id;
+};
+struct widget_patch {
+    struct opt_bool enabled;
+    struct opt_id channel_id;
+};
+struct widget_channel {
+    snowflake id;
+    struct str name;
+    int64_t position;
+};
+struct widget_member {
+    struct str id, username, discriminator, status, avatar_url;
+    struct opt_str avatar;
+    struct opt_id channel_id;
+    struct opt_bool deaf, mute, self_deaf, self_mute, suppress;
+};
+struct widget {
+    snowflake id;
+    struct str name;
+    struct opt_str instant_invite;
+    struct list channels, members; /* struct widget_channel, struct widget_member */
+    int64_t presence_count;
+};
+
+static const struct field settings_fields[] = {
+    { FIELD(struct widget_settings, enabled), .type = &type_bool },
+    { FIELD(struct widget_settings, channel_id), .type = &type_id, .flags = NULLABLE },
+    { 0 },
+};
+static const struct schema settings_schema = {
+    .name = "WidgetSettings",
+    .size = sizeof(struct widget_settings),
+    .fields = settings_fields,
+    .doc = "Whether a guild has a widget, and where its invite leads.",
+};
+static const struct type settings_reply = { .kind = KIND_OBJECT, .schema = &settings_schema };
+static const struct field patch_fields[] = {
+    { FIELD(struct widget_patch, enabled), .type = &type_bool, .flags = OPTIONAL },
+    { FIELD(struct widget_patch, channel_id), .type = &type_id, .flags = OPTIONAL | NULLABLE },
+    { 0 },
+};
+static const struct schema patch_schema = {
+    .name = "WidgetPatch",
+    .size = sizeof(struct widget_patch),
+    .fields = patch_fields,
+    .doc = "What changes about a widget.",
+};
+static const struct type patch_body = { .kind = KIND_OBJECT, .schema = &patch_schema };
+
+static const struct field channel_fields[] = {
+    { FIELD(struct widget_channel, id), .type = &type_id },
+    { FIELD(struct widget_channel, name), .type = &type_text },
+    { FIELD(struct widget_channel, position), .type = &type_count },
+    { 0 },
+};
+static const struct schema widget_channel_schema = {
+    .name = "WidgetChannel",
+    .size = sizeof(struct widget_channel),
+    .fields = channel_fields,
+    .doc = "A voice channel that everybody can go to.",
+};
+static const struct type type_widget_channel = { .kind = KIND_OBJECT,
+                                                 .schema = &widget_channel_schema };
+static const struct type type_widget_channels = { .kind = KIND_ARRAY, .of = &type_widget_channel };
+
+#define IN_VOICE(member_, type_)                                                  \
+    {                                                                             \
+        FIELD(struct widget_member, member_), .type = &(type_), .flags = OPTIONAL \
+    }
+static const struct field member_fields[] = {
+    { FIELD(struct widget_member, id), .type = &type_text, .doc = "A number, not the account's" },
+    { FIELD(struct widget_member, username), .type = &type_text },
+    { FIELD(struct widget_member, discriminator), .type = &type_text },
+    { FIELD(struct widget_member, avatar), .type = &type_text, .flags = NULLABLE },
+    { FIELD(struct widget_member, status), .type = &type_text },
+    { FIELD(struct widget_member, avatar_url), .type = &type_text },
+    IN_VOICE(channel_id, type_id),
+    IN_VOICE(deaf, type_bool),
+    IN_VOICE(mute, type_bool),
+    IN_VOICE(self_deaf, type_bool),
+    IN_VOICE(self_mute, type_bool),
+    IN_VOICE(suppress, type_bool),
+    { 0 },
+};
+static const struct schema widget_member_schema = {
+    .name = "WidgetMember",
+    .size = sizeof(struct widget_member),
+    .fields = member_fields,
+    .doc = "Somebody who is there.",
+};
+static const struct type type_widget_member = { .kind = KIND_OBJECT,
+                                                .schema = &widget_member_schema };
+static const struct type type_widget_members = { .kind = KIND_ARRAY, .of = &type_widget_member };
+
+static const struct field widget_fields[] = {
+    { FIELD(struct widget, id), .type = &type_id },
+    { FIELD(struct widget, name), .type = &type_text },
+    { FIELD(struct widget, instant_invite), .type = &type_text, .flags = NULLABLE },
+    { FIELD(struct widget, channels), .type = &type_widget_channels },
+    { FIELD(struct widget, members), .type = &type_widget_members },
+    { FIELD(struct widget, presence_count), .type = &type_count,
+      .doc = "Of the first thousand members" },
+    { 0 },
+};
+static const struct schema widget_schema = {
+    .name = "Widget",
+    .size = sizeof(struct widget),
+    .fields = widget_fields,
+    .doc = "What a guild shows on other pages.",
+};
+static const struct type widget_reply = { .kind = KIND_OBJECT, .schema = &widget_schema };
+
+/* --- settings ------------------------------------------------------------------------- */
+
+static enum err reply_settings(struct call *call, const struct guild *g)
+{
+    return call_reply(call, &(struct widget_settings){ g->widget_enabled, g->widget_channel_id });
+}
+
+/* GET /guilds/{guild.id}/widget */
+static enum err get_guild_widget_settings(struct call *call)
+{
+    return reply_settings(call, call->target.guild);
+}
+
+/* What the settings count against is the guild's. */
+static const struct limit limit_widget = { .name = "widget", .count = 10, .window_s = 60 };
+
+static enum err look_at_widget(struct call *call)
+{
+    struct str key = str_printf(call->arena, "%llu", (unsigned long long)call->target.guild->id);
+
+    return call_count(call, &limit_widget, key) ? ERR_MAX_WIDGET_UPDATES : OK;
+}
+
+static enum err prepare_widget(struct call *call)
+{
+    call->look = look_at_widget;
+    return OK;
+}
+
+/* Where the widget's invite leads: a channel of the guild that takes one. */
+static enum err widget_take_channel(struct call *call, struct opt_id id, struct guild *g)
+{
+    struct channel c;
+
+    g->widget_channel_id = id;
+    if (id.given != GIVEN)
+        return OK;
+    enum err e = channel_find(call->tx, id.value, &c);
+    if (e == ERR_UNKNOWN_CHANNEL ||
+        (!e &&
+         (c.guild_id.value != g->id || channel_is_thread(c.type) || c.type == CHANNEL_CATEGORY)))
+        return call_invalid(call, "channel_id", FORM_CHOICES,
+                            "Value must be a channel of the guild.");
+    return e ? e : invite_lasting_make(call, &c);
+}
+
+/* PATCH /guilds/{guild.id}/widget */
+static enum err modify_guild_widget(struct call *call)
+{
+    const struct widget_patch *in = call->body;
+    struct guild g = *call->target.guild;
+    enum err e = OK;
+
+    if (in->channel_id.given != ABSENT)
+        e = widget_take_channel(call, in->channel_id, &g);
+    if (in->enabled.given == GIVEN)
+        g.widget_enabled = in->enabled.value;
+    if (!e)
+        e = guild_put_widget(call->tx, g.id, g.widget_enabled, g.widget_channel_id);
+    if (!e)
+        e = audit(call, g.id, AUDIT_GUILD_UPDATE, g.id);
+    if (!e)
+        e = guild_tell(call, g.id);
+    return e ? e : reply_settings(call, &g);
+}
+
+/* --- what it shows -------------------------------------------------------------------- */
+
+enum err widget_members(struct call *call, snowflake guild_id, struct list *ret)
+{
+    struct gateway *gateway = api_options(call->api)->gateway;
+    struct list members;
+    enum err e = members_after(call->tx, guild_id, 0, WIDGET_LOOKED_AT, &members);
+    const struct member *m = members.items;
+
+    *ret = (struct list){ 0 };
+    for (size_t i = 0; !e && gateway && i < members.count; i++)
+        if (gateway_status(gateway, m[i].user_id, NULL))
+            *(struct member *)list_add(call->arena, ret, sizeof *m) = m[i];
+    return e;
+}
+
+static struct str avatar_url(struct call *call, const struct user *u)
+{
+    struct str base = api_url(call, "http");
+
+    if (u->avatar.given == GIVEN)
+        return str_printf(call->arena, "%.*s/avatars/%llu/%.*s.png", STR_FMT(base),
+                          (unsigned long long)u->id, STR_FMT(u->avatar.value));
+    return str_printf(call->arena, "%.*s/embed/avatars/%llu.png", STR_FMT(base),
+                      (unsigned long long)((u->id >> 22) % 6));
+}
+
+static enum err widget_voice(struct call *call, const struct member *m, const struct list *channels,
+                             struct widget_member *out)
+{
+    struct rows r;
+    bool found;
+    enum err e = tx_one(call->tx,
+                        "select channel_id, self_deaf, self_mute, suppress from voice_states "
+                        "where guild_id = $1 and user_id = $2",
+                        BIND(v_id(m->guild_id), v_id(m->user_id)), &r, &found);
+    const struct widget_channel *c = channels->items;
+    bool shown = false;
+
+    for (size_t i = 0; !e && found && i < channels->count; i++)
+        shown |= c[i].id == row_id(&r, 0);
+    if (e || !shown)
+        return e;
+    out->channel_id = given_id(row_id(&r, 0));
+    out->deaf = given_bool(m->deaf);
+    out->mute = given_bool(m->mute);
+    out->self_deaf = given_bool(row_bool(&r, 1));
+    out->self_mute = given_bool(row_bool(&r, 2));
+    out->suppress = given_bool(row_bool(&r, 3));
+    return OK;
+}
+
+static enum err widget_add_member(struct call *call, const struct member *m, struct widget *w)
+{
+    struct gateway *gateway = api_options(call->api)->gateway;
+    const struct opt_str *name = m->nick.given == GIVEN ? &m->nick : &m->user->global_name;
+    const char *status = gateway_status(gateway, m->user_id, NULL);
+    struct widget_member *out = list_add(call->arena, &w->members, sizeof *out);
+
+    *out = (struct widget_member){
+        .id = str_printf(call->arena, "%zu", w->members.count - 1),
+        .username = name->given == GIVEN ? name->value : m->user->username,
+        .discriminator = STR("0000"),
+        .avatar.given = GIVEN_NULL,
+        .status = str_of(status ? status : "online"),
+        .avatar_url = avatar_url(call, m->user),
+    };
+    return widget_voice(call, m, &w->channels, out);
+}
+
+/* Voice channels that everybody can see and go to. */
+static enum err widget_channels(struct call *call, struct widget *w)
+{
+    const uint64_t going = PERMISSION(VIEW_CHANNEL) | PERMISSION(CONNECT);
+    struct rights_of everyone = { .guild_id = w->id };
+    struct list channels, threads;
+    struct role role;
+    enum err e = role_find(call->tx, w->id, w->id, &role);
+
+    if (!e)
+        e = guild_channels(call->tx, w->id, &channels, &threads);
+    if (e)
+        return e;
+    everyone.base = role.permissions;
+    const struct channel *c = channels.items;
+    for (size_t i = 0; i < channels.count; i++) {
+        const struct list *o = &c[i].permission_overwrites.value;
+
+        if (!channel_is_voice(c[i].type) ||
+            (rights_in_channel(&everyone, c[i].type, o->items, o->count, false) & going) != going)
+            continue;
+        *(struct widget_channel *)list_add(call->arena, &w->channels,
+                                           sizeof(struct widget_channel)) =
+            (struct widget_channel){ c[i].id, c[i].name.value, c[i].position.value };
+    }
+    return OK;
+}
+
+static enum err widget_invite(struct call *call, struct widget *w)
+{
+    const struct guild *g = call->target.guild;
+    struct str code = { 0 };
+    enum err e = g->widget_channel_id.given == GIVEN
+                     ? invite_lasting(call->tx, g->widget_channel_id.value, &code)
+                     : OK;
+    struct str base = api_url(call, "http");
+
+    w->instant_invite.given = GIVEN_NULL;
+    if (!e && code.p)
+        w->instant_invite =
+            given_str(str_printf(call->arena, "%.*s/invite/%.*s", STR_FMT(base), STR_FMT(code)));
+    return e;
+}
+
+/* GET /guilds/{guild.id}/widget.json */
+static enum err get_guild_widget(struct call *call)
+{
+    const struct guild *g = call->target.guild;
+    struct widget w = { .id = g->id, .name = g->name };
+    struct list members;
+
+    if (!g->widget_enabled)
+        return ERR_WIDGET_DISABLED;
+    enum err e = widget_channels(call, &w);
+    if (!e)
+        e = widget_invite(call, &w);
+    if (!e)
+        e = widget_members(call, g->id, &members);
+    if (e)
+        return e;
+    w.presence_count = (int64_t)members.count;
+    for (size_t i = 0; !e && i < members.count && i < WIDGET_SHOWN; i++)
+        e = widget_add_member(call, (const struct member *)members.items + i, &w);
+    return e ? e : call_reply(call, &w);
+}
+
+/* --- the table ------------------------------------------------------------------------ */
+
+static const struct limit limit_widget_look = { .name = "widget-look",
+                                                .count = 10,
+                                                .window_s = 10 };
+
+static const struct route routes[] = {
+    {
+        .method = GET,
+        .path = "/guilds/{guild.id}/widget",
+        .name = "get_guild_widget_settings",
+        .doc = "Whether the guild has a widget.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .needs = PERMISSION(MANAGE_GUILD),
+        .reply = &settings_reply,
+        .handle = get_guild_widget_settings,
+    },
+    {
+        .method = PATCH,
+        .path = "/guilds/{guild.id}/widget",
+        .name = "modify_guild_widget",
+        .doc = "Turn the widget on or off, and say where its invite leads: one that lasts is made.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .needs = PERMISSION(MANAGE_GUILD),
+        .body = &patch_body,
+        .reply = &settings_reply,
+        .fires = (const enum event[]){ EVENT_GUILD_UPDATE, EVENT_INVITE_CREATE,
+                                       EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, EVENT_NONE },
+        .prepare = prepare_widget,
+        .handle = modify_guild_widget,
+    },
+    {
+        .method = GET,
+        .path = "/guilds/{guild.id}/widget.json",
+        .name = "get_guild_widget",
+        .doc = "Who is there and where one can talk, for anybody.",
+        .auth = AUTH_OPEN,
+        .reply = &widget_reply,
+        .aside = true,
+        .limit = &limit_widget_look,
+        .handle = get_guild_widget,
+    },
+    {
+        .method = GET,
+        .path = "/guilds/{guild.id}/widget.png",
+        .name = "get_guild_widget_picture",
+        .doc = "How many are there, as a picture, for anybody.",
+        .auth = AUTH_OPEN,
+        .query = &widget_picture_query_schema,
+        .status = 200,
+        .aside = true,
+        .limit = &limit_widget_look,
+        .handle = get_guild_widget_picture,
+    },
+    { 0 },
+};
+
+const struct domain widgets_domain = {
+    .name = "Widgets",
+    .doc = "What guilds show on other pages.",
+    .routes = routes,
+};

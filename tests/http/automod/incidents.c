@@ -1,0 +1,98 @@
+/* incidents.c - a guild stops invites and direct messages for a while. */
+#include "base/clock.h"
+#include "guilds.h"
+#include "json/schema.h"
+#include "model/rows.h"
+#include "model/types.h"
+#include "venues.h"
+
+#define INCIDENTS "/guilds/%s/incident-actions"
+
+/* So many hours from now, with its quotes. */
+static const char *in_hours(struct world *w, int hours)
+{
+    int64_t at = clock_us() + hours * INT64_C(3600000000);
+
+    return TEXT(w, "%.*s", STR_FMT(column_encode(world_arena(w), &type_time, &at)));
+}
+
+static void invites_are_stopped_and_let_in_again(struct world *w)
+{
+    struct home h = world_home(w, PERMISSION(MANAGE_GUILD));
+    struct client *eve = world_client(w, "eve");
+    struct answer a = client_get(h.ada, "/guilds/%s/channels", h.guild);
+    const char *text = answer_text(a, "2.id"),
+               *code = answer_text(client_post(h.ada, "{}", "/channels/%s/invites", text), "code");
+    struct subject auditors = to_entitled(id_of(h.guild), 0, PERMISSION(VIEW_AUDIT_LOG));
+
+    expect_status(client_patch(h.ada, TEXT(w, "{'safety_alerts_channel_id': '%s'}", text),
+                               "/guilds/%s", h.guild),
+                  200);
+    forget_told(w);
+    expect_json(client_put(h.bob, TEXT(w, "{'invites_disabled_until': %s}", in_hours(w, 2)),
+                           INCIDENTS, h.guild),
+                "{'dms_disabled_until': null}");
+    expect_told(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 1}");
+    expect_told(w, to_guild(id_of(h.guild)), "GUILD_UPDATE",
+                "{'incidents_data': {'dms_disabled_until': null, 'raid_detected_at': null, "
+                "'dm_spam_detected_at': null}}");
+    expect_told(w, to_viewers(id_of(h.guild), id_of(text)), "MESSAGE_CREATE",
+                "{'type': 36, 'author': {'id': '%s'}}", h.bob->id);
+    expect_nothing_told(w);
+    expect_error(client_post(eve, NULL, "/invites/%s", code), 404, 10006);
+    expect_json(client_put(h.bob, "{'invites_disabled_until': null}", INCIDENTS, h.guild),
+                "{'invites_disabled_until': null, 'dms_disabled_until': null}");
+    expect_told(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 1}");
+    expect_told(w, to_guild(id_of(h.guild)), "GUILD_UPDATE", "{'incidents_data': null}");
+    expect_told(w, to_viewers(id_of(h.guild), id_of(text)), "MESSAGE_CREATE",
+                "{'type': 37, 'content': ''}");
+    expect_status(client_post(eve, NULL, "/invites/%s", code), 200);
+}
+
+static void a_stop_ends_by_itself(struct world *w)
+{
+    struct home h = world_home(w, PERMISSION(MANAGE_GUILD));
+    struct answer a = client_get(h.ada, "/guilds/%s/channels", h.guild);
+    const char *code = answer_text(
+        client_post(h.ada, "{'max_age': 0}", "/channels/%s/invites", answer_text(a, "2.id")),
+        "code");
+
+    client_put(h.bob, TEXT(w, "{'invites_disabled_until': %s}", in_hours(w, 2)), INCIDENTS,
+               h.guild);
+    world_wait(w, 2 * 3600 + 1);
+    expect_json(client_get(h.bob, "/guilds/%s", h.guild), "{'incidents_data': null}");
+    expect_status(client_post(world_client(w, "eve"), NULL, "/invites/%s", code), 200);
+}
+
+static void direct_messages_of_strangers_are_stopped(struct world *w)
+{
+    struct home h = world_home(w, 0);
+    const char *dm = answer_text(
+        client_post(h.bob, TEXT(w, "{'recipient_id': '%s'}", h.ada->id), "/users/@me/channels"),
+        "id");
+
+    expect_json(client_put(h.ada, TEXT(w, "{'dms_disabled_until': %s}", in_hours(w, 24)), INCIDENTS,
+                           h.guild),
+                "{'invites_disabled_until': null}");
+    expect_error(client_post(h.bob, "{'content': 'x'}", "/channels/%s/messages", dm), 403, 50007);
+    expect_status(client_put(h.ada, "{'dms_disabled_until': null}", INCIDENTS, h.guild), 200);
+    expect_status(client_post(h.bob, "{'content': 'x'}", "/channels/%s/messages", dm), 200);
+}
+
+static void stops_are_checked(struct world *w)
+{
+    struct home h = world_home(w, 0);
+
+    expect_error(client_put(h.bob, "{}", INCIDENTS, h.guild), 403, 50013);
+    expect_invalid(client_put(h.ada, TEXT(w, "{'dms_disabled_until': %s}", in_hours(w, 25)),
+                              INCIDENTS, h.guild),
+                   "dms_disabled_until", "NUMBER_TYPE_MAX");
+}
+
+const struct test incidents_tests[] = {
+    TEST(invites_are_stopped_and_let_in_again),
+    TEST(a_stop_ends_by_itself),
+    TEST(direct_messages_of_strangers_are_stopped),
+    TEST(stops_are_checked),
+    { 0 },
+};

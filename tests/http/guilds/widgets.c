@@ -1,0 +1,71 @@
+/* widgets.c - what a guild shows on other pages. */
+#include <string.h>
+
+#include "gate.h"
+#include "guilds.h"
+#include "venues.h"
+
+#define WIDGET "/guilds/%s/widget"
+
+static void a_widget_is_turned_on_and_shows_who_is_there(struct world *w)
+{
+    struct home h = world_home(w, PERMISSION(MANAGE_GUILD));
+    struct subject auditors = to_entitled(id_of(h.guild), 0, PERMISSION(VIEW_AUDIT_LOG));
+    struct answer a = client_get(h.ada, "/guilds/%s/channels", h.guild);
+    const char *text = answer_text(a, "2.id"), *voice = answer_text(a, "3.id");
+
+    expect_json(client_get(h.bob, WIDGET, h.guild), "{'enabled': false, 'channel_id': null}");
+    expect_error(client_get(world_stranger(w), WIDGET ".json", h.guild), 403, 50004);
+    expect_error(client_get(world_stranger(w), WIDGET ".png", h.guild), 403, 50004);
+    forget_told(w);
+    expect_json(client_patch(h.bob, TEXT(w, "{'enabled': true, 'channel_id': '%s'}", text), WIDGET,
+                             h.guild),
+                "{'enabled': true, 'channel_id': '%s'}", text);
+    expect_told(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 40}");
+    expect_told(w, to_entitled(id_of(h.guild), id_of(text), PERMISSION(MANAGE_CHANNELS)),
+                "INVITE_CREATE", "{'channel_id': '%s', 'max_age': 0}", text);
+    expect_told(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 1}");
+    expect_told(w, to_guild(id_of(h.guild)), "GUILD_UPDATE",
+                "{'widget_enabled': true, 'widget_channel_id': '%s'}", text);
+    expect_nothing_told(w);
+    client_connect(h.ada);
+    a = client_get(world_stranger(w), WIDGET ".json", h.guild);
+    expect_json(a,
+                "{'id': '%s', 'name': 'The Guild', 'presence_count': 1, 'channels': [{'id': '%s', "
+                "'name': 'General', 'position': 0}], 'members': [{'id': '0', 'username': 'ada', "
+                "'discriminator': '0000', 'avatar': null, 'status': 'online'}]}",
+                h.guild, voice);
+    expect(strstr(answer_text(a, "instant_invite"), "/invite/"));
+    expect(strstr(answer_text(a, "members.0.avatar_url"), "/embed/avatars/"));
+    expect_absent(a, "members.0.channel_id");
+    /* A channel that is not for everybody is not shown. */
+    world_sql(w,
+              "insert into overwrites (channel_id, target_id, type, allow, deny) values (%s, %s, "
+              "0, 0, %llu)",
+              voice, h.guild, BITS(PERMISSION(CONNECT)));
+    a = client_get(world_stranger(w), WIDGET ".json", h.guild);
+    expect_absent(a, "channels.0");
+    a = client_get(world_stranger(w), WIDGET ".png?style=banner1", h.guild);
+    expect_status(a, 200);
+    expect(str_is(answer_header(a, "Content-Type"), "image/png"));
+    expect(!memcmp(a.body.p + 16, "\0\0\1\x40\0\0\0\x4c", 8));
+    expect_invalid(client_get(world_stranger(w), WIDGET ".png?style=x", h.guild), "style",
+                   "BASE_TYPE_CHOICES");
+}
+
+static void settings_of_widgets_are_refused_with_reasons(struct world *w)
+{
+    struct home h = world_home(w, 0);
+
+    expect_error(client_get(h.bob, WIDGET, h.guild), 403, 50013);
+    expect_error(client_patch(h.bob, "{}", WIDGET, h.guild), 403, 50013);
+    expect_error(client_get(world_stranger(w), WIDGET ".json", "5"), 404, 10004);
+    expect_invalid(client_patch(h.ada, "{'channel_id': '5'}", WIDGET, h.guild), "channel_id",
+                   "BASE_TYPE_CHOICES");
+}
+
+const struct test widgets_tests[] = {
+    TEST(a_widget_is_turned_on_and_shows_who_is_there),
+    TEST(settings_of_widgets_are_refused_with_reasons),
+    { 0 },
+};

@@ -1,0 +1,74 @@
+/* vanity.c - the code that a guild chooses itself. */
+#include "guilds.h"
+#include "venues.h"
+
+#define VANITY "/guilds/%s/vanity-url"
+
+static void give_feature(struct world *w, const char *guild)
+{
+    world_sql(w, "update guilds set features = '[\"VANITY_URL\"]' where id = %s", guild);
+}
+
+static void a_code_is_chosen_used_and_given_up(struct world *w)
+{
+    struct home h = world_home(w, 0);
+    struct client *eve = world_client(w, "eve");
+    struct subject auditors = to_entitled(id_of(h.guild), 0, PERMISSION(VIEW_AUDIT_LOG));
+
+    give_feature(w, h.guild);
+    forget_told(w);
+    expect_json(client_get(h.ada, VANITY, h.guild), "{'code': null, 'uses': 0}");
+    expect_json(client_patch(h.ada, "{'code': 'Our-Place'}", VANITY, h.guild),
+                "{'code': 'our-place', 'uses': 0}");
+    expect_told(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE",
+                "{'action_type': 1, 'changes': [{'key': 'vanity_url_code', 'new_value': "
+                "'our-place'}]}");
+    expect_told(w, to_guild(id_of(h.guild)), "GUILD_UPDATE", "{'vanity_url_code': 'our-place'}");
+    expect_json(client_get(world_stranger(w), "/invites/OUR-PLACE"),
+                "{'code': 'our-place', 'type': 0, 'expires_at': null, 'guild': {'id': '%s'}, "
+                "'channel': {'name': 'general'}}",
+                h.guild);
+    expect_absent(client_get(world_stranger(w), "/invites/our-place"), "inviter");
+    expect_json(client_post(eve, NULL, "/invites/our-place"), "{'new_member': true}");
+    expect_json(client_post(eve, NULL, "/invites/our-place"), "{'new_member': false}");
+    expect_json(client_get(h.ada, VANITY, h.guild), "{'code': 'our-place', 'uses': 1}");
+    expect_error(client_delete(h.ada, "/invites/our-place"), 400, 50020);
+    expect_json(client_patch(h.ada, "{'code': null}", VANITY, h.guild), "{'code': null}");
+    expect_error(client_get(eve, "/invites/our-place"), 404, 10006);
+}
+
+static void codes_are_refused_with_reasons(struct world *w)
+{
+    struct home h = world_home(w, PERMISSION(MANAGE_GUILD));
+    const char *other = found_guild(h.bob, "Other"), *invite;
+    struct answer a = client_get(h.ada, "/guilds/%s/channels", h.guild);
+
+    expect_error(client_get(h.ada, VANITY, h.guild), 403, 50001);
+    expect_error(client_patch(h.ada, "{'code': 'x1'}", VANITY, h.guild), 403, 50001);
+    give_feature(w, h.guild);
+    give_feature(w, other);
+    expect_invalid(client_patch(h.ada, "{'code': 'x'}", VANITY, h.guild), "code",
+                   "BASE_TYPE_BAD_LENGTH");
+    expect_invalid(client_patch(h.ada, "{'code': 'a_b'}", VANITY, h.guild), "code",
+                   "BASE_TYPE_CHOICES");
+    expect_invalid(client_patch(h.ada, TEXT(w, "{'code': '%026d'}", 0), VANITY, h.guild), "code",
+                   "BASE_TYPE_BAD_LENGTH");
+    expect_status(client_patch(h.bob, "{'code': 'taken'}", VANITY, other), 200);
+    expect_error(client_patch(h.ada, "{'code': 'TAKEN'}", VANITY, h.guild), 400, 50020);
+    world_sql(w,
+              "insert into invites (code, type, guild_id, channel_id, inviter_id, created_at, "
+              "max_age, max_uses, uses, is_temporary) values ('abcdefgh', 0, %s, %s, %s, 1, 0, 0, "
+              "0, 0)",
+              h.guild, answer_text(a, "2.id"), h.ada->id);
+    invite = "abcdefgh";
+    expect_error(client_patch(h.ada, TEXT(w, "{'code': '%s'}", invite), VANITY, h.guild), 400,
+                 50020);
+    expect_status(client_delete(h.bob, "/guilds/%s", other), 204);
+    expect_status(client_patch(h.ada, "{'code': 'taken'}", VANITY, h.guild), 200);
+}
+
+const struct test vanity_tests[] = {
+    TEST(a_code_is_chosen_used_and_given_up),
+    TEST(codes_are_refused_with_reasons),
+    { 0 },
+};
