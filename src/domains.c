@@ -17,6 +17,7 @@
 #include "platform/guilds/guilds.h"
 #include "platform/instance/instance.h"
 #include "platform/invites/invites.h"
+#include "platform/join_requests/join_requests.h"
 #include "platform/members/members.h"
 #include "platform/messages/messages.h"
 #include "platform/news/news.h"
@@ -58,6 +59,7 @@ const struct domain *const guildhall_domains[] = {
     &widgets_domain,
     &members_domain,
     &bans_domain,
+    &join_requests_domain,
     &emojis_domain,
     &stickers_domain,
     &invites_domain,

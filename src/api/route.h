@@ -82,6 +82,9 @@ struct route {
     bool visitors;        /* who is not in the path's guild may call, if it can be discovered */
     bool service;         /* lies at the root, not below /api; no credentials; counted by address */
     bool no_global_limit; /* counted in its own bucket only */
+    /* With `visitors`: asked instead whether who is not in the path's guild may call; may be
+     * NULL. The query counts only where it could be read. */
+    enum err (*visit)(struct call *call);
     /* On the loop, before any transaction: may ask for a stage of its own by
      * setting call->look, call->hash and call->compute. */
     enum err (*prepare)(struct call *call);

@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "model/ids.h"
 
-/* What stays of a member's rights while it is timed out. */
+/* What stays of a member's rights while it is timed out, or not let in yet. */
 static const uint64_t TIMED_OUT = PERMISSION(VIEW_CHANNEL) | PERMISSION(READ_MESSAGE_HISTORY);
 
 /* Rights that mean nothing in a voice channel that one cannot connect to. */
@@ -34,7 +34,7 @@ static bool has_all(const struct rights_of *who)
 
 static uint64_t rights_restrained(const struct rights_of *who, uint64_t rights)
 {
-    if (who->timed_out)
+    if (who->timed_out || who->pending)
         rights &= TIMED_OUT;
     if (who->quarantined)
         rights &= TIMED_OUT | PERMISSION(CHANGE_NICKNAME);
@@ -140,6 +140,7 @@ struct rights_of guild_rights_of(const struct guild *g, const struct member *m)
         .owner = g->owner_id == m->user_id,
         .timed_out = until->given == GIVEN && until->value > clock_us(),
         .quarantined = m->flags & MEMBER_QUARANTINED,
+        .pending = m->pending,
         .roles = m->roles.items,
         .role_count = m->roles.count,
     };

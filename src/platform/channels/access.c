@@ -30,6 +30,8 @@ enum err standing_rights_in(struct tx *tx, const struct standing *s, const struc
 static enum err enter_as_visitor(struct call *call)
 {
     call->target.standing = NULL;
+    if (call->route->visit)
+        return call->route->visit(call);
     return guild_has_feature(call->target.guild, "DISCOVERABLE") ? OK : ERR_UNKNOWN_GUILD;
 }
 

@@ -174,6 +174,8 @@ static const struct leftovers of_guild[] = {
     { NULL, "delete from onboarding_answers where (guild_id, user_id) in (select guild_id, "
             "user_id from onboarding_answers where guild_id = $1 limit $2)" },
     { NULL, "delete from guild_templates where guild_id = $1 and cast($2 as bigint) > 0" },
+    { NULL, "delete from join_requests where id in (select id from join_requests where "
+            "guild_id = $1 limit $2)" },
     { NULL, "delete from entitlements where id in (select id from entitlements where "
             "guild_id = $1 limit $2)" },
     { NULL, "delete from automod_rules where id in "

@@ -8,7 +8,7 @@ enum { MOST_GUILDS = 100, MOST_MEMBERS = 500000 };
 static const char IS_BANNED[] = "select 1 from bans where guild_id = $1 and user_id = $2";
 static const char GUILDS_OF_USER[] = "select count(*) from members m join guilds g on "
                                      "g.id = m.guild_id and g.removed = 0 where m.user_id = $1";
-static const char MEMBERS_OF_GUILD[] = "select member_count from guilds where id = $1";
+static const char MEMBERS_OF_GUILD[] = "select member_count, features from guilds where id = $1";
 
 enum err member_check_room(struct tx *tx, snowflake user_id)
 {
@@ -31,7 +31,18 @@ static enum err check_person(struct tx *tx, const struct newcomer *n)
     return member_check_room(tx, n->user_id);
 }
 
-static enum err check_may_join(struct tx *tx, const struct newcomer *n, const struct user *user)
+/* People answer what the guild asks first, unless whoever brings them gives them roles. */
+static bool newcomer_is_asked(const struct newcomer *n, const struct user *user,
+                              struct str features)
+{
+    const struct guild g = { .features = features };
+
+    return !user->bot.value && !n->roles.count &&
+           guild_has_feature(&g, "MEMBER_VERIFICATION_GATE_ENABLED");
+}
+
+static enum err check_may_join(struct tx *tx, const struct newcomer *n, const struct user *user,
+                               bool *ret_pending)
 {
     struct rows row;
     bool found;
@@ -43,6 +54,7 @@ static enum err check_may_join(struct tx *tx, const struct newcomer *n, const st
         return e;
     if (!found)
         return ERR_UNKNOWN_GUILD;
+    *ret_pending = newcomer_is_asked(n, user, row_text(&row, 1));
     return row_int(&row, 0) >= MOST_MEMBERS ? ERR_MAX_MEMBERS : OK;
 }
 
@@ -73,7 +85,7 @@ enum err member_join(struct call *call, const struct newcomer *n, struct member 
     };
     e = member_load_user(call->tx, ret);
     if (!e)
-        e = check_may_join(call->tx, n, ret->user);
+        e = check_may_join(call->tx, n, ret->user, &ret->pending);
     if (!e)
         e = member_take_sanctions(call->tx, ret);
     if (!e)

@@ -129,11 +129,8 @@ extern const struct type role_counts_reply, role_members_reply;
 enum err get_role_member_counts(struct call *call);
 enum err get_role_member_ids(struct call *call);
 
-/* --- join_requests.c ------------------------------------------------------------------ */
+/* --- newcomers.c ---------------------------------------------------------------------- */
 
-extern const struct schema join_requests_query;
-extern const struct type join_requests_reply;
-enum err list_join_requests(struct call *call);
 enum err get_new_member_welcome(struct call *call);
 
 /* --- handlers ------------------------------------------------------------------------- */

@@ -58,7 +58,8 @@ enum err member_leave(struct call *call, snowflake guild_id, snowflake user_id);
     EVENT_GUILD_MEMBER_REMOVE, EVENT_GUILD_DELETE, EVENT_GUILD_INTEGRATIONS_UPDATE, \
         EVENT_INTEGRATION_UPDATE, EVENT_INTEGRATION_DELETE, EVENT_WEBHOOKS_UPDATE,  \
         EVENT_GUILD_ROLE_DELETE, EVENT_GUILD_EMOJIS_UPDATE,                         \
-        EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE, EVENT_VOICE_STATE_UPDATE
+        EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE, EVENT_VOICE_STATE_UPDATE,     \
+        EVENT_GUILD_JOIN_REQUEST_DELETE
 
 /* Writes nick, avatar, roles … and announces GUILD_MEMBER_UPDATE. */
 enum err member_save(struct call *call, const struct member *m);

@@ -126,17 +126,6 @@ static const struct route routes[] = {
     },
     {
         .method = GET,
-        .path = "/guilds/{guild.id}/requests",
-        .name = "list_join_requests",
-        .doc = "Who asks to join; guilds have no form here, so nobody does.",
-        .auth = AUTH_USER | AUTH_BOT,
-        .needs = PERMISSION(KICK_MEMBERS),
-        .query = &join_requests_query,
-        .reply = &join_requests_reply,
-        .handle = list_join_requests,
-    },
-    {
-        .method = GET,
         .path = "/guilds/{guild.id}/new-member-welcome",
         .name = "get_new_member_welcome",
         .doc = "What newcomers are shown: nothing is ever set, so the answer is 204.",

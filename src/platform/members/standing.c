@@ -60,6 +60,7 @@ static enum err standing_load(struct tx *tx, snowflake guild_id, snowflake user_
         .owner = s->owner_id == user_id,
         .timed_out = until->given == GIVEN && until->value > clock_us(),
         .quarantined = s->member->flags & MEMBER_QUARANTINED,
+        .pending = s->member->pending,
         .roles = s->member->roles.items,
         .role_count = s->member->roles.count,
     };

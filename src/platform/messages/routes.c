@@ -398,6 +398,7 @@ const struct domain messages_domain = {
     .resolvers = resolvers,
     .jobs = (const struct job_kind *const[]){ &message_purge, NULL },
     .hooks = &(const struct hooks){ .member_arrived = message_of_newcomer,
+                                    .member_admitted = message_of_newcomer,
                                     .member_banned = purge_messages,
                                     .group_changed = message_of_group_change,
                                     .recipient_joined = message_of_arrival,

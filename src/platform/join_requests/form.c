@@ -1,0 +1,86 @@
+/* form.c - a guild's form: who sees it, who changes it, when it is on. */
+#include "base/clock.h"
+#include "platform/invites/invites.h"
+#include "platform/join_requests/internal.h"
+
+/* For who is not in the guild: an invite to it is shown. */
+enum err may_see_member_form(struct call *call)
+{
+    const struct member_form_query *q = call->query;
+    struct invite invite;
+
+    if (!q || q->invite_code.given != GIVEN)
+        return ERR_MISSING_ACCESS;
+    enum err e = invite_find(call->tx, q->invite_code.value, &invite);
+    return !e && invite.guild_id.value != call->target.guild->id ? ERR_UNKNOWN_INVITE : e;
+}
+
+/* GET /guilds/{guild.id}/member-verification */
+enum err get_member_form(struct call *call)
+{
+    struct member_form form;
+    enum err e = member_form_find(call->tx, call->target.guild->id, &form);
+
+    return e ? e : call_reply(call, &form);
+}
+
+/* Stock clients send the list as text. */
+static enum err take_form_fields(struct call *call, struct str json, struct list *ret)
+{
+    struct place at = place_key(NULL, STR("form_fields"));
+    void *decoded;
+    enum err e;
+
+    if (json.n && json.p[0] == '"') {
+        e = schema_decode_at(&type_text, json, &call->form, &at, &decoded);
+        if (e)
+            return e;
+        json = *(struct str *)decoded;
+    }
+    e = schema_decode_at(&type_form_fields, json, &call->form, &at, &decoded);
+    if (e == ERR_INVALID_JSON)
+        return call_invalid(call, "form_fields", FORM_CHOICES, "A list of questions.");
+    if (e)
+        return e;
+    *ret = *(struct list *)decoded;
+    form_fields_check(&call->form, ret);
+    return form_failed(&call->form) ? ERR_INVALID_FORM_BODY : OK;
+}
+
+static enum err form_switch(struct call *call, struct member_form *form, bool on)
+{
+    enum err e = guild_turn_feature(call, form->guild_id, SCREENING_FEATURE, on);
+
+    form->enabled = on;
+    if (e || on)
+        return e;
+    return job_schedule(call, &pending_admission, form->guild_id, clock_us(), STR(""));
+}
+
+/* PATCH /guilds/{guild.id}/member-verification */
+enum err modify_member_form(struct call *call)
+{
+    const struct member_form_patch *in = call->body;
+    struct member_form form;
+    enum err e = member_form_find(call->tx, call->target.guild->id, &form);
+
+    if (e == ERR_UNKNOWN_MEMBER_FORM) {
+        form = (struct member_form){ .guild_id = call->target.guild->id,
+                                     .description.given = GIVEN_NULL };
+        e = OK;
+    }
+    if (!e && in->form_fields.given == GIVEN)
+        e = take_form_fields(call, in->form_fields.value, &form.form_fields);
+    if (e)
+        return e;
+    if (in->description.given != ABSENT)
+        form.description = in->description;
+    form.version = clock_us();
+    if (in->enabled.given == GIVEN && in->enabled.value && !form.form_fields.count)
+        return call_invalid(call, "form_fields", FORM_REQUIRED);
+    if (in->enabled.given == GIVEN && in->enabled.value != form.enabled)
+        e = form_switch(call, &form, in->enabled.value);
+    if (!e)
+        e = member_form_save(call->tx, &form);
+    return e ? e : call_reply(call, &form);
+}

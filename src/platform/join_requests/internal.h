@@ -1,0 +1,136 @@
+/* internal.h - what the files of join_requests/ share. */
+#ifndef PLATFORM_JOIN_REQUESTS_INTERNAL_H
+#define PLATFORM_JOIN_REQUESTS_INTERNAL_H
+
+#include "api/hooks.h"
+#include "api/jobs.h"
+#include "model/rights.h"
+#include "platform/guilds/guilds.h"
+#include "platform/join_requests/join_requests.h"
+#include "platform/members/members.h"
+
+#define SCREENING_FEATURE "MEMBER_VERIFICATION_GATE_ENABLED"
+
+/* --- schema.c ------------------------------------------------------------------------- */
+
+/* A question of a form; with an answer, where somebody gave one. */
+struct form_field {
+    struct str field_type, label;
+    struct opt_list values;  /* struct str: the rules */
+    struct opt_list choices; /* struct str */
+    struct opt_str description, placeholder;
+    bool required;
+    struct opt_str response; /* JSON: true, a text, or the index of a choice */
+};
+struct member_form {
+    snowflake guild_id;
+    bool enabled;
+    int64_t version;
+    struct opt_str description;
+    struct list form_fields; /* struct form_field */
+};
+struct member_form_patch {
+    struct opt_bool enabled;
+    struct opt_str form_fields; /* JSON: the list, or its text */
+    struct opt_str description;
+};
+struct member_form_query {
+    struct opt_str invite_code;
+    bool with_guild;
+};
+
+enum join_status { JOIN_SUBMITTED = 1, JOIN_REJECTED = 2, JOIN_APPROVED = 3 };
+
+struct join_request {
+    snowflake id, guild_id, user_id;
+    int64_t created_at;
+    struct opt_int reviewed_at;
+    struct opt_str application_status, rejection_reason;
+    const struct user *user, *actioned_by_user;
+    struct list form_responses; /* struct form_field */
+
+    /* Not shown to anybody. */
+    int64_t status;
+    snowflake reviewed_by;
+};
+struct join_request_draft {
+    int64_t version;
+    struct list form_fields;
+};
+struct join_request_review {
+    struct str action;
+    struct opt_str rejection_reason;
+};
+struct join_requests_query {
+    struct opt_str status;
+    struct opt_id before, after;
+    int64_t limit;
+};
+struct join_requests {
+    struct list guild_join_requests; /* struct join_request */
+    int64_t total;
+};
+/* In events. */
+struct join_request_told {
+    snowflake guild_id;
+    struct str status;
+    const struct join_request *request;
+};
+struct join_request_gone {
+    snowflake id, guild_id, user_id;
+};
+
+extern const struct type type_form_fields, member_form_reply, member_form_patch_body,
+    join_request_draft_body, join_request_review_body, join_request_reply, join_requests_reply;
+extern const struct schema member_form_query_schema, join_requests_query_schema,
+    join_request_told_schema, join_request_gone_schema;
+
+/* --- rules.c -------------------------------------------------------------------------- */
+
+/* 0: no such word, or one that is never kept ("STARTED"). */
+int64_t join_status_of(struct str word);
+struct str join_status_word(int64_t status);
+/* Notes what is wrong with a form's questions, below `form_fields`. */
+void form_fields_check(struct form *form, const struct list *fields);
+/* The form's questions with the answers of a body, or problems below `form_fields`. */
+struct list form_answers(struct form *form, struct arena *arena, const struct list *fields,
+                         const struct list *given);
+/* Whether answers have to be looked at by somebody: rules are accepted at once. */
+bool form_needs_review(const struct list *fields);
+
+/* --- rows.c --------------------------------------------------------------------------- */
+
+/* ERR_UNKNOWN_MEMBER_FORM. */
+enum err member_form_find(struct tx *tx, snowflake guild_id, struct member_form *ret);
+enum err member_form_save(struct tx *tx, const struct member_form *f);
+enum err join_request_find(struct tx *tx, snowflake guild_id, snowflake id, bool *ret_found,
+                           struct join_request *ret);
+enum err join_request_of(struct tx *tx, snowflake guild_id, snowflake user_id, bool *ret_found,
+                         struct join_request *ret);
+enum err join_request_save(struct tx *tx, const struct join_request *r);
+enum err join_request_delete(struct tx *tx, snowflake id);
+/* status 0: any. */
+enum err join_requests_list(struct tx *tx, snowflake guild_id, int64_t status,
+                            const struct join_requests_query *q, struct join_requests *ret);
+enum err join_request_load_people(struct tx *tx, struct join_request *r);
+
+/* --- form.c, requests.c: handlers ----------------------------------------------------- */
+
+enum err may_see_member_form(struct call *call);
+enum err get_member_form(struct call *call);
+enum err modify_member_form(struct call *call);
+enum err list_join_requests(struct call *call);
+enum err put_own_join_request(struct call *call);
+enum err delete_own_join_request(struct call *call);
+enum err review_join_request(struct call *call);
+enum err join_request_goes(struct call *call, const struct member_leave *leave);
+
+/* --- admission.c ---------------------------------------------------------------------- */
+
+/* Lets somebody in who was pending: GUILD_MEMBER_UPDATE, and the message of a newcomer. */
+enum err member_admit(struct call *call, struct member *m);
+#define ADMISSION_EVENTS EVENT_GUILD_MEMBER_UPDATE, EVENT_MESSAGE_CREATE
+/* A form that is off keeps nobody out: its guild's pending members come in, some at a time. */
+extern const struct job_kind pending_admission;
+
+#endif

@@ -1,0 +1,162 @@
+/* rows.c - forms and requests in the store. */
+#include "base/mem.h"
+#include "model/rows.h"
+#include "model/types.h"
+#include "platform/join_requests/internal.h"
+
+/* --- forms ---------------------------------------------------------------------------- */
+
+static const char FIND_FORM[] =
+    "select enabled, version, description, form_fields from member_forms where guild_id = $1";
+static const char SAVE_FORM[] =
+    "insert into member_forms (guild_id, enabled, version, description, form_fields) values ($1, "
+    "$2, $3, $4, $5) on conflict (guild_id) do update set enabled = $2, version = $3, "
+    "description = $4, form_fields = $5";
+
+enum err member_form_find(struct tx *tx, snowflake guild_id, struct member_form *ret)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, FIND_FORM, BIND(v_id(guild_id)), &row, &found);
+
+    if (e || !found)
+        return e ? e : ERR_UNKNOWN_MEMBER_FORM;
+    *ret = (struct member_form){
+        .guild_id = guild_id,
+        .enabled = row_bool(&row, 0),
+        .version = row_int(&row, 1),
+        .description = row_opt_text(&row, 2),
+        .form_fields = column_list(tx_arena(tx), &type_form_fields, row_text(&row, 3)),
+    };
+    return OK;
+}
+
+enum err member_form_save(struct tx *tx, const struct member_form *f)
+{
+    return tx_exec(tx, SAVE_FORM,
+                   BIND(v_id(f->guild_id), v_int(f->enabled), v_int(f->version),
+                        v_opt_text(f->description),
+                        v_text(column_encode(tx_arena(tx), &type_form_fields, &f->form_fields))),
+                   NULL);
+}
+
+/* --- requests ------------------------------------------------------------------------- */
+
+#define REQUEST_COLUMNS                                                            \
+    "select id, guild_id, user_id, status, created_at, reviewed_at, reviewed_by, " \
+    "rejection_reason, responses from join_requests where "
+
+static void read_request(const struct rows *r, void *ret)
+{
+    *(struct join_request *)ret = (struct join_request){
+        .id = row_id(r, 0),
+        .guild_id = row_id(r, 1),
+        .user_id = row_id(r, 2),
+        .status = row_int(r, 3),
+        .application_status = given_str(join_status_word(row_int(r, 3))),
+        .created_at = row_int(r, 4),
+        .reviewed_at = row_opt_int(r, 5),
+        .reviewed_by = row_id(r, 6),
+        .rejection_reason = row_opt_text(r, 7),
+        .form_responses = column_list(tx_arena(r->tx), &type_form_fields, row_text(r, 8)),
+    };
+}
+
+static enum err request_one(struct tx *tx, const char *sql, snowflake guild_id, snowflake id,
+                            bool *ret_found, struct join_request *ret)
+{
+    struct rows row;
+    enum err e = tx_one(tx, sql, BIND(v_id(guild_id), v_id(id)), &row, ret_found);
+
+    if (!e && *ret_found)
+        read_request(&row, ret);
+    return e;
+}
+
+enum err join_request_find(struct tx *tx, snowflake guild_id, snowflake id, bool *ret_found,
+                           struct join_request *ret)
+{
+    return request_one(tx, REQUEST_COLUMNS "guild_id = $1 and id = $2", guild_id, id, ret_found,
+                       ret);
+}
+
+enum err join_request_of(struct tx *tx, snowflake guild_id, snowflake user_id, bool *ret_found,
+                         struct join_request *ret)
+{
+    return request_one(tx, REQUEST_COLUMNS "guild_id = $1 and user_id = $2", guild_id, user_id,
+                       ret_found, ret);
+}
+
+static const char SAVE_REQUEST[] =
+    "insert into join_requests (id, guild_id, user_id, status, created_at, reviewed_at, "
+    "reviewed_by, rejection_reason, responses) values ($1, $2, $3, $4, $5, $6, $7, $8, $9) "
+    "on conflict (id) do update set status = $4, created_at = $5, reviewed_at = $6, "
+    "reviewed_by = $7, rejection_reason = $8, responses = $9";
+
+enum err join_request_save(struct tx *tx, const struct join_request *r)
+{
+    struct str responses = column_encode(tx_arena(tx), &type_form_fields, &r->form_responses);
+
+    return tx_exec(tx, SAVE_REQUEST,
+                   BIND(v_id(r->id), v_id(r->guild_id), v_id(r->user_id), v_int(r->status),
+                        v_int(r->created_at), v_opt_int(r->reviewed_at),
+                        r->reviewed_by ? v_id(r->reviewed_by) : v_null(),
+                        v_opt_text(r->rejection_reason), v_text(responses)),
+                   NULL);
+}
+
+enum err join_request_delete(struct tx *tx, snowflake id)
+{
+    return tx_exec(tx, "delete from join_requests where id = $1", BIND(v_id(id)), NULL);
+}
+
+enum err join_request_load_people(struct tx *tx, struct join_request *r)
+{
+    struct user *who = arena_alloc(tx_arena(tx), sizeof *who);
+    struct user *by = arena_alloc(tx_arena(tx), sizeof *by);
+    enum err e = user_find(tx, r->user_id, who);
+
+    if (!e)
+        r->user = who;
+    if ((!e || e == ERR_UNKNOWN_USER) && r->reviewed_by) {
+        e = user_find(tx, r->reviewed_by, by);
+        if (!e)
+            r->actioned_by_user = by;
+    }
+    return e == ERR_UNKNOWN_USER ? OK : e;
+}
+
+/* --- lists ---------------------------------------------------------------------------- */
+
+#define PAGE_OF_STATUS "guild_id = $1 and status = $2 and id > $3 and id < $4 order by id "
+#define PAGE_OF_ALL    "guild_id = $1 and cast($2 as bigint) = 0 and id > $3 and id < $4 order by id "
+
+static const char *const PAGES[2][2] = {
+    { REQUEST_COLUMNS PAGE_OF_ALL "desc limit $5", REQUEST_COLUMNS PAGE_OF_ALL "limit $5" },
+    { REQUEST_COLUMNS PAGE_OF_STATUS "desc limit $5", REQUEST_COLUMNS PAGE_OF_STATUS "limit $5" },
+};
+static const char COUNT_STATUS[] =
+    "select count(*) from join_requests where guild_id = $1 and status = $2";
+static const char COUNT_ALL[] = "select count(*) from join_requests where guild_id = $1 and "
+                                "cast($2 as bigint) = 0";
+
+/* The newest first, unless those after one are asked for. */
+enum err join_requests_list(struct tx *tx, snowflake guild_id, int64_t status,
+                            const struct join_requests_query *q, struct join_requests *ret)
+{
+    bool forward = q->after.given == GIVEN && q->before.given != GIVEN;
+    snowflake before = q->before.given == GIVEN ? q->before.value : INT64_MAX;
+    struct value values[] = { v_id(guild_id), v_int(status), v_id(q->after.value), v_id(before),
+                              v_int(q->limit) };
+    struct rows row;
+    bool found;
+
+    *ret = (struct join_requests){ 0 };
+    enum err e = tx_list(tx, PAGES[status != 0][forward], values, COUNT_OF(values),
+                         sizeof(struct join_request), read_request, &ret->guild_join_requests);
+    if (!e)
+        e = tx_one(tx, status ? COUNT_STATUS : COUNT_ALL, values, 2, &row, &found);
+    if (!e)
+        ret->total = row_int(&row, 0);
+    return e;
+}

@@ -1,0 +1,194 @@
+/* join_requests.c - what newcomers are asked, what they may not do before, who lets them in. */
+#include "gate.h"
+#include "guilds.h"
+#include "venues.h"
+#include "waits.h"
+
+#define FORM     "/guilds/%s/member-verification"
+#define REQUESTS "/guilds/%s/requests"
+#define MINE     REQUESTS "/@me"
+#define RULES    "{'field_type': 'TERMS', 'label': 'Rules', 'values': ['Be kind'], 'required': true}"
+#define ACCEPTED \
+    "{'field_type': 'TERMS', 'label': 'Rules', 'values': ['Be kind'], 'response': true}"
+#define WHY "{'field_type': 'TEXT_INPUT', 'label': 'Why?', 'required': true}"
+
+/* A guild of ada's with a form; eve comes by an invite. */
+struct screened {
+    struct venue venue;
+    struct client *ada, *eve;
+    const char *invite, *version;
+};
+
+static struct screened world_screened(struct world *w, const char *fields)
+{
+    struct screened s = { .ada = world_client(w, "ada"), .eve = world_client(w, "eve") };
+    struct answer a;
+
+    s.venue = world_venue(w, s.ada);
+    a = client_post(s.ada, "{}", "/channels/%s/invites", s.venue.channel);
+    s.invite = answer_text(a, "code");
+    a = client_patch(s.ada, TEXT(w, "{'enabled': true, 'form_fields': [%s]}", fields), FORM,
+                     s.venue.id);
+    expect_status(a, 200);
+    s.version = answer_text(a, "version");
+    expect_status(client_post(s.eve, "{}", "/invites/%s", s.invite), 200);
+    forget_told(w);
+    return s;
+}
+
+static struct answer hand_in(struct screened *s, const char *answers)
+{
+    return client_put(
+        s->eve, TEXT(s->eve->world, "{'version': '%s', 'form_fields': [%s]}", s->version, answers),
+        MINE, s->venue.id);
+}
+
+static struct answer say(struct screened *s)
+{
+    return client_post(s->eve, "{'content': 'hello'}", "/channels/%s/messages", s->venue.channel);
+}
+
+static void who_accepts_the_rules_is_in(struct world *w)
+{
+    struct screened s = world_screened(w, RULES);
+    const char *guild = s.venue.id;
+    struct subject reviewers = to_entitled(id_of(guild), 0, PERMISSION(KICK_MEMBERS));
+    struct answer a;
+
+    expect_json(client_get(s.eve, "/users/@me/guilds/%s/member", guild), "{'pending': true}");
+    expect_json(client_get(s.ada, "/guilds/%s", guild),
+                "{'features': ['MEMBER_VERIFICATION_GATE_ENABLED']}");
+    expect_error(say(&s), 403, 50013);
+    expect_json(client_get(s.eve, FORM, guild),
+                "{'version': '%s', 'description': null, 'form_fields': [{'field_type': 'TERMS', "
+                "'label': 'Rules', 'values': ['Be kind'], 'required': true}]}",
+                s.version);
+    expect_invalid(hand_in(&s, RULES), "form_fields.0.response", "BASE_TYPE_REQUIRED");
+    expect_invalid(hand_in(&s, "{'field_type': 'TERMS', 'label': 'Rules', 'response': false}"),
+                   "form_fields.0.response", "BASE_TYPE_CHOICES");
+    expect_invalid(hand_in(&s, ""), "form_fields", "BASE_TYPE_CHOICES");
+    expect_invalid(client_put(s.eve, "{'version': '2020-01-01T00:00:00+00:00', 'form_fields': []}",
+                              MINE, guild),
+                   "version", "BASE_TYPE_CHOICES");
+    a = hand_in(&s, ACCEPTED);
+    expect_status(a, 201);
+    expect_json(a,
+                "{'application_status': 'APPROVED', 'guild_id': '%s', 'user_id': '%s', "
+                "'rejection_reason': null, 'form_responses': [{'response': true}]}",
+                guild, s.eve->id);
+    expect_told(w, to_guild(id_of(guild)), "GUILD_MEMBER_UPDATE",
+                "{'pending': false, 'user': {'id': '%s'}}", s.eve->id);
+    expect_told(w, reviewers, "GUILD_JOIN_REQUEST_CREATE",
+                "{'status': 'APPROVED', 'guild_id': '%s', 'request': {'user_id': '%s'}}", guild,
+                s.eve->id);
+    expect_nothing_told(w);
+    expect_status(say(&s), 200);
+    expect_error(hand_in(&s, ACCEPTED), 400, 40108);
+}
+
+static void other_answers_wait_for_somebody_who_may_kick(struct world *w)
+{
+    struct screened s = world_screened(w, RULES ", " WHY);
+    const char *guild = s.venue.id, *id;
+    const char *answers =
+        ACCEPTED ", {'field_type': 'TEXT_INPUT', 'label': 'Why?', 'response': 'Friends'}";
+    struct answer a;
+
+    expect_invalid(hand_in(&s, ACCEPTED ", {'field_type': 'TEXT_INPUT', 'label': 'Why?', "
+                                        "'response': 5}"),
+                   "form_fields.1.response", "BASE_TYPE_CHOICES");
+    a = hand_in(&s, answers);
+    expect_json(a, "{'application_status': 'SUBMITTED', 'reviewed_at': null}");
+    id = answer_text(a, "id");
+    expect_event(s.eve, "GUILD_JOIN_REQUEST_CREATE", "{'status': 'SUBMITTED'}");
+    expect_error(say(&s), 403, 50013);
+    expect_error(client_get(s.eve, REQUESTS, guild), 403, 50013);
+    expect_json(client_get(s.ada, REQUESTS "?status=SUBMITTED", guild),
+                "{'total': 1, 'guild_join_requests': [{'id': '%s', 'user': {'id': '%s'}, "
+                "'form_responses': [{}, {'response': 'Friends'}]}]}",
+                id, s.eve->id);
+    expect_json(client_get(s.ada, REQUESTS "?status=APPROVED", guild),
+                "{'total': 0, 'guild_join_requests': []}");
+    expect_json(client_get(s.ada, REQUESTS "?before=%s", guild, id),
+                "{'total': 1, 'guild_join_requests': []}");
+    expect_invalid(client_patch(s.ada, "{'action': 'STARTED'}", REQUESTS "/%s", guild, id),
+                   "action", "BASE_TYPE_CHOICES");
+    expect_json(client_patch(s.ada, "{'action': 'REJECTED', 'rejection_reason': 'no'}",
+                             REQUESTS "/%s", guild, id),
+                "{'application_status': 'REJECTED', 'rejection_reason': 'no', "
+                "'actioned_by_user': {'id': '%s'}}",
+                s.ada->id);
+    expect_event(s.eve, "GUILD_JOIN_REQUEST_UPDATE", "{'status': 'REJECTED'}");
+    expect_error(client_patch(s.ada, "{'action': 'APPROVED'}", REQUESTS "/%s", guild, id), 404, 0);
+    expect_json(hand_in(&s, answers), "{'id': '%s', 'rejection_reason': null}", id);
+    expect_json(client_patch(s.ada, "{'action': 'APPROVED'}", REQUESTS "/%s", guild, id),
+                "{'application_status': 'APPROVED'}");
+    expect_status(say(&s), 200);
+}
+
+static void a_form_is_seen_by_members_and_the_invited(struct world *w)
+{
+    struct screened s = world_screened(w, RULES);
+    struct client *eva = world_client(w, "eva");
+    struct venue other = world_venue(w, s.ada);
+
+    expect_error(client_get(eva, FORM, s.venue.id), 403, 50001);
+    expect_status(client_get(eva, FORM "?invite_code=%s", s.venue.id, s.invite), 200);
+    expect_error(client_get(eva, FORM "?invite_code=nothing", s.venue.id), 404, 10006);
+    expect_error(client_get(eva, FORM "?invite_code=%s", other.id, s.invite), 404, 10006);
+    expect_error(client_get(s.ada, FORM, other.id), 404, 10068);
+    expect_error(client_put(s.ada, "{'version': '2020-01-01T00:00:00+00:00', 'form_fields': []}",
+                            MINE, other.id),
+                 404, 10068);
+    expect_error(client_patch(s.eve, "{}", FORM, s.venue.id), 403, 50013);
+    expect_invalid(client_patch(s.ada, "{'enabled': true}", FORM, other.id), "form_fields",
+                   "BASE_TYPE_REQUIRED");
+    expect_invalid(client_patch(s.ada, "{'form_fields': 5}", FORM, other.id), "form_fields",
+                   "LIST_TYPE_CONVERT");
+    expect_invalid(client_patch(s.ada, "{'form_fields': [{'field_type': 'TERMS', 'label': 'x'}]}",
+                                FORM, other.id),
+                   "form_fields.0.values", "BASE_TYPE_REQUIRED");
+    expect_status(client_patch(s.ada,
+                               "{'form_fields': '[{\\\"field_type\\\": \\\"TERMS\\\", "
+                               "\\\"label\\\": \\\"x\\\", \\\"values\\\": [\\\"y\\\"]}]'}",
+                               FORM, other.id),
+                  200);
+    expect_json(client_get(s.ada, REQUESTS, other.id), "{'guild_join_requests': [], 'total': 0}");
+    expect_error(client_patch(s.ada, "{'action': 'APPROVED'}", REQUESTS "/5", other.id), 404, 0);
+}
+
+static void a_form_that_goes_off_lets_everybody_in(struct world *w)
+{
+    struct screened s = world_screened(w, RULES ", " WHY);
+
+    expect_json(client_patch(s.ada, "{'enabled': false}", FORM, s.venue.id), "{}");
+    expect_told(w, to_guild(id_of(s.venue.id)), "GUILD_UPDATE", "{'features': []}");
+    world_settle(w);
+    expect_told(w, to_guild(id_of(s.venue.id)), "GUILD_MEMBER_UPDATE", "{'pending': false}");
+    expect_status(say(&s), 200);
+}
+
+static void a_request_goes_with_its_member(struct world *w)
+{
+    struct screened s = world_screened(w, RULES ", " WHY);
+    const char *answers =
+        ACCEPTED ", {'field_type': 'TEXT_INPUT', 'label': 'Why?', 'response': 'x'}";
+
+    expect_status(hand_in(&s, answers), 201);
+    expect_status(client_delete(s.eve, MINE, s.venue.id), 204);
+    expect_event(s.eve, "GUILD_JOIN_REQUEST_CREATE", "{}");
+    expect_event(s.eve, "GUILD_JOIN_REQUEST_DELETE", "{'user_id': '%s'}", s.eve->id);
+    expect_error(client_delete(s.eve, MINE, s.venue.id), 404, 0);
+    expect_status(hand_in(&s, answers), 201);
+    expect_status(client_delete(s.eve, "/users/@me/guilds/%s", s.venue.id), 204);
+    expect(world_number(w, "select count(*) from join_requests") == 0);
+}
+
+const struct test join_requests_tests[] = {
+    TEST(who_accepts_the_rules_is_in),
+    TEST(other_answers_wait_for_somebody_who_may_kick),
+    TEST(a_form_is_seen_by_members_and_the_invited),
+    TEST(a_form_that_goes_off_lets_everybody_in),
+    TEST(a_request_goes_with_its_member),
+    { 0 },
+};
