@@ -18,6 +18,7 @@ enum {
 struct attachment_in {
     snowflake id;
     struct opt_str filename, description;
+    struct opt_str uploaded_filename; /* sent before (cloud_uploads.c) */
 };
 
 /* Whom a message may call. Absent: everybody it names. */

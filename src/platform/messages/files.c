@@ -82,7 +82,7 @@ enum err uploads_check(struct call *call, const struct place *here, const struct
         if (is_file(multipart_at(parts, i)) && multipart_at(parts, i)->data.n > MESSAGE_MAX_FILE)
             return ERR_FILE_TOO_LARGE;
     for (size_t i = 0; i < words->count; i++) {
-        bool known = upload_find(call, in[i].id) != NULL;
+        bool known = in[i].uploaded_filename.given == GIVEN || upload_find(call, in[i].id) != NULL;
         struct place item = place_index(&list, i), at = place_key(&item, STR("id"));
 
         for (size_t j = 0; j < present->count; j++)
@@ -93,11 +93,10 @@ enum err uploads_check(struct call *call, const struct place *here, const struct
     return form_failed(&call->form) ? ERR_INVALID_FORM_BODY : OK;
 }
 
-enum err upload_keep(struct call *call, snowflake id, const struct part *p,
-                     const struct attachment_in *in, struct attachment *ret)
+enum err upload_keep_bytes(struct call *call, snowflake id, struct str given, struct str bytes,
+                           struct attachment *ret)
 {
-    struct str given = in && in->filename.given == GIVEN ? in->filename.value : str_of(p->filename);
-    struct str bytes = buf_str(&p->data), name = safe_filename(call->arena, given);
+    struct str name = safe_filename(call->arena, given);
     struct media media = media_of(name, bytes);
     char blob[64];
 
@@ -107,14 +106,23 @@ enum err upload_keep(struct call *call, snowflake id, const struct part *p,
         .content_type = given_str(str_of(media.type)),
         .size = (int64_t)bytes.n,
     };
-    if (in && in->description.given == GIVEN)
-        ret->description = in->description;
     if (media.width && media.height) {
         ret->width = given_int(media.width);
         ret->height = given_int(media.height);
     }
     attachment_blob(ret->id, blob);
     return call_keep_blob(call, ret->id, blob, bytes.p ? bytes : STR(""));
+}
+
+enum err upload_keep(struct call *call, snowflake id, const struct part *p,
+                     const struct attachment_in *in, struct attachment *ret)
+{
+    struct str given = in && in->filename.given == GIVEN ? in->filename.value : str_of(p->filename);
+    enum err e = upload_keep_bytes(call, id, given, buf_str(&p->data), ret);
+
+    if (in && in->description.given == GIVEN)
+        ret->description = in->description;
+    return e;
 }
 
 enum err uploads_keep(struct call *call, const struct list *words, struct list *ret)

@@ -56,6 +56,12 @@ size_t upload_count(const struct call *call);
  * this place, uploaded or present (struct attachment)? */
 enum err uploads_check(struct call *call, const struct place *here, const struct list *words,
                        const struct list *present);
+/* In a compute stage: writes bytes to the disk as an attachment of that name. */
+enum err upload_keep_bytes(struct call *call, snowflake id, struct str given, struct str bytes,
+                           struct attachment *ret);
+/* cloud_uploads.c: what came along (struct attachment), and what the body names of files that
+ * were sent before: these are used up. ERR_UPLOAD_NOT_FOUND. */
+enum err uploads_take_named(struct call *call, snowflake owner_id, struct list *ret);
 /* In a compute stage: writes them to the disk. *ret: struct attachment. */
 enum err uploads_keep(struct call *call, const struct list *words, struct list *ret);
 

@@ -78,5 +78,7 @@ enum err message_judged(struct call *call, struct text_judged *about, snowflake 
 
 extern const struct domain messages_domain;
 extern const struct domain attachments_domain; /* /attachments, at the root */
+extern const struct domain cloud_uploads_domain, refresh_urls_domain;
+extern const struct domain upload_places_domain; /* /uploads, at the root */
 
 #endif

@@ -95,12 +95,15 @@ static const struct schema reference_schema = {
 
 static const struct type type_filename = { .kind = KIND_STRING, .min = 1, .max = 1024 };
 static const struct type type_description = { .kind = KIND_STRING, .max = 1024 };
+static const struct type type_uploaded = { .kind = KIND_STRING, .min = 1, .max = 200 };
 static const struct field attachment_fields[] = {
     { FIELD(struct attachment_in, id), .type = &type_id,
       .doc = "Of a file that is there, or the n of files[n]" },
     { FIELD(struct attachment_in, filename), .type = &type_filename, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct attachment_in, description), .type = &type_description,
       .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct attachment_in, uploaded_filename), .type = &type_uploaded,
+      .flags = OPTIONAL | NULLABLE, .doc = "Of a file that was sent before" },
     { 0 },
 };
 static const struct schema attachment_in_schema = {

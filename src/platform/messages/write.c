@@ -120,7 +120,6 @@ static void take_parts(struct call *call, const struct sender *from, struct mess
     d->flags = in->flags.given == GIVEN ? in->flags.value & SENDER_FLAGS : 0;
     if (in->nonce.given == GIVEN)
         d->nonce = in->nonce;
-    d->attachments = sending->uploads;
     if (!from->rich) {
         d->flags &= ~MESSAGE_IS_COMPONENTS_V2;
         return;
@@ -212,7 +211,9 @@ enum err draft_from_body(struct call *call, const struct sender *from, struct me
     if (e)
         return e;
     take_parts(call, from, ret);
-    e = take_poll(call, from, &ret->poll);
+    e = uploads_take_named(call, from->user_id, &ret->attachments);
+    if (!e)
+        e = take_poll(call, from, &ret->poll);
     if (!e)
         e = take_stickers(call, from, &ret->sticker_items);
     if (e)
@@ -246,14 +247,17 @@ enum err draft_from_body(struct call *call, const struct sender *from, struct me
 
 /* What the body lists stays, what came along is added; without a list all stay, with null
  * none does. */
-static enum err edit_attachments(struct call *call, struct message *m)
+static enum err edit_attachments(struct call *call, const struct sender *from, struct message *m)
 {
     const struct message_sending *sending = message_sending_of(call);
     const struct message_body *in = sending->in;
     const struct attachment_in *words = in->attachments.value.items;
     struct attachment *old = m->attachments.items;
-    struct list kept = { 0 };
+    struct list kept = { 0 }, files;
+    enum err e = uploads_take_named(call, from->user_id, &files);
 
+    if (e)
+        return e;
     for (size_t i = 0; i < m->attachments.count; i++) {
         bool stays = in->attachments.given == ABSENT;
 
@@ -269,9 +273,9 @@ static enum err edit_attachments(struct call *call, struct message *m)
         if (stays)
             *(struct attachment *)list_add(call->arena, &kept, sizeof *old) = old[i];
     }
-    for (size_t i = 0; i < sending->uploads.count; i++)
+    for (size_t i = 0; i < files.count; i++)
         *(struct attachment *)list_add(call->arena, &kept, sizeof *old) =
-            ((struct attachment *)sending->uploads.items)[i];
+            ((struct attachment *)files.items)[i];
     if (kept.count > MESSAGE_MAX_FILES)
         return message_refuse(call, "attachments", "BASE_TYPE_MAX_LENGTH",
                               "Must be 10 or fewer in length.");
@@ -385,7 +389,7 @@ enum err message_edit(struct call *call, const struct sender *from, struct messa
     edit_parts(call, from, m);
     e = check_kind(call, m);
     if (!e)
-        e = edit_attachments(call, m);
+        e = edit_attachments(call, from, m);
     if (!e && touched && nothing_left(m))
         e = ERR_EMPTY_MESSAGE;
     if (!e && (in->content.given || in->allowed_mentions.given))

@@ -1,0 +1,70 @@
+/* cloud_rows.c - files that wait for their message, in the store. */
+#include "platform/messages/cloud_uploads.h"
+
+#include "model/rows.h"
+
+#define UPLOAD_COLUMNS                                                                     \
+    "select id, key, owner_id, filename, size, file_id, content_type, width, height from " \
+    "cloud_uploads where "
+
+static void read_upload(const struct rows *r, struct cloud_upload *ret)
+{
+    *ret = (struct cloud_upload){
+        .id = row_id(r, 0),
+        .key = row_text(r, 1),
+        .owner_id = row_id(r, 2),
+        .filename = row_text(r, 3),
+        .size = row_int(r, 4),
+        .file_id = row_id(r, 5),
+        .content_type = row_opt_text(r, 6),
+        .width = row_opt_int(r, 7),
+        .height = row_opt_int(r, 8),
+    };
+}
+
+enum err cloud_upload_find(struct tx *tx, struct str key, bool *ret_found, struct cloud_upload *ret)
+{
+    struct rows row;
+    enum err e = tx_one(tx, UPLOAD_COLUMNS "key = $1", BIND(v_text(key)), &row, ret_found);
+
+    if (!e && *ret_found)
+        read_upload(&row, ret);
+    return e;
+}
+
+enum err cloud_upload_by_id(struct tx *tx, snowflake id, bool *ret_found, struct cloud_upload *ret)
+{
+    struct rows row;
+    enum err e = tx_one(tx, UPLOAD_COLUMNS "id = $1", BIND(v_id(id)), &row, ret_found);
+
+    if (!e && *ret_found)
+        read_upload(&row, ret);
+    return e;
+}
+
+static const char ADD_UPLOAD[] = "insert into cloud_uploads (id, key, owner_id, filename, size) "
+                                 "values ($1, $2, $3, $4, $5)";
+
+enum err cloud_upload_insert(struct tx *tx, const struct cloud_upload *u)
+{
+    return tx_exec(
+        tx, ADD_UPLOAD,
+        BIND(v_id(u->id), v_text(u->key), v_id(u->owner_id), v_text(u->filename), v_int(u->size)),
+        NULL);
+}
+
+static const char FILL_UPLOAD[] = "update cloud_uploads set file_id = $2, content_type = $3, "
+                                  "width = $4, height = $5 where id = $1";
+
+enum err cloud_upload_fill(struct tx *tx, const struct cloud_upload *u)
+{
+    return tx_exec(tx, FILL_UPLOAD,
+                   BIND(v_id(u->id), v_id(u->file_id), v_opt_text(u->content_type),
+                        v_opt_int(u->width), v_opt_int(u->height)),
+                   NULL);
+}
+
+enum err cloud_upload_delete(struct tx *tx, snowflake id)
+{
+    return tx_exec(tx, "delete from cloud_uploads where id = $1", BIND(v_id(id)), NULL);
+}

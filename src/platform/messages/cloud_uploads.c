@@ -1,0 +1,422 @@
+/* cloud_uploads.c - asking for addresses, sending bytes there, and what messages take of it. */
+#include "platform/messages/cloud_uploads.h"
+
+#include <inttypes.h>
+#include <sodium.h>
+
+#include "base/clock.h"
+#include "model/types.h"
+#include "platform/channels/channels.h"
+
+#define UPLOAD_LIFE_US (INT64_C(24) * 3600 * 1000000)
+
+/* --- rows of bodies and answers ------------------------------------------------------- */
+
+struct upload_wanted {
+    struct opt_str id; /* given back as it came */
+    struct str filename;
+    int64_t file_size;
+    struct opt_bool is_clip;
+    struct opt_str original_content_type;
+};
+struct uploads_wanted {
+    struct list files;
+};
+struct upload_place {
+    struct opt_str id;
+    struct str upload_url, upload_filename;
+};
+struct upload_places {
+    struct list attachments;
+};
+
+static const struct type type_upload_name = { .kind = KIND_STRING, .min = 1, .max = 1024 };
+static const struct type type_upload_size = { .kind = KIND_INT, .min = 1, .max = 0 };
+static const struct type type_upload_id = { .kind = KIND_RAW, .doc = "Given back as it came" };
+static const struct field wanted_fields[] = {
+    { FIELD(struct upload_wanted, id), .type = &type_upload_id, .flags = OPTIONAL },
+    { FIELD(struct upload_wanted, filename), .type = &type_upload_name },
+    { FIELD(struct upload_wanted, file_size), .type = &type_upload_size },
+    { FIELD(struct upload_wanted, is_clip), .type = &type_bool, .flags = OPTIONAL | NULLABLE,
+      .doc = "Taken, without effect" },
+    { FIELD(struct upload_wanted, original_content_type), .type = &type_text,
+      .flags = OPTIONAL | NULLABLE, .doc = "Taken, without effect: bytes and name say it" },
+    { 0 },
+};
+static const struct schema wanted_schema = {
+    .name = "CloudUploadDraft",
+    .size = sizeof(struct upload_wanted),
+    .fields = wanted_fields,
+    .doc = "A file that is to be sent.",
+};
+static const struct type type_wanted = { .kind = KIND_OBJECT, .schema = &wanted_schema };
+static const struct type type_all_wanted = {
+    .kind = KIND_ARRAY, .min = 1, .max = MESSAGE_MAX_FILES, .of = &type_wanted
+};
+static const struct field all_wanted_fields[] = {
+    { FIELD(struct uploads_wanted, files), .type = &type_all_wanted },
+    { 0 },
+};
+static const struct schema all_wanted_schema = {
+    .name = "CloudUploadDrafts",
+    .size = sizeof(struct uploads_wanted),
+    .fields = all_wanted_fields,
+    .doc = "Files that are to be sent.",
+};
+static const struct type uploads_body = { .kind = KIND_OBJECT, .schema = &all_wanted_schema };
+
+static const struct field place_fields[] = {
+    { FIELD(struct upload_place, id), .type = &type_upload_id, .flags = NULLABLE },
+    { FIELD(struct upload_place, upload_url), .type = &type_text },
+    { FIELD(struct upload_place, upload_filename), .type = &type_text },
+    { 0 },
+};
+static const struct schema place_schema = {
+    .name = "CloudUpload",
+    .size = sizeof(struct upload_place),
+    .fields = place_fields,
+    .doc = "Where a file is to be sent, and what messages call it then.",
+};
+static const struct type type_place = { .kind = KIND_OBJECT, .schema = &place_schema };
+static const struct type type_places = { .kind = KIND_ARRAY, .of = &type_place };
+static const struct field places_fields[] = {
+    { FIELD(struct upload_places, attachments), .type = &type_places },
+    { 0 },
+};
+static const struct schema places_schema = {
+    .name = "CloudUploads",
+    .size = sizeof(struct upload_places),
+    .fields = places_fields,
+    .doc = "Where files are to be sent.",
+};
+static const struct type uploads_reply = { .kind = KIND_OBJECT, .schema = &places_schema };
+
+/* --- asking for addresses ------------------------------------------------------------- */
+
+/* A random UUID (version 4), as clients know these names. */
+static struct str upload_key(struct arena *arena)
+{
+    unsigned char b[16];
+
+    randombytes_buf(b, sizeof b);
+    b[6] = (unsigned char)((b[6] & 0x0f) | 0x40);
+    b[8] = (unsigned char)((b[8] & 0x3f) | 0x80);
+    struct str hex = str_hex(arena, b, sizeof b);
+    return str_printf(arena, "%.8s-%.4s-%.4s-%.4s-%.12s", hex.p, hex.p + 8, hex.p + 12, hex.p + 16,
+                      hex.p + 20);
+}
+
+static struct str upload_token(struct call *call, const struct cloud_upload *u)
+{
+    unsigned char digest[32];
+
+    auth_derive(api_options(call->api)->auth, "upload", u->id, u->key, digest, sizeof digest);
+    return str_hex(call->arena, digest, sizeof digest);
+}
+
+static enum err place_open(struct call *call, const struct upload_wanted *in,
+                           struct upload_place *ret)
+{
+    struct cloud_upload u = { .id = snowflake_new(),
+                              .owner_id = call->caller->id,
+                              .key = upload_key(call->arena),
+                              .filename = safe_filename(call->arena, in->filename),
+                              .size = in->file_size };
+    struct str name = STR_CONCAT(call->arena, u.key, STR("/"), u.filename);
+    enum err e = cloud_upload_insert(call->tx, &u);
+
+    *ret = (struct upload_place){
+        .id = in->id,
+        .upload_filename = name,
+        .upload_url = STR_CONCAT(call->arena, api_url(call, "http"), STR("/uploads/"), name,
+                                 STR("?token="), upload_token(call, &u)),
+    };
+    return e ? e
+             : job_schedule(call, &cloud_upload_expiry, u.id, clock_us() + UPLOAD_LIFE_US, STR(""));
+}
+
+static enum err may_upload(struct call *call)
+{
+    const uint64_t needs = PERMISSION(SEND_MESSAGES) | PERMISSION(ATTACH_FILES);
+
+    return (call->target.rights & needs) == needs ? OK : ERR_MISSING_PERMISSIONS;
+}
+
+/* POST /channels/{channel.id}/attachments */
+static enum err create_attachments(struct call *call)
+{
+    const struct uploads_wanted *in = call->body;
+    const struct upload_wanted *files = in->files.items;
+    struct upload_places out = { 0 };
+    enum err e = OK;
+
+    for (size_t i = 0; i < in->files.count; i++)
+        if (files[i].file_size > MESSAGE_MAX_FILE)
+            return ERR_ENTITY_TOO_LARGE;
+    for (size_t i = 0; !e && i < in->files.count; i++)
+        e = place_open(call, &files[i],
+                       list_add(call->arena, &out.attachments, sizeof(struct upload_place)));
+    return e ? e : call_reply(call, &out);
+}
+
+/* --- sending bytes -------------------------------------------------------------------- */
+
+/* The address is the secret: who has it may send. */
+static enum err path_upload(struct call *call, struct cloud_upload *ret)
+{
+    struct str query = call->exchange->request->query, token = { 0 };
+    bool found = false;
+    enum err e = cloud_upload_find(call->tx, call_text(call, "upload.key"), &found, ret);
+
+    while (query.n) {
+        struct str value = str_cut(&query, '&'), key = str_cut(&value, '=');
+
+        if (str_is(key, "token"))
+            token = value;
+    }
+    if (e || !found)
+        return e ? e : ERR_NOT_FOUND;
+    struct str right = upload_token(call, ret);
+    if (token.n != right.n || sodium_memcmp(token.p, right.p, right.n) != 0 ||
+        !str_eq(call_text(call, "upload.filename"), ret->filename))
+        return ERR_NOT_FOUND;
+    return (int64_t)call->exchange->body.n == ret->size ? OK : ERR_BAD_REQUEST;
+}
+
+struct upload_sent {
+    struct cloud_upload upload;
+    struct attachment kept;
+};
+
+static enum err look_upload(struct call *call)
+{
+    struct upload_sent *sent = call_passed(call, "upload_sent");
+
+    return path_upload(call, &sent->upload);
+}
+
+/* On the pool: neither the writer nor a loop waits for the disk. */
+static enum err keep_upload(struct call *call)
+{
+    struct upload_sent *sent = call_passed(call, "upload_sent");
+
+    return upload_keep_bytes(call, snowflake_new(), sent->upload.filename, call->exchange->body,
+                             &sent->kept);
+}
+
+static enum err prepare_put_upload(struct call *call)
+{
+    struct upload_sent *sent = call_pass(call, "upload_sent", sizeof *sent);
+
+    *sent = (struct upload_sent){ 0 };
+    call->look = look_upload;
+    call->compute = keep_upload;
+    return OK;
+}
+
+/* PUT /uploads/{upload.key}/{upload.filename}: what was sent before is replaced. */
+static enum err put_upload(struct call *call)
+{
+    const struct upload_sent *sent = call_passed(call, "upload_sent");
+    struct cloud_upload u;
+    enum err e = path_upload(call, &u);
+
+    if (!e && u.file_id)
+        e = attachment_drop(call, u.file_id);
+    if (e)
+        return e;
+    call->files_of = u.owner_id;
+    u.file_id = sent->kept.id;
+    u.content_type = sent->kept.content_type;
+    u.width = sent->kept.width;
+    u.height = sent->kept.height;
+    return cloud_upload_fill(call->tx, &u);
+}
+
+/* --- what messages take --------------------------------------------------------------- */
+
+/* Its key; the name behind the slash is only for people. */
+static struct str key_named(struct str uploaded_filename)
+{
+    return str_cut(&uploaded_filename, '/');
+}
+
+static enum err upload_take(struct call *call, const struct attachment_in *in, snowflake owner_id,
+                            struct attachment *ret)
+{
+    struct cloud_upload u;
+    bool found = false;
+    enum err e = cloud_upload_find(call->tx, key_named(in->uploaded_filename.value), &found, &u);
+
+    if (!e && (!found || !u.file_id || !owner_id || u.owner_id != owner_id))
+        e = ERR_UPLOAD_NOT_FOUND;
+    if (!e)
+        e = cloud_upload_delete(call->tx, u.id);
+    if (!e)
+        e = job_cancel(call, &cloud_upload_expiry, u.id);
+    if (e)
+        return e;
+    *ret = (struct attachment){
+        .id = u.file_id,
+        .filename = in->filename.given == GIVEN ? safe_filename(call->arena, in->filename.value)
+                                                : u.filename,
+        .description = in->description.given == GIVEN ? in->description : (struct opt_str){ 0 },
+        .content_type = u.content_type,
+        .size = u.size,
+    };
+    if (u.width.given == GIVEN) {
+        ret->width = u.width;
+        ret->height = u.height;
+    }
+    return OK;
+}
+
+/* The handler may run again, so what came along stays as it is. */
+enum err uploads_take_named(struct call *call, snowflake owner_id, struct list *ret)
+{
+    const struct message_sending *sending = message_sending_of(call);
+    const struct list *words = &sending->in->attachments.value;
+    const struct attachment_in *in = words->items;
+    enum err e = OK;
+
+    *ret = sending->uploads;
+    ret->cap = 0;
+    for (size_t i = 0; !e && i < words->count; i++)
+        if (in[i].uploaded_filename.given == GIVEN)
+            e = upload_take(call, &in[i], owner_id,
+                            list_add(call->arena, ret, sizeof(struct attachment)));
+    return !e && ret->count > MESSAGE_MAX_FILES
+               ? message_refuse(call, "attachments", "BASE_TYPE_MAX_LENGTH",
+                                "Must be 10 or fewer in length.")
+               : e;
+}
+
+/* --- what nobody wants ---------------------------------------------------------------- */
+
+static enum err upload_forget(struct call *call, const struct cloud_upload *u)
+{
+    enum err e = u->file_id ? attachment_drop(call, u->file_id) : OK;
+
+    return e ? e : cloud_upload_delete(call->tx, u->id);
+}
+
+static enum err delete_named(struct call *call, struct str key)
+{
+    struct cloud_upload u;
+    bool found = false;
+    enum err e = cloud_upload_find(call->tx, key, &found, &u);
+
+    if (!e && (!found || u.owner_id != call->caller->id))
+        e = ERR_UPLOAD_NOT_FOUND;
+    if (!e)
+        e = job_cancel(call, &cloud_upload_expiry, u.id);
+    return e ? e : upload_forget(call, &u);
+}
+
+/* DELETE /attachments/{upload.key}/{upload.filename} */
+static enum err delete_upload(struct call *call)
+{
+    return delete_named(call, call_text(call, "upload.key"));
+}
+
+/* DELETE /attachments/{upload.key}, with the slash as %2F */
+static enum err delete_upload_by_name(struct call *call)
+{
+    return delete_named(call, key_named(call_text(call, "upload.key")));
+}
+
+static enum err expire_upload(struct call *call, const struct job *job)
+{
+    struct cloud_upload u;
+    bool found = false;
+    enum err e = cloud_upload_by_id(call->tx, job->key, &found, &u);
+
+    return e || !found ? e : upload_forget(call, &u);
+}
+
+const struct job_kind cloud_upload_expiry = {
+    .name = "cloud-upload-expiry",
+    .doc = "Removes a file that no message named within a day.",
+    .run = expire_upload,
+};
+
+/* --- the table ------------------------------------------------------------------------ */
+
+static const struct resolver resolvers[] = {
+    { .name = "upload.key",
+      .field = "upload_filename",
+      .is_text = true,
+      .doc = "What stands before the slash of an upload's name." },
+    { .name = "upload.filename",
+      .field = "filename",
+      .is_text = true,
+      .doc = "What stands behind it." },
+    { 0 },
+};
+
+static const struct limit upload_limit = { "cloud uploads", 10, 10 };
+
+static const struct route routes[] = {
+    {
+        .method = POST,
+        .path = "/channels/{channel.id}/attachments",
+        .name = "create_attachments",
+        .doc = "Ask for addresses to send files to, which messages name then. What no message "
+               "names goes after a day.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .body = &uploads_body,
+        .reply = &uploads_reply,
+        .status = 200,
+        .limit = &upload_limit,
+        .admit = may_upload,
+        .handle = create_attachments,
+    },
+    {
+        .method = DELETE,
+        .path = "/attachments/{upload.key}/{upload.filename}",
+        .name = "delete_attachment",
+        .doc = "Let go of a file that no message names yet.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .handle = delete_upload,
+    },
+    {
+        .method = DELETE,
+        .path = "/attachments/{upload.key}",
+        .name = "delete_attachment_by_name",
+        .doc = "The same, with the slash of its name written as %2F.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .handle = delete_upload_by_name,
+    },
+    { 0 },
+};
+
+const struct domain cloud_uploads_domain = {
+    .name = "Cloud uploads",
+    .doc = "Files that are sent before the message that shows them.",
+    .routes = routes,
+    .resolvers = resolvers,
+    .jobs = (const struct job_kind *const[]){ &cloud_upload_expiry, NULL },
+};
+
+static const struct route place_routes[] = {
+    {
+        .method = PUT,
+        .path = "/uploads/{upload.key}/{upload.filename}",
+        .name = "put_upload",
+        .doc = "Send a file to the address that was asked for: as many bytes as announced. Once "
+               "more replaces it.",
+        .service = true,
+        .status = 200,
+        .max_body = MESSAGE_MAX_FILE,
+        .store = ROUTE_STORE_WRITE,
+        .prepare = prepare_put_upload,
+        .handle = put_upload,
+    },
+    { 0 },
+};
+
+const struct domain upload_places_domain = {
+    .name = "Upload addresses",
+    .doc = "Where files are sent, at the root, for anybody who has the address.",
+    .routes = place_routes,
+};

@@ -1,0 +1,31 @@
+/* cloud_uploads.h - files that come before their message: an address is asked for, bytes are sent
+ * there, and a message names what was sent. Who asked owns it; what no message names goes after
+ * a day. */
+#ifndef PLATFORM_MESSAGES_CLOUD_UPLOADS_H
+#define PLATFORM_MESSAGES_CLOUD_UPLOADS_H
+
+#include "api/jobs.h"
+#include "platform/messages/internal.h"
+
+struct cloud_upload {
+    snowflake id, owner_id;
+    struct str key, filename; /* key/filename is what messages name */
+    int64_t size;             /* as announced */
+    snowflake file_id;        /* 0: nothing was sent yet */
+    struct opt_str content_type;
+    struct opt_int width, height;
+};
+
+/* --- cloud_rows.c --------------------------------------------------------------------- */
+
+enum err cloud_upload_insert(struct tx *tx, const struct cloud_upload *u);
+enum err cloud_upload_find(struct tx *tx, struct str key, bool *ret_found,
+                           struct cloud_upload *ret);
+enum err cloud_upload_by_id(struct tx *tx, snowflake id, bool *ret_found, struct cloud_upload *ret);
+/* Notes what was sent. */
+enum err cloud_upload_fill(struct tx *tx, const struct cloud_upload *u);
+enum err cloud_upload_delete(struct tx *tx, snowflake id);
+
+extern const struct job_kind cloud_upload_expiry;
+
+#endif

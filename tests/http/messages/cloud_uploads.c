@@ -1,0 +1,177 @@
+/* cloud_uploads.c - files that are sent before the message that shows them. */
+#include <string.h>
+
+#include "files.h"
+#include "guilds.h"
+#include "venues.h"
+#include "waits.h"
+
+#define ASK      "/channels/%s/attachments"
+#define MESSAGES "/channels/%s/messages"
+
+/* Asks for one address; what was sent before is of this length. */
+static struct answer ask(struct client *c, const char *channel, const char *name, int size)
+{
+    return client_post(
+        c,
+        TEXT(c->world, "{'files': [{'id': '7', 'filename': '%s', 'file_size': %d}]}", name, size),
+        ASK, channel);
+}
+
+/* The path of an address. */
+static const char *path_of(const char *url)
+{
+    return strstr(url, "/uploads/");
+}
+
+static struct answer send_bytes(struct world *w, const char *url, const char *bytes)
+{
+    return client_request(world_stranger(w), "PUT", path_of(url),
+                          "Content-Type: application/octet-stream\r\n", str_of(bytes));
+}
+
+static struct answer say(struct client *c, const char *channel, const char *name)
+{
+    return client_post(c,
+                       TEXT(c->world,
+                            "{'attachments': [{'id': '0', 'filename': 'shown.txt', "
+                            "'description': 'd', 'uploaded_filename': '%s'}]}",
+                            name),
+                       MESSAGES, channel);
+}
+
+static void a_file_is_sent_and_then_shown(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct venue v = world_venue(w, ada);
+    struct answer a = ask(ada, v.channel, "my notes.txt", 5);
+    const char *url, *name;
+
+    expect_status(a, 200);
+    expect_json(a, "{'attachments': [{'id': '7'}]}");
+    url = answer_text(a, "attachments.0.upload_url");
+    name = answer_text(a, "attachments.0.upload_filename");
+    expect(strlen(name) == 36 + 1 + strlen("my_notes.txt"));
+    expect_error(say(ada, v.channel, name), 400, 50146); /* nothing was sent yet */
+    expect_status(send_bytes(w, url, "hell"), 400);
+    expect_status(send_bytes(w, url, "hello"), 200);
+    expect_status(send_bytes(w, url, "hullo"), 200);
+    expect_files(w, "attachments", 1);
+    a = say(ada, v.channel, name);
+    expect_status(a, 200);
+    expect_json(a, "{'attachments': [{'filename': 'shown.txt', 'description': 'd', 'size': 5, "
+                   "'content_type': 'text/plain; charset=utf-8'}]}");
+    a = client_request(world_stranger(w), "GET",
+                       strstr(answer_text(a, "attachments.0.url"), "/attachments/"), "", STR(""));
+    expect(str_is(a.body, "hullo"));
+    expect_error(say(ada, v.channel, name), 400, 50146); /* it is used */
+    expect_status(send_bytes(w, url, "hello"), 404);
+    world_wait(w, 25 * 3600);
+    world_settle(w);
+    expect_files(w, "attachments", 1);
+}
+
+static void a_file_belongs_to_who_asked(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct venue v = world_venue(w, ada);
+    struct answer a = ask(ada, v.channel, "a.txt", 2), other = ask(ada, v.channel, "b.txt", 2);
+    const char *url = answer_text(a, "attachments.0.upload_url");
+    const char *name = answer_text(a, "attachments.0.upload_filename");
+    const char *second = answer_text(other, "attachments.0.upload_filename");
+
+    venue_add(&v, bob);
+    expect_status(send_bytes(w, url, "ok"), 200);
+    expect_error(say(bob, v.channel, name), 400, 50146);
+    expect_error(client_delete(bob, "/attachments/%s", name), 400, 50146);
+    expect_status(client_request(world_stranger(w), "PUT", TEXT(w, "/uploads/%s?token=00", name),
+                                 "", STR("ok")),
+                  404);
+    expect_status(client_delete(ada, "/attachments/%s", name), 204);
+    expect_error(client_delete(ada, "/attachments/%s", name), 400, 50146);
+    expect_files(w, "attachments", 0);
+    expect_status(client_delete(ada, "/attachments/%.36s%%2Fb.txt", second), 204);
+    expect(world_number(w, "select count(*) from cloud_uploads") == 0);
+    expect(world_number(w, "select count(*) from jobs where kind = 'cloud-upload-expiry'") == 0);
+}
+
+static void what_no_message_names_goes_after_a_day(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct venue v = world_venue(w, ada);
+    struct answer a = ask(ada, v.channel, "a.txt", 2);
+
+    expect_status(send_bytes(w, answer_text(a, "attachments.0.upload_url"), "ok"), 200);
+    expect_files(w, "attachments", 1);
+    world_wait(w, 24 * 3600 + 1);
+    world_settle(w);
+    expect(world_number(w, "select count(*) from cloud_uploads") == 0);
+    expect_files(w, "attachments", 0);
+}
+
+static void asking_takes_rights_and_sizes(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct venue v = world_venue(w, ada);
+
+    venue_add(&v, bob);
+    expect_error(ask(ada, v.channel, "a.txt", 10485761), 413, 40005);
+    expect_status(ask(ada, v.channel, "a.txt", 10485760), 200);
+    expect_invalid(ask(ada, v.channel, "a.txt", 0), "files.0.file_size", "NUMBER_TYPE_MIN");
+    expect_invalid(client_post(ada, "{'files': []}", ASK, v.channel), "files",
+                   "BASE_TYPE_BAD_LENGTH");
+    world_sql(w, "update roles set permissions = permissions - 32768 where id = %s", v.id);
+    expect_error(ask(bob, v.channel, "a.txt", 5), 403, 50013);
+    expect_error(ask(world_client(w, "eve"), v.channel, "a.txt", 5), 403, 50001);
+}
+
+static void bytes_count_for_who_asked(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct venue v = world_venue(w, ada);
+    struct answer a = ask(ada, v.channel, "a.txt", 700000);
+    char *bytes = arena_alloc(world_arena(w), 700001);
+
+    memset(bytes, 'x', 700000);
+    expect_status(send_bytes(w, answer_text(a, "attachments.0.upload_url"), bytes), 200);
+    a = ask(ada, v.channel, "b.txt", 700000);
+    expect_error(send_bytes(w, answer_text(a, "attachments.0.upload_url"), bytes), 413, 40005);
+    expect_files(w, "attachments", 1);
+}
+
+static void small_quota(struct config *config)
+{
+    config->upload_quota_mib = 1;
+}
+
+static void addresses_are_signed_anew(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *eve = world_client(w, "eve");
+    struct venue v = world_venue(w, ada);
+    struct answer a = ask(ada, v.channel, "a.txt", 2);
+    const char *name = answer_text(a, "attachments.0.upload_filename"), *url, *body, *fresh;
+
+    expect_status(send_bytes(w, answer_text(a, "attachments.0.upload_url"), "ok"), 200);
+    url = strstr(answer_text(say(ada, v.channel, name), "attachments.0.url"), "/attachments/");
+    url = TEXT(w, "https://cdn.example%.*s?ex=1&width=5", (int)strcspn(url, "?"), url);
+    body = TEXT(w, "{'attachment_urls': ['%s', 'nonsense']}", url);
+    a = client_post(ada, body, "/attachments/refresh-urls");
+    expect_status(a, 200);
+    expect_json(a, "{'refreshed_urls': [{'original': '%s'}, {'refreshed': 'nonsense'}]}", url);
+    fresh = answer_text(a, "refreshed_urls.0.refreshed");
+    expect(strstr(fresh, "width=5"));
+    a = client_request(world_stranger(w), "GET", strstr(fresh, "/attachments/"), "", STR(""));
+    expect_status(a, 200);
+    expect_json(client_post(eve, body, "/attachments/refresh-urls"),
+                "{'refreshed_urls': [{'refreshed': '%s'}, {}]}", url);
+}
+
+const struct test cloud_uploads_tests[] = {
+    TEST(a_file_is_sent_and_then_shown),
+    TEST(a_file_belongs_to_who_asked),
+    TEST(what_no_message_names_goes_after_a_day),
+    TEST(asking_takes_rights_and_sizes),
+    TEST_WITH(bytes_count_for_who_asked, small_quota),
+    TEST(addresses_are_signed_anew),
+    { 0 },
+};
