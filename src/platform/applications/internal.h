@@ -94,4 +94,10 @@ enum err application_leave_guild(struct call *call, const struct application *a,
                                  snowflake guild_id);
 extern const struct job_kind application_leftovers;
 
+/* --- attachment.c --------------------------------------------------------------------- */
+
+extern const struct type application_attachment_reply;
+enum err prepare_create_application_attachment(struct call *call);
+enum err create_application_attachment(struct call *call);
+
 #endif

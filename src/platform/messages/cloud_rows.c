@@ -3,8 +3,8 @@
 
 #include "model/rows.h"
 
-#define UPLOAD_COLUMNS                                                                     \
-    "select id, key, owner_id, filename, size, file_id, content_type, width, height from " \
+#define UPLOAD_COLUMNS                                                                               \
+    "select id, key, owner_id, filename, size, file_id, content_type, width, height, place_id from " \
     "cloud_uploads where "
 
 static void read_upload(const struct rows *r, struct cloud_upload *ret)
@@ -19,6 +19,7 @@ static void read_upload(const struct rows *r, struct cloud_upload *ret)
         .content_type = row_opt_text(r, 6),
         .width = row_opt_int(r, 7),
         .height = row_opt_int(r, 8),
+        .place_id = row_id(r, 9),
     };
 }
 
@@ -54,13 +55,14 @@ enum err cloud_upload_insert(struct tx *tx, const struct cloud_upload *u)
 }
 
 static const char FILL_UPLOAD[] = "update cloud_uploads set file_id = $2, content_type = $3, "
-                                  "width = $4, height = $5 where id = $1";
+                                  "width = $4, height = $5, place_id = $6 where id = $1";
 
 enum err cloud_upload_fill(struct tx *tx, const struct cloud_upload *u)
 {
     return tx_exec(tx, FILL_UPLOAD,
                    BIND(v_id(u->id), v_id(u->file_id), v_opt_text(u->content_type),
-                        v_opt_int(u->width), v_opt_int(u->height)),
+                        v_opt_int(u->width), v_opt_int(u->height),
+                        u->place_id ? v_id(u->place_id) : v_null()),
                    NULL);
 }
 

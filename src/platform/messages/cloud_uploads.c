@@ -114,6 +114,11 @@ static struct str upload_token(struct call *call, const struct cloud_upload *u)
     return str_hex(call->arena, digest, sizeof digest);
 }
 
+static enum err cloud_upload_watch(struct call *call, const struct cloud_upload *u)
+{
+    return job_schedule(call, &cloud_upload_expiry, u->id, clock_us() + UPLOAD_LIFE_US, STR(""));
+}
+
 static enum err place_open(struct call *call, const struct upload_wanted *in,
                            struct upload_place *ret)
 {
@@ -131,8 +136,7 @@ static enum err place_open(struct call *call, const struct upload_wanted *in,
         .upload_url = STR_CONCAT(call->arena, api_url(call, "http"), STR("/uploads/"), name,
                                  STR("?token="), upload_token(call, &u)),
     };
-    return e ? e
-             : job_schedule(call, &cloud_upload_expiry, u.id, clock_us() + UPLOAD_LIFE_US, STR(""));
+    return e ? e : cloud_upload_watch(call, &u);
 }
 
 static enum err may_upload(struct call *call)
@@ -248,7 +252,7 @@ static enum err upload_take(struct call *call, const struct attachment_in *in, s
     bool found = false;
     enum err e = cloud_upload_find(call->tx, key_named(in->uploaded_filename.value), &found, &u);
 
-    if (!e && (!found || !u.file_id || !owner_id || u.owner_id != owner_id))
+    if (!e && (!found || !u.file_id || !owner_id || u.owner_id != owner_id || u.place_id))
         e = ERR_UPLOAD_NOT_FOUND;
     if (!e)
         e = cloud_upload_delete(call->tx, u.id);
@@ -289,6 +293,32 @@ enum err uploads_take_named(struct call *call, snowflake owner_id, struct list *
                ? message_refuse(call, "attachments", "BASE_TYPE_MAX_LENGTH",
                                 "Must be 10 or fewer in length.")
                : e;
+}
+
+/* --- without a message ---------------------------------------------------------------- */
+
+static struct opt_int null_unless_given(struct opt_int v)
+{
+    return v.given == GIVEN ? v : (struct opt_int){ .given = GIVEN_NULL };
+}
+
+enum err upload_show(struct call *call, snowflake place_id, const struct attachment *a)
+{
+    struct cloud_upload u = { .id = snowflake_new(),
+                              .owner_id = call->caller->id,
+                              .key = upload_key(call->arena),
+                              .filename = a->filename,
+                              .size = a->size,
+                              .file_id = a->id,
+                              .content_type = a->content_type,
+                              .width = null_unless_given(a->width),
+                              .height = null_unless_given(a->height),
+                              .place_id = place_id };
+    enum err e = cloud_upload_insert(call->tx, &u);
+
+    if (!e)
+        e = cloud_upload_fill(call->tx, &u);
+    return e ? e : cloud_upload_watch(call, &u);
 }
 
 /* --- what nobody wants ---------------------------------------------------------------- */

@@ -14,6 +14,7 @@ struct cloud_upload {
     snowflake file_id;        /* 0: nothing was sent yet */
     struct opt_str content_type;
     struct opt_int width, height;
+    snowflake place_id; /* 0: it waits for a message; else it is shown there */
 };
 
 /* --- cloud_rows.c --------------------------------------------------------------------- */

@@ -380,10 +380,12 @@ enum err attachment_release(struct call *call, const struct attachment *a)
     return e || used ? e : attachment_drop(call, file);
 }
 
-/* Files of options and modals have addresses of the same kind. */
+/* Files of options and modals, and those of applications, have addresses of the same kind. */
 static const char FIND_ATTACHMENT[] =
     "select " ATTACHMENT_COLUMNS " from attachments where id = $1 and channel_id = $2 union all "
-    "select " FILE_COLUMNS ", id, 0 from interaction_files where id = $1 and channel_id = $2";
+    "select " FILE_COLUMNS ", id, 0 from interaction_files where id = $1 and channel_id = $2 "
+    "union all select file_id, filename, null, content_type, size, width, height, file_id, 0 from "
+    "cloud_uploads where file_id = $1 and place_id = $2 and place_id is not null";
 
 enum err attachment_find(struct tx *tx, snowflake channel_id, snowflake id, struct attachment *ret)
 {

@@ -11,6 +11,8 @@ const struct part *upload_find(const struct call *call, uint64_t number);
  * what the body says about it. */
 enum err upload_keep(struct call *call, snowflake id, const struct part *p,
                      const struct attachment_in *in, struct attachment *ret);
+/* Lets a kept file be had at an address of this place (not a channel's) for a day. */
+enum err upload_show(struct call *call, snowflake place_id, const struct attachment *a);
 /* Its bytes go when the transaction has committed. */
 enum err attachment_drop(struct call *call, snowflake id);
 /* The name of the blob that a file is kept in. */

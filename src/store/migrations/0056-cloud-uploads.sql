@@ -8,5 +8,8 @@ create table cloud_uploads (
     file_id bigint, -- null: nothing was sent yet
     content_type text,
     width bigint,
-    height bigint
+    height bigint,
+    place_id bigint -- null: it waits for a message; else it is shown there, for a day
 );
+
+create index cloud_uploads_shown on cloud_uploads (file_id) where place_id is not null;

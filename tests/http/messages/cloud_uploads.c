@@ -1,8 +1,10 @@
 /* cloud_uploads.c - files that are sent before the message that shows them. */
 #include <string.h>
 
+#include "apps.h"
 #include "files.h"
 #include "guilds.h"
+#include "rooms.h"
 #include "venues.h"
 #include "waits.h"
 
@@ -166,6 +168,32 @@ static void addresses_are_signed_anew(struct world *w)
                 "{'refreshed_urls': [{'refreshed': '%s'}, {}]}", url);
 }
 
+static void an_application_shows_a_file_for_a_day(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    const char *application = make_application(ada, "Helper"), *path;
+    struct client *bot = application_bot(ada, application);
+    struct upload file[] = { { "file", "a.txt", STR("hello") }, { 0 } };
+    struct upload none[] = { { "other", NULL, STR("hello") }, { 0 } };
+    struct answer a =
+        client_upload(bot, "POST", NULL, file, "/applications/%s/attachment", application);
+
+    expect_status(a, 200);
+    expect_json(a, "{'attachment': {'filename': 'a.txt', 'size': 5}, 'ephemeral': true}");
+    path = strstr(answer_text(a, "attachment.url"), "/attachments/");
+    expect(str_is(client_request(world_stranger(w), "GET", path, "", STR("")).body, "hello"));
+    expect_invalid(
+        client_upload(bot, "POST", NULL, none, "/applications/%s/attachment", application), "file",
+        "BASE_TYPE_REQUIRED");
+    expect_error(client_upload(world_bot(w, "other"), "POST", NULL, file,
+                               "/applications/%s/attachment", application),
+                 403, 20012);
+    expect_files(w, "attachments", 1);
+    world_wait(w, 24 * 3600 + 1);
+    world_settle(w);
+    expect_files(w, "attachments", 0);
+}
+
 const struct test cloud_uploads_tests[] = {
     TEST(a_file_is_sent_and_then_shown),
     TEST(a_file_belongs_to_who_asked),
@@ -173,5 +201,6 @@ const struct test cloud_uploads_tests[] = {
     TEST(asking_takes_rights_and_sizes),
     TEST_WITH(bytes_count_for_who_asked, small_quota),
     TEST(addresses_are_signed_anew),
+    TEST(an_application_shows_a_file_for_a_day),
     { 0 },
 };
