@@ -135,8 +135,9 @@ static void note_command(struct invoking *v)
 
 enum err look_at_command(struct call *call)
 {
+    const struct thread_metadata *thread = call->target.channel->thread_metadata;
     struct invoking *v = invoking_of(call);
-    enum err e = find_command(call);
+    enum err e = thread && thread->archived ? ERR_THREAD_ARCHIVED : find_command(call);
 
     if (!e)
         e = check_version(call);

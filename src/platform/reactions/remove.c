@@ -8,9 +8,10 @@
 static enum err remove_one(struct call *call, snowflake user_id, bool burst)
 {
     const struct message *m = call->target.message;
+    const struct thread_metadata *thread = call->target.channel->thread_metadata;
     struct reaction_name name;
     bool gone = false;
-    enum err e = reaction_of_path(call, &name);
+    enum err e = thread && thread->archived ? ERR_THREAD_ARCHIVED : reaction_of_path(call, &name);
     const struct reaction *r = e ? NULL : reaction_there(call, name.key);
 
     if (r)

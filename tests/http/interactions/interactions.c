@@ -1,4 +1,6 @@
 /* interactions.c - somebody uses a command, and the app hears of it. */
+#include <stdio.h>
+
 #include "invoking.h"
 
 #include <stdlib.h>
@@ -344,6 +346,19 @@ static void an_application_is_active_while_it_is_used(struct world *w)
     expect(!is_active(&s));
 }
 
+static void an_archived_thread_takes_no_commands(struct world *w)
+{
+    struct scene s = world_scene(w);
+    const char *command = scene_command(&s, "%s", "");
+    struct answer t = client_post(s.ada, "{'name': 'Thread', 'type': 11}", "/channels/%s/threads",
+                                  s.venue.channel);
+
+    snprintf(s.venue.channel, sizeof s.venue.channel, "%s", answer_text(t, "id"));
+    expect_status(roll(&s, s.bob, command, "%s", ""), 204);
+    expect_status(client_patch(s.ada, "{'archived': true}", "/channels/%s", s.venue.channel), 200);
+    expect_error(roll(&s, s.bob, command, "%s", ""), 400, 50083);
+}
+
 const struct test interactions_tests[] = {
     TEST(a_command_reaches_the_app_and_nobody_else),
     TEST(rights_are_those_in_the_channel),
@@ -358,5 +373,6 @@ const struct test interactions_tests[] = {
     TEST(a_use_counts_for_the_commands_rank),
     TEST(uses_are_forgotten_when_they_count_no_more),
     TEST(an_application_is_active_while_it_is_used),
+    TEST(an_archived_thread_takes_no_commands),
     { 0 },
 };

@@ -80,6 +80,7 @@ static void archived_threads_take_no_reactions(struct world *w)
     expect_status(client_patch(ada, "{'archived': true}", "/channels/%s", thread), 200);
     expect_error(client_put(ada, NULL, OWN, thread, m, FIRE), 400, 50083);
     expect_error(client_put(ada, NULL, OWN, thread, m, "x"), 400, 50083);
+    expect_error(client_delete(ada, OWN, thread, m, THUMB), 400, 50083);
 }
 
 static void a_message_has_at_most_20_emoji(struct world *w)
