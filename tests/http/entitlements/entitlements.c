@@ -4,6 +4,7 @@
 #include "gate.h"
 #include "guilds.h"
 #include "invoking.h"
+#include "waits.h"
 
 #define GRANTS     "/applications/%s/entitlements"
 #define GRANT      GRANTS "/%s"
@@ -191,7 +192,7 @@ static void entitlements_go_with_what_they_belong_to(struct world *w)
     add_row(&s, "71", "51", s.bob->id, "null", "null", "null");
     add_row(&s, "73", "53", s.ada->id, s.venue.id, "null", "null");
     expect_status(client_delete(s.ada, "/guilds/%s", s.venue.id), 204);
-    world_wait(w, 1);
+    world_settle(w);
     expect(world_number(w, "select count(*) from entitlements where id = 73") == 0);
     expect_status(client_post(s.ada, "{}", "/applications/%s/delete", s.application), 204);
     expect(world_number(w, "select count(*) from entitlements") == 0);
