@@ -155,7 +155,9 @@ static enum err audit_insert(struct tx *tx, const struct audit_entry *entry)
 void audit_add_change(struct call *call, struct list *changes, const char *key, struct str before,
                       struct str now)
 {
-    if (before.p && now.p && str_eq(before, now))
+    bool same = before.p && now.p ? str_eq(before, now) : !before.p && !now.p;
+
+    if (same)
         return;
     struct audit_change *c = list_add(call->arena, changes, sizeof *c);
     *c = (struct audit_change){ .key = str_of(key) };

@@ -5,6 +5,7 @@
 #include "api/hooks.h"
 #include "api/jobs.h"
 #include "model/rights.h"
+#include "platform/guilds/guilds.h"
 #include "platform/scheduled_events/scheduled_events.h"
 
 enum { MOST_OPEN_EVENTS = 100 };
@@ -90,6 +91,12 @@ enum err event_user_remove(struct tx *tx, snowflake event_id, snowflake exceptio
 enum err event_users(struct tx *tx, snowflake event_id, snowflake exception_id,
                      const struct event_users_query *q, struct list *ret);
 enum err event_count_users(struct tx *tx, snowflake event_id, snowflake exception_id, int64_t *ret);
+
+/* --- audit.c -------------------------------------------------------------------------- */
+
+/* An entry with what was and is; NULL: there was none, or is none any more. */
+enum err event_audit(struct call *call, enum audit_action action,
+                     const struct scheduled_event *before, const struct scheduled_event *now);
 
 /* --- status.c ------------------------------------------------------------------------- */
 

@@ -235,7 +235,7 @@ static enum err create_scheduled_event(struct call *call)
     if (!e)
         e = scheduled_event_insert(call->tx, &event);
     if (!e)
-        e = audit(call, event.guild_id, AUDIT_EVENT_CREATE, event.id);
+        e = event_audit(call, AUDIT_EVENT_CREATE, NULL, &event);
     if (!e)
         e = event_watch(call, &event);
     if (e)
@@ -269,14 +269,18 @@ static enum err event_change(struct call *call, const struct scheduled_event *be
     const struct event_patch *in = call->body;
     const struct event_upload *upload = call_passed(call, "event_upload");
     bool moves = in->status.given == GIVEN && in->status.value != before->status;
+    struct scheduled_event noted = *now;
     enum err e = OK;
+
+    if (moves)
+        noted.status = in->status.value;
 
     if (upload->image.given != ABSENT)
         e = picture_replace(call, "guild-events", now->id, &before->image, &upload->image);
     if (in->recurrence_rule.given != ABSENT)
         forget_exceptions(call, now);
     if (!e)
-        e = audit(call, now->guild_id, AUDIT_EVENT_UPDATE, now->id);
+        e = event_audit(call, AUDIT_EVENT_UPDATE, before, &noted);
     if (!e && moves)
         return event_go(call, now, in->status.value);
     if (!e)
@@ -327,7 +331,7 @@ static enum err delete_scheduled_event(struct call *call)
     if (!e)
         e = scheduled_event_delete(call, &event);
     if (!e)
-        e = audit(call, event.guild_id, AUDIT_EVENT_DELETE, event.id);
+        e = event_audit(call, AUDIT_EVENT_DELETE, &event, NULL);
     if (!e)
         event_announce(call, EVENT_GUILD_SCHEDULED_EVENT_DELETE, &event);
     return e;

@@ -100,7 +100,9 @@ static void an_event_is_planned_and_told(struct world *w)
                 "[{'id': '%s', 'user_count': 1}]", id);
     expect_json(client_patch(f.h.bob, "{'name': 'Run'}", EVENT, f.h.guild, id), "{'name': 'Run'}");
     expect_told(w, to_entitled(id_of(f.h.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
-                "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 101}");
+                "GUILD_AUDIT_LOG_ENTRY_CREATE",
+                "{'action_type': 101, 'changes': [{'key': 'name', 'old_value': 'Walk', "
+                "'new_value': 'Run'}]}");
     expect_told(w, guild, "GUILD_SCHEDULED_EVENT_UPDATE", "{'id': '%s', 'name': 'Run'}", id);
     expect_status(client_delete(f.h.bob, EVENT, f.h.guild, id), 204);
     expect_told(w, to_entitled(id_of(f.h.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),

@@ -1,0 +1,55 @@
+/* audit.c - what the audit log tells of events. */
+#include "platform/scheduled_events/internal.h"
+
+#include "model/types.h"
+#include "platform/guilds/guilds.h"
+
+struct event_noting {
+    struct call *call;
+    const struct scheduled_event *before, *now; /* NULL: there is none */
+    struct list changes;                        /* struct audit_change */
+};
+
+static void note_value(struct event_noting *n, const char *key, const struct type *type,
+                       size_t offset)
+{
+    audit_add_values(n->call, &n->changes, key, type,
+                     n->before ? (const char *)n->before + offset : NULL,
+                     n->now ? (const char *)n->now + offset : NULL);
+}
+
+#define NOTE(n, member_, type_) \
+    note_value((n), #member_, &(type_), offsetof(struct scheduled_event, member_))
+/* A member that may be missing. */
+#define GIVEN_VALUE(event_, member_) \
+    ((event_) && (event_)->member_.given == GIVEN ? &(event_)->member_.value : NULL)
+#define NOTE_GIVEN(n, key_, member_, type_)                      \
+    audit_add_values((n)->call, &(n)->changes, (key_), &(type_), \
+                     GIVEN_VALUE((n)->before, member_), GIVEN_VALUE((n)->now, member_))
+
+static const struct str *event_location(const struct scheduled_event *e)
+{
+    const struct event_metadata *m = e ? e->entity_metadata : NULL;
+
+    return m && m->location.given == GIVEN ? &m->location.value : NULL;
+}
+
+enum err event_audit(struct call *call, enum audit_action action,
+                     const struct scheduled_event *before, const struct scheduled_event *now)
+{
+    const struct scheduled_event *any = now ? now : before;
+    struct event_noting n = { call, before, now, { 0 } };
+
+    NOTE(&n, name, type_text);
+    NOTE_GIVEN(&n, "description", description, type_text);
+    NOTE_GIVEN(&n, "channel_id", channel_id, type_id);
+    NOTE(&n, privacy_level, type_int);
+    NOTE(&n, status, type_int);
+    NOTE(&n, entity_type, type_int);
+    NOTE(&n, scheduled_start_time, type_time);
+    NOTE_GIVEN(&n, "scheduled_end_time", scheduled_end_time, type_time);
+    NOTE_GIVEN(&n, "image_hash", image, type_text);
+    audit_add_values(call, &n.changes, "location", &type_text, event_location(before),
+                     event_location(now));
+    return audit_with(call, any->guild_id, action, any->id, NULL, n.changes);
+}
