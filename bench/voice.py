@@ -98,7 +98,42 @@ class Voice:
         self.rounds = 3 if quick else 5
 
     def rows(self):
-        return [("voice: joins in a crowd", self.row_crowd), ("voice: durable", self.row_durable)]
+        return [("voice: joins in a crowd", self.row_crowd), ("voice: durable", self.row_durable),
+                ("voice: carried", self.row_carried), ("voice: large rooms", self.row_large)]
+
+    # --- carried ---------------------------------------------------------------------------------
+
+    def carry(self, bench, kind, rooms, speakers, listeners, seconds=2):
+        """Everybody in one process, with the relay ("ours") or the least there could be ("bare")."""
+        command = [bench.tool("relay"), kind, rooms, speakers, listeners, seconds]
+        done = subprocess.run([str(word) for word in command], capture_output=True, text=True,
+                              timeout=120, check=False)
+        if done.returncode:
+            raise Failed(done.stderr.strip())
+        return json.loads(done.stdout)
+
+    def row_carried(self, bench):
+        for name, shape in (("rooms of 5", (100, 1, 4)), ("a room of 103", (1, 3, 100))):
+            rounds = [[self.carry(bench, kind, *shape) for kind in ("ours", "bare")]
+                      for _ in range(self.rounds)]
+            ours, bare = (statistics.median(r[i]["cpu_ns"] for r in rounds) for i in (0, 1))
+            bench.report.add(f"a forwarded packet of voice, {name}", ours / bare, "x bare loop",
+                             ("<=", 1.3), {"relay us": ours / 1e3, "bare us": bare / 1e3})
+        rooms = max(1, int(0.5 * 1e9 / ours / (50 * 4)))  # half of what a core can do
+        half = self.carry(bench, "ours", rooms, 1, 4, 3)
+        bench.report.add("added delay at half load, p99", half["p99_us"] / 1e3, "ms", ("<=", 2.0),
+                         {"p50 ms": half["p50_us"] / 1e3, "rooms of 5": rooms,
+                          "busy": half["busy"], "lost": half["lost"]})
+
+    def row_large(self, bench):
+        for name, shape in (("3 speakers, 1,000 listeners", (1, 3, 1000)),
+                            ("500 rooms of 5", (500, 1, 4))):
+            done = self.carry(bench, "ours", *shape, 5)
+            bench.report.add(f"packets of {name} that were lost", done["lost"], "packets",
+                             ("<=", 0), {"packets": done["out"], "busy": done["busy"],
+                                         "p99 ms": done["p99_us"] / 1e3})
+        each = self.carry(bench, "ours", 2000, 0, 5, 1)["bytes_each"]
+        bench.report.add("an idle participant of a voice room", each, "bytes", ("<=", 8192), {})
 
     # --- in a crowd ----------------------------------------------------------------------------
 

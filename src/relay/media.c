@@ -50,6 +50,13 @@ struct media_socket {
     int received;    /* datagrams in there that wait for notes; as recvmmsg says */
 };
 
+/* Others only read what this thread counts, so no bus has to be locked for it. */
+static void media_tally(_Atomic uint64_t *count, uint64_t by)
+{
+    atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + by,
+                          memory_order_relaxed);
+}
+
 static socklen_t address_size(const union media_address *a)
 {
     return a->any.sa_family == AF_INET6 ? sizeof a->in6 : sizeof a->in;
@@ -80,7 +87,7 @@ static void media_flush(struct media_socket *m)
             /* One that cannot be sent to (no route) does not hold up the others. */
             bool full = errno == EAGAIN || errno == ENOBUFS;
 
-            atomic_fetch_add(&m->relay->unsent, full ? m->waiting - at : 1);
+            media_tally(&m->relay->unsent, full ? m->waiting - at : 1);
             at = full ? m->waiting : at + 1;
             continue;
         }
@@ -109,8 +116,8 @@ static void media_push(struct media_socket *m, const union media_address *to, si
         .msg_iov = &m->out_bytes[i],
         .msg_iovlen = 1,
     };
-    atomic_fetch_add_explicit(&m->relay->packets_out, 1, memory_order_relaxed);
-    atomic_fetch_add_explicit(&m->relay->bytes_out, n, memory_order_relaxed);
+    media_tally(&m->relay->packets_out, 1);
+    media_tally(&m->relay->bytes_out, n);
 }
 
 /* --- control -------------------------------------------------------------------------- */
@@ -187,8 +194,7 @@ static int64_t crypto_begin(const struct media_socket *m)
 static void crypto_end(const struct media_socket *m, int64_t begin)
 {
     if (begin)
-        atomic_fetch_add_explicit(&m->relay->crypto_ns, (uint64_t)(clock_mono() - begin) * SAMPLE,
-                                  memory_order_relaxed);
+        media_tally(&m->relay->crypto_ns, (uint64_t)(clock_mono() - begin) * SAMPLE);
 }
 
 static size_t media_seal(struct media_socket *m, struct relay_seat *to)
@@ -220,11 +226,10 @@ static void media_note_quality(struct relay_seat *s, const struct rtp_packet *p,
     int64_t more = quality_take(&s->quality, &s->highest, number, p->timestamp, clock_mono());
 
     if (more > 0)
-        atomic_fetch_add_explicit(&r->missing, (uint64_t)more, memory_order_relaxed);
+        media_tally(&r->missing, (uint64_t)more);
     else if (more < 0)
-        atomic_fetch_add_explicit(&r->late, 1, memory_order_relaxed);
-    atomic_fetch_add_explicit(&r->jitter_ns, (uint64_t)(s->quality.jitter_ns - before),
-                              memory_order_relaxed);
+        media_tally(&r->late, 1);
+    media_tally(&r->jitter_ns, (uint64_t)(s->quality.jitter_ns - before));
 }
 
 /* Whether the packet is authentic and was not here before; it is decrypted then. *ret_fresh:
@@ -299,7 +304,7 @@ static void media_note_active(struct relay_seat *s, int64_t now_ms)
 
 static void media_drop(const struct media_socket *m)
 {
-    atomic_fetch_add_explicit(&m->relay->dropped, 1, memory_order_relaxed);
+    media_tally(&m->relay->dropped, 1);
 }
 
 /* Packets from elsewhere may be the client's behind another address, or anybody's: only so
@@ -464,8 +469,8 @@ static void media_take_received(struct media_socket *m)
     for (int i = 0; i < m->received; i++) {
         struct str datagram = str_slice((const char *)m->in_data[i], m->in[i].msg_len);
 
-        atomic_fetch_add_explicit(&m->relay->packets_in, 1, memory_order_relaxed);
-        atomic_fetch_add_explicit(&m->relay->bytes_in, datagram.n, memory_order_relaxed);
+        media_tally(&m->relay->packets_in, 1);
+        media_tally(&m->relay->bytes_in, datagram.n);
         m->sample = (m->sample + 1) % SAMPLE;
         media_take(m, datagram, &m->from[i]);
     }
@@ -508,18 +513,28 @@ static bool media_parse_host(const char *host, int port, union media_address *re
            uv_ip6_addr(host, port, &ret->in6) == 0;
 }
 
+/* As large as we ask for, or as the system lets everybody have it (net.core.rmem_max). */
+static void media_set_buffers(int fd)
+{
+    int size = SOCKET_BUFFER;
+
+    if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof size) != 0)
+        setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof size);
+    if (setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &size, sizeof size) != 0)
+        setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
+}
+
 /* An IPv6 socket takes IPv4 too, where the system lets it. */
 static int media_socket_new(const union media_address *a)
 {
     int fd = socket(a->any.sa_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    int off = 0, size = SOCKET_BUFFER;
+    int off = 0;
 
     if (fd < 0)
         return -1;
     if (a->any.sa_family == AF_INET6)
         setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
-    setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof size);
-    setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
+    media_set_buffers(fd);
     if (bind(fd, &a->any, address_size(a)) == 0)
         return fd;
     int problem = errno;

@@ -1,0 +1,454 @@
+/* relay.c - what a forwarded packet of voice takes, and the least that it could.
+ *
+ *   relay ours|bare ROOMS SPEAKERS LISTENERS SECONDS
+ *
+ * Everybody is in this process: speakers send a packet of 160 bytes every 20 ms, each room has so
+ * many of them and so many listeners, and all hear all others. "ours" is the relay with its thread;
+ * "bare" is a thread that does the same recvmmsg, decryption, encryption and sendmmsg and knows
+ * nothing else: no windows, limits, addresses that move, or news of who may speak. Prints JSON. */
+#include <errno.h>
+#include <malloc.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "relay/internal.h"
+
+enum {
+    SOCKETS = 16,
+    BATCH = 64,
+    FRAME = 160,
+    TICK_MS = 20,
+    SLOWEST_US = 1000000,
+    BUFFER = 64 * 1024 * 1024,
+    MODE_AES = 0,
+};
+
+struct person {
+    size_t room;
+    bool speaks;
+    uint32_t ssrc;
+    uint16_t sequence;
+    unsigned char key[SEAL_KEY];
+    struct seal *sends;  /* as its client */
+    struct seal *serves; /* bare: as the server */
+    union media_address address;
+};
+
+struct bench {
+    size_t rooms, speakers, listeners, count;
+    struct person *people; /* a room's one after the other */
+    int fds[SOCKETS];
+    union media_address names[SOCKETS];
+    union media_address server;
+    _Atomic bool over;
+    _Atomic uint64_t sent, received;
+    unsigned *delays; /* by microseconds */
+    int bare;         /* its socket */
+    _Atomic int64_t bare_cpu;
+};
+
+static void bench_die(const char *what)
+{
+    fprintf(stderr, "relay: %s: %s\n", what, strerror(errno));
+    exit(1);
+}
+
+static int64_t clock_of(clockid_t id)
+{
+    struct timespec t;
+
+    clock_gettime(id, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static int bench_socket(union media_address *ret)
+{
+    struct sockaddr_in any = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), on = 1, size = BUFFER;
+    socklen_t n = sizeof ret->in;
+
+    if (fd < 0 || bind(fd, (const struct sockaddr *)&any, sizeof any) != 0)
+        bench_die("socket");
+    if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof size) != 0)
+        setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof size);
+    setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on);
+    *ret = (union media_address){ 0 };
+    getsockname(fd, &ret->any, &n);
+    return fd;
+}
+
+/* --- those who send ------------------------------------------------------------------- */
+
+/* The timestamp is the time, in microseconds: it arrives as it is. */
+static void person_say(struct bench *b, struct person *p)
+{
+    struct rtp_plain plain = { .header = { 0x80, RTP_OPUS }, .n = FRAME };
+    uint32_t words[] = { htonl((uint32_t)(clock_of(CLOCK_REALTIME) / 1000)), htonl(p->ssrc) };
+    unsigned char out[SEAL_MAX];
+
+    plain.header[2] = (unsigned char)(p->sequence >> 8);
+    plain.header[3] = (unsigned char)p->sequence++;
+    memcpy(plain.header + 4, words, sizeof words);
+    size_t n = seal_write(p->sends, &plain, out);
+    if (sendto(b->fds[0], out, n, 0, &b->server.any, sizeof b->server.in) == (ssize_t)n)
+        b->sent++;
+}
+
+/* A twentieth of them each millisecond. */
+static void bench_talk(struct bench *b, int seconds)
+{
+    int64_t begin = clock_of(CLOCK_MONOTONIC);
+
+    for (int64_t ms = 0; ms < (int64_t)seconds * 1000; ms++) {
+        int64_t at = begin + ms * 1000000;
+        struct timespec until = { at / 1000000000, at % 1000000000 };
+
+        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+        for (size_t i = 0, speaker = 0; i < b->count; i++)
+            if (b->people[i].speaks && speaker++ % TICK_MS == (size_t)ms % TICK_MS)
+                person_say(b, &b->people[i]);
+    }
+}
+
+/* --- those who listen ----------------------------------------------------------------- */
+
+/* When the kernel put it there, so that we may be late. */
+static int64_t arrival_of(struct msghdr *h)
+{
+    struct timespec t;
+
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(h); c; c = CMSG_NXTHDR(h, c))
+        if (c->cmsg_type == SCM_TIMESTAMPNS) {
+            memcpy(&t, CMSG_DATA(c), sizeof t);
+            return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+        }
+    return 0;
+}
+
+struct listening {
+    struct mmsghdr in[BATCH];
+    struct iovec bytes[BATCH];
+    unsigned char data[BATCH][16];
+    char control[BATCH][64];
+};
+
+static void listen_once(struct bench *b, struct listening *l, int fd)
+{
+    for (int i = 0; i < BATCH; i++) {
+        l->bytes[i] = (struct iovec){ l->data[i], sizeof l->data[i] };
+        l->in[i].msg_hdr = (struct msghdr){ .msg_iov = &l->bytes[i],
+                                            .msg_iovlen = 1,
+                                            .msg_control = l->control[i],
+                                            .msg_controllen = sizeof l->control[i] };
+    }
+    int count = recvmmsg(fd, l->in, BATCH, MSG_DONTWAIT, NULL);
+    for (int i = 0; i < count; i++) {
+        uint32_t sent, now = (uint32_t)(arrival_of(&l->in[i].msg_hdr) / 1000);
+
+        memcpy(&sent, l->data[i] + 4, sizeof sent);
+        uint32_t took = now - ntohl(sent);
+        b->delays[took < SLOWEST_US ? took : SLOWEST_US]++;
+    }
+    b->received += count > 0 ? (uint64_t)count : 0;
+}
+
+static void *bench_listen(void *arg)
+{
+    struct bench *b = arg;
+    struct listening *l = mem_new(sizeof *l);
+    struct pollfd polls[SOCKETS];
+
+    for (int i = 0; i < SOCKETS; i++)
+        polls[i] = (struct pollfd){ .fd = b->fds[i], .events = POLLIN };
+    while (!b->over) {
+        poll(polls, SOCKETS, 100);
+        for (int i = 0; i < SOCKETS; i++)
+            if (polls[i].revents)
+                listen_once(b, l, b->fds[i]);
+    }
+    mem_free(l);
+    return NULL;
+}
+
+/* --- the least ------------------------------------------------------------------------ */
+
+struct bare_batch {
+    struct mmsghdr in[BATCH / 2], out[BATCH];
+    struct iovec in_bytes[BATCH / 2], out_bytes[BATCH];
+    unsigned char in_data[BATCH / 2][PACKET_MAX + 1], out_data[BATCH][SEAL_MAX];
+    unsigned waiting;
+    struct rtp_plain plain;
+};
+
+static void bare_flush(struct bench *b, struct bare_batch *m)
+{
+    for (unsigned at = 0; at < m->waiting;) {
+        int sent = sendmmsg(b->bare, m->out + at, m->waiting - at, 0);
+
+        at += sent > 0 ? (unsigned)sent : 1;
+    }
+    m->waiting = 0;
+}
+
+static void bare_pass_on(struct bench *b, struct bare_batch *m, struct str datagram)
+{
+    struct rtp_packet p;
+
+    if (!rtp_read(datagram, &p) || !p.ssrc || p.ssrc / SSRC_BLOCK > b->count)
+        return;
+    struct person *from = &b->people[p.ssrc / SSRC_BLOCK - 1];
+    if (!seal_open(from->serves, &p, &m->plain))
+        return;
+    size_t each = b->speakers + b->listeners;
+    for (size_t i = from->room * each; i < (from->room + 1) * each; i++) {
+        struct person *to = &b->people[i];
+        unsigned at = m->waiting;
+
+        if (to == from)
+            continue;
+        m->out_bytes[at] =
+            (struct iovec){ m->out_data[at], seal_write(to->serves, &m->plain, m->out_data[at]) };
+        m->out[at].msg_hdr = (struct msghdr){ .msg_name = &to->address,
+                                              .msg_namelen = sizeof to->address.in,
+                                              .msg_iov = &m->out_bytes[at],
+                                              .msg_iovlen = 1 };
+        if (++m->waiting == BATCH)
+            bare_flush(b, m);
+    }
+}
+
+static void *bare_run(void *arg)
+{
+    struct bench *b = arg;
+    struct bare_batch *m = mem_new(sizeof *m);
+    struct pollfd readable = { .fd = b->bare, .events = POLLIN };
+
+    while (!b->over) {
+        poll(&readable, 1, 100);
+        for (int i = 0; i < BATCH / 2; i++) {
+            m->in_bytes[i] = (struct iovec){ m->in_data[i], sizeof m->in_data[i] };
+            m->in[i].msg_hdr = (struct msghdr){ .msg_iov = &m->in_bytes[i], .msg_iovlen = 1 };
+        }
+        int count = recvmmsg(b->bare, m->in, BATCH / 2, MSG_DONTWAIT, NULL);
+        for (int i = 0; i < count; i++)
+            bare_pass_on(b, m, str_slice((const char *)m->in_data[i], m->in[i].msg_len));
+        bare_flush(b, m);
+        b->bare_cpu = clock_of(CLOCK_THREAD_CPUTIME_ID);
+    }
+    mem_free(m);
+    return NULL;
+}
+
+static void bare_start(struct bench *b, pthread_t *ret)
+{
+    const struct seal_mode *mode = seal_mode_find(str_of(seal_mode_name(MODE_AES)));
+
+    b->bare = bench_socket(&b->server);
+    for (size_t i = 0; i < b->count; i++) {
+        struct person *p = &b->people[i];
+
+        p->ssrc = (uint32_t)(i + 1) * SSRC_BLOCK;
+        randombytes_buf(p->key, sizeof p->key);
+        p->serves = seal_new(mode, p->key, SEAL_OURS);
+    }
+    if (pthread_create(ret, NULL, bare_run, b) != 0)
+        bench_die("thread");
+}
+
+/* --- ours ----------------------------------------------------------------------------- */
+
+struct bench_relay {
+    struct bench *bench;
+    struct relay *relay;
+    struct loop *sockets;
+    size_t sealed;
+    int64_t cpu;
+};
+
+static void relay_live(void *arg, const struct relay_place *p, bool live)
+{
+    (void)arg, (void)p, (void)live;
+}
+
+static void relay_active(void *arg, const struct relay_place *p)
+{
+    (void)arg, (void)p;
+}
+
+/* Somebody whose socket is gone when it is greeted, so that nothing is written to it. */
+static void person_arrive(const struct bench_relay *br, size_t i)
+{
+    const struct person *p = &br->bench->people[i];
+    struct relay_claim *c = mem_new(sizeof *c);
+    struct relay_note *n = note_new(br->relay, NOTE_SELECT, 0);
+
+    *c = (struct relay_claim){ .user_id = i + 1,
+                               .relay = br->relay,
+                               .loop = br->sockets,
+                               .peer = i + 1,
+                               .version = VOICE_NUMBERED };
+    memcpy(c->token, &c->user_id, sizeof c->user_id);
+    relay_heard(br->relay, &(struct voice_fact){ .guild_id = p->room + 1,
+                                                 .user_id = i + 1,
+                                                 .channel_id = p->room + 1,
+                                                 .room_id = p->room + 1,
+                                                 .speaks = true,
+                                                 .hears = true,
+                                                 .claim = c });
+    n->peer = i + 1;
+    n->select.mode = seal_mode_find(str_of(seal_mode_name(MODE_AES)));
+    note_send(n);
+}
+
+static void relay_arrive(struct loop *loop, void *arg)
+{
+    struct bench_relay *br = arg;
+
+    (void)loop;
+    for (size_t i = 0; i < br->bench->count; i++)
+        person_arrive(br, i);
+}
+
+/* Where they are, which they would have to ask for. */
+static void relay_bind(struct loop *loop, void *arg)
+{
+    struct bench_relay *br = arg;
+    const struct relay_seat *s;
+
+    (void)loop;
+    br->sealed = 0;
+    for (size_t at = 0; (s = seats_next(br->relay->seats, &at));) {
+        struct person *p = &br->bench->people[s->place.user_id - 1];
+
+        if (!s->seal)
+            continue;
+        br->sealed++;
+        p->ssrc = s->ssrc;
+        memcpy(p->key, s->key, sizeof p->key);
+        seat_bind((struct relay_seat *)(uintptr_t)s, &p->address);
+    }
+}
+
+static void relay_cpu(struct loop *loop, void *arg)
+{
+    (void)loop;
+    ((struct bench_relay *)arg)->cpu = clock_of(CLOCK_THREAD_CPUTIME_ID);
+}
+
+static void ours_start(struct bench *b, struct bench_relay *br)
+{
+    struct loops *loops = loops_start(1, NULL, NULL);
+    struct relay_options options = { .host = "127.0.0.1",
+                                     .address = "127.0.0.1",
+                                     .source = { NULL, NULL, relay_live, relay_active } };
+
+    *br = (struct bench_relay){ .bench = b, .sockets = loops_at(loops, 0) };
+    if (relay_start(loops, &options, &br->relay))
+        bench_die("relay");
+    loop_call(relay_loop(br->relay), relay_arrive, br);
+    while (br->sealed < b->count)
+        loop_call(relay_loop(br->relay), relay_bind, br);
+    b->server.in = (struct sockaddr_in){ .sin_family = AF_INET,
+                                         .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+                                         .sin_port = htons((uint16_t)relay_port(br->relay)) };
+}
+
+/* --- all of it ------------------------------------------------------------------------ */
+
+static void bench_people(struct bench *b)
+{
+    size_t each = b->speakers + b->listeners;
+
+    for (int i = 0; i < SOCKETS; i++)
+        b->fds[i] = bench_socket(&b->names[i]);
+    b->count = b->rooms * each;
+    b->people = mem_new(b->count * sizeof *b->people);
+    b->delays = mem_new((SLOWEST_US + 1) * sizeof *b->delays);
+    for (size_t i = 0; i < b->count; i++) {
+        b->people[i].room = i / each;
+        b->people[i].speaks = i % each < b->speakers;
+        b->people[i].address = b->names[b->people[i].speaks ? 0 : i % SOCKETS];
+    }
+}
+
+static void bench_give_keys(struct bench *b)
+{
+    const struct seal_mode *mode = seal_mode_find(str_of(seal_mode_name(MODE_AES)));
+
+    for (size_t i = 0; i < b->count; i++)
+        if (b->people[i].speaks)
+            b->people[i].sends = seal_new(mode, b->people[i].key, 0);
+}
+
+static unsigned bench_percentile(const struct bench *b, double share)
+{
+    uint64_t seen = 0, wanted = (uint64_t)(share * (double)b->received);
+    unsigned us = 0;
+
+    for (; us < SLOWEST_US; us++)
+        if ((seen += b->delays[us]) > wanted)
+            break;
+    return us;
+}
+
+static void bench_print(const struct bench *b, int64_t cpu, int64_t took, size_t bytes)
+{
+    uint64_t wanted = b->sent * (b->speakers + b->listeners - 1);
+    double each = wanted ? (double)wanted : 1; /* nobody speaks */
+
+    printf("{\"in\":%llu,\"out\":%llu,\"lost\":%lld,\"cpu_ns\":%.1f,\"busy\":%.3f,\"p50_us\":%u,"
+           "\"p99_us\":%u,\"bytes_each\":%zu}\n",
+           (unsigned long long)b->sent, (unsigned long long)b->received,
+           (long long)(wanted - b->received), (double)cpu / each, (double)cpu / (double)took,
+           bench_percentile(b, 0.5), bench_percentile(b, 0.99), bytes);
+}
+
+int main(int argc, char **argv)
+{
+    struct bench b = { 0 };
+    struct bench_relay br;
+    pthread_t listens, bare;
+
+    if (argc != 6 || sodium_init() < 0)
+        return 2;
+    bool ours = strcmp(argv[1], "ours") == 0;
+    b.rooms = (size_t)atoi(argv[2]);
+    b.speakers = (size_t)atoi(argv[3]);
+    b.listeners = (size_t)atoi(argv[4]);
+    log_init(2, LOG_OFF, 0);
+    bench_people(&b);
+    size_t before = mallinfo2().uordblks;
+    if (ours)
+        ours_start(&b, &br);
+    else
+        bare_start(&b, &bare);
+    size_t bytes = (mallinfo2().uordblks - before) / b.count;
+    bench_give_keys(&b);
+    if (pthread_create(&listens, NULL, bench_listen, &b) != 0)
+        bench_die("thread");
+    bench_talk(&b, 1); /* everybody is announced, and caches are warm */
+    usleep(500 * 1000);
+    b.sent = b.received = 0;
+    memset(b.delays, 0, (SLOWEST_US + 1) * sizeof *b.delays);
+    if (ours)
+        loop_call(relay_loop(br.relay), relay_cpu, &br);
+    int64_t cpu = ours ? br.cpu : b.bare_cpu, began = clock_of(CLOCK_MONOTONIC);
+    bench_talk(&b, atoi(argv[5]));
+    int64_t took = clock_of(CLOCK_MONOTONIC) - began;
+    usleep(500 * 1000);
+    if (ours)
+        loop_call(relay_loop(br.relay), relay_cpu, &br);
+    bench_print(&b, (ours ? br.cpu : b.bare_cpu) - cpu, took, bytes);
+    return 0; /* the rest goes with the process */
+}
