@@ -281,19 +281,83 @@ static void app_shutdown(struct websocket *ws)
     websocket_close(ws, 1001, STR("going"));
 }
 
+/* Many sockets of a loop that are sent something at once, and of which each takes long. */
+enum { APP_CROWD = 40, APP_SLOW_US = 2000 };
+
+static struct app_crowd {
+    struct post post;
+    struct loop *loop;
+    struct websocket *all[APP_CROWD];
+    int count;
+    int last;
+    bool told;                 /* by the first of them */
+    _Atomic int drained, most; /* at the end of one turn */
+} app_crowds[2];
+
+static struct app_crowd *app_crowd(void)
+{
+    return &app_crowds[loop_index(loop_current())];
+}
+
+static void app_crowd_open(struct websocket *ws, void *arg)
+{
+    struct app_crowd *c = app_crowd();
+
+    app_open(ws, arg);
+    c->loop = loop_current();
+    c->all[c->count++] = ws;
+}
+
+/* Once a turn. */
+static void app_crowd_count(struct post *post)
+{
+    struct app_crowd *c = container_of(post, struct app_crowd, post);
+    int now = c->drained;
+
+    if (now - c->last > c->most)
+        c->most = now - c->last;
+    c->last = now;
+    if (now < c->count)
+        loop_post(c->loop, &c->post);
+}
+
+static void app_crowd_message(struct websocket *ws, enum ws_opcode opcode, struct str payload)
+{
+    struct app_crowd *c = app_crowd();
+
+    (void)ws;
+    if (c->told)
+        return;
+    c->told = true;
+    for (int i = 0; i < c->count; i++) {
+        websocket_send(c->all[i], opcode, payload);
+        websocket_await(c->all[i]);
+    }
+    c->post.run = app_crowd_count;
+    loop_post(c->loop, &c->post);
+}
+
+static void app_crowd_drained(struct websocket *ws)
+{
+    (void)ws;
+    usleep(APP_SLOW_US);
+    atomic_fetch_add(&app_crowd()->drained, 1);
+}
+
 static bool app_upgrade(void *arg, const struct http_request *r, struct websocket_handler *ret)
 {
     static char name[] = "app";
     (void)arg;
-    bool patient = str_is(r->path, "/patient");
+    bool patient = str_is(r->path, "/patient"), crowd = str_is(r->path, "/crowd");
 
-    if (!patient && !str_is(r->path, "/socket"))
+    if (!patient && !crowd && !str_is(r->path, "/socket"))
         return false;
     *ret = (struct websocket_handler){ .arg = name,
                                        .max_message = 100000,
                                        .max_waiting = (patient ? 64 : 1) * 1024 * 1024,
-                                       .open = app_open,
-                                       .message = app_message,
+                                       .open = crowd ? app_crowd_open : app_open,
+                                       .message = crowd ? app_crowd_message : app_message,
+                                       .drained = app_crowd_drained,
                                        .closed = app_closed,
                                        .shutdown = app_shutdown };
     return true;

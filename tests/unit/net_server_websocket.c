@@ -379,11 +379,37 @@ static void stopping_tells_the_application(void **state)
     assert_int_equal(atomic_load(&app.code), 1001);
 }
 
+/* Others are read meanwhile: what a turn sends takes 5 ms, and a look at the clock comes after
+ * eight sockets. */
+static void sockets_of_a_turn_have_a_share_of_it(void **state)
+{
+    struct wire w[APP_CROWD];
+    int larger;
+
+    (void)state;
+    for (int i = 0; i < APP_CROWD; i++) {
+        w[i] = (struct wire){ .fd = app_connect() };
+        wire_handshake(&w[i], "/crowd");
+        wire_expect(&w[i], 1, "wel");
+        wire_expect(&w[i], 1, "come");
+    }
+    for (int i = 0; i < APP_CROWD; i++)
+        wire_send_text(&w[i], "all");
+    larger = app_crowds[1].count > app_crowds[0].count;
+    assert_true(app_crowds[larger].count >= APP_CROWD / 2);
+    app_wait_until(app_crowds[larger].drained >= app_crowds[larger].count);
+    app_turn_loops(3);
+    assert_in_range(app_crowds[larger].most, 1, 8);
+    for (int i = 0; i < APP_CROWD; i++)
+        close(w[i].fd);
+}
+
 #define with_server(test) cmocka_unit_test_setup_teardown(test, start, stop)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        with_server(sockets_of_a_turn_have_a_share_of_it),
         with_server(messages_come_back),
         with_server(large_messages_come_back_whole),
         with_server(a_long_message_leaves_in_pieces_and_others_follow_it),
