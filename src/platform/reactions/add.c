@@ -139,7 +139,8 @@ static enum err reaction_tell(struct call *call, const struct reaction *r, bool 
 static enum err reaction_use(struct call *call, const struct reaction *r, bool burst)
 {
     bool new = false;
-    enum err e = reaction_add_user(call->tx, r->id, burst, call->caller->id, &new);
+    enum err e =
+        reaction_add_user(call->tx, call->target.message->id, r->id, burst, call->caller->id, &new);
 
     if (e || !new)
         return e;

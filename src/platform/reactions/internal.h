@@ -15,8 +15,8 @@ enum { MOST_REACTIONS = 20 }; /* different emoji under one message */
  * sees them; 0: nobody. */
 enum err reactions_load(struct tx *tx, snowflake user_id, struct list *messages);
 
-enum err reaction_add_user(struct tx *tx, snowflake id, bool burst, snowflake user_id,
-                           bool *ret_new);
+enum err reaction_add_user(struct tx *tx, snowflake message_id, snowflake id, bool burst,
+                           snowflake user_id, bool *ret_new);
 enum err reaction_remove_user(struct tx *tx, snowflake id, bool burst, snowflake user_id,
                               bool *ret_gone);
 /* Adds to what this lane has counted. */

@@ -10,14 +10,16 @@
 /* A page is a stretch of one channel: one query for all of it. An emoji that was taken off and
  * comes back has a new id, so that it stands last. */
 static const char REACTIONS_OF[] =
-    "select r.message_id, r.id, r.emoji_key, r.emoji_id, r.name, r.animated, c.normal, c.burst, "
-    "(select count(*) from reaction_users u where u.reaction_id = r.id and u.burst = 0 and "
-    "u.user_id = $4), "
-    "(select count(*) from reaction_users u where u.reaction_id = r.id and u.burst = 1 and "
-    "u.user_id = $4) "
+    "select r.message_id, r.id, r.emoji_key, r.emoji_id, r.name, r.animated, c.normal, c.burst "
     "from messages m join reactions r on r.message_id = m.id "
     "join reaction_counts c on c.reaction_id = r.id where m.channel_id = $1 and "
     "m.id between $2 and $3 and m.reacted = 1 order by r.message_id, r.id";
+
+/* And one for what the reader put there: a look for each message, not for each emoji. */
+static const char OWN_REACTIONS_OF[] =
+    "select u.message_id, u.reaction_id, u.burst from messages m join reaction_users u on "
+    "u.message_id = m.id and u.user_id = $4 where m.channel_id = $1 and m.id between $2 and $3 "
+    "and m.reacted = 1 order by u.message_id";
 
 static void read_reaction(const struct rows *r, struct reaction *ret)
 {
@@ -31,8 +33,6 @@ static void read_reaction(const struct rows *r, struct reaction *ret)
         .key = row_text(r, 2),
         .emoji = emoji,
         .count_details = arena_alloc(tx_arena(r->tx), sizeof(struct reaction_details)),
-        .me = row_int(r, 8) > 0,
-        .me_burst = row_int(r, 9) > 0,
     };
 }
 
@@ -75,6 +75,35 @@ static void drop_unused(struct list *reactions)
     reactions->count = kept;
 }
 
+/* What was taken off with its emoji is no reaction any more: nothing has its id. */
+static void mark_own(struct message *m, snowflake id, bool burst)
+{
+    struct reaction *r = m->reactions.value.items;
+
+    for (size_t i = 0; i < m->reactions.value.count; i++)
+        if (r[i].id == id) {
+            r[i].me |= !burst;
+            r[i].me_burst |= burst;
+        }
+}
+
+static enum err load_own(struct tx *tx, const struct value values[4], struct list *messages)
+{
+    struct message *m = NULL;
+    struct rows rows;
+    enum err e = tx_query(tx, OWN_REACTIONS_OF, values, 4, &rows);
+
+    if (e)
+        return e;
+    while (rows_next(&rows)) {
+        if (!m || m->id != row_id(&rows, 0))
+            m = message_of(messages, row_id(&rows, 0));
+        if (m)
+            mark_own(m, row_id(&rows, 1), row_bool(&rows, 2));
+    }
+    return rows_end(&rows);
+}
+
 enum err reactions_load(struct tx *tx, snowflake user_id, struct list *messages)
 {
     const struct message *all = messages->items;
@@ -88,9 +117,8 @@ enum err reactions_load(struct tx *tx, snowflake user_id, struct list *messages)
     }
     if (!last)
         return OK;
-    enum err e =
-        tx_query(tx, REACTIONS_OF,
-                 BIND(v_id(all->channel_id), v_id(first), v_id(last), v_id(user_id)), &rows);
+    const struct value values[] = { v_id(all->channel_id), v_id(first), v_id(last), v_id(user_id) };
+    enum err e = tx_query(tx, REACTIONS_OF, values, 3, &rows);
     if (e)
         return e;
     while (rows_next(&rows)) {
@@ -99,42 +127,45 @@ enum err reactions_load(struct tx *tx, snowflake user_id, struct list *messages)
         if (m)
             count_lane(&rows, &m->reactions.value);
     }
+    e = rows_end(&rows);
+    if (!e)
+        e = load_own(tx, values, messages);
     for (size_t i = 0; i < messages->count; i++) {
         struct opt_list *reactions = &((struct message *)messages->items)[i].reactions;
 
         drop_unused(&reactions->value);
         reactions->given = reactions->value.count ? GIVEN : ABSENT;
     }
-    return rows_end(&rows);
+    return e;
 }
 
 /* --- writing -------------------------------------------------------------------------- */
 
-static const char ADD_USER[] = "insert into reaction_users (reaction_id, burst, user_id) "
-                               "values ($1, $2, $3) on conflict do nothing";
+static const char ADD_USER[] =
+    "insert into reaction_users (reaction_id, burst, user_id, message_id) "
+    "values ($1, $2, $3, $4) on conflict do nothing";
 static const char REMOVE_USER[] =
     "delete from reaction_users where reaction_id = $1 and burst = $2 and user_id = $3";
 
-static enum err change_user(struct tx *tx, const char *sql, snowflake id, bool burst,
-                            snowflake user_id, bool *ret)
+enum err reaction_add_user(struct tx *tx, snowflake message_id, snowflake id, bool burst,
+                           snowflake user_id, bool *ret_new)
 {
-    int64_t changed = 0;
-    enum err e = tx_exec(tx, sql, BIND(v_id(id), v_int(burst), v_id(user_id)), &changed);
+    int64_t added = 0;
+    enum err e = tx_exec(tx, ADD_USER,
+                         BIND(v_id(id), v_int(burst), v_id(user_id), v_id(message_id)), &added);
 
-    *ret = changed > 0;
+    *ret_new = added > 0;
     return e;
-}
-
-enum err reaction_add_user(struct tx *tx, snowflake id, bool burst, snowflake user_id,
-                           bool *ret_new)
-{
-    return change_user(tx, ADD_USER, id, burst, user_id, ret_new);
 }
 
 enum err reaction_remove_user(struct tx *tx, snowflake id, bool burst, snowflake user_id,
                               bool *ret_gone)
 {
-    return change_user(tx, REMOVE_USER, id, burst, user_id, ret_gone);
+    int64_t gone = 0;
+    enum err e = tx_exec(tx, REMOVE_USER, BIND(v_id(id), v_int(burst), v_id(user_id)), &gone);
+
+    *ret_gone = gone > 0;
+    return e;
 }
 
 static const char TOUCH_MESSAGE[] = "update messages set reacted = 1 where id = $1";

@@ -195,7 +195,8 @@ static const char ADD_REACTION[] =
 static const char ADD_REACTION_COUNT[] =
     "insert into reaction_counts (reaction_id, lane, normal, burst) values ($1, 0, $2, 0)";
 static const char ADD_REACTION_USER[] =
-    "insert into reaction_users (reaction_id, burst, user_id) values ($1, 0, $2)";
+    "insert into reaction_users (reaction_id, burst, user_id, message_id) "
+    "select id, 0, cast($2 as bigint), message_id from reactions where id = $1";
 
 /* One emoji under a message, used by the guild's first members. */
 static enum err add_reaction(struct tx *tx, const struct seed_options *o, int64_t guild,

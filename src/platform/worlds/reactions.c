@@ -11,8 +11,9 @@ static const char EMOJI_MARKS[] = "select name, animated from emojis where id = 
 static const char ADD_REACTION[] =
     "insert into reactions (id, message_id, emoji_key, emoji_id, name, animated) "
     "values ($1, $2, $3, $4, $5, $6)";
-static const char ADD_USER[] = "insert into reaction_users (reaction_id, burst, user_id) "
-                               "values ($1, 0, $2) on conflict do nothing";
+static const char ADD_USER[] =
+    "insert into reaction_users (reaction_id, burst, user_id, message_id) select id, 0, "
+    "cast($2 as bigint), message_id from reactions where id = $1 on conflict do nothing";
 static const char ADD_COUNT[] =
     "insert into reaction_counts (reaction_id, lane, normal, burst) values ($1, 0, $2, 0)";
 static const char MARK_REACTED[] = "update messages set reacted = 1 where id = $1";
