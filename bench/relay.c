@@ -433,6 +433,7 @@ int main(int argc, char **argv)
         ours_start(&b, &br);
     else
         bare_start(&b, &bare);
+    usleep(500 * 1000); /* what they are told has been told */
     size_t bytes = (mallinfo2().uordblks - before) / b.count;
     bench_give_keys(&b);
     if (pthread_create(&listens, NULL, bench_listen, &b) != 0)

@@ -208,7 +208,6 @@ union media_address {
 };
 
 struct kept_message {
-    struct kept_message *next;
     struct relay_text *text;
     uint16_t seq;
 };
@@ -258,8 +257,8 @@ struct relay_seat {
     uint64_t peer; /* 0: none now */
     int version;
     uint16_t seq;
-    unsigned kept_count;
-    struct kept_message *kept, **kept_end;
+    struct kept_message *kept; /* a ring */
+    unsigned kept_first, kept_count, kept_cap;
     struct deadline away;
 };
 

@@ -41,34 +41,49 @@ void relay_text_write(const struct relay_text *t, unsigned seq, struct buf *out)
 
 /* --- numbers -------------------------------------------------------------------------- */
 
+static struct kept_message *outbox_at(const struct relay_seat *s, unsigned i)
+{
+    return &s->kept[(s->kept_first + i) % s->kept_cap];
+}
+
+/* Who has missed nothing holds nothing. */
 static void outbox_drop_first(struct relay_seat *s)
 {
-    struct kept_message *m = s->kept;
-
-    s->kept = m->next;
-    if (!s->kept)
-        s->kept_end = &s->kept;
-    s->kept_count--;
-    relay_text_unref(m->text);
-    mem_free(m);
+    relay_text_unref(outbox_at(s, 0)->text);
+    s->kept_first = (s->kept_first + 1) % s->kept_cap;
+    if (--s->kept_count)
+        return;
+    mem_free(s->kept);
+    s->kept = NULL;
+    s->kept_first = s->kept_cap = 0;
 }
 
 void outbox_clear(struct relay_seat *s)
 {
-    while (s->kept)
+    while (s->kept_count)
         outbox_drop_first(s);
+}
+
+static void outbox_grow(struct relay_seat *s)
+{
+    unsigned cap = s->kept_cap ? 2 * s->kept_cap : 4;
+    struct kept_message *larger = mem_new(cap * sizeof *larger);
+
+    for (unsigned i = 0; i < s->kept_count; i++)
+        larger[i] = *outbox_at(s, i);
+    mem_free(s->kept);
+    s->kept = larger;
+    s->kept_first = 0;
+    s->kept_cap = cap;
 }
 
 static void outbox_keep(struct relay_seat *s, struct relay_text *t)
 {
-    struct kept_message *m = mem_new(sizeof *m);
-
-    m->seq = s->seq;
-    m->text = relay_text_ref(t);
-    *s->kept_end = m;
-    s->kept_end = &m->next;
-    if (++s->kept_count > VOICE_KEPT)
+    if (s->kept_count == VOICE_KEPT)
         outbox_drop_first(s);
+    if (s->kept_count == s->kept_cap)
+        outbox_grow(s);
+    *outbox_at(s, s->kept_count++) = (struct kept_message){ relay_text_ref(t), s->seq };
 }
 
 static void outbox_post(const struct relay_seat *s, struct relay_text *t, unsigned seq)
@@ -97,52 +112,48 @@ void outbox_resumed(struct relay_seat *s)
     relay_text_unref(t);
 }
 
-static struct kept_message *outbox_find(const struct relay_seat *s, int64_t seq)
+/* Its place among those that are kept, or -1. */
+static int outbox_find(const struct relay_seat *s, int64_t seq)
 {
-    struct kept_message *m = s->kept;
-
-    while (m && m->seq != seq)
-        m = m->next;
-    return m;
+    for (unsigned i = 0; i < s->kept_count; i++)
+        if (outbox_at(s, i)->seq == seq)
+            return (int)i;
+    return -1;
 }
 
-/* The first message after that number; false: it is not there any more. */
-static bool outbox_after(const struct relay_seat *s, int64_t seq_ack,
-                         const struct kept_message **ret)
+/* The place of the first message after that number; false: it is not there any more. */
+static bool outbox_after(const struct relay_seat *s, int64_t seq_ack, unsigned *ret)
 {
-    const struct kept_message *last = outbox_find(s, seq_ack);
+    int last = outbox_find(s, seq_ack);
     int64_t next = seq_ack <= 0 ? 1 : seq_ack % UINT16_MAX + 1;
 
-    *ret = NULL;
+    *ret = s->kept_count;
     if (s->version < VOICE_NUMBERED || (seq_ack <= 0 ? 0 : seq_ack) == s->seq)
         return true;
-    *ret = last ? last->next : s->kept;
-    return last || (s->kept && s->kept->seq == next);
+    *ret = (unsigned)(last + 1);
+    return last >= 0 || (s->kept_count && outbox_at(s, 0)->seq == next);
 }
 
 bool outbox_holds(const struct relay_seat *s, int64_t seq_ack)
 {
-    const struct kept_message *m;
+    unsigned at;
 
-    return outbox_after(s, seq_ack, &m);
+    return outbox_after(s, seq_ack, &at);
 }
 
 void outbox_replay(struct relay_seat *s, int64_t seq_ack)
 {
-    const struct kept_message *m;
+    unsigned at;
 
-    outbox_after(s, seq_ack, &m);
-    for (; m; m = m->next)
-        outbox_post(s, m->text, m->seq);
+    outbox_after(s, seq_ack, &at);
+    for (; at < s->kept_count; at++)
+        outbox_post(s, outbox_at(s, at)->text, outbox_at(s, at)->seq);
 }
 
 void outbox_trim(struct relay_seat *s, int64_t seq_ack)
 {
-    if (!outbox_find(s, seq_ack))
-        return;
-    while (s->kept->seq != seq_ack)
+    for (int count = outbox_find(s, seq_ack) + 1; count > 0; count--)
         outbox_drop_first(s);
-    outbox_drop_first(s);
 }
 
 /* --- messages ------------------------------------------------------------------------- */

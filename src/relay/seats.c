@@ -160,7 +160,6 @@ static struct relay_seat *seat_new(struct relay_seats *all, const struct relay_c
     s->speaks = f->speaks;
     s->hears = f->hears;
     s->films = f->films;
-    s->kept_end = &s->kept;
     s->loop = c->loop;
     s->peer = c->peer;
     s->version = c->version;
