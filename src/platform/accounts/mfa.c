@@ -181,8 +181,9 @@ static struct str ticket_proof(const struct call *call, struct str said, snowfla
 struct str ticket_make(const struct call *call, const struct user *u, enum ticket_purpose purpose)
 {
     struct str mark = password_mark(call, u);
+    int64_t end = clock_s() + TICKET_LIFE_S;
     struct str said = str_printf(call->arena, "%llu.%lld.%.*s", (unsigned long long)u->id,
-                                 (long long)(clock_s() + TICKET_LIFE_S), STR_FMT(mark));
+                                 (long long)end, STR_FMT(mark));
 
     return STR_CONCAT(call->arena, said, STR("."), ticket_proof(call, said, u->id, purpose));
 }
