@@ -51,13 +51,18 @@ static void on_turn_end(struct loop *loop, void *arg)
 /* --- what the parts hear of each other ------------------------------------------------- */
 
 /* After each commit. */
-static void wire_announce(void *arg, const struct announcement *list)
+static void wire_announce_at(void *arg, int64_t position, const struct announcement *list)
 {
     const struct guildhall *g = arg;
 
     if (g->hooks.announce)
         g->hooks.announce(g->hooks.arg, list);
-    gateway_announce(g->gateway, list);
+    gateway_announce_at(g->gateway, position, list);
+}
+
+static void wire_announce(void *arg, const struct announcement *list)
+{
+    wire_announce_at(arg, 0, list);
 }
 
 static void wire_forgotten(void *arg, snowflake account, const unsigned char *token)
@@ -200,7 +205,7 @@ static struct gateway *make_gateway(struct guildhall *g)
         .source = g->hooks.source ? g->hooks.source : &gateway_source,
         .hooks = { g, wire_command, wire_session_ended },
         .public_url = c->public_url,
-        .parks = !parts_share(c),
+        .parks = true,
         .no_limits = !c->rate_limits,
         .traffic = workbench_traffic(g->workbench),
     };
@@ -235,7 +240,7 @@ enum err guildhall_start(const struct config *config, const struct guildhall_hoo
         goto fail;
     g->workbench = make_workbench(g);
     g->gateway = make_gateway(g);
-    e = parts_open_cluster(g, wire_announce);
+    e = parts_open_cluster(g, wire_announce_at);
     if (e)
         goto fail;
     g->web = (struct web){ .folder = config->web_files };

@@ -51,6 +51,11 @@ static void wire_others_forgot(void *arg, const struct forgotten *f)
     api_forget(((struct guildhall *)arg)->api, f);
 }
 
+static void wire_session_move(void *arg, const struct session_move *m)
+{
+    gateway_move(((struct guildhall *)arg)->gateway, m);
+}
+
 static void wire_fresh(void *arg, int64_t until)
 {
     auth_set_fresh(((struct guildhall *)arg)->auth, until);
@@ -89,8 +94,8 @@ static struct str settings_digest(const struct config *c, struct arena *arena)
     return str_hex(arena, digest, sizeof digest);
 }
 
-enum err parts_open_cluster(struct guildhall *g,
-                            void (*announce)(void *arg, const struct announcement *list))
+enum err parts_open_cluster(struct guildhall *g, void (*announce)(void *arg, int64_t position,
+                                                                  const struct announcement *list))
 {
     struct arena *arena = arena_new();
     struct cluster_options options = {
@@ -101,6 +106,7 @@ enum err parts_open_cluster(struct guildhall *g,
         .bus = bus_is_nats(g->config) ? str_of(g->config->bus) : STR(""),
         .arg = g,
         .announce = announce,
+        .move = wire_session_move,
         .forget = wire_others_forgot,
         .fresh = wire_fresh,
         .sessions = wire_session_count,
@@ -111,6 +117,8 @@ enum err parts_open_cluster(struct guildhall *g,
     auth_derive(g->auth, "bus", 0, STR(""), options.bus_key, sizeof options.bus_key);
     if (parts_share(g->config))
         e = cluster_open(&options, &g->cluster);
+    if (g->cluster)
+        gateway_share(g->gateway, g->cluster);
     arena_free(arena);
     return e;
 }

@@ -81,8 +81,8 @@ bool parts_share(const struct config *config);
 /* False after a sentence in the log: the configuration does not allow it. */
 bool parts_can_share(const struct config *config);
 /* What is committed is told by announce, wherever it was. */
-enum err parts_open_cluster(struct guildhall *g,
-                            void (*announce)(void *arg, const struct announcement *list));
+enum err parts_open_cluster(struct guildhall *g, void (*announce)(void *arg, int64_t position,
+                                                                  const struct announcement *list));
 void parts_cluster_metrics(const struct guildhall *g, struct buf *out);
 
 /* metrics_port.c: the listener of --metrics-listen, if there is to be one. */

@@ -25,16 +25,29 @@ static void tell_frame(void *arg, int64_t position, const struct frame *f)
         tail_hurry(c); /* who revoked it waits for us */
     }
     if (f->announced)
-        c->options.announce(c->options.arg, f->announced);
+        c->options.announce(c->options.arg, position, f->announced);
+    /* After what was before it: who gives a session away has told it all of that. */
+    if (f->move && (f->move->from == c->identity || f->move->to == c->identity))
+        c->options.move(c->options.arg, f->move);
 }
 
 void cluster_log(struct cluster *c, struct tx *tx, struct announcement *announced,
                  struct forgotten *forgotten)
 {
-    struct frame f = { c->identity, announced, forgotten };
+    struct frame f = { c->identity, announced, forgotten, NULL };
 
     if (frame_is_needed(&f))
         tx_log(tx, frame_encode(&f, tx_arena(tx)));
+}
+
+static void offer_own(struct cluster *c, const struct work *w, const struct frame *f)
+{
+    atomic_fetch_add(&c->frames_own, 1);
+    cluster_wire_send(c, w->position, w->log);
+    line_offer(c->line, w->position, w->log, f);
+    /* Somebody else's stands before it and is in the log already, or soon. */
+    if (line_next(c->line) <= w->position)
+        tail_look_soon(c);
 }
 
 /* Nobody reads it from the log: who is not reached now never hears of it. */
@@ -46,25 +59,45 @@ static void tell_fleeting(struct cluster *c, struct frame *f)
         cluster_wire_send(c, 0, frame_encode(f, arena));
         arena_free(arena);
     }
-    c->options.announce(c->options.arg, f->announced);
+    c->options.announce(c->options.arg, 0, f->announced);
 }
 
 void cluster_committed(struct cluster *c, const struct work *w, struct announcement *announced,
                        struct forgotten *forgotten)
 {
-    struct frame f = { c->identity, announced, forgotten };
+    struct frame f = { c->identity, announced, forgotten, NULL };
 
     if (!w->position) {
         if (announced)
             tell_fleeting(c, &f);
         return;
     }
-    atomic_fetch_add(&c->frames_own, 1);
-    cluster_wire_send(c, w->position, w->log);
-    line_offer(c->line, w->position, w->log, &f);
-    /* Somebody else's stands before it and is in the log already, or soon. */
-    if (line_next(c->line) <= w->position)
-        tail_look_soon(c);
+    offer_own(c, w, &f);
+}
+
+void cluster_log_move(struct cluster *c, struct tx *tx, const struct session_move *m)
+{
+    struct frame f = { .origin = c->identity, .move = m };
+
+    tx_log(tx, frame_encode(&f, tx_arena(tx)));
+}
+
+void cluster_moved(struct cluster *c, const struct work *w, const struct session_move *m)
+{
+    struct frame f = { .origin = c->identity, .move = m };
+
+    if (w->position)
+        offer_own(c, w, &f);
+}
+
+uint32_t cluster_identity(const struct cluster *c)
+{
+    return c->identity;
+}
+
+int64_t cluster_position(const struct cluster *c)
+{
+    return line_next(c->line) - 1;
 }
 
 /* --- the beginning -------------------------------------------------------------------- */

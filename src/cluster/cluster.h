@@ -32,7 +32,8 @@ struct cluster_options {
     unsigned char bus_key[32]; /* who has it may tell us what happened */
     void *arg;
     /* In the order of positions, one after the other, from any thread. */
-    void (*announce)(void *arg, const struct announcement *list);
+    void (*announce)(void *arg, int64_t position, const struct announcement *list);
+    void (*move)(void *arg, const struct session_move *m); /* of this server's sessions, or to it */
     void (*forget)(void *arg, const struct forgotten *f);
     /* Until then (clock_mono) nothing is unknown here that was revoked elsewhere. */
     void (*fresh)(void *arg, int64_t until);
@@ -55,6 +56,12 @@ void cluster_log(struct cluster *c, struct tx *tx, struct announcement *announce
 /* It has committed: tells it here, in its turn. From any thread. */
 void cluster_committed(struct cluster *c, const struct work *w, struct announcement *announced,
                        struct forgotten *forgotten);
+/* The same two for a session that moves. */
+void cluster_log_move(struct cluster *c, struct tx *tx, const struct session_move *m);
+void cluster_moved(struct cluster *c, const struct work *w, const struct session_move *m);
+uint32_t cluster_identity(const struct cluster *c);
+/* All before it has been told when the cluster starts. */
+int64_t cluster_position(const struct cluster *c);
 
 /* Something that waits until every node has come to a position, or may be taken to have: its
  * post is posted to the loop then. */

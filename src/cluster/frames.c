@@ -6,13 +6,13 @@
 #include "base/serial.h"
 #include "model/facts.h"
 
-enum { VERSION = 1, MAX_FRAME = 256 * 1024 * 1024, ONE = 1, OF_APPS = 2 };
+enum { VERSION = 2, MAX_FRAME = 256 * 1024 * 1024, ONE = 1, OF_APPS = 2 };
 
 static const char MAGIC[] = { 'G', 'H', 'L', VERSION };
 
 bool frame_is_needed(const struct frame *f)
 {
-    if (f->forgotten)
+    if (f->forgotten || f->move)
         return true;
     for (const struct announcement *a = f->announced; a; a = a->next)
         if (!(event_info(a->event)->flags & EVENT_FLEETING))
@@ -60,6 +60,15 @@ static void put_forgotten(struct buf *b, const struct forgotten *f)
     buf_add(b, f->session, sizeof f->session);
 }
 
+static void put_move(struct buf *b, const struct session_move *m)
+{
+    serial_put(b, m->kind);
+    serial_put(b, m->from);
+    serial_put(b, m->to);
+    serial_put(b, m->number);
+    serial_put_bytes(b, str_of(m->id));
+}
+
 struct str frame_encode(const struct frame *f, struct arena *arena)
 {
     uint64_t announced = 0, forgotten = 0;
@@ -74,10 +83,13 @@ struct str frame_encode(const struct frame *f, struct arena *arena)
     serial_put(&b, f->origin);
     serial_put(&b, forgotten);
     serial_put(&b, announced);
+    serial_put(&b, f->move != NULL);
     for (const struct forgotten *o = f->forgotten; o; o = o->next)
         put_forgotten(&b, o);
     for (const struct announcement *a = f->announced; a; a = a->next)
         put_announcement(&b, a);
+    if (f->move)
+        put_move(&b, f->move);
     return buf_take(&b, arena);
 }
 
@@ -162,6 +174,25 @@ static struct forgotten *get_forgotten(struct frame_reader *r)
     return f;
 }
 
+static const struct session_move *get_move(struct frame_reader *r)
+{
+    struct session_move *m = arena_alloc(r->arena, sizeof *m);
+    uint64_t kind = serial_get(&r->in);
+
+    r->in.bad |= kind > MOVE_GONE;
+    m->kind = r->in.bad ? MOVE_GONE : (enum session_move_kind)kind;
+    m->from = (uint32_t)serial_get(&r->in);
+    m->to = (uint32_t)serial_get(&r->in);
+    m->number = serial_get(&r->in);
+    struct str id = serial_get_bytes(&r->in);
+    r->in.bad |= id.n >= sizeof m->id;
+    *m->id = 0;
+    if (id.n && !r->in.bad)
+        memcpy(m->id, id.p, id.n);
+    m->id[r->in.bad ? 0 : id.n] = 0;
+    return m;
+}
+
 bool frame_decode(struct str bytes, struct arena *arena, struct frame *ret)
 {
     struct frame_reader r = { .in = { .rest = bytes }, .arena = arena };
@@ -172,11 +203,14 @@ bool frame_decode(struct str bytes, struct arena *arena, struct frame *ret)
         return false;
     ret->origin = (uint32_t)serial_get(&r.in);
     uint64_t forgotten = serial_get(&r.in), announced = serial_get(&r.in);
+    bool moves = serial_get(&r.in) != 0;
     struct forgotten **f = &ret->forgotten;
     for (; forgotten && !r.in.bad; forgotten--, f = &(*f)->next)
         *f = get_forgotten(&r);
     struct announcement **a = &ret->announced;
     for (; announced && !r.in.bad; announced--, a = &(*a)->next)
         *a = get_announcement(&r);
+    if (moves)
+        ret->move = get_move(&r);
     return !r.in.bad && !r.in.rest.n;
 }

@@ -19,10 +19,19 @@ struct forgotten {
     snowflake application; /* instead: all that this one holds; 0: none */
 };
 
+/* A session that one server wants from another, or that is there for it. */
+struct session_move {
+    enum session_move_kind { MOVE_ASK, MOVE_GIVEN, MOVE_GONE } kind;
+    uint32_t from, to; /* identities of the two servers */
+    uint64_t number;
+    char id[33]; /* of the session, as its client knows it */
+};
+
 struct frame {
     uint32_t origin; /* identity of the server whose commit it is */
     struct announcement *announced;
     struct forgotten *forgotten;
+    const struct session_move *move; /* or NULL */
 };
 
 /* Whether others have to hear of it at all: what only fleeting events would say is not kept. */

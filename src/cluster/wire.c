@@ -85,7 +85,7 @@ static void wire_hear_fleeting(struct cluster *c, struct str bytes)
     struct frame f;
 
     if (frame_decode(bytes, arena, &f) && f.announced)
-        c->options.announce(c->options.arg, f.announced);
+        c->options.announce(c->options.arg, 0, f.announced);
     arena_free(arena);
 }
 

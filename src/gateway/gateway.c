@@ -4,10 +4,13 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "cluster/cluster.h"
 #include "gateway/commands/opcodes.h"
+#include "gateway/fanout/bus.h"
 #include "gateway/fanout/dispatch.h"
 #include "gateway/greeting/greeting.h"
 #include "gateway/greeting/guilds.h"
+#include "gateway/greeting/moves.h"
 #include "gateway/parking.h"
 #include "gateway/presence/presence.h"
 #include "gateway/sessions/hub.h"
@@ -25,6 +28,7 @@ const struct gateway_upcalls gateway_upcalls = {
     .sessions_changed = sessions_changed,
     .guild_join = guild_join,
     .handovers_continue = handovers_continue,
+    .fetch_again = fetch_again,
     .opcode_find = opcode_find,
 };
 
@@ -34,12 +38,27 @@ struct gateway *gateway_new(const struct gateway_options *options)
 
     g->options = *options;
     map_init(&g->sessions);
+    map_init(&g->arriving);
     map_init(&g->accounts);
     map_init(&g->strangers);
     dialects_init(&g->dialects);
     pthread_mutex_init(&g->lock, NULL);
     pthread_mutex_init(&g->publishing, NULL);
     return g;
+}
+
+void gateway_share(struct gateway *g, struct cluster *c)
+{
+    g->cluster = c;
+    g->published = (uint64_t)cluster_position(c) << NUMBERS_OF_POSITION;
+}
+
+void gateway_move(struct gateway *g, const struct session_move *m)
+{
+    if (m->kind == MOVE_ASK && m->from == cluster_identity(g->cluster))
+        give_asked(g, m);
+    else if (m->kind != MOVE_ASK && m->to == cluster_identity(g->cluster))
+        fetch_heard(g, m);
 }
 
 static void make_hub(struct loop *loop, void *arg)
@@ -130,8 +149,11 @@ static void wait_for_loads(struct gateway *g, unsigned count)
 static void end_hub(struct loop *loop, void *arg)
 {
     struct gateway *g = arg;
+    struct hub *h = g->hubs[loop_index(loop)];
 
-    hub_free(g->hubs[loop_index(loop)]);
+    gives_drop(h);
+    fetches_drop(h);
+    hub_free(h);
     g->hubs[loop_index(loop)] = NULL;
 }
 
@@ -162,6 +184,7 @@ void gateway_free(struct gateway *g)
         account_free(a);
     dialects_clear(&g->dialects);
     map_clear(&g->sessions);
+    map_clear(&g->arriving);
     map_clear(&g->accounts);
     map_clear(&g->strangers);
     pthread_mutex_destroy(&g->lock);

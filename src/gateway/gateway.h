@@ -13,8 +13,10 @@
 #include "net/server.h"
 #include "store/store.h"
 
+struct cluster;
 struct gateway;
 struct ready_shape;
+struct session_move;
 struct traffic;
 
 /* Whom something is shown to. */
@@ -46,6 +48,19 @@ struct parked_session {
     uint64_t number;
     snowflake user_id;
     int64_t until_ms;
+    struct str body;
+};
+
+/* Which server of a cluster has a session. */
+struct session_home {
+    bool found;
+    uint32_t identity; /* 0: none, it is put away */
+    bool alive;        /* that server */
+};
+
+/* A row of the log. */
+struct log_row {
+    int64_t position;
     struct str body;
 };
 
@@ -97,6 +112,18 @@ struct gateway_source {
     /* In a write transaction: takes one; empty: there is none. */
     enum err (*take_parked)(struct tx *tx, uint64_t number, snowflake user_id, int64_t now_ms,
                             struct str *ret);
+    /* In a cluster, in write transactions: a server has a session, has it no more, gives it to
+     * another one (false: it was not there any more). */
+    enum err (*home_note)(struct tx *tx, uint64_t number, snowflake user_id, uint32_t identity);
+    enum err (*home_forget)(struct tx *tx, uint64_t number, uint32_t identity);
+    enum err (*home_move)(struct tx *tx, uint64_t number, uint32_t from, uint32_t to, bool *ret);
+    enum err (*home_find)(struct tx *tx, uint64_t number, snowflake user_id,
+                          struct session_home *ret);
+    /* Forgets what servers had that are gone, this one included. */
+    enum err (*homes_tidy)(struct tx *tx, uint32_t identity, int64_t now_ms);
+    /* Rows (struct log_row) after a position up to another one, the first so many. */
+    enum err (*log_rows)(struct tx *tx, int64_t after, int64_t last, int64_t limit,
+                         struct list *ret);
 };
 
 /* A session as hooks see it. */
@@ -132,6 +159,8 @@ struct gateway_options {
 };
 
 struct gateway *gateway_new(const struct gateway_options *options);
+/* There are other servers, to and from whom sessions move. Before gateway_start. */
+void gateway_share(struct gateway *g, struct cluster *c);
 /* Once the loops run, before the server listens. */
 void gateway_start(struct gateway *g, struct loops *loops);
 /* Before anything can happen: from now on sessions that were put away by the last server may
@@ -151,6 +180,11 @@ bool gateway_upgrade(struct gateway *g, const struct http_request *r,
 
 /* Publishes, from any thread; in the order of the calls. */
 void gateway_announce(struct gateway *g, const struct announcement *list);
+/* The same of a position of the log (0: none). Numbers of events come from positions, so that
+ * they are the same on all servers of a cluster. */
+void gateway_announce_at(struct gateway *g, int64_t position, const struct announcement *list);
+/* What another server says of a session, in the order of the log. From any thread. */
+void gateway_move(struct gateway *g, const struct session_move *m);
 /* A credential of the account is no longer good: the sessions that were begun or last
  * resumed with it are closed with 4004. token NULL: all of the account's. From any thread. */
 void gateway_forget(struct gateway *g, snowflake account, const unsigned char *token);

@@ -1,6 +1,7 @@
 /* parking.c - sessions are put away when a server stops, for the next one.
  *
- * They lie in the store, as nothing can happen there while no server runs. They are written in
+ * They lie in the store, where nothing happens while no server runs, or all that happens is in the
+ * log of a cluster. They are written in
  * pieces, so that neither a loop nor the store is held for long; when it takes too long the rest
  * of them ends, and their clients begin anew. */
 #include "gateway/parking.h"
@@ -8,6 +9,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "cluster/cluster.h"
 #include "gateway/greeting/session_bytes.h"
 #include "gateway/sessions/hub.h"
 #include "gateway/sessions/registry.h"
@@ -67,9 +69,21 @@ static void pack_piece(struct loop *loop, void *arg)
         struct session *s = container_of(p->at, struct session, link);
 
         p->at = p->at->next;
+        s->seen = h->position;
         s->parked = pack_session(p, s);
     }
     p->last = p->at == &h->sessions;
+}
+
+/* In a cluster whoever of the others is asked for it takes it up. */
+static enum err park_one(const struct gateway *g, struct tx *tx, const struct parked_session *p)
+{
+    const struct gateway_source *source = g->options.source;
+    bool moved = true;
+    enum err e =
+        g->cluster ? source->home_move(tx, p->number, cluster_identity(g->cluster), 0, &moved) : OK;
+
+    return !e && moved ? source->park(tx, p) : e;
 }
 
 static enum err write_piece(struct tx *tx, void *arg)
@@ -78,7 +92,7 @@ static enum err write_piece(struct tx *tx, void *arg)
     enum err e = OK;
 
     for (size_t i = 0; i < p->count && !e; i++)
-        e = p->gateway->options.source->park(tx, &p->sessions[i]);
+        e = park_one(p->gateway, tx, &p->sessions[i]);
     return e;
 }
 
@@ -126,6 +140,13 @@ static enum err close_parking(struct tx *tx, void *arg)
     return ((struct gateway *)arg)->options.source->close_parking(tx);
 }
 
+static enum err tidy_homes(struct tx *tx, void *arg)
+{
+    const struct gateway *g = arg;
+
+    return g->options.source->homes_tidy(tx, cluster_identity(g->cluster), clock_ms());
+}
+
 void parking_fill(struct gateway *g, unsigned loops)
 {
     struct arena *arena = arena_new();
@@ -133,11 +154,12 @@ void parking_fill(struct gateway *g, unsigned loops)
     enum err e = OK;
 
     if (g->options.parks && g->session_count) {
-        e = drop_old(g, arena);
+        e = g->cluster ? OK : drop_old(g, arena);
         for (unsigned i = 0; i < loops && !e; i++)
             e = park_loop(g, i, arena, until);
         if (!e)
-            e = store_run(g->options.store, STORE_WRITE, arena, close_parking, g);
+            e = store_run(g->options.store, STORE_WRITE, arena,
+                          g->cluster ? tidy_homes : close_parking, g);
         if (e)
             log_warn("gateway: sessions could not be put away; their clients begin anew");
     }
@@ -170,8 +192,11 @@ void gateway_wake(struct gateway *g)
     struct parking_open o = { .source = g->options.source };
     struct arena *arena = arena_new();
 
-    if (g->options.parks && !store_run(g->options.store, STORE_WRITE, arena, open_parking, &o) &&
-        o.some)
+    if (g->cluster) {
+        if (store_run(g->options.store, STORE_WRITE, arena, tidy_homes, g))
+            log_warn("gateway: what other servers left of their sessions stays for now");
+    } else if (g->options.parks &&
+               !store_run(g->options.store, STORE_WRITE, arena, open_parking, &o) && o.some)
         for (unsigned i = 0; i < g->hub_count; i++)
             loop_call(g->hubs[i]->loop, record_hub, g);
     arena_free(arena);

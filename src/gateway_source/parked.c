@@ -16,7 +16,9 @@ enum err parked_drop(struct tx *tx, bool *ret_more)
 }
 
 static const char ADD[] = "insert into parked_sessions (number, user_id, until_ms, body) "
-                          "values ($1, $2, $3, $4)";
+                          "values ($1, $2, $3, $4) on conflict (number) do update set "
+                          "user_id = excluded.user_id, until_ms = excluded.until_ms, "
+                          "body = excluded.body";
 
 enum err parked_add(struct tx *tx, const struct parked_session *p)
 {

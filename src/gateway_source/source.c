@@ -1,5 +1,6 @@
 /* source.c - what the gateway asks of the platform. */
 #include "gateway_source/gateway_source.h"
+#include "gateway_source/homes.h"
 #include "gateway_source/parked.h"
 
 #include "model/ids.h"
@@ -194,4 +195,10 @@ const struct gateway_source gateway_source = {
     .close_parking = parked_close,
     .open_parking = parked_open,
     .take_parked = parked_take,
+    .home_note = home_row_note,
+    .home_forget = home_row_forget,
+    .home_move = home_row_move,
+    .home_find = home_row_find,
+    .homes_tidy = home_rows_tidy,
+    .log_rows = log_rows_read,
 };

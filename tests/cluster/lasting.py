@@ -55,11 +55,14 @@ class Socket:
                 else struct.pack(">BH", 0x80 | 126, len(text)))
         self.socket.sendall(b"\x81" + size + bytes(4) + text.encode())
 
-    def close(self):
+    def shut(self):
         try:
             self.socket.shutdown(socket.SHUT_RDWR)
         except OSError:
             pass
+
+    def close(self):
+        self.shut()
         self.socket.close()
 
 
@@ -70,6 +73,7 @@ class Lasting:
         self.ports, self.token = ports, token
         self.session_id, self.sequence = None, 0
         self.events, self.resumed, self.anew, self.trouble = [], 0, 0, None
+        self.last_error = None
         self.longest, self.lost_at = 0, None  # seconds from a loss to RESUMED
         self.changed, self.ending, self.socket = threading.Condition(), False, None
         self.thread = threading.Thread(target=self._live, daemon=True)
@@ -80,7 +84,8 @@ class Lasting:
         while not self.ending:
             try:
                 self._one_life(random.choice(self.ports()))
-            except (OSError, ValueError, IndexError):
+            except (OSError, ValueError, IndexError) as error:
+                self.last_error = str(error)
                 self.lost_at = self.lost_at or time.monotonic()
                 time.sleep(0.02)
             except Failed as error:
@@ -137,7 +142,7 @@ class Lasting:
                 left = deadline - time.monotonic()
                 if self.trouble or left <= 0 or not self.changed.wait(left):
                     raise Failed(f"{words}: heard {len(self.events)} events, resumed "
-                                 f"{self.resumed} times, {self.trouble}")
+                                 f"{self.resumed} times, {self.trouble}, last {self.last_error}")
 
     def wait_for(self, text):
         self.wait(lambda: text in self.contents(), text)
@@ -147,9 +152,9 @@ class Lasting:
             return [d["content"] for t, d in self.events if t == "MESSAGE_CREATE"]
 
     def lose(self):
-        """Its connection breaks."""
-        if self.socket:
-            self.socket.close()
+        """Its connection breaks. The descriptor is its thread's to close."""
+        if at_hand := self.socket:
+            at_hand.shut()
 
     def close(self):
         self.ending = True

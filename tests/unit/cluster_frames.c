@@ -53,7 +53,14 @@ static struct str make_frame(struct arena *a)
     struct forgotten one = {
         .next = &app, .account = 30, .one = true, .session = { 1, 2, 3, 4, 5, 6, 7, 8 }
     };
-    struct frame f = { .origin = 0x80200001, .announced = &first, .forgotten = &one };
+    static const struct session_move move = { .kind = MOVE_GIVEN,
+                                              .from = 0x80200001,
+                                              .to = 0x80400002,
+                                              .number = 0xfedcba9876543210,
+                                              .id = "0123456789abcdef0123456789abcdef" };
+    struct frame f = {
+        .origin = 0x80200001, .announced = &first, .forgotten = &one, .move = &move
+    };
 
     return frame_encode(&f, a);
 }
@@ -67,6 +74,11 @@ static void a_frame_says_what_was_put_into_it(void **state)
     assert_true(frame_decode(make_frame(a), a, &f));
     assert_int_equal(f.origin, 0x80200001);
     const struct announcement *n = f.announced;
+    assert_non_null(f.move);
+    assert_int_equal(f.move->kind, MOVE_GIVEN);
+    assert_true(f.move->from == 0x80200001 && f.move->to == 0x80400002);
+    assert_true(f.move->number == 0xfedcba9876543210);
+    assert_string_equal(f.move->id, "0123456789abcdef0123456789abcdef");
     assert_int_equal(n->event, EVENT_GUILD_MEMBER_UPDATE);
     assert_int_equal(n->to.kind, SUBJECT_GUILD);
     assert_int_equal(n->to.id, 1);

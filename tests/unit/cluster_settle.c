@@ -24,9 +24,9 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static snowflake told[64];
 static size_t told_count;
 
-static void hear_announced(void *arg, const struct announcement *list)
+static void hear_announced(void *arg, int64_t position, const struct announcement *list)
 {
-    (void)arg;
+    (void)arg, (void)position;
     pthread_mutex_lock(&lock);
     told[told_count++] = list->guild_id;
     pthread_mutex_unlock(&lock);

@@ -31,6 +31,8 @@ struct handover {
     struct guild_facts *facts;
     size_t guild_count;
     struct seen_channels seen, changes; /* of a person: at the giver, and what is other here */
+    struct news **missed; /* what came before since, for one from another server; or NULL */
+    size_t missed_count;
 };
 
 /* Notes from now on what the loop of the socket sees. */
@@ -38,6 +40,11 @@ struct handover *handover_new(struct resumption *r, struct hub *from);
 /* The session is there, or is not: gives it seats and tells it what it missed. */
 void handover_arrive(struct handover *h);
 void handover_end(struct handover *h, struct session *s);
+
+/* Closes the socket that it has now, if any. */
+void session_take_from_peer(struct session *s);
+/* Makes the session from bytes, for handover_arrive; false: they are not of this session. */
+bool handover_unpack(struct handover *h, struct str bytes);
 
 /* wake.c: looks whether it was put away; answers the client. */
 void wake_begin(struct resumption *r);

@@ -5,6 +5,7 @@
 #include "gateway/capabilities.h"
 #include "gateway/greeting/identification.h"
 #include "gateway/presence/presence.h"
+#include "gateway/sessions/homes.h"
 #include "gateway/sessions/hub.h"
 #include "gateway/sessions/peer.h"
 #include "gateway/sessions/registry.h"
@@ -303,6 +304,8 @@ static void ready_finish(struct load *l, enum err e)
     if (s->bot && s->intents & INTENT(GUILD_PRESENCES))
         atomic_fetch_add(&g->watchers, 1);
     presence_begin(s, s->bot ? NULL : &i->friends);
+    if (g->cluster)
+        home_note(s);
     atomic_fetch_add(&g->identified, 1);
     identification_free(i);
 }

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "gateway/fanout/dispatch.h"
 #include "gateway/greeting/handover.h"
+#include "gateway/greeting/moves.h"
 #include "gateway/sessions/errands.h"
 #include "gateway/sessions/hub.h"
 #include "gateway/sessions/peer.h"
@@ -31,7 +32,7 @@ static bool is_late(const struct session *s, const struct resumption *r)
     return s->peer && s->turn > r->turn;
 }
 
-static void take_from_peer(struct session *s)
+void session_take_from_peer(struct session *s)
 {
     struct peer *old = s->peer;
 
@@ -62,7 +63,7 @@ static void answer_peer(struct peer *p, const struct resumption *r, struct sessi
         peer_close(p, CLOSE_BAD_SEQUENCE, "invalid sequence");
         return;
     }
-    take_from_peer(s);
+    session_take_from_peer(s);
     if (s->seq - r->seq > s->replay.count) {
         session_end(s);
         session_invalid(p);
@@ -137,7 +138,7 @@ static void resume_give(struct handover *h)
     bool theirs = is_theirs(s, h->resumption);
     h->resumption->late = theirs && is_late(s, h->resumption);
     if (theirs && !h->resumption->late) {
-        take_from_peer(s);
+        session_take_from_peer(s);
         h->session = s;
         pack_seats(h, s);
         s->seen = h->from->position;
@@ -166,6 +167,9 @@ static bool may_give(const struct handover *o, struct hub *h)
 
     if (!s && registry_home(h->gateway, o->resumption->number) == h)
         return false;
+    /* One that goes to another server is asked for there, when it has gone. */
+    if (s && s->moving)
+        return false;
     return h->position >= o->least && h->position == h->begun && !h->running &&
            !(s && errands_stepping(s));
 }
@@ -181,6 +185,7 @@ void handovers_continue(struct hub *h)
         if (may_give(o, h))
             resume_give(o);
     }
+    gives_continue(h);
 }
 
 /* --- the receiver --------------------------------------------------------------------- */
@@ -210,6 +215,9 @@ void handover_end(struct handover *h, struct session *s)
     stop_expecting(h);
     resume_answer(h->resumption, s);
     mem_free(h->facts);
+    for (size_t i = 0; i < h->missed_count; i++)
+        news_unref(h->missed[i]);
+    mem_free(h->missed);
     seen_channels_clear(&h->seen);
     seen_channels_clear(&h->changes);
     mem_free(h);
@@ -256,6 +264,8 @@ static void catch_up(struct handover *h, struct session *s)
     struct news *n;
 
     seen_channels_tell(&h->changes, s);
+    for (size_t i = 0; i < h->missed_count; i++)
+        dispatch_to(s, h->missed[i]);
     for (uint64_t i = recent_after(r, h->since, s->seen); (n = recent_at(r, i)); i++)
         dispatch_to(s, n);
     if (!s->peer) /* a newer socket may have it already */
@@ -341,8 +351,23 @@ static void resume_settle(struct load *l, enum err e)
     hub_load_now(h->to, &h->load);
 }
 
+/* It has left the loop where it was, for another server or for good: the store knows. */
+static bool follow_away(struct handover *h)
+{
+    struct resumption *r = h->resumption;
+
+    if (!h->from || !h->to->gateway->cluster || r->late || !r->greeting.peer)
+        return false;
+    stop_expecting(h);
+    mem_free(h);
+    fetch_begin(r);
+    return true;
+}
+
 void handover_arrive(struct handover *h)
 {
+    if (!h->session && follow_away(h))
+        return;
     if (!h->session) {
         handover_end(h, NULL);
         return;
@@ -386,9 +411,14 @@ static void resume_known(struct greeting *g)
     struct hub *home = registry_home(here->gateway, r->number);
     struct session *s = registry_local(here, r->number);
 
-    /* A session that is on its way to this loop is asked for here, too, and waited for. */
-    if (home && !s) {
+    /* A session that is on its way to this loop is asked for here, too, and waited for; so is one
+     * that is about to leave it. */
+    if (home && (!s || s->moving)) {
         resume_ask(home, r);
+        return;
+    }
+    if (!s && r->id[0] && here->gateway->cluster) {
+        fetch_begin(r);
         return;
     }
     if (!s && here->recording) {

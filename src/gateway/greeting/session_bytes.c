@@ -151,6 +151,18 @@ bool session_write(struct session *s, const struct session_places *places,
     return !buf_full(out);
 }
 
+bool session_bytes_seen(struct str bytes, uint64_t *ret)
+{
+    struct serial_reader r = { .rest = bytes };
+
+    serial_get_raw(&r, sizeof SESSION_MAGIC);
+    serial_get_bytes(&r); /* id, account, kind */
+    serial_get(&r);
+    serial_get(&r);
+    *ret = serial_get(&r);
+    return !r.bad;
+}
+
 static void numbers_get(struct serial_reader *r, struct session *s)
 {
     s->seen = serial_get(r);

@@ -27,6 +27,9 @@ struct session_limits {
 bool session_write(struct session *s, const struct session_places *places,
                    const struct session_limits *limits, struct buf *out);
 
+/* The number of the last event that it was told of. */
+bool session_bytes_seen(struct str bytes, uint64_t *ret);
+
 /* A session in no list and without seats, for session_attach; NULL: these are no such bytes, or
  * not of a session with this id of this account. */
 struct session *session_read(struct hub *h, const struct caller *caller, const char *id,

@@ -24,7 +24,7 @@ static enum err wake_read(struct load *l, struct tx *tx)
                                                         clock_ms(), &w->bytes);
 }
 
-static void wake_places(struct handover *h, const struct session_places *p)
+static void unpack_places(struct handover *h, const struct session_places *p)
 {
     h->facts = mem_new((p->count + 1) * sizeof *h->facts);
     for (size_t i = 0; i < p->count; i++)
@@ -33,8 +33,7 @@ static void wake_places(struct handover *h, const struct session_places *p)
     mem_free(p->guilds);
 }
 
-/* Numbers of events begin anew with the process: whatever this one has told is later. */
-static void wake_session(struct handover *h, struct str bytes)
+bool handover_unpack(struct handover *h, struct str bytes)
 {
     const struct resumption *r = h->resumption;
     struct session_places places;
@@ -42,15 +41,14 @@ static void wake_session(struct handover *h, struct str bytes)
         bytes.n ? session_read(h->to, &r->greeting.caller, r->id, bytes, &places) : NULL;
 
     if (!s)
-        return;
-    wake_places(h, &places);
-    s->seen = 0;
-    s->presences = 0;
+        return false;
+    unpack_places(h, &places);
     s->ready = true;
     h->session = s;
     registry_put(h->to->gateway, s);
     if (s->bot && s->intents & INTENT(GUILD_PRESENCES))
         atomic_fetch_add(&h->to->gateway->watchers, 1);
+    return true;
 }
 
 static void wake_done(struct load *l, enum err e)
@@ -58,8 +56,9 @@ static void wake_done(struct load *l, enum err e)
     struct waking *w = container_of(l, struct waking, load);
     struct handover *h = w->handover;
 
-    if (!e && h->to->recording)
-        wake_session(h, w->bytes);
+    /* Numbers of events begin anew with the process: whatever this one has told is later. */
+    if (!e && h->to->recording && handover_unpack(h, w->bytes))
+        h->session->seen = h->session->presences = 0;
     mem_free(w);
     handover_arrive(h);
 }

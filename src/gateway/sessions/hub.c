@@ -25,6 +25,7 @@ enum {
     SHARE_NS = 5 * 1000 * 1000, /* of a turn, for events */
     EVENT_TICKS = 4,            /* of an event that nobody hears */
     MAX_RECORDED = 64 * 1024 * 1024,
+    FETCH_MS = 250, /* until the store is asked again for a session of another server */
 };
 
 static void hub_pump_on(struct post *post);
@@ -36,11 +37,14 @@ struct hub *hub_new(struct gateway *g, struct loop *loop)
 
     h->gateway = g;
     h->loop = loop;
+    h->begun = h->position = g->published;
     links_init(&h->peers);
     links_init(&h->sessions);
     links_init(&h->greetings);
     links_init(&h->waiting);
     links_init(&h->guests);
+    links_init(&h->wanted);
+    links_init(&h->fetches);
     links_init(&h->expected);
     links_init(&h->runnable);
     topics_init(&h->topics, loop);
@@ -56,6 +60,7 @@ struct hub *hub_new(struct gateway *g, struct loop *loop)
     h->away = deadlines_new(loop, AWAY_MS, true, session_expired);
     h->fading = deadlines_new(loop, FADE_MS, true, session_faded);
     h->windows = deadlines_new(loop, PRESENCE_MS, true, gateway_upcalls.presence_window_ended);
+    h->fetching = deadlines_new(loop, FETCH_MS, false, gateway_upcalls.fetch_again);
     h->recordings = deadlines_new(loop, AWAY_MS, true, recording_expired);
     h->turn_end.run = hub_turn_end;
     h->pump_post.run = hub_pump_on;
@@ -96,6 +101,7 @@ void hub_free(struct hub *h)
     deadlines_free(h->fading);
     deadlines_free(h->windows);
     deadlines_free(h->recordings);
+    deadlines_free(h->fetching);
     packer_free(h->packer);
     buf_clear(&h->out);
     buf_clear(&h->in);
@@ -104,6 +110,13 @@ void hub_free(struct hub *h)
 }
 
 /* --- looks at the store --------------------------------------------------------------- */
+
+static void load_committed(struct work *w)
+{
+    struct load *l = container_of(w, struct load, work);
+
+    l->committed(l);
+}
 
 static enum err run_load(struct work *w, struct tx *tx)
 {
@@ -138,6 +151,7 @@ static void load_begin(struct hub *h, struct load *l)
         .name = "session",
         .loop = h->loop,
         .run = run_load,
+        .committed = l->committed ? load_committed : NULL,
         .done = load_done,
         .arena = l->arena,
     };
@@ -230,7 +244,7 @@ static void continue_event(struct hub *h)
     h->telling = false;
     h->position = h->begun;
     hub_is_spent(h, EVENT_TICKS);
-    if (!links_empty(&h->guests))
+    if (!links_empty(&h->guests) || !links_empty(&h->wanted))
         gateway_upcalls.handovers_continue(h);
 }
 

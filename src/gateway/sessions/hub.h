@@ -33,6 +33,7 @@ struct load {
     uint64_t after; /* number of the last event in line when it was asked for */
     uint64_t since; /* number of the last event published before it began */
     enum err (*run)(struct load *l, struct tx *tx);
+    void (*committed)(struct load *l); /* of one that writes, on a thread of the store; or NULL */
     void (*done)(struct load *l, enum err e); /* frees what it is part of */
 };
 
@@ -65,7 +66,10 @@ struct hub {
     uint32_t ticks;     /* since the clock was looked at */
     int64_t turn_began; /* nanoseconds; 0: nothing was measured in this turn yet */
 
-    struct link guests;   /* struct handover: sessions to be given away */
+    struct link guests;  /* struct handover: sessions to be given away */
+    struct link wanted;  /* struct session_give: the same, to other servers */
+    struct link fetches; /* struct session_fetch: asked for at other servers */
+    struct deadlines *fetching;
     struct link expected; /* struct handover: sessions on their way here, as they were asked for */
     struct recent_events recent; /* events since the first of them was */
     bool recording;              /* or all of them: sessions of the process before may come back */

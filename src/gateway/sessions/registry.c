@@ -136,9 +136,19 @@ struct hub *registry_home(struct gateway *g, uint64_t number)
 {
     pthread_mutex_lock(&g->lock);
     struct session *s = map_get(&g->sessions, number);
-    struct hub *h = s ? s->hub : NULL;
+    struct hub *h = s ? s->hub : map_get(&g->arriving, number);
     pthread_mutex_unlock(&g->lock);
     return h;
+}
+
+void registry_expect(struct gateway *g, uint64_t number, struct hub *hub)
+{
+    pthread_mutex_lock(&g->lock);
+    if (hub)
+        map_put(&g->arriving, number, hub);
+    else
+        map_remove(&g->arriving, number);
+    pthread_mutex_unlock(&g->lock);
 }
 
 /* The first half of an id is the number. */

@@ -15,11 +15,13 @@ struct hub;
 
 struct gateway {
     struct gateway_options options;
+    struct cluster *cluster; /* NULL: this server is alone */
     struct loops *loops;
     struct hub **hubs;
     unsigned hub_count;
-    pthread_mutex_t lock; /* of the next three */
+    pthread_mutex_t lock; /* of the next four */
     struct map sessions;  /* number -> session */
+    struct map arriving;  /* number -> hub: of sessions that other servers have */
     struct map accounts;  /* user id -> struct account */
     struct map strangers; /* hash of address -> count */
     struct dialects dialects;
@@ -68,12 +70,14 @@ void registry_remove(struct gateway *g, struct session *s);
 struct session *registry_local(struct hub *h, uint64_t number);
 /* The number in a session's id; false: it cannot be one. */
 bool session_id_read(struct str id, uint64_t *ret_number);
-/* Where the session of that number lives now, or NULL. */
+/* Where the session of that number lives now or will arrive, or NULL. */
 struct hub *registry_home(struct gateway *g, uint64_t number);
 /* May the account begin another session with this shard now, when it has begun at least
  * so many today? Counts it; *ret is how many it has begun then. */
 bool registry_may_start(struct gateway *g, snowflake id, uint32_t shard_id, int64_t known,
                         int64_t *ret);
 int64_t registry_today(void);
+/* It is asked for at another server, and will live there; hub NULL: no more. */
+void registry_expect(struct gateway *g, uint64_t number, struct hub *hub);
 
 #endif

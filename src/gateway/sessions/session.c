@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "gateway/sessions/errands.h"
+#include "gateway/sessions/homes.h"
 #include "gateway/sessions/hub.h"
 #include "gateway/sessions/packing.h"
 #include "gateway/sessions/peer.h"
@@ -61,6 +62,8 @@ void session_end(struct session *s)
         g->options.hooks.ended(g->options.hooks.arg, &who);
     }
     errands_drop(s);
+    if (g->cluster && s->ready && !s->moving && !s->parked)
+        home_forget(s);
     registry_remove(g, s);
     if (s->ready && !s->bot && !g->draining)
         gateway_upcalls.sessions_changed(s);

@@ -49,6 +49,7 @@ struct session {
     bool ready;           /* READY was told: others may see it; with the gateway's lock */
     bool faded;           /* away for so long that it is not seen; the same */
     bool presence_due;    /* a change was not told yet */
+    bool moving;          /* another server of the cluster gets it */
     bool parked;          /* it goes on in another process: nothing ends with it here */
     unsigned char status; /* enum presence_status */
     unsigned char kind;   /* enum client_kind */

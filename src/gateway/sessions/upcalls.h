@@ -24,6 +24,7 @@ struct gateway_upcalls {
     /* greeting/ */
     void (*guild_join)(struct session *s, snowflake guild_id);
     void (*handovers_continue)(struct hub *h);
+    void (*fetch_again)(struct deadline *d);
     /* commands/opcodes.h */
     const struct opcode_row *(*opcode_find)(int64_t op);
 };

@@ -1,0 +1,291 @@
+/* fetch.c - a client whose session is, or was, at another server of the cluster.
+ *
+ * The store says who has it. A server that lives is asked to give it; one that was stopped has put
+ * it away, and what happened since is read from the log. Whatever the answer is, the store is
+ * asked again: an answer only says that this is worth it now. */
+#include "base/clock.h"
+#include "base/mem.h"
+#include "cluster/cluster.h"
+#include "gateway/fanout/bus.h"
+#include "gateway/greeting/handover.h"
+#include "gateway/greeting/moves.h"
+#include "gateway/greeting/session_bytes.h"
+#include "gateway/sessions/registry.h"
+
+enum {
+    MOST_DENIALS = 3,
+    MOST_LOOKS = 24,     /* about six seconds */
+    MOST_MISSED = 20000, /* positions of the log that one session is told of */
+};
+
+enum fetch_state { FETCH_WAITS, FETCH_GOT, FETCH_GONE };
+
+struct session_fetch {
+    struct link link; /* in the hub's list */
+    struct handover *handover;
+    struct deadline deadline;
+    struct load load;
+    uint64_t seen;  /* the last event that the session heard of */
+    uint64_t begun; /* the last event that this loop had begun when it began to note them */
+    unsigned looks;
+    bool looking, heard;
+    uint32_t asked; /* whom; 0: nobody yet */
+    unsigned denials;
+    bool abandoned; /* its socket is gone: only what was asked for is taken */
+    /* of a look */
+    struct session_move question;
+    enum fetch_state state;
+    bool asks;
+    struct str bytes;
+    struct list missed; /* struct log_row */
+};
+
+static void fetch_look(struct session_fetch *f);
+
+/* --- a look at the store -------------------------------------------------------------- */
+
+/* What was told between the last event that it heard and the first that this loop has noted. */
+static enum err read_missed(struct session_fetch *f, const struct gateway_source *source,
+                            struct tx *tx)
+{
+    if (!session_bytes_seen(f->bytes, &f->seen) || f->seen >= f->begun)
+        return OK;
+    int64_t after = (int64_t)(f->seen >> NUMBERS_OF_POSITION) - 1;
+    int64_t last = (int64_t)(f->begun >> NUMBERS_OF_POSITION);
+    enum err e = source->log_rows(tx, after, last, MOST_MISSED + 1, &f->missed);
+    if (!e && f->missed.count > MOST_MISSED)
+        f->state = FETCH_GONE;
+    return e;
+}
+
+static enum err take_bytes(struct session_fetch *f, const struct gateway_source *source,
+                           struct tx *tx)
+{
+    const struct resumption *r = f->handover->resumption;
+    enum err e = source->take_parked(tx, r->number, r->greeting.caller.id, clock_ms(), &f->bytes);
+
+    if (e)
+        return e;
+    f->state = f->bytes.n ? FETCH_GOT : FETCH_GONE;
+    return f->bytes.n ? read_missed(f, source, tx) : OK;
+}
+
+static void ask_for_it(struct session_fetch *f, const struct gateway *g, struct tx *tx,
+                       uint32_t identity)
+{
+    const struct resumption *r = f->handover->resumption;
+
+    f->question = (struct session_move){
+        .kind = MOVE_ASK, .from = identity, .to = cluster_identity(g->cluster), .number = r->number
+    };
+    memcpy(f->question.id, r->id, sizeof f->question.id);
+    cluster_log_move(g->cluster, tx, &f->question);
+    f->asks = true;
+}
+
+static enum err fetch_read(struct load *l, struct tx *tx)
+{
+    struct session_fetch *f = container_of(l, struct session_fetch, load);
+    const struct gateway *g = l->hub->gateway;
+    const struct gateway_source *source = g->options.source;
+    const struct resumption *r = f->handover->resumption;
+    uint32_t me = cluster_identity(g->cluster);
+    struct session_home home;
+    bool moved = false;
+
+    f->state = FETCH_WAITS;
+    f->asks = false;
+    f->bytes = STR("");
+    f->missed = (struct list){ 0 };
+    enum err e = source->home_find(tx, r->number, r->greeting.caller.id, &home);
+    if (!e && home.found && !home.identity && !f->abandoned)
+        e = source->home_move(tx, r->number, 0, me, &moved);
+    if (e)
+        return e;
+    if (moved || (home.found && home.identity == me))
+        return take_bytes(f, source, tx);
+    if (!home.found || (home.identity && !home.alive) || f->denials == MOST_DENIALS ||
+        (f->abandoned && home.identity != f->asked))
+        f->state = FETCH_GONE;
+    else if (home.identity && home.identity != f->asked)
+        ask_for_it(f, g, tx, home.identity);
+    return OK;
+}
+
+static void fetch_committed(struct load *l)
+{
+    struct session_fetch *f = container_of(l, struct session_fetch, load);
+
+    if (f->asks)
+        cluster_moved(l->hub->gateway->cluster, &l->work, &f->question);
+}
+
+/* --- the end of it -------------------------------------------------------------------- */
+
+struct missed_list {
+    struct handover *handover;
+    uint64_t number, after, last;
+    size_t cap;
+};
+
+static void missed_take(void *arg, struct news *n)
+{
+    struct missed_list *m = arg;
+    struct handover *h = m->handover;
+
+    n->number = ++m->number;
+    if (n->number <= m->after || n->number > m->last) {
+        news_unref(n);
+        return;
+    }
+    if (h->missed_count == m->cap) {
+        m->cap = m->cap ? m->cap * 2 : 64;
+        h->missed = mem_resize(h->missed, m->cap * sizeof *h->missed);
+    }
+    h->missed[h->missed_count++] = n;
+}
+
+/* False: something in the log cannot be read. */
+static bool missed_unpack(struct session_fetch *f)
+{
+    struct missed_list m = { .handover = f->handover, .after = f->seen, .last = f->begun };
+    const struct log_row *rows = f->missed.items;
+    struct arena *arena = arena_new();
+    bool ok = true;
+
+    for (size_t i = 0; i < f->missed.count && ok; i++) {
+        struct frame frame;
+
+        if (!rows[i].body.n)
+            continue;
+        arena_reset(arena);
+        ok = frame_decode(rows[i].body, arena, &frame);
+        m.number = (uint64_t)rows[i].position << NUMBERS_OF_POSITION;
+        if (ok)
+            news_each(frame.announced, missed_take, &m);
+    }
+    arena_free(arena);
+    return ok;
+}
+
+static void fetch_end(struct session_fetch *f)
+{
+    struct handover *h = f->handover;
+
+    link_remove(&f->link);
+    deadline_drop(&f->deadline);
+    if (f->state == FETCH_GOT && missed_unpack(f))
+        handover_unpack(h, f->bytes);
+    registry_expect(h->to->gateway, h->resumption->number, NULL);
+    mem_free(f);
+    handover_arrive(h);
+}
+
+static void fetch_looked(struct load *l, enum err e)
+{
+    struct session_fetch *f = container_of(l, struct session_fetch, load);
+
+    f->looking = false;
+    if (e)
+        f->state = FETCH_WAITS;
+    else if (f->asks)
+        f->asked = f->question.from;
+    /* Also when the socket is gone: who was asked gives it to this server, where the next one
+     * finds it. */
+    if (f->state == FETCH_WAITS && f->looks < MOST_LOOKS) {
+        if (f->heard)
+            fetch_look(f);
+        else
+            deadline_touch(l->hub->fetching, &f->deadline);
+        return;
+    }
+    fetch_end(f);
+}
+
+/* --- from the beginning --------------------------------------------------------------- */
+
+static void fetch_look(struct session_fetch *f)
+{
+    f->looks++;
+    f->looking = true;
+    f->heard = false;
+    f->abandoned = !f->handover->resumption->greeting.peer;
+    deadline_drop(&f->deadline);
+    f->load = (struct load){
+        .writes = true, .run = fetch_read, .committed = fetch_committed, .done = fetch_looked
+    };
+    hub_load_now(f->handover->to, &f->load);
+}
+
+void fetch_again(struct deadline *d)
+{
+    fetch_look(container_of(d, struct session_fetch, deadline));
+}
+
+void fetch_begin(struct resumption *r)
+{
+    struct hub *here = r->greeting.peer->hub;
+    struct session_fetch *f = mem_new(sizeof *f);
+
+    f->begun = here->begun;
+    f->handover = handover_new(r, NULL);
+    registry_expect(here->gateway, r->number, here);
+    links_append(&here->fetches, &f->link);
+    fetch_look(f);
+}
+
+void fetches_drop(struct hub *h)
+{
+    while (!links_empty(&h->fetches)) {
+        struct session_fetch *f = container_of(h->fetches.next, struct session_fetch, link);
+
+        f->state = FETCH_GONE;
+        fetch_end(f);
+    }
+}
+
+/* --- what the others say -------------------------------------------------------------- */
+
+struct fetch_answer {
+    struct post post;
+    struct hub *hub;
+    struct session_move move;
+};
+
+/* A session that is gone there may have been put away just now. */
+static void fetch_answered(struct post *post)
+{
+    struct fetch_answer *a = container_of(post, struct fetch_answer, post);
+    struct link *list = &a->hub->fetches;
+
+    for (struct link *at = list->next, *next; at != list; at = next) {
+        struct session_fetch *f = container_of(at, struct session_fetch, link);
+
+        next = at->next;
+        if (f->handover->resumption->number != a->move.number)
+            continue;
+        /* It may have gone there, and back: it is asked again where it is now. */
+        if (a->move.kind == MOVE_GONE) {
+            f->denials++;
+            f->asked = 0;
+        }
+        f->heard = true;
+        if (!f->looking)
+            fetch_look(f);
+    }
+    mem_free(a);
+}
+
+void fetch_heard(struct gateway *g, const struct session_move *m)
+{
+    pthread_mutex_lock(&g->publishing);
+    for (unsigned i = 0; i < g->hub_count; i++) {
+        struct fetch_answer *a = mem_new(sizeof *a);
+
+        a->post.run = fetch_answered;
+        a->hub = g->hubs[i];
+        a->move = *m;
+        loop_post(a->hub->loop, &a->post);
+    }
+    pthread_mutex_unlock(&g->publishing);
+}

@@ -1,0 +1,62 @@
+/* homes.c - the other servers of a cluster know who has a session.
+ *
+ * A row is written when a session begins and deleted when it ends, and nobody waits for either: a
+ * client that comes to another server before the row is there begins anew, and a row that is left
+ * leads to a server which says that the session is gone. */
+#include "gateway/sessions/homes.h"
+
+#include "base/mem.h"
+#include "cluster/cluster.h"
+#include "gateway/sessions/hub.h"
+#include "gateway/sessions/registry.h"
+#include "gateway/sessions/session.h"
+
+struct home_change {
+    struct load load;
+    uint64_t number;
+    snowflake user_id;
+};
+
+static enum err home_write(struct load *l, struct tx *tx)
+{
+    struct home_change *c = container_of(l, struct home_change, load);
+    const struct gateway *g = l->hub->gateway;
+
+    return g->options.source->home_note(tx, c->number, c->user_id, cluster_identity(g->cluster));
+}
+
+static enum err home_delete(struct load *l, struct tx *tx)
+{
+    struct home_change *c = container_of(l, struct home_change, load);
+    const struct gateway *g = l->hub->gateway;
+
+    return g->options.source->home_forget(tx, c->number, cluster_identity(g->cluster));
+}
+
+static void home_written(struct load *l, enum err e)
+{
+    (void)e; /* the client begins anew, or the row leads to nothing */
+    mem_free(container_of(l, struct home_change, load));
+}
+
+static void home_change(struct session *s, enum err (*run)(struct load *l, struct tx *tx))
+{
+    struct home_change *c = mem_new(sizeof *c);
+
+    c->load = (struct load){ .writes = true, .run = run, .done = home_written };
+    c->number = s->number;
+    c->user_id = s->caller.id;
+    hub_load_now(s->hub, &c->load);
+}
+
+void home_note(struct session *s)
+{
+    home_change(s, home_write);
+}
+
+void home_forget(struct session *s)
+{
+    /* When the gateway stops all its rows go at once. */
+    if (!s->hub->gateway->draining)
+        home_change(s, home_delete);
+}

@@ -1,0 +1,11 @@
+/* homes.h - the other servers of a cluster know who has a session. */
+#ifndef GATEWAY_SESSIONS_HOMES_H
+#define GATEWAY_SESSIONS_HOMES_H
+
+struct session;
+
+/* This server has it; has it no more. Written beside what goes on. */
+void home_note(struct session *s);
+void home_forget(struct session *s);
+
+#endif

@@ -1,0 +1,87 @@
+/* homes.c - which server of a cluster has a session, and what the log says: rows. */
+#include "gateway_source/homes.h"
+
+static const char NOTE[] = "insert into session_homes (number, user_id, identity) "
+                           "values ($1, $2, $3) on conflict (number) do nothing";
+
+enum err home_row_note(struct tx *tx, uint64_t number, snowflake user_id, uint32_t identity)
+{
+    return tx_exec(tx, NOTE, BIND(v_int((int64_t)number), v_id(user_id), v_int(identity)), NULL);
+}
+
+static const char FORGET[] = "delete from session_homes where number = $1 and identity = $2";
+
+enum err home_row_forget(struct tx *tx, uint64_t number, uint32_t identity)
+{
+    return tx_exec(tx, FORGET, BIND(v_int((int64_t)number), v_int(identity)), NULL);
+}
+
+static const char MOVE[] = "update session_homes set identity = $3 where number = $1 and "
+                           "identity = $2";
+
+enum err home_row_move(struct tx *tx, uint64_t number, uint32_t from, uint32_t to, bool *ret)
+{
+    int64_t changed = 0;
+    enum err e = tx_exec(tx, MOVE, BIND(v_int((int64_t)number), v_int(from), v_int(to)), &changed);
+
+    *ret = !e && changed == 1;
+    return e;
+}
+
+static const char FIND[] = "select h.identity, exists (select 1 from nodes n where n.identity = "
+                           "h.identity and n.state = 1) from session_homes h where h.number = $1 "
+                           "and h.user_id = $2";
+
+enum err home_row_find(struct tx *tx, uint64_t number, snowflake user_id, struct session_home *ret)
+{
+    struct rows r;
+    bool found;
+    enum err e = tx_one(tx, FIND, BIND(v_int((int64_t)number), v_id(user_id)), &r, &found);
+
+    *ret = (struct session_home){ .found = !e && found };
+    if (ret->found) {
+        ret->identity = (uint32_t)row_int(&r, 0);
+        ret->alive = row_bool(&r, 1);
+    }
+    return e;
+}
+
+static const char TIDY_PARKED[] = "delete from parked_sessions where until_ms < $1";
+static const char TIDY_HOMES[] =
+    "delete from session_homes h where h.identity = $1 or "
+    "(h.identity = 0 and not exists (select 1 from parked_sessions p where p.number = h.number)) "
+    "or (h.identity <> 0 and not exists "
+    "(select 1 from nodes n where n.identity = h.identity and n.state = 1))";
+
+enum err home_rows_tidy(struct tx *tx, uint32_t identity, int64_t now_ms)
+{
+    enum err e = tx_exec(tx, TIDY_PARKED, BIND(v_int(now_ms)), NULL);
+
+    return e ? e : tx_exec(tx, TIDY_HOMES, BIND(v_int(identity)), NULL);
+}
+
+static const char LOG_ROWS[] = "select position, body from log where position > $1 and "
+                               "position <= $2 order by position limit $3";
+
+enum err log_rows_read(struct tx *tx, int64_t after, int64_t last, int64_t limit, struct list *ret)
+{
+    struct rows r;
+    size_t cap = 64;
+    struct log_row *rows = arena_array(tx_arena(tx), struct log_row, cap);
+    enum err e = tx_query(tx, LOG_ROWS, BIND(v_int(after), v_int(last), v_int(limit)), &r);
+
+    if (e)
+        return e;
+    for (ret->count = 0; rows_next(&r); ret->count++) {
+        if (ret->count == cap) {
+            struct log_row *more = arena_array(tx_arena(tx), struct log_row, cap * 2);
+
+            memcpy(more, rows, cap * sizeof *rows);
+            rows = more;
+            cap *= 2;
+        }
+        rows[ret->count] = (struct log_row){ row_int(&r, 0), row_bytes(&r, 1) };
+    }
+    ret->items = rows;
+    return rows_end(&r);
+}
