@@ -59,6 +59,25 @@ static const struct schema invite_application_schema = {
 static const struct type type_invite_application = { .kind = KIND_OBJECT,
                                                      .schema = &invite_application_schema };
 
+static const struct field invite_role_fields[] = {
+    { FIELD(struct role, id), .type = &type_id },
+    { FIELD(struct role, name), .type = &type_text },
+    { FIELD(struct role, position), .type = &type_count },
+    { FIELD(struct role, color), .type = &type_color },
+    { FIELD(struct role, colors), .type = &type_role_colors },
+    { FIELD(struct role, icon), .type = &type_asset_hash, .flags = NULLABLE },
+    { FIELD(struct role, unicode_emoji), .type = &type_text, .flags = NULLABLE },
+    { 0 },
+};
+static const struct schema invite_role_schema = {
+    .name = "InviteRole",
+    .size = sizeof(struct role),
+    .fields = invite_role_fields,
+    .doc = "A role that those get who come by an invite.",
+};
+static const struct type type_invite_role = { .kind = KIND_OBJECT, .schema = &invite_role_schema };
+static const struct type type_invite_roles = { .kind = KIND_ARRAY, .of = &type_invite_role };
+
 /* clang-format off */
 #define INVITE_FIELDS                                                                              \
     { FIELD(struct invite, code), .type = &type_text },                                            \
@@ -74,6 +93,8 @@ static const struct type type_invite_application = { .kind = KIND_OBJECT,
       .flags = OPTIONAL },                                                                         \
     { FIELD(struct invite, approximate_member_count), .type = &type_count, .flags = OPTIONAL },    \
     { FIELD(struct invite, approximate_presence_count), .type = &type_count, .flags = OPTIONAL },  \
+    { FIELD(struct invite, roles), .type = &type_invite_roles, .flags = OPTIONAL },                \
+    { FIELD(struct invite, flags), .type = &type_count, .flags = OPTIONAL },                       \
     { FIELD(struct invite, new_member), .type = &type_bool, .flags = OPTIONAL,                     \
       .doc = "After accepting: was the caller not there before?" }
 
@@ -111,6 +132,8 @@ static const struct field invite_create_fields[] = {
     { FIELD(struct invite, target_user), .type = &type_partial_user, .flags = OPTIONAL },
     { FIELD(struct invite, target_application), .type = &type_invite_application,
       .flags = OPTIONAL },
+    { FIELD(struct invite, roles), .type = &type_invite_roles, .flags = OPTIONAL },
+    { FIELD(struct invite, flags), .type = &type_count, .flags = OPTIONAL },
     INVITE_METADATA,
     { 0 },
 };

@@ -5,6 +5,7 @@
 #include "model/guild.h"
 
 enum invite_type { INVITE_GUILD = 0, INVITE_GROUP = 1, INVITE_FRIEND = 2 };
+enum invite_flags { INVITE_GUEST = 1 << 0, INVITE_BYPASSES_FORM = 1 << 3 };
 enum invite_target { INVITE_TO_STREAM = 1, INVITE_TO_ACTIVITY = 2 };
 
 struct invite_application {
@@ -25,12 +26,17 @@ struct invite {
     struct opt_int approximate_member_count, approximate_presence_count;
     struct opt_bool new_member; /* after accepting */
 
+    struct opt_list roles; /* struct role: given to those who come; absent: none */
+    struct opt_int flags;  /* absent: none */
+
     /* Shown to those who manage invites. */
     int64_t uses, max_uses, max_age, created_at;
     bool temporary;
 
     /* Not shown. */
-    bool vanity; /* a guild's own code: no row of its own */
+    struct list role_ids;      /* snowflakes */
+    struct opt_int targets_at; /* null: it is for anybody */
+    bool vanity;               /* a guild's own code: no row of its own */
     snowflake inviter_id, target_user_id, target_application_id;
 };
 

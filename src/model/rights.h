@@ -12,7 +12,7 @@ struct rights_of {
     bool owner;
     bool timed_out; /* until a moment that is still to come */
     bool quarantined;
-    bool pending; /* has not answered what the guild asks newcomers */
+    bool pending;           /* has not answered what the guild asks newcomers */
     uint64_t base;          /* of @everyone and all roles, joined */
     const snowflake *roles; /* without @everyone */
     size_t role_count;

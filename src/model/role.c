@@ -1,6 +1,6 @@
 /* role.c - the interface's role object, row by row. */
-#include "model/types.h"
 #include "model/role.h"
+#include "model/types.h"
 
 const struct type type_role_name = { .kind = KIND_STRING,
                                      .rule = &rule_name,
@@ -21,7 +21,7 @@ static const struct schema colors_schema = {
     .fields = colors_fields,
     .doc = "The colours of a role.",
 };
-static const struct type type_colors = { .kind = KIND_OBJECT, .schema = &colors_schema };
+const struct type type_role_colors = { .kind = KIND_OBJECT, .schema = &colors_schema };
 
 static const struct field tags_fields[] = {
     { FIELD(struct role_tags, bot_id), .type = &type_id, .flags = OPTIONAL },
@@ -40,7 +40,7 @@ static const struct field role_fields[] = {
     { FIELD(struct role, id), .type = &type_id },
     { FIELD(struct role, name), .type = &type_role_name },
     { FIELD(struct role, color), .type = &type_color },
-    { FIELD(struct role, colors), .type = &type_colors },
+    { FIELD(struct role, colors), .type = &type_role_colors },
     { FIELD(struct role, permissions), .type = &type_permissions },
     { FIELD(struct role, position), .type = &type_count },
     { FIELD(struct role, hoist), .type = &type_bool },

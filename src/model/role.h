@@ -27,7 +27,7 @@ struct role {
 };
 
 extern const struct schema role_schema;
-extern const struct type type_role, type_roles, type_role_name;
+extern const struct type type_role, type_roles, type_role_name, type_role_colors;
 
 /* At equal positions the older (smaller) id is the higher role. */
 bool role_is_above(int64_t position, snowflake id, int64_t other_position, snowflake other_id);

@@ -5,9 +5,9 @@
 #include "model/rows.h"
 
 /* In the order of ids, from either end. */
-#define OWN_GUILDS                                                                                   \
-    "select g.id, g.name, g.icon, g.banner, g.owner_id, g.features, g.member_count, r.permissions, " \
-    "m.timed_out_until, m.pending from members m join guilds g on g.id = m.guild_id and g.removed = 0 "         \
+#define OWN_GUILDS                                                                                      \
+    "select g.id, g.name, g.icon, g.banner, g.owner_id, g.features, g.member_count, r.permissions, "    \
+    "m.timed_out_until, m.pending from members m join guilds g on g.id = m.guild_id and g.removed = 0 " \
     "join roles r on r.id = g.id where m.user_id = $1 and m.guild_id > $2 and m.guild_id < $3 "
 
 static const char FIRST_GUILDS[] = OWN_GUILDS "order by m.guild_id limit $4";

@@ -1,4 +1,5 @@
 /* accept.c - coming in by an invite. */
+#include "model/ids.h"
 #include "platform/channels/channels.h"
 #include "platform/invites/internal.h"
 #include "platform/members/members.h"
@@ -7,17 +8,23 @@
 static enum err join_guild(struct call *call, const struct invite *i, snowflake user_id,
                            bool *ret_new)
 {
-    struct newcomer n = {
+    const struct role *role = i->roles.value.items;
+    struct newcomer newcomer = {
         .guild_id = i->guild_id.value,
         .user_id = user_id,
-        .temporary = i->temporary,
+        .temporary = i->temporary || i->flags.value & INVITE_GUEST,
     };
     struct member member;
     const struct guild_incidents *stopped = i->guild->incidents_data;
 
     if (stopped && stopped->invites_disabled_until.given == GIVEN)
         return ERR_UNKNOWN_INVITE;
-    return member_join(call, &n, &member, ret_new);
+    enum err e = invite_check_target(call->tx, i, user_id);
+    if (e)
+        return e;
+    for (size_t n = 0; n < i->roles.value.count; n++)
+        ids_add(call->arena, &newcomer.roles, role[n].id);
+    return member_join(call, &newcomer, &member, ret_new);
 }
 
 static enum err join_group(struct call *call, const struct invite *i, snowflake user_id,

@@ -42,6 +42,8 @@ static void draft_channel_invite(struct call *call, struct invite *ret)
     if (c->guild_id.value)
         ret->guild_id = given_id(c->guild_id.value);
     ret->temporary = in->temporary;
+    ret->role_ids = in->role_ids;
+    ret->flags = (struct opt_int){ in->flags ? GIVEN : ABSENT, in->flags };
     if (in->target_type.given != GIVEN)
         return;
     ret->target_type = in->target_type;
@@ -49,6 +51,32 @@ static void draft_channel_invite(struct call *call, struct invite *ret)
         ret->target_user_id = in->target_user_id.value;
     else
         ret->target_application_id = in->target_application_id.value;
+}
+
+/* Roles that the caller could give by hand. */
+static enum err check_invite_roles(struct call *call, const struct list *ids)
+{
+    const snowflake *id = ids->items;
+    struct place all = place_key(NULL, STR("role_ids"));
+    struct role role;
+    enum err e = OK;
+
+    if (!ids->count)
+        return OK;
+    if (!call->target.standing || !(call->target.rights & PERMISSION(MANAGE_ROLES)))
+        return ERR_MISSING_PERMISSIONS;
+    for (size_t i = 0; i < ids->count && !e; i++) {
+        struct place at = place_index(&all, i);
+
+        e = role_find(call->tx, call->target.channel->guild_id.value, id[i], &role);
+        if (e == ERR_UNKNOWN_ROLE || (!e && (role.managed || role.id == role.guild_id))) {
+            form_fail(&call->form, &at, FORM_CHOICES, "Value must be a role that can be given.");
+            return ERR_INVALID_FORM_BODY;
+        }
+        if (!e && !standing_above_role(call->target.standing, &role))
+            e = ERR_MISSING_PERMISSIONS;
+    }
+    return e;
 }
 
 static enum err check_target_user(struct call *call, const struct invite *i)
@@ -64,17 +92,26 @@ enum err create_channel_invite(struct call *call)
     const struct invite_draft *in = call->body;
     const struct channel *c = call->target.channel;
     struct invite invite;
-    bool found = false;
+    struct list targets;
+    bool found = false, targeted = false;
 
     if (c->type == CHANNEL_CATEGORY || channel_is_thread(c->type))
         return ERR_CHANNEL_TYPE;
+    if (in->flags & INVITE_GUEST && !channel_is_voice(c->type))
+        return call_invalid(call, "flags", FORM_CHOICES, "Guests come to voice channels.");
     draft_channel_invite(call, &invite);
     enum err e = check_target_user(call, &invite);
-    if (!e && !in->unique)
+    if (!e)
+        e = check_invite_roles(call, &in->role_ids);
+    if (!e)
+        e = invite_targets_read(call, &targets, &targeted);
+    if (!e && !in->unique && !targeted && !in->role_ids.count && !in->flags)
         e = invite_find_same(call->tx, &invite, &invite, &found);
     if (e || found)
         return e ? e : call_reply(call, &invite);
     e = invite_insert(call->tx, &invite);
+    if (!e && targeted)
+        e = invite_targets_save(call->tx, invite.code, &targets);
     if (!e)
         e = invite_load(call->tx, &invite);
     if (!e && invite.type == INVITE_GUILD)

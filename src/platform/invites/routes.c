@@ -44,7 +44,12 @@ static enum err get_invite(struct call *call)
 {
     const struct invite_query *in = call->query;
     struct invite *i = call->target.invite;
+    enum err e = call->caller && call->caller->id != i->inviter_id
+                     ? invite_check_target(call->tx, i, call->caller->id)
+                     : OK;
 
+    if (e)
+        return e;
     if (in->with_counts && i->guild) {
         i->approximate_member_count = given_int(i->guild->member_count);
         i->approximate_presence_count = given_int(0);
@@ -78,7 +83,8 @@ static enum err may_list_invites(struct call *call)
 
 static const struct type type_plain_invites = { .kind = KIND_ARRAY, .of = &type_invite };
 
-/* GET /guilds/{guild.id}/invites: who does not manage the guild learns nothing of their use. */
+/* GET /guilds/{guild.id}/invites: who does not manage the guild learns nothing
+ * of their use. */
 static enum err get_guild_invites(struct call *call)
 {
     bool manages = call->target.rights & PERMISSION(MANAGE_GUILD);
@@ -91,9 +97,11 @@ static enum err get_guild_invites(struct call *call)
                    : call_reply_as(call, &type_plain_invites, &invites);
 }
 
-/* --- deleting ------------------------------------------------------------------------- */
+/* --- deleting
+ * ------------------------------------------------------------------------- */
 
-/* Those who manage the channel or the guild; in groups the owner; else who made it. */
+/* Those who manage the channel or the guild; in groups the owner; else who made
+ * it. */
 static enum err admit_deletion(struct call *call)
 {
     const struct invite *i = call->target.invite;
@@ -131,7 +139,8 @@ static enum err remove_invite(struct call *call)
     return call_reply(call, i);
 }
 
-/* --- friend invites ------------------------------------------------------------------- */
+/* --- friend invites
+ * ------------------------------------------------------------------- */
 
 /* GET /users/@me/invites */
 static enum err get_friend_invites(struct call *call)
@@ -169,9 +178,12 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/channels/{channel.id}/invites",
         .name = "create_channel_invite",
-        .doc = "Make an invite: with CREATE_INSTANT_INVITE, or as the owner of a group.",
+        .doc = "Make an invite: with CREATE_INSTANT_INVITE, or as the owner of "
+               "a group.",
         .auth = AUTH_USER | AUTH_BOT,
         .body = &invite_body,
+        .body_kinds = BODY_MULTIPART,
+        .max_upload = 256 * 1024,
         .reply = &type_full_invite,
         .fires = (const enum event[]){ EVENT_INVITE_CREATE, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE,
                                        EVENT_NONE },
@@ -192,7 +204,8 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/guilds/{guild.id}/invites",
         .name = "get_guild_invites",
-        .doc = "Invites to a guild; needs MANAGE_GUILD, or VIEW_AUDIT_LOG and then without how "
+        .doc = "Invites to a guild; needs MANAGE_GUILD, or VIEW_AUDIT_LOG and "
+               "then without how "
                "they were used.",
         .auth = AUTH_USER | AUTH_BOT,
         .reply = &type_full_invites,
@@ -258,6 +271,40 @@ static const struct route routes[] = {
                                        EVENT_NONE },
         .admit = admit_deletion,
         .handle = remove_invite,
+    },
+    {
+        .method = GET,
+        .path = "/invites/{invite.code}/target-users",
+        .name = "get_invite_target_users",
+        .doc = "Whom an invite is for, as CSV: for who made it, MANAGE_GUILD "
+               "or VIEW_AUDIT_LOG.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .status = 200,
+        .admit = admit_targets_reading,
+        .handle = get_invite_target_users,
+    },
+    {
+        .method = PUT,
+        .path = "/invites/{invite.code}/target-users",
+        .name = "put_invite_target_users",
+        .doc = "Say whom an invite is for: the part target_users_file, an id a "
+               "line, 1000 at most.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .body = &invite_targets_body,
+        .body_kinds = BODY_PARTS,
+        .max_upload = 256 * 1024,
+        .admit = admit_targets_writing,
+        .handle = put_invite_target_users,
+    },
+    {
+        .method = GET,
+        .path = "/invites/{invite.code}/target-users/job-status",
+        .name = "get_invite_target_users_job",
+        .doc = "How far the list of an invite is. It is taken at once.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .reply = &invite_targets_job_reply,
+        .admit = admit_targets_reading,
+        .handle = get_invite_target_users_job,
     },
     {
         .method = POST,

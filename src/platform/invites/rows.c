@@ -9,12 +9,16 @@
 #include "platform/guilds/guilds.h"
 #include "platform/onboarding/onboarding.h"
 
-#define INVITE_COLUMNS                                                                          \
-    "code, type, guild_id, channel_id, inviter_id, created_at, expires_at, max_age, max_uses, " \
-    "uses, is_temporary, target_type, target_user_id, target_application_id"
+#define INVITE_COLUMNS                                                         \
+    "code, type, guild_id, channel_id, inviter_id, created_at, expires_at, "   \
+    "max_age, max_uses, "                                                      \
+    "uses, is_temporary, target_type, target_user_id, target_application_id, " \
+    "role_ids, flags, "                                                        \
+    "targets_at"
 #define NOT_EXPIRED(now) " (expires_at is null or expires_at > " now ")"
 
-/* Null columns are absent members, except expires_at, which is shown as null. */
+/* Null columns are absent members, except expires_at, which is shown as null.
+ */
 static struct opt_id id_or_absent(const struct rows *r, int column)
 {
     return (struct opt_id){ row_null(r, column) ? ABSENT : GIVEN, row_id(r, column) };
@@ -39,10 +43,15 @@ static void read_invite(const struct rows *r, void *ret)
         .target_type = { row_null(r, 11) ? ABSENT : GIVEN, row_int(r, 11) },
         .target_user_id = row_id(r, 12),
         .target_application_id = row_id(r, 13),
+        .flags = { row_int(r, 15) ? GIVEN : ABSENT, row_int(r, 15) },
+        .targets_at = row_opt_int(r, 16),
     };
+    if (!row_null(r, 14))
+        i->role_ids = column_list(tx_arena(r->tx), &type_ids, row_text(r, 14));
 }
 
-/* --- what an invite shows ------------------------------------------------------------- */
+/* --- what an invite shows
+ * ------------------------------------------------------------- */
 
 static enum err load_user(struct tx *tx, snowflake id, const struct user **ret)
 {
@@ -73,7 +82,8 @@ static enum err load_where(struct tx *tx, struct invite *i)
 }
 
 static const char FIND_APPLICATION[] =
-    "select id, name, description, icon from applications where id = $1 and removed = 0";
+    "select id, name, description, icon from applications where id = $1 and "
+    "removed = 0";
 
 static enum err load_application(struct tx *tx, snowflake id, const struct invite_application **ret)
 {
@@ -92,10 +102,32 @@ static enum err load_application(struct tx *tx, snowflake id, const struct invit
     return OK;
 }
 
+/* Roles that are gone meanwhile, or that nobody may give away any more, are
+ * left out. */
+static enum err load_invite_roles(struct tx *tx, struct invite *i)
+{
+    const snowflake *id = i->role_ids.items;
+    enum err e = OK;
+
+    i->roles = (struct opt_list){ .given = i->role_ids.count ? GIVEN : ABSENT };
+    for (size_t n = 0; !e && n < i->role_ids.count; n++) {
+        struct role role;
+
+        e = role_find(tx, i->guild_id.value, id[n], &role);
+        if (!e && !role.managed)
+            *(struct role *)list_add(tx_arena(tx), &i->roles.value, sizeof role) = role;
+        if (e == ERR_UNKNOWN_ROLE)
+            e = OK;
+    }
+    return e;
+}
+
 enum err invite_load(struct tx *tx, struct invite *i)
 {
     enum err e = load_where(tx, i);
 
+    if (!e && i->role_ids.count)
+        e = load_invite_roles(tx, i);
     if (!e && i->inviter_id)
         e = load_user(tx, i->inviter_id, &i->inviter);
     if (!e && i->target_user_id)
@@ -105,7 +137,8 @@ enum err invite_load(struct tx *tx, struct invite *i)
     return e;
 }
 
-/* --- finding -------------------------------------------------------------------------- */
+/* --- finding
+ * -------------------------------------------------------------------------- */
 
 static enum err find_one(struct tx *tx, const char *sql, const struct value *values, size_t count,
                          struct invite *ret, bool *ret_found)
@@ -121,9 +154,10 @@ static enum err find_one(struct tx *tx, const char *sql, const struct value *val
 
 static const char FIND_INVITE[] =
     "select " INVITE_COLUMNS " from invites where code = $1 and not exists "
-    "(select 1 from guilds g where g.id = invites.guild_id and g.removed = 1) and "
-    "not exists (select 1 from channels c where c.id = invites.channel_id and c.type < 0) and" NOT_EXPIRED(
-        "$2");
+    "(select 1 from guilds g where g.id = invites.guild_id and g.removed = 1) "
+    "and "
+    "not exists (select 1 from channels c where c.id = invites.channel_id and "
+    "c.type < 0) and" NOT_EXPIRED("$2");
 
 enum err invite_find(struct tx *tx, struct str code, struct invite *ret)
 {
@@ -137,8 +171,11 @@ enum err invite_find(struct tx *tx, struct str code, struct invite *ret)
 
 static const char FIND_SAME[] =
     "select " INVITE_COLUMNS " from invites where channel_id = $1 and inviter_id = $2 and "
-    "max_age = $3 and max_uses = $4 and is_temporary = $5 and coalesce(target_type, 0) = $6 and "
-    "coalesce(target_user_id, 0) = $7 and coalesce(target_application_id, 0) = $8 and" NOT_EXPIRED(
+    "max_age = $3 and max_uses = $4 and is_temporary = $5 and "
+    "coalesce(target_type, 0) = $6 and "
+    "coalesce(target_user_id, 0) = $7 and coalesce(target_application_id, 0) = "
+    "$8 and "
+    "role_ids is null and flags = 0 and targets is null and" NOT_EXPIRED(
         "$9") " order by created_at desc limit 1";
 
 enum err invite_find_same(struct tx *tx, const struct invite *like, struct invite *ret,
@@ -189,8 +226,10 @@ enum err invites_of_user(struct tx *tx, snowflake user_id, struct list *ret)
 }
 
 static const char FIND_LASTING[] =
-    "select code from invites where channel_id = $1 and type = 0 and max_age = 0 and max_uses = 0 "
-    "and is_temporary = 0 and target_type is null order by created_at, code limit 1";
+    "select code from invites where channel_id = $1 and type = 0 and max_age = "
+    "0 and max_uses = 0 "
+    "and is_temporary = 0 and target_type is null order by created_at, code "
+    "limit 1";
 
 enum err invite_lasting(struct tx *tx, snowflake channel_id, struct str *ret)
 {
@@ -202,7 +241,8 @@ enum err invite_lasting(struct tx *tx, snowflake channel_id, struct str *ret)
     return e;
 }
 
-/* --- writing -------------------------------------------------------------------------- */
+/* --- writing
+ * -------------------------------------------------------------------------- */
 
 /* Where invites are counted: in the guild, in the group, or with the person. */
 static const char FORGET_EXPIRED[] = "delete from invites where expires_at <= $1 and type = $2 and "
@@ -244,7 +284,7 @@ static struct str new_code(struct arena *arena)
 
 static const char ADD_INVITE[] =
     "insert into invites (" INVITE_COLUMNS ") values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0, $10, "
-    "$11, $12, $13) on conflict do nothing";
+    "$11, $12, $13, $14, $15, null) on conflict do nothing";
 
 static struct value id_or_null(snowflake id)
 {
@@ -263,7 +303,11 @@ enum err invite_insert(struct tx *tx, struct invite *i)
                          v_opt_id(i->channel_id), v_id(i->inviter_id), v_int(i->created_at),
                          v_opt_int(i->expires_at), v_int(i->max_age), v_int(i->max_uses),
                          v_int(i->temporary), v_opt_int(i->target_type),
-                         id_or_null(i->target_user_id), id_or_null(i->target_application_id)),
+                         id_or_null(i->target_user_id), id_or_null(i->target_application_id),
+                         i->role_ids.count
+                             ? v_text(column_encode(tx_arena(tx), &type_ids, &i->role_ids))
+                             : v_null(),
+                         v_int(i->flags.value)),
                     &added);
     }
     return e;

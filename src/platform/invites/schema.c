@@ -19,6 +19,15 @@ static const struct choice targets[] = {
 };
 static const struct type type_target = { .kind = KIND_INT, .choices = targets };
 
+static const struct type type_invite_role_ids = { .kind = KIND_ARRAY, .of = &type_id, .max = 250 };
+static const struct choice invite_flags[] = {
+    { 0, NULL, "NONE", "Nothing" },
+    { INVITE_GUEST, NULL, "GUEST", "Into a voice channel, for as long as one is there" },
+    { INVITE_BYPASSES_FORM, NULL, "BYPASSES_APPLICATION", "Without a form to fill in" },
+    { INVITE_GUEST | INVITE_BYPASSES_FORM, NULL, "BOTH", "Both" },
+    { 0 },
+};
+static const struct type type_invite_flags = { .kind = KIND_INT, .choices = invite_flags };
 static const struct field draft_fields[] = {
     { FIELD(struct invite_draft, max_age), .type = &type_age, .flags = OPTIONAL,
       .fallback = A_DAY },
@@ -32,6 +41,9 @@ static const struct field draft_fields[] = {
       .doc = "Whose stream" },
     { FIELD(struct invite_draft, target_application_id), .type = &type_id,
       .flags = OPTIONAL | NULLABLE, .doc = "Whose activity" },
+    { FIELD(struct invite_draft, role_ids), .type = &type_invite_role_ids,
+      .flags = OPTIONAL | NULLABLE, .doc = "Roles that those get who come; needs MANAGE_ROLES" },
+    { FIELD(struct invite_draft, flags), .type = &type_invite_flags, .flags = OPTIONAL | NULLABLE },
     { 0 },
 };
 
