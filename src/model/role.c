@@ -1,6 +1,6 @@
 /* role.c - the interface's role object, row by row. */
-#include "model/role.h"
 #include "model/types.h"
+#include "model/role.h"
 
 const struct type type_role_name = { .kind = KIND_STRING,
                                      .rule = &rule_name,

@@ -8,19 +8,16 @@
 
 enum { MOST_INVITES = 1000 };
 
-/* --- rows.c: the SQL; what has expired is not there
- * ----------------------------------- */
+/* --- rows.c: the SQL; what has expired is not there ----------------------------------- */
 
 enum err invites_of_guild(struct tx *tx, snowflake guild_id, struct list *ret);
 enum err invites_of_channel(struct tx *tx, snowflake channel_id, struct list *ret);
 /* Friend invites of an account. */
 enum err invites_of_user(struct tx *tx, snowflake user_id, struct list *ret);
-/* One that leads to the same for the same time; *ret_found says whether there
- * is one. */
+/* One that leads to the same for the same time; *ret_found says whether there is one. */
 enum err invite_find_same(struct tx *tx, const struct invite *like, struct invite *ret,
                           bool *ret_found);
-/* Gives it a code; what has expired at the same place is forgotten.
- * ERR_MAX_INVITES. */
+/* Gives it a code; what has expired at the same place is forgotten. ERR_MAX_INVITES. */
 enum err invite_insert(struct tx *tx, struct invite *invite);
 enum err invite_delete(struct tx *tx, struct str code);
 /* Counts one use; ERR_UNKNOWN_INVITE when there is none left. */
@@ -28,8 +25,7 @@ enum err invite_use(struct tx *tx, struct invite *invite);
 /* The inviter, where it leads, whom or what it is about. */
 enum err invite_load(struct tx *tx, struct invite *invite);
 
-/* --- schema.c
- * ------------------------------------------------------------------------- */
+/* --- schema.c ------------------------------------------------------------------------- */
 
 struct invite_draft {
     int64_t max_age, max_uses;
@@ -48,23 +44,19 @@ struct invite_query {
 extern const struct type invite_body, friend_invite_body;
 extern const struct schema invite_query_schema;
 
-/* --- create.c
- * ------------------------------------------------------------------------- */
+/* --- create.c ------------------------------------------------------------------------- */
 
 enum err admit_invite_creation(struct call *call);
 enum err create_channel_invite(struct call *call);
 enum err create_friend_invite(struct call *call);
 
-/* --- accept.c
- * ------------------------------------------------------------------------- */
+/* --- accept.c ------------------------------------------------------------------------- */
 
 enum err invite_accept_first(struct call *call, const struct account_made *made);
 
-/* --- targets.c
- * ------------------------------------------------------------------------ */
+/* --- targets.c ------------------------------------------------------------------------ */
 
-/* The part target_users_file of the call's body: snowflakes. Refuses what is
- * none. */
+/* The part target_users_file of the call's body: snowflakes. Refuses what is none. */
 enum err invite_targets_read(struct call *call, struct list *ret, bool *ret_given);
 enum err invite_targets_save(struct tx *tx, struct str code, const struct list *ids);
 /* ERR_UNKNOWN_INVITE: it is for others. */
@@ -76,8 +68,7 @@ enum err get_invite_target_users(struct call *call);
 enum err put_invite_target_users(struct call *call);
 enum err get_invite_target_users_job(struct call *call);
 
-/* --- vanity.c
- * ------------------------------------------------------------------------- */
+/* --- vanity.c ------------------------------------------------------------------------- */
 
 enum err vanity_find(struct tx *tx, struct str code, struct invite *ret, bool *ret_found);
 enum err vanity_use(struct tx *tx, snowflake guild_id);
@@ -86,13 +77,11 @@ enum err admit_vanity(struct call *call);
 enum err get_vanity_url(struct call *call);
 enum err modify_vanity_url(struct call *call);
 
-/* --- audit.c
- * -------------------------------------------------------------------------- */
+/* --- audit.c -------------------------------------------------------------------------- */
 
 enum err invite_audit(struct call *call, enum audit_action action, const struct invite *invite);
 
-/* --- routes.c
- * ------------------------------------------------------------------------- */
+/* --- routes.c ------------------------------------------------------------------------- */
 
 /* Tells those who manage the channel. */
 void invite_announce(struct call *call, enum event event, const struct schema *schema,

@@ -83,8 +83,7 @@ static enum err may_list_invites(struct call *call)
 
 static const struct type type_plain_invites = { .kind = KIND_ARRAY, .of = &type_invite };
 
-/* GET /guilds/{guild.id}/invites: who does not manage the guild learns nothing
- * of their use. */
+/* GET /guilds/{guild.id}/invites: who does not manage the guild learns nothing of their use. */
 static enum err get_guild_invites(struct call *call)
 {
     bool manages = call->target.rights & PERMISSION(MANAGE_GUILD);
@@ -97,11 +96,9 @@ static enum err get_guild_invites(struct call *call)
                    : call_reply_as(call, &type_plain_invites, &invites);
 }
 
-/* --- deleting
- * ------------------------------------------------------------------------- */
+/* --- deleting ------------------------------------------------------------------------- */
 
-/* Those who manage the channel or the guild; in groups the owner; else who made
- * it. */
+/* Those who manage the channel or the guild; in groups the owner; else who made it. */
 static enum err admit_deletion(struct call *call)
 {
     const struct invite *i = call->target.invite;
@@ -139,8 +136,7 @@ static enum err remove_invite(struct call *call)
     return call_reply(call, i);
 }
 
-/* --- friend invites
- * ------------------------------------------------------------------- */
+/* --- friend invites ------------------------------------------------------------------- */
 
 /* GET /users/@me/invites */
 static enum err get_friend_invites(struct call *call)
@@ -178,8 +174,7 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/channels/{channel.id}/invites",
         .name = "create_channel_invite",
-        .doc = "Make an invite: with CREATE_INSTANT_INVITE, or as the owner of "
-               "a group.",
+        .doc = "Make an invite: with CREATE_INSTANT_INVITE, or as the owner of a group.",
         .auth = AUTH_USER | AUTH_BOT,
         .body = &invite_body,
         .body_kinds = BODY_MULTIPART,
@@ -204,8 +199,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/guilds/{guild.id}/invites",
         .name = "get_guild_invites",
-        .doc = "Invites to a guild; needs MANAGE_GUILD, or VIEW_AUDIT_LOG and "
-               "then without how "
+        .doc = "Invites to a guild; needs MANAGE_GUILD, or VIEW_AUDIT_LOG and then without how "
                "they were used.",
         .auth = AUTH_USER | AUTH_BOT,
         .reply = &type_full_invites,
@@ -276,8 +270,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/invites/{invite.code}/target-users",
         .name = "get_invite_target_users",
-        .doc = "Whom an invite is for, as CSV: for who made it, MANAGE_GUILD "
-               "or VIEW_AUDIT_LOG.",
+        .doc = "Whom an invite is for, as CSV: for who made it, MANAGE_GUILD or VIEW_AUDIT_LOG.",
         .auth = AUTH_USER | AUTH_BOT,
         .status = 200,
         .admit = admit_targets_reading,
@@ -287,8 +280,7 @@ static const struct route routes[] = {
         .method = PUT,
         .path = "/invites/{invite.code}/target-users",
         .name = "put_invite_target_users",
-        .doc = "Say whom an invite is for: the part target_users_file, an id a "
-               "line, 1000 at most.",
+        .doc = "Say whom an invite is for: the part target_users_file, an id a line, 1000 at most.",
         .auth = AUTH_USER | AUTH_BOT,
         .body = &invite_targets_body,
         .body_kinds = BODY_PARTS,

@@ -9,16 +9,13 @@
 #include "platform/guilds/guilds.h"
 #include "platform/onboarding/onboarding.h"
 
-#define INVITE_COLUMNS                                                         \
-    "code, type, guild_id, channel_id, inviter_id, created_at, expires_at, "   \
-    "max_age, max_uses, "                                                      \
-    "uses, is_temporary, target_type, target_user_id, target_application_id, " \
-    "role_ids, flags, "                                                        \
+#define INVITE_COLUMNS                                                                          \
+    "code, type, guild_id, channel_id, inviter_id, created_at, expires_at, max_age, max_uses, " \
+    "uses, is_temporary, target_type, target_user_id, target_application_id, role_ids, flags, " \
     "targets_at"
 #define NOT_EXPIRED(now) " (expires_at is null or expires_at > " now ")"
 
-/* Null columns are absent members, except expires_at, which is shown as null.
- */
+/* Null columns are absent members, except expires_at, which is shown as null. */
 static struct opt_id id_or_absent(const struct rows *r, int column)
 {
     return (struct opt_id){ row_null(r, column) ? ABSENT : GIVEN, row_id(r, column) };
@@ -50,8 +47,7 @@ static void read_invite(const struct rows *r, void *ret)
         i->role_ids = column_list(tx_arena(r->tx), &type_ids, row_text(r, 14));
 }
 
-/* --- what an invite shows
- * ------------------------------------------------------------- */
+/* --- what an invite shows ------------------------------------------------------------- */
 
 static enum err load_user(struct tx *tx, snowflake id, const struct user **ret)
 {
@@ -82,8 +78,7 @@ static enum err load_where(struct tx *tx, struct invite *i)
 }
 
 static const char FIND_APPLICATION[] =
-    "select id, name, description, icon from applications where id = $1 and "
-    "removed = 0";
+    "select id, name, description, icon from applications where id = $1 and removed = 0";
 
 static enum err load_application(struct tx *tx, snowflake id, const struct invite_application **ret)
 {
@@ -102,8 +97,7 @@ static enum err load_application(struct tx *tx, snowflake id, const struct invit
     return OK;
 }
 
-/* Roles that are gone meanwhile, or that nobody may give away any more, are
- * left out. */
+/* Roles that are gone meanwhile, or that nobody may give away any more, are left out. */
 static enum err load_invite_roles(struct tx *tx, struct invite *i)
 {
     const snowflake *id = i->role_ids.items;
@@ -137,8 +131,7 @@ enum err invite_load(struct tx *tx, struct invite *i)
     return e;
 }
 
-/* --- finding
- * -------------------------------------------------------------------------- */
+/* --- finding -------------------------------------------------------------------------- */
 
 static enum err find_one(struct tx *tx, const char *sql, const struct value *values, size_t count,
                          struct invite *ret, bool *ret_found)
@@ -154,10 +147,9 @@ static enum err find_one(struct tx *tx, const char *sql, const struct value *val
 
 static const char FIND_INVITE[] =
     "select " INVITE_COLUMNS " from invites where code = $1 and not exists "
-    "(select 1 from guilds g where g.id = invites.guild_id and g.removed = 1) "
-    "and "
-    "not exists (select 1 from channels c where c.id = invites.channel_id and "
-    "c.type < 0) and" NOT_EXPIRED("$2");
+    "(select 1 from guilds g where g.id = invites.guild_id and g.removed = 1) and "
+    "not exists (select 1 from channels c where c.id = invites.channel_id and c.type < 0) and" NOT_EXPIRED(
+        "$2");
 
 enum err invite_find(struct tx *tx, struct str code, struct invite *ret)
 {
@@ -171,10 +163,8 @@ enum err invite_find(struct tx *tx, struct str code, struct invite *ret)
 
 static const char FIND_SAME[] =
     "select " INVITE_COLUMNS " from invites where channel_id = $1 and inviter_id = $2 and "
-    "max_age = $3 and max_uses = $4 and is_temporary = $5 and "
-    "coalesce(target_type, 0) = $6 and "
-    "coalesce(target_user_id, 0) = $7 and coalesce(target_application_id, 0) = "
-    "$8 and "
+    "max_age = $3 and max_uses = $4 and is_temporary = $5 and coalesce(target_type, 0) = $6 and "
+    "coalesce(target_user_id, 0) = $7 and coalesce(target_application_id, 0) = $8 and "
     "role_ids is null and flags = 0 and targets is null and" NOT_EXPIRED(
         "$9") " order by created_at desc limit 1";
 
@@ -226,10 +216,8 @@ enum err invites_of_user(struct tx *tx, snowflake user_id, struct list *ret)
 }
 
 static const char FIND_LASTING[] =
-    "select code from invites where channel_id = $1 and type = 0 and max_age = "
-    "0 and max_uses = 0 "
-    "and is_temporary = 0 and target_type is null order by created_at, code "
-    "limit 1";
+    "select code from invites where channel_id = $1 and type = 0 and max_age = 0 and max_uses = 0 "
+    "and is_temporary = 0 and target_type is null order by created_at, code limit 1";
 
 enum err invite_lasting(struct tx *tx, snowflake channel_id, struct str *ret)
 {
@@ -241,8 +229,7 @@ enum err invite_lasting(struct tx *tx, snowflake channel_id, struct str *ret)
     return e;
 }
 
-/* --- writing
- * -------------------------------------------------------------------------- */
+/* --- writing -------------------------------------------------------------------------- */
 
 /* Where invites are counted: in the guild, in the group, or with the person. */
 static const char FORGET_EXPIRED[] = "delete from invites where expires_at <= $1 and type = $2 and "

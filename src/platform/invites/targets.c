@@ -1,5 +1,4 @@
-/* targets.c - invites that are for some people only, who come as a file of
- * their ids. */
+/* targets.c - invites that are for some people only, who come as a file of their ids. */
 #include <string.h>
 
 #include "base/clock.h"
@@ -51,8 +50,7 @@ static const struct schema job_schema = {
 };
 const struct type invite_targets_job_reply = { .kind = KIND_OBJECT, .schema = &job_schema };
 
-/* --- the file
- * ------------------------------------------------------------------------- */
+/* --- the file ------------------------------------------------------------------------- */
 
 static struct str csv_cell(struct str line)
 {
@@ -96,9 +94,7 @@ enum err invite_targets_read(struct call *call, struct list *ret, bool *ret_give
     return *ret_given && !ret->count ? refuse_targets(call, "There is no account in it.") : OK;
 }
 
-/* --- rows
- * -----------------------------------------------------------------------------
- */
+/* --- rows ----------------------------------------------------------------------------- */
 
 enum err invite_targets_save(struct tx *tx, struct str code, const struct list *ids)
 {
@@ -130,8 +126,7 @@ enum err invite_check_target(struct tx *tx, const struct invite *i, snowflake us
     return e || ids_hold(&ids, user_id) ? e : ERR_UNKNOWN_INVITE;
 }
 
-/* --- the routes
- * ----------------------------------------------------------------------- */
+/* --- the routes ----------------------------------------------------------------------- */
 
 static enum err targets_admit(struct call *call, uint64_t any)
 {

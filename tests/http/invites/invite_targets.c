@@ -1,5 +1,4 @@
-/* invite_targets.c - invites that give roles, are for guests, or for some
- * people only. */
+/* invite_targets.c - invites that give roles, are for guests, or for some people only. */
 #include "guilds.h"
 #include "venues.h"
 
@@ -33,8 +32,7 @@ static void roles_are_given_to_those_who_come(struct world *w)
 
     expect_json(a, "{'flags': 8, 'roles': [{'id': '%s', 'position': 1, 'icon': null}]}", h.low);
     code = answer_text(a, "code");
-    /* An invite that gives something is never taken for one that gives nothing.
-     */
+    /* An invite that gives something is never taken for one that gives nothing. */
     a = client_post(h.bob, "{}", "/channels/%s/invites", channel);
     expect_absent(a, "roles");
     expect_absent(a, "flags");
@@ -78,8 +76,7 @@ static void an_invite_may_be_for_some_people_only(struct world *w)
     expect(str_is(answer_header(a, "Content-Type"), "text/csv"));
     expect(str_is(a.body, TEXT(w, "user_id\n%s\n", eve->id)));
     expect_json(client_get(h.ada, "/invites/%s/target-users/job-status", code),
-                "{'status': 2, 'total_users': 1, 'processed_users': 1, "
-                "'error_message': null}");
+                "{'status': 2, 'total_users': 1, 'processed_users': 1, 'error_message': null}");
     expect_error(client_get(cyd, "/invites/%s", code), 404, 10006);
     expect_error(client_post(cyd, NULL, "/invites/%s", code), 404, 10006);
     expect_status(client_get(eve, "/invites/%s", code), 200);
