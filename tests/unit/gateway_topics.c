@@ -69,6 +69,45 @@ static void a_hundred_thousand_seats_are_taken_and_left_in_moments(void **state)
     assert_true(g.took < 5 * SECOND);
 }
 
+/* Three sessions listen; all or some have heard an event; one leaves. */
+static void leave_one(struct loop *l, void *arg)
+{
+    struct gallery *g = arg;
+
+    (void)l;
+    g->is_right = true;
+    for (uint32_t told = 0; told <= 3; told++)
+        for (int gone = 0; gone < 3; gone++) {
+            struct seats own[3];
+
+            for (int i = 0; i < 3; i++) {
+                own[i] = (struct seats){ .user_id = 1, .topics = &g->topics };
+                seat_take(&own[i], SUBJECT_GUILD, 7);
+            }
+            struct topic *t = topic_find(&g->topics, SUBJECT_GUILD, 7);
+            t->told = told;
+            seats_clear(&own[gone]);
+            g->is_right = g->is_right && t->count == 2 && t->told == told - ((uint32_t)gone < told);
+            for (uint32_t i = 0; i < t->count; i++)
+                g->is_right = g->is_right && t->seats[i]->index == i;
+            for (int i = 0; i < 3; i++)
+                seats_clear(&own[i]);
+        }
+}
+
+static void who_leaves_while_an_event_is_told_moves_nobody_else(void **state)
+{
+    struct loops *ls = loops_start(1, NULL, NULL);
+    struct gallery g = { 0 };
+
+    (void)state;
+    loop_call(loops_at(ls, 0), open_gallery, &g);
+    loop_call(loops_at(ls, 0), leave_one, &g);
+    loop_call(loops_at(ls, 0), close_gallery, &g);
+    loops_stop(ls);
+    assert_true(g.is_right);
+}
+
 /* --- views ---------------------------------------------------------------------------- */
 
 static void count_turn(struct turn_end *t)
@@ -134,6 +173,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_hundred_thousand_seats_are_taken_and_left_in_moments),
+        cmocka_unit_test(who_leaves_while_an_event_is_told_moves_nobody_else),
         cmocka_unit_test(views_that_a_bot_leaves_behind_go_in_several_turns),
     };
 

@@ -353,6 +353,24 @@ static void a_part_of_a_larger_body_fails_at_its_place(void **state)
                             "\"message\":\"This field is required\"}]}}}");
 }
 
+static void a_list_with_room_stays_where_it_is(void **state)
+{
+    struct arena *a = arena_new();
+    struct list l;
+
+    (void)state;
+    list_reserve(a, &l, sizeof(int64_t), 1000);
+    const void *first = list_add(a, &l, sizeof(int64_t));
+    size_t used = arena_used(a);
+    for (int i = 1; i < 1000; i++)
+        list_add(a, &l, sizeof(int64_t));
+    assert_ptr_equal(l.items, first);
+    assert_int_equal(arena_used(a), used);
+    list_add(a, &l, sizeof(int64_t));
+    assert_int_equal(l.count, 1001);
+    arena_free(a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -376,6 +394,7 @@ int main(void)
         TEST(all_problems_are_told_at_once),
         TEST(the_check_sees_the_whole_object),
         TEST(a_part_of_a_larger_body_fails_at_its_place),
+        TEST(a_list_with_room_stays_where_it_is),
     };
     return cmocka_run_group_tests_name("json/decode", tests, NULL, NULL);
 }

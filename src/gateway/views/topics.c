@@ -114,14 +114,16 @@ static void seat_move(struct topic *t, uint32_t from, uint32_t to)
 }
 
 /* The last seat fills the hole. Those who have heard the event at hand sit before the others
- * and stay there: their own last one fills a hole among them. */
+ * and stay there: their own last one fills a hole among them. When all have heard it, that one
+ * was the last of all, and must not be moved back. */
 static void topic_remove(struct topic *t, uint32_t hole)
 {
     if (hole < t->told) {
         seat_move(t, --t->told, hole);
         hole = t->told;
     }
-    seat_move(t, --t->count, hole);
+    if (hole != --t->count)
+        seat_move(t, t->count, hole);
 }
 
 /* --- views that nobody needs ---------------------------------------------------------- */

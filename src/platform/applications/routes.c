@@ -241,6 +241,7 @@ static const struct route routes[] = {
         .name = "create_application_attachment",
         .doc = "Show a file for a day, without a message: the part `file` of a form.",
         .auth = AUTH_BOT | AUTH_BEARER,
+        .scope = "identify",
         .body_kinds = BODY_PARTS,
         .reply = &application_attachment_reply,
         .status = 200,

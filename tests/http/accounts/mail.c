@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "apps.h"
+#include "venues.h"
 #include "waits.h"
 
 #define ADA "{'username': 'ada', 'password': 'correct horse', 'email': 'ada@mail.example'}"
@@ -177,6 +178,8 @@ static void a_mailbox_is_sent_five_mails_an_hour(struct world *w)
                   200);
     expect_soon(mailbox_count() > 1 &&
                 strstr(mailbox_mail(mailbox_count()), "to: ada@other.example"));
+    /* What was asked for while a mail was under way may be mailed once more. */
+    expect_soon(world_number(w, "select count(*) from jobs where kind = 'mail-verify'") == 0);
     int sent = mailbox_count();
     struct client *bob = register_person(w, "{'username': 'bob', 'password': 'correct horse', "
                                             "'email': 'ada@mail.example'}");
@@ -223,9 +226,10 @@ static void a_mail_under_way_outlives_the_server(struct world *w)
     world_stop(w);
     mailbox_behave(MAILBOX_GOOD);
     expect(world_try_start(w));
-    /* The first was taken, too, but nobody heard so. */
-    expect_soon(mailbox_tries() == 2);
-    expect(strncmp(mailbox_mail(2), "to: ada@mail.example\n", 21) == 0);
+    /* The first may have been taken, too, but nobody heard so. */
+    expect_soon(world_number(w, "select count(*) from jobs where kind = 'mail-verify'") == 0);
+    expect(mailbox_tries() == 2 && mailbox_count() >= 1);
+    expect(strncmp(mailbox_mail(mailbox_count()), "to: ada@mail.example\n", 21) == 0);
     mailbox_close();
 }
 

@@ -1,4 +1,6 @@
 /* commands_permit.c - who may use a command where, with all that the verdict depends on. */
+#include <stdio.h>
+
 #include "channels.h"
 #include "invoking.h"
 
@@ -129,7 +131,8 @@ static void threads_follow_their_channel_in_rows_of_commands(struct world *w)
     expect_may(&s, s.ada, adults, thread);
     /* Nobody uses commands in what is archived. */
     expect_status(client_patch(s.ada, "{'archived': true}", "/channels/%s", thread), 200);
-    expect_may_not(&s, s.ada, id, thread);
+    snprintf(s.venue.channel, sizeof s.venue.channel, "%s", thread);
+    expect_error(roll(&s, s.ada, id, "%s", ""), 400, 50083);
 }
 
 static void members_in_time_out_use_no_commands(struct world *w)

@@ -257,7 +257,7 @@ static void an_application_hears_of_an_account_that_ends(struct world *w)
     add_row(&s, "72", "51", s.bob->id, "null", "null", "5");
     add_row(&s, "73", "51", s.bob->id, s.venue.id, "null", "null");
     buf_init(&out, SIZE_MAX);
-    expect(control_ask(world_folder(w), "operate user\tdelete\tbob", &out) == OK);
+    expect(control_ask(world_folder(w), "operate user\terase\tbob", &out) == OK);
     buf_clear(&out);
     expect_event(s.bot, "ENTITLEMENT_DELETE", "{'id': '71', 'deleted': true}");
     expect_event(s.bot, "SUBSCRIPTION_DELETE", "{'id': '71', 'status': 1}");
