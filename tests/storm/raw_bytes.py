@@ -5,6 +5,7 @@ Requests are made, bent, pipelined and cut at any byte. Whatever arrives, the se
 answers in whole answers, never with a 5xx, and says the same however the bytes were cut.
 """
 
+import errno
 import re
 import socket
 
@@ -27,8 +28,9 @@ def exchange(port, pieces, patience=15):
             for piece in pieces:
                 s.sendall(piece)
             s.shutdown(socket.SHUT_WR)
-        except (BrokenPipeError, ConnectionResetError):
-            pass  # it has said what it had to say
+        except OSError as e:  # it has said what it had to say, and closed
+            if e.errno not in (errno.EPIPE, errno.ECONNRESET, errno.ENOTCONN):
+                raise
         got = b""
         try:
             while piece := s.recv(65536):

@@ -81,7 +81,7 @@ static void a_body_may_take_long_at_a_least_rate(void **state)
 static void a_large_answer_is_sent_while_it_is_taken(void **state)
 {
     enum { LENGTH = 24 * 1024 * 1024, PIECE = 1024 * 1024 };
-    struct server_options quick = { .head_timeout_ms = 60000, .idle_timeout_ms = 5000 };
+    struct server_options quick = { .head_timeout_ms = 60000, .idle_timeout_ms = 8000 };
     static const char *const requests[] = { "GET /size?25165824 HTTP/1.1\r\nHost: x\r\n\r\n",
                                             "GET /file?25165824 HTTP/1.1\r\nHost: x\r\n\r\n" };
     char *room = malloc(PIECE);
@@ -103,7 +103,7 @@ static void a_large_answer_is_sent_while_it_is_taken(void **state)
                 usleep(100000);
         }
         /* Who does not read is cut; who has read all may have been idle for too long, too. */
-        for (int left = 30000; stats().open > 1 && left; left--)
+        for (int left = 60000; stats().open > 1 && left; left--)
             usleep(1000);
         assert_true(stats().open <= 1);
         close(steady);

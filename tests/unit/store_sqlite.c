@@ -100,7 +100,7 @@ static bool move_to_small_disk(struct fixture *f)
 {
     store_close(f->store);
     f->store = NULL;
-    if (mount("tmpfs", f->folder, "tmpfs", 0, "size=8m") != 0) {
+    if (mount("tmpfs", f->folder, "tmpfs", 0, "size=12m") != 0) {
         printf("SKIP full disk: cannot mount a small one: %s\n", strerror(errno));
         return false;
     }
@@ -134,7 +134,7 @@ static void a_full_disk_is_refused_until_there_is_room(void **state)
     int64_t stored = 0;
     enum err e;
     /* More than half: what is in the log may need the same room once more. */
-    static char ballast[4600 << 10];
+    static char ballast[7 << 20];
 
     if (!move_to_small_disk(f))
         return;

@@ -99,6 +99,7 @@ enum err seen_channels_read(struct seen_channels *changes, const struct gateway_
         struct json j = json_to(&out);
 
         buf_reset(&out);
+        changes->items[i].payload = (struct str){ 0 }; /* of a look that was begun anew */
         e = source->channel(tx, changes->items[i].id, &j);
         if (!e)
             changes->items[i].payload = buf_take(&out, tx_arena(tx));

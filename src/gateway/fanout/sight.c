@@ -29,7 +29,7 @@ enum {
 struct sight_place {
     const struct place_rule *rule; /* the view's: nothing changes it during an event */
     snowflake id;
-    bool wanted, known;
+    bool wanted, read, known;
     struct str payload;   /* in the look's arena */
     struct news *news[2]; /* hidden, shown; neither: the channel is gone */
 };
@@ -293,16 +293,23 @@ static enum err read_place(struct sight_report *s, struct sight_place *p, struct
     if (!e)
         p->payload = buf_take(&out, tx_arena(tx));
     buf_clear(&out);
-    p->known = true;
-    return e == ERR_UNKNOWN_CHANNEL ? OK : e; /* an event that it is deleted comes next */
+    if (e == ERR_UNKNOWN_CHANNEL)
+        e = OK; /* an event that it is deleted comes next */
+    p->read = !e;
+    return e;
 }
 
+/* A read that takes too long on the loop is begun anew aside: nothing of the first one counts. */
 static enum err read_places(struct load *l, struct tx *tx)
 {
     struct sight_report *s = container_of(l, struct sight_report, load);
     int64_t end = clock_mono() + LOOK_NS;
     enum err e = OK;
 
+    for (uint32_t i = s->at; i < s->place_count; i++) {
+        s->places[i].read = false;
+        s->places[i].payload = (struct str){ 0 };
+    }
     for (uint32_t i = s->at; i < s->place_count && !e && clock_mono() < end; i++)
         if (s->places[i].wanted && !s->places[i].known)
             e = read_place(s, &s->places[i], tx);
@@ -317,6 +324,7 @@ static void places_read(struct load *l, enum err e)
     for (uint32_t i = s->at; i < s->place_count; i++) {
         struct sight_place *p = &s->places[i];
 
+        p->known |= p->read;
         if (p->payload.p)
             p->news[1] = news_new(EVENT_CHANNEL_CREATE, to_viewers(s->guild_id, p->id), p->payload);
         p->payload = (struct str){ 0 };

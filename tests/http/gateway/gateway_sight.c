@@ -1,6 +1,9 @@
 /* gateway_sight.c - who hears of threads, and of channels that come into view. */
+#include "base/clock.h"
 #include "channels.h"
 #include "gate.h"
+#include "gateway/gateway.h"
+#include "gateway_source/gateway_source.h"
 #include "venues.h"
 
 static const char *const PLAIN = "v=10&encoding=json";
@@ -224,6 +227,51 @@ static void one_loop(struct config *c)
     c->loops = 1;
 }
 
+/* Enough steps for SQLite to look at the clock. */
+static enum err count_far(struct tx *tx)
+{
+    struct rows row;
+    bool found;
+
+    return tx_one(tx,
+                  "with recursive n(i) as (select 1 union all select i + 1 from n where i < 2000) "
+                  "select count(*) from n",
+                  NO_BIND, &row, &found);
+}
+
+/* Longer than a look may take on a loop: it is begun anew beside it. */
+static enum err slow_channel(struct tx *tx, snowflake id, struct json *j)
+{
+    enum err e = count_far(tx);
+
+    for (int64_t until = clock_mono() + 8 * 1000 * 1000; clock_mono() < until;)
+        ;
+    if (!e)
+        e = count_far(tx);
+    return e ? e : gateway_source.channel(tx, id, j);
+}
+
+static void channels_that_are_read_anew_are_all_shown(struct world *w)
+{
+    static struct gateway_source slow;
+    const char *rooms[4];
+
+    slow = gateway_source;
+    slow.channel = slow_channel;
+    world_use_source(w, &slow);
+    struct scene s = open_scene(w);
+    for (int i = 0; i < 4; i++) {
+        rooms[i] = make_channel(s.ada, s.guild, TEXT(w, "{'name': 'r%d'}", i));
+        expect_dispatch(s.of_bob, "CHANNEL_CREATE", "{'id': '%s'}", rooms[i]);
+    }
+    show_to_everyone(&s, false);
+    expect_dispatch(s.of_bob, "GUILD_ROLE_UPDATE", "{}");
+    expect_channels_to(s.of_bob, "CHANNEL_DELETE", rooms[0]);
+    for (int i = 1; i < 4; i++)
+        expect_dispatch(s.of_bob, "CHANNEL_DELETE", "{'id': '%s'}", rooms[i]);
+    expect_quiet(s.of_bob);
+}
+
 /* --- threads -------------------------------------------------------------------------- */
 
 static const char *start_thread(struct scene *s, struct client *c, const char *channel, int type)
@@ -293,6 +341,7 @@ const struct test gateway_sight_tests[] = {
     TEST(rights_of_a_role_show_and_hide_channels),
     TEST(a_deleted_role_hides_what_it_showed),
     TEST_WITH(many_are_shown_many_channels_before_what_follows, one_loop),
+    TEST(channels_that_are_read_anew_are_all_shown),
     TEST(private_threads_are_their_starters),
     TEST(archived_threads_are_heard_of),
     { 0 },
