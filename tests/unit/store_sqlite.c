@@ -188,7 +188,7 @@ static enum err fill_the_disk(struct work *w, struct tx *tx)
     enum err e = OK;
 
     (void)w;
-    for (int i = 0; i < 100 && !e; i++)
+    for (int i = 0; i < 200 && !e; i++)
         e = add_filler(tx, NULL);
     return e;
 }
