@@ -230,8 +230,8 @@ static void every_filter_is_a_question_to_the_index(struct world *w)
                               "/webhooks/%s/%s?wait=true", answer_text(hook, "id"),
                               answer_text(hook, "token")),
                   200);
-    /* As a forwarded one is kept. */
-    world_sql(w, "update messages set snapshot = '{\"attachments\":' "
+    /* As a forwarded one is kept; what is pinned is noted, if it was indexed already. */
+    world_sql(w, "update messages set snapshot = '{\"attachments\":', pinned = pinned "
                  "where content = 'hook'");
     look_with_filters(ada, &v, bob, role);
     index_all(w);
