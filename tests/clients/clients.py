@@ -126,7 +126,7 @@ def node_command(script="discord_js.js"):
     """discord.js as the lock file says; installed once, beside the build."""
     if not shutil.which("node") or not shutil.which("npm"):
         raise Skip("there is no node or no npm")
-    folder = os.path.join(os.getcwd(), "clients")
+    folder = os.path.abspath(os.path.join(os.path.dirname(sys.argv[1]), "..", "clients"))
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, "lock"), "w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # several tests may want it at a time
