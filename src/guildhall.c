@@ -65,9 +65,10 @@ static void wire_announce(void *arg, const struct announcement *list)
     wire_announce_at(arg, 0, list);
 }
 
-static void wire_forgotten(void *arg, snowflake account, const unsigned char *token)
+static void wire_forgotten(void *arg, snowflake account, const unsigned char *token,
+                           uint64_t forgets)
 {
-    gateway_forget(((struct guildhall *)arg)->gateway, account, token);
+    gateway_forget(((struct guildhall *)arg)->gateway, account, token, forgets);
 }
 
 static void wire_voice_moved(void *arg, const struct voice_fact *fact)

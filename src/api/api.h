@@ -31,8 +31,9 @@ struct api_options {
     void (*announce)(void *arg, const struct announcement *list);
     void *announce_arg;
     /* Told when a credential is no longer good, after the commit and before the reply;
-     * account 0: the one token. May be NULL. */
-    void (*forgotten)(void *arg, snowflake account, const unsigned char *token);
+     * account 0: the one token. forgets: credentials whose lookup noted as many are not meant.
+     * May be NULL. */
+    void (*forgotten)(void *arg, snowflake account, const unsigned char *token, uint64_t forgets);
     void *forgotten_arg;
     /* Told of everybody in voice who comes, changes or goes, in commit order, from a thread of
      * the store. May be NULL. */

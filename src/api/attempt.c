@@ -107,15 +107,12 @@ enum err attempt_run(struct work *w, struct tx *tx)
 void api_forget(struct api *api, const struct forgotten *f)
 {
     const struct api_options *o = &api->options;
+    uint64_t forgets = f->application ? auth_forget_application(o->auth, f->application)
+                       : f->one       ? auth_forget_session(o->auth, f->session)
+                                      : auth_forget_account(o->auth, f->account);
 
-    if (f->application)
-        auth_forget_application(o->auth, f->application);
-    else if (f->one)
-        auth_forget_session(o->auth, f->session);
-    else
-        auth_forget_account(o->auth, f->account);
     if (o->forgotten && !f->of_apps)
-        o->forgotten(o->forgotten_arg, f->account, f->one ? f->session : NULL);
+        o->forgotten(o->forgotten_arg, f->account, f->one ? f->session : NULL, forgets);
 }
 
 void call_committed(struct work *w)

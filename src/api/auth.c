@@ -197,14 +197,14 @@ bool auth_remembered(struct auth *a, enum caller_kind kind, struct str token, st
 }
 
 /* How much was forgotten so far, before a row is read that may be remembered. */
-static uint64_t count_forgets(struct auth *a)
+uint64_t auth_forgets(struct auth *a)
 {
     return atomic_load(&a->forgets);
 }
 
 void auth_will_find(struct auth *a, struct credential *c)
 {
-    c->forgets = count_forgets(a);
+    c->forgets = auth_forgets(a);
 }
 
 static void auth_remember(struct auth *a, const struct credential *c, const struct caller *caller)
@@ -216,7 +216,7 @@ static void auth_remember(struct auth *a, const struct credential *c, const stru
     struct token_shard *s = find_slots(a, &r.tag, &first);
     pthread_mutex_lock(&s->lock);
     /* Something was revoked since we read the row: it may have been this one. */
-    if (count_forgets(a) == c->forgets) {
+    if (auth_forgets(a) == c->forgets) {
         if (!s->slots)
             s->slots = mem_new(CACHE_SLOTS * sizeof *s->slots);
         size_t at = first + s->hand++ % CACHE_WAYS;
@@ -230,8 +230,8 @@ static void auth_remember(struct auth *a, const struct credential *c, const stru
 
 /* Revoking is rare: it looks through everything, so that recognising need not
  * know where a session or an account lies. */
-static void auth_forget(struct auth *a, bool (*matches)(const struct caller *, const void *),
-                        const void *what)
+static uint64_t auth_forget(struct auth *a, bool (*matches)(const struct caller *, const void *),
+                            const void *what)
 {
     /* First, so that whoever reads a row from now on does not remember it. */
     atomic_fetch_add(&a->forgets, 1);
@@ -244,6 +244,8 @@ static void auth_forget(struct auth *a, bool (*matches)(const struct caller *, c
                 s->slots[i].used = false;
         pthread_mutex_unlock(&s->lock);
     }
+    /* And again: whoever looks from now on finds it neither in the store nor here. */
+    return atomic_fetch_add(&a->forgets, 1) + 1;
 }
 
 static bool is_session(const struct caller *c, const void *session)
@@ -261,19 +263,19 @@ static bool is_of_application(const struct caller *c, const void *id)
     return c->application_id == *(const snowflake *)id;
 }
 
-void auth_forget_application(struct auth *a, snowflake application_id)
+uint64_t auth_forget_application(struct auth *a, snowflake application_id)
 {
-    auth_forget(a, is_of_application, &application_id);
+    return auth_forget(a, is_of_application, &application_id);
 }
 
-void auth_forget_session(struct auth *a, const unsigned char session[8])
+uint64_t auth_forget_session(struct auth *a, const unsigned char session[8])
 {
-    auth_forget(a, is_session, session);
+    return auth_forget(a, is_session, session);
 }
 
-void auth_forget_account(struct auth *a, snowflake user_id)
+uint64_t auth_forget_account(struct auth *a, snowflake user_id)
 {
-    auth_forget(a, is_account, &user_id);
+    return auth_forget(a, is_account, &user_id);
 }
 
 /* --- the store ------------------------------------------------------------------------ */

@@ -63,11 +63,13 @@ enum err auth_issue(struct auth *a, struct tx *tx, const struct token_grant *gra
 enum err auth_revoke(struct tx *tx, const unsigned char session[8]);
 enum err auth_revoke_others(struct tx *tx, snowflake user_id, const unsigned char keep[8]);
 
-/* Drops from the cache. */
-void auth_forget_session(struct auth *a, const unsigned char session[8]);
-void auth_forget_account(struct auth *a, snowflake user_id);
+/* How much was forgotten so far: of a credential that is looked for, what auth_will_find notes. */
+uint64_t auth_forgets(struct auth *a);
+/* Drops from the cache. Returns the count from which on lookups know. */
+uint64_t auth_forget_session(struct auth *a, const unsigned char session[8]);
+uint64_t auth_forget_account(struct auth *a, snowflake user_id);
 /* All that an application holds: its bot's token, and what people gave it. */
-void auth_forget_application(struct auth *a, snowflake application_id);
+uint64_t auth_forget_application(struct auth *a, snowflake application_id);
 
 /* Bytes (at most 64) that follow from the server's key file, a word, an id and a salt, and
  * from nothing that is in the database alone: webhook tokens, signing keys. */

@@ -186,8 +186,10 @@ void gateway_announce_at(struct gateway *g, int64_t position, const struct annou
 /* What another server says of a session, in the order of the log. From any thread. */
 void gateway_move(struct gateway *g, const struct session_move *m);
 /* A credential of the account is no longer good: the sessions that were begun or last
- * resumed with it are closed with 4004. token NULL: all of the account's. From any thread. */
-void gateway_forget(struct gateway *g, snowflake account, const unsigned char *token);
+ * resumed with it are closed with 4004. token NULL: all of the account's. forgets: see
+ * auth_forgets; sessions whose credential was looked for later have a new one. From any thread. */
+void gateway_forget(struct gateway *g, snowflake account, const unsigned char *token,
+                    uint64_t forgets);
 
 /* The session that READY called by this id, as a number for to_session: when it lives
  * (also without a socket, for a while) and is that user's. From any thread. What is told

@@ -17,11 +17,16 @@ struct revocation {
     snowflake account;
     bool one; /* that token, not all */
     unsigned char token[8];
+    uint64_t forgets;
 };
 
-static bool is_revoked(const struct revocation *r, snowflake account, const unsigned char *token)
+/* A loop may hear of it after somebody has come with a new token already, as a bot does whose
+ * token was reset: that was looked for when the old ones were gone. */
+static bool is_revoked(const struct revocation *r, snowflake account, const unsigned char *token,
+                       uint64_t forgets)
 {
-    return account == r->account && (!r->one || memcmp(token, r->token, sizeof r->token) == 0);
+    return account == r->account && forgets < r->forgets &&
+           (!r->one || memcmp(token, r->token, sizeof r->token) == 0);
 }
 
 /* A token's text names its account, so greetings are found whose token was not looked up yet. */
@@ -32,7 +37,7 @@ static void revoke_greetings(const struct revocation *r)
     for (struct link *at = list->next; at != list; at = at->next) {
         struct greeting *g = container_of(at, struct greeting, link);
 
-        if (is_revoked(r, g->credential.account, g->credential.session))
+        if (is_revoked(r, g->credential.account, g->credential.session, g->credential.forgets))
             g->revoked = true;
     }
 }
@@ -55,7 +60,7 @@ static size_t mark_sessions(const struct revocation *r, uint64_t **ret)
     for (struct link *at = a ? a->sessions.next : NULL; at && at != &a->sessions; at = at->next) {
         struct session *s = container_of(at, struct session, of_user);
 
-        if (!is_revoked(r, s->caller.id, s->caller.session))
+        if (!is_revoked(r, s->caller.id, s->caller.session, s->forgets))
             continue;
         s->revoked = true;
         if (may_end_here(s, r->hub))
@@ -84,7 +89,8 @@ static void revoke_here(struct post *post)
     mem_free(r);
 }
 
-void gateway_forget(struct gateway *g, snowflake account, const unsigned char *token)
+void gateway_forget(struct gateway *g, snowflake account, const unsigned char *token,
+                    uint64_t forgets)
 {
     /* What goes to the loops while this lock is held arrives before their hubs end. */
     pthread_mutex_lock(&g->publishing);
@@ -94,6 +100,7 @@ void gateway_forget(struct gateway *g, snowflake account, const unsigned char *t
         r->post.run = revoke_here;
         r->hub = g->hubs[i];
         r->account = account;
+        r->forgets = forgets;
         r->one = token != NULL;
         if (token)
             memcpy(r->token, token, sizeof r->token);
@@ -109,5 +116,6 @@ void session_bind(struct session *s, const struct greeting *g)
     pthread_mutex_lock(&gateway->lock);
     s->caller = g->caller;
     s->caller.application_id = g->application_id;
+    s->forgets = g->credential.forgets;
     pthread_mutex_unlock(&gateway->lock);
 }

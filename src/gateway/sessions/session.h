@@ -55,6 +55,7 @@ struct session {
     unsigned char kind;   /* enum client_kind */
 
     struct caller caller; /* the credential of its last identify or resume; changed with the lock */
+    uint64_t forgets;     /* as many were forgotten when that was looked for; with the lock */
     struct link link;     /* in the hub's list */
     struct link of_user;  /* in the gateway's list of the account's sessions */
     char id[SESSION_ID + 1];

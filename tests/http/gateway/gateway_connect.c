@@ -500,6 +500,20 @@ static void everybody_is_sent_away_at_the_end(struct world *w)
     expect_op(g, 7);
 }
 
+/* A loop that is busy hears late that tokens were revoked; who has a new one by then stays. */
+static void a_late_revocation_means_the_tokens_of_before(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct gateway *gateway = guildhall_gateway(world_server(w));
+    uint64_t forgets = auth_forgets(guildhall_auth(world_server(w)));
+    struct gate *g = gate_session(ada, PLAIN, "");
+
+    gateway_forget(gateway, id_of(ada->id), NULL, forgets);
+    expect_quiet(g);
+    gateway_forget(gateway, id_of(ada->id), NULL, forgets + 1);
+    expect_close(g, 4004);
+}
+
 static void sessions_end_with_their_token(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
@@ -540,6 +554,7 @@ const struct test gateway_connect_tests[] = {
     TEST(payloads_are_compressed_one_by_one),
     TEST(terms_are_read_strictly),
     TEST(everybody_is_sent_away_at_the_end),
+    TEST(a_late_revocation_means_the_tokens_of_before),
     TEST(sessions_end_with_their_token),
     { 0 },
 };
