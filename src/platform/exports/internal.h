@@ -18,10 +18,11 @@ struct export_part {
 extern const struct export_part export_parts[];
 int export_part_count(void);
 
-/* A page as lines of JSON. *ret_last: the number of its last row; *ret_rows: how many. */
+/* A page as lines of JSON: so many rows, or fewer when they are long. *ret_last: the number of
+ * its last row; *ret_ended: there are no more. */
 enum err export_page(struct call *call, const struct export_part *part, snowflake user_id,
                      int64_t after, int64_t limit, struct buf *out, int64_t *ret_last,
-                     int64_t *ret_rows);
+                     bool *ret_ended);
 
 /* Files of the same page: names of blobs, and what they are called in the export. */
 struct export_file {

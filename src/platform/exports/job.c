@@ -40,17 +40,17 @@ static enum err step_read(struct call *call, struct export_step *s)
 {
     const struct export_part *part = &export_parts[s->part];
     struct buf text;
-    int64_t rows;
     enum err e;
 
     if (part->blob_of) {
+        int64_t rows;
+
         e = export_files(call, part, s->job.key, s->after, PAGE_FILES, &s->files, &s->last, &rows);
         s->part_ended = rows == 0;
         return e;
     }
     buf_init(&text, PAGE_BYTES);
-    e = export_page(call, part, s->job.key, s->after, PAGE_ROWS, &text, &s->last, &rows);
-    s->part_ended = rows < PAGE_ROWS;
+    e = export_page(call, part, s->job.key, s->after, PAGE_ROWS, &text, &s->last, &s->part_ended);
     s->text = buf_take(&text, call->arena);
     return e;
 }

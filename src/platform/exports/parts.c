@@ -60,9 +60,9 @@ const struct export_part export_parts[] = {
       "banners" },
     /* Messages with files are few among all; each page ends with a message, not inside one. */
     { "attachments", "&message_id\t$filename\t&id",
-      "select m.id, a.filename, case when a.file_id = 0 then a.id else a.file_id end from (select id from messages where "
-      "author_id = $1 and id > $2 and attachment_count > 0 order by id limit $3) m "
-      "join attachments a on a.message_id = m.id order by m.id, a.id",
+      "select m.id, a.filename, case when a.file_id = 0 then a.id else a.file_id end "
+      "from (select id from messages where author_id = $1 and id > $2 and attachment_count > 0 "
+      "order by id limit $3) m join attachments a on a.message_id = m.id order by m.id, a.id",
       "attachment" },
 };
 
@@ -112,21 +112,22 @@ static void write_row(struct buf *out, const struct export_part *part, const str
 
 enum err export_page(struct call *call, const struct export_part *part, snowflake user_id,
                      int64_t after, int64_t limit, struct buf *out, int64_t *ret_last,
-                     int64_t *ret_rows)
+                     bool *ret_ended)
 {
+    enum { PAGE_TEXT = 512 * 1024 }; /* at which a page ends, however few its rows are */
     struct rows rows;
+    int64_t count = 0;
     enum err e =
         tx_query(call->tx, part->sql, BIND(v_id(user_id), v_int(after), v_int(limit)), &rows);
 
     *ret_last = after;
-    *ret_rows = 0;
     if (e)
         return e;
-    while (rows_next(&rows)) {
+    for (; out->n < PAGE_TEXT && rows_next(&rows); count++) {
         write_row(out, part, &rows);
         *ret_last = row_int(&rows, 0);
-        ++*ret_rows;
     }
+    *ret_ended = out->n < PAGE_TEXT && count < limit;
     return rows_end(&rows);
 }
 

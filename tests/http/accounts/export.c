@@ -8,6 +8,7 @@
 #include "apps.h"
 #include "people.h"
 #include "rooms.h"
+#include "venues.h"
 #include "waits.h"
 
 #define HARVEST "/users/@me/harvest"
@@ -110,6 +111,30 @@ static void a_person_gets_all_that_is_kept_and_nobody_else_does(struct world *w)
     expect_soon(is_ready(p.ada));
 }
 
+/* More than a page may have, in few rows. */
+static void long_rows_make_short_pages(struct world *w)
+{
+    enum { MESSAGES = 12, LONG = 400 * 1000 };
+    struct people p = world_people(w);
+    struct venue v = world_venue(w, p.ada);
+    char *words = arena_alloc(world_arena(w), LONG);
+
+    for (int i = 0; i < MESSAGES; i++)
+        expect_status(client_post(p.ada, TEXT(w, "{'content': 'end%d'}", i),
+                                  "/channels/%s/messages", v.channel),
+                      200);
+    memset(words, 'x', LONG);
+    store_write(w, "update messages set content = $1 || content",
+                BIND(v_text(str_slice(words, LONG))));
+    const char *id = answer_text(client_post(p.ada, "{}", HARVEST), "harvest_id");
+    expect_soon(is_ready(p.ada));
+    struct str tar = download(p.ada, id);
+    for (int i = 0; i < MESSAGES; i++)
+        expect(has(tar, TEXT(w, "xend%d\"", i)));
+    expect(tar_find(tar, "messages-0006.jsonl").n > LONG);
+    expect(!tar_find(tar, "messages-0007.jsonl").p);
+}
+
 /* What a process that died has written behind the page that it noted is cut off. */
 static void it_goes_on_where_it_was_noted(struct world *w)
 {
@@ -133,6 +158,7 @@ static void it_goes_on_where_it_was_noted(struct world *w)
 
 const struct test export_tests[] = {
     TEST(a_person_gets_all_that_is_kept_and_nobody_else_does),
+    TEST(long_rows_make_short_pages),
     TEST(it_goes_on_where_it_was_noted),
     { 0 },
 };
