@@ -203,6 +203,7 @@ static enum err open_to_write(struct sqlite *q, const struct store_options *o)
         e = make_private(q->path);
     if (!e)
         e = sqlite_conn_open(q->path, &q->writer);
+    q->has_no_syncs = o->no_sync;
     if (!e && o->no_sync)
         e = give_up_syncs(q->writer);
     if (!e)

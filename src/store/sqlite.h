@@ -88,8 +88,27 @@ struct sqlite {
     bool has_thread;
     struct queue queue;
     struct hold_meter meter;
-    int wal_pages;  /* in the log after the last commit */
-    int wal_copied; /* of them, already in the database */
+    bool has_no_syncs;
+    struct sqlite_log {
+        uint64_t number; /* of the logs since the start: it is started afresh now and then */
+        int pages;       /* in it after the last commit */
+        int copied;      /* of them, known to be in the database */
+        int tried;       /* so many there were when it was last to be copied */
+        int waited;      /* the same, when it was to be emptied */
+        int passes;      /* of the thread that copies, since the writer copied itself */
+    } log;
+
+    /* Shared by the writer and the thread that copies. */
+    struct sqlite_copier {
+        pthread_mutex_t lock;
+        pthread_cond_t changed;
+        bool is_asked, must_stop, has_news;
+        uint64_t number;          /* of the log it was asked to copy */
+        int copied;               /* of it */
+        struct sqlite_conn *conn; /* its own; opened when first needed */
+        pthread_t thread;
+        bool has_thread;
+    } copier;
 };
 
 /* Reads with a snapshot of its own that is given up afterwards. */
@@ -108,6 +127,18 @@ void sqlite_writer_start(struct sqlite *q);
 void sqlite_writer_stop(struct sqlite *q);
 /* One work in a transaction of its own, on the writer's connection. */
 enum err sqlite_run_alone(struct store *s, struct work *w);
+
+/* --- the write-ahead log, sqlite_log.c: for the writer's thread ----------------------- */
+
+void sqlite_log_start(struct sqlite *q);
+void sqlite_log_stop(struct sqlite *q);
+/* After each batch. */
+void sqlite_log_tend(struct sqlite *q);
+/* When the disk was full: room in the log is the room there is. */
+void sqlite_log_make_room(struct sqlite *q);
+/* Whether the log is to be copied as soon as nothing else is to do, and that moment. */
+bool sqlite_log_wants_rest(const struct sqlite *q);
+void sqlite_log_rest(struct sqlite *q);
 
 /* --- tools, sqlite_tools.c ------------------------------------------------------------ */
 

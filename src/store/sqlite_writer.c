@@ -9,12 +9,8 @@
 #include "store/sqlite.h"
 
 enum {
-    MAX_BATCH = 512,       /* works: keeps the first of them from waiting long */
-    BUSY_PAGES = 4000,     /* in the log: copy them between two batches */
-    IDLE_PAGES = 300,      /* the same when there is nothing else to do */
-    HUGE_PAGES = 40000,    /* 160 MB: readers must let us start the log afresh */
-    IDLE_MS = 50,          /* quiet for that long is idle */
-    TRUNCATE_WAIT_MS = 20, /* for readers, which hold a snapshot for one turn */
+    MAX_BATCH = 512, /* works: keeps the first of them from waiting long */
+    IDLE_MS = 50,    /* quiet for that long is idle */
 };
 
 /* --- transactions --------------------------------------------------------------------- */
@@ -157,46 +153,6 @@ static bool run_batch(struct sqlite *q, struct work *batch)
     return was_full;
 }
 
-/* --- the log -------------------------------------------------------------------------- */
-
-static int note_pages(void *arg, sqlite3 *db, const char *name, int pages)
-{
-    struct sqlite *q = arg;
-
-    (void)db, (void)name;
-    if (pages < q->wal_pages) /* it was started afresh */
-        q->wal_copied = 0;
-    q->wal_pages = pages;
-    return SQLITE_OK;
-}
-
-/* Copies what the log holds into the database, as far as readers allow. */
-static void writer_checkpoint(struct sqlite *q, int mode)
-{
-    int pages = 0, copied = 0;
-    int code = sqlite3_wal_checkpoint_v2(q->writer->db, NULL, mode, &pages, &copied);
-
-    if (code != SQLITE_OK && code != SQLITE_BUSY)
-        log_warn("store: checkpoint: %s", sqlite3_errmsg(q->writer->db));
-    /* Noted as tried also when it failed: the next try is some pages away. */
-    q->wal_copied = q->wal_pages;
-    if (mode == SQLITE_CHECKPOINT_TRUNCATE && code == SQLITE_OK)
-        q->wal_copied = q->wal_pages = 0;
-}
-
-static void checkpoint_when_over(struct sqlite *q, int limit)
-{
-    if (q->wal_pages - q->wal_copied <= limit)
-        return;
-    if (q->wal_pages <= HUGE_PAGES) {
-        writer_checkpoint(q, SQLITE_CHECKPOINT_PASSIVE);
-        return;
-    }
-    sqlite3_busy_timeout(q->writer->db, TRUNCATE_WAIT_MS);
-    writer_checkpoint(q, SQLITE_CHECKPOINT_TRUNCATE);
-    sqlite3_busy_timeout(q->writer->db, SQLITE_BUSY_MS);
-}
-
 /* --- the thread ----------------------------------------------------------------------- */
 
 static void *write_all(void *arg)
@@ -204,26 +160,24 @@ static void *write_all(void *arg)
     struct sqlite *q = arg;
 
     for (;;) {
-        bool may_tidy = q->wal_pages - q->wal_copied > IDLE_PAGES;
-        struct work *batch = queue_take(&q->queue, MAX_BATCH, may_tidy ? IDLE_MS : -1);
+        int patience = sqlite_log_wants_rest(q) ? IDLE_MS : -1;
+        struct work *batch = queue_take(&q->queue, MAX_BATCH, patience);
 
         if (batch) {
-            /* On a full disk, room in the log is the room there is. */
-            bool was_full = run_batch(q, batch);
-
-            checkpoint_when_over(q, was_full ? 0 : BUSY_PAGES);
+            if (run_batch(q, batch))
+                sqlite_log_make_room(q);
+            sqlite_log_tend(q);
         } else if (queue_closed(&q->queue)) {
             return NULL;
         } else {
-            checkpoint_when_over(q, IDLE_PAGES);
+            sqlite_log_rest(q);
         }
     }
 }
 
 void sqlite_writer_start(struct sqlite *q)
 {
-    /* Takes the place of SQLite's own checkpoints, which delay a commit. */
-    sqlite3_wal_hook(q->writer->db, note_pages, q);
+    sqlite_log_start(q);
     if (pthread_create(&q->thread, NULL, write_all, q) != 0) {
         log_error("store: cannot start the writer's thread");
         abort();
@@ -238,4 +192,5 @@ void sqlite_writer_stop(struct sqlite *q)
     queue_close(&q->queue);
     pthread_join(q->thread, NULL);
     q->has_thread = false;
+    sqlite_log_stop(q);
 }
