@@ -1,34 +1,24 @@
 /* pattern_parse.c - from the text of a regular expression to states. */
-#include <utf8proc.h>
+#include "platform/automod/pattern_parse.h"
 
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "platform/automod/patterns.h"
 
-/* A parse that has failed goes on without effect until its end. */
-struct parse {
-    struct pattern *out;
-    struct str rest;
-    const char *problem;
-    int depth;
-    bool folds, dot_takes_lines, lines; /* the flags i, s and m */
-};
+static void parse_alternatives(struct pattern_parse *p);
 
-static void parse_alternatives(struct parse *p);
-
-static void parse_refuse(struct parse *p, const char *problem)
+void parse_refuse(struct pattern_parse *p, const char *problem)
 {
     if (!p->problem)
         p->problem = problem;
     p->rest.n = 0;
 }
 
-static bool parse_sees(const struct parse *p, const char *text)
+bool parse_sees(const struct pattern_parse *p, const char *text)
 {
     return str_starts(p->rest, str_of(text));
 }
 
-static bool parse_eats(struct parse *p, const char *text)
+bool parse_eats(struct pattern_parse *p, const char *text)
 {
     if (!parse_sees(p, text))
         return false;
@@ -36,7 +26,7 @@ static bool parse_eats(struct parse *p, const char *text)
     return true;
 }
 
-static uint32_t parse_next(struct parse *p)
+uint32_t parse_next(struct pattern_parse *p)
 {
     uint32_t c = 0;
     size_t n = utf8_decode(p->rest, &c);
@@ -49,7 +39,7 @@ static uint32_t parse_next(struct parse *p)
 
 /* --- states --------------------------------------------------------------------------- */
 
-static void states_reserve(struct parse *p, size_t more)
+static void states_reserve(struct pattern_parse *p, size_t more)
 {
     struct pattern *o = p->out;
 
@@ -63,7 +53,7 @@ static void states_reserve(struct parse *p, size_t more)
     }
 }
 
-static void state_add(struct parse *p, struct pattern_state s)
+void state_add(struct pattern_parse *p, struct pattern_state s)
 {
     states_reserve(p, 1);
     if (!p->problem)
@@ -71,7 +61,7 @@ static void state_add(struct parse *p, struct pattern_state s)
 }
 
 /* Before a part that is there already. */
-static void state_insert(struct parse *p, uint32_t at, struct pattern_state s)
+static void state_insert(struct pattern_parse *p, uint32_t at, struct pattern_state s)
 {
     struct pattern *o = p->out;
 
@@ -83,281 +73,9 @@ static void state_insert(struct parse *p, uint32_t at, struct pattern_state s)
     o->count++;
 }
 
-/* --- classes -------------------------------------------------------------------------- */
-
-static struct char_class *class_add(struct parse *p)
-{
-    struct pattern *o = p->out;
-
-    if (o->class_count >= PATTERN_MOST_CLASSES) {
-        parse_refuse(p, "The pattern is too large.");
-        return NULL;
-    }
-    o->classes = mem_resize(o->classes, (o->class_count + 1) * sizeof *o->classes);
-    struct char_class *c = &o->classes[o->class_count++];
-    *c = (struct char_class){ .folds = p->folds };
-    return c;
-}
-
-static void class_add_range(struct char_class *c, uint32_t first, uint32_t last)
-{
-    for (uint32_t i = first; i <= last && i < 128; i++)
-        c->named[i / 64] |= UINT64_C(1) << i % 64;
-    if (last < 128)
-        return;
-    if (c->count == c->room) {
-        c->room = c->room ? 2 * c->room : 4;
-        c->ranges = mem_resize(c->ranges, c->room * sizeof *c->ranges);
-    }
-    c->ranges[c->count++] = (struct char_range){ first < 128 ? 128 : first, last };
-}
-
-static void class_add_categories(struct char_class *c, uint32_t categories)
-{
-    c->categories |= categories;
-    for (uint32_t i = 0; i < 128; i++)
-        if (categories >> utf8proc_category((utf8proc_int32_t)i) & 1)
-            class_add_range(c, i, i);
-}
-
-#define CATEGORY(name) (1u << UTF8PROC_CATEGORY_##name)
-#define ALL_CATEGORIES 0x3fffffffu
-#define LETTERS        (CATEGORY(LU) | CATEGORY(LL) | CATEGORY(LT) | CATEGORY(LM) | CATEGORY(LO))
-#define WORD_CATEGORIES \
-    (LETTERS | CATEGORY(MN) | CATEGORY(MC) | CATEGORY(ME) | CATEGORY(ND) | CATEGORY(PC))
-
-static const struct char_range spaces[] = {
-    { 9, 13 },          { 32, 32 },         { 0x85, 0x85 },     { 0xa0, 0xa0 },
-    { 0x1680, 0x1680 }, { 0x2000, 0x200a }, { 0x2028, 0x2029 }, { 0x202f, 0x202f },
-    { 0x205f, 0x205f }, { 0x3000, 0x3000 },
-};
-
-static void class_add_spaces(struct char_class *c, bool others)
-{
-    uint32_t from = 0;
-
-    for (size_t i = 0; i < COUNT_OF(spaces); i++) {
-        if (!others)
-            class_add_range(c, spaces[i].first, spaces[i].last);
-        else if (spaces[i].first > from)
-            class_add_range(c, from, spaces[i].first - 1);
-        from = spaces[i].last + 1;
-    }
-    if (others)
-        class_add_range(c, from, 0x10ffff);
-}
-
-/* The names of general categories, in the order of utf8proc's numbers from 1 on. */
-static const char category_names[] = "LuLlLtLmLoMnMcMeNdNlNoPcPdPsPePiPfPoSmScSkSoZsZlZpCcCfCsCo";
-
-static uint32_t categories_named(struct str name)
-{
-    uint32_t found = 0;
-
-    for (uint32_t i = 0; i < sizeof category_names / 2; i++)
-        if (name.n && name.n <= 2 && !memcmp(name.p, &category_names[2 * i], name.n))
-            found |= 2u << i;
-    return found;
-}
-
-/* After \p or \P. */
-static void class_add_property(struct parse *p, struct char_class *c, bool others)
-{
-    struct str name = str_slice(p->rest.p, p->rest.n ? 1 : 0);
-
-    if (parse_eats(p, "{"))
-        name = str_cut(&p->rest, '}');
-    else
-        p->rest = str_from(p->rest, name.n);
-    uint32_t categories = categories_named(name);
-    if (!categories)
-        parse_refuse(p, "The pattern asks for a property of characters that is not known.");
-    class_add_categories(c, others ? ALL_CATEGORIES & ~categories : categories);
-}
-
-/* \d and its like. False: it is none. */
-static bool class_add_kind(struct parse *p, struct char_class *c, uint32_t letter)
-{
-    switch (letter) {
-    case 'd':
-        class_add_categories(c, CATEGORY(ND));
-        return true;
-    case 'D':
-        class_add_categories(c, ALL_CATEGORIES & ~CATEGORY(ND));
-        return true;
-    case 'w':
-        class_add_categories(c, WORD_CATEGORIES);
-        return true;
-    case 'W':
-        class_add_categories(c, ALL_CATEGORIES & ~WORD_CATEGORIES);
-        return true;
-    case 's':
-    case 'S':
-        class_add_spaces(c, letter == 'S');
-        return true;
-    case 'p':
-    case 'P':
-        class_add_property(p, c, letter == 'P');
-        return true;
-    default:
-        return false;
-    }
-}
-
-/* --- single characters ---------------------------------------------------------------- */
-
-static int hex_value(char c)
-{
-    return c >= '0' && c <= '9'   ? c - '0'
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                  : -1;
-}
-
-/* \x41, \u0041, \U00000041, and all three with braces. */
-static uint32_t parse_hex(struct parse *p, size_t digits)
-{
-    struct str number = str_slice(p->rest.p, p->rest.n < digits ? p->rest.n : digits);
-    uint32_t c = 0;
-
-    if (parse_eats(p, "{"))
-        number = str_cut(&p->rest, '}');
-    else
-        p->rest = str_from(p->rest, number.n);
-    for (size_t i = 0; i < number.n && c <= 0x10ffff; i++) {
-        int v = hex_value(number.p[i]);
-
-        if (v < 0)
-            parse_refuse(p, "The pattern has a number that is none.");
-        c = c * 16 + (uint32_t)(v & 15);
-    }
-    if (!number.n || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
-        parse_refuse(p, "The pattern has a number that is no character.");
-    return c;
-}
-
-/* What follows a backslash and stands for one character. */
-static uint32_t parse_escape(struct parse *p, uint32_t c)
-{
-    switch (c) {
-    case 'n':
-        return '\n';
-    case 'r':
-        return '\r';
-    case 't':
-        return '\t';
-    case 'f':
-        return '\f';
-    case 'v':
-        return '\v';
-    case 'a':
-        return 7;
-    case 'x':
-        return parse_hex(p, 2);
-    case 'u':
-        return parse_hex(p, 4);
-    case 'U':
-        return parse_hex(p, 8);
-    default:
-        if ((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'))
-            parse_refuse(p, "The pattern has an escape that is not known.");
-        return c;
-    }
-}
-
-/* --- [ … ] ---------------------------------------------------------------------------- */
-
-static const struct {
-    const char *name;
-    struct char_range ranges[4];
-} named_classes[] = {
-    { "alnum", { { '0', '9' }, { 'A', 'Z' }, { 'a', 'z' } } },
-    { "alpha", { { 'A', 'Z' }, { 'a', 'z' } } },
-    { "ascii", { { 0, 127 } } },
-    { "blank", { { '\t', '\t' }, { ' ', ' ' } } },
-    { "cntrl", { { 0, 31 }, { 127, 127 } } },
-    { "digit", { { '0', '9' } } },
-    { "graph", { { '!', '~' } } },
-    { "lower", { { 'a', 'z' } } },
-    { "print", { { ' ', '~' } } },
-    { "punct", { { '!', '/' }, { ':', '@' }, { '[', '`' }, { '{', '~' } } },
-    { "space", { { '\t', '\r' }, { ' ', ' ' } } },
-    { "upper", { { 'A', 'Z' } } },
-    { "word", { { '0', '9' }, { 'A', 'Z' }, { 'a', 'z' }, { '_', '_' } } },
-    { "xdigit", { { '0', '9' }, { 'A', 'F' }, { 'a', 'f' } } },
-};
-
-static void parse_named_class(struct parse *p, struct char_class *c)
-{
-    struct str name = str_cut(&p->rest, ':');
-
-    parse_eats(p, "]");
-    for (size_t i = 0; i < COUNT_OF(named_classes); i++) {
-        if (!str_is(name, named_classes[i].name))
-            continue;
-        for (size_t k = 0; k < 4; k++)
-            if (named_classes[i].ranges[k].last)
-                class_add_range(c, named_classes[i].ranges[k].first,
-                                named_classes[i].ranges[k].last);
-        return;
-    }
-    parse_refuse(p, "The pattern has a class of characters that is not known.");
-}
-
-/* One character of a class, or a kind of them: then *ret_kind. */
-static uint32_t parse_class_item(struct parse *p, struct char_class *c, bool *ret_kind)
-{
-    *ret_kind = false;
-    if (!parse_eats(p, "\\"))
-        return parse_next(p);
-    uint32_t letter = parse_next(p);
-    *ret_kind = class_add_kind(p, c, letter);
-    return *ret_kind ? 0 : letter == 'b' ? 8 : parse_escape(p, letter);
-}
-
-static void parse_class_part(struct parse *p, struct char_class *c)
-{
-    bool kind;
-    uint32_t first = parse_class_item(p, c, &kind), last = first;
-
-    if (kind || p->problem)
-        return;
-    if (parse_sees(p, "-") && !parse_sees(p, "-]")) {
-        parse_eats(p, "-");
-        last = parse_class_item(p, c, &kind);
-        if (kind || last < first) {
-            parse_refuse(p, "The pattern has a range of characters that is none.");
-            return;
-        }
-    }
-    class_add_range(c, first, last);
-}
-
-static void parse_class(struct parse *p)
-{
-    struct char_class *c = class_add(p);
-    bool first = true;
-
-    if (!c)
-        return;
-    c->negated = parse_eats(p, "^");
-    for (; !p->problem && (first || !parse_sees(p, "]")); first = false) {
-        if (!p->rest.n)
-            parse_refuse(p, "The pattern has a class of characters without its end.");
-        else if (parse_eats(p, "[:"))
-            parse_named_class(p, c);
-        else if (parse_sees(p, "[") || parse_sees(p, "&&") || parse_sees(p, "--"))
-            parse_refuse(p, "Classes of characters cannot be combined.");
-        else
-            parse_class_part(p, c);
-    }
-    parse_eats(p, "]");
-    state_add(p, (struct pattern_state){ OP_CLASS, (int32_t)p->out->class_count - 1, 0 });
-}
-
 /* --- parts ---------------------------------------------------------------------------- */
 
-static void parse_single(struct parse *p, uint32_t character)
+static void parse_single(struct pattern_parse *p, uint32_t character)
 {
     struct char_class *c = class_add(p);
 
@@ -367,7 +85,7 @@ static void parse_single(struct parse *p, uint32_t character)
     state_add(p, (struct pattern_state){ OP_CLASS, (int32_t)p->out->class_count - 1, 0 });
 }
 
-static void parse_dot(struct parse *p)
+static void parse_dot(struct pattern_parse *p)
 {
     struct char_class *c = class_add(p);
 
@@ -379,12 +97,12 @@ static void parse_dot(struct parse *p)
     state_add(p, (struct pattern_state){ OP_CLASS, (int32_t)p->out->class_count - 1, 0 });
 }
 
-static void parse_assert(struct parse *p, enum pattern_assert what)
+static void parse_assert(struct pattern_parse *p, enum pattern_assert what)
 {
     state_add(p, (struct pattern_state){ OP_ASSERT, (int32_t)what, 0 });
 }
 
-static void parse_backslash(struct parse *p)
+static void parse_backslash(struct pattern_parse *p)
 {
     uint32_t letter = parse_next(p);
     struct char_class *c;
@@ -417,7 +135,7 @@ static void parse_backslash(struct parse *p)
 }
 
 /* (?i), (?s-i:…). True: a group follows. */
-static bool parse_flags(struct parse *p)
+static bool parse_flags(struct pattern_parse *p)
 {
     bool on = true;
 
@@ -442,7 +160,7 @@ static bool parse_flags(struct parse *p)
 }
 
 /* After "(": flags change what follows in the group around them. */
-static void parse_group(struct parse *p)
+static void parse_group(struct pattern_parse *p)
 {
     bool folds = p->folds, dot = p->dot_takes_lines, lines = p->lines;
 
@@ -465,7 +183,7 @@ static void parse_group(struct parse *p)
     p->depth--;
 }
 
-static void parse_part(struct parse *p)
+static void parse_part(struct pattern_parse *p)
 {
     if (parse_eats(p, "("))
         parse_group(p);
@@ -489,7 +207,7 @@ static void parse_part(struct parse *p)
 
 enum { UNBOUNDED = -1 };
 
-static int64_t parse_number(struct parse *p)
+static int64_t parse_number(struct pattern_parse *p)
 {
     int64_t n = 0;
 
@@ -500,7 +218,7 @@ static int64_t parse_number(struct parse *p)
     return n;
 }
 
-static bool parse_counts(struct parse *p, int64_t *ret_least, int64_t *ret_most)
+static bool parse_counts(struct pattern_parse *p, int64_t *ret_least, int64_t *ret_most)
 {
     if (parse_eats(p, "*"))
         *ret_least = 0, *ret_most = UNBOUNDED;
@@ -522,7 +240,7 @@ static bool parse_counts(struct parse *p, int64_t *ret_least, int64_t *ret_most)
     return true;
 }
 
-static void part_append(struct parse *p, const struct pattern_state *part, uint32_t count)
+static void part_append(struct pattern_parse *p, const struct pattern_state *part, uint32_t count)
 {
     states_reserve(p, count);
     if (p->problem)
@@ -532,7 +250,7 @@ static void part_append(struct parse *p, const struct pattern_state *part, uint3
 }
 
 /* Of what begins at `from` and was written once: so often as asked for. */
-static void part_repeat(struct parse *p, uint32_t from, int64_t least, int64_t most)
+static void part_repeat(struct pattern_parse *p, uint32_t from, int64_t least, int64_t most)
 {
     uint32_t count = p->out->count - from;
     struct pattern_state *part = mem_resize(NULL, (count + 1) * sizeof *part);
@@ -553,7 +271,7 @@ static void part_repeat(struct parse *p, uint32_t from, int64_t least, int64_t m
     mem_free(part);
 }
 
-static void parse_sequence(struct parse *p)
+static void parse_sequence(struct pattern_parse *p)
 {
     while (p->rest.n && !p->problem && !parse_sees(p, "|") && !parse_sees(p, ")")) {
         uint32_t from = p->out->count;
@@ -565,7 +283,7 @@ static void parse_sequence(struct parse *p)
     }
 }
 
-static void parse_alternatives(struct parse *p)
+static void parse_alternatives(struct pattern_parse *p)
 {
     uint32_t from = p->out->count;
 
@@ -583,7 +301,7 @@ static void parse_alternatives(struct parse *p)
 
 struct pattern *pattern_new(struct str text, const char **ret_problem)
 {
-    struct parse p = { .out = mem_new(sizeof *p.out), .rest = text };
+    struct pattern_parse p = { .out = mem_new(sizeof *p.out), .rest = text };
 
     parse_alternatives(&p);
     if (p.rest.n)
