@@ -111,13 +111,27 @@ enum err event_go(struct call *call, struct scheduled_event *e, int64_t status);
 extern const struct job_kind scheduled_event_job;
 enum err events_leave_channel(struct call *call, const struct channel *c);
 
-/* --- users.c, exceptions.c: handlers --------------------------------------------------- */
+/* --- permits.c ------------------------------------------------------------------------ */
 
-enum err path_event(struct call *call, struct scheduled_event *ret);
 /* May the caller see, or change, events there? ERR_UNKNOWN_SCHEDULED_EVENT, or
  * ERR_MISSING_PERMISSIONS. */
 enum err event_may_see(struct call *call, const struct scheduled_event *e);
 enum err event_may_change(struct call *call, const struct scheduled_event *e);
+/* The same for one of these rights, besides what its place takes. */
+enum err event_permit(struct call *call, const struct scheduled_event *e, uint64_t any_of);
+/* Its channel is one of the guild, and of the kind that the event is for. */
+enum err event_check_channel(struct call *call, const struct scheduled_event *e);
+
+/* --- events.c, users.c, exceptions.c: handlers ----------------------------------------- */
+
+enum err path_event(struct call *call, struct scheduled_event *ret);
+enum err list_scheduled_events(struct call *call);
+enum err get_scheduled_event(struct call *call);
+enum err prepare_create_scheduled_event(struct call *call);
+enum err create_scheduled_event(struct call *call);
+enum err prepare_modify_scheduled_event(struct call *call);
+enum err modify_scheduled_event(struct call *call);
+enum err delete_scheduled_event(struct call *call);
 enum err list_scheduled_event_users(struct call *call);
 enum err list_exception_users(struct call *call);
 enum err count_scheduled_event_users(struct call *call);

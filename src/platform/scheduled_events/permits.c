@@ -1,0 +1,77 @@
+/* permits.c - who may see, plan and change an event where it is. */
+#include "platform/channels/channels.h"
+#include "platform/members/members.h"
+#include "platform/scheduled_events/internal.h"
+
+/* The caller's rights where it is: in its channel, else in the guild. */
+static enum err event_rights(struct call *call, const struct scheduled_event *e, uint64_t *ret)
+{
+    struct channel c;
+    enum err err = OK;
+
+    *ret = call->target.rights;
+    if (e->channel_id.given != GIVEN)
+        return OK;
+    err = channel_find(call->tx, e->channel_id.value, &c);
+    if (err)
+        return err == ERR_UNKNOWN_CHANNEL ? OK : err;
+    return standing_rights_in(call->tx, call->target.standing, &c, ret);
+}
+
+enum err event_may_see(struct call *call, const struct scheduled_event *e)
+{
+    uint64_t rights;
+    enum err err = event_rights(call, e, &rights);
+
+    if (err || e->channel_id.given != GIVEN)
+        return err;
+    return rights & PERMISSION(VIEW_CHANNEL) ? OK : ERR_UNKNOWN_SCHEDULED_EVENT;
+}
+
+/* What an event takes besides where it is. */
+static uint64_t event_needs(const struct scheduled_event *e)
+{
+    switch (e->entity_type) {
+    case EVENT_IN_STAGE:
+        return PERMISSION(MANAGE_CHANNELS) | PERMISSION(MUTE_MEMBERS) | PERMISSION(MOVE_MEMBERS);
+    case EVENT_IN_VOICE:
+        return PERMISSION(VIEW_CHANNEL) | PERMISSION(CONNECT);
+    default:
+        return 0;
+    }
+}
+
+enum err event_permit(struct call *call, const struct scheduled_event *e, uint64_t any_of)
+{
+    uint64_t rights, needs = event_needs(e);
+    enum err err = event_rights(call, e, &rights);
+
+    if (err)
+        return err;
+    return rights & any_of && (rights & needs) == needs ? OK : ERR_MISSING_PERMISSIONS;
+}
+
+enum err event_may_change(struct call *call, const struct scheduled_event *e)
+{
+    bool own = e->creator_id.given == GIVEN && e->creator_id.value == call->caller->id;
+
+    return event_permit(call, e, PERMISSION(MANAGE_EVENTS) | (own ? PERMISSION(CREATE_EVENTS) : 0));
+}
+
+/* A channel of the guild, and of the kind that the event is for. */
+enum err event_check_channel(struct call *call, const struct scheduled_event *e)
+{
+    struct channel c;
+    enum err err;
+
+    if (e->channel_id.given != GIVEN)
+        return OK;
+    err = channel_find(call->tx, e->channel_id.value, &c);
+    if (err == ERR_UNKNOWN_CHANNEL || (!err && c.guild_id.value != e->guild_id))
+        return call_invalid(call, "channel_id", FORM_CHOICES, "Unknown channel.");
+    if (err)
+        return err;
+    return c.type == (e->entity_type == EVENT_IN_STAGE ? CHANNEL_STAGE : CHANNEL_VOICE)
+               ? OK
+               : ERR_EVENT_ENTITY_TYPE;
+}
