@@ -1,7 +1,7 @@
 /* accounts_totp.c - codes that change every 30 seconds, against the vectors of RFC 6238. */
 #include "unit.h"
 
-#include "platform/accounts/totp.h"
+#include "platform/accounts/mfa/totp.h"
 
 #define SECRET "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
 

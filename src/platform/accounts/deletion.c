@@ -1,6 +1,6 @@
 /* deletion.c - POST /users/@me/delete: an account goes, in two weeks. */
 #include "platform/accounts/internal.h"
-#include "platform/accounts/mfa.h"
+#include "platform/accounts/mfa/mfa.h"
 #include "platform/accounts/operator.h"
 
 struct account_deletion_request {

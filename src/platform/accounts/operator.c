@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "platform/accounts/internal.h"
-#include "platform/accounts/mfa.h"
+#include "platform/accounts/mfa/mfa.h"
 
 struct account_request {
     struct auth *auth;

@@ -6,7 +6,7 @@
 #include "platform/accounts/internal.h"
 
 #include "api/hooks.h"
-#include "platform/accounts/links.h"
+#include "platform/accounts/mail/links.h"
 
 /* What the stages before the handler found out. */
 struct profile_change {

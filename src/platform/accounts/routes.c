@@ -7,8 +7,8 @@
 #include "base/clock.h"
 #include "base/timestamp.h"
 #include "net/mailer.h"
-#include "platform/accounts/links.h"
-#include "platform/accounts/mfa.h"
+#include "platform/accounts/mail/links.h"
+#include "platform/accounts/mfa/mfa.h"
 #include "platform/accounts/operator.h"
 
 enum { LEAST_AGE = 13 };

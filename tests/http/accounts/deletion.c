@@ -5,7 +5,7 @@
 #include "apps.h"
 #include "base/clock.h"
 #include "people.h"
-#include "platform/accounts/totp.h"
+#include "platform/accounts/mfa/totp.h"
 #include "waits.h"
 
 #define DELETE_ME "/users/@me/delete"

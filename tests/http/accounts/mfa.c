@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "mailbox.h"
 #include "people.h"
-#include "platform/accounts/totp.h"
+#include "platform/accounts/mfa/totp.h"
 #include "waits.h"
 
 #define SECRET  "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"

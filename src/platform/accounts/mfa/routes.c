@@ -1,179 +1,10 @@
-/* mfa_routes.c - a second factor: turning it on and off, backup codes, logging in with it. */
+/* routes.c - a second factor: turning it on and off, backup codes, logging in with it. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "platform/accounts/internal.h"
-#include "platform/accounts/mfa.h"
+#include "platform/accounts/mfa/bodies.h"
+#include "platform/accounts/mfa/mfa.h"
 #include "platform/accounts/operator.h"
-
-/* --- bodies and replies --------------------------------------------------------------- */
-
-struct mfa_login {
-    struct str ticket, code;
-    struct opt_str login_instance_id;
-};
-struct mfa_enable {
-    struct str password;
-    struct opt_str secret, code;
-};
-struct mfa_disable {
-    struct opt_str code;
-};
-struct mfa_challenge {
-    struct str password;
-};
-struct mfa_codes_request {
-    struct opt_str key;
-    struct str nonce;
-    bool regenerate;
-};
-struct backup_code {
-    snowflake user_id;
-    struct str code;
-    bool consumed;
-};
-struct mfa_enabled_reply {
-    struct str token;
-    struct list backup_codes;
-};
-struct mfa_nonces {
-    struct str nonce, regenerate_nonce;
-};
-struct mfa_codes {
-    struct list backup_codes;
-};
-
-static const struct type type_ticket = { .kind = KIND_STRING,
-                                         .max = 200,
-                                         .doc = "Stands for a few minutes for who asked" };
-static const struct type type_code = {
-    .kind = KIND_STRING, .flags = TYPE_TRIM, .max = 32, .doc = "Six digits, or a backup code"
-};
-static const struct type type_secret = { .kind = KIND_STRING,
-                                         .max = 64,
-                                         .doc = "20 bytes in base32, which the client chose" };
-
-static const struct field login_fields[] = {
-    { FIELD(struct mfa_login, ticket), .type = &type_ticket },
-    { FIELD(struct mfa_login, code), .type = &type_code },
-    { FIELD(struct mfa_login, login_instance_id), .type = &type_text,
-      .flags = OPTIONAL | NULLABLE },
-    { 0 },
-};
-static const struct schema login_schema = {
-    .name = "MfaLogin",
-    .size = sizeof(struct mfa_login),
-    .fields = login_fields,
-    .doc = "The second half of a login.",
-};
-static const struct type mfa_login_body = { .kind = KIND_OBJECT, .schema = &login_schema };
-
-static const struct field enable_fields[] = {
-    { FIELD(struct mfa_enable, password), .type = &type_given_password },
-    { FIELD(struct mfa_enable, secret), .type = &type_secret, .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct mfa_enable, code), .type = &type_code, .flags = OPTIONAL | NULLABLE },
-    { 0 },
-};
-static const struct schema enable_schema = {
-    .name = "MfaEnable",
-    .size = sizeof(struct mfa_enable),
-    .fields = enable_fields,
-    .doc = "A second factor, and a code that shows that it works.",
-};
-static const struct type enable_body = { .kind = KIND_OBJECT, .schema = &enable_schema };
-
-static const struct field disable_fields[] = {
-    { FIELD(struct mfa_disable, code), .type = &type_code, .flags = OPTIONAL | NULLABLE },
-    { 0 },
-};
-static const struct schema disable_schema = {
-    .name = "MfaDisable",
-    .size = sizeof(struct mfa_disable),
-    .fields = disable_fields,
-    .doc = "A code of the second factor that goes.",
-};
-static const struct type disable_body = { .kind = KIND_OBJECT, .schema = &disable_schema };
-
-static const struct field challenge_fields[] = {
-    { FIELD(struct mfa_challenge, password), .type = &type_given_password },
-    { 0 },
-};
-static const struct schema challenge_schema = {
-    .name = "BackupCodesChallenge",
-    .size = sizeof(struct mfa_challenge),
-    .fields = challenge_fields,
-    .doc = "The password once more.",
-};
-static const struct type challenge_body = { .kind = KIND_OBJECT, .schema = &challenge_schema };
-
-static const struct field codes_request_fields[] = {
-    { FIELD(struct mfa_codes_request, key), .type = &type_text, .flags = OPTIONAL | NULLABLE,
-      .doc = "Not looked at" },
-    { FIELD(struct mfa_codes_request, nonce), .type = &type_ticket },
-    { FIELD(struct mfa_codes_request, regenerate), .type = &type_bool, .flags = OPTIONAL,
-      .doc = "Others, and the old ones are none any more" },
-    { 0 },
-};
-static const struct schema codes_request_schema = {
-    .name = "BackupCodesRequest",
-    .size = sizeof(struct mfa_codes_request),
-    .fields = codes_request_fields,
-    .doc = "Which backup codes are wanted.",
-};
-static const struct type codes_request_body = { .kind = KIND_OBJECT,
-                                                .schema = &codes_request_schema };
-
-static const struct field backup_code_fields[] = {
-    { FIELD(struct backup_code, user_id), .type = &type_id },
-    { FIELD(struct backup_code, code), .type = &type_text },
-    { FIELD(struct backup_code, consumed), .type = &type_bool },
-    { 0 },
-};
-static const struct schema backup_code_schema = {
-    .name = "BackupCode",
-    .size = sizeof(struct backup_code),
-    .fields = backup_code_fields,
-    .doc = "A code that is good once.",
-};
-static const struct type type_backup_code = { .kind = KIND_OBJECT, .schema = &backup_code_schema };
-static const struct type type_backup_codes = { .kind = KIND_ARRAY, .of = &type_backup_code };
-
-static const struct field enabled_fields[] = {
-    { FIELD(struct mfa_enabled_reply, token), .type = &type_text },
-    { FIELD(struct mfa_enabled_reply, backup_codes), .type = &type_backup_codes },
-    { 0 },
-};
-static const struct schema enabled_schema = {
-    .name = "MfaEnabled",
-    .size = sizeof(struct mfa_enabled_reply),
-    .fields = enabled_fields,
-    .doc = "A new credential, and codes for when the second factor is lost.",
-};
-static const struct type enabled_reply = { .kind = KIND_OBJECT, .schema = &enabled_schema };
-
-static const struct field nonces_fields[] = {
-    { FIELD(struct mfa_nonces, nonce), .type = &type_text },
-    { FIELD(struct mfa_nonces, regenerate_nonce), .type = &type_text },
-    { 0 },
-};
-static const struct schema nonces_schema = {
-    .name = "BackupCodesNonces",
-    .size = sizeof(struct mfa_nonces),
-    .fields = nonces_fields,
-    .doc = "What backup codes are shown, or made anew, for.",
-};
-static const struct type nonces_reply = { .kind = KIND_OBJECT, .schema = &nonces_schema };
-
-static const struct field codes_fields[] = {
-    { FIELD(struct mfa_codes, backup_codes), .type = &type_backup_codes },
-    { 0 },
-};
-static const struct schema codes_schema = {
-    .name = "BackupCodes",
-    .size = sizeof(struct mfa_codes),
-    .fields = codes_fields,
-    .doc = "The account's backup codes.",
-};
-static const struct type codes_reply = { .kind = KIND_OBJECT, .schema = &codes_schema };
 
 static struct list backup_codes_of(const struct call *call, const struct mfa *m)
 {
@@ -423,8 +254,8 @@ static const struct route routes[] = {
         .name = "enable_totp",
         .doc = "Ask for a second factor at each login from now on. All other credentials end.",
         .auth = AUTH_USER,
-        .body = &enable_body,
-        .reply = &enabled_reply,
+        .body = &mfa_enable_body,
+        .reply = &mfa_enabled_reply,
         .fires = (const enum event[]){ EVENT_USER_UPDATE, EVENT_NONE },
         .prepare = prepare_enable,
         .handle = enable_totp,
@@ -435,7 +266,7 @@ static const struct route routes[] = {
         .name = "disable_totp",
         .doc = "Ask for no second factor any more. All other credentials end.",
         .auth = AUTH_USER,
-        .body = &disable_body,
+        .body = &mfa_disable_body,
         .reply = &token_reply,
         .fires = (const enum event[]){ EVENT_USER_UPDATE, EVENT_NONE },
         .prepare = prepare_disable,
@@ -447,8 +278,8 @@ static const struct route routes[] = {
         .name = "view_backup_codes_challenge",
         .doc = "What backup codes are shown for, in exchange for the password.",
         .auth = AUTH_USER,
-        .body = &challenge_body,
-        .reply = &nonces_reply,
+        .body = &mfa_challenge_body,
+        .reply = &mfa_nonces_reply,
         .prepare = prepare_challenge,
         .handle = view_backup_codes_challenge,
     },
@@ -458,8 +289,8 @@ static const struct route routes[] = {
         .name = "get_backup_codes",
         .doc = "Show the backup codes, or make others.",
         .auth = AUTH_USER,
-        .body = &codes_request_body,
-        .reply = &codes_reply,
+        .body = &mfa_codes_body,
+        .reply = &mfa_codes_reply,
         .handle = get_backup_codes,
     },
     { 0 },

@@ -1,5 +1,5 @@
 /* cloud_rows.c - files that wait for their message, in the store. */
-#include "platform/messages/cloud_uploads.h"
+#include "platform/messages/uploads/cloud_uploads.h"
 
 #include "model/rows.h"
 

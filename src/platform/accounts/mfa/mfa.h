@@ -1,11 +1,11 @@
 /* mfa.h - the second factor of accounts: codes, backup codes, and what stands for a half-done
  * log-in. */
-#ifndef PLATFORM_ACCOUNTS_MFA_H
-#define PLATFORM_ACCOUNTS_MFA_H
+#ifndef PLATFORM_ACCOUNTS_MFA_MFA_H
+#define PLATFORM_ACCOUNTS_MFA_MFA_H
 
 #include "api/call.h"
 #include "model/user.h"
-#include "platform/accounts/totp.h"
+#include "platform/accounts/mfa/totp.h"
 
 enum { MFA_BACKUP_CODES = 10, MFA_BACKUP_LETTERS = 8 };
 

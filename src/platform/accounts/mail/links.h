@@ -3,8 +3,8 @@
  * A link is good for its account and purpose, for the address that it was sent to, until its
  * time is over or it was used. Its token follows from the server's key, so the database alone
  * tells nobody what it is. */
-#ifndef PLATFORM_ACCOUNTS_LINKS_H
-#define PLATFORM_ACCOUNTS_LINKS_H
+#ifndef PLATFORM_ACCOUNTS_MAIL_LINKS_H
+#define PLATFORM_ACCOUNTS_MAIL_LINKS_H
 
 #include "api/call.h"
 #include "model/user.h"

@@ -1,95 +1,13 @@
 /* cloud_uploads.c - asking for addresses, sending bytes there, and what messages take of it. */
-#include "platform/messages/cloud_uploads.h"
+#include "platform/messages/uploads/cloud_uploads.h"
 
 #include <inttypes.h>
 #include <sodium.h>
 
 #include "base/clock.h"
-#include "model/types.h"
 #include "platform/channels/channels.h"
 
 #define UPLOAD_LIFE_US (INT64_C(24) * 3600 * 1000000)
-
-/* --- rows of bodies and answers ------------------------------------------------------- */
-
-struct upload_wanted {
-    struct opt_str id; /* given back as it came */
-    struct str filename;
-    int64_t file_size;
-    struct opt_bool is_clip;
-    struct opt_str original_content_type;
-};
-struct uploads_wanted {
-    struct list files;
-};
-struct upload_place {
-    struct opt_str id;
-    struct str upload_url, upload_filename;
-};
-struct upload_places {
-    struct list attachments;
-};
-
-static const struct type type_upload_name = { .kind = KIND_STRING, .min = 1, .max = 1024 };
-static const struct type type_upload_size = { .kind = KIND_INT, .min = 1, .max = 0 };
-static const struct type type_upload_id = { .kind = KIND_RAW, .doc = "Given back as it came" };
-static const struct field wanted_fields[] = {
-    { FIELD(struct upload_wanted, id), .type = &type_upload_id, .flags = OPTIONAL },
-    { FIELD(struct upload_wanted, filename), .type = &type_upload_name },
-    { FIELD(struct upload_wanted, file_size), .type = &type_upload_size },
-    { FIELD(struct upload_wanted, is_clip), .type = &type_bool, .flags = OPTIONAL | NULLABLE,
-      .doc = "Taken, without effect" },
-    { FIELD(struct upload_wanted, original_content_type), .type = &type_text,
-      .flags = OPTIONAL | NULLABLE, .doc = "Taken, without effect: bytes and name say it" },
-    { 0 },
-};
-static const struct schema wanted_schema = {
-    .name = "CloudUploadDraft",
-    .size = sizeof(struct upload_wanted),
-    .fields = wanted_fields,
-    .doc = "A file that is to be sent.",
-};
-static const struct type type_wanted = { .kind = KIND_OBJECT, .schema = &wanted_schema };
-static const struct type type_all_wanted = {
-    .kind = KIND_ARRAY, .min = 1, .max = MESSAGE_MAX_FILES, .of = &type_wanted
-};
-static const struct field all_wanted_fields[] = {
-    { FIELD(struct uploads_wanted, files), .type = &type_all_wanted },
-    { 0 },
-};
-static const struct schema all_wanted_schema = {
-    .name = "CloudUploadDrafts",
-    .size = sizeof(struct uploads_wanted),
-    .fields = all_wanted_fields,
-    .doc = "Files that are to be sent.",
-};
-static const struct type uploads_body = { .kind = KIND_OBJECT, .schema = &all_wanted_schema };
-
-static const struct field place_fields[] = {
-    { FIELD(struct upload_place, id), .type = &type_upload_id, .flags = NULLABLE },
-    { FIELD(struct upload_place, upload_url), .type = &type_text },
-    { FIELD(struct upload_place, upload_filename), .type = &type_text },
-    { 0 },
-};
-static const struct schema place_schema = {
-    .name = "CloudUpload",
-    .size = sizeof(struct upload_place),
-    .fields = place_fields,
-    .doc = "Where a file is to be sent, and what messages call it then.",
-};
-static const struct type type_place = { .kind = KIND_OBJECT, .schema = &place_schema };
-static const struct type type_places = { .kind = KIND_ARRAY, .of = &type_place };
-static const struct field places_fields[] = {
-    { FIELD(struct upload_places, attachments), .type = &type_places },
-    { 0 },
-};
-static const struct schema places_schema = {
-    .name = "CloudUploads",
-    .size = sizeof(struct upload_places),
-    .fields = places_fields,
-    .doc = "Where files are to be sent.",
-};
-static const struct type uploads_reply = { .kind = KIND_OBJECT, .schema = &places_schema };
 
 /* --- asking for addresses ------------------------------------------------------------- */
 

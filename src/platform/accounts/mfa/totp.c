@@ -1,5 +1,5 @@
 /* totp.c - codes that change every 30 seconds (RFC 6238: SHA-1, six digits). */
-#include "platform/accounts/totp.h"
+#include "platform/accounts/mfa/totp.h"
 
 #include <openssl/evp.h>
 #include <openssl/hmac.h>

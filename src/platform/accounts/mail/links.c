@@ -1,5 +1,5 @@
 /* links.c - links that people are mailed: made, found, used. */
-#include "platform/accounts/links.h"
+#include "platform/accounts/mail/links.h"
 
 #include <sodium.h>
 

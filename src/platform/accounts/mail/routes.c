@@ -1,11 +1,11 @@
-/* mail_routes.c - verifying an address and getting a new password, by links that are mailed.
+/* routes.c - verifying an address and getting a new password, by links that are mailed.
  *
  * Who asks for a new password learns nothing of accounts: the call notes the login and
  * answers, and whose it is, if anybody's, is looked at afterwards. */
 #include "api/jobs.h"
 #include "base/clock.h"
 #include "platform/accounts/internal.h"
-#include "platform/accounts/links.h"
+#include "platform/accounts/mail/links.h"
 #include "platform/accounts/operator.h"
 
 struct mail_login {

@@ -1,6 +1,6 @@
 /* totp.h - codes that change every 30 seconds (RFC 6238: SHA-1, six digits). */
-#ifndef PLATFORM_ACCOUNTS_TOTP_H
-#define PLATFORM_ACCOUNTS_TOTP_H
+#ifndef PLATFORM_ACCOUNTS_MFA_TOTP_H
+#define PLATFORM_ACCOUNTS_MFA_TOTP_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* cloud_uploads.h - files that come before their message: an address is asked for, bytes are sent
  * there, and a message names what was sent. Who asked owns it; what no message names goes after
  * a day. */
-#ifndef PLATFORM_MESSAGES_CLOUD_UPLOADS_H
-#define PLATFORM_MESSAGES_CLOUD_UPLOADS_H
+#ifndef PLATFORM_MESSAGES_UPLOADS_CLOUD_UPLOADS_H
+#define PLATFORM_MESSAGES_UPLOADS_CLOUD_UPLOADS_H
 
 #include "api/jobs.h"
 #include "platform/messages/internal.h"
@@ -16,6 +16,28 @@ struct cloud_upload {
     struct opt_int width, height;
     snowflake place_id; /* 0: it waits for a message; else it is shown there */
 };
+
+/* --- cloud_schema.c ------------------------------------------------------------------- */
+
+struct upload_wanted {
+    struct opt_str id; /* given back as it came */
+    struct str filename;
+    int64_t file_size;
+    struct opt_bool is_clip;
+    struct opt_str original_content_type;
+};
+struct uploads_wanted {
+    struct list files;
+};
+struct upload_place {
+    struct opt_str id;
+    struct str upload_url, upload_filename;
+};
+struct upload_places {
+    struct list attachments;
+};
+
+extern const struct type uploads_body, uploads_reply;
 
 /* --- cloud_rows.c --------------------------------------------------------------------- */
 

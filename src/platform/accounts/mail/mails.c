@@ -11,7 +11,7 @@
 #include "base/timestamp.h"
 #include "net/mailer.h"
 #include "platform/accounts/internal.h"
-#include "platform/accounts/links.h"
+#include "platform/accounts/mail/links.h"
 
 /* Longer than the mailer's line takes when every mail in it takes all of its time. */
 enum { MAIL_LEASE_MS = 120 * 1000, LONGEST_MAIL = 4096 };

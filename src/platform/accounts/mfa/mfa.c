@@ -1,5 +1,5 @@
 /* mfa.c - the second factor of accounts: rows, codes, tickets. */
-#include "platform/accounts/mfa.h"
+#include "platform/accounts/mfa/mfa.h"
 
 #include <sodium.h>
 #include <string.h>

@@ -1,0 +1,45 @@
+/* bodies.h - what is said about second factors, and what is answered. */
+#ifndef PLATFORM_ACCOUNTS_MFA_BODIES_H
+#define PLATFORM_ACCOUNTS_MFA_BODIES_H
+
+#include "json/schema.h"
+
+struct mfa_login {
+    struct str ticket, code;
+    struct opt_str login_instance_id;
+};
+struct mfa_enable {
+    struct str password;
+    struct opt_str secret, code;
+};
+struct mfa_disable {
+    struct opt_str code;
+};
+struct mfa_challenge {
+    struct str password;
+};
+struct mfa_codes_request {
+    struct opt_str key;
+    struct str nonce;
+    bool regenerate;
+};
+struct backup_code {
+    snowflake user_id;
+    struct str code;
+    bool consumed;
+};
+struct mfa_enabled_reply {
+    struct str token;
+    struct list backup_codes;
+};
+struct mfa_nonces {
+    struct str nonce, regenerate_nonce;
+};
+struct mfa_codes {
+    struct list backup_codes;
+};
+
+extern const struct type mfa_login_body, mfa_enable_body, mfa_disable_body, mfa_challenge_body,
+    mfa_codes_body, mfa_enabled_reply, mfa_nonces_reply, mfa_codes_reply;
+
+#endif
