@@ -6,6 +6,38 @@
 #include "base/mem.h"
 #include "model/entitlement.h"
 
+/* --- rows ----------------------------------------------------------------------------- */
+
+static const struct choice sku_types[] = {
+    { 0, "durable", "DURABLE", "Had for good" },
+    { 0, "consumable", "CONSUMABLE", "Used up" },
+    { 0, "subscription", "SUBSCRIPTION", "Had for a time, again and again" },
+    { 0, "subscription_group", "SUBSCRIPTION_GROUP", "Has subscriptions in it" },
+    { 0 },
+};
+static const struct type type_sku_type = { .kind = KIND_STRING, .choices = sku_types };
+static const struct field sku_fields[] = {
+    MAYBE(struct world_sku, id, type_id),
+    MUST(struct world_sku, name, type_world_name),
+    MAYBE(struct world_sku, type, type_sku_type),
+    MAYBE(struct world_sku, flags, type_count),
+    { 0 },
+};
+static const struct schema sku_rows = { .size = sizeof(struct world_sku), .fields = sku_fields };
+static const struct type sku_type = { .kind = KIND_OBJECT, .schema = &sku_rows };
+const struct type world_sku_list = { .kind = KIND_ARRAY, .max = 100, .of = &sku_type };
+
+static const struct field entitlement_fields[] = {
+    MUST(struct world_entitlement, sku, type_world_ref),
+    MAYBE(struct world_entitlement, user, type_world_ref),
+    MAYBE(struct world_entitlement, guild, type_world_ref),
+    MAYBE(struct world_entitlement, ends_at, type_time),
+    MAYBE(struct world_entitlement, test, type_bool),
+    { 0 },
+};
+
+WORLD_OBJECT(entitlement, entitlement_fields, NULL);
+
 static const struct naming sku_naming = {
     .word = "SKU",
     .by_name = "select min(id), count(*) from skus where name = $1 and application_id = $2",
@@ -153,11 +185,6 @@ static enum err export_skus(struct tx *tx, snowflake application, struct opt_lis
     return rows_end(&r);
 }
 
-static struct str shown_number(struct tx *tx, snowflake id)
-{
-    return str_printf(tx_arena(tx), "%llu", (unsigned long long)id);
-}
-
 enum err export_entitlements(struct tx *tx, struct world_application *a)
 {
     struct rows r;
@@ -170,11 +197,11 @@ enum err export_entitlements(struct tx *tx, struct world_application *a)
     while (rows_next(&r)) {
         struct world_entitlement *x = shown_item(tx, &a->entitlements, sizeof *x);
 
-        *x = (struct world_entitlement){ .sku = shown_number(tx, row_id(&r, 0)),
+        *x = (struct world_entitlement){ .sku = shown_id(tx, row_id(&r, 0)),
                                          .user = shown_text(&r, 1, NULL),
                                          .test = shown_bool(&r, 3, false) };
         if (!row_null(&r, 2))
-            x->guild = given_str(shown_number(tx, row_id(&r, 2)));
+            x->guild = given_str(shown_id(tx, row_id(&r, 2)));
         if (!row_null(&r, 4))
             x->ends_at = given_int(row_int(&r, 4));
     }

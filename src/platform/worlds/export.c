@@ -2,6 +2,7 @@
 #include "platform/worlds/internal.h"
 
 #include "json/read.h"
+#include "platform/worlds/messages/messages.h"
 
 /* --- accounts ------------------------------------------------------------------------- */
 
@@ -80,7 +81,7 @@ static enum err export_applications(struct tx *tx, const struct world_parts *par
     e = rows_end(&r);
     struct world_application *all = ret->value.items;
     for (size_t i = 0; i < ret->value.count && !e; i++)
-        e = export_emojis(tx, all[i].id.value, true, &all[i].emojis);
+        e = export_application_emojis(tx, all[i].id.value, &all[i].emojis);
     for (size_t i = 0; i < ret->value.count && !e; i++)
         e = export_entitlements(tx, &all[i]);
     for (size_t i = 0; i < ret->value.count && !e && parts && parts->export_commands; i++)
@@ -150,7 +151,7 @@ static enum err export_all(struct tx *tx, void *arg)
     if (!e)
         e = export_relationships(tx, &file.relationships);
     if (!e)
-        e = export_private(tx, &file);
+        e = export_private(tx, &file.directs, &file.groups);
     if (e)
         return e;
     buf_reset(&out->text);

@@ -3,6 +3,7 @@
 
 #include "json/read.h"
 #include "platform/accounts/accounts.h"
+#include "platform/worlds/messages/messages.h"
 
 struct world_import {
     const struct world_options *options;

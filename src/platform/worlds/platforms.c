@@ -1,8 +1,47 @@
 /* platforms.c - accounts of the local platforms in world files: whose they are, who
  * subscribes, and which guilds follow them. */
+#include "base/clock.h"
 #include "platform/worlds/internal.h"
 
-#include "base/clock.h"
+/* --- rows ----------------------------------------------------------------------------- */
+
+static const struct choice platform_words[] = {
+    { 0, "platform_a", "PLATFORM_A", "" },
+    { 0, "platform_b", "PLATFORM_B", "" },
+    { 0 },
+};
+static const struct type type_platform_word = { .kind = KIND_STRING, .choices = platform_words };
+static const struct type type_account_id = { .kind = KIND_STRING, .min = 1, .max = 128 };
+static const struct type type_account_ids = { .kind = KIND_ARRAY,
+                                              .max = WORLD_MANY,
+                                              .of = &type_account_id };
+static const struct type type_behavior = { .kind = KIND_INT, .min = 0, .max = 1 };
+static const struct type type_grace = { .kind = KIND_INT, .min = 1, .max = 30 };
+static const struct field account_fields[] = {
+    MUST(struct world_account, platform, type_platform_word),
+    MUST(struct world_account, id, type_account_id),
+    MUST(struct world_account, name, type_world_name),
+    MAYBE(struct world_account, programme, type_bool),
+    MAYBE(struct world_account, partner, type_bool),
+    MAYBE(struct world_account, owner, type_world_ref),
+    MAYBE(struct world_account, subscribers, type_account_ids),
+    MAYBE(struct world_account, friends, type_account_ids),
+    { 0 },
+};
+static const struct field followed_fields[] = {
+    MAYBE(struct world_followed, id, type_id),
+    MUST(struct world_followed, platform, type_platform_word),
+    MUST(struct world_followed, account, type_account_id),
+    MUST(struct world_followed, by, type_world_ref),
+    MAYBE(struct world_followed, role, type_world_ref),
+    MAYBE(struct world_followed, expire_behavior, type_behavior),
+    MAYBE(struct world_followed, expire_grace_period, type_grace),
+    MAYBE(struct world_followed, enable_emoticons, type_bool),
+    { 0 },
+};
+
+WORLD_OBJECT(account, account_fields, NULL);
+WORLD_OBJECT(followed, followed_fields, NULL);
 
 /* --- accounts in ---------------------------------------------------------------------- */
 
@@ -196,15 +235,15 @@ static const char FOLLOWED_BY[] =
     "join users u on u.id = i.user_id join platform_account a on a.type = i.type "
     "and a.id = i.account_id where i.guild_id = $1 order by i.id";
 
-enum err export_followed(struct tx *tx, snowflake guild, struct opt_list *ret)
+enum err export_followed(struct exporting *ex, struct opt_list *ret)
 {
     struct rows r;
-    enum err e = tx_query(tx, FOLLOWED_BY, BIND(v_id(guild)), &r);
+    enum err e = tx_query(ex->tx, FOLLOWED_BY, BIND(v_id(ex->guild)), &r);
 
     if (e)
         return e;
     while (rows_next(&r)) {
-        struct world_followed *f = shown_item(tx, ret, sizeof *f);
+        struct world_followed *f = shown_item(ex->tx, ret, sizeof *f);
 
         *f = (struct world_followed){
             .id = { GIVEN, row_id(&r, 0) },
@@ -216,8 +255,7 @@ enum err export_followed(struct tx *tx, snowflake guild, struct opt_list *ret)
             .enable_emoticons = shown_bool(&r, 7, false),
         };
         if (!row_null(&r, 4))
-            f->role = (struct opt_str){ GIVEN, str_printf(tx_arena(tx), "%llu",
-                                                          (unsigned long long)row_id(&r, 4)) };
+            f->role = (struct opt_str){ GIVEN, shown_id(ex->tx, row_id(&r, 4)) };
     }
     return rows_end(&r);
 }

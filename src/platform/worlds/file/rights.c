@@ -1,5 +1,5 @@
 /* rights.c - sets of rights, as people write them. */
-#include "platform/worlds/internal.h"
+#include "platform/worlds/file/file.h"
 
 #include "json/read.h"
 #include "model/permissions.h"

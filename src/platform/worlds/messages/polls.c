@@ -1,5 +1,5 @@
 /* polls.c - polls of messages, in and out of world files. */
-#include "platform/worlds/internal.h"
+#include "platform/worlds/messages/messages.h"
 
 #include <inttypes.h>
 

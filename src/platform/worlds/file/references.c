@@ -1,5 +1,5 @@
 /* references.c - from the names and ids of a file to what is in the store. */
-#include "platform/worlds/internal.h"
+#include "platform/worlds/file/file.h"
 
 const struct naming user_naming = {
     .word = "user",
@@ -128,6 +128,31 @@ enum err settle(struct importing *im, const struct naming *n, snowflake guild, s
     form_fail(im->form, &place, "WORLD_AMBIGUOUS", "there are %lld %ss called '%.*s': give the id",
               (long long)found, n->word, STR_FMT(form_quote(name)));
     return OK;
+}
+
+enum err world_place_of(struct importing *im, const struct naming *n, snowflake guild,
+                        struct opt_id id, struct str name, const struct place *at, snowflake *ret)
+{
+    unsigned before = im->form->problems;
+    enum err e = settle(im, n, guild, id, name, at, ret);
+
+    if (!e && !*ret && im->form->problems == before)
+        *ret = id.given == GIVEN ? id.value : snowflake_new();
+    return e;
+}
+
+enum err refer_each(struct importing *im, const struct naming *n, snowflake guild,
+                    const struct opt_list *names, const struct place *all, struct list *ret)
+{
+    const struct str *name = names->value.items;
+    enum err e = OK;
+
+    for (size_t i = 0; i < names->value.count && !e; i++) {
+        struct place at = place_index(all, i);
+
+        e = refer(im, n, guild, name[i], &at, list_add(im->arena, ret, sizeof(snowflake)));
+    }
+    return e;
 }
 
 void count(struct importing *im, enum counted what, bool made)

@@ -1,8 +1,8 @@
-/* import_private.c - direct channels, groups, and what was said anywhere. */
-#include "platform/worlds/internal.h"
-
+/* import.c - direct channels, groups, and what was said anywhere. */
 #include "base/clock.h"
+#include "model/channel.h"
 #include "model/ids.h"
+#include "platform/worlds/messages/messages.h"
 
 /* --- messages ------------------------------------------------------------------------- */
 

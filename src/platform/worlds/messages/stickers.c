@@ -1,11 +1,8 @@
-/* stickers.c - stickers of guilds and of messages, in and out of world files. */
-#include "platform/worlds/internal.h"
-
-#include <inttypes.h>
-
+/* stickers.c - stickers of messages, in and out of world files. */
 #include "model/sticker.h"
+#include "platform/worlds/messages/messages.h"
 
-static const struct naming sticker_naming = {
+const struct naming sticker_naming = {
     .word = "sticker",
     .by_name = "select min(id), count(*) from stickers where name = $1 and guild_id = $2",
     .by_id = "select min(id), count(*) from stickers where id = $1 and guild_id = $2",
@@ -13,49 +10,7 @@ static const struct naming sticker_naming = {
     .scoped = true,
 };
 
-static const char *const format_words[] = { NULL, "png", "apng", "lottie", "gif" };
-
 /* --- in ------------------------------------------------------------------------------- */
-
-static const char SAVE_STICKER[] =
-    "insert into stickers (id, guild_id, name, description, tags, format, user_id) "
-    "values ($1, $2, $3, $4, $5, $6, $7) on conflict (id) do update set name = excluded.name, "
-    "description = excluded.description, tags = excluded.tags, "
-    "user_id = coalesce($7, stickers.user_id) returning image";
-
-/* PNG where nothing is said. */
-static int64_t format_of(const struct world_sticker *in)
-{
-    for (int64_t i = STICKER_PNG; i <= STICKER_GIF; i++)
-        if (in->format.given == GIVEN && str_is(in->format.value, format_words[i]))
-            return i;
-    return STICKER_PNG;
-}
-
-enum err import_sticker(struct importing *im, const void *entry, const struct place *at,
-                        snowflake guild)
-{
-    const struct world_sticker *in = entry;
-    struct place by_at = place_key(at, STR("by"));
-    unsigned before = im->form->problems;
-    snowflake id = 0, by = 0;
-    struct rows row;
-    bool found;
-    enum err e = world_place_of(im, &sticker_naming, guild, in->id, in->name, at, &id);
-
-    if (!e)
-        e = refer_maybe(im, &user_naming, 0, &in->by, &by_at, &by);
-    if (e || !id || im->form->problems != before)
-        return e;
-    e = tx_one(im->tx, SAVE_STICKER,
-               BIND(v_id(id), v_id(guild), v_text(in->name), v_opt_text(in->description),
-                    v_text(in->tags), v_int(format_of(in)), by ? v_id(by) : v_null()),
-               &row, &found);
-    if (e || in->image.given != GIVEN || !row_null(&row, 0))
-        return e;
-    return world_note_picture(im, &in->image.value, "stickers", id,
-                              "update stickers set image = $2 where id = $1");
-}
 
 static const char FIND_ITEM[] = "select id, name, format from stickers where id = $1";
 static const char SET_ITEMS[] = "update messages set sticker_items = $2 where id = $1";
@@ -103,34 +58,6 @@ enum err import_message_stickers(struct importing *im, const struct opt_list *st
 
 /* --- out ------------------------------------------------------------------------------ */
 
-static const char STICKERS[] =
-    "select s.id, s.name, s.description, s.tags, s.format, u.username from stickers s "
-    "left join users u on u.id = s.user_id where s.guild_id = $1 order by s.id";
-
-enum err export_stickers(struct tx *tx, snowflake guild, struct opt_list *ret)
-{
-    struct rows r;
-    enum err e = tx_query(tx, STICKERS, BIND(v_id(guild)), &r);
-
-    if (e)
-        return e;
-    while (rows_next(&r)) {
-        struct world_sticker *s = shown_item(tx, ret, sizeof *s);
-        int64_t format = row_int(&r, 4);
-
-        *s = (struct world_sticker){
-            .id = { GIVEN, row_id(&r, 0) },
-            .name = row_text(&r, 1),
-            .description = shown_text(&r, 2, NULL),
-            .tags = row_text(&r, 3),
-            .by = shown_text(&r, 5, NULL),
-        };
-        if (format > STICKER_PNG && format <= STICKER_GIF)
-            s->format = given_str(str_of(format_words[format]));
-    }
-    return rows_end(&r);
-}
-
 static const char STUCK[] =
     "select m.id, m.sticker_items, c.guild_id from messages m join channels c on "
     "c.id = m.channel_id where m.channel_id = $1 and m.sticker_items is not null order by m.id";
@@ -149,8 +76,7 @@ static enum err export_items(struct tx *tx, struct str json, snowflake guild, st
 
         e = tx_one(tx, IS_THERE, BIND(v_id(item[i].id), v_id(guild)), &row, &found);
         if (!e && found)
-            *(struct str *)shown_item(tx, ret, sizeof(struct str)) =
-                str_printf(tx_arena(tx), "%" PRIu64, item[i].id);
+            *(struct str *)shown_item(tx, ret, sizeof(struct str)) = shown_id(tx, item[i].id);
     }
     return e;
 }

@@ -1,5 +1,5 @@
 /* layout.c - JSON laid out for people, and problems a line each. */
-#include "platform/worlds/internal.h"
+#include "platform/worlds/file/file.h"
 
 #include "json/read.h"
 

@@ -1,5 +1,6 @@
-/* export_private.c - direct channels, groups, and what was said anywhere. */
-#include "platform/worlds/internal.h"
+/* export.c - direct channels, groups, and what was said anywhere. */
+#include "model/channel.h"
+#include "platform/worlds/messages/messages.h"
 
 /* --- messages ------------------------------------------------------------------------- */
 
@@ -69,7 +70,7 @@ static enum err export_private_fill(struct tx *tx, struct opt_list *channels)
     return e;
 }
 
-enum err export_private(struct tx *tx, struct world_file *ret)
+enum err export_private(struct tx *tx, struct opt_list *ret_directs, struct opt_list *ret_groups)
 {
     struct rows r;
     enum err e = tx_query(tx, PRIVATE_CHANNELS, NO_BIND, &r);
@@ -78,7 +79,7 @@ enum err export_private(struct tx *tx, struct world_file *ret)
         return e;
     while (rows_next(&r)) {
         bool direct = row_int(&r, 1) == CHANNEL_DM;
-        struct world_private *p = shown_item(tx, direct ? &ret->directs : &ret->groups, sizeof *p);
+        struct world_private *p = shown_item(tx, direct ? ret_directs : ret_groups, sizeof *p);
 
         *p = (struct world_private){
             .id = { GIVEN, row_id(&r, 0) },
@@ -88,6 +89,6 @@ enum err export_private(struct tx *tx, struct world_file *ret)
     }
     e = rows_end(&r);
     if (!e)
-        e = export_private_fill(tx, &ret->directs);
-    return e ? e : export_private_fill(tx, &ret->groups);
+        e = export_private_fill(tx, ret_directs);
+    return e ? e : export_private_fill(tx, ret_groups);
 }

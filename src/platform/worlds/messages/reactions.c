@@ -1,5 +1,5 @@
 /* reactions.c - emoji under messages, in and out of world files. */
-#include "platform/worlds/internal.h"
+#include "platform/worlds/messages/messages.h"
 
 /* --- in ------------------------------------------------------------------------------- */
 

@@ -1,7 +1,25 @@
 /* automod.c - rules of auto moderation, in and out of world files. */
-#include "platform/worlds/internal.h"
-
 #include "platform/automod/automod.h"
+#include "platform/worlds/guilds/guilds.h"
+
+/* --- rows ----------------------------------------------------------------------------- */
+
+static const struct field rule_fields[] = {
+    MAYBE(struct world_rule, id, type_id),
+    MUST(struct world_rule, name, type_world_name),
+    MUST(struct world_rule, by, type_world_ref),
+    MUST(struct world_rule, trigger_type, type_automod_trigger),
+    MAYBE(struct world_rule, trigger_metadata, type_automod_metadata),
+    MUST(struct world_rule, actions, type_automod_actions),
+    MAYBE(struct world_rule, enabled, type_bool),
+    MAYBE(struct world_rule, exempt_roles, type_world_refs),
+    MAYBE(struct world_rule, exempt_channels, type_world_refs),
+    { 0 },
+};
+
+WORLD_OBJECT(rule, rule_fields, NULL);
+
+/* --- in ------------------------------------------------------------------------------- */
 
 static const struct naming rule_naming = {
     .word = "rule",
@@ -10,22 +28,6 @@ static const struct naming rule_naming = {
     .any_id = "select min(id), count(*) from automod_rules where id = $1",
     .scoped = true,
 };
-
-/* --- in ------------------------------------------------------------------------------- */
-
-static enum err refer_each(struct importing *im, const struct naming *n, snowflake guild,
-                           const struct opt_list *names, const struct place *all, struct list *ret)
-{
-    const struct str *name = names->value.items;
-    enum err e = OK;
-
-    for (size_t i = 0; i < names->value.count && !e; i++) {
-        struct place at = place_index(all, i);
-
-        e = refer(im, n, guild, name[i], &at, list_add(im->arena, ret, sizeof(snowflake)));
-    }
-    return e;
-}
 
 enum err import_rule(struct importing *im, const void *entry, const struct place *at,
                      snowflake guild)
@@ -66,33 +68,24 @@ enum err import_rule(struct importing *im, const void *entry, const struct place
 
 /* --- out ------------------------------------------------------------------------------ */
 
-static struct opt_list shown_ids(struct tx *tx, const struct list *ids)
-{
-    struct opt_list out = { .given = ids->count ? GIVEN : ABSENT };
-
-    for (size_t i = 0; i < ids->count; i++)
-        *(struct str *)list_add(tx_arena(tx), &out.value, sizeof(struct str)) =
-            str_printf(tx_arena(tx), "%llu", (unsigned long long)((snowflake *)ids->items)[i]);
-    return out;
-}
-
-enum err export_rules(struct tx *tx, snowflake guild, struct opt_list *ret)
+enum err export_rules(struct exporting *ex, struct opt_list *ret)
 {
     struct list rules;
-    enum err e = automod_rules(tx, guild, &rules);
+    enum err e = automod_rules(ex->tx, ex->guild, &rules);
     const struct automod_rule *r = rules.items;
 
     for (size_t i = 0; !e && i < rules.count; i++)
-        *(struct world_rule *)shown_item(tx, ret, sizeof(struct world_rule)) = (struct world_rule){
-            .id = { GIVEN, r[i].id },
-            .name = r[i].name,
-            .by = str_printf(tx_arena(tx), "%llu", (unsigned long long)r[i].creator_id),
-            .trigger_type = r[i].trigger_type,
-            .trigger_metadata = { GIVEN, r[i].trigger_metadata },
-            .actions = r[i].actions,
-            .enabled = { r[i].enabled ? ABSENT : GIVEN, r[i].enabled },
-            .exempt_roles = shown_ids(tx, &r[i].exempt_roles),
-            .exempt_channels = shown_ids(tx, &r[i].exempt_channels),
-        };
+        *(struct world_rule *)shown_item(ex->tx, ret, sizeof(struct world_rule)) =
+            (struct world_rule){
+                .id = { GIVEN, r[i].id },
+                .name = r[i].name,
+                .by = shown_id(ex->tx, r[i].creator_id),
+                .trigger_type = r[i].trigger_type,
+                .trigger_metadata = { GIVEN, r[i].trigger_metadata },
+                .actions = r[i].actions,
+                .enabled = { r[i].enabled ? ABSENT : GIVEN, r[i].enabled },
+                .exempt_roles = shown_ids(ex->tx, &r[i].exempt_roles),
+                .exempt_channels = shown_ids(ex->tx, &r[i].exempt_channels),
+            };
     return e;
 }

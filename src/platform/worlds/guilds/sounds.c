@@ -1,0 +1,84 @@
+/* sounds.c - the soundboard of guilds, in and out of world files. */
+#include "platform/worlds/guilds/guilds.h"
+
+/* --- rows ----------------------------------------------------------------------------- */
+
+static const struct type type_short_name = { .kind = KIND_STRING, .min = 2, .max = 32 };
+static const struct type type_volume = { .kind = KIND_REAL, .min = 0, .max = 1 };
+static const struct field sound_fields[] = {
+    MAYBE(struct world_sound, id, type_id),
+    MUST(struct world_sound, name, type_short_name),
+    MAYBE(struct world_sound, volume, type_volume),
+    MAYBE(struct world_sound, emoji, type_world_ref),
+    MAYBE(struct world_sound, unicode_emoji, type_world_name),
+    { 0 },
+};
+
+static void check_sound(struct form *form, const struct place *here, const void *object)
+{
+    const struct world_sound *s = object;
+
+    if (s->emoji.given == GIVEN && s->unicode_emoji.given == GIVEN)
+        form_fail(form, here, "WORLD_ONE_OF", "A sound shows the guild's emoji or a common one.");
+}
+
+WORLD_OBJECT(sound, sound_fields, check_sound);
+
+/* --- in ------------------------------------------------------------------------------- */
+
+static const struct naming sound_naming = {
+    .word = "sound",
+    .by_name = "select min(id), count(*) from sounds where name = $1 and guild_id = $2",
+    .by_id = "select min(id), count(*) from sounds where id = $1 and guild_id = $2",
+    .any_id = "select min(id), count(*) from sounds where id = $1",
+    .scoped = true,
+};
+
+static const char SAVE_SOUND[] =
+    "insert into sounds (id, guild_id, name, volume, emoji_id, emoji_name) "
+    "values ($1, $2, $3, $4, $5, $6) on conflict (id) do update set name = excluded.name, "
+    "volume = excluded.volume, emoji_id = excluded.emoji_id, emoji_name = excluded.emoji_name";
+
+enum err import_sound(struct importing *im, const void *entry, const struct place *at,
+                      snowflake guild)
+{
+    const struct world_sound *in = entry;
+    struct place emoji_at = place_key(at, STR("emoji"));
+    snowflake id = 0, emoji = 0;
+    enum err e = world_place_of(im, &sound_naming, guild, in->id, in->name, at, &id);
+
+    if (!e)
+        e = refer_maybe(im, &emoji_naming, guild, &in->emoji, &emoji_at, &emoji);
+    if (e || !id)
+        return e;
+    return tx_exec(im->tx, SAVE_SOUND,
+                   BIND(v_id(id), v_id(guild), v_text(in->name),
+                        v_real(in->volume.given == GIVEN ? in->volume.value : 1),
+                        emoji ? v_id(emoji) : v_null(), v_opt_text(in->unicode_emoji)),
+                   NULL);
+}
+
+/* --- out ------------------------------------------------------------------------------ */
+
+static const char SOUNDS[] = "select s.id, s.name, s.volume, e.name, s.emoji_name from sounds s "
+                             "left join emojis e on e.id = s.emoji_id "
+                             "where s.guild_id = $1 order by s.id";
+
+enum err export_sounds(struct exporting *ex, struct opt_list *ret)
+{
+    struct rows r;
+    enum err e = tx_query(ex->tx, SOUNDS, BIND(v_id(ex->guild)), &r);
+
+    if (e)
+        return e;
+    while (rows_next(&r))
+        *(struct world_sound *)shown_item(ex->tx, ret, sizeof(struct world_sound)) =
+            (struct world_sound){
+                .id = { GIVEN, row_id(&r, 0) },
+                .name = row_text(&r, 1),
+                .volume = { row_real(&r, 2) == 1 ? ABSENT : GIVEN, row_real(&r, 2) },
+                .emoji = shown_text(&r, 3, NULL),
+                .unicode_emoji = shown_text(&r, 4, NULL),
+            };
+    return rows_end(&r);
+}
