@@ -26,6 +26,12 @@ enum err emoji_delete(struct call *call, const struct emoji *e);
 /* Adds who brought them, each looked for once. */
 enum err emojis_load_users(struct tx *tx, struct list *emojis);
 
+/* --- changing -------------------------------------------------------------------------- */
+
+/* May the caller change an emoji, a sticker or a sound of the call's guild that this account
+ * brought? Own ones for those who could bring them, others' for those who manage them. */
+enum err expression_may_change(const struct call *call, snowflake user_id);
+
 /* --- use ------------------------------------------------------------------------------ */
 
 /* Who wants to use an emoji, and where. */

@@ -128,13 +128,17 @@ static enum err create_guild_emoji(struct call *call)
 
 /* --- changing and deleting ------------------------------------------------------------ */
 
-/* Own ones for those who could bring them, others' for those who manage them. */
-static enum err may_change_emoji(struct call *call)
+enum err expression_may_change(const struct call *call, snowflake user_id)
 {
-    bool own = call->target.emoji->user_id == call->caller->id;
+    bool own = user_id == call->caller->id;
     uint64_t any = own ? PERMISSIONS_EXPRESSIONS : PERMISSION(MANAGE_EXPRESSIONS);
 
     return call->target.rights & any ? OK : ERR_MISSING_PERMISSIONS;
+}
+
+static enum err may_change_emoji(struct call *call)
+{
+    return expression_may_change(call, call->target.emoji->user_id);
 }
 
 static bool emoji_is_same(const struct emoji *a, const struct emoji *b)

@@ -21,6 +21,8 @@ enum err reaction_remove_user(struct tx *tx, snowflake id, bool burst, snowflake
                               bool *ret_gone);
 /* Adds to what this lane has counted. */
 enum err reaction_count(struct tx *tx, snowflake message_id, snowflake id, bool burst, int64_t by);
+/* Works that both touch a message do not both commit at the same time. */
+enum err reactions_touch(struct tx *tx, snowflake message_id, bool *ret_found);
 /* A new emoji under a message, used by nobody yet; those that nobody uses any more go.
  * ERR_UNKNOWN_MESSAGE. */
 enum err reaction_insert(struct tx *tx, snowflake message_id, const struct reaction *r);

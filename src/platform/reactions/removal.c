@@ -53,12 +53,12 @@ const struct job_kind reaction_leftovers = {
 static const char DROP_COUNTS[] =
     "delete from reaction_counts where reaction_id in (select id from reactions where " THESE ")";
 static const char TAKE_OFF[] = "update reactions set message_id = 0 where " THESE;
-static const char TOUCH_MESSAGE[] = "update messages set reacted = 1 where id = $1";
 
 enum err reactions_remove(struct call *call, snowflake message_id, snowflake id)
 {
     const struct value values[] = { v_id(message_id), v_id(id) };
-    enum err e = tx_exec(call->tx, TOUCH_MESSAGE, BIND(v_id(message_id)), NULL);
+    bool found;
+    enum err e = reactions_touch(call->tx, message_id, &found);
 
     if (!e)
         e = tx_exec(call->tx, DROP_COUNTS, values, 2, NULL);

@@ -170,11 +170,19 @@ enum err reaction_remove_user(struct tx *tx, snowflake id, bool burst, snowflake
 
 static const char TOUCH_MESSAGE[] = "update messages set reacted = 1 where id = $1";
 
-/* Works that both touch a message do not both commit at the same time. */
-static enum err touch_message(struct tx *tx, snowflake message_id)
+enum err reactions_touch(struct tx *tx, snowflake message_id, bool *ret_found)
 {
     int64_t found = 0;
     enum err e = tx_exec(tx, TOUCH_MESSAGE, BIND(v_id(message_id)), &found);
+
+    *ret_found = found > 0;
+    return e;
+}
+
+static enum err touch_message(struct tx *tx, snowflake message_id)
+{
+    bool found;
+    enum err e = reactions_touch(tx, message_id, &found);
 
     return e || found ? e : ERR_UNKNOWN_MESSAGE;
 }

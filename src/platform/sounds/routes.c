@@ -262,14 +262,6 @@ static enum err create_guild_sound(struct call *call)
 
 /* --- changing and deleting ------------------------------------------------------------ */
 
-static enum err sound_may_change(struct call *call, const struct sound *s)
-{
-    uint64_t any =
-        s->user_id == call->caller->id ? PERMISSIONS_EXPRESSIONS : PERMISSION(MANAGE_EXPRESSIONS);
-
-    return call->target.rights & any ? OK : ERR_MISSING_PERMISSIONS;
-}
-
 /* PATCH /guilds/{guild.id}/soundboard-sounds/{sound.id} */
 static enum err modify_guild_sound(struct call *call)
 {
@@ -277,7 +269,7 @@ static enum err modify_guild_sound(struct call *call)
     enum err e = path_sound(call, &s);
 
     if (!e)
-        e = sound_may_change(call, &s);
+        e = expression_may_change(call, s.user_id);
     if (!e)
         e = sound_apply(call, &s);
     if (!e)
@@ -296,7 +288,7 @@ static enum err delete_guild_sound(struct call *call)
     enum err e = path_sound(call, &s);
 
     if (!e)
-        e = sound_may_change(call, &s);
+        e = expression_may_change(call, s.user_id);
     if (!e)
         e = sound_delete(call, &s);
     if (!e)

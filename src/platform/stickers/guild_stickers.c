@@ -281,15 +281,12 @@ static enum err create_guild_sticker(struct call *call)
 
 /* --- changing and deleting ------------------------------------------------------------ */
 
-/* Own ones for those who could bring them, others' for those who manage them. */
 static enum err may_change_sticker(struct call *call)
 {
     struct sticker s;
     enum err e = sticker_of_path(call, &s);
-    bool own = !e && s.user_id == call->caller->id;
-    uint64_t any = own ? PERMISSIONS_EXPRESSIONS : PERMISSION(MANAGE_EXPRESSIONS);
 
-    return e || call->target.rights & any ? e : ERR_MISSING_PERMISSIONS;
+    return e ? e : expression_may_change(call, s.user_id);
 }
 
 static bool sticker_is_same(const struct sticker *a, const struct sticker *b)

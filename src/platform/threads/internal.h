@@ -51,6 +51,8 @@ extern const struct schema archived_query_schema, joined_query_schema, thread_me
 
 /* --- joining.c: who comes and goes ---------------------------------------------------- */
 
+/* Adds who it is in the guild. ERR_UNKNOWN_MEMBER. */
+enum err thread_member_show(struct call *call, snowflake guild_id, struct thread_member *m);
 /* The call's channel is a thread: ERR_CHANNEL_TYPE. */
 enum err check_thread(const struct call *call);
 /* Puts accounts of the guild into a thread and tells them and who sees it; those who are in it

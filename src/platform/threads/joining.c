@@ -17,15 +17,15 @@ enum err check_thread(const struct call *call)
 
 /* --- telling -------------------------------------------------------------------------- */
 
-static enum err show_member(struct call *call, snowflake guild_id, struct thread_member *m)
+enum err thread_member_show(struct call *call, snowflake guild_id, struct thread_member *m)
 {
     struct member *member = arena_alloc(call->arena, sizeof *member);
     enum err e = member_find(call->tx, guild_id, m->user_id.value, member);
 
     if (!e)
         e = member_load_user(call->tx, member);
-    m->member = member;
-    m->presence = (struct opt_str){ .given = GIVEN_NULL };
+    if (!e)
+        m->member = member;
     return e;
 }
 
@@ -88,7 +88,8 @@ static enum err add_person(struct call *call, const struct channel *thread, snow
     struct thread_member *m = list_add(call->arena, &all->added_members.value, sizeof *m);
     ids_add(call->arena, &all->concerned, id);
     e = thread_member_find(call->tx, thread->id, id, m, &found);
-    return e ? e : show_member(call, thread->guild_id.value, m);
+    m->presence = (struct opt_str){ .given = GIVEN_NULL };
+    return e ? e : thread_member_show(call, thread->guild_id.value, m);
 }
 
 enum err thread_add_people(struct call *call, const struct channel *thread, const struct list *ids,

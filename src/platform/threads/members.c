@@ -8,16 +8,11 @@ static const int64_t NOTIFICATIONS =
 
 /* --- reading -------------------------------------------------------------------------- */
 
-static enum err load_member(struct call *call, struct thread_member *m)
+/* Who has left the guild meanwhile is shown without a member. */
+static enum err show_if_member(struct call *call, struct thread_member *m)
 {
-    struct member *member = arena_alloc(call->arena, sizeof *member);
-    enum err e =
-        member_find(call->tx, call->target.channel->guild_id.value, m->user_id.value, member);
+    enum err e = thread_member_show(call, call->target.channel->guild_id.value, m);
 
-    if (!e)
-        e = member_load_user(call->tx, member);
-    if (!e)
-        m->member = member;
     return e == ERR_UNKNOWN_MEMBER ? OK : e;
 }
 
@@ -52,7 +47,7 @@ enum err list_thread_members(struct call *call)
                            q->with_member ? q->limit : MAX_THREAD_MEMBERS, &members);
     struct thread_member *m = e ? NULL : members.items;
     for (size_t i = 0; !e && q->with_member && i < members.count; i++)
-        e = load_member(call, &m[i]);
+        e = show_if_member(call, &m[i]);
     return e ? e : call_reply(call, &members);
 }
 
@@ -70,7 +65,7 @@ enum err get_thread_member(struct call *call)
     if (!e && !found)
         e = ERR_UNKNOWN_MEMBER;
     if (!e && q->with_member)
-        e = load_member(call, &m);
+        e = show_if_member(call, &m);
     return e ? e : call_reply(call, &m);
 }
 
