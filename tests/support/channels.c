@@ -12,6 +12,14 @@ const char *make_channel(struct client *c, const char *guild, const char *json)
     return answer_text(a, "id");
 }
 
+struct answer try_channel(struct client *c, const char *guild, const char *rest)
+{
+    struct str body =
+        str_printf(world_arena(c->world), "{'name': 'new'%s%s}", *rest ? ", " : "", rest);
+
+    return client_post(c, body.p, "/guilds/%s/channels", guild);
+}
+
 struct subject viewers(const char *guild, const char *channel)
 {
     return to_viewers(id_of(guild), id_of(channel));

@@ -6,6 +6,8 @@
 
 /* Makes a channel through the interface; its id. What was told is forgotten. */
 const char *make_channel(struct client *c, const char *guild, const char *json);
+/* Tries to make one with a name and these members of the body besides. */
+struct answer try_channel(struct client *c, const char *guild, const char *rest);
 
 /* Everybody who sees a channel of a guild. */
 struct subject viewers(const char *guild, const char *channel);

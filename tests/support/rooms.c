@@ -114,3 +114,13 @@ struct answer client_upload(struct client *c, const char *method, const char *js
     buf_clear(&out);
     return answer;
 }
+
+const char *say_text(struct client *c, const char *channel, const char *text)
+{
+    char body[300];
+
+    snprintf(body, sizeof body, "{'content': '%s'}", text);
+    struct answer a = client_post(c, body, "/channels/%s/messages", channel);
+    expect_status(a, 200);
+    return answer_text(a, "id");
+}

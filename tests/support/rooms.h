@@ -21,6 +21,9 @@ void expect_room_event_at(const char *file, int line, struct room *r, const char
                           const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 void expect_room_silence_at(const char *file, int line, struct room *r);
 
+/* Says something; the id of the message. */
+const char *say_text(struct client *c, const char *channel, const char *text);
+
 /* A part of a multipart body; filename NULL: a plain field. */
 struct upload {
     const char *name, *filename;

@@ -43,6 +43,12 @@ static int64_t run_sql(struct world *w, const char *fmt, va_list args)
     return s.number;
 }
 
+void venue_take_right(struct venue *p, uint64_t right)
+{
+    world_sql(p->world, "update roles set permissions = %llu where id = %s",
+              (unsigned long long)(PERMISSIONS_DEFAULT & ~right), p->id);
+}
+
 void world_sql(struct world *w, const char *fmt, ...)
 {
     va_list args;

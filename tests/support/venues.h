@@ -21,6 +21,9 @@ void venue_give(struct venue *p, struct client *c, const char *role);
 /* In, with a role of its own of these rights. Returns the role. */
 const char *venue_add_with(struct venue *p, struct client *c, int position, uint64_t permissions);
 
+/* Takes rights from everybody in the guild. */
+void venue_take_right(struct venue *p, uint64_t right);
+
 /* Any one statement; %s and %d as in printf. */
 void world_sql(struct world *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* The longest that one work of this name ever held the writer, in milliseconds of its own

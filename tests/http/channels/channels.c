@@ -1,4 +1,4 @@
-/* channels.c - channels of guilds and their overwrites. */
+/* channels.c - channels of guilds: listing, making, moving, changing and deleting them. */
 #include "channels.h"
 
 #include <stdio.h>
@@ -17,14 +17,6 @@ static const char *text_of(struct world *w, size_t n)
 
     memset(text, 'x', n);
     return text;
-}
-
-static struct answer try_channel(struct client *c, const char *guild, const char *rest)
-{
-    struct str body =
-        str_printf(world_arena(c->world), "{'name': 'new'%s%s}", *rest ? ", " : "", rest);
-
-    return client_post(c, body.p, CHANNELS, guild);
 }
 
 /* --- listing and reading -------------------------------------------------------------- */
@@ -294,119 +286,6 @@ static void a_guild_has_500_channels(struct world *w)
     expect_error(try_channel(ada, g, ""), 400, 30013);
 }
 
-/* --- overwrites of new channels ------------------------------------------------------- */
-
-static void a_channel_copies_its_category(struct world *w)
-{
-    struct client *ada = world_client(w, "ada");
-    const char *g = found_guild(ada, "Hall");
-    struct arena *arena = world_arena(w);
-    const char *cat = make_channel(ada, g,
-                                   str_printf(arena,
-                                              "{'name': 'cat', 'type': 4, 'permission_overwrites': "
-                                              "[{'id': '%s', 'type': 0, 'deny': '2048'}]}",
-                                              g)
-                                       .p);
-
-    expect_json(
-        try_channel(ada, g, str_printf(arena, "'parent_id': '%s'", cat).p),
-        "{'permission_overwrites': [{'id': '%s', 'type': 0, 'allow': '0', 'deny': '2048'}]}", g);
-    struct answer a = try_channel(
-        ada, g, str_printf(arena, "'parent_id': '%s', 'permission_overwrites': []", cat).p);
-    expect(dom_at(a.json, "permission_overwrites")->count == 0);
-}
-
-static void unknown_bits_are_dropped(struct world *w)
-{
-    struct client *ada = world_client(w, "ada");
-    const char *g = found_guild(ada, "Hall");
-
-    expect_json(try_channel(ada, g,
-                            str_printf(world_arena(w),
-                                       "'permission_overwrites': [{'id': '%s', 'type': 0, "
-                                       "'allow': '4611686018427388928'}]",
-                                       g)
-                                .p),
-                "{'permission_overwrites': [{'allow': '1024', 'deny': '0'}]}");
-}
-
-static void new_overwrites_hold_only_own_rights(struct world *w)
-{
-    struct client *ada = world_client(w, "ada");
-    const char *g = found_guild(ada, "Hall");
-    struct arena *arena = world_arena(w);
-    struct client *bob =
-        member_with(ada, g, "bob", PERMISSION(MANAGE_CHANNELS) | PERMISSION(MANAGE_ROLES));
-    struct client *cleo = member_with(ada, g, "cleo", PERMISSION(ADMINISTRATOR));
-#define OVERWRITE(kind, bits)                                                                      \
-    str_printf(arena, "'permission_overwrites': [{'id': '%s', 'type': 0, '%s': '%llu'}]", g, kind, \
-               (unsigned long long)(bits))                                                         \
-        .p
-
-    expect_status(try_channel(bob, g, OVERWRITE("deny", PERMISSION(VIEW_CHANNEL))), 201);
-    expect_error(try_channel(bob, g, OVERWRITE("allow", PERMISSION(KICK_MEMBERS))), 403, 50013);
-    expect_error(try_channel(bob, g, OVERWRITE("deny", PERMISSION(KICK_MEMBERS))), 403, 50013);
-    expect_error(try_channel(bob, g, OVERWRITE("allow", PERMISSION(MANAGE_ROLES))), 403, 50013);
-    expect_status(try_channel(cleo, g, OVERWRITE("allow", PERMISSION(MANAGE_ROLES))), 201);
-    expect_error(
-        try_channel(
-            ada, g,
-            str_printf(arena, "'permission_overwrites': [{'id': '%s', 'type': 0}]", bob->id).p),
-        404, 10011);
-    expect_status(
-        try_channel(
-            ada, g,
-            str_printf(arena, "'permission_overwrites': [{'id': '%s', 'type': 1}]", bob->id).p),
-        201);
-}
-
-static void overwrites_are_for_roles_and_members(struct world *w)
-{
-    struct client *ada = world_client(w, "ada"), *far = world_client(w, "far");
-    const char *g = found_guild(ada, "Hall"), *c = make_channel(ada, g, "{'name': 'a'}");
-    struct arena *arena = world_arena(w);
-    const char *with = "'permission_overwrites': [{'id': '%s', 'type': 1}]";
-    const char *of_far = str_printf(arena, with, far->id).p;
-
-    expect_error(try_channel(ada, g, of_far), 404, 10007);
-    expect_error(try_channel(ada, g, str_printf(arena, with, "12345").p), 404, 10007);
-    expect_error(client_patch(ada, str_printf(arena, "{%s}", of_far).p, "/channels/%s", c), 404,
-                 10007);
-    expect_error(client_put(ada, "{'type': 1}", "/channels/%s/permissions/%s", c, far->id), 404,
-                 10007);
-    /* What is there already may stay when its member has left. */
-    world_sql(w, "insert into overwrites (channel_id, target_id, type) values (%s, %s, 1)", c,
-              far->id);
-    expect_status(client_patch(ada,
-                               str_printf(arena,
-                                          "{'permission_overwrites': [{'id': '%s', 'type': "
-                                          "1}, {'id': '%s', 'type': 1}]}",
-                                          far->id, ada->id)
-                                   .p,
-                               "/channels/%s", c),
-                  200);
-}
-
-/* Channels with a hundred or fewer are not counted: 500 of them are what a guild may have. */
-static void a_guild_has_a_most_of_overwrites(struct world *w)
-{
-    static const char put_many[] =
-        "insert into overwrites (channel_id, target_id, type) with recursive n (i) as (select 1 "
-        "union all select i + 1 from n where i < %d) select %s, i, 1 from n";
-    struct client *ada = world_client(w, "ada");
-    const char *g = found_guild(ada, "Hall"), *full = make_channel(ada, g, "{'name': 'a'}");
-    const char *next = make_channel(ada, g, "{'name': 'b'}");
-    const char *put = "/channels/%s/permissions/%s";
-    struct client *bob = member_with(ada, g, "bob", 0), *cleo = member_with(ada, g, "cleo", 0);
-
-    world_sql(w, put_many, 49899, full);
-    world_sql(w, put_many, 99, next);
-    expect_status(client_put(ada, "{'type': 1}", put, next, ada->id), 204);
-    expect_status(client_put(ada, "{'type': 1}", put, next, bob->id), 204);
-    expect_error(client_put(ada, "{'type': 1}", put, next, cleo->id), 400, 30060);
-    expect(world_number(w, "select count(*) from overwrites") == 50000);
-}
-
 /* --- moving --------------------------------------------------------------------------- */
 
 static void moving_tells_of_each_that_moved(struct world *w)
@@ -589,25 +468,6 @@ static void changing_takes_rights(struct world *w)
     expect_status(client_patch(dan, "{'permission_overwrites': []}", "/channels/%s", c), 200);
 }
 
-static void overwrites_that_stay_may_hold_more_than_own_rights(struct world *w)
-{
-    struct client *ada = world_client(w, "ada");
-    const char *g = found_guild(ada, "Hall");
-    struct arena *arena = world_arena(w);
-    struct client *bob =
-        member_with(ada, g, "bob", PERMISSION(MANAGE_CHANNELS) | PERMISSION(MANAGE_ROLES));
-    const char *with =
-        "{'name': 'a', 'permission_overwrites': [{'id': '%s', 'type': 1, 'allow': '%d'}]}";
-    const char *c = make_channel(ada, g, str_printf(arena, with, ada->id, 2).p);
-
-    expect_status(client_patch(bob, str_printf(arena, with, ada->id, 2).p, "/channels/%s", c), 200);
-    expect_error(client_patch(bob, str_printf(arena, with, ada->id, 6).p, "/channels/%s", c), 403,
-                 50013);
-    expect_json(client_patch(ada, "{'permission_overwrites': null}", "/channels/%s", c),
-                "{'name': 'a'}");
-    expect(dom_at(client_get(ada, "/channels/%s", c).json, "permission_overwrites")->count == 0);
-}
-
 static void with_limits(struct config *config)
 {
     config->rate_limits = true;
@@ -703,237 +563,7 @@ static void files_go_with_their_channel(struct world *w)
     expect_status(client_request(ada, "GET", url, "", STR("")), 404);
 }
 
-/* --- overwrites, one at a time -------------------------------------------------------- */
-
-#define PERMISSIONS "/channels/%s/permissions/%s"
-
-static void an_overwrite_is_put_and_taken_away(struct world *w)
-{
-    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    const char *g = found_guild(ada, "Hall");
-    const char *c = make_channel(ada, g, "{'name': 'a'}");
-
-    put_member(g, bob);
-    expect_status(client_put(ada, "{'type': 1, 'deny': '1024'}", PERMISSIONS, c, bob->id), 204);
-    expect_audit(w, g, 13, c);
-    expect_told(
-        w, viewers(g, c), "CHANNEL_UPDATE",
-        "{'permission_overwrites': [{'id': '%s', 'type': 1, 'allow': '0', 'deny': '1024'}]}",
-        bob->id);
-    expect_error(client_get(bob, "/channels/%s", c), 403, 50001);
-    expect_status(client_put(ada, "{'type': 1, 'allow': 1024}", PERMISSIONS, c, bob->id), 204);
-    expect_audit(w, g, 14, c);
-    expect_told(w, viewers(g, c), "CHANNEL_UPDATE",
-                "{'permission_overwrites': [{'id': '%s', 'allow': '1024', 'deny': '0'}]}", bob->id);
-    expect_status(client_get(bob, "/channels/%s", c), 200);
-
-    expect_status(client_delete(ada, PERMISSIONS, c, bob->id), 204);
-    expect_audit(w, g, 15, c);
-    expect_told(w, viewers(g, c), "CHANNEL_UPDATE", "{'permission_overwrites': []}");
-    expect_nothing_told(w);
-    expect_error(client_delete(ada, PERMISSIONS, c, bob->id), 404, 10009);
-}
-
-static void overwrites_take_rights(struct world *w)
-{
-    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    const char *g = found_guild(ada, "Hall");
-    const char *c = make_channel(ada, g, "{'name': 'a'}");
-    struct client *cleo = member_with(ada, g, "cleo", PERMISSION(MANAGE_ROLES));
-
-    put_member(g, bob);
-    expect_error(client_put(bob, "{'type': 9}", PERMISSIONS, c, g), 403, 50013);
-    expect_error(client_delete(bob, PERMISSIONS, c, g), 403, 50013);
-    expect_invalid(client_put(cleo, "{'type': 9}", PERMISSIONS, c, g), "type", "BASE_TYPE_CHOICES");
-    expect_invalid(client_put(cleo, "{}", PERMISSIONS, c, g), "type", "BASE_TYPE_REQUIRED");
-    expect_status(client_put(cleo, "{'type': 0, 'deny': '2048'}", PERMISSIONS, c, g), 204);
-    expect_error(client_put(cleo, "{'type': 0, 'allow': '2'}", PERMISSIONS, c, g), 403, 50013);
-    expect_error(client_put(cleo, "{'type': 0, 'deny': '2'}", PERMISSIONS, c, g), 403, 50013);
-    expect_error(client_put(ada, "{'type': 0}", PERMISSIONS, c, bob->id), 404, 10011);
-}
-
-/* What counts is what one may do in this channel, not in the guild. */
-static void own_rights_are_those_in_the_channel(struct world *w)
-{
-    struct client *ada = world_client(w, "ada");
-    const char *g = found_guild(ada, "Hall");
-    const char *c = make_channel(ada, g, "{'name': 'a'}");
-    struct client *cleo = member_with(ada, g, "cleo", PERMISSION(MANAGE_ROLES));
-
-    expect_status(client_put(ada, "{'type': 1, 'deny': '2048'}", PERMISSIONS, c, cleo->id), 204);
-    expect_error(client_put(cleo, "{'type': 0, 'allow': '2048'}", PERMISSIONS, c, g), 403, 50013);
-}
-
-static void a_channel_has_1000_overwrites(struct world *w)
-{
-    struct client *ada = world_client(w, "ada");
-    const char *g = found_guild(ada, "Hall");
-    const char *c = make_channel(ada, g, "{'name': 'a'}");
-    static const char add[] =
-        "insert into overwrites (channel_id, target_id, type) values ($1, $2, 1)";
-
-    for (int i = 1; i < 1000; i++) {
-        char id[24];
-
-        snprintf(id, sizeof id, "%d", i);
-        run_sql(w, add, c, id);
-    }
-    expect_status(client_put(ada, "{'type': 0}", PERMISSIONS, c, g), 204);
-    expect_error(client_put(ada, "{'type': 1}", PERMISSIONS, c, ada->id), 400, 30060);
-    expect_status(client_put(ada, "{'type': 0, 'allow': '1'}", PERMISSIONS, c, g), 204);
-}
-
-static void synced_channels_follow_their_category(struct world *w)
-{
-    struct client *ada = world_client(w, "ada");
-    const char *g = found_guild(ada, "Hall");
-    struct arena *arena = world_arena(w);
-    const char *cat = make_channel(ada, g, "{'name': 'cat', 'type': 4}");
-    const char *synced =
-        make_channel(ada, g, str_printf(arena, "{'name': 's', 'parent_id': '%s'}", cat).p);
-    const char *own = make_channel(
-        ada, g,
-        str_printf(arena,
-                   "{'name': 'o', 'parent_id': '%s', 'permission_overwrites': [{'id': '%s', "
-                   "'type': 1}]}",
-                   cat, ada->id)
-            .p);
-
-    expect_status(client_put(ada, "{'type': 0, 'deny': '2048'}", PERMISSIONS, cat, g), 204);
-    expect_audit(w, g, 13, cat);
-    expect_told(w, viewers(g, cat), "CHANNEL_UPDATE", "{'id': '%s'}", cat);
-    expect_told(w, viewers(g, synced), "CHANNEL_UPDATE",
-                "{'id': '%s', 'permission_overwrites': [{'id': '%s', 'deny': '2048'}]}", synced, g);
-    expect_nothing_told(w);
-    expect_json(client_get(ada, "/channels/%s", own), "{'permission_overwrites': [{'id': '%s'}]}",
-                ada->id);
-
-    expect_status(client_put(ada, "{'type': 0, 'allow': '64'}", PERMISSIONS, cat, g), 204);
-    expect_audit(w, g, 14, cat);
-    expect_told(w, viewers(g, cat), "CHANNEL_UPDATE", "{'id': '%s'}", cat);
-    expect_told(w, viewers(g, synced), "CHANNEL_UPDATE",
-                "{'permission_overwrites': [{'id': '%s', 'allow': '64', 'deny': '0'}]}", g);
-    expect_nothing_told(w);
-
-    expect_status(client_patch(ada, "{'permission_overwrites': []}", "/channels/%s", cat), 200);
-    expect_audit(w, g, 11, cat);
-    expect_told(w, viewers(g, cat), "CHANNEL_UPDATE", "{'id': '%s'}", cat);
-    expect_told(w, viewers(g, synced), "CHANNEL_UPDATE", "{'permission_overwrites': []}");
-    expect_nothing_told(w);
-}
-
-/* Fifty channels of a category with nearly all the overwrites that a guild may have. */
-static const char *make_large_category(struct world *w, struct client *c, const char *g)
-{
-    const char *cat = make_channel(c, g, "{'name': 'cat', 'type': 4}");
-
-    world_sql(
-        w,
-        "insert into channels (id, guild_id, type, parent_id) with recursive n (i) as (select "
-        "1 union all select i + 1 from n where i < 50) select i, %s, 0, %s from n",
-        g, cat);
-    world_sql(w,
-              "insert into overwrites (channel_id, target_id, type, allow) with recursive n (i) as "
-              "(select 1 union all select i + 1 from n where i < 900) select c.id, 100 + i, 1, 64 "
-              "from channels c join n on c.id <= 50 or c.id = %s",
-              cat);
-    return cat;
-}
-
-/* All but one, in their order. */
-static void expect_all_follow(struct world *w, const char *g, const char *cat, int action)
-{
-    expect_audit(w, g, action, cat);
-    expect_told(w, viewers(g, cat), "CHANNEL_UPDATE", "{'id': '%s'}", cat);
-    expect_number(w, 0, "select count(*) from jobs where kind = 'category-follow'");
-    for (int i = 1; i <= 50; i++)
-        if (i != 20)
-            expect_told(w, viewers(g, TEXT(w, "%d", i)), "CHANNEL_UPDATE", "{'id': '%d'}", i);
-    expect_nothing_told(w);
-}
-
-static void many_overwrites_follow_their_category_in_steps(struct world *w)
-{
-    struct client *ada = world_client(w, "ada");
-    const char *g = found_guild(ada, "Hall"), *cat = make_large_category(w, ada, g);
-
-    world_sql(w, "delete from overwrites where channel_id = 20 and target_id > 105");
-    forget_told(w);
-    expect_status(client_put(ada, "{'type': 1, 'deny': '2048'}", PERMISSIONS, cat, ada->id), 204);
-    expect_all_follow(w, g, cat, 13);
-    expect(world_number(w, "select count(*) from overwrites where target_id = %s", ada->id) == 50);
-    expect(world_number(w, "select count(*) from overwrites") == 50 * 901 + 5);
-
-    forget_told(w);
-    expect_status(client_patch(ada, "{'permission_overwrites': []}", "/channels/%s", cat), 200);
-    expect_all_follow(w, g, cat, 11);
-    expect(world_number(w, "select count(*) from overwrites") == 5);
-}
-
-static const char *nine_hundred_overwrites(struct world *w)
-{
-    struct buf b;
-
-    buf_init(&b, 1 << 20);
-    for (int i = 1; i <= 900; i++)
-        buf_printf(&b, "%s{'id': '%d', 'type': 1, 'deny': '2048'}", i > 1 ? "," : "", 100 + i);
-    const char *text =
-        TEXT(w, "{'permission_overwrites': [%s]}", str_dupz(world_arena(w), buf_str(&b)));
-    buf_clear(&b);
-    return text;
-}
-
-static void all_overwrites_of_a_large_category_change(struct world *w)
-{
-    struct client *ada = world_client(w, "ada");
-    const char *g = found_guild(ada, "Hall"), *cat = make_large_category(w, ada, g);
-
-    world_sql(w, "insert into users (id, username) select target_id, 'u' || target_id from "
-                 "overwrites where channel_id = 1");
-    world_sql(w,
-              "insert into members (guild_id, user_id, joined_at) select %s, target_id, 0 from "
-              "overwrites where channel_id = 1",
-              g);
-    expect_status(client_patch(ada, nine_hundred_overwrites(w), "/channels/%s", cat), 200);
-    expect_number(w, 51 * 900, "select count(*) from overwrites where deny = 2048 and allow = 0");
-    expect_number(w, 0, "select count(*) from jobs where kind = 'category-follow'");
-    expect_json(client_get(ada, "/channels/50"), "{'parent_id': '%s'}", cat);
-}
-
-/* Also what has not been written yet counts for what a guild may have. */
-static void a_category_cannot_give_more_overwrites_than_a_guild_has(struct world *w)
-{
-    struct client *ada = world_client(w, "ada");
-    const char *g = found_guild(ada, "Hall"), *cat = make_large_category(w, ada, g);
-
-    world_sql(
-        w,
-        "insert into overwrites (channel_id, target_id, type) with recursive n (i) as (select "
-        "1 union all select i + 1 from n where i < 79) select c.id, 2000 + i, 1 "
-        "from channels c join n on c.id <= 50 or c.id = %s",
-        cat);
-    expect_status(client_put(ada, "{'type': 1}", PERMISSIONS, cat, ada->id), 204);
-    expect_number(w, 51 * 980, "select count(*) from overwrites");
-    expect_number(w, 0, "select count(*) from jobs where kind = 'category-follow'");
-    expect_error(client_put(ada, "{'type': 0}", PERMISSIONS, cat, g), 400, 30060);
-    expect(world_number(w, "select count(*) from overwrites") == 51 * 980);
-}
-
-static void a_category_is_followed_after_a_restart(struct world *w)
-{
-    struct client *ada = world_client(w, "ada");
-    const char *g = found_guild(ada, "Hall"), *cat = make_large_category(w, ada, g);
-
-    expect_status(client_put(ada, "{'type': 1}", PERMISSIONS, cat, ada->id), 204);
-    expect_status(client_put(ada, "{'type': 0}", PERMISSIONS, cat, g), 204);
-    world_restart(w);
-    expect_number(w, 51 * 902, "select count(*) from overwrites");
-    expect_number(w, 0, "select count(*) from jobs where kind = 'category-follow'");
-}
-
 const struct test channels_tests[] = {
-    TEST(overwrites_are_for_roles_and_members),
-    TEST(a_guild_has_a_most_of_overwrites),
     TEST(members_list_the_channels_they_see),
     TEST(listing_shows_rights_where_asked),
     TEST(kinds_show_what_they_have),
@@ -946,9 +576,6 @@ const struct test channels_tests[] = {
     TEST(parents_are_categories_of_the_guild),
     TEST(a_category_holds_50_channels),
     TEST(a_guild_has_500_channels),
-    TEST(a_channel_copies_its_category),
-    TEST(unknown_bits_are_dropped),
-    TEST(new_overwrites_hold_only_own_rights),
     TEST(moving_tells_of_each_that_moved),
     TEST(moving_refuses_what_is_not_there),
     TEST(locking_takes_over_the_category),
@@ -956,20 +583,10 @@ const struct test channels_tests[] = {
     TEST(voice_channels_keep_their_limits_when_changed),
     TEST(text_becomes_news_and_nothing_else),
     TEST(changing_takes_rights),
-    TEST(overwrites_that_stay_may_hold_more_than_own_rights),
     TEST_WITH(a_channel_is_renamed_twice_in_ten_minutes, with_limits),
     TEST(deleting_a_channel_returns_it_and_tells),
     TEST(deleting_a_category_lets_its_channels_go),
     TEST(a_guild_forgets_a_channel_that_is_gone),
     TEST(files_go_with_their_channel),
-    TEST(an_overwrite_is_put_and_taken_away),
-    TEST(overwrites_take_rights),
-    TEST(own_rights_are_those_in_the_channel),
-    TEST(a_channel_has_1000_overwrites),
-    TEST(synced_channels_follow_their_category),
-    TEST(many_overwrites_follow_their_category_in_steps),
-    TEST(all_overwrites_of_a_large_category_change),
-    TEST(a_category_cannot_give_more_overwrites_than_a_guild_has),
-    TEST(a_category_is_followed_after_a_restart),
     { 0 },
 };

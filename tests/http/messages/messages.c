@@ -26,23 +26,6 @@ static const char *long_content(struct world *w, size_t n)
     return text;
 }
 
-static const char *say(struct client *c, const char *channel, const char *text)
-{
-    char body[300];
-
-    snprintf(body, sizeof body, "{'content': '%s'}", text);
-    struct answer a = client_post(c, body, MESSAGES, channel);
-    expect_status(a, 200);
-    return answer_text(a, "id");
-}
-
-/* Takes rights from @everyone in the guild. */
-static void take_right(struct venue *v, uint64_t right)
-{
-    world_sql(v->world, "update roles set permissions = %llu where id = %s",
-              (unsigned long long)(PERMISSIONS_DEFAULT & ~right), v->id);
-}
-
 /* --- sending -------------------------------------------------------------------------- */
 
 static void a_message_is_shown_and_announced(struct world *w)
@@ -116,11 +99,11 @@ static void sending_needs_the_right_before_the_body_counts(struct world *w)
 
     expect_error(client_post(eve, "{'content': 'x'}", MESSAGES, v.channel), 403, 50001);
     expect_error(client_post(eve, "{'content': 'x'}", MESSAGES, "1"), 404, 10003);
-    take_right(&v, PERMISSION(SEND_MESSAGES));
+    venue_take_right(&v, PERMISSION(SEND_MESSAGES));
     expect_error(client_post(bob, "{'content': 5}", MESSAGES, v.channel), 403, 50013);
     expect_error(client_post(bob, NULL, "/channels/%s/typing", v.channel), 403, 50013);
     expect_status(client_post(ada, "{'content': 'x'}", MESSAGES, v.channel), 200);
-    take_right(&v, PERMISSION(VIEW_CHANNEL));
+    venue_take_right(&v, PERMISSION(VIEW_CHANNEL));
     expect_error(client_post(bob, "{'content': 'x'}", MESSAGES, v.channel), 403, 50001);
     expect_error(client_get(bob, MESSAGES, v.channel), 403, 50001);
 }
@@ -146,7 +129,7 @@ static void speech_needs_a_right(struct world *w)
     venue_add(&v, bob);
     struct room room = world_room(w, v.channel);
 
-    take_right(&v, PERMISSION(SEND_TTS_MESSAGES));
+    venue_take_right(&v, PERMISSION(SEND_TTS_MESSAGES));
     expect_error(client_post(bob, "{'content': 'x', 'tts': true}", MESSAGES, v.channel), 403,
                  50013);
     expect_status(client_post(bob, "{'content': 'x', 'tts': false}", MESSAGES, v.channel), 200);
@@ -207,7 +190,7 @@ static void replies_show_what_they_answer(struct world *w)
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct venue v = world_venue(w, ada);
     venue_add(&v, bob);
-    const char *first = say(ada, v.channel, "first");
+    const char *first = say_text(ada, v.channel, "first");
     char body[300];
 
     snprintf(body, sizeof body, "{'content': 're', 'message_reference': {'message_id': '%s'}}",
@@ -237,7 +220,7 @@ static void replies_need_something_to_answer(struct world *w)
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct venue v = world_venue(w, ada);
     venue_add(&v, bob);
-    const char *first = say(ada, v.channel, "first");
+    const char *first = say_text(ada, v.channel, "first");
     char body[300];
 
     expect_invalid(client_post(bob, "{'content': 'x', 'message_reference': {'message_id': '77'}}",
@@ -257,7 +240,7 @@ static void replies_need_something_to_answer(struct world *w)
              first);
     expect_invalid(client_post(bob, body, MESSAGES, v.channel), "message_reference",
                    "REPLIES_UNKNOWN_MESSAGE");
-    take_right(&v, PERMISSION(READ_MESSAGE_HISTORY));
+    venue_take_right(&v, PERMISSION(READ_MESSAGE_HISTORY));
     snprintf(body, sizeof body, "{'content': 'x', 'message_reference': {'message_id': '%s'}}",
              first);
     expect_error(client_post(bob, body, MESSAGES, v.channel), 403, 160002);
@@ -272,7 +255,7 @@ static void slow_mode_makes_members_wait(struct world *w)
     venue_add(&v, helper);
 
     world_sql(w, "update channels set rate_limit_per_user = 30 where id = %s", v.channel);
-    const char *first = say(bob, v.channel, "one");
+    const char *first = say_text(bob, v.channel, "one");
     struct answer a = client_post(bob, "{'content': 'two'}", MESSAGES, v.channel);
     expect_error(a, 429, 20016);
     expect_json(a, "{'global': false, 'message': 'This action cannot be performed due to slowmode "
@@ -290,14 +273,14 @@ static void slow_mode_makes_members_wait(struct world *w)
     expect_status(client_post(ada, NULL, "/channels/%s/typing", v.channel), 204);
     expect_status(client_post(helper, NULL, "/channels/%s/typing", v.channel), 204);
     /* Nothing that is refused for another reason counts; owners and bots do not wait. */
-    say(ada, v.channel, "one");
-    say(ada, v.channel, "two");
-    say(helper, v.channel, "one");
-    say(helper, v.channel, "two");
+    say_text(ada, v.channel, "one");
+    say_text(ada, v.channel, "two");
+    say_text(helper, v.channel, "one");
+    say_text(helper, v.channel, "two");
     world_wait(w, 31);
     expect_status(client_post(bob, NULL, "/channels/%s/typing", v.channel), 204);
     expect_error(client_post(bob, "{}", MESSAGES, v.channel), 400, 50006);
-    say(bob, v.channel, "three");
+    say_text(bob, v.channel, "three");
 }
 
 static void typing_is_announced(struct world *w)
@@ -325,7 +308,7 @@ static void pages_are_newest_first(struct world *w)
 
     for (int i = 0; i < 6; i++) {
         snprintf(text, sizeof text, "m%d", i);
-        id[i] = say(ada, v.channel, text);
+        id[i] = say_text(ada, v.channel, text);
     }
     expect_json(client_get(ada, MESSAGES, v.channel),
                 "[{'content': 'm5'}, {'content': 'm4'}, {'content': 'm3'}, {'content': 'm2'}, "
@@ -368,11 +351,11 @@ static void history_needs_a_right(struct world *w)
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct venue v = world_venue(w, ada);
     venue_add(&v, bob);
-    const char *id = say(ada, v.channel, "x");
+    const char *id = say_text(ada, v.channel, "x");
 
     expect_json(client_get(bob, MESSAGE, v.channel, id), "{'id': '%s'}", id);
     expect_error(client_get(bob, MESSAGE, v.channel, "77"), 404, 10008);
-    take_right(&v, PERMISSION(READ_MESSAGE_HISTORY));
+    venue_take_right(&v, PERMISSION(READ_MESSAGE_HISTORY));
     struct answer a = client_get(bob, MESSAGES, v.channel);
     expect_status(a, 200);
     expect(a.json->count == 0);
@@ -403,7 +386,7 @@ static void authors_change_their_messages(struct world *w)
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct venue v = world_venue(w, ada);
     venue_add(&v, bob);
-    const char *id = say(bob, v.channel, "before");
+    const char *id = say_text(bob, v.channel, "before");
     struct room room = world_room(w, v.channel);
     char body[100];
 
@@ -431,7 +414,7 @@ static void others_change_flags_only(struct world *w)
     struct venue v = world_venue(w, ada);
     venue_add(&v, bob);
     venue_add_with(&v, eve, 1, PERMISSION(MANAGE_MESSAGES));
-    const char *id = say(bob, v.channel, "x");
+    const char *id = say_text(bob, v.channel, "x");
 
     expect_error(client_patch(ada, "{'content': 'y'}", MESSAGE, v.channel, id), 403, 50005);
     expect_error(client_patch(eve, "{'flags': 4, 'content': 'y'}", MESSAGE, v.channel, id), 403,
@@ -439,7 +422,7 @@ static void others_change_flags_only(struct world *w)
     struct answer a = client_patch(eve, "{'flags': 4}", MESSAGE, v.channel, id);
     expect_json(a, "{'flags': 4, 'edited_timestamp': null}");
     expect_json(client_patch(eve, "{'flags': 8256}", MESSAGE, v.channel, id), "{'flags': 0}");
-    const char *own = say(ada, v.channel, "x");
+    const char *own = say_text(ada, v.channel, "x");
     expect_error(client_patch(bob, "{'flags': 4}", MESSAGE, v.channel, own), 403, 50005);
     expect_error(client_patch(bob, "{'flags': 'x'}", MESSAGE, v.channel, own), 403, 50005);
     expect_error(client_patch(bob, "{'flags': 4}", MESSAGE, v.channel, "77"), 404, 10008);
@@ -460,7 +443,7 @@ static void messages_are_deleted_by_author_or_moderator(struct world *w)
     struct venue v = world_venue(w, ada);
     venue_add(&v, bob);
     venue_add(&v, eve);
-    const char *one = say(bob, v.channel, "one"), *two = say(bob, v.channel, "two");
+    const char *one = say_text(bob, v.channel, "one"), *two = say_text(bob, v.channel, "two");
     struct room room = world_room(w, v.channel);
 
     expect_error(client_delete(eve, MESSAGE, v.channel, one), 403, 50013);
@@ -496,10 +479,10 @@ static void many_messages_are_deleted_at_once(struct world *w)
     venue_add(&v, bob);
     const char *ids[101];
 
-    ids[0] = say(bob, v.channel, "a");
-    ids[1] = say(ada, v.channel, "b");
+    ids[0] = say_text(bob, v.channel, "a");
+    ids[1] = say_text(ada, v.channel, "b");
     ids[2] = ids[0];
-    const char *kept = say(ada, v.channel, "c");
+    const char *kept = say_text(ada, v.channel, "c");
     struct room room = world_room(w, v.channel);
 
     expect_error(client_post(bob, "{}", MESSAGES "/bulk-delete", v.channel), 403, 50013);
@@ -524,14 +507,14 @@ static void old_messages_are_not_deleted_in_bulk(struct world *w)
     struct venue v = world_venue(w, ada);
     const char *ids[2];
 
-    ids[0] = say(ada, v.channel, "a");
-    ids[1] = say(ada, v.channel, "b");
+    ids[0] = say_text(ada, v.channel, "a");
+    ids[1] = say_text(ada, v.channel, "b");
     world_wait(w, 14 * 86400 + 5);
     expect_error(client_post(ada, bulk(w, ids, 2), MESSAGES "/bulk-delete", v.channel), 400, 50034);
     expect_json(client_get(ada, MESSAGES, v.channel), "[{'id': '%s'}, {'id': '%s'}]", ids[1],
                 ids[0]);
-    ids[0] = say(ada, v.channel, "a");
-    ids[1] = say(ada, v.channel, "b");
+    ids[0] = say_text(ada, v.channel, "a");
+    ids[1] = say_text(ada, v.channel, "b");
     world_wait(w, 14 * 86400 - 60);
     expect_status(client_post(ada, bulk(w, ids, 2), MESSAGES "/bulk-delete", v.channel), 204);
 }
@@ -545,14 +528,14 @@ static void what_happened_to_a_group_stays(struct world *w)
     const char *ids[8];
 
     for (size_t i = 0; i < 6; i++) {
-        ids[i] = say(bob, v.channel, "x");
+        ids[i] = say_text(bob, v.channel, "x");
         world_sql(w, "update messages set type = %d where id = %s", staying[i], ids[i]);
         expect_error(client_delete(ada, MESSAGE, v.channel, ids[i]), 403, 50021);
         expect_error(client_delete(bob, MESSAGE, v.channel, ids[i]), 403, 50021);
     }
-    ids[6] = say(bob, v.channel, "x");
+    ids[6] = say_text(bob, v.channel, "x");
     world_sql(w, "update messages set type = 7 where id = %s", ids[6]);
-    ids[7] = say(bob, v.channel, "x");
+    ids[7] = say_text(bob, v.channel, "x");
     world_sql(w, "update messages set type = 6 where id = %s", ids[7]);
     struct room room = world_room(w, v.channel);
     /* Among many they are passed over. */
@@ -560,241 +543,6 @@ static void what_happened_to_a_group_stays(struct world *w)
     expect_room_event(&room, "MESSAGE_DELETE_BULK", "{'ids': ['%s']}", ids[6]);
     expect(client_get(ada, MESSAGES, v.channel).json->count == 7);
     expect_status(client_delete(bob, MESSAGE, v.channel, ids[7]), 204);
-}
-
-static void pinning_is_in_the_audit_log(struct world *w)
-{
-    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
-    venue_add(&v, bob);
-    const char *id = say(bob, v.channel, "x");
-
-    expect_status(client_put(ada, NULL, "/channels/%s/pins/%s", v.channel, id), 204);
-    expect_status(client_put(ada, NULL, "/channels/%s/pins/%s", v.channel, id), 204);
-    expect_status(client_delete(ada, MESSAGES "/pins/%s", v.channel, id), 204);
-    expect_status(client_delete(ada, MESSAGES "/pins/%s", v.channel, id), 204);
-    struct answer a = client_get(ada, "/guilds/%s/audit-logs?target_id=%s", v.id, bob->id);
-    expect_json(a,
-                "{'audit_log_entries': [{'action_type': 75, 'user_id': '%s', 'target_id': '%s', "
-                "'options': {'channel_id': '%s', 'message_id': '%s'}}, {'action_type': 74, "
-                "'options': {'channel_id': '%s', 'message_id': '%s'}}], 'users': [{}, {'id': "
-                "'%s'}]}",
-                ada->id, bob->id, v.channel, id, v.channel, id, bob->id);
-    a = client_get(ada, "/guilds/%s/audit-logs?target_id=%s", v.id, ada->id);
-    expect_json(a, "{'audit_log_entries': []}");
-    expect_invalid(client_get(ada, "/guilds/%s/audit-logs?target_id=x", v.id), "target_id",
-                   "NUMBER_TYPE_COERCE");
-}
-
-/* --- pins ----------------------------------------------------------------------------- */
-
-static void pins_have_newer_routes_too(struct world *w)
-{
-    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
-    venue_add(&v, bob);
-    const char *one = say(bob, v.channel, "one"), *two = say(bob, v.channel, "two");
-
-    take_right(&v, PERMISSION(PIN_MESSAGES));
-    expect_error(client_put(bob, NULL, MESSAGES "/pins/%s", v.channel, one), 403, 50013);
-    expect_status(client_put(ada, NULL, MESSAGES "/pins/%s", v.channel, two), 204);
-    world_wait(w, 1);
-    expect_status(client_put(ada, NULL, MESSAGES "/pins/%s", v.channel, one), 204);
-    struct answer a = client_get(bob, MESSAGES "/pins", v.channel);
-    expect_json(a,
-                "{'items': [{'message': {'id': '%s', 'pinned': true}}, {'message': {'id': '%s'}}], "
-                "'has_more': false}",
-                one, two);
-    const char *at = answer_text(a, "items.0.pinned_at");
-    a = client_get(bob, MESSAGES "/pins?limit=1", v.channel);
-    expect_json(a, "{'items': [{'message': {'id': '%s'}}], 'has_more': true}", one);
-    a = client_get(bob, MESSAGES "/pins?before=%.26sZ", v.channel, at);
-    expect_json(a, "{'items': [{'message': {'id': '%s'}}], 'has_more': false}", two);
-    expect_invalid(client_get(bob, MESSAGES "/pins?limit=0", v.channel), "limit",
-                   "NUMBER_TYPE_MIN");
-    expect_invalid(client_get(bob, MESSAGES "/pins?limit=51", v.channel), "limit",
-                   "NUMBER_TYPE_MAX");
-    expect_invalid(client_get(bob, MESSAGES "/pins?before=x", v.channel), "before",
-                   "DATE_TIME_TYPE_PARSE");
-    expect_status(client_delete(ada, MESSAGES "/pins/%s", v.channel, one), 204);
-    expect_json(client_get(bob, MESSAGES "/pins", v.channel),
-                "{'items': [{'message': {'id': '%s'}}]}", two);
-}
-
-static void messages_are_pinned_and_let_go(struct world *w)
-{
-    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
-    venue_add(&v, bob);
-    const char *id = say(bob, v.channel, "keep this");
-    struct room room = world_room(w, v.channel);
-
-    take_right(&v, PERMISSION(PIN_MESSAGES));
-    expect_error(client_put(bob, NULL, "/channels/%s/pins/%s", v.channel, id), 403, 50013);
-    expect_status(client_put(ada, NULL, "/channels/%s/pins/%s", v.channel, id), 204);
-    expect_room_event(&room, "MESSAGE_UPDATE", "{'id': '%s', 'pinned': true}", id);
-    expect_room_event(&room, "CHANNEL_PINS_UPDATE", "{'channel_id': '%s', 'guild_id': '%s'}",
-                      v.channel, v.id);
-    expect_room_event(&room, "MESSAGE_CREATE",
-                      "{'type': 6, 'author': {'id': '%s'}, 'message_reference': {'message_id': "
-                      "'%s'}}",
-                      ada->id, id);
-    expect_status(client_put(ada, NULL, "/channels/%s/pins/%s", v.channel, id), 204);
-    expect_room_silence(&room);
-    expect_json(client_get(bob, "/channels/%s/pins", v.channel), "[{'id': '%s', 'pinned': true}]",
-                id);
-    expect_status(client_delete(ada, "/channels/%s/pins/%s", v.channel, id), 204);
-    expect_room_event(&room, "MESSAGE_UPDATE", "{'id': '%s', 'pinned': false}", id);
-    expect_room_event(&room, "CHANNEL_PINS_UPDATE", "{}");
-    expect(client_get(bob, "/channels/%s/pins", v.channel).json->count == 0);
-    for (int i = 1; i <= 250; i++)
-        world_sql(w,
-                  "insert into messages (id, channel_id, author_id, pinned) values (%d, %s, %s, 1)",
-                  i, v.channel, ada->id);
-    expect_error(client_put(ada, NULL, "/channels/%s/pins/%s", v.channel, id), 400, 30003);
-    world_sql(w, "delete from messages where id = 1");
-    expect_status(client_put(ada, NULL, "/channels/%s/pins/%s", v.channel, id), 204);
-}
-
-/* --- private channels ----------------------------------------------------------------- */
-
-static const char *direct(struct world *w, struct client *a, struct client *b)
-{
-    char body[100];
-
-    (void)w;
-    snprintf(body, sizeof body, "{'recipient_id': '%s'}", b->id);
-    struct answer answer = client_post(a, body, "/users/@me/channels");
-    expect_status(answer, 200);
-    return answer_text(answer, "id");
-}
-
-static void the_first_message_opens_a_direct_channel(struct world *w)
-{
-    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
-                  *eve = world_client(w, "eve");
-    befriend(ada, bob);
-    const char *dm = direct(w, ada, bob);
-    struct room room = world_room(w, dm);
-
-    expect_event(ada, "CHANNEL_CREATE", "{'id': '%s'}", dm);
-    expect_silence(bob);
-    struct answer a = client_post(ada, "{'content': 'psst @everyone'}", MESSAGES, dm);
-    expect_status(a, 200);
-    expect_json(a, "{'mention_everyone': false}");
-    expect_event(bob, "CHANNEL_CREATE",
-                 "{'id': '%s', 'type': 1, 'recipients': [{'id': '%s'}], 'last_message_id': '%s'}",
-                 dm, ada->id, answer_text(a, "id"));
-    expect_room_event(&room, "MESSAGE_CREATE", "{'content': 'psst @everyone', 'channel_type': 1}");
-    expect_status(client_post(bob, "{'content': 'yes?'}", MESSAGES, dm), 200);
-    expect_silence(ada);
-    expect_silence(bob);
-    expect_error(client_post(eve, "{'content': 'x'}", MESSAGES, dm), 403, 50001);
-    /* Rights are a matter of guilds: nobody deletes what the other said. */
-    expect_error(client_delete(bob, MESSAGE, dm, answer_text(a, "id")), 403, 50003);
-    expect_error(client_post(bob, "{'messages': ['1', '2']}", MESSAGES "/bulk-delete", dm), 403,
-                 50003);
-    expect_error(client_patch(bob, "{'flags': 4}", MESSAGE, dm, answer_text(a, "id")), 403, 50005);
-    expect_status(client_post(bob, NULL, "/channels/%s/typing", dm), 204);
-    expect_status(client_delete(ada, MESSAGE, dm, answer_text(a, "id")), 204);
-}
-
-static void a_block_ends_the_conversation(struct world *w)
-{
-    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    const char *dm = direct(w, ada, bob);
-
-    befriend(ada, bob);
-    say(ada, dm, "hi");
-    world_sql(w, "update relationships set type = 2 where user_id = %s", bob->id);
-    forget_told(w);
-    expect_error(client_post(ada, "{'content': 'hi'}", MESSAGES, dm), 403, 50007);
-    expect_error(client_post(bob, "{'content': 'hi'}", MESSAGES, dm), 403, 50007);
-    expect_error(client_post(ada, NULL, "/channels/%s/typing", dm), 403, 50007);
-    expect_error(client_post(bob, NULL, "/channels/%s/typing", dm), 403, 50007);
-    expect_nothing_told(w);
-    world_sql(w, "update relationships set type = 1");
-    say(ada, dm, "hi");
-}
-
-static void leave_guilds(const struct client *c)
-{
-    world_sql(c->world, "delete from members where user_id = %s", c->id);
-}
-
-static void strangers_write_only_to_those_who_answered(struct world *w)
-{
-    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
-    const char *dm = direct(w, ada, bob);
-
-    forget_told(w);
-    expect_error(client_post(ada, "{'content': 'hi'}", MESSAGES, dm), 403, 50007);
-    expect_error(client_post(ada, NULL, "/channels/%s/typing", dm), 403, 50007);
-    expect_nothing_told(w);
-    venue_add(&v, bob);
-    say(ada, dm, "hi");
-    expect_status(client_post(ada, NULL, "/channels/%s/typing", dm), 204);
-    leave_guilds(bob);
-    /* What one said oneself is no answer. */
-    expect_error(client_post(ada, "{'content': 'hi'}", MESSAGES, dm), 403, 50007);
-    say(bob, dm, "yes?");
-    say(ada, dm, "hi");
-}
-
-static void an_answer_counts_for_a_hundred_messages(struct world *w)
-{
-    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    const char *dm = direct(w, ada, bob);
-
-    world_sql(w, "insert into messages (id, channel_id, author_id) values (1, %s, %s)", dm,
-              bob->id);
-    for (int i = 2; i <= 100; i++)
-        world_sql(w, "insert into messages (id, channel_id, author_id) values (%d, %s, %s)", i, dm,
-                  ada->id);
-    say(ada, dm, "hi");
-    expect_error(client_post(ada, "{'content': 'hi'}", MESSAGES, dm), 403, 50007);
-}
-
-static void a_guild_that_goes_makes_strangers(struct world *w)
-{
-    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
-    const char *dm = direct(w, ada, bob);
-
-    venue_add(&v, bob);
-    say(ada, dm, "hi");
-    world_sql(w, "update guilds set removed = 1");
-    expect_error(client_post(ada, "{'content': 'hi'}", MESSAGES, dm), 403, 50007);
-}
-
-static void bots_answer_those_who_wrote_to_them(struct world *w)
-{
-    struct client *ada = world_client(w, "ada"), *helper = world_bot(w, "helper");
-    struct venue v = world_venue(w, ada);
-    const char *dm = direct(w, helper, ada);
-
-    expect_error(client_post(helper, "{'content': 'hi'}", MESSAGES, dm), 403, 50278);
-    expect_error(client_post(helper, NULL, "/channels/%s/typing", dm), 403, 50278);
-    expect_error(client_post(ada, "{'content': 'hi'}", MESSAGES, dm), 403, 50007);
-    venue_add(&v, helper);
-    say(ada, dm, "help");
-    leave_guilds(helper);
-    say(helper, dm, "hi");
-    expect_status(client_post(helper, NULL, "/channels/%s/typing", dm), 204);
-}
-
-static void bots_write_to_people_they_share_a_guild_with(struct world *w)
-{
-    struct client *ada = world_client(w, "ada"), *helper = world_bot(w, "helper");
-    struct venue v = world_venue(w, ada);
-    venue_add(&v, helper);
-    const char *dm = direct(w, helper, ada);
-
-    say(helper, dm, "hi");
-    world_sql(w, "delete from members where user_id = %s", helper->id);
-    expect_error(client_post(helper, "{'content': 'hi'}", MESSAGES, dm), 403, 50278);
-    say(ada, dm, "hi");
 }
 
 const struct test messages_tests[] = {
@@ -810,7 +558,6 @@ const struct test messages_tests[] = {
     TEST(replies_need_something_to_answer),
     TEST(slow_mode_makes_members_wait),
     TEST(what_happened_to_a_group_stays),
-    TEST(pinning_is_in_the_audit_log),
     TEST(typing_is_announced),
     TEST(pages_are_newest_first),
     TEST(a_page_has_50_unless_asked),
@@ -821,14 +568,5 @@ const struct test messages_tests[] = {
     TEST(messages_are_deleted_by_author_or_moderator),
     TEST(many_messages_are_deleted_at_once),
     TEST(old_messages_are_not_deleted_in_bulk),
-    TEST(pins_have_newer_routes_too),
-    TEST(messages_are_pinned_and_let_go),
-    TEST(the_first_message_opens_a_direct_channel),
-    TEST(a_block_ends_the_conversation),
-    TEST(strangers_write_only_to_those_who_answered),
-    TEST(an_answer_counts_for_a_hundred_messages),
-    TEST(a_guild_that_goes_makes_strangers),
-    TEST(bots_answer_those_who_wrote_to_them),
-    TEST(bots_write_to_people_they_share_a_guild_with),
     { 0 },
 };

@@ -1,0 +1,162 @@
+/* private_messages.c - what is said in direct channels, and by whom. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "apps.h"
+#include "base/buf.h"
+#include "guilds.h"
+#include "rooms.h"
+#include "venues.h"
+
+#define MESSAGES "/channels/%s/messages"
+#define MESSAGE  "/channels/%s/messages/%s"
+
+static const char *direct(struct world *w, struct client *a, struct client *b)
+{
+    char body[100];
+
+    (void)w;
+    snprintf(body, sizeof body, "{'recipient_id': '%s'}", b->id);
+    struct answer answer = client_post(a, body, "/users/@me/channels");
+    expect_status(answer, 200);
+    return answer_text(answer, "id");
+}
+
+static void the_first_message_opens_a_direct_channel(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
+                  *eve = world_client(w, "eve");
+    befriend(ada, bob);
+    const char *dm = direct(w, ada, bob);
+    struct room room = world_room(w, dm);
+
+    expect_event(ada, "CHANNEL_CREATE", "{'id': '%s'}", dm);
+    expect_silence(bob);
+    struct answer a = client_post(ada, "{'content': 'psst @everyone'}", MESSAGES, dm);
+    expect_status(a, 200);
+    expect_json(a, "{'mention_everyone': false}");
+    expect_event(bob, "CHANNEL_CREATE",
+                 "{'id': '%s', 'type': 1, 'recipients': [{'id': '%s'}], 'last_message_id': '%s'}",
+                 dm, ada->id, answer_text(a, "id"));
+    expect_room_event(&room, "MESSAGE_CREATE", "{'content': 'psst @everyone', 'channel_type': 1}");
+    expect_status(client_post(bob, "{'content': 'yes?'}", MESSAGES, dm), 200);
+    expect_silence(ada);
+    expect_silence(bob);
+    expect_error(client_post(eve, "{'content': 'x'}", MESSAGES, dm), 403, 50001);
+    /* Rights are a matter of guilds: nobody deletes what the other said. */
+    expect_error(client_delete(bob, MESSAGE, dm, answer_text(a, "id")), 403, 50003);
+    expect_error(client_post(bob, "{'messages': ['1', '2']}", MESSAGES "/bulk-delete", dm), 403,
+                 50003);
+    expect_error(client_patch(bob, "{'flags': 4}", MESSAGE, dm, answer_text(a, "id")), 403, 50005);
+    expect_status(client_post(bob, NULL, "/channels/%s/typing", dm), 204);
+    expect_status(client_delete(ada, MESSAGE, dm, answer_text(a, "id")), 204);
+}
+
+static void a_block_ends_the_conversation(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    const char *dm = direct(w, ada, bob);
+
+    befriend(ada, bob);
+    say_text(ada, dm, "hi");
+    world_sql(w, "update relationships set type = 2 where user_id = %s", bob->id);
+    forget_told(w);
+    expect_error(client_post(ada, "{'content': 'hi'}", MESSAGES, dm), 403, 50007);
+    expect_error(client_post(bob, "{'content': 'hi'}", MESSAGES, dm), 403, 50007);
+    expect_error(client_post(ada, NULL, "/channels/%s/typing", dm), 403, 50007);
+    expect_error(client_post(bob, NULL, "/channels/%s/typing", dm), 403, 50007);
+    expect_nothing_told(w);
+    world_sql(w, "update relationships set type = 1");
+    say_text(ada, dm, "hi");
+}
+
+static void leave_guilds(const struct client *c)
+{
+    world_sql(c->world, "delete from members where user_id = %s", c->id);
+}
+
+static void strangers_write_only_to_those_who_answered(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct venue v = world_venue(w, ada);
+    const char *dm = direct(w, ada, bob);
+
+    forget_told(w);
+    expect_error(client_post(ada, "{'content': 'hi'}", MESSAGES, dm), 403, 50007);
+    expect_error(client_post(ada, NULL, "/channels/%s/typing", dm), 403, 50007);
+    expect_nothing_told(w);
+    venue_add(&v, bob);
+    say_text(ada, dm, "hi");
+    expect_status(client_post(ada, NULL, "/channels/%s/typing", dm), 204);
+    leave_guilds(bob);
+    /* What one said oneself is no answer. */
+    expect_error(client_post(ada, "{'content': 'hi'}", MESSAGES, dm), 403, 50007);
+    say_text(bob, dm, "yes?");
+    say_text(ada, dm, "hi");
+}
+
+static void an_answer_counts_for_a_hundred_messages(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    const char *dm = direct(w, ada, bob);
+
+    world_sql(w, "insert into messages (id, channel_id, author_id) values (1, %s, %s)", dm,
+              bob->id);
+    for (int i = 2; i <= 100; i++)
+        world_sql(w, "insert into messages (id, channel_id, author_id) values (%d, %s, %s)", i, dm,
+                  ada->id);
+    say_text(ada, dm, "hi");
+    expect_error(client_post(ada, "{'content': 'hi'}", MESSAGES, dm), 403, 50007);
+}
+
+static void a_guild_that_goes_makes_strangers(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct venue v = world_venue(w, ada);
+    const char *dm = direct(w, ada, bob);
+
+    venue_add(&v, bob);
+    say_text(ada, dm, "hi");
+    world_sql(w, "update guilds set removed = 1");
+    expect_error(client_post(ada, "{'content': 'hi'}", MESSAGES, dm), 403, 50007);
+}
+
+static void bots_answer_those_who_wrote_to_them(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *helper = world_bot(w, "helper");
+    struct venue v = world_venue(w, ada);
+    const char *dm = direct(w, helper, ada);
+
+    expect_error(client_post(helper, "{'content': 'hi'}", MESSAGES, dm), 403, 50278);
+    expect_error(client_post(helper, NULL, "/channels/%s/typing", dm), 403, 50278);
+    expect_error(client_post(ada, "{'content': 'hi'}", MESSAGES, dm), 403, 50007);
+    venue_add(&v, helper);
+    say_text(ada, dm, "help");
+    leave_guilds(helper);
+    say_text(helper, dm, "hi");
+    expect_status(client_post(helper, NULL, "/channels/%s/typing", dm), 204);
+}
+
+static void bots_write_to_people_they_share_a_guild_with(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *helper = world_bot(w, "helper");
+    struct venue v = world_venue(w, ada);
+    venue_add(&v, helper);
+    const char *dm = direct(w, helper, ada);
+
+    say_text(helper, dm, "hi");
+    world_sql(w, "delete from members where user_id = %s", helper->id);
+    expect_error(client_post(helper, "{'content': 'hi'}", MESSAGES, dm), 403, 50278);
+    say_text(ada, dm, "hi");
+}
+
+const struct test private_messages_tests[] = {
+    TEST(the_first_message_opens_a_direct_channel),
+    TEST(a_block_ends_the_conversation),
+    TEST(strangers_write_only_to_those_who_answered),
+    TEST(an_answer_counts_for_a_hundred_messages),
+    TEST(a_guild_that_goes_makes_strangers),
+    TEST(bots_answer_those_who_wrote_to_them),
+    TEST(bots_write_to_people_they_share_a_guild_with),
+    { 0 },
+};

@@ -1,0 +1,122 @@
+/* world_files.c - world files for tests. */
+#include "world_files.h"
+
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "postgres.h"
+
+struct str world_text(struct world *w, const char *text)
+{
+    struct str s = str_dup(world_arena(w), str_of(text));
+
+    for (size_t i = 0; i < s.n; i++)
+        if (s.p[i] == '\'')
+            ((char *)s.p)[i] = '"';
+    return s;
+}
+
+enum err world_file_into(struct world *w, struct store *store, struct str text, bool tokens,
+                         struct world_report *ret)
+{
+    struct world_options options = { .auth = guildhall_auth(world_server(w)),
+                                     .password_ops = 1,
+                                     .password_memory = 1024 * 1024,
+                                     .tokens = tokens,
+                                     .parts = &guildhall_world_parts };
+
+    return world_import(store, &options, text, world_arena(w), ret);
+}
+
+struct world_report world_file_here(struct world *w, const char *json)
+{
+    struct world_report report;
+    enum err e =
+        world_file_into(w, guildhall_store(world_server(w)), world_text(w, json), true, &report);
+
+    if (e)
+        fail_test(__FILE__, __LINE__, "the import says %s: %.*s", error_info(e)->name,
+                  STR_FMT(report.problems));
+    return report;
+}
+
+void expect_file_refused_at(const char *file, int line, struct world *w, const char *json,
+                            const char *lines)
+{
+    struct store *store = guildhall_store(world_server(w));
+    struct world_report report;
+    bool empty;
+
+    if (!world_file_into(w, store, world_text(w, json), false, &report))
+        fail_test(file, line, "the file was not refused");
+    if (!str_is(report.problems, lines))
+        fail_test(file, line, "the problems are:\n%.*s", STR_FMT(report.problems));
+    if (world_is_empty(store, &empty) || !empty)
+        fail_test(file, line, "something of it was written");
+}
+
+struct str world_exported(struct world *w, struct store *store)
+{
+    struct buf out;
+    bool importable;
+
+    buf_init(&out, SIZE_MAX);
+    expect(world_export(store, &guildhall_world_parts, &out, &importable) == OK);
+    expect(importable);
+    struct str text = str_dup(world_arena(w), buf_str(&out));
+    buf_clear(&out);
+    return text;
+}
+
+struct str world_exported_here(struct world *w)
+{
+    return world_exported(w, guildhall_store(world_server(w)));
+}
+
+void expect_same_at(const char *file, int line, struct str a, struct str b)
+{
+    size_t at = 0;
+
+    while (at < a.n && at < b.n && a.p[at] == b.p[at])
+        at++;
+    if (!str_eq(a, b))
+        fail_test(file, line, "they differ:\n%.*s\n%.*s", (int)(a.n - at < 200 ? a.n - at : 200),
+                  a.p + at, (int)(b.n - at < 200 ? b.n - at : 200), b.p + at);
+}
+
+const struct world_count *report_count(const struct world_report *r, const char *what)
+{
+    for (const struct world_count *c = r->counts; c->what; c++)
+        if (strcmp(c->what, what) == 0)
+            return c;
+    return NULL;
+}
+
+/* --- another, empty store of the same engine ------------------------------------------ */
+
+struct elsewhere elsewhere_open(struct world *w)
+{
+    struct elsewhere e = { .folder = "/tmp/guildhall-test-XXXXXX" };
+
+    expect(mkdtemp(e.folder));
+    if (world_config(w)->store)
+        e.postgres = test_postgres_new();
+    struct store_options options = { .folder = e.folder, .postgres = e.postgres, .readers = 1 };
+    expect(store_open(&options, &e.store) == OK);
+    return e;
+}
+
+static int remove_entry(const char *path, const struct stat *st, int kind, struct FTW *ftw)
+{
+    (void)st, (void)kind, (void)ftw;
+    return remove(path);
+}
+
+void elsewhere_close(struct elsewhere *e)
+{
+    store_close(e->store);
+    test_postgres_free(e->postgres);
+    nftw(e->folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+}

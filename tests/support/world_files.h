@@ -1,0 +1,35 @@
+/* world_files.h - world files for tests: into a store, and out of it again. */
+#ifndef TESTS_WORLD_FILES_H
+#define TESTS_WORLD_FILES_H
+
+#include "platform/worlds/worlds.h"
+#include "world.h"
+
+/* JSON with single quotes, as in all tests. */
+struct str world_text(struct world *w, const char *text);
+enum err world_file_into(struct world *w, struct store *store, struct str text, bool tokens,
+                         struct world_report *ret);
+/* Into the world's own store; it must be fine. */
+struct world_report world_file_here(struct world *w, const char *json);
+/* The file is refused with these lines, and nothing of it is there. */
+#define expect_file_refused(w, json, lines) \
+    expect_file_refused_at(__FILE__, __LINE__, w, json, lines)
+void expect_file_refused_at(const char *file, int line, struct world *w, const char *json,
+                            const char *lines);
+
+struct str world_exported(struct world *w, struct store *store);
+struct str world_exported_here(struct world *w);
+#define expect_same(a, b) expect_same_at(__FILE__, __LINE__, a, b)
+void expect_same_at(const char *file, int line, struct str a, struct str b);
+const struct world_count *report_count(const struct world_report *r, const char *what);
+
+/* Another, empty store of the same engine. */
+struct elsewhere {
+    char folder[64];
+    char *postgres;
+    struct store *store;
+};
+struct elsewhere elsewhere_open(struct world *w);
+void elsewhere_close(struct elsewhere *e);
+
+#endif
