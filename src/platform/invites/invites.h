@@ -17,6 +17,9 @@ enum err invite_lasting(struct tx *tx, snowflake channel_id, struct str *ret);
 /* The caller makes one where there is none. */
 enum err invite_lasting_make(struct call *call, const struct channel *c);
 
+/* A guild's own code. */
+extern const struct type type_vanity_code;
+
 extern const struct domain invites_domain;
 
 #endif

@@ -24,7 +24,7 @@ static bool is_vanity_code(struct str s)
 
 static const struct rule rule_vanity = { is_vanity_code, FORM_CHOICES,
                                          "Only a-z, 0-9 and - can be in a code." };
-static const struct type type_vanity_code = {
+const struct type type_vanity_code = {
     .kind = KIND_STRING, .flags = TYPE_LOWER | TYPE_TRIM, .rule = &rule_vanity, .min = 2, .max = 25
 };
 static const struct field patch_fields[] = {

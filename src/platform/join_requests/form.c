@@ -43,7 +43,7 @@ static enum err take_form_fields(struct call *call, struct str json, struct list
     if (e)
         return e;
     *ret = *(struct list *)decoded;
-    form_fields_check(&call->form, ret);
+    form_fields_check(&call->form, &at, ret);
     return form_failed(&call->form) ? ERR_INVALID_FORM_BODY : OK;
 }
 

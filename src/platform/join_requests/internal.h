@@ -9,26 +9,8 @@
 #include "platform/join_requests/join_requests.h"
 #include "platform/members/members.h"
 
-#define SCREENING_FEATURE "MEMBER_VERIFICATION_GATE_ENABLED"
-
 /* --- schema.c ------------------------------------------------------------------------- */
 
-/* A question of a form; with an answer, where somebody gave one. */
-struct form_field {
-    struct str field_type, label;
-    struct opt_list values;  /* struct str: the rules */
-    struct opt_list choices; /* struct str */
-    struct opt_str description, placeholder;
-    bool required;
-    struct opt_str response; /* JSON: true, a text, or the index of a choice */
-};
-struct member_form {
-    snowflake guild_id;
-    bool enabled;
-    int64_t version;
-    struct opt_str description;
-    struct list form_fields; /* struct form_field */
-};
 struct member_form_patch {
     struct opt_bool enabled;
     struct opt_str form_fields; /* JSON: the list, or its text */
@@ -38,8 +20,6 @@ struct member_form_query {
     struct opt_str invite_code;
     bool with_guild;
 };
-
-enum join_status { JOIN_SUBMITTED = 1, JOIN_REJECTED = 2, JOIN_APPROVED = 3 };
 
 struct join_request {
     snowflake id, guild_id, user_id;
@@ -80,18 +60,13 @@ struct join_request_gone {
     snowflake id, guild_id, user_id;
 };
 
-extern const struct type type_form_fields, member_form_reply, member_form_patch_body,
-    join_request_draft_body, join_request_review_body, join_request_reply, join_requests_reply;
+extern const struct type member_form_reply, member_form_patch_body, join_request_draft_body,
+    join_request_review_body, join_request_reply, join_requests_reply;
 extern const struct schema member_form_query_schema, join_requests_query_schema,
     join_request_told_schema, join_request_gone_schema;
 
 /* --- rules.c -------------------------------------------------------------------------- */
 
-/* 0: no such word, or one that is never kept ("STARTED"). */
-int64_t join_status_of(struct str word);
-struct str join_status_word(int64_t status);
-/* Notes what is wrong with a form's questions, below `form_fields`. */
-void form_fields_check(struct form *form, const struct list *fields);
 /* The form's questions with the answers of a body, or problems below `form_fields`. */
 struct list form_answers(struct form *form, struct arena *arena, const struct list *fields,
                          const struct list *given);
@@ -100,9 +75,6 @@ bool form_needs_review(const struct list *fields);
 
 /* --- rows.c --------------------------------------------------------------------------- */
 
-/* ERR_UNKNOWN_MEMBER_FORM. */
-enum err member_form_find(struct tx *tx, snowflake guild_id, struct member_form *ret);
-enum err member_form_save(struct tx *tx, const struct member_form *f);
 enum err join_request_find(struct tx *tx, snowflake guild_id, snowflake id, bool *ret_found,
                            struct join_request *ret);
 enum err join_request_of(struct tx *tx, snowflake guild_id, snowflake user_id, bool *ret_found,

@@ -41,14 +41,13 @@ static void form_field_check(struct form *form, const struct place *here,
         form_fail(form, &response, "MEMBER_VERIFICATION_RESPONSE", "A form has no answers.");
 }
 
-void form_fields_check(struct form *form, const struct list *fields)
+void form_fields_check(struct form *form, const struct place *list, const struct list *fields)
 {
     const struct form_field *f = fields->items;
-    struct place list = place_key(NULL, STR("form_fields"));
     bool terms = false;
 
     for (size_t i = 0; i < fields->count; i++) {
-        struct place at = place_index(&list, i);
+        struct place at = place_index(list, i);
 
         form_field_check(form, &at, &f[i]);
         if (str_is(f[i].field_type, "TERMS") && terms)

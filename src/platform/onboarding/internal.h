@@ -13,43 +13,6 @@ enum {
     NEEDED_CHANNELS = 7, /* to turn it on … */
     NEEDED_WRITABLE = 5, /* … and how many of them everybody can write in */
 };
-enum onboarding_mode { ONBOARDING_DEFAULT = 0, ONBOARDING_ADVANCED = 1 };
-
-struct option_emoji {
-    struct opt_id id;
-    struct opt_str name;
-    bool animated;
-};
-struct onboarding_option {
-    struct opt_id given_id; /* in requests */
-    snowflake id;
-    struct str title;
-    struct opt_str given_description; /* in requests; null: none */
-    struct str description;
-    const struct option_emoji *emoji;
-    struct list role_ids, channel_ids; /* snowflakes */
-
-    /* In requests: what the emoji is made of. */
-    struct opt_id emoji_id;
-    struct opt_str emoji_name;
-    struct opt_bool emoji_animated;
-};
-struct onboarding_prompt {
-    snowflake id;
-    int64_t type;
-    struct str title;
-    struct list options; /* struct onboarding_option */
-    bool single_select, required, in_onboarding;
-};
-struct onboarding {
-    snowflake guild_id;
-    struct list prompts;             /* struct onboarding_prompt */
-    struct list default_channel_ids; /* snowflakes */
-    bool enabled;
-    int64_t mode;
-
-    int64_t version; /* not shown; 0: it was never set */
-};
 struct onboarding_change {
     struct opt_list prompts, default_channel_ids;
     struct opt_bool enabled;
@@ -61,20 +24,14 @@ struct onboarding_answers {
     struct list onboarding_prompts_seen, onboarding_responses_seen;
 };
 
-extern const struct type type_onboarding, type_onboarding_prompts, type_onboarding_prompt;
+extern const struct type type_onboarding, type_onboarding_prompt;
 extern const struct type onboarding_body, onboarding_answers_body, onboarding_answers_reply;
 extern const struct type type_seen;
 
 /* --- rows.c --------------------------------------------------------------------------- */
 
-/* As it is kept, with ids of what is gone meanwhile. A guild without has none. What is long is
- * read aside. */
-enum err onboarding_find(struct tx *tx, snowflake guild_id, struct onboarding *ret);
 /* The version that there is now. */
 enum err onboarding_version(struct tx *tx, snowflake guild_id, int64_t *ret);
-/* Its prompts and default channels as text. */
-enum err onboarding_save(struct tx *tx, const struct onboarding *o, struct str prompts,
-                         struct str channels);
 enum err answers_find(struct tx *tx, snowflake guild_id, snowflake user_id, struct list *ret);
 enum err answers_save(struct tx *tx, const struct onboarding_answers *a);
 enum err answers_forget(struct tx *tx, snowflake guild_id, snowflake user_id);

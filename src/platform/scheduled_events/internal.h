@@ -66,8 +66,6 @@ extern const struct schema event_query_schema, event_users_query_schema, event_c
 
 /* --- rules.c: times, without the store ------------------------------------------------ */
 
-/* Notes what is wrong about a rule, below `recurrence_rule`. */
-void recurrence_check(struct form *form, const struct event_recurrence *r);
 /* The first time of it after a moment. */
 int64_t recurrence_next(const struct event_recurrence *r, int64_t after);
 /* What times and places must be together, noted where it is not so. */

@@ -38,10 +38,10 @@ static int64_t weekday_of(int64_t days)
 
 /* --- rules of recurrence -------------------------------------------------------------- */
 
-static void recurrence_refuse(struct form *form, const char *key, const char *message)
+static void recurrence_refuse(struct form *form, const struct place *rule, const char *key,
+                              const char *message)
 {
-    struct place rule = place_key(NULL, STR("recurrence_rule"));
-    struct place at = place_key(&rule, str_of(key));
+    struct place at = place_key(rule, str_of(key));
 
     form_fail(form, &at, FORM_CHOICES, "%s", message);
 }
@@ -66,7 +66,8 @@ static bool is_daily_set(unsigned bits)
     return false;
 }
 
-static void recurrence_check_days(struct form *form, const struct event_recurrence *r)
+static void recurrence_check_days(struct form *form, const struct place *at,
+                                  const struct event_recurrence *r)
 {
     size_t days = r->by_weekday.value.count, nth = r->by_n_weekday.value.count;
     size_t months = r->by_month.value.count, dates = r->by_month_day.value.count;
@@ -74,39 +75,40 @@ static void recurrence_check_days(struct form *form, const struct event_recurren
     switch (r->frequency) {
     case EVENT_DAILY:
         if (days && !is_daily_set(day_bits(&r->by_weekday)))
-            recurrence_refuse(form, "by_weekday", "Not a set of days that events come again on.");
+            recurrence_refuse(form, at, "by_weekday",
+                              "Not a set of days that events come again on.");
         break;
     case EVENT_WEEKLY:
         if (days != 1)
-            recurrence_refuse(form, "by_weekday", "A weekly event has one day.");
+            recurrence_refuse(form, at, "by_weekday", "A weekly event has one day.");
         break;
     case EVENT_MONTHLY:
         if (nth != 1)
-            recurrence_refuse(form, "by_n_weekday", "A monthly event has one day.");
+            recurrence_refuse(form, at, "by_n_weekday", "A monthly event has one day.");
         break;
     default:
         if (months != 1 || dates != 1)
-            recurrence_refuse(form, "by_month", "A yearly event has one month and one day.");
+            recurrence_refuse(form, at, "by_month", "A yearly event has one month and one day.");
     }
     if (r->frequency != EVENT_DAILY && r->frequency != EVENT_WEEKLY && days)
-        recurrence_refuse(form, "by_weekday", "Events of this frequency do not have it.");
+        recurrence_refuse(form, at, "by_weekday", "Events of this frequency do not have it.");
     if (r->frequency != EVENT_MONTHLY && nth)
-        recurrence_refuse(form, "by_n_weekday", "Events of this frequency do not have it.");
+        recurrence_refuse(form, at, "by_n_weekday", "Events of this frequency do not have it.");
     if (r->frequency != EVENT_YEARLY && (months || dates))
-        recurrence_refuse(form, "by_month", "Events of this frequency do not have it.");
+        recurrence_refuse(form, at, "by_month", "Events of this frequency do not have it.");
 }
 
-void recurrence_check(struct form *form, const struct event_recurrence *r)
+void recurrence_check(struct form *form, const struct place *at, const struct event_recurrence *r)
 {
     if (r->end.given == GIVEN)
-        recurrence_refuse(form, "end", "It cannot be set.");
+        recurrence_refuse(form, at, "end", "It cannot be set.");
     if (r->count.given == GIVEN)
-        recurrence_refuse(form, "count", "It cannot be set.");
+        recurrence_refuse(form, at, "count", "It cannot be set.");
     if (r->by_year_day.given == GIVEN)
-        recurrence_refuse(form, "by_year_day", "It cannot be set.");
+        recurrence_refuse(form, at, "by_year_day", "It cannot be set.");
     if (r->interval != 1 && r->frequency != EVENT_WEEKLY)
-        recurrence_refuse(form, "interval", "Only weekly events may come every second time.");
-    recurrence_check_days(form, r);
+        recurrence_refuse(form, at, "interval", "Only weekly events may come every second time.");
+    recurrence_check_days(form, at, r);
 }
 
 /* Whether an event comes on this day; `first` is the day of its first time. */
@@ -170,6 +172,7 @@ static void check_place(struct form *form, const struct scheduled_event *e)
 
 void event_check(struct form *form, const struct scheduled_event *e)
 {
+    struct place rule_at = place_key(NULL, STR("recurrence_rule"));
     int64_t now = clock_us();
 
     check_place(form, e);
@@ -184,5 +187,5 @@ void event_check(struct form *form, const struct scheduled_event *e)
         event_refuse(form, "scheduled_end_time", "GUILD_SCHEDULED_EVENT_END_BEFORE_START",
                      "Cannot end event before it starts.");
     if (e->recurrence_rule)
-        recurrence_check(form, e->recurrence_rule);
+        recurrence_check(form, &rule_at, e->recurrence_rule);
 }

@@ -20,6 +20,9 @@ enum err scheduled_event_insert(struct tx *tx, const struct scheduled_event *e);
 /* All of a guild, the oldest first. */
 enum err scheduled_events_of(struct tx *tx, snowflake guild_id, bool open, struct list *ret);
 
+/* Notes what is wrong about a rule that stands at that place. */
+void recurrence_check(struct form *form, const struct place *at, const struct event_recurrence *r);
+
 extern const struct domain scheduled_events_domain;
 
 #endif

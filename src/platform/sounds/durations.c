@@ -96,3 +96,30 @@ int64_t sound_duration(struct str bytes)
 {
     return sound_is_ogg(bytes) ? ogg_duration(bytes) : mp3_duration(bytes);
 }
+
+/* --- from a data URI ------------------------------------------------------------------ */
+
+static bool sound_head(struct str *text)
+{
+    static const char *const heads[] = { "data:audio/mpeg;base64,", "data:audio/mp3;base64,",
+                                         "data:audio/ogg;base64,", NULL };
+
+    for (int i = 0; heads[i]; i++)
+        if (str_starts(*text, str_of(heads[i]))) {
+            *text = str_from(*text, strlen(heads[i]));
+            return true;
+        }
+    return false;
+}
+
+enum err sound_read(struct arena *arena, struct str uri, struct str *ret)
+{
+    if (!sound_head(&uri) || !str_base64_decode(arena, uri, ret))
+        return ERR_INVALID_FORM_BODY;
+    if (ret->n > SOUND_MAX_BYTES)
+        return ERR_FILE_TOO_LARGE;
+    int64_t ms = sound_duration(*ret);
+    if (ms < 0)
+        return ERR_SOUND_UNREADABLE;
+    return ms > SOUND_MAX_MS ? ERR_SOUND_TOO_LONG : OK;
+}

@@ -182,19 +182,6 @@ static enum err keep_sound(struct call *call)
     return call_keep_blob(call, id, name, u->bytes);
 }
 
-static bool sound_head(struct str *text)
-{
-    static const char *const heads[] = { "data:audio/mpeg;base64,", "data:audio/mp3;base64,",
-                                         "data:audio/ogg;base64,", NULL };
-
-    for (int i = 0; heads[i]; i++)
-        if (str_starts(*text, str_of(heads[i]))) {
-            *text = str_from(*text, strlen(heads[i]));
-            return true;
-        }
-    return false;
-}
-
 static enum err check_sound_room(struct call *call)
 {
     static const int64_t by_tier[] = { 8, 24, 36, 48 };
@@ -212,19 +199,13 @@ static enum err prepare_create_sound(struct call *call)
 {
     const struct sound_draft *in = call->body;
     struct sound_upload *u = call_pass(call, "sound_upload", sizeof *u);
-    struct str text = in->sound.value;
-    int64_t ms;
+    enum err e = sound_read(call->arena, in->sound.value, &u->bytes);
 
     u->id = snowflake_new();
-    if (!sound_head(&text) || !str_base64_decode(call->arena, text, &u->bytes))
+    if (e == ERR_INVALID_FORM_BODY)
         return call_invalid(call, "sound", "BINARY_TYPE_INVALID", "Not a sound as a data URI.");
-    if (u->bytes.n > SOUND_MAX_BYTES)
-        return ERR_FILE_TOO_LARGE;
-    ms = sound_duration(u->bytes);
-    if (ms < 0)
-        return ERR_SOUND_UNREADABLE;
-    if (ms > SOUND_MAX_MS)
-        return ERR_SOUND_TOO_LONG;
+    if (e)
+        return e;
     call->look = check_sound_room;
     call->compute = keep_sound;
     return OK;

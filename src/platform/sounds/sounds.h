@@ -15,6 +15,9 @@ const struct sound *sound_built_in(snowflake id);
 enum err sound_find(struct tx *tx, snowflake id, struct sound *ret);
 /* The oldest first, without .user. */
 enum err guild_sounds(struct tx *tx, snowflake guild_id, struct list *ret);
+/* The bytes of a data URI: ERR_INVALID_FORM_BODY when it is none, ERR_FILE_TOO_LARGE,
+ * ERR_SOUND_UNREADABLE, ERR_SOUND_TOO_LONG. */
+enum err sound_read(struct arena *arena, struct str uri, struct str *ret);
 enum err sounds_show(struct tx *tx, struct gateway_guild *ret);
 
 extern const struct domain sounds_domain;

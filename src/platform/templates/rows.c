@@ -184,3 +184,66 @@ enum err template_count_use(struct tx *tx, struct str code)
     return tx_exec(tx, "update guild_templates set usage_count = usage_count + 1 where code = $1",
                    BIND(v_text(code)), NULL);
 }
+
+/* --- entries -------------------------------------------------------------------------- */
+
+enum err template_entry_of(struct tx *tx, snowflake guild_id, struct template_entry *ret,
+                           bool *ret_found)
+{
+    struct guild_template t;
+    enum err e = guild_template_of(tx, guild_id, &t, ret_found);
+
+    if (e || !*ret_found)
+        return e;
+    *ret = (struct template_entry){ .guild_id = guild_id,
+                                    .creator_id = t.creator_id,
+                                    .code = t.code,
+                                    .name = t.name,
+                                    .description = t.description,
+                                    .usage_count = t.usage_count,
+                                    .created_at = t.created_at,
+                                    .updated_at = t.updated_at };
+    return OK;
+}
+
+static const char PUT_TEMPLATE[] =
+    "insert into guild_templates (code, guild_id, name, description, creator_id, usage_count, "
+    "created_at, updated_at, source, source_size, digest) values ($1, $2, $3, $4, $5, $6, $7, $8, "
+    "$9, $10, $11) on conflict (guild_id) do update set code = $1, name = $3, description = $4, "
+    "creator_id = $5, usage_count = $6, created_at = $7, updated_at = $8, source = $9, "
+    "source_size = $10, digest = $11";
+
+static enum err template_code_is_free(struct tx *tx, const struct template_entry *t, bool *ret)
+{
+    struct rows r;
+    bool found;
+    enum err e = tx_one(tx, "select 1 from guild_templates where code = $1 and guild_id <> $2",
+                        BIND(v_text(t->code), v_id(t->guild_id)), &r, &found);
+
+    *ret = !found;
+    return e;
+}
+
+enum err template_entry_put(struct tx *tx, struct template_entry *t)
+{
+    struct arena *arena = tx_arena(tx);
+    struct template_source source;
+    struct source_text text;
+    bool is_free;
+
+    if (!t->code.n)
+        t->code = new_template_code(arena);
+    enum err e = template_code_is_free(tx, t, &is_free);
+    if (!e)
+        e = template_source_read(tx, t->guild_id, &source);
+    if (e || !is_free)
+        return e ? e : ERR_HAS_TEMPLATE;
+    template_source_write(arena, &source, &text);
+    return tx_exec(tx, PUT_TEMPLATE,
+                   BIND(v_text(t->code), v_id(t->guild_id), v_text(t->name),
+                        v_opt_text(t->description), v_id(t->creator_id), v_int(t->usage_count),
+                        v_int(t->created_at), v_int(t->updated_at),
+                        v_bytes(template_pack(arena, text.json)), v_int((int64_t)text.json.n),
+                        v_bytes(str_slice((const char *)text.digest, sizeof text.digest))),
+                   NULL);
+}
