@@ -120,3 +120,15 @@ void elsewhere_close(struct elsewhere *e)
     test_postgres_free(e->postgres);
     nftw(e->folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }
+
+void expect_round_trip_at(const char *file, int line, struct world *w)
+{
+    struct elsewhere other = elsewhere_open(w);
+    struct world_report report;
+    struct str first = world_exported_here(w);
+    enum err e = world_file_into(w, other.store, first, false, &report);
+    struct str second = e ? report.problems : world_exported(w, other.store);
+
+    elsewhere_close(&other);
+    expect_same_at(file, line, first, second);
+}

@@ -31,5 +31,8 @@ struct elsewhere {
 };
 struct elsewhere elsewhere_open(struct world *w);
 void elsewhere_close(struct elsewhere *e);
+/* What the world exports imports elsewhere to a world that exports the same. */
+#define expect_round_trip(w) expect_round_trip_at(__FILE__, __LINE__, w)
+void expect_round_trip_at(const char *file, int line, struct world *w);
 
 #endif

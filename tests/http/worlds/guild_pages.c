@@ -80,8 +80,8 @@ static void what_a_guild_shows_is_there_and_exported(struct world *w)
         "guilds.0.welcome_screen.channels.0.emoji: there is no emoji 'nope'\n"
         "guilds.0.widget.channel: there is no channel 'none'\n");
     expect_file_refused(w,
-                        "{" ADA "'guilds': [{'name': 'A', 'owner': 'ada', 'vanity_code': 'same'}, "
-                        "{'name': 'B', 'owner': 'ada', 'vanity_code': 'same'}]}",
+                        "{" ADA "'guilds': [{'name': 'AA', 'owner': 'ada', 'vanity_code': 'same'}, "
+                        "{'name': 'BB', 'owner': 'ada', 'vanity_code': 'same'}]}",
                         "guilds.1.vanity_code: another guild or an invite has this code\n");
 
     struct client *ada = world_client(w, "ada");
@@ -158,10 +158,10 @@ static const char PLANNED[] =
     "'type': 'voice'}], 'scheduled_events': [{'id': '500', 'name': 'Talk', 'by': 'ada', 'channel': "
     "'hall', 'status': 'active', 'scheduled_start_time': '2026-01-01T10:00:00+00:00', 'users': "
     "['ada', 'bob']}, {'id': '501', 'name': 'Walk', 'location': 'The park', 'description': 'Slowly', "
-    "'scheduled_start_time': '2099-01-05T10:00:00+00:00', 'scheduled_end_time': "
-    "'2099-01-05T11:00:00+00:00', 'recurrence_rule': {'start': '2099-01-05T10:00:00+00:00', "
+    "'scheduled_start_time': '2027-01-04T10:00:00+00:00', 'scheduled_end_time': "
+    "'2027-01-04T11:00:00+00:00', 'recurrence_rule': {'start': '2027-01-04T10:00:00+00:00', "
     "'frequency': 2, 'interval': 1, 'by_weekday': [0]}, 'exceptions': [{'original_start': "
-    "'2099-01-12T10:00:00+00:00', 'is_canceled': true}]}], "
+    "'2027-01-11T10:00:00+00:00', 'is_canceled': true}]}], "
     "'stages': [{'id': '600', 'channel': 'hall', 'topic': 'Birds', 'event': '500'}]}]}";
 
 static void events_and_stages_of_a_file_are_there_and_exported(struct world *w)
@@ -173,16 +173,18 @@ static void events_and_stages_of_a_file_are_there_and_exported(struct world *w)
         "'text', 'scheduled_start_time': '2099-01-05T10:00:00+00:00'}], 'stages': [{'channel': "
         "'text', 'topic': 'y', 'event': 'none'}]}]}",
         "guilds.0.scheduled_events.0.channel: events are in voice and stage channels\n"
-        "guilds.0.stages.0.channel: stages are open in stage channels\n"
-        "guilds.0.stages.0.event: there is no event 'none'\n");
+        "guilds.0.stages.0.event: there is no event 'none'\n"
+        "guilds.0.stages.0.channel: stages are open in stage channels\n");
     expect_file_refused(
         w,
         "{" ADA HOME "'scheduled_events': [{'name': 'x', 'scheduled_start_time': "
         "'2099-01-05T10:00:00+00:00'}, {'name': 'y', 'location': 'z', 'scheduled_start_time': "
         "'2099-01-05T10:00:00+00:00', 'scheduled_end_time': '2099-01-05T10:00:00+00:00', "
         "'recurrence_rule': {'start': '2099-01-05T10:00:00+00:00', 'frequency': 2, 'interval': 1, "
-        "'by_weekday': []}}]}]}",
+        "'by_weekday': []}, 'exceptions': [{'original_start': '2099-01-12T10:00:00+00:00'}]}]}]}",
         "guilds.0.scheduled_events.0: An event is in a channel or at a location.\n"
+        "guilds.0.scheduled_events.1.exceptions.0.original_start: There are no ids of this "
+        "moment.\n"
         "guilds.0.scheduled_events.1.scheduled_end_time: It ends before it begins.\n"
         "guilds.0.scheduled_events.1.recurrence_rule.by_weekday: A weekly event has one day.\n");
 
@@ -243,12 +245,12 @@ static const char ARRANGED[] =
 
 static void the_template_of_a_file_is_of_its_guild(struct world *w)
 {
-    expect_file_refused(w,
-                        "{" ADA
-                        "'guilds': [{'name': 'A', 'owner': 'ada', 'template': {'code': 'same', "
-                        "'name': 'x'}}, {'name': 'B', 'owner': 'ada', 'template': {'code': 'same', "
-                        "'name': 'y', 'by': 'bob'}}]}",
-                        "guilds.1.template.code: another guild's template has this code\n");
+    expect_file_refused(
+        w,
+        "{" ADA "'guilds': [{'name': 'AA', 'owner': 'ada', 'template': {'code': 'same', "
+        "'name': 'x'}}, {'name': 'BB', 'owner': 'ada', 'template': {'code': 'same', "
+        "'name': 'y', 'by': 'bob'}}]}",
+        "guilds.1.template.code: another guild's template has this code\n");
 
     struct client *ada = world_client(w, "ada");
     world_file_here(w, ARRANGED);

@@ -239,7 +239,7 @@ static void problems_come_with_their_place(struct world *w)
         "users.1.username: This field is required\n"
         "guilds.0.roles.0.permissions: 'FLY' is not a right.\n"
         "guilds.0.channels.0.type: Value must be one of ('text', 'voice', 'category', "
-        "'news', 'news_thread', 'thread', 'private_thread', 'stage', 'forum').\n");
+        "'news', 'news_thread', 'thread', 'private_thread', 'stage', 'forum', 'media').\n");
     expect_file_refused(w, "{'users': [{'username': 'ada'}",
                         "the file: line 1, column 31, at users.0: the text ends before it is "
                         "complete\n");

@@ -33,6 +33,13 @@ enum { WORLD_MANY = 1000000 };
                                                .max = WORLD_MANY,                             \
                                                .of = &name_##_type }
 
+/* The same for an object that there is one of: world_NAME_type. */
+#define WORLD_SINGLE(name_, fields_, check_)                                          \
+    static const struct schema name_##_rows = { .size = sizeof(struct world_##name_), \
+                                                .fields = (fields_),                  \
+                                                .check = (check_) };                  \
+    const struct type world_##name_##_type = { .kind = KIND_OBJECT, .schema = &name_##_rows }
+
 /* schema.c: a name or an id, a list of them, and what else many objects have. */
 extern const struct type type_world_ref, type_world_refs, type_world_rights, type_world_name,
     type_world_content;
@@ -138,6 +145,15 @@ enum err refer_each(struct importing *im, const struct naming *n, snowflake guil
 
 /* --- pictures.c ----------------------------------------------------------------------- */
 
+/* A file that belongs to a thing of the world. */
+struct world_file_note {
+    snowflake id, owner;
+    const char *area;
+    struct str name, bytes;
+    const char *set_name; /* $1 the owner, $2 the name */
+};
+/* Its rows; its bytes are kept when all is committed. */
+enum err world_note_file(struct importing *im, const struct world_file_note *note);
 /* The rows of a picture; its bytes are kept when all is committed. */
 enum err world_note_picture(struct importing *im, const struct image *image, const char *area,
                             snowflake id, const char *set_image);
@@ -165,6 +181,15 @@ static inline void *shown_item(struct tx *tx, struct opt_list *list, size_t size
 {
     list->given = GIVEN;
     return list_add(tx_arena(tx), &list->value, size);
+}
+/* Null and absent are the same in a file. */
+static inline struct opt_int shown_opt_int(struct opt_int v)
+{
+    return (struct opt_int){ v.given == GIVEN ? GIVEN : ABSENT, v.value };
+}
+static inline struct opt_str shown_opt_text(struct opt_str v)
+{
+    return (struct opt_str){ v.given == GIVEN ? GIVEN : ABSENT, v.value };
 }
 /* Ids as a file has them. */
 static inline struct str shown_id(struct tx *tx, snowflake id)

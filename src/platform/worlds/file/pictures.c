@@ -1,4 +1,4 @@
-/* pictures.c - pictures that a world file brings along. */
+/* pictures.c - pictures and sounds that a world file brings along. */
 #include <stdio.h>
 
 #include "base/clock.h"
@@ -8,18 +8,31 @@
 static const char NOTE_FILE[] =
     "insert into files (id, name, owner_id, size, created_at) values ($1, $2, 0, $3, $4)";
 
+enum err world_note_file(struct importing *im, const struct world_file_note *note)
+{
+    struct world_picture *p = list_add(im->arena, im->pictures, sizeof *p);
+
+    snprintf(p->name, sizeof p->name, "%s/%llu/%.*s", note->area, (unsigned long long)note->owner,
+             STR_FMT(note->name));
+    p->bytes = note->bytes;
+    enum err e = tx_exec(im->tx, NOTE_FILE,
+                         BIND(v_id(note->id), v_text(str_of(p->name)), v_int((int64_t)p->bytes.n),
+                              v_int(clock_us())),
+                         NULL);
+    return e ? e
+             : tx_exec(im->tx, note->set_name, BIND(v_id(note->owner), v_text(note->name)), NULL);
+}
+
 enum err world_note_picture(struct importing *im, const struct image *image, const char *area,
                             snowflake id, const char *set_image)
 {
     snowflake upload = snowflake_new();
-    struct str hash = image_hash(im->arena, image, upload);
-    struct world_picture *p = list_add(im->arena, im->pictures, sizeof *p);
 
-    snprintf(p->name, sizeof p->name, "%s/%llu/%.*s", area, (unsigned long long)id, STR_FMT(hash));
-    p->bytes = image->bytes;
-    enum err e = tx_exec(
-        im->tx, NOTE_FILE,
-        BIND(v_id(upload), v_text(str_of(p->name)), v_int((int64_t)p->bytes.n), v_int(clock_us())),
-        NULL);
-    return e ? e : tx_exec(im->tx, set_image, BIND(v_id(id), v_text(hash)), NULL);
+    return world_note_file(im,
+                           &(struct world_file_note){ .id = upload,
+                                                      .owner = id,
+                                                      .area = area,
+                                                      .name = image_hash(im->arena, image, upload),
+                                                      .bytes = image->bytes,
+                                                      .set_name = set_image });
 }

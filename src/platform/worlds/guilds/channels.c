@@ -19,6 +19,7 @@ static const struct choice channel_words[] = {
     { CHANNEL_PRIVATE_THREAD, "private_thread", "PRIVATE_THREAD", "" },
     { CHANNEL_STAGE, "stage", "STAGE", "" },
     { CHANNEL_FORUM, "forum", "FORUM", "" },
+    { CHANNEL_MEDIA, "media", "MEDIA", "" },
     { 0 },
 };
 static const struct type type_channel_word = { .kind = KIND_STRING, .choices = channel_words };
@@ -59,6 +60,14 @@ static void check_overwrite(struct form *form, const struct place *here, const v
 
 WORLD_OBJECT(overwrite, overwrite_fields, check_overwrite);
 
+static const struct choice tag_settings[] = {
+    { 0, "match_some", "MATCH_SOME", "One of the tags is enough" },
+    { 0, "match_all", "MATCH_ALL", "All of them" },
+    { 0 },
+};
+static const struct type type_tag_setting = { .kind = KIND_STRING, .choices = tag_settings };
+static const struct type type_sort_order = { .kind = KIND_INT, .min = 0, .max = 1 };
+static const struct type type_forum_layout = { .kind = KIND_INT, .min = 0, .max = 2 };
 static const struct field channel_fields[] = {
     MAYBE(struct world_channel, id, type_id),
     MUST(struct world_channel, name, type_world_name),
@@ -82,6 +91,15 @@ static const struct field channel_fields[] = {
     MAYBE(struct world_channel, locked, type_bool),
     MAYBE(struct world_channel, overwrites, world_overwrite_list),
     MAYBE(struct world_channel, messages, world_message_list),
+    MAYBE(struct world_channel, tags, world_tag_list),
+    MAYBE(struct world_channel, default_reaction, type_world_ref),
+    MAYBE(struct world_channel, default_sort_order, type_sort_order),
+    MAYBE(struct world_channel, default_forum_layout, type_forum_layout),
+    MAYBE(struct world_channel, default_tag_setting, type_tag_setting),
+    MAYBE(struct world_channel, default_thread_rate_limit_per_user, type_count),
+    MAYBE(struct world_channel, applied_tags, type_world_refs),
+    MAYBE(struct world_channel, people, type_world_refs),
+    MAYBE(struct world_channel, invitable, type_bool),
     { 0 },
 };
 
@@ -213,7 +231,27 @@ enum err dress_channel(struct importing *im, const void *entry, const struct pla
         e = write_channel(im, c, id, parent, owner);
     if (!e && id)
         e = import_overwrites(im, c, id, guild, at);
+    if (!e && id)
+        e = import_forum(im, c, id, guild, at);
     return e || !id ? e : import_messages(im, &c->messages, id, at);
+}
+
+/* A thread's tags are its forum's, which may be listed later. */
+enum err fill_thread(struct importing *im, const void *entry, const struct place *at,
+                     snowflake guild)
+{
+    const struct world_channel *c = entry;
+    struct place parent_at = place_key(at, STR("parent"));
+    snowflake id = 0, parent = 0;
+
+    if (!channel_is_thread(channel_type_of(c->type)) || form_failed_at(im->form, at))
+        return OK;
+    enum err e = settle(im, &channel_naming, guild, c->id, c->name, at, &id);
+    if (!e)
+        e = refer_maybe(im, &channel_naming, guild, &c->parent, &parent_at, &parent);
+    if (!e && id)
+        e = import_thread(im, c, id, parent, at);
+    return e || !id ? e : count_thread(im, id);
 }
 
 /* --- out ------------------------------------------------------------------------------ */
@@ -296,5 +334,5 @@ enum err export_channels(struct exporting *ex, struct opt_list *ret)
         if (!e)
             e = export_messages(ex->tx, all[i].id.value, &all[i].messages);
     }
-    return e;
+    return e ? e : export_threads(ex, ret);
 }

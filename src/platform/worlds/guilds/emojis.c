@@ -1,4 +1,5 @@
 /* emojis.c - emoji of guilds and applications, in and out of world files. */
+#include "base/emoji.h"
 #include "base/pictures.h"
 #include "model/emoji.h"
 #include "platform/emojis/emojis.h"
@@ -124,6 +125,38 @@ enum err import_application_emoji(struct importing *im, const void *entry, const
         return e;
     return world_note_picture(im, &in->image.value, "emojis", id,
                               "update application_emojis set image = $2 where id = $1");
+}
+
+/* --- emoji that others show ----------------------------------------------------------- */
+
+static const char EMOJI_NAMED[] = "select name, animated from emojis where id = $1";
+
+enum err refer_emoji(struct importing *im, snowflake guild, const struct opt_str *to,
+                     const struct place *at, struct emoji_shown *ret)
+{
+    snowflake id = 0;
+    struct rows row;
+    bool found;
+
+    *ret = (struct emoji_shown){ .id.given = GIVEN_NULL, .name.given = GIVEN_NULL };
+    if (to->given != GIVEN)
+        return OK;
+    if (is_emoji(to->value)) {
+        ret->name = *to;
+        return OK;
+    }
+    enum err e = refer(im, &emoji_naming, guild, to->value, at, &id);
+    if (!e && id)
+        e = tx_one(im->tx, EMOJI_NAMED, BIND(v_id(id)), &row, &found);
+    if (!e && id && found)
+        *ret =
+            (struct emoji_shown){ given_id(id), given_str(row_text(&row, 0)), row_bool(&row, 1) };
+    return e;
+}
+
+struct opt_str shown_emoji(struct tx *tx, struct opt_id id, struct opt_str name)
+{
+    return id.given == GIVEN ? shown_maybe_id(tx, id) : shown_opt_text(name);
 }
 
 /* --- out ------------------------------------------------------------------------------ */

@@ -27,7 +27,17 @@ static const struct field event_exception_fields[] = {
     { 0 },
 };
 
-WORLD_OBJECT(event_exception, event_exception_fields, NULL);
+/* A time is known by an id of the moment at which it would have begun. */
+static void check_event_exception(struct form *form, const struct place *here, const void *object)
+{
+    const struct world_event_exception *x = object;
+    struct place at = place_key(here, STR("original_start"));
+
+    if (x->original_start / 1000 > SNOWFLAKE_EPOCH_MS + (INT64_MAX >> 22))
+        form_fail(form, &at, "WORLD_NO_ID", "There are no ids of this moment.");
+}
+
+WORLD_OBJECT(event_exception, event_exception_fields, check_event_exception);
 
 static const struct field event_fields[] = {
     MAYBE(struct world_event, id, type_id),
@@ -123,7 +133,6 @@ static int64_t status_of(const struct world_event *in)
     return EVENT_SCHEDULED;
 }
 
-/* A time is known by the moment at which it would have begun. */
 static struct list read_exceptions(struct importing *im, const struct world_event *in, snowflake id)
 {
     const struct world_event_exception *x = in->exceptions.value.items;

@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "model/guild.h"
+#include "platform/invites/invites.h"
 #include "platform/worlds/internal.h"
 
 /* --- rows ----------------------------------------------------------------------------- */
@@ -31,6 +32,16 @@ static const struct field guild_fields[] = {
     MAYBE(struct world_guild, sounds, world_sound_list),
     MAYBE(struct world_guild, stickers, world_sticker_list),
     MAYBE(struct world_guild, automod, world_rule_list),
+    MAYBE(struct world_guild, join_requests, world_join_request_list),
+    MAYBE(struct world_guild, scheduled_events, world_event_list),
+    MAYBE(struct world_guild, stages, world_stage_list),
+    MAYBE(struct world_guild, welcome_screen, world_welcome_screen_type),
+    MAYBE(struct world_guild, widget, world_widget_type),
+    MAYBE(struct world_guild, member_form, world_member_form_type),
+    MAYBE(struct world_guild, onboarding, world_onboarding_type),
+    MAYBE(struct world_guild, template, world_template_type),
+    MAYBE(struct world_guild, vanity_code, type_vanity_code),
+    MAYBE(struct world_guild, vanity_uses, type_count),
     MAYBE(struct world_guild, afk_channel, type_world_ref),
     MAYBE(struct world_guild, system_channel, type_world_ref),
     MAYBE(struct world_guild, rules_channel, type_world_ref),
@@ -65,12 +76,36 @@ static const struct guild_part guild_parts[] = {
     PART(emojis, world_emoji, import_emoji, export_guild_emojis),
     PART(stickers, world_sticker, import_sticker, export_stickers),
     PART(channels, world_channel, import_channel, NULL),
-    PART(channels, world_channel, dress_channel, export_channels),
+    PART(channels, world_channel, dress_channel, NULL),
+    PART(channels, world_channel, fill_thread, export_channels),
     PART(bans, world_ban, import_ban, export_bans),
     PART(applications, world_installed, import_installed, export_installed),
     PART(integrations, world_followed, import_followed, export_followed),
     PART(sounds, world_sound, import_sound, export_sounds),
     PART(automod, world_rule, import_rule, export_rules),
+    PART(join_requests, world_join_request, import_join_request, export_join_requests),
+    PART(scheduled_events, world_event, import_event, export_events),
+    PART(stages, world_stage, import_stage, export_stages),
+    { 0 },
+};
+
+/* What there is one of; the template, which has all of it, is the last. */
+struct guild_single {
+    const char *name;
+    size_t at;
+    import_step *import;
+    export_single *export;
+};
+#define SINGLE(member_, import_, export_)                                 \
+    {                                                                     \
+#member_, offsetof(struct world_guild, member_), import_, export_ \
+    }
+static const struct guild_single guild_singles[] = {
+    SINGLE(welcome_screen, import_welcome_screen, export_welcome_screen),
+    SINGLE(widget, import_widget, export_widget),
+    SINGLE(member_form, import_member_form, export_member_form),
+    SINGLE(onboarding, import_onboarding, export_onboarding),
+    SINGLE(template, import_template, export_template),
     { 0 },
 };
 
@@ -119,6 +154,59 @@ static enum err dress_guild(struct importing *im, const struct world_guild *g, s
     return e ? e : add_member(im, id, owner, &made);
 }
 
+static const char CODE_TAKEN[] =
+    "select 1 from guilds where vanity_code = $1 and id <> $2 union all "
+    "select 1 from invites where code = $1";
+static const char SAVE_VANITY[] =
+    "update guilds set vanity_code = $2, vanity_uses = coalesce($3, vanity_uses) where id = $1";
+
+static enum err import_vanity(struct importing *im, const struct world_guild *g, snowflake id,
+                              const struct place *up)
+{
+    struct place at = place_key(up, STR("vanity_code"));
+    struct rows row;
+    bool taken;
+
+    if (g->vanity_code.given != GIVEN)
+        return OK;
+    enum err e =
+        tx_one(im->tx, CODE_TAKEN, BIND(v_text(g->vanity_code.value), v_id(id)), &row, &taken);
+    if (!e && taken)
+        form_fail(im->form, &at, "WORLD_TAKEN", "another guild or an invite has this code");
+    if (e || taken)
+        return e;
+    e = tx_exec(im->tx, SAVE_VANITY,
+                BIND(v_id(id), v_text(g->vanity_code.value), v_opt_int(g->vanity_uses)), NULL);
+    return e ? e : world_add_feature(im, id, "VANITY_URL");
+}
+
+static const char FEATURES_OF[] = "select features from guilds where id = $1";
+static const char SET_FEATURES[] = "update guilds set features = $2 where id = $1";
+
+enum err world_add_feature(struct importing *im, snowflake guild, const char *name)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(im->tx, FEATURES_OF, BIND(v_id(guild)), &row, &found);
+    struct guild g = { .features = e || !found ? STR("[]") : row_text(&row, 0) };
+
+    if (e || guild_has_feature(&g, name))
+        return e;
+    struct str before = str_slice(g.features.p, g.features.n - 1);
+    return tx_exec(im->tx, SET_FEATURES,
+                   BIND(v_id(guild), v_text(str_printf(im->arena, "%.*s%s\"%s\"]", STR_FMT(before),
+                                                       before.n > 1 ? "," : "", name))),
+                   NULL);
+}
+
+static const char NOTE_JOB[] = "insert into jobs (kind, key, due, data) values ($1, $2, $3, '') "
+                               "on conflict do nothing";
+
+enum err world_note_job(struct importing *im, const char *kind, snowflake key, int64_t due)
+{
+    return tx_exec(im->tx, NOTE_JOB, BIND(v_text(str_of(kind)), v_id(key), v_int(due)), NULL);
+}
+
 /* What a guild refers to among its own channels. */
 static enum err finish_guild(struct importing *im, const struct world_guild *g, snowflake id,
                              const struct place *up)
@@ -144,7 +232,8 @@ static enum err finish_guild(struct importing *im, const struct world_guild *g, 
             return e;
         values[i + 1] = channel ? v_id(channel) : v_null();
     }
-    return tx_exec(im->tx, FINISH_GUILD, values, 6, NULL);
+    enum err e = tx_exec(im->tx, FINISH_GUILD, values, 6, NULL);
+    return e ? e : import_vanity(im, g, id, up);
 }
 
 static enum err import_inside(struct importing *im, const struct world_guild *g, snowflake id,
@@ -156,7 +245,15 @@ static enum err import_inside(struct importing *im, const struct world_guild *g,
         if (p->import)
             e = import_each(im, (const struct opt_list *)((const char *)g + p->at), p->size,
                             p->name, at, p->import, id);
-    return e ? e : finish_guild(im, g, id, at);
+    if (!e)
+        e = finish_guild(im, g, id, at);
+    for (const struct guild_single *s = guild_singles; s->name && !e; s++) {
+        struct place here = place_key(at, str_of(s->name));
+        const struct opt_object *entry = (const void *)((const char *)g + s->at);
+
+        e = s->import(im, entry->value, &here, id);
+    }
+    return e;
 }
 
 enum err import_guild(struct importing *im, const void *entry, const struct place *at,
@@ -202,6 +299,20 @@ struct opt_str shown_reference(struct tx *tx, const struct list *things, snowfla
                              str_printf(tx_arena(tx), "%llu", (unsigned long long)found->id) };
 }
 
+struct opt_list shown_references(struct tx *tx, const struct list *things, const struct list *ids)
+{
+    const snowflake *id = ids->items;
+    struct opt_list out = { 0 };
+
+    for (size_t i = 0; i < ids->count; i++) {
+        struct opt_str to = shown_reference(tx, things, id[i]);
+
+        if (to.given == GIVEN)
+            *(struct str *)shown_item(tx, &out, sizeof(struct str)) = to.value;
+    }
+    return out;
+}
+
 static enum err load_names(struct tx *tx, const char *sql, const struct value *values, size_t count,
                            struct list *ret)
 {
@@ -237,7 +348,7 @@ static const char ALL_GUILDS[] =
     "g.afk_timeout, g.system_channel_flags, g.verification_level, g.default_message_notifications, "
     "g.explicit_content_filter, g.premium_progress_bar_enabled, g.afk_channel_id, "
     "g.system_channel_id, g.rules_channel_id, g.public_updates_channel_id, "
-    "g.safety_alerts_channel_id from guilds g join users u on u.id = g.owner_id "
+    "g.safety_alerts_channel_id, g.vanity_code, g.vanity_uses from guilds g join users u on u.id = g.owner_id "
     "where g.removed = 0 order by g.id";
 
 /* The channels that a guild points to, until their names are known. */
@@ -260,6 +371,8 @@ static void read_guild(const struct rows *r, struct world_guild *g, struct point
         .default_message_notifications = shown_int(r, 9, 0),
         .explicit_content_filter = shown_int(r, 10, 0),
         .premium_progress_bar_enabled = shown_bool(r, 11, false),
+        .vanity_code = shown_text(r, 17, NULL),
+        .vanity_uses = shown_int(r, 18, 0),
     };
     for (int i = 0; i < 5; i++)
         p->channels[i] = row_id(r, 12 + i);
@@ -276,6 +389,8 @@ static enum err export_inside(struct tx *tx, const struct world_parts *parts, st
     for (const struct guild_part *part = guild_parts; part->name && !e; part++)
         if (part->export)
             e = part->export(&ex, (struct opt_list *)((char *)g + part->at));
+    for (const struct guild_single *s = guild_singles; s->name && !e; s++)
+        e = s->export(&ex, (struct opt_object *)((char *)g + s->at));
     g->afk_channel = shown_reference(tx, &ex.channels, p->channels[0]);
     g->system_channel = shown_reference(tx, &ex.channels, p->channels[1]);
     g->rules_channel = shown_reference(tx, &ex.channels, p->channels[2]);

@@ -1,16 +1,21 @@
 /* sounds.c - the soundboard of guilds, in and out of world files. */
+#include "platform/sounds/sounds.h"
 #include "platform/worlds/guilds/guilds.h"
 
 /* --- rows ----------------------------------------------------------------------------- */
 
 static const struct type type_short_name = { .kind = KIND_STRING, .min = 2, .max = 32 };
-static const struct type type_volume = { .kind = KIND_REAL, .min = 0, .max = 1 };
+static const struct type type_sound_file = { .kind = KIND_STRING,
+                                             .max = 1024 * 1024,
+                                             .doc = "A data URI" };
 static const struct field sound_fields[] = {
     MAYBE(struct world_sound, id, type_id),
     MUST(struct world_sound, name, type_short_name),
     MAYBE(struct world_sound, volume, type_volume),
     MAYBE(struct world_sound, emoji, type_world_ref),
     MAYBE(struct world_sound, unicode_emoji, type_world_name),
+    MAYBE(struct world_sound, by, type_world_ref),
+    MAYBE(struct world_sound, sound, type_sound_file),
     { 0 },
 };
 
@@ -34,35 +39,67 @@ static const struct naming sound_naming = {
     .scoped = true,
 };
 
+/* What a file does not say stays as it is, and so does a sound that is there. */
 static const char SAVE_SOUND[] =
-    "insert into sounds (id, guild_id, name, volume, emoji_id, emoji_name) "
-    "values ($1, $2, $3, $4, $5, $6) on conflict (id) do update set name = excluded.name, "
-    "volume = excluded.volume, emoji_id = excluded.emoji_id, emoji_name = excluded.emoji_name";
+    "insert into sounds (id, guild_id, name, volume, emoji_id, emoji_name, user_id) "
+    "values ($1, $2, $3, $4, $5, $6, $7) on conflict (id) do update set name = excluded.name, "
+    "volume = excluded.volume, emoji_id = excluded.emoji_id, emoji_name = excluded.emoji_name, "
+    "user_id = coalesce($7, sounds.user_id) returning file";
+
+static enum err keep_world_sound(struct importing *im, const struct opt_str *uri, snowflake id,
+                                 const struct place *at)
+{
+    snowflake upload = snowflake_new();
+    struct world_file_note note = { .id = upload,
+                                    .owner = id,
+                                    .area = "sounds",
+                                    .name =
+                                        str_printf(im->arena, "%llx", (unsigned long long)upload),
+                                    .set_name = "update sounds set file = $2 where id = $1" };
+    enum err e = sound_read(im->arena, uri->value, &note.bytes);
+
+    if (!e)
+        return world_note_file(im, &note);
+    form_fail(im->form, at, "WORLD_NO_SOUND",
+              "not an MP3 or Ogg file of at most 5.2 seconds and 512 KiB, as a data URI");
+    return OK;
+}
 
 enum err import_sound(struct importing *im, const void *entry, const struct place *at,
                       snowflake guild)
 {
     const struct world_sound *in = entry;
-    struct place emoji_at = place_key(at, STR("emoji"));
-    snowflake id = 0, emoji = 0;
+    struct place emoji_at = place_key(at, STR("emoji")), by_at = place_key(at, STR("by")),
+                 sound_at = place_key(at, STR("sound"));
+    unsigned before = im->form->problems;
+    snowflake id = 0, emoji = 0, by = 0;
+    struct rows row;
+    bool found;
     enum err e = world_place_of(im, &sound_naming, guild, in->id, in->name, at, &id);
 
     if (!e)
         e = refer_maybe(im, &emoji_naming, guild, &in->emoji, &emoji_at, &emoji);
-    if (e || !id)
+    if (!e)
+        e = refer_maybe(im, &user_naming, 0, &in->by, &by_at, &by);
+    if (e || !id || im->form->problems != before)
         return e;
-    return tx_exec(im->tx, SAVE_SOUND,
-                   BIND(v_id(id), v_id(guild), v_text(in->name),
-                        v_real(in->volume.given == GIVEN ? in->volume.value : 1),
-                        emoji ? v_id(emoji) : v_null(), v_opt_text(in->unicode_emoji)),
-                   NULL);
+    e = tx_one(im->tx, SAVE_SOUND,
+               BIND(v_id(id), v_id(guild), v_text(in->name),
+                    v_real(in->volume.given == GIVEN ? in->volume.value : 1),
+                    emoji ? v_id(emoji) : v_null(), v_opt_text(in->unicode_emoji),
+                    by ? v_id(by) : v_null()),
+               &row, &found);
+    if (e || in->sound.given != GIVEN || !row_null(&row, 0))
+        return e;
+    return keep_world_sound(im, &in->sound, id, &sound_at);
 }
 
 /* --- out ------------------------------------------------------------------------------ */
 
-static const char SOUNDS[] = "select s.id, s.name, s.volume, e.name, s.emoji_name from sounds s "
-                             "left join emojis e on e.id = s.emoji_id "
-                             "where s.guild_id = $1 order by s.id";
+static const char SOUNDS[] =
+    "select s.id, s.name, s.volume, e.name, s.emoji_name, u.username from sounds s "
+    "left join emojis e on e.id = s.emoji_id left join users u on u.id = s.user_id "
+    "where s.guild_id = $1 order by s.id";
 
 enum err export_sounds(struct exporting *ex, struct opt_list *ret)
 {
@@ -79,6 +116,7 @@ enum err export_sounds(struct exporting *ex, struct opt_list *ret)
                 .volume = { row_real(&r, 2) == 1 ? ABSENT : GIVEN, row_real(&r, 2) },
                 .emoji = shown_text(&r, 3, NULL),
                 .unicode_emoji = shown_text(&r, 4, NULL),
+                .by = shown_text(&r, 5, NULL),
             };
     return rows_end(&r);
 }
