@@ -296,16 +296,17 @@ static void person_arrive(const struct bench_relay *br, size_t i)
     *c = (struct relay_claim){ .user_id = i + 1,
                                .relay = br->relay,
                                .loop = br->sockets,
-                               .peer = i + 1,
+                               .number = i + 1,
                                .version = VOICE_NUMBERED };
     memcpy(c->token, &c->user_id, sizeof c->user_id);
+    claim_keep(c);
     relay_heard(br->relay, &(struct voice_fact){ .guild_id = p->room + 1,
                                                  .user_id = i + 1,
                                                  .channel_id = p->room + 1,
                                                  .room_id = p->room + 1,
                                                  .speaks = true,
                                                  .hears = true,
-                                                 .claim = c });
+                                                 .claim = i + 1 });
     n->peer = i + 1;
     n->select.mode = seal_mode_find(str_of(seal_mode_name(MODE_AES)));
     note_send(n);

@@ -53,25 +53,34 @@ enum err parts_start_relay(struct guildhall *g)
     return relay_start(g->loops, &options, &g->relay);
 }
 
-/* As the world calls us, else by the address that we listen on. Some clients cut off what is
- * behind the last colon and dial the usual port; those that find no colon dial nothing. So a
- * name without a port ends in one, where it is a part of the path (relay_upgrade). */
-void parts_announce_relay(struct guildhall *g)
+/* As the operator says or the world calls us, else by the address that we listen on. Some clients
+ * cut off what is behind the last colon and dial the usual port; those that find no colon dial
+ * nothing. So a name without a port ends in one, where it is a part of the path (relay_upgrade).
+ * Returns its length. */
+static int relay_write_name(const struct guildhall *g, char *out, size_t max)
 {
-    struct str url = str_of(g->config->public_url), host;
-    bool v6 = strchr(g->host, ':');
+    struct str url = str_of(g->config->public_url);
 
+    if (g->config->voice_endpoint)
+        return snprintf(out, max, "%s", g->config->voice_endpoint);
+    if (!url.p)
+        return snprintf(out, max, strchr(g->host, ':') ? "[%s]:%d/voice" : "%s:%d/voice", g->host,
+                        server_port(g->server));
+    str_cut(&url, '/');
+    str_cut(&url, '/');
+    struct str host = str_cut(&url, '/');
+    return snprintf(out, max, "%.*s/voice%s", STR_FMT(host),
+                    memchr(host.p, ':', host.n) ? "" : RELAY_PORT_OF_PATH);
+}
+
+enum err parts_announce_relay(struct guildhall *g)
+{
     if (!g->relay)
-        return;
-    if (url.p) {
-        str_cut(&url, '/');
-        str_cut(&url, '/');
-        host = str_cut(&url, '/');
-        snprintf(g->voice_endpoint, sizeof g->voice_endpoint, "%.*s/voice%s", STR_FMT(host),
-                 memchr(host.p, ':', host.n) ? "" : RELAY_PORT_OF_PATH);
-    } else {
-        snprintf(g->voice_endpoint, sizeof g->voice_endpoint, v6 ? "[%s]:%d/voice" : "%s:%d/voice",
-                 g->host, server_port(g->server));
+        return OK;
+    if (relay_write_name(g, g->voice_endpoint, sizeof g->voice_endpoint) >=
+        (int)sizeof g->voice_endpoint) {
+        log_error("voice-endpoint or public-url is too long to be told to clients");
+        return ERR_INTERNAL;
     }
-    voice_set_relay(g->voice_endpoint);
+    return voice_open_rooms(g->voice, g->voice_endpoint);
 }

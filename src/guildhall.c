@@ -261,9 +261,10 @@ enum err guildhall_start(const struct config *config, const struct guildhall_hoo
         e = parts_start_server(g, port);
     if (!e)
         e = parts_start_monitor(g);
+    if (!e)
+        e = parts_announce_relay(g);
     if (e)
         goto fail;
-    parts_announce_relay(g);
     control_open(config->data, parts_share(config) ? (int)config->node : -1, parts_control_rows, g,
                  &g->control); /* or nobody can ask */
 
@@ -280,6 +281,8 @@ void guildhall_stop(struct guildhall *g)
     if (!g)
         return;
     control_close(g->control);
+    if (g->relay)
+        voice_give_up_rooms(g->voice);
     if (g->api)
         api_drain(g->api);
     mailer_stop(g->mailer);
@@ -302,8 +305,8 @@ void guildhall_stop(struct guildhall *g)
     if (g->api)
         api_stop(g->api);
     voice_set_relay(NULL);
+    cluster_close(g->cluster); /* it tells the relay what others do */
     relay_stop(g->relay);
-    cluster_close(g->cluster);
     loops_stop(g->loops);
     voice_free(g->voice);
     store_close(g->store);

@@ -37,8 +37,9 @@ bool parts_can_share(const struct config *config)
         log_error("bus is off, poll or nats://[user:password@]host[:port], several with commas");
     else if (!config->store)
         log_error("bus needs store: only servers on one PostgreSQL can hear of each other");
-    else if (config->voice_port)
-        log_error("voice-port: voice is not carried where several servers share a database");
+    else if (config->voice_port && config->public_url && !config->voice_endpoint)
+        log_error("voice-port with bus needs voice-endpoint: the name, host and path, by which "
+                  "clients reach this server and no other");
     else
         return true;
     return false;
@@ -54,6 +55,11 @@ static void wire_others_forgot(void *arg, const struct forgotten *f)
 static void wire_session_move(void *arg, const struct session_move *m)
 {
     gateway_move(((struct guildhall *)arg)->gateway, m);
+}
+
+static void wire_others_voice(void *arg, const struct voice_fact *fact)
+{
+    relay_heard(((struct guildhall *)arg)->relay, fact);
 }
 
 static void wire_fresh(void *arg, int64_t until)
@@ -78,7 +84,8 @@ static void wire_lost(void *arg)
 
 /* --- the beginning -------------------------------------------------------------------- */
 
-/* What callers would notice if it were not the same everywhere. */
+/* What callers would notice if it were not the same everywhere. Who carries voice has a name of
+ * its own. */
 static struct str settings_digest(const struct config *c, struct arena *arena)
 {
     unsigned char digest[16];
@@ -87,8 +94,9 @@ static struct str settings_digest(const struct config *c, struct arena *arena)
                    (long long)c->rate_limit_global, (long long)c->rate_limit_anonymous,
                    (long long)c->rate_limit_percent, c->voice_regions,
                    c->voice_vip_regions ? c->voice_vip_regions : "",
-                   c->voice_endpoint ? c->voice_endpoint : "", c->public_url ? c->public_url : "",
-                   c->everybody_is_premium, c->registration, c->gifs, c->privileged_intents);
+                   c->voice_endpoint && !c->voice_port ? c->voice_endpoint : "",
+                   c->public_url ? c->public_url : "", c->everybody_is_premium, c->registration,
+                   c->gifs, c->privileged_intents);
 
     crypto_generichash(digest, sizeof digest, (const unsigned char *)text.p, text.n, NULL, 0);
     return str_hex(arena, digest, sizeof digest);
@@ -108,6 +116,7 @@ enum err parts_open_cluster(struct guildhall *g, void (*announce)(void *arg, int
         .announce = announce,
         .move = wire_session_move,
         .forget = wire_others_forgot,
+        .voice = wire_others_voice,
         .fresh = wire_fresh,
         .sessions = wire_session_count,
         .lost = wire_lost,

@@ -72,7 +72,7 @@ enum err parts_start_server(struct guildhall *g, int port);
 
 enum err parts_start_relay(struct guildhall *g);
 /* Tells voice where the relay is reached, once the port is known. */
-void parts_announce_relay(struct guildhall *g);
+enum err parts_announce_relay(struct guildhall *g);
 
 /* --- other_servers.c --- */
 

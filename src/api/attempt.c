@@ -70,6 +70,14 @@ static enum err check_whole(const struct call *call)
     return answer ? ERR_ANSWER_TOO_LARGE : ERR_ENTITY_TOO_LARGE;
 }
 
+/* What other servers hear of it. */
+static struct frame call_frame(const struct call *call)
+{
+    return (struct frame){ .announced = call->announced,
+                           .forgotten = call->forgotten,
+                           .voices = call->voices };
+}
+
 enum err attempt_run(struct work *w, struct tx *tx)
 {
     struct life *l = container_of(w, struct life, call.work);
@@ -99,7 +107,7 @@ enum err attempt_run(struct work *w, struct tx *tx)
     if (!e)
         e = call->announce_error;
     if (!e && call->api->options.cluster && work_writes(w))
-        cluster_log(call->api->options.cluster, tx, call->announced, call->forgotten);
+        cluster_log(call->api->options.cluster, tx, call_frame(call));
     call->tx = NULL;
     return e;
 }
@@ -115,6 +123,17 @@ void api_forget(struct api *api, const struct forgotten *f)
         o->forgotten(o->forgotten_arg, f->account, f->one ? f->session : NULL, forgets);
 }
 
+/* Where there are no other servers. */
+static void call_tell(const struct call *call)
+{
+    const struct api_options *o = &call->api->options;
+
+    for (const struct noted_voice *v = call->voices; v && o->voice_moved; v = v->next)
+        o->voice_moved(o->voice_arg, &v->fact);
+    if (call->announced && o->announce)
+        o->announce(o->announce_arg, call->announced);
+}
+
 void call_committed(struct work *w)
 {
     struct life *l = container_of(w, struct life, call.work);
@@ -123,12 +142,10 @@ void call_committed(struct work *w)
 
     for (struct forgotten *f = call->forgotten; f; f = f->next)
         api_forget(call->api, f);
-    for (const struct noted_voice *v = call->voices; v && o->voice_moved; v = v->next)
-        o->voice_moved(o->voice_arg, &v->fact);
     if (o->cluster)
-        cluster_committed(o->cluster, w, call->announced, call->forgotten);
-    else if (call->announced && o->announce)
-        o->announce(o->announce_arg, call->announced);
+        cluster_committed(o->cluster, w, call_frame(call));
+    else
+        call_tell(call);
     if (call->job_due)
         jobs_expect(call->api->jobs, call->job_due);
     if (call->dropped)

@@ -89,12 +89,6 @@ struct life {
     enum err refused;          /* what it is answered with; OK: no refusal */
 };
 
-/* What carries voice is told after the commit. */
-struct noted_voice {
-    struct noted_voice *next;
-    struct voice_fact fact;
-};
-
 /* --- files.c --------------------------------------------------------------------------- */
 
 /* A blob that the call has written. */

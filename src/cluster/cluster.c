@@ -13,6 +13,19 @@ enum { READY_MS = 5000, START_MS = 10000 };
 
 /* --- frames --------------------------------------------------------------------------- */
 
+/* What carries voice knows of somebody's silence before people are told. A claim is a socket of
+ * the server that asked. */
+static void tell_voices(struct cluster *c, const struct frame *f)
+{
+    for (const struct noted_voice *v = f->voices; v; v = v->next) {
+        struct voice_fact fact = v->fact;
+
+        if (f->origin != c->identity)
+            fact.claim = 0;
+        c->options.voice(c->options.arg, &fact);
+    }
+}
+
 static void tell_frame(void *arg, int64_t position, const struct frame *f)
 {
     struct cluster *c = arg;
@@ -24,6 +37,7 @@ static void tell_frame(void *arg, int64_t position, const struct frame *f)
         atomic_store(&c->to_ack, position);
         tail_hurry(c); /* who revoked it waits for us */
     }
+    tell_voices(c, f);
     if (f->announced)
         c->options.announce(c->options.arg, position, f->announced);
     /* After what was before it: who gives a session away has told it all of that. */
@@ -31,11 +45,9 @@ static void tell_frame(void *arg, int64_t position, const struct frame *f)
         c->options.move(c->options.arg, f->move);
 }
 
-void cluster_log(struct cluster *c, struct tx *tx, struct announcement *announced,
-                 struct forgotten *forgotten)
+void cluster_log(struct cluster *c, struct tx *tx, struct frame f)
 {
-    struct frame f = { c->identity, announced, forgotten, NULL };
-
+    f.origin = c->identity;
     if (frame_is_needed(&f))
         tx_log(tx, frame_encode(&f, tx_arena(tx)));
 }
@@ -62,13 +74,11 @@ static void tell_fleeting(struct cluster *c, struct frame *f)
     c->options.announce(c->options.arg, 0, f->announced);
 }
 
-void cluster_committed(struct cluster *c, const struct work *w, struct announcement *announced,
-                       struct forgotten *forgotten)
+void cluster_committed(struct cluster *c, const struct work *w, struct frame f)
 {
-    struct frame f = { c->identity, announced, forgotten, NULL };
-
+    f.origin = c->identity;
     if (!w->position) {
-        if (announced)
+        if (f.announced)
             tell_fleeting(c, &f);
         return;
     }

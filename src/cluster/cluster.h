@@ -35,6 +35,8 @@ struct cluster_options {
     void (*announce)(void *arg, int64_t position, const struct announcement *list);
     void (*move)(void *arg, const struct session_move *m); /* of this server's sessions, or to it */
     void (*forget)(void *arg, const struct forgotten *f);
+    /* Before what is announced with it; without the claim where it is another server's. */
+    void (*voice)(void *arg, const struct voice_fact *fact);
     /* Until then (clock_mono) nothing is unknown here that was revoked elsewhere. */
     void (*fresh)(void *arg, int64_t until);
     uint64_t (*sessions)(void *arg); /* how many there are, for those who look */
@@ -51,11 +53,9 @@ void cluster_close(struct cluster *c); /* accepts NULL */
 
 /* In a transaction that is about to commit: what it tells others. Nothing when nobody has to
  * hear of it later. */
-void cluster_log(struct cluster *c, struct tx *tx, struct announcement *announced,
-                 struct forgotten *forgotten);
+void cluster_log(struct cluster *c, struct tx *tx, struct frame f);
 /* It has committed: tells it here, in its turn. From any thread. */
-void cluster_committed(struct cluster *c, const struct work *w, struct announcement *announced,
-                       struct forgotten *forgotten);
+void cluster_committed(struct cluster *c, const struct work *w, struct frame f);
 /* The same two for a session that moves. */
 void cluster_log_move(struct cluster *c, struct tx *tx, const struct session_move *m);
 void cluster_moved(struct cluster *c, const struct work *w, const struct session_move *m);

@@ -6,13 +6,14 @@
 #include "base/serial.h"
 #include "model/facts.h"
 
-enum { VERSION = 2, MAX_FRAME = 256 * 1024 * 1024, ONE = 1, OF_APPS = 2 };
+enum { VERSION = 3, MAX_FRAME = 256 * 1024 * 1024, ONE = 1, OF_APPS = 2 };
+enum { VOICE_SPEAKS = 1, VOICE_HEARS = 2, VOICE_FILMS = 4, VOICE_PRIORITY = 8 };
 
 static const char MAGIC[] = { 'G', 'H', 'L', VERSION };
 
 bool frame_is_needed(const struct frame *f)
 {
-    if (f->forgotten || f->move)
+    if (f->forgotten || f->move || f->voices)
         return true;
     for (const struct announcement *a = f->announced; a; a = a->next)
         if (!(event_info(a->event)->flags & EVENT_FLEETING))
@@ -69,27 +70,43 @@ static void put_move(struct buf *b, const struct session_move *m)
     serial_put_bytes(b, str_of(m->id));
 }
 
+static void put_voice(struct buf *b, const struct voice_fact *v)
+{
+    const uint64_t numbers[] = { v->guild_id, v->user_id, v->channel_id, v->room_id, v->claim };
+
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        serial_put(b, numbers[i]);
+    serial_put(b, (v->speaks ? VOICE_SPEAKS : 0) | (v->hears ? VOICE_HEARS : 0) |
+                      (v->films ? VOICE_FILMS : 0) | (v->priority ? VOICE_PRIORITY : 0));
+    buf_add(b, v->salt, sizeof v->salt);
+}
+
 struct str frame_encode(const struct frame *f, struct arena *arena)
 {
-    uint64_t announced = 0, forgotten = 0;
+    uint64_t announced = 0, forgotten = 0, voices = 0;
     struct buf b;
 
     for (const struct announcement *a = f->announced; a; a = a->next)
         announced++;
     for (const struct forgotten *o = f->forgotten; o; o = o->next)
         forgotten++;
+    for (const struct noted_voice *v = f->voices; v; v = v->next)
+        voices++;
     buf_init(&b, MAX_FRAME);
     buf_add(&b, MAGIC, sizeof MAGIC);
     serial_put(&b, f->origin);
     serial_put(&b, forgotten);
     serial_put(&b, announced);
     serial_put(&b, f->move != NULL);
+    serial_put(&b, voices);
     for (const struct forgotten *o = f->forgotten; o; o = o->next)
         put_forgotten(&b, o);
     for (const struct announcement *a = f->announced; a; a = a->next)
         put_announcement(&b, a);
     if (f->move)
         put_move(&b, f->move);
+    for (const struct noted_voice *v = f->voices; v; v = v->next)
+        put_voice(&b, &v->fact);
     return buf_take(&b, arena);
 }
 
@@ -193,6 +210,29 @@ static const struct session_move *get_move(struct frame_reader *r)
     return m;
 }
 
+static struct noted_voice *get_voice(struct frame_reader *r)
+{
+    struct noted_voice *v = arena_alloc(r->arena, sizeof *v);
+    struct voice_fact *f = &v->fact;
+
+    v->next = NULL;
+    *f = (struct voice_fact){ 0 };
+    f->guild_id = serial_get(&r->in);
+    f->user_id = serial_get(&r->in);
+    f->channel_id = serial_get(&r->in);
+    f->room_id = serial_get(&r->in);
+    f->claim = serial_get(&r->in);
+    uint64_t bits = serial_get(&r->in);
+    f->speaks = bits & VOICE_SPEAKS;
+    f->hears = bits & VOICE_HEARS;
+    f->films = bits & VOICE_FILMS;
+    f->priority = bits & VOICE_PRIORITY;
+    struct str salt = serial_get_raw(&r->in, sizeof f->salt);
+    if (salt.n)
+        memcpy(f->salt, salt.p, sizeof f->salt);
+    return v;
+}
+
 bool frame_decode(struct str bytes, struct arena *arena, struct frame *ret)
 {
     struct frame_reader r = { .in = { .rest = bytes }, .arena = arena };
@@ -204,6 +244,7 @@ bool frame_decode(struct str bytes, struct arena *arena, struct frame *ret)
     ret->origin = (uint32_t)serial_get(&r.in);
     uint64_t forgotten = serial_get(&r.in), announced = serial_get(&r.in);
     bool moves = serial_get(&r.in) != 0;
+    uint64_t voices = serial_get(&r.in);
     struct forgotten **f = &ret->forgotten;
     for (; forgotten && !r.in.bad; forgotten--, f = &(*f)->next)
         *f = get_forgotten(&r);
@@ -212,5 +253,15 @@ bool frame_decode(struct str bytes, struct arena *arena, struct frame *ret)
         *a = get_announcement(&r);
     if (moves)
         ret->move = get_move(&r);
+    struct noted_voice *last = NULL;
+    for (; voices && !r.in.bad; voices--) {
+        struct noted_voice *v = get_voice(&r);
+
+        if (last)
+            last->next = v;
+        else
+            ret->voices = v;
+        last = v;
+    }
     return !r.in.bad && !r.in.rest.n;
 }

@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "model/events.h"
+#include "model/voice_state.h"
 
 /* A credential that is no longer good. */
 struct forgotten {
@@ -32,6 +33,7 @@ struct frame {
     struct announcement *announced;
     struct forgotten *forgotten;
     const struct session_move *move; /* or NULL */
+    const struct noted_voice *voices;
 };
 
 /* Whether others have to hear of it at all: what only fleeting events would say is not kept. */

@@ -30,7 +30,8 @@ static const char ENTER[] =
     "clock_timestamp(), $4, 0, 0, $5, $6, $7) on conflict (node) do update set "
     "identity = excluded.identity, name = excluded.name, state = 1, seen_at = excluded.seen_at, "
     "begun_at = excluded.begun_at, ids_until = excluded.ids_until, position = 0, sessions = 0, "
-    "version = excluded.version, settings = excluded.settings, address = excluded.address";
+    "version = excluded.version, settings = excluded.settings, address = excluded.address, "
+    "voice = ''";
 static const char FIND_OTHER_SETTINGS[] =
     "select 1 from nodes where node <> $1 and state = 1 and settings <> $2 limit 1";
 

@@ -191,13 +191,24 @@ void regions_set_endpoint(const char *pattern)
     regions.endpoint = pattern;
 }
 
-struct str region_endpoint(struct arena *arena, struct str id)
+const char *regions_endpoint(void)
+{
+    return regions.endpoint;
+}
+
+struct str region_fill(struct arena *arena, struct str pattern, struct str id)
 {
     static const char mark[] = "{region}";
-    const char *at = regions.endpoint ? strstr(regions.endpoint, mark) : NULL;
+    const size_t n = sizeof mark - 1;
 
-    if (!regions.endpoint || !at)
-        return str_of(regions.endpoint);
-    return str_printf(arena, "%.*s%.*s%s", (int)(at - regions.endpoint), regions.endpoint,
-                      STR_FMT(id), at + sizeof mark - 1);
+    for (size_t at = 0; at + n <= pattern.n; at++)
+        if (memcmp(pattern.p + at, mark, n) == 0)
+            return str_printf(arena, "%.*s%.*s%.*s", (int)at, pattern.p, STR_FMT(id),
+                              STR_FMT(str_from(pattern, at + n)));
+    return pattern;
+}
+
+struct str region_endpoint(struct arena *arena, struct str id)
+{
+    return regions.endpoint ? region_fill(arena, str_of(regions.endpoint), id) : (struct str){ 0 };
 }

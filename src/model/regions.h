@@ -30,6 +30,9 @@ struct str region_optimal(struct str address, bool vip);
 /* Where voice of a region is: the operator's host and path, in which {region} stands for
  * the id. NULL: nowhere. It must outlive all else. */
 void regions_set_endpoint(const char *pattern);
+const char *regions_endpoint(void);
+/* Such a pattern with the id in its place. */
+struct str region_fill(struct arena *arena, struct str pattern, struct str id);
 /* p == NULL: nowhere. */
 struct str region_endpoint(struct arena *arena, struct str id);
 

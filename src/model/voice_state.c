@@ -82,6 +82,7 @@ struct voice_fact voice_fact_of(const struct voice_state *s)
                   s->request_to_speak_timestamp.given != GIVEN,
         .hears = !s->deaf && !s->self_deaf,
         .films = s->self_video && !s->suppress,
+        .priority = s->priority,
     };
 
     if (s->salt.n == sizeof f.salt)

@@ -18,7 +18,8 @@ struct voice_state {
     uint64_t session; /* for to_session */
     int64_t node, active_at;
     struct str region, salt;
-    bool live; /* a voice socket is open */
+    bool live;     /* a voice socket is open */
+    bool priority; /* has PRIORITY_SPEAKER in its channel */
 };
 
 /* What carries voice has to know of somebody, flat: a post may take it to another thread. */
@@ -30,7 +31,14 @@ struct voice_fact {
     unsigned char salt[VOICE_SALT]; /* another one: tokens and connections of before are void */
     bool speaks, hears;             /* may be heard, and may hear */
     bool films;                     /* its video may be seen */
-    void *claim; /* the connection that was found good with it (relay/relay.h), or NULL */
+    bool priority;                  /* may be heard over the others */
+    uint64_t claim; /* number of the connection that was found good with it, or 0: of the server
+                     * whose transaction it was (relay/relay.h) */
+};
+/* What a transaction says of people in voice, in its order. */
+struct noted_voice {
+    struct noted_voice *next;
+    struct voice_fact fact;
 };
 
 /* Where a voice connection goes. */

@@ -40,7 +40,7 @@ static void census_seat(const struct relay_seat *s, struct buf *out)
     census_text(&j, "address", census_address(s, address));
     census_text(&j, "mode", s->seal ? str_of(seal_name(s->seal)) : STR(""));
     census_number(&j, "version", (uint64_t)s->version);
-    census_number(&j, "speaking", s->speaks ? s->speaking : 0);
+    census_number(&j, "speaking", seat_speaking(s));
     census_number(&j, "packets", s->quality.packets);
     census_number(&j, "missing", s->quality.missing - s->quality.late);
     census_number(&j, "jitter_us", (uint64_t)s->quality.jitter_ns / 1000);

@@ -69,8 +69,9 @@ struct relay {
     struct relay_note *taken, *taken_last; /* from there by its thread, the oldest first */
     _Atomic bool woken;                    /* its thread is on the way to them */
     struct post wake;
-    pthread_mutex_t lock;   /* of strangers */
+    pthread_mutex_t lock;   /* of the two that follow */
     struct map strangers;   /* key of an address -> how many sockets without a name */
+    struct map claims;      /* by number: struct relay_claim, until it is known whether it is good */
     _Atomic uint64_t peers; /* numbers that were given out */
     _Atomic uint64_t sockets, seated, rooms, packets_in, packets_out, bytes_in, bytes_out, dropped,
         unsent, missing, late, jitter_ns, crypto_ns;
@@ -80,6 +81,11 @@ static inline struct loop *relay_loop(const struct relay *r)
 {
     return loops_at(r->own, 0);
 }
+
+/* Keeps a claim under its number. */
+void claim_keep(struct relay_claim *c);
+/* The claim of that number, which is the caller's now; NULL: it was answered already. */
+struct relay_claim *claim_take(struct relay *r, uint64_t number);
 
 /* --- notes: from sockets and commits to the relay's thread ----------------------------- */
 
@@ -228,9 +234,9 @@ struct relay_seat {
     unsigned char token[RELAY_TOKEN];
 
     /* what was announced */
-    bool speaks, hears, films; /* as the store says */
-    bool announced;            /* the others know the SSRC */
-    unsigned speaking;
+    bool speaks, hears, films, priority; /* as the store says */
+    bool announced;                      /* the others know the SSRC */
+    unsigned speaking;                   /* bits, as its client says */
     bool filmed; /* it said something about video */
     uint32_t video_ssrc;
     unsigned layer_count;
@@ -278,6 +284,9 @@ struct relay_seat *seats_by_ssrc(struct relay_seats *all, uint32_t ssrc);
 struct relay_seat *seats_by_address(struct relay_seats *all, const union media_address *a);
 /* Where its media comes from and goes to, from now on. */
 void seat_bind(struct relay_seat *s, const union media_address *a);
+/* What the others are shown of its speaking: none of it while it may not, and priority only with
+ * the right to. */
+unsigned seat_speaking(const struct relay_seat *s);
 /* It sends: the others have to know whose SSRC it is. */
 void seat_announce(struct relay_seat *s, unsigned speaking);
 void seat_end(struct relay_seat *s, enum relay_close code);

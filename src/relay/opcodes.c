@@ -100,10 +100,11 @@ static void handle_voice_identify(struct voice_peer *p, const void *d)
     c->channel_id = in->channel_id.value;
     c->relay = r;
     c->loop = p->hub->loop;
-    c->peer = p->number;
+    c->number = p->number;
     c->version = p->version;
     c->layer_count = voice_layers_read(in->video, &in->streams, c->layers);
     p->state = VOICE_ASKING;
+    claim_keep(c);
     r->options.source.identify(r->options.source.arg, c);
 }
 

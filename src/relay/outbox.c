@@ -260,7 +260,7 @@ struct relay_text *text_speaking(const struct relay_seat *about)
     buf_init(&out, SIZE_MAX);
     json_object(&j);
     json_name(&j, "speaking");
-    json_int(&j, about->speaks ? about->speaking : 0);
+    json_int(&j, seat_speaking(about));
     json_name(&j, "ssrc");
     json_int(&j, about->ssrc);
     json_name(&j, "user_id");

@@ -22,8 +22,6 @@ static void note_read(struct relay_note *n)
 {
     if (!n->relay->stopping)
         seats_take(n->relay->seats, n);
-    else if (n->kind == NOTE_FACT)
-        mem_free(n->fact.claim);
     mem_free(n);
 }
 
@@ -146,12 +144,43 @@ void relay_heard(struct relay *r, const struct voice_fact *fact)
     note_send(n);
 }
 
-void relay_refuse(struct relay_claim *c, enum relay_close code)
+/* --- claims --------------------------------------------------------------------------- */
+
+void claim_keep(struct relay_claim *c)
 {
     struct relay *r = c->relay;
 
-    letter_send(r, c->loop, c->peer, LETTER_CLOSE, code, NULL);
-    mem_free(c);
+    pthread_mutex_lock(&r->lock);
+    map_put(&r->claims, c->number, c);
+    pthread_mutex_unlock(&r->lock);
+}
+
+struct relay_claim *claim_take(struct relay *r, uint64_t number)
+{
+    pthread_mutex_lock(&r->lock);
+    struct relay_claim *c = map_get(&r->claims, number);
+    if (c)
+        map_remove(&r->claims, number);
+    pthread_mutex_unlock(&r->lock);
+    return c;
+}
+
+void relay_refuse(const struct relay_claim *c, enum relay_close code)
+{
+    struct relay_claim *mine = claim_take(c->relay, c->number);
+
+    if (mine)
+        letter_send(mine->relay, mine->loop, mine->number, LETTER_CLOSE, code, NULL);
+    mem_free(mine);
+}
+
+static void claims_clear(struct relay *r)
+{
+    size_t at = 0;
+
+    for (struct relay_claim *c; (c = map_next(&r->claims, &at));)
+        mem_free(c);
+    map_clear(&r->claims);
 }
 
 /* The last one counts, as with every client that repeats itself. */
@@ -275,6 +304,7 @@ enum err relay_start(struct loops *loops, const struct relay_options *options, s
         r->doors[v].relay = r;
     pthread_mutex_init(&r->lock, NULL);
     map_init(&r->strangers);
+    map_init(&r->claims);
     r->hubs = mem_new(loops_count(loops) * sizeof *r->hubs);
     for (unsigned i = 0; i < loops_count(loops); i++)
         loop_call(loops_at(loops, i), make_hub, r);
@@ -299,6 +329,7 @@ void relay_stop(struct relay *r)
     loops_stop(r->own);
     notes_read(r);
     map_clear(&r->strangers);
+    claims_clear(r);
     pthread_mutex_destroy(&r->lock);
     mem_free(r->hubs);
     mem_free(r);

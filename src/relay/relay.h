@@ -55,12 +55,12 @@ struct relay_claim {
     snowflake channel_id; /* 0: it does not say */
     char session_id[RELAY_SESSION_MAX];
     unsigned char token[RELAY_TOKEN];
+    uint64_t number; /* of its socket; the fact that it is good has it (voice_fact.claim) */
     enum relay_close refusal; /* for whoever judges it to note */
 
     /* the relay's own */
     struct relay *relay;
     struct loop *loop;
-    uint64_t peer;
     int version;
     unsigned layer_count;
     struct relay_layer layers[RELAY_LAYERS];
@@ -70,8 +70,9 @@ struct relay_claim {
 struct relay_source {
     void *arg;
     /* Whether the claim is good. If so the transaction that found it notes a fact with the
-     * claim (call_note_voice), which comes back by relay_heard; else relay_refuse. */
-    void (*identify)(void *arg, struct relay_claim *c);
+     * claim's number (call_note_voice), which comes back by relay_heard; else relay_refuse. The
+     * claim is the relay's: a copy of it does. */
+    void (*identify)(void *arg, const struct relay_claim *c);
     /* It has a socket now, or none any more. */
     void (*live)(void *arg, const struct relay_place *p, bool live);
     /* It was heard, not long ago. */
@@ -100,8 +101,8 @@ bool relay_upgrade(struct relay *r, const struct http_request *request,
 
 /* After a commit, in the order of commits, from any thread; r may be NULL. */
 void relay_heard(struct relay *r, const struct voice_fact *fact);
-/* On the claim's loop; the claim is gone afterwards. */
-void relay_refuse(struct relay_claim *c, enum relay_close code);
+/* Nothing, when a fact has said meanwhile that the claim is good. */
+void relay_refuse(const struct relay_claim *c, enum relay_close code);
 
 /* Everybody who is connected, a line of JSON each; not on the relay's thread. r may be NULL. */
 void relay_census(struct relay *r, struct buf *out);

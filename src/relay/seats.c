@@ -160,8 +160,9 @@ static struct relay_seat *seat_new(struct relay_seats *all, const struct relay_c
     s->speaks = f->speaks;
     s->hears = f->hears;
     s->films = f->films;
+    s->priority = f->priority;
     s->loop = c->loop;
-    s->peer = c->peer;
+    s->peer = c->number;
     s->version = c->version;
     s->layer_count = c->layer_count;
     memcpy(s->layers, c->layers, sizeof s->layers);
@@ -243,6 +244,15 @@ static bool same_salt(const struct relay_seat *s, const struct voice_fact *f)
 
 /* --- what the store says -------------------------------------------------------------- */
 
+enum { SPEAKING_VOICE = 1, SPEAKING_SHARE = 2, SPEAKING_PRIORITY = 4 };
+
+unsigned seat_speaking(const struct relay_seat *s)
+{
+    if (!s->speaks)
+        return 0;
+    return s->priority ? s->speaking : s->speaking & ~(unsigned)SPEAKING_PRIORITY;
+}
+
 static void tell_arrival(struct relay_seat *s)
 {
     outbox_ready(s);
@@ -252,9 +262,8 @@ static void tell_arrival(struct relay_seat *s)
 }
 
 /* A second socket with the same token takes the place of the first. */
-static void seats_admit(struct relay_seats *all, const struct voice_fact *f)
+static void seats_admit(struct relay_seats *all, const struct voice_fact *f, struct relay_claim *c)
 {
-    struct relay_claim *c = f->claim;
     struct relay_seat *before = seat_of_place(all, f->guild_id, f->user_id);
 
     if (before) {
@@ -271,10 +280,11 @@ static void seats_admit(struct relay_seats *all, const struct voice_fact *f)
 static void seats_hear(struct relay_seats *all, const struct voice_fact *f)
 {
     struct relay_seat *s = seat_of_place(all, f->guild_id, f->user_id);
-    bool spoke = s && s->speaks;
+    struct relay_claim *c = f->claim ? claim_take(all->relay, f->claim) : NULL;
+    unsigned shown = s ? seat_speaking(s) : 0;
 
-    if (f->claim) {
-        seats_admit(all, f);
+    if (c) {
+        seats_admit(all, f, c);
         return;
     }
     if (!s)
@@ -286,23 +296,23 @@ static void seats_hear(struct relay_seats *all, const struct voice_fact *f)
     s->speaks = f->speaks;
     s->hears = f->hears;
     s->films = f->films;
-    if (spoke != s->speaks && s->announced && s->speaking)
+    s->priority = f->priority;
+    if (s->announced && seat_speaking(s) != shown)
         tell_others(s, text_speaking(s));
 }
 
 /* --- what clients say ----------------------------------------------------------------- */
 
-enum { SPEAKING_VOICE = 1, SPEAKING_SHARE = 2 };
-
 void seat_announce(struct relay_seat *s, unsigned speaking)
 {
-    unsigned bits = speaking & (SPEAKING_VOICE | SPEAKING_SHARE);
+    unsigned bits = speaking & (SPEAKING_VOICE | SPEAKING_SHARE | SPEAKING_PRIORITY);
+    bool known = s->announced;
+    unsigned shown = seat_speaking(s);
 
-    if (s->announced && s->speaking == bits)
-        return;
     s->announced = true;
     s->speaking = bits;
-    tell_others(s, text_speaking(s));
+    if (!known || seat_speaking(s) != shown)
+        tell_others(s, text_speaking(s));
 }
 
 static void tell_one(struct relay_seat *s, struct relay_text *t)

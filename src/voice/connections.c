@@ -2,28 +2,13 @@
 #include "voice/internal.h"
 
 #include <sodium.h>
-#include <stdatomic.h>
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "model/regions.h"
 #include "platform/guilds/guilds.h"
+#include "voice/homes.h"
 #include "voice/state_rows.h"
 #include "voice/streams/streams.h"
-
-static _Atomic(const char *) relay_endpoint;
-
-void voice_set_relay(const char *endpoint)
-{
-    relay_endpoint = endpoint;
-}
-
-struct str voice_endpoint(struct arena *arena, struct str region)
-{
-    struct str named = region_endpoint(arena, region);
-
-    return named.p ? named : str_of(relay_endpoint);
-}
 
 /* --- who somebody is ------------------------------------------------------------------ */
 
@@ -61,15 +46,28 @@ static enum relay_close connection_judge(const struct relay_claim *c,
     return c->channel_id && c->channel_id != channel_id ? RELAY_NO_SESSION : 0;
 }
 
-/* The claim is the relay's again once its fact is told, which is after the commit. */
-static enum err connection_accept(struct call *call, struct relay_claim *c, struct voice_fact fact)
+static enum err connection_accept(struct call *call, const struct relay_claim *c,
+                                  struct voice_fact fact)
 {
-    fact.claim = c;
+    fact.claim = c->number;
     call_note_voice(call, &fact);
     return OK;
 }
 
-static enum err connection_of_state(struct call *call, struct relay_claim *c, struct voice_state *s)
+/* A client that was told of another server, or of this one before the room moved. */
+static enum err connection_refuse_elsewhere(struct call *call, snowflake room_id,
+                                            enum relay_close *ret)
+{
+    bool here;
+    enum err e = voice_home_is_here(call, room_id, &here);
+
+    *ret = e ? RELAY_UNKNOWN : here ? 0 : RELAY_NO_SERVER;
+    return e ? e : here ? OK : ERR_UNKNOWN_VOICE_STATE;
+}
+
+/* admits: it writes that the state has a socket now. */
+static enum err connection_of_state(struct call *call, struct relay_claim *c, struct voice_state *s,
+                                    bool admits)
 {
     unsigned char token[VOICE_TOKEN];
 
@@ -77,8 +75,11 @@ static enum err connection_of_state(struct call *call, struct relay_claim *c, st
     c->refusal = connection_judge(c, token, s->session_id, voice_channel(s));
     if (c->refusal)
         return ERR_UNKNOWN_VOICE_STATE;
+    enum err e = connection_refuse_elsewhere(call, voice_channel(s), &c->refusal);
+    if (e || !admits)
+        return e;
     s->live = true;
-    enum err e = voice_put(call->tx, s);
+    e = voice_put(call->tx, s);
     return e ? e : connection_accept(call, c, voice_fact_of(s));
 }
 
@@ -99,7 +100,7 @@ static enum err connection_find_part(struct tx *tx, const struct stream *s, snow
 
 /* Its row is written as it is, so that who ends the stream meanwhile is met. */
 static enum err connection_of_stream(struct call *call, struct relay_claim *c,
-                                     const struct stream *s)
+                                     const struct stream *s, bool admits)
 {
     struct stream_part part;
     unsigned char token[VOICE_TOKEN];
@@ -112,11 +113,14 @@ static enum err connection_of_stream(struct call *call, struct relay_claim *c,
     c->refusal = connection_judge(c, token, part.session_id, stream_rtc_channel(s));
     if (c->refusal)
         return ERR_UNKNOWN_STREAM;
+    e = connection_refuse_elsewhere(call, s->rtc_server_id, &c->refusal);
+    if (e || !admits)
+        return e;
     e = stream_part_put(call->tx, s->key.owner_id, &part);
     return e ? e : connection_accept(call, c, stream_fact(s, &part, true));
 }
 
-static enum err connection_identify(struct call *call)
+static enum err connection_try(struct call *call, bool admits)
 {
     struct relay_claim *c = call_passed(call, "relay_claim");
     struct voice_state state;
@@ -125,25 +129,42 @@ static enum err connection_identify(struct call *call)
 
     c->refusal = RELAY_UNKNOWN;
     if (!e)
-        return connection_of_state(call, c, &state);
+        return connection_of_state(call, c, &state, admits);
     if (e != ERR_UNKNOWN_VOICE_STATE)
         return e;
     e = stream_of_server(call->tx, c->server_id, &stream);
     if (!e)
-        return connection_of_stream(call, c, &stream);
+        return connection_of_stream(call, c, &stream, admits);
     return e == ERR_UNKNOWN_STREAM ? connection_refuse_unknown(call->tx, c, &c->refusal) : e;
+}
+
+static enum err connection_identify(struct call *call)
+{
+    return connection_try(call, true);
+}
+
+static enum err connection_look(struct call *call)
+{
+    return connection_try(call, false);
+}
+
+/* Whoever reaches the port may claim to be somebody: the writer is kept from those who are not. */
+static enum err connection_prepare(struct call *call)
+{
+    call->look = connection_look;
+    return OK;
 }
 
 static void connection_identified(struct call *call, enum err e, void *arg)
 {
-    struct relay_claim *c = arg;
+    const struct relay_claim *c = call_passed(call, "relay_claim");
 
-    (void)call;
+    (void)arg;
     if (e)
         relay_refuse(c, c->refusal ? c->refusal : RELAY_UNKNOWN);
 }
 
-static void source_identify(void *arg, struct relay_claim *c)
+static void source_identify(void *arg, const struct relay_claim *c)
 {
     struct api *api = arg;
 
@@ -154,11 +175,12 @@ static void source_identify(void *arg, struct relay_claim *c)
     errand_start(api, loop_current(),
                  &(struct errand){ .name = "voice_identify",
                                    .store = ROUTE_STORE_WRITE,
+                                   .decode = connection_prepare,
                                    .run = connection_identify,
                                    .done = connection_identified,
                                    .type = "relay_claim",
                                    .data = c,
-                                   .arg = c });
+                                   .size = sizeof *c });
 }
 
 /* --- what states say ------------------------------------------------------------------ */

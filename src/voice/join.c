@@ -211,19 +211,19 @@ static enum err join_apply(struct call *call, const struct session_order *o,
         e = voice_camera_fits(call->tx, in->channel.id, in->max_cameras, counted, &fits);
         s->self_video = fits;
     }
+    s->priority = in->guild_id && in->rights & PERMISSION(PRIORITY_SPEAKER);
     if (in->channel.type != CHANNEL_STAGE && in->guild_id)
         s->suppress = voice_suppressed(&in->channel, in->afk_channel_id, in->rights);
     s->active_at = clock_us();
     return e;
 }
 
-static void join_answer_session(struct call *call, struct session_order *o,
-                                const struct voice_state *s)
+static enum err join_answer_session(struct call *call, struct session_order *o,
+                                    const struct voice_state *s)
 {
     o->owed = o->quiet;
     o->told = !o->quiet;
-    if (o->told)
-        voice_send_server(call, s);
+    return o->told ? voice_send_server(call, s) : OK;
 }
 
 static enum err voice_join_channel(struct call *call, struct session_order *o,
@@ -247,8 +247,8 @@ static enum err voice_join_channel(struct call *call, struct session_order *o,
     if (e)
         return e;
     if (outcome != VOICE_CHANGES)
-        join_answer_session(call, o, &s);
-    if (!stays)
+        e = join_answer_session(call, o, &s);
+    if (!e && !stays)
         e = room_entered(call, &s);
     if (!e && was && outcome >= VOICE_TAKES_OVER)
         e = hook_voice_left(call, was);
@@ -290,6 +290,5 @@ enum err repeat_voice_server(struct call *call, struct session_order *o)
     if (!str_eq(s.session_id, o->session_id))
         return OK;
     o->told = true;
-    voice_send_server(call, &s);
-    return OK;
+    return voice_send_server(call, &s);
 }

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "voice/homes.h"
 #include "voice/lease.h"
 #include "voice/paces.h"
 
@@ -39,8 +40,9 @@ struct voice {
     struct loops *loops;
     struct deadlines **later; /* one a loop */
     struct lease *lease;
-    pthread_mutex_t lock; /* of what follows */
-    struct map lines;     /* session -> struct line */
+    struct home_watch *homes; /* NULL: there are no other servers */
+    pthread_mutex_t lock;     /* of what follows */
+    struct map lines;         /* session -> struct line */
     struct paces *paces;
 };
 
@@ -378,6 +380,19 @@ static void on_lease(void *arg)
     pthread_mutex_lock(&v->lock);
     paces_forget(v->paces);
     pthread_mutex_unlock(&v->lock);
+    home_watch_tick(v->homes);
+}
+
+enum err voice_open_rooms(struct voice *v, const char *endpoint)
+{
+    voice_set_relay(endpoint);
+    return v->homes ? home_watch_open(v->homes, endpoint) : OK;
+}
+
+void voice_give_up_rooms(struct voice *v)
+{
+    if (v && v->homes)
+        home_watch_close(v->homes);
 }
 
 enum err voice_start(struct api *api, struct loops *loops, struct voice **ret)
@@ -392,6 +407,8 @@ enum err voice_start(struct api *api, struct loops *loops, struct voice **ret)
     v->paces = paces_new(!api_options(api)->limits.off);
     for (unsigned i = 0; i < loops_count(loops); i++)
         loop_call(loops_at(loops, i), open_desk, v);
+    if (api_options(api)->cluster)
+        v->homes = home_watch_new(api, loops_at(loops, 0));
     *ret = v;
     return lease_begin(api, loops_at(loops, 0), on_lease, v, &v->lease);
 }
@@ -416,6 +433,7 @@ void voice_free(struct voice *v)
         line_free(l);
     map_clear(&v->lines);
     paces_free(v->paces);
+    home_watch_free(v->homes);
     pthread_mutex_destroy(&v->lock);
     mem_free(v->later);
     mem_free(v);

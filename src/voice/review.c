@@ -47,11 +47,14 @@ static enum err review_judge(struct call *call, struct review *r, struct voice_s
                         ? s->suppress
                         : voice_suppressed(&r->channel, r->guild.afk_channel_id.value, rights);
     bool video = s->self_video && rights & PERMISSION(STREAM);
-    if (suppress != s->suppress || video != s->self_video) {
+    bool priority = rights & PERMISSION(PRIORITY_SPEAKER);
+    bool shown = suppress != s->suppress || video != s->self_video;
+    if (shown || priority != s->priority) {
         s->suppress = suppress;
         s->self_video = video;
+        s->priority = priority;
         s->member = m;
-        e = voice_save(call, s, 0);
+        e = shown ? voice_save(call, s, 0) : voice_save_unseen(call, s);
     }
     return e ? e : hook_voice_judged(call, &(struct voice_rights){ s, rights });
 }

@@ -8,6 +8,7 @@
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
+#include "voice/homes.h"
 #include "voice/rooms.h"
 #include "voice/voice.h"
 
@@ -93,12 +94,10 @@ void voice_token(const struct api *api, const struct voice_state *s, unsigned ch
     auth_derive(api_options(api)->auth, "voice", s->user_id, s->salt, ret, VOICE_TOKEN);
 }
 
-void voice_send_server(struct call *call, const struct voice_state *s)
+/* endpoint.p == NULL: nowhere now. */
+static void state_tell_server(struct call *call, const struct voice_state *s, struct str endpoint)
 {
-    struct voice_server server = {
-        .guild_id = s->guild_id,
-        .endpoint = given_str(voice_endpoint(call->arena, s->region)),
-    };
+    struct voice_server server = { .guild_id = s->guild_id, .endpoint = given_str(endpoint) };
     unsigned char token[VOICE_TOKEN];
 
     if (!voice_guild(s))
@@ -109,6 +108,16 @@ void voice_send_server(struct call *call, const struct voice_state *s)
               &server);
 }
 
+enum err voice_send_server(struct call *call, const struct voice_state *s)
+{
+    struct str endpoint;
+    enum err e = voice_endpoint(call, voice_channel(s), s->region, &endpoint);
+
+    if (!e)
+        state_tell_server(call, s, endpoint);
+    return e;
+}
+
 /* --- changing ------------------------------------------------------------------------- */
 
 enum err voice_save(struct call *call, struct voice_state *s, snowflake from)
@@ -116,6 +125,15 @@ enum err voice_save(struct call *call, struct voice_state *s, snowflake from)
     enum err e = voice_put(call->tx, s);
 
     return e ? e : voice_announce(call, s, from);
+}
+
+enum err voice_save_unseen(struct call *call, const struct voice_state *s)
+{
+    enum err e = voice_put(call->tx, s);
+
+    if (!e)
+        note_change(call, s);
+    return e;
 }
 
 enum err voice_leave(struct call *call, const struct voice_state *s)
@@ -186,14 +204,16 @@ enum err voice_move(struct call *call, const struct voice_state *s, const struct
     moved.salt = voice_salt(call->arena);
     moved.live = moved.self_stream = false;
     moved.self_video = s->self_video && fits && rights & PERMISSION(STREAM);
+    moved.priority = rights & PERMISSION(PRIORITY_SPEAKER);
     moved.suppress = voice_suppressed(to, guild.afk_channel_id.value, rights);
     moved.request_to_speak_timestamp = (struct opt_int){ GIVEN_NULL, 0 };
     moved.active_at = clock_us();
     e = voice_save(call, &moved, from);
     if (e)
         return e;
-    voice_send_server(call, &moved);
-    e = room_entered(call, &moved);
+    e = voice_send_server(call, &moved);
+    if (!e)
+        e = room_entered(call, &moved);
     if (!e)
         e = hook_voice_left(call, s);
     return e ? e : voice_watch_idle(call, &moved);
@@ -216,7 +236,31 @@ enum err voice_migrate(struct call *call, snowflake channel_id, struct str regio
         if (e)
             return e;
         note_change(call, s);
-        voice_send_server(call, s);
+        e = voice_send_server(call, s);
+    }
+    return e;
+}
+
+enum err voice_resettle(struct call *call, snowflake channel_id, bool lost)
+{
+    struct str endpoint;
+    struct list states;
+    enum err e = voice_in_channel(call->tx, channel_id, &states);
+
+    for (size_t i = 0; !e && i < states.count; i++) {
+        struct voice_state *s = (struct voice_state *)states.items + i;
+
+        s->salt = voice_salt(call->arena);
+        s->live = false;
+        e = voice_put(call->tx, s);
+        if (!e)
+            e = voice_endpoint(call, channel_id, s->region, &endpoint);
+        if (e)
+            return e;
+        note_change(call, s);
+        if (lost && endpoint.p)
+            state_tell_server(call, s, (struct str){ 0 });
+        state_tell_server(call, s, endpoint);
     }
     return e;
 }

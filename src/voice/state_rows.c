@@ -7,7 +7,8 @@
 #define STATE_COLUMNS                                                                   \
     "v.guild_id, v.user_id, v.channel_id, v.session_id, v.session_number, v.node, "     \
     "v.region, v.salt, v.live, v.self_mute, v.self_deaf, v.self_video, v.self_stream, " \
-    "v.suppress, v.request_to_speak_at, v.connected_at, v.active_at, m.mute, m.deaf "
+    "v.suppress, v.request_to_speak_at, v.connected_at, v.active_at, m.mute, m.deaf, "  \
+    "v.priority "
 #define STATES                                                         \
     "select " STATE_COLUMNS "from voice_states v left join members m " \
     "on m.guild_id = v.guild_id and m.user_id = v.user_id "
@@ -36,6 +37,7 @@ static void read_state(const struct rows *r, void *ret)
         .active_at = row_int(r, 16),
         .mute = row_bool(r, 17),
         .deaf = row_bool(r, 18),
+        .priority = row_bool(r, 19),
     };
 }
 
@@ -139,15 +141,16 @@ enum err voice_room_region(struct tx *tx, const struct channel *c, struct str wa
 static const char PUT_STATE[] =
     "insert into voice_states (guild_id, user_id, channel_id, session_id, session_number, node, "
     "region, salt, live, self_mute, self_deaf, self_video, self_stream, suppress, "
-    "request_to_speak_at, connected_at, active_at) "
-    "values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) "
+    "request_to_speak_at, connected_at, active_at, priority) "
+    "values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) "
     "on conflict (guild_id, user_id) do update set channel_id = excluded.channel_id, "
     "session_id = excluded.session_id, session_number = excluded.session_number, "
     "node = excluded.node, region = excluded.region, salt = excluded.salt, "
     "live = excluded.live, self_mute = excluded.self_mute, self_deaf = excluded.self_deaf, "
     "self_video = excluded.self_video, self_stream = excluded.self_stream, "
     "suppress = excluded.suppress, request_to_speak_at = excluded.request_to_speak_at, "
-    "connected_at = excluded.connected_at, active_at = excluded.active_at";
+    "connected_at = excluded.connected_at, active_at = excluded.active_at, "
+    "priority = excluded.priority";
 
 enum err voice_put(struct tx *tx, const struct voice_state *s)
 {
@@ -157,7 +160,7 @@ enum err voice_put(struct tx *tx, const struct voice_state *s)
                         v_bytes(s->salt), v_int(s->live), v_int(s->self_mute), v_int(s->self_deaf),
                         v_int(s->self_video), v_int(s->self_stream), v_int(s->suppress),
                         v_opt_int(s->request_to_speak_timestamp), v_int(s->connected_at.value),
-                        v_int(s->active_at)),
+                        v_int(s->active_at), v_int(s->priority)),
                    NULL);
 }
 

@@ -5,6 +5,7 @@
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
+#include "voice/homes.h"
 #include "voice/stage_rules.h"
 
 struct own_state_patch {
@@ -241,5 +242,6 @@ const struct domain voice_domain = {
             .channel_moved = voice_follow_region,
             .channel_ending = voice_drop_channel,
             .recipient_leaving = voice_drop_recipient,
+            .voice_left = voice_home_left,
         },
 };

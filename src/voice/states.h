@@ -33,6 +33,8 @@ enum err voice_count(struct tx *tx, snowflake channel_id, int64_t *ret_people,
  * the member, which is loaded when it is not there. from: the channel of the guild that it
  * was in before, or 0. */
 enum err voice_save(struct call *call, struct voice_state *s, snowflake from);
+/* The same where nobody but what carries voice has to know. */
+enum err voice_save_unseen(struct call *call, const struct voice_state *s);
 /* Announces alone. */
 enum err voice_announce(struct call *call, const struct voice_state *s, snowflake from);
 
@@ -63,7 +65,7 @@ enum { VOICE_TOKEN = 16 };
 void voice_token(const struct api *api, const struct voice_state *s,
                  unsigned char ret[VOICE_TOKEN]);
 /* VOICE_SERVER_UPDATE to the session of the state. */
-void voice_send_server(struct call *call, const struct voice_state *s);
+enum err voice_send_server(struct call *call, const struct voice_state *s);
 
 /* --- what it hears of ----------------------------------------------------------------- */
 
@@ -73,6 +75,10 @@ enum err voice_drop_member(struct call *call, const struct member_leave *leave);
 enum err voice_drop_recipient(struct call *call, const struct recipient_change *c);
 enum err voice_drop_channel(struct call *call, const struct channel *c);
 enum err voice_drop_guild(struct call *call, snowflake guild_id);
+
+/* A channel is another server's now; lost: the one before is gone. Everybody there gets another
+ * token, and is told. */
+enum err voice_resettle(struct call *call, snowflake channel_id, bool lost);
 
 /* A channel is hosted elsewhere: everybody in it is told anew where their voice is. */
 enum err voice_migrate(struct call *call, snowflake channel_id, struct str region);

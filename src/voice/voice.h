@@ -32,11 +32,13 @@ void voice_free(struct voice *v);
 /* --- connections.c: what the relay asks ----------------------------------------------- */
 
 struct relay_source voice_relay_source(struct api *api);
-/* Where this server's own relay is reached, host and path; NULL: there is none. It counts
- * where the operator names no other. It must outlive all calls. */
+/* Where this server's own relay is reached, host and path; NULL: there is none. It must outlive
+ * all calls. */
 void voice_set_relay(const char *endpoint);
-/* Where the voice of a region is; p == NULL: nowhere. */
-struct str voice_endpoint(struct arena *arena, struct str region);
+/* The same where several servers share the database: from now on rooms may be here; or those that
+ * are go to other servers. Not on a loop: they wait. */
+enum err voice_open_rooms(struct voice *v, const char *endpoint);
+void voice_give_up_rooms(struct voice *v);
 
 /* For gateway_hooks; v may be NULL. False: the opcode does not take such data. */
 bool voice_command(struct voice *v, const struct gateway_caller *who, int op, struct str d);

@@ -58,9 +58,21 @@ static struct str make_frame(struct arena *a)
                                               .to = 0x80400002,
                                               .number = 0xfedcba9876543210,
                                               .id = "0123456789abcdef0123456789abcdef" };
-    struct frame f = {
-        .origin = 0x80200001, .announced = &first, .forgotten = &one, .move = &move
-    };
+    static const struct noted_voice left = { .fact = { .guild_id = 41, .user_id = 42 } };
+    struct noted_voice muted = { .fact = { .guild_id = 43,
+                                           .user_id = 44,
+                                           .channel_id = 45,
+                                           .room_id = 46,
+                                           .salt = { 1, [15] = 2 },
+                                           .hears = true,
+                                           .priority = true,
+                                           .claim = 47 } };
+    muted.next = (struct noted_voice *)(uintptr_t)&left;
+    struct frame f = { .origin = 0x80200001,
+                       .announced = &first,
+                       .forgotten = &one,
+                       .move = &move,
+                       .voices = &muted };
 
     return frame_encode(&f, a);
 }
@@ -101,6 +113,12 @@ static void a_frame_says_what_was_put_into_it(void **state)
     assert_null(n->facts);
     assert_str(n->payload, "{\"content\":\"hi\"}");
     assert_null(n->next);
+    const struct voice_fact *v = &f.voices->fact;
+    assert_true(v->guild_id == 43 && v->user_id == 44 && v->channel_id == 45 && v->room_id == 46);
+    assert_true(v->hears && v->priority && !v->speaks && !v->films && v->claim == 47);
+    assert_true(v->salt[0] == 1 && v->salt[15] == 2);
+    assert_true(f.voices->next->fact.user_id == 42 && !f.voices->next->fact.channel_id);
+    assert_null(f.voices->next->next);
     assert_int_equal(f.forgotten->account, 30);
     assert_true(f.forgotten->one && f.forgotten->session[7] == 8);
     assert_int_equal(f.forgotten->next->application, 31);

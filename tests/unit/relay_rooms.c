@@ -55,15 +55,16 @@ static void send_arrival(struct relay *r, struct loop *loop, snowflake user_id)
                                .user_id = user_id,
                                .relay = r,
                                .loop = loop,
-                               .peer = user_id,
+                               .number = user_id,
                                .version = VOICE_NUMBERED };
     memcpy(c->token, &user_id, sizeof user_id);
+    claim_keep(c);
     relay_heard(r, &(struct voice_fact){ .guild_id = GUILD,
                                          .user_id = user_id,
                                          .channel_id = ROOM,
                                          .room_id = ROOM,
                                          .speaks = true,
-                                         .claim = c });
+                                         .claim = user_id });
 }
 
 struct crowd_coming {

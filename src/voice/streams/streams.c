@@ -3,6 +3,7 @@
 
 #include "model/ids.h"
 #include "model/regions.h"
+#include "voice/homes.h"
 
 const char STREAM_USER_REQUESTED[] = "user_requested", STREAM_ENDED[] = "stream_ended",
            STREAM_FULL[] = "stream_full", STREAM_UNAUTHORIZED[] = "unauthorized",
@@ -129,20 +130,36 @@ static void note_part(struct call *call, const struct stream *s, const struct st
     call_note_voice(call, &fact);
 }
 
-/* Each who takes part has a token of its own, and other tokens are void. */
-static void send_server(struct call *call, const struct stream *s, const struct stream_part *p)
+/* endpoint.p == NULL: nowhere now. */
+static void part_tell_server(struct call *call, const struct stream *s, const struct stream_part *p,
+                             struct str endpoint)
 {
     struct stream_server server = {
         .stream_key = stream_key_write(call->arena, &s->key),
-        .endpoint = given_str(voice_endpoint(call->arena, s->region)),
+        .endpoint = given_str(endpoint),
         .guild_id = given_id(0),
     };
     unsigned char token[VOICE_TOKEN];
 
     stream_token(call->api, p, token);
     server.token = str_hex(call->arena, token, sizeof token);
-    note_part(call, s, p, true);
     call_emit(call, EVENT_STREAM_SERVER_UPDATE, to_session(p->session), &server_schema, &server);
+}
+
+/* Each who takes part has a token of its own, and other tokens are void. */
+static enum err send_server(struct call *call, const struct stream *s, const struct stream_part *p,
+                            bool lost)
+{
+    struct str endpoint;
+    enum err e = voice_endpoint(call, s->rtc_server_id, s->region, &endpoint);
+
+    if (e)
+        return e;
+    note_part(call, s, p, true);
+    if (lost && endpoint.p)
+        part_tell_server(call, s, p, (struct str){ 0 });
+    part_tell_server(call, s, p, endpoint);
+    return OK;
 }
 
 enum err stream_welcome(struct call *call, const struct stream *s, const struct stream_part *p)
@@ -154,11 +171,10 @@ enum err stream_welcome(struct call *call, const struct stream *s, const struct 
         return e;
     struct stream_shown out = stream_as_shown(call, s, &parts);
     call_emit(call, EVENT_STREAM_CREATE, to_session(p->session), &created_schema, &out);
-    send_server(call, s, p);
-    return OK;
+    return send_server(call, s, p, false);
 }
 
-enum err stream_migrate(struct call *call, const struct stream *s)
+enum err stream_resettle(struct call *call, const struct stream *s, bool lost)
 {
     struct list parts;
     enum err e = stream_parts(call->tx, s->key.owner_id, &parts);
@@ -169,9 +185,14 @@ enum err stream_migrate(struct call *call, const struct stream *s)
         p->salt = voice_salt(call->arena);
         e = stream_part_put(call->tx, s->key.owner_id, p);
         if (!e)
-            send_server(call, s, p);
+            e = send_server(call, s, p, lost);
     }
     return e;
+}
+
+enum err stream_migrate(struct call *call, const struct stream *s)
+{
+    return stream_resettle(call, s, false);
 }
 
 enum err stream_announce(struct call *call, const struct stream *s)
@@ -222,6 +243,8 @@ enum err stream_end(struct call *call, const struct stream *s, const char *owner
 
     if (!e)
         e = stream_remove(call->tx, s->key.owner_id);
+    if (!e)
+        e = voice_home_drop(call, s->rtc_server_id);
     if (e)
         return e;
     for (size_t i = 0; i < parts.count; i++) {

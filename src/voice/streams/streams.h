@@ -48,6 +48,8 @@ extern const char STREAM_USER_REQUESTED[], STREAM_ENDED[], STREAM_FULL[], STREAM
 enum err stream_welcome(struct call *call, const struct stream *s, const struct stream_part *p);
 /* STREAM_SERVER_UPDATE to everybody, with new tokens. */
 enum err stream_migrate(struct call *call, const struct stream *s);
+/* The same when it is another server's; lost: the one before is gone. */
+enum err stream_resettle(struct call *call, const struct stream *s, bool lost);
 /* STREAM_UPDATE to everybody who takes part. */
 enum err stream_announce(struct call *call, const struct stream *s);
 /* STREAM_DELETE to one session. */

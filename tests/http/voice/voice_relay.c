@@ -230,7 +230,7 @@ static void people_hear_who_comes_speaks_and_goes(struct world *w)
     expect(str_is(dom_at(m, "d.user_id")->text, h.ada->id));
     expect(strtoul(dom_at(m, "d.ssrc")->text.p, NULL, 10) == ada.ssrc);
     expect(str_is(dom_at(m, "d.speaking")->text, "1"));
-    /* Priority is nobody's yet; sound of a stream may be shared. */
+    /* Priority is not for everybody; sound of a stream may be shared. */
     gate_send(bob.gate, "{'op': 5, 'd': {'speaking': 6, 'delay': 0, 'ssrc': %u}}", ada.ssrc);
     m = phone_await(&ada, 5);
     expect(str_is(dom_at(m, "d.user_id")->text, h.bob->id));
@@ -252,6 +252,35 @@ static void people_hear_who_comes_speaks_and_goes(struct world *w)
     expect(str_is(dom_at(phone_await(&ada, 13), "d.user_id")->text, h.bob->id));
     phone_expect_none(&ada, 12);
     phone_hang_up(&ada);
+}
+
+static const char *speaking_of(struct phone *p)
+{
+    return str_dupz(world_arena(p->client->world), dom_at(phone_await(p, 5), "d.speaking")->text);
+}
+
+static void priority_is_for_who_has_the_right(struct world *w)
+{
+    struct hall h = world_hall(w);
+    struct phone ada = phone_call(&h, h.ada, h.voice, PHONE_AES),
+                 bob = phone_call(&h, h.bob, h.voice, PHONE_AES);
+    const char *allow = TEXT(w, "{'type': 1, 'allow': '%llu'}", BITS(PERMISSION(PRIORITY_SPEAKER))),
+               *deny = "{'type': 1, 'allow': '0'}";
+
+    /* The owner has all rights. */
+    gate_send(ada.gate, "{'op': 5, 'd': {'speaking': 5}}");
+    expect(strcmp(speaking_of(&bob), "5") == 0);
+    gate_send(bob.gate, "{'op': 5, 'd': {'speaking': 5}}");
+    expect(strcmp(speaking_of(&ada), "1") == 0);
+    /* The right comes and goes while it speaks, and nobody else is told of its state. */
+    expect_status(client_put(h.ada, allow, "/channels/%s/permissions/%s", h.voice, h.bob->id), 204);
+    expect(strcmp(speaking_of(&ada), "5") == 0);
+    expect_status(client_put(h.ada, deny, "/channels/%s/permissions/%s", h.voice, h.bob->id), 204);
+    expect(strcmp(speaking_of(&ada), "1") == 0);
+    gate_send(bob.gate, "{'op': 5, 'd': {'speaking': 4}}");
+    expect(strcmp(speaking_of(&ada), "0") == 0);
+    phone_hang_up(&ada);
+    phone_hang_up(&bob);
 }
 
 static void private_calls_are_named_by_their_channel(struct world *w)
@@ -421,6 +450,7 @@ const struct test voice_relay_tests[] = {
     TEST_WITH(heartbeats_are_answered_as_the_version_asks, with_relay),
     TEST_WITH(who_does_not_beat_is_closed, with_relay),
     TEST_WITH(people_hear_who_comes_speaks_and_goes, with_relay),
+    TEST_WITH(priority_is_for_who_has_the_right, with_relay),
     TEST_WITH(private_calls_are_named_by_their_channel, with_relay),
     TEST_WITH(who_comes_back_is_told_what_it_missed, with_relay),
     TEST_WITH(a_session_is_not_resumed, with_relay),

@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+"""carried - voice that several servers carry: a room is one's, and everybody finds it there."""
+
+import threading
+import time
+
+from phones import Phone, talk
+from ring import PATIENCE, Ring, expect
+from round import LONG
+from voice import place_of
+from cases import run_cases
+
+FLAGS = ("--voice-port", "0", "--shutdown-seconds", "2")
+
+
+class Room:
+    """Ada at the first server and Bob at the second, in one voice channel of the first."""
+
+    def __init__(self, executable):
+        self.ring = Ring(executable, flags=FLAGS)
+        self.ring.wait_ready()
+        self.guild, self.channel = place_of(self.ring.servers[1].port, self.ring.tokens[0])
+        self.ada, self.bob = (Phone(self.ring, 1 + i, t) for i, t in enumerate(self.ring.tokens))
+        self.servers = [p.join(self.guild, self.channel) for p in (self.ada, self.bob)]
+
+    def port(self, node):
+        return self.ring.servers[node].port
+
+    def connect(self):
+        for phone, server in zip((self.ada, self.bob), self.servers):
+            phone.connect(server, self.guild)
+
+
+def endpoint_of(port):
+    return f"127.0.0.1:{port}/voice"
+
+
+def people_of_two_servers_hear_each_other(executable):
+    room = Room(executable)
+    with room.ring:
+        for server in room.servers:
+            expect(server["endpoint"] == endpoint_of(room.port(1)), f"told {server['endpoint']}")
+        # Who comes to a server that does not have the room is sent away, whatever it knows.
+        room.bob.dial({**room.servers[1], "endpoint": endpoint_of(room.port(2))}, room.guild)
+        expect(room.bob.gate.wait_closed() == 4011, "the wrong server took it")
+        room.connect()
+        talk(room.ada, room.bob, "hello")
+        silence_is_told_from_server_to_server(room)
+        streams_have_a_home(room)
+
+
+def silence_is_told_from_server_to_server(room):
+    owner = room.ring.client(2, room.ring.tokens[0])
+    for mute, words in ((True, "unheard"), (False, "heard")):
+        status, _ = owner.call("PATCH", f"/guilds/{room.guild}/members/{room.bob.user}",
+                               {"mute": mute})
+        expect(status == 200, f"mute: {status}")
+        # What carries voice knows before the sessions of its server do.
+        room.ada.next("VOICE_STATE_UPDATE", lambda d: d["mute"] == mute)
+        room.bob.say(words)
+    expect(room.ada.hear() == "heard", "who is muted was heard")
+
+
+def streams_have_a_home(room):
+    key = f"guild:{room.guild}:{room.channel}:{room.bob.user}"
+    room.bob.ask(18, {"type": "guild", "guild_id": room.guild, "channel_id": room.channel})
+    created, server = room.bob.next("STREAM_CREATE"), room.bob.next("STREAM_SERVER_UPDATE")
+    expect(server["endpoint"] == endpoint_of(room.port(2)), "where the stream began")
+    room.ada.ask(20, {"stream_key": key})
+    server = room.ada.next("STREAM_SERVER_UPDATE")
+    expect(server["endpoint"] == endpoint_of(room.port(2)), "the viewer is sent elsewhere")
+    gate = room.ada.gate
+    room.ada.dial(server, created["rtc_server_id"])
+    room.ada.gate.wait(2)
+    room.ada.gate.close()
+    room.ada.gate = gate
+    room.bob.ask(19, {"stream_key": key})
+    room.ada.next("STREAM_DELETE")
+    expect(room.ring.sql("select count(*) from voice_homes") == "1", "the stream's home is left")
+
+
+def a_killed_server_leaves_its_rooms_to_another(executable):
+    room = Room(executable)
+    with room.ring:
+        room.connect()
+        talk(room.ada, room.bob, "before")
+        began = time.monotonic()
+        room.ring.servers[1].kill()
+        lost = room.bob.next("VOICE_SERVER_UPDATE")
+        found = room.bob.next("VOICE_SERVER_UPDATE")
+        expect(lost["endpoint"] is None, f"told {lost['endpoint']}")
+        expect(found["endpoint"] == endpoint_of(room.port(2)), f"told {found['endpoint']}")
+        room.bob.connect(found, room.guild)
+        ada = Phone(room.ring, 2, room.ring.tokens[0])
+        ada.connect(ada.join(room.guild, room.channel), room.guild)
+        talk(ada, room.bob, "after")
+        took = time.monotonic() - began
+        print(f"everybody was back after {took:.1f} s")
+        expect(not LONG or took < 10, "that took too long")
+
+
+def a_server_that_stops_gives_its_rooms_away(executable):
+    room = Room(executable)
+    with room.ring:
+        room.connect()
+        talk(room.ada, room.bob, "before")
+        stopper = threading.Thread(target=room.ring.servers[1].stop)
+        stopper.start()
+        found = room.bob.next("VOICE_SERVER_UPDATE")
+        expect(found["endpoint"] == endpoint_of(room.port(2)), f"told {found['endpoint']}")
+        expect(room.bob.gate.wait_closed() == 4014, "the old connection")
+        room.bob.connect(found, room.guild)
+        stopper.join(PATIENCE)
+        # The last one who leaves takes the room's home along.
+        room.bob.ask(4, {"guild_id": room.guild, "channel_id": None})
+        room.bob.next("VOICE_STATE_UPDATE",
+                      lambda d: d["user_id"] == room.bob.user and d["channel_id"] is None)
+        deadline = time.monotonic() + PATIENCE
+        while room.ring.sql("select count(*) from voice_homes") != "0":
+            expect(time.monotonic() < deadline, "the room's home is left")
+            time.sleep(0.1)
+
+
+def a_room_waits_for_a_server_that_carries_voice(executable):
+    with Ring(executable, nodes=1, flags=FLAGS) as ring:
+        ring.flags.clear()
+        ring.start(2)
+        ring.wait_ready()
+        guild, channel = place_of(ring.servers[2].port, ring.tokens[1])
+        bob = Phone(ring, 2, ring.tokens[1])
+        expect(bob.join(guild, channel)["endpoint"] == endpoint_of(ring.servers[1].port),
+               "the only one that carries voice was not found")
+        ring.servers[1].kill()
+        ring.flags[:] = FLAGS
+        ring.start(1)  # at once: its rooms are lost all the same
+        found = bob.next("VOICE_SERVER_UPDATE", lambda d: d["endpoint"])
+        expect(found["endpoint"] == endpoint_of(ring.servers[1].port), f"told {found['endpoint']}")
+        bob.connect(found, guild)
+
+
+if __name__ == "__main__":
+    run_cases("cluster/carried", [
+        people_of_two_servers_hear_each_other,
+        a_killed_server_leaves_its_rooms_to_another,
+        a_server_that_stops_gives_its_rooms_away,
+        a_room_waits_for_a_server_that_carries_voice,
+    ])
