@@ -5,8 +5,12 @@
  * Everybody is in this process: speakers send a packet of 160 bytes every 20 ms, each room has so
  * many of them and so many listeners, and all hear all others. "ours" is the relay with its thread;
  * "bare" is a thread that does the same recvmmsg, decryption, encryption and sendmmsg and knows
- * nothing else: no windows, limits, addresses that move, or news of who may speak. Prints JSON. */
+ * nothing else: no windows, limits, addresses that move, or news of who may speak. Prints JSON: of
+ * the packets that were lost, how many came to the relay faster than it read ("overrun"), were not
+ * taken by the kernel when it sent ("unsent"), or came to this program faster than it read
+ * ("missed"). */
 #include <errno.h>
+#include <linux/sock_diag.h>
 #include <malloc.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -56,6 +60,12 @@ struct bench {
     unsigned *delays; /* by microseconds */
     int bare;         /* its socket */
     _Atomic int64_t bare_cpu;
+    _Atomic uint64_t bare_unsent;
+};
+
+/* Where packets go missing. */
+struct bench_losses {
+    uint64_t overrun, unsent, missed;
 };
 
 static void bench_die(const char *what)
@@ -86,6 +96,16 @@ static int bench_socket(union media_address *ret)
     *ret = (union media_address){ 0 };
     getsockname(fd, &ret->any, &n);
     return fd;
+}
+
+/* Datagrams that a socket had no room for. */
+static uint64_t socket_drops(int fd)
+{
+    uint32_t info[SK_MEMINFO_VARS] = { 0 };
+    socklen_t n = sizeof info;
+
+    getsockopt(fd, SOL_SOCKET, SO_MEMINFO, info, &n);
+    return info[SK_MEMINFO_DROPS];
 }
 
 /* --- those who send ------------------------------------------------------------------- */
@@ -196,6 +216,7 @@ static void bare_flush(struct bench *b, struct bare_batch *m)
     for (unsigned at = 0; at < m->waiting;) {
         int sent = sendmmsg(b->bare, m->out + at, m->waiting - at, 0);
 
+        b->bare_unsent += sent <= 0;
         at += sent > 0 ? (unsigned)sent : 1;
     }
     m->waiting = 0;
@@ -403,12 +424,38 @@ static unsigned bench_percentile(const struct bench *b, double share)
     return us;
 }
 
+static struct bench_losses losses_until_now(const struct bench *b, const struct bench_relay *br)
+{
+    struct bench_losses l = { 0 };
+    struct relay_stats s;
+
+    for (int i = 0; i < SOCKETS; i++)
+        l.missed += socket_drops(b->fds[i]);
+    if (br->relay) {
+        relay_stats(br->relay, &s);
+        l.overrun = s.overruns;
+        l.unsent = s.unsent;
+    } else {
+        l.overrun = socket_drops(b->bare);
+        l.unsent = b->bare_unsent;
+    }
+    return l;
+}
+
+static void losses_print(const struct bench_losses *before, const struct bench_losses *after)
+{
+    printf("\"overrun\":%llu,\"unsent\":%llu,\"missed\":%llu,",
+           (unsigned long long)(after->overrun - before->overrun),
+           (unsigned long long)(after->unsent - before->unsent),
+           (unsigned long long)(after->missed - before->missed));
+}
+
 static void bench_print(const struct bench *b, int64_t cpu, int64_t took, size_t bytes)
 {
     uint64_t wanted = b->sent * (b->speakers + b->listeners - 1);
     double each = wanted ? (double)wanted : 1; /* nobody speaks */
 
-    printf("{\"in\":%llu,\"out\":%llu,\"lost\":%lld,\"cpu_ns\":%.1f,\"busy\":%.3f,\"p50_us\":%u,"
+    printf("\"in\":%llu,\"out\":%llu,\"lost\":%lld,\"cpu_ns\":%.1f,\"busy\":%.3f,\"p50_us\":%u,"
            "\"p99_us\":%u,\"bytes_each\":%zu}\n",
            (unsigned long long)b->sent, (unsigned long long)b->received,
            (long long)(wanted - b->received), (double)cpu / each, (double)cpu / (double)took,
@@ -418,7 +465,7 @@ static void bench_print(const struct bench *b, int64_t cpu, int64_t took, size_t
 int main(int argc, char **argv)
 {
     struct bench b = { 0 };
-    struct bench_relay br;
+    struct bench_relay br = { 0 };
     pthread_t listens, bare;
 
     if (argc != 6 || sodium_init() < 0)
@@ -445,12 +492,16 @@ int main(int argc, char **argv)
     memset(b.delays, 0, (SLOWEST_US + 1) * sizeof *b.delays);
     if (ours)
         loop_call(relay_loop(br.relay), relay_cpu, &br);
+    struct bench_losses before_all = losses_until_now(&b, &br);
     int64_t cpu = ours ? br.cpu : b.bare_cpu, began = clock_of(CLOCK_MONOTONIC);
     bench_talk(&b, atoi(argv[5]));
     int64_t took = clock_of(CLOCK_MONOTONIC) - began;
     usleep(500 * 1000);
     if (ours)
         loop_call(relay_loop(br.relay), relay_cpu, &br);
+    struct bench_losses after_all = losses_until_now(&b, &br);
+    printf("{");
+    losses_print(&before_all, &after_all);
     bench_print(&b, (ours ? br.cpu : b.bare_cpu) - cpu, took, bytes);
     return 0; /* the rest goes with the process */
 }

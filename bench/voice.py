@@ -131,7 +131,10 @@ class Voice:
             done = self.carry(bench, "ours", *shape, 5)
             bench.report.add(f"packets of {name} that were lost", done["lost"], "packets",
                              ("<=", 0), {"packets": done["out"], "busy": done["busy"],
-                                         "p99 ms": done["p99_us"] / 1e3})
+                                         "p99 ms": done["p99_us"] / 1e3,
+                                         "not read by the relay": done["overrun"],
+                                         "not taken by the kernel": done["unsent"],
+                                         "not read by the load": done["missed"]})
         each = self.carry(bench, "ours", 2000, 0, 5, 1)["bytes_each"]
         bench.report.add("an idle participant of a voice room", each, "bytes", ("<=", 8192), {})
 

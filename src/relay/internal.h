@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/links.h"
 #include "base/map.h"
+#include "relay/codecs.h"
 #include "relay/quality.h"
 #include "relay/relay.h"
 #include "relay/seal.h"
@@ -42,6 +43,7 @@ enum voice_op {
     VOICE_CLIENTS = 11,
     VOICE_VIDEO = 12,
     VOICE_CLIENT_GONE = 13,
+    VOICE_SESSION_UPDATE = 14,
     VOICE_WANTS = 15,
     VOICE_VERSION = 16,
     VOICE_OP_MAX = 63,
@@ -69,9 +71,9 @@ struct relay {
     struct relay_note *taken, *taken_last; /* from there by its thread, the oldest first */
     _Atomic bool woken;                    /* its thread is on the way to them */
     struct post wake;
-    pthread_mutex_t lock;   /* of the two that follow */
-    struct map strangers;   /* key of an address -> how many sockets without a name */
-    struct map claims;      /* by number: struct relay_claim, until it is known whether it is good */
+    pthread_mutex_t lock; /* of the two that follow */
+    struct map strangers; /* key of an address -> how many sockets without a name */
+    struct map claims;    /* by number: struct relay_claim, until it is known whether it is good */
     _Atomic uint64_t peers; /* numbers that were given out */
     _Atomic uint64_t sockets, seated, rooms, packets_in, packets_out, bytes_in, bytes_out, dropped,
         unsent, missing, late, jitter_ns, crypto_ns;
@@ -94,10 +96,17 @@ enum note_kind {
     NOTE_GONE, /* the socket is closed */
     NOTE_RESUME,
     NOTE_SELECT,
+    NOTE_CODECS,
     NOTE_SPEAKING,
     NOTE_VIDEO,
     NOTE_WANTS,
     NOTE_ACK,
+};
+
+/* What a client says of codecs. */
+struct codec_offer {
+    struct video_types types; /* that it sends video with */
+    struct video_codecs decodes;
 };
 
 /* What a client says of one of its layers. */
@@ -125,8 +134,9 @@ struct relay_note {
         } resume;
         struct {
             const struct seal_mode *mode;
-            struct video_types types; /* that it sends video with */
+            struct codec_offer offer;
         } select;
+        struct codec_offer offer; /* CODECS */
         unsigned speaking;
         struct {
             int64_t ssrc;
@@ -213,15 +223,16 @@ union media_address {
     struct sockaddr_in6 in6;
 };
 
-struct kept_message {
-    struct relay_text *text;
-    uint16_t seq;
-};
-
 /* What a sender has sent in a second. */
 struct media_window {
     int64_t since_ms;
     unsigned packets, bytes, foreign;
+};
+
+/* What was asked in a second that anybody may ask. */
+struct question_window {
+    int64_t since_ms;
+    unsigned count;
 };
 
 struct relay_seat {
@@ -237,11 +248,12 @@ struct relay_seat {
     bool speaks, hears, films, priority; /* as the store says */
     bool announced;                      /* the others know the SSRC */
     unsigned speaking;                   /* bits, as its client says */
-    bool filmed; /* it said something about video */
+    bool filmed;                         /* it said something about video */
     uint32_t video_ssrc;
     unsigned layer_count;
     struct relay_layer layers[RELAY_LAYERS];
-    struct video_types types;  /* that it sends video with */
+    struct codec_offer offer;
+    bool described;            /* it was told its key */
     struct video_wants *wants; /* NULL: it has not asked for any video */
     struct str streams;        /* as it described them: a JSON list */
 
@@ -255,21 +267,26 @@ struct relay_seat {
     union media_address found;   /* where it asked from */
     union media_address address; /* where media goes */
     struct media_window window, video_window;
-    struct media_quality quality; /* of its audio */
-    int64_t active_ms;            /* when it was last said to be active */
+    struct question_window questions; /* where it is, and pings */
+    struct question_window wishes;    /* of those who watch it */
+    struct media_quality quality;     /* of its audio */
+    int64_t active_ms;                /* when it was last said to be active */
 
     /* its socket */
     struct loop *loop;
     uint64_t peer; /* 0: none now */
     int version;
     uint16_t seq;
-    struct kept_message *kept; /* a ring */
+    /* What it may have missed, a ring that ends with the message of number seq. NULL stands for
+     * a list of those who are there, which is made anew. */
+    struct relay_text **kept;
     unsigned kept_first, kept_count, kept_cap;
     struct deadline away;
 };
 
 struct relay_room {
     snowflake id; /* of the channel, or of the stream's server */
+    enum video_codec codec;
     struct relay_seat **seats;
     size_t count, cap;
 };
@@ -295,6 +312,10 @@ void tell_others(const struct relay_seat *s, struct relay_text *t);
 
 /* --- video_seats.c: video in rooms, on the relay's thread -------------------------------- */
 
+/* What it can do; the room may use another codec then. */
+void seat_offers(struct relay_seat *s, const struct codec_offer *offer);
+/* Somebody came or went who has a say in it; those who have are told, but one. */
+void room_choose_codec(struct relay_room *room, const struct relay_seat *except);
 /* What it shows, and what it wants to see. */
 void seat_video(struct relay_seat *s, const struct relay_note *n);
 void seat_wants(struct relay_seat *s, const struct video_wants *wants);
@@ -324,6 +345,7 @@ struct relay_text *text_speaking(const struct relay_seat *about);
 struct relay_text *text_video(const struct relay_seat *about);
 struct relay_text *text_gone(const struct relay_seat *about);
 struct relay_text *text_wanted(void);
+struct relay_text *text_codec(enum video_codec codec);
 struct relay_text *text_client(const struct relay_seat *about);
 
 /* --- media.c: datagrams, on the relay's thread ------------------------------------------ */
@@ -331,10 +353,9 @@ struct relay_text *text_client(const struct relay_seat *about);
 /* Opens the socket; its port goes to r->port. */
 enum err media_open(struct relay *r, struct media_socket **ret);
 void media_close(struct media_socket *m);
+/* Datagrams that came faster than they were read, as the kernel counts them. From any thread. */
+uint64_t media_overruns(const struct media_socket *m);
 /* All notes are read: on with what was received before them. Accepts NULL. */
 void media_resume(struct media_socket *m);
-
-/* Whether what somebody sends is to be passed on: packets and bytes a second. */
-bool media_window_takes(struct media_window *w, int64_t now_ms, size_t bytes);
 
 #endif

@@ -6,6 +6,8 @@
 #include "relay/internal.h"
 
 #include <errno.h>
+#include <linux/sock_diag.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -27,8 +29,13 @@ enum {
     WINDOW_VIDEO_PACKETS = 4000, /* all layers of a camera or a screen */
     WINDOW_VIDEO_BYTES = 4 * 1024 * 1024,
     WINDOW_FOREIGN = 50, /* packets from elsewhere that are looked into */
+    WINDOW_QUESTIONS = 20,
+    WINDOW_WISHES = 200, /* of all who watch somebody */
+    FLUSH_MS = 2,        /* to wait for room in the kernel */
     ACTIVE_MS = 20 * 1000,
-    SAMPLE = 64, /* of so many packets one is timed */
+    SAMPLE = 64,            /* of so many packets one is timed */
+    WORN_COUNTERS = 1024,   /* that are left when a client has to begin anew */
+    WORN_HEADERS = 1 << 26, /* with frames of 20 ms number and time come again together then */
 };
 
 struct media_socket {
@@ -46,8 +53,9 @@ struct media_socket {
     unsigned char out_data[BATCH_OUT][SEAL_MAX];
     struct rtp_plain plain; /* the packet that is passed on */
     unsigned char control[PACKET_MAX];
-    unsigned sample; /* 0: what is encrypted for this packet is timed */
-    int received;    /* datagrams in there that wait for notes; as recvmmsg says */
+    unsigned sample;   /* 0: what is encrypted for this packet is timed */
+    int received;      /* datagrams in there that wait for notes; as recvmmsg says */
+    int64_t waited_ns; /* for the kernel, in this turn */
 };
 
 /* Others only read what this thread counts, so no bus has to be locked for it. */
@@ -73,26 +81,43 @@ static bool same_address(const union media_address *a, const union media_address
 
 /* --- out ------------------------------------------------------------------------------ */
 
-/* What the kernel does not take now is lost, as on any other hop. */
+/* A packet to a thousand people is more than the kernel takes at once where its buffers are small,
+ * and a moment later it takes the rest. What it takes to wait is a turn's: when that is used up,
+ * packets are lost, as on any other hop. */
+static bool media_wait(struct media_socket *m)
+{
+    struct pollfd p = { .fd = m->fd, .events = POLLOUT };
+    int64_t begin = clock_mono();
+
+    if (m->waited_ns >= FLUSH_MS * INT64_C(1000000))
+        return false;
+    poll(&p, 1, FLUSH_MS);
+    m->waited_ns += clock_mono() - begin;
+    return p.revents & POLLOUT;
+}
+
+/* How many of those that wait have left, or cannot. */
+static unsigned media_write(struct media_socket *m, unsigned at)
+{
+    int sent = sendmmsg(m->fd, m->out + at, m->waiting - at, 0);
+
+    if (sent > 0)
+        return (unsigned)sent;
+    if (errno == EINTR)
+        return 0;
+    bool full = errno == EAGAIN || errno == ENOBUFS;
+    if (full && media_wait(m))
+        return 0;
+    /* One that cannot be sent to (no route) does not hold up the others. */
+    unsigned lost = full ? m->waiting - at : 1;
+    media_tally(&m->relay->unsent, lost);
+    return lost;
+}
+
 static void media_flush(struct media_socket *m)
 {
-    unsigned at = 0;
-
-    while (at < m->waiting) {
-        int sent = sendmmsg(m->fd, m->out + at, m->waiting - at, 0);
-
-        if (sent < 0 && errno == EINTR)
-            continue;
-        if (sent <= 0) {
-            /* One that cannot be sent to (no route) does not hold up the others. */
-            bool full = errno == EAGAIN || errno == ENOBUFS;
-
-            media_tally(&m->relay->unsent, full ? m->waiting - at : 1);
-            at = full ? m->waiting : at + 1;
-            continue;
-        }
-        at += (unsigned)sent;
-    }
+    for (unsigned at = 0; at < m->waiting;)
+        at += media_write(m, at);
     m->waiting = 0;
 }
 
@@ -129,9 +154,14 @@ static bool window_has(struct media_window *w, int64_t now_ms, unsigned packets,
     return w->packets < packets && w->bytes < bytes;
 }
 
-static bool window_open(struct media_window *w, int64_t now_ms)
+static bool audio_window_has(struct relay_seat *s, int64_t now_ms)
 {
-    return window_has(w, now_ms, WINDOW_PACKETS, WINDOW_BYTES);
+    return window_has(&s->window, now_ms, WINDOW_PACKETS, WINDOW_BYTES);
+}
+
+static bool video_window_has(struct relay_seat *s, int64_t now_ms)
+{
+    return window_has(&s->video_window, now_ms, WINDOW_VIDEO_PACKETS, WINDOW_VIDEO_BYTES);
 }
 
 static void window_count(struct media_window *w, size_t bytes)
@@ -140,12 +170,13 @@ static void window_count(struct media_window *w, size_t bytes)
     w->bytes += (unsigned)bytes;
 }
 
-bool media_window_takes(struct media_window *w, int64_t now_ms, size_t bytes)
+/* Anybody may ask with the number or the address of somebody else, so this is no part of what its
+ * owner may send. */
+static bool questions_take(struct question_window *w, int64_t now_ms, unsigned most)
 {
-    if (!window_open(w, now_ms))
-        return false;
-    window_count(w, bytes);
-    return true;
+    if (now_ms - w->since_ms >= WINDOW_MS)
+        *w = (struct question_window){ .since_ms = now_ms };
+    return w->count++ < most;
 }
 
 static int64_t media_now_ms(void)
@@ -154,7 +185,8 @@ static int64_t media_now_ms(void)
 }
 
 /* Until a client has selected its protocol nobody else knows its SSRC, so who asks with it
- * is the client. From then on only what is authentic moves its address. */
+ * is the client. From then on everybody is answered, and only what is authentic moves its
+ * address: it may select again, and must not be sent to where somebody else asked from. */
 static void media_discover(struct media_socket *m, struct relay_seat *s,
                            const union media_address *from)
 {
@@ -164,10 +196,12 @@ static void media_discover(struct media_socket *m, struct relay_seat *s,
     unsigned port =
         ntohs(from->any.sa_family == AF_INET6 ? from->in6.sin6_port : from->in.sin_port);
 
-    if (!media_window_takes(&s->window, media_now_ms(), PACKET_DISCOVERY))
+    if (!questions_take(&s->questions, media_now_ms(), WINDOW_QUESTIONS))
         return;
-    s->found = *from;
-    s->has_found = true;
+    if (!s->seal) {
+        s->found = *from;
+        s->has_found = true;
+    }
     packet_write_address(s->ssrc, shown, port, media_room(m));
     media_push(m, from, PACKET_DISCOVERY);
 }
@@ -176,7 +210,7 @@ static void media_ping(struct media_socket *m, struct str ping, const union medi
 {
     struct relay_seat *s = seats_by_address(m->relay->seats, from);
 
-    if (!s || !media_window_takes(&s->window, media_now_ms(), PACKET_PING))
+    if (!s || !questions_take(&s->questions, media_now_ms(), WINDOW_QUESTIONS))
         return;
     packet_write_pong(ping, media_room(m));
     media_push(m, from, PACKET_PING);
@@ -314,8 +348,7 @@ static bool media_may_look(struct relay_seat *s, bool audio, const union media_a
 {
     struct media_window *w = audio ? &s->window : &s->video_window;
 
-    if (!window_has(w, now_ms, audio ? WINDOW_PACKETS : WINDOW_VIDEO_PACKETS,
-                    audio ? WINDOW_BYTES : WINDOW_VIDEO_BYTES))
+    if (!(audio ? audio_window_has(s, now_ms) : video_window_has(s, now_ms)))
         return false;
     if (s->has_address && same_address(&s->address, from))
         return true;
@@ -351,6 +384,14 @@ static bool media_video(struct media_socket *m, const struct relay_seat *s,
     return true;
 }
 
+/* The nonces of its key, or what makes its headers different from each other, are about to come to
+ * an end: its client begins anew, with another key and other SSRCs. */
+static bool seat_is_worn(const struct relay_seat *s)
+{
+    return (s->counters.begun && s->counters.highest >= SEAL_OURS - WORN_COUNTERS) ||
+           (s->highest.begun && rtp_age(&s->highest) >= WORN_HEADERS);
+}
+
 static void media_rtp(struct media_socket *m, struct relay_seat *s, struct str datagram,
                       const union media_address *from)
 {
@@ -369,6 +410,8 @@ static void media_rtp(struct media_socket *m, struct relay_seat *s, struct str d
     media_follow(s, newest, from);
     if (!(audio ? media_audio(m, s, &p, fresh, now_ms) : media_video(m, s, &p)))
         media_drop(m);
+    if (seat_is_worn(s))
+        seat_end(s, RELAY_NO_SESSION);
 }
 
 /* --- control packets ------------------------------------------------------------------ */
@@ -395,36 +438,41 @@ static void control_answer(struct media_socket *m, const struct relay_seat *from
     struct relay_seat *to = seats_by_ssrc(m->relay->seats, part->about);
 
     if (to && to != from && to->room == from->room && to->films && to->seal && to->has_address &&
-        !seal_uses_header(to->seal))
+        !seal_uses_header(to->seal) && seat_watches(from, to, to->ssrc) &&
+        questions_take(&to->wishes, media_now_ms(), WINDOW_WISHES))
         media_send(m, to, seal_write_control(to->seal, part->bytes, media_room(m)));
 }
 
 static void media_control(struct media_socket *m, struct relay_seat *s, struct str datagram,
                           const union media_address *from)
 {
+    int64_t now_ms = media_now_ms();
     struct rtcp_part part;
     uint32_t counter;
     size_t n;
 
-    if (!s->seal || !media_may_look(s, false, from, media_now_ms()) ||
+    if (!s->seal || !media_may_look(s, false, from, now_ms) ||
         !seal_control_counter(s->seal, datagram, &counter) ||
         !window_is_new(&s->counters, counter) ||
         !seal_open_control(s->seal, datagram, m->control, &n)) {
         media_drop(m);
         return;
     }
-    window_count(&s->video_window, datagram.n);
+    s->video_window.bytes += (unsigned)datagram.n;
     media_follow(s, !s->counters.begun || counter > s->counters.highest, from);
     window_add(&s->counters, counter);
     struct str rest = str_slice((const char *)m->control, n);
     for (int i = 0; i < RTCP_MAX_PARTS && rtcp_next(&rest, &part); i++) {
-        if (part.sender / SSRC_BLOCK != s->ssrc / SSRC_BLOCK)
+        if (part.sender / SSRC_BLOCK != s->ssrc / SSRC_BLOCK || !video_window_has(s, now_ms))
             continue;
+        window_count(&s->video_window, 0); /* each of them leaves as a packet of its own */
         if (part.announces)
             control_announce(m, s, &part);
         else if (part.about)
             control_answer(m, s, &part);
     }
+    if (seat_is_worn(s))
+        seat_end(s, RELAY_NO_SESSION);
 }
 
 static void media_take(struct media_socket *m, struct str datagram, const union media_address *from)
@@ -480,8 +528,10 @@ static void media_take_received(struct media_socket *m)
 
 void media_resume(struct media_socket *m)
 {
-    if (m && m->received > 0)
-        media_take_received(m);
+    if (!m || m->received <= 0)
+        return;
+    m->waited_ns = 0;
+    media_take_received(m);
 }
 
 /* What was received waits while there are notes: who may speak is in them. */
@@ -494,6 +544,7 @@ static void media_readable(uv_poll_t *poll, int status, int events)
     (void)status;
     (void)events;
     loop_part("voice_media");
+    m->waited_ns = 0;
     do {
         if (m->received <= 0)
             m->received = media_receive(m);
@@ -551,6 +602,15 @@ static int media_bound_port(int fd)
     if (getsockname(fd, &a.any, &n) != 0)
         return 0;
     return ntohs(a.any.sa_family == AF_INET6 ? a.in6.sin6_port : a.in.sin_port);
+}
+
+uint64_t media_overruns(const struct media_socket *m)
+{
+    uint32_t info[SK_MEMINFO_VARS] = { 0 };
+    socklen_t n = sizeof info;
+
+    getsockopt(m->fd, SOL_SOCKET, SO_MEMINFO, info, &n);
+    return info[SK_MEMINFO_DROPS];
 }
 
 enum err media_open(struct relay *r, struct media_socket **ret)

@@ -170,7 +170,7 @@ static void handle_voice_select(struct voice_peer *p, const void *d)
     }
     struct relay_note *n = voice_peer_note(p, NOTE_SELECT, 0);
     n->select.mode = mode;
-    n->select.types = voice_codecs_read(&in->codecs);
+    n->select.offer = voice_codecs_read(&in->codecs);
     note_send(n);
 }
 
@@ -288,6 +288,8 @@ const struct voice_op_row voice_op_rows[] = {
     { VOICE_SPEAKING, "voice_speaking", false, &type_speaking, handle_voice_speaking, NULL },
     { VOICE_HEARTBEAT, "voice_heartbeat", false, NULL, NULL, handle_voice_heartbeat },
     { VOICE_VIDEO, "voice_video", false, &type_voice_video, handle_voice_video, NULL },
+    { VOICE_SESSION_UPDATE, "voice_session", false, &type_voice_session, handle_voice_session,
+      NULL },
     { VOICE_WANTS, "voice_wants", false, &type_voice_wants, handle_voice_wants, NULL },
     { VOICE_VERSION, "voice_version", false, NULL, NULL, voice_version_asked },
     { 0 },

@@ -39,17 +39,63 @@ void relay_text_write(const struct relay_text *t, unsigned seq, struct buf *out)
     buf_add_char(out, '}');
 }
 
+static struct relay_text *text_finish(enum voice_op op, struct buf *d)
+{
+    struct relay_text *t = relay_text_new(op, buf_str(d));
+
+    buf_clear(d);
+    return t;
+}
+
+static struct relay_text *text_clients(struct relay_seat *const *seats, size_t count,
+                                       const struct relay_seat *except)
+{
+    struct buf out;
+    struct json j = json_to(&out);
+
+    buf_init(&out, SIZE_MAX);
+    json_object(&j);
+    json_name(&j, "user_ids");
+    json_array(&j);
+    for (size_t i = 0; i < count; i++)
+        if (seats[i] != except)
+            json_id(&j, seats[i]->place.user_id);
+    json_array_end(&j);
+    json_object_end(&j);
+    return text_finish(VOICE_CLIENTS, &out);
+}
+
+enum { CLIENTS_AT_ONCE = 1000 }; /* of a room: more would be a message of too many bytes */
+
+/* Those who are there besides it, or the next thousand of them. */
+static struct relay_text *text_present(const struct relay_seat *s, size_t list)
+{
+    const struct relay_room *room = s->room;
+    size_t from = list * CLIENTS_AT_ONCE, left = from < room->count ? room->count - from : 0;
+
+    return text_clients(room->seats + (left ? from : 0),
+                        left < CLIENTS_AT_ONCE ? left : CLIENTS_AT_ONCE, s);
+}
+
 /* --- numbers -------------------------------------------------------------------------- */
 
-static struct kept_message *outbox_at(const struct relay_seat *s, unsigned i)
+static struct relay_text **outbox_at(const struct relay_seat *s, unsigned i)
 {
     return &s->kept[(s->kept_first + i) % s->kept_cap];
+}
+
+/* Clients take 0 for none, so numbers go from 65,535 to 1. */
+static uint16_t outbox_number(const struct relay_seat *s, unsigned i)
+{
+    unsigned back = s->kept_count - 1 - i;
+
+    return (uint16_t)((s->seq - 1 + UINT16_MAX - back) % UINT16_MAX + 1);
 }
 
 /* Who has missed nothing holds nothing. */
 static void outbox_drop_first(struct relay_seat *s)
 {
-    relay_text_unref(outbox_at(s, 0)->text);
+    relay_text_unref(*outbox_at(s, 0));
     s->kept_first = (s->kept_first + 1) % s->kept_cap;
     if (--s->kept_count)
         return;
@@ -67,7 +113,7 @@ void outbox_clear(struct relay_seat *s)
 static void outbox_grow(struct relay_seat *s)
 {
     unsigned cap = s->kept_cap ? 2 * s->kept_cap : 4;
-    struct kept_message *larger = mem_new(cap * sizeof *larger);
+    struct relay_text **larger = mem_new(cap * sizeof *larger);
 
     for (unsigned i = 0; i < s->kept_count; i++)
         larger[i] = *outbox_at(s, i);
@@ -77,13 +123,14 @@ static void outbox_grow(struct relay_seat *s)
     s->kept_cap = cap;
 }
 
+/* t NULL: a list. */
 static void outbox_keep(struct relay_seat *s, struct relay_text *t)
 {
     if (s->kept_count == VOICE_KEPT)
         outbox_drop_first(s);
     if (s->kept_count == s->kept_cap)
         outbox_grow(s);
-    *outbox_at(s, s->kept_count++) = (struct kept_message){ relay_text_ref(t), s->seq };
+    *outbox_at(s, s->kept_count++) = t ? relay_text_ref(t) : NULL;
 }
 
 static void outbox_post(const struct relay_seat *s, struct relay_text *t, unsigned seq)
@@ -92,16 +139,20 @@ static void outbox_post(const struct relay_seat *s, struct relay_text *t, unsign
         letter_send_text(s->relay, s->loop, s->peer, t, seq);
 }
 
-/* Clients take 0 for none, so numbers go from 65,535 to 1. */
-void outbox_send(struct relay_seat *s, struct relay_text *t)
+static void outbox_send_as(struct relay_seat *s, struct relay_text *t, struct relay_text *kept)
 {
     bool numbered = s->version >= VOICE_NUMBERED;
 
     if (numbered) {
         s->seq = s->seq == UINT16_MAX ? 1 : (uint16_t)(s->seq + 1);
-        outbox_keep(s, t);
+        outbox_keep(s, kept);
     }
     outbox_post(s, t, numbered ? s->seq : 0);
+}
+
+void outbox_send(struct relay_seat *s, struct relay_text *t)
+{
+    outbox_send_as(s, t, t);
 }
 
 void outbox_resumed(struct relay_seat *s)
@@ -116,7 +167,7 @@ void outbox_resumed(struct relay_seat *s)
 static int outbox_find(const struct relay_seat *s, int64_t seq)
 {
     for (unsigned i = 0; i < s->kept_count; i++)
-        if (outbox_at(s, i)->seq == seq)
+        if (outbox_number(s, i) == seq)
             return (int)i;
     return -1;
 }
@@ -131,7 +182,7 @@ static bool outbox_after(const struct relay_seat *s, int64_t seq_ack, unsigned *
     if (s->version < VOICE_NUMBERED || (seq_ack <= 0 ? 0 : seq_ack) == s->seq)
         return true;
     *ret = (unsigned)(last + 1);
-    return last >= 0 || (s->kept_count && outbox_at(s, 0)->seq == next);
+    return last >= 0 || (s->kept_count && outbox_number(s, 0) == next);
 }
 
 bool outbox_holds(const struct relay_seat *s, int64_t seq_ack)
@@ -144,10 +195,16 @@ bool outbox_holds(const struct relay_seat *s, int64_t seq_ack)
 void outbox_replay(struct relay_seat *s, int64_t seq_ack)
 {
     unsigned at;
+    size_t lists = 0;
 
     outbox_after(s, seq_ack, &at);
-    for (; at < s->kept_count; at++)
-        outbox_post(s, outbox_at(s, at)->text, outbox_at(s, at)->seq);
+    for (; at < s->kept_count; at++) {
+        struct relay_text *kept = *outbox_at(s, at);
+        struct relay_text *t = kept ? relay_text_ref(kept) : text_present(s, lists++);
+
+        outbox_post(s, t, outbox_number(s, at));
+        relay_text_unref(t);
+    }
 }
 
 void outbox_trim(struct relay_seat *s, int64_t seq_ack)
@@ -157,14 +214,6 @@ void outbox_trim(struct relay_seat *s, int64_t seq_ack)
 }
 
 /* --- messages ------------------------------------------------------------------------- */
-
-static struct relay_text *text_finish(enum voice_op op, struct buf *d)
-{
-    struct relay_text *t = relay_text_new(op, buf_str(d));
-
-    buf_clear(d);
-    return t;
-}
 
 static void outbox_finish(struct relay_seat *to, enum voice_op op, struct buf *d)
 {
@@ -242,7 +291,7 @@ void outbox_description(struct relay_seat *s)
     json_name(&j, "audio_codec");
     json_text(&j, STR("opus"));
     json_name(&j, "video_codec");
-    json_text(&j, STR("H264"));
+    json_text(&j, str_of(video_codec_name(s->room->codec)));
     json_name(&j, "media_session_id");
     json_id(&j, s->ssrc);
     json_name(&j, "dave_protocol_version");
@@ -294,6 +343,19 @@ struct relay_text *text_wanted(void)
     return relay_text_new(VOICE_WANTS, STR("{\"any\":100}"));
 }
 
+struct relay_text *text_codec(enum video_codec codec)
+{
+    struct buf out;
+    struct json j = json_to(&out);
+
+    buf_init(&out, SIZE_MAX);
+    json_object(&j);
+    json_name(&j, "video_codec");
+    json_text(&j, str_of(video_codec_name(codec)));
+    json_object_end(&j);
+    return text_finish(VOICE_SESSION_UPDATE, &out);
+}
+
 struct relay_text *text_gone(const struct relay_seat *about)
 {
     struct buf out;
@@ -307,41 +369,19 @@ struct relay_text *text_gone(const struct relay_seat *about)
     return text_finish(VOICE_CLIENT_GONE, &out);
 }
 
-static struct relay_text *text_clients(struct relay_seat *const *seats, size_t count,
-                                       const struct relay_seat *except)
-{
-    struct buf out;
-    struct json j = json_to(&out);
-
-    buf_init(&out, SIZE_MAX);
-    json_object(&j);
-    json_name(&j, "user_ids");
-    json_array(&j);
-    for (size_t i = 0; i < count; i++)
-        if (seats[i] != except)
-            json_id(&j, seats[i]->place.user_id);
-    json_array_end(&j);
-    json_object_end(&j);
-    return text_finish(VOICE_CLIENTS, &out);
-}
-
 struct relay_text *text_client(const struct relay_seat *about)
 {
     return text_clients(&about->room->seats[about->index], 1, NULL);
 }
 
-enum { CLIENTS_AT_ONCE = 1000 }; /* of a room: more would be a message of too many bytes */
-
+/* They are long, and of no use but to who comes back before it has acknowledged them: so they are
+ * not kept but made anew, with those who are there by then. */
 void outbox_clients(struct relay_seat *s)
 {
-    const struct relay_room *room = s->room;
+    for (size_t list = 0; list * CLIENTS_AT_ONCE < s->room->count; list++) {
+        struct relay_text *t = text_present(s, list);
 
-    for (size_t i = 0; i < room->count; i += CLIENTS_AT_ONCE) {
-        size_t left = room->count - i;
-        struct relay_text *t =
-            text_clients(room->seats + i, left < CLIENTS_AT_ONCE ? left : CLIENTS_AT_ONCE, s);
-
-        outbox_send(s, t);
+        outbox_send_as(s, t, NULL);
         relay_text_unref(t);
     }
 }

@@ -132,12 +132,15 @@ void window_add(struct replay_window *w, uint64_t number)
         w->seen[back / 64] |= UINT64_C(1) << (back % 64);
 }
 
+/* The place of sequence 0 of a stream that begins: what comes late may be before it. */
+#define RTP_FIRST (UINT64_C(1) << 32)
+
 /* Sequence numbers come again after 65,536 packets, timestamps after a day: a packet that by
  * its sequence is a new one and by its time is ten seconds old has been there before. */
 bool rtp_extend(const struct rtp_place *highest, const struct rtp_packet *p, uint64_t *ret)
 {
     if (!highest->begun) {
-        *ret = (UINT64_C(1) << 32) + p->sequence;
+        *ret = RTP_FIRST + p->sequence;
         return true;
     }
     int64_t ahead = (int16_t)(uint16_t)(p->sequence - (uint16_t)highest->number);
@@ -147,6 +150,11 @@ bool rtp_extend(const struct rtp_place *highest, const struct rtp_packet *p, uin
         return false;
     *ret = (uint64_t)((int64_t)highest->number + ahead);
     return true;
+}
+
+uint64_t rtp_age(const struct rtp_place *highest)
+{
+    return highest->number - RTP_FIRST;
 }
 
 void rtp_advance(struct rtp_place *highest, const struct rtp_packet *p, uint64_t number)

@@ -76,5 +76,7 @@ struct rtp_place {
 };
 bool rtp_extend(const struct rtp_place *highest, const struct rtp_packet *p, uint64_t *ret);
 void rtp_advance(struct rtp_place *highest, const struct rtp_packet *p, uint64_t number);
+/* How many numbers its stream has gone through, at most. */
+uint64_t rtp_age(const struct rtp_place *highest);
 
 #endif

@@ -67,7 +67,9 @@ extern const struct type type_voice_video, type_voice_wants;
 /* Layers that a client will send, and how many; one where it only says that it has video. */
 unsigned voice_layers_read(bool video, const struct list *streams,
                            struct relay_layer ret[RELAY_LAYERS]);
-struct video_types voice_codecs_read(const struct list *codecs);
+struct codec_offer voice_codecs_read(const struct list *codecs);
+extern const struct type type_voice_session;
+void handle_voice_session(struct voice_peer *p, const void *d);
 /* False: it is about no SSRCs, or asks for more than there is. */
 bool voice_wants_read(const struct list *entries, struct video_wants *ret);
 void handle_voice_video(struct voice_peer *p, const void *d);

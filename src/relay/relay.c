@@ -352,6 +352,7 @@ void relay_stats(const struct relay *r, struct relay_stats *ret)
         .bytes_out = r->bytes_out,
         .dropped = r->dropped,
         .unsent = r->unsent,
+        .overruns = media_overruns(r->media),
         .missing = r->missing,
         .late = r->late,
         .jitter_us = r->jitter_ns / 1000,

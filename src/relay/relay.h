@@ -109,6 +109,7 @@ void relay_census(struct relay *r, struct buf *out);
 
 struct relay_stats {
     uint64_t sockets, seats, rooms, packets_in, packets_out, bytes_in, bytes_out, dropped, unsent;
+    uint64_t overruns;      /* datagrams that the kernel had no room for when they came */
     uint64_t missing, late; /* of audio that came in */
     uint64_t jitter_us;     /* the sum over all seats */
     uint64_t crypto_us;     /* processor time, from samples */

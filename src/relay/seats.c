@@ -124,6 +124,8 @@ static void room_remove(struct relay_seats *all, struct relay_seat *s)
 
     room->seats[s->index] = last;
     last->index = s->index;
+    if (room->count && s->offer.decodes.given)
+        room_choose_codec(room, s);
     if (room->count)
         return;
     map_remove(&all->rooms, room->id);
@@ -338,17 +340,18 @@ static void tell_present(struct relay_seat *s)
 
 /* A new key each time: nothing that was sealed before can come again. */
 static void seat_select(struct relay_seat *s, const struct seal_mode *mode,
-                        const struct video_types *types)
+                        const struct codec_offer *offer)
 {
-    bool again = s->seal;
+    bool again = s->described;
 
     seal_free(s->seal);
     randombytes_buf(s->key, sizeof s->key);
     s->seal = seal_new(mode, s->key, SEAL_OURS);
     s->counters = (struct replay_window){ 0 };
-    s->types = *types;
-    if (s->has_found)
+    if (s->has_found && !s->has_address)
         seat_bind(s, &s->found);
+    seat_offers(s, offer);
+    s->described = true;
     outbox_description(s);
     if (!again)
         tell_present(s);
@@ -410,7 +413,9 @@ void seats_take(struct relay_seats *all, const struct relay_note *n)
     else if (n->kind == NOTE_GONE)
         seat_away(s);
     else if (n->kind == NOTE_SELECT)
-        seat_select(s, n->select.mode, &n->select.types);
+        seat_select(s, n->select.mode, &n->select.offer);
+    else if (n->kind == NOTE_CODECS)
+        seat_offers(s, &n->offer);
     else if (n->kind == NOTE_SPEAKING)
         seat_announce(s, n->speaking);
     else if (n->kind == NOTE_VIDEO)

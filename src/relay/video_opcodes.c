@@ -4,6 +4,8 @@
 #include "base/mem.h"
 #include "model/types.h"
 
+enum { STREAMS_TEXT = 2048 };
+
 static const struct type type_quality = { .kind = KIND_INT, .min = 0, .max = 100 };
 
 /* --- what it will send ---------------------------------------------------------------- */
@@ -44,12 +46,16 @@ unsigned voice_layers_read(bool video, const struct list *streams,
 /* --- with which payload types --------------------------------------------------------- */
 
 struct voice_codec {
-    struct str type;
-    struct opt_int payload_type, rtx_payload_type;
+    struct str name, type;
+    struct opt_int priority, payload_type, rtx_payload_type;
+    struct opt_bool decode;
 };
 static const struct type type_payload = { .kind = KIND_INT, .min = 0, .max = 127 };
 static const struct field codec_fields[] = {
+    { FIELD(struct voice_codec, name), .type = &type_text, .flags = OPTIONAL },
     { FIELD(struct voice_codec, type), .type = &type_text, .flags = OPTIONAL },
+    { FIELD(struct voice_codec, priority), .type = &type_int, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct voice_codec, decode), .type = &type_bool, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct voice_codec, payload_type), .type = &type_payload,
       .flags = OPTIONAL | NULLABLE },
     { FIELD(struct voice_codec, rtx_payload_type), .type = &type_payload,
@@ -61,10 +67,10 @@ static const struct schema codec_schema = { .size = sizeof(struct voice_codec),
 static const struct type type_voice_codec = { .kind = KIND_OBJECT, .schema = &codec_schema };
 const struct type type_voice_codecs = { .kind = KIND_ARRAY, .of = &type_voice_codec, .max = 32 };
 
-struct video_types voice_codecs_read(const struct list *codecs)
+struct codec_offer voice_codecs_read(const struct list *codecs)
 {
     const struct voice_codec *in = codecs->items;
-    struct video_types types = { 0 };
+    struct codec_offer offer = { 0 };
     bool any = false;
 
     for (size_t i = 0; i < codecs->count; i++) {
@@ -72,11 +78,40 @@ struct video_types voice_codecs_read(const struct list *codecs)
             continue;
         any = true;
         if (in[i].payload_type.given == GIVEN)
-            video_type_add(&types, (unsigned)in[i].payload_type.value);
+            video_type_add(&offer.types, (unsigned)in[i].payload_type.value);
         if (in[i].rtx_payload_type.given == GIVEN)
-            video_type_add(&types, (unsigned)in[i].rtx_payload_type.value);
+            video_type_add(&offer.types, (unsigned)in[i].rtx_payload_type.value);
+        if (in[i].decode.given != GIVEN || in[i].decode.value)
+            video_codecs_add(&offer.decodes, in[i].name,
+                             in[i].priority.given == GIVEN ? in[i].priority.value : -1);
     }
-    return any ? types : video_types_usual();
+    if (!any)
+        offer.types = video_types_usual();
+    return offer;
+}
+
+/* The same, while it is connected. */
+struct voice_session {
+    struct opt_list codecs;
+};
+static const struct field session_fields[] = {
+    { FIELD(struct voice_session, codecs), .type = &type_voice_codecs,
+      .flags = OPTIONAL | NULLABLE },
+    { 0 },
+};
+static const struct schema session_schema = { .size = sizeof(struct voice_session),
+                                              .fields = session_fields };
+const struct type type_voice_session = { .kind = KIND_OBJECT, .schema = &session_schema };
+
+void handle_voice_session(struct voice_peer *p, const void *d)
+{
+    const struct voice_session *in = d;
+
+    if (in->codecs.given != GIVEN)
+        return;
+    struct relay_note *n = voice_peer_note(p, NOTE_CODECS, 0);
+    n->offer = voice_codecs_read(&in->codecs.value);
+    note_send(n);
 }
 
 /* --- what it sends -------------------------------------------------------------------- */
@@ -131,7 +166,8 @@ static void video_note_streams(struct relay_note *n, const struct list *streams)
     }
 }
 
-/* The others get its words as they are, once they were found to be about its own SSRCs. */
+/* The others get its words as they are, once they were found to be about its own SSRCs; so they are
+ * only so long, for a room may have a thousand others. */
 void handle_voice_video(struct voice_peer *p, const void *d)
 {
     const struct voice_video *in = d;
@@ -141,7 +177,7 @@ void handle_voice_video(struct voice_peer *p, const void *d)
 
     if (in->video_ssrc.given != GIVEN)
         return;
-    if (schema_decode(&type_voice_streams, streams, &form, &decoded)) {
+    if (streams.n > STREAMS_TEXT || schema_decode(&type_voice_streams, streams, &form, &decoded)) {
         voice_peer_close(p, RELAY_BAD_REQUEST, "streams");
         return;
     }

@@ -3,6 +3,38 @@
 
 #include "base/mem.h"
 
+/* --- codecs --------------------------------------------------------------------------- */
+
+/* Those who never spoke of codecs have no video to show. */
+void room_choose_codec(struct relay_room *room, const struct relay_seat *except)
+{
+    struct codec_count count = { 0 };
+
+    for (size_t i = 0; i < room->count; i++)
+        codec_count_add(&count, &room->seats[i]->offer.decodes);
+    enum video_codec best = codec_count_best(&count);
+    if (best == room->codec)
+        return;
+    room->codec = best;
+    struct relay_text *t = text_codec(best);
+    for (size_t i = 0; i < room->count; i++)
+        if (room->seats[i] != except && room->seats[i]->offer.decodes.given)
+            outbox_send(room->seats[i], t);
+    relay_text_unref(t);
+}
+
+/* Its own description says which. */
+void seat_offers(struct relay_seat *s, const struct codec_offer *offer)
+{
+    bool counts = s->offer.decodes.given || offer->decodes.given;
+
+    s->offer = *offer;
+    if (counts)
+        room_choose_codec(s->room, s->described ? NULL : s);
+}
+
+/* --- what is shown -------------------------------------------------------------------- */
+
 /* SSRCs of others, and of nobody, are not its to announce. */
 static bool shown_is_own(const struct relay_seat *s, const struct video_shown *shown)
 {
@@ -84,8 +116,8 @@ bool seat_shows(const struct relay_seat *s, const struct rtp_packet *p)
 {
     int layer = video_layer_of(s->ssrc, p->ssrc);
 
-    return layer >= 0 && s->films && s->layers[layer].active && video_type_is(&s->types, p->type) &&
-           !seal_uses_header(s->seal);
+    return layer >= 0 && s->films && s->layers[layer].active &&
+           video_type_is(&s->offer.types, p->type) && !seal_uses_header(s->seal);
 }
 
 bool seat_watches(const struct relay_seat *to, const struct relay_seat *from, uint32_t ssrc)

@@ -347,6 +347,14 @@ static void who_comes_back_is_told_what_it_missed(struct world *w)
     expect_op(ada.gate, 9);
     expect(str_is(dom_at(expect_op(ada.gate, 2), "seq")->text, "1"));
     expect_close(old, 4014);
+    /* A list of those who are there is made anew, under its number. */
+    gate_kill(bob.gate);
+    phone_resume(&bob, 8, 1);
+    expect_op(bob.gate, 9);
+    const struct dom *list = expect_op(bob.gate, 11);
+    expect(str_is(dom_at(list, "seq")->text, "2"));
+    expect(lists(dom_at(list, "d.user_ids"), h.ada));
+    expect(str_is(dom_at(expect_op(bob.gate, 4), "seq")->text, "3"));
     phone_hang_up(&ada);
     phone_hang_up(&bob);
 }

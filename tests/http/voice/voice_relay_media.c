@@ -297,6 +297,62 @@ static void only_who_has_the_key_moves_an_address(struct world *w)
     pair_hang_up(&p);
 }
 
+static void questions_of_others_take_nothing_from_who_is_asked_about(struct world *w)
+{
+    struct two_phones p = world_pair(w);
+    int thief = phone_socket(), answers = 0;
+    struct pollfd answered = { .fd = thief, .events = POLLIN };
+    struct phone fake = { .fd = thief, .port = p.bob.port, .client = p.hall.ada };
+    unsigned char ask[74] = { 0, 1, 0, 70 };
+    uint32_t ssrc = htonl(p.bob.ssrc);
+    char answer[128];
+
+    memcpy(ask + 4, &ssrc, 4);
+    for (int i = 0; i < 500; i++)
+        phone_send(&fake, str_slice((const char *)ask, sizeof ask));
+    phone_say(&p.bob, "still here");
+    expect_heard(&p.ada, &p.bob, "still here");
+    for (; poll(&answered, 1, 0) == 1; answers++)
+        expect(recv(thief, answer, sizeof answer, 0) == 74);
+    expect(answers > 0 && answers < 250);
+    /* Nor is it sent to where they came from when it selects again. */
+    phone_select(&p.bob, PHONE_AES);
+    p.bob.counter = 0;
+    phone_say(&p.ada, "for bob");
+    expect_heard(&p.bob, &p.ada, "for bob");
+    expect(poll(&answered, 1, 0) == 0);
+    close(thief);
+    pair_hang_up(&p);
+}
+
+/* Nonces of a client end where the server's begin. */
+static void who_has_used_up_its_nonces_begins_anew(struct world *w)
+{
+    struct two_phones p = world_pair(w);
+    unsigned char key[32];
+
+    memcpy(key, p.bob.key, sizeof key);
+    p.bob.counter = 0x7ffffbff;
+    phone_say(&p.bob, "one of the last");
+    expect_heard(&p.ada, &p.bob, "one of the last");
+    phone_say(&p.bob, "the last");
+    expect_heard(&p.ada, &p.bob, "the last");
+    for (const struct dom *m; (m = gate_read(p.bob.gate, 20000));)
+        ;
+    expect(gate_close_code(p.bob.gate) == 4006);
+    phone_say(&p.bob, "after it");
+    expect_deaf(&p.ada);
+    close(p.bob.fd);
+    uint32_t ssrc = p.bob.ssrc;
+    phone_dial(&p.bob, 8);
+    phone_connect(&p.bob, PHONE_CHACHA);
+    expect(p.bob.ssrc != ssrc && memcmp(key, p.bob.key, sizeof key) != 0);
+    p.bob.counter = 0;
+    phone_say(&p.bob, "anew");
+    expect_heard(&p.ada, &p.bob, "anew");
+    pair_hang_up(&p);
+}
+
 static void strangers_are_not_answered(struct world *w)
 {
     struct hall h = world_hall(w);
@@ -360,6 +416,8 @@ const struct test voice_relay_media_tests[] = {
     TEST_WITH(packets_are_taken_once_and_whole, with_relay),
     TEST_WITH(late_packets_are_taken_in_a_window, with_relay),
     TEST_WITH(only_who_has_the_key_moves_an_address, with_relay),
+    TEST_WITH(questions_of_others_take_nothing_from_who_is_asked_about, with_relay),
+    TEST_WITH(who_has_used_up_its_nonces_begins_anew, with_relay),
     TEST_WITH(strangers_are_not_answered, with_relay),
     TEST_WITH(a_sender_has_a_pace, with_relay),
     { 0 },

@@ -2,6 +2,7 @@
 #include "phones.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "streams.h"
 
@@ -171,7 +172,7 @@ static void nobody_announces_the_video_of_others(struct world *w)
               c.bob.ssrc + 1, c.bob.ssrc + 1, c.ada.ssrc + 1);
     phone_flush(&c.bob);
     phone_expect_none(&c.ada, 12);
-    static const struct {
+    const struct {
         const char *message;
     } rows[] = {
         { "{'op': 12, 'd': {'video_ssrc': 0, 'streams': [{'ssrc': 'x'}]}}" },
@@ -180,6 +181,8 @@ static void nobody_announces_the_video_of_others(struct world *w)
         { "{'op': 15, 'd': {'x': 1}}" },
         { "{'op': 15, 'd': {'4294967296': 1}}" },
         { "{'op': 15, 'd': []}" },
+        { "{'op': 14, 'd': {'codecs': [{'payload_type': 128}]}}" },
+        { TEXT(w, "{'op': 12, 'd': {'video_ssrc': 0, 'streams': [{'rid': '%02048d'}]}}", 0) },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         phone_dial(&c.bob, 8);
@@ -211,6 +214,47 @@ static void payload_types_are_those_that_were_negotiated(struct world *w)
     cameras_hang_up(&c);
 }
 
+/* --- codecs --------------------------------------------------------------------------- */
+
+static const char *codec_of(struct phone *p, int op)
+{
+    return str_dupz(world_arena(p->client->world),
+                    dom_at(phone_await(p, op), "d.video_codec")->text);
+}
+
+static void phone_offers(struct phone *p, const char *codecs)
+{
+    gate_send(p->gate,
+              "{'op': 1, 'd': {'protocol': 'udp', 'data': {'mode': 'aead_aes256_gcm_rtpsize'}, "
+              "'codecs': [{'name': 'opus', 'type': 'audio', 'priority': 1000}, %s]}}",
+              codecs);
+}
+
+static void a_room_uses_a_codec_that_all_can_show(struct world *w)
+{
+    struct hall h = world_hall(w);
+    struct phone ada = phone_call(&h, h.ada, h.voice, PHONE_AES),
+                 bob = phone_call(&h, h.bob, h.voice, PHONE_AES);
+
+    phone_offers(&ada, "{'name': 'VP8', 'type': 'video', 'priority': 1000}, "
+                       "{'name': 'H264', 'type': 'video', 'priority': 2000}");
+    expect(strcmp(codec_of(&ada, 4), "VP8") == 0);
+    /* Others who can do less have the room change, and it changes back when they can do more. */
+    phone_offers(&bob, "{'name': 'H264', 'type': 'video', 'priority': 1000}, "
+                       "{'name': 'VP8', 'type': 'video', 'priority': 900, 'decode': false}");
+    expect(strcmp(codec_of(&bob, 4), "H264") == 0);
+    expect(strcmp(codec_of(&ada, 14), "H264") == 0);
+    gate_send(bob.gate, "{'op': 14, 'd': {'codecs': [{'name': 'VP8', 'type': 'video', "
+                        "'priority': 1}, {'name': 'AV1', 'type': 'video', 'priority': 0}]}}");
+    expect(strcmp(codec_of(&ada, 14), "VP8") == 0 && strcmp(codec_of(&bob, 14), "VP8") == 0);
+    gate_send(bob.gate, "{'op': 14, 'd': {'codecs': [{'name': 'AV1', 'type': 'video'}]}}");
+    expect(strcmp(codec_of(&ada, 14), "H264") == 0);
+    leave_voice(&h, h.bob, NULL);
+    expect(strcmp(codec_of(&ada, 14), "VP8") == 0);
+    phone_hang_up(&ada);
+    phone_hang_up(&bob);
+}
+
 /* --- control packets ------------------------------------------------------------------ */
 
 static struct str control_packet(struct world *w, unsigned type, unsigned format, uint32_t sender,
@@ -236,18 +280,37 @@ static void requests_reach_who_they_are_about(struct world *w)
 
     phone_control(&c.bob, control_packet(w, 206, 1, c.ada.ssrc, c.ada.ssrc + 1)); /* forged */
     phone_control(&c.bob, control_packet(w, 206, 1, c.bob.ssrc, 0));
+    /* Who watches nothing has nothing to ask for, and is told nothing of it. */
     phone_control(&c.bob, pli);
-    expect(str_eq(phone_hear_control(&c.ada, 20000), pli));
-    /* What a sender says of its layer goes to who gets it. */
+    expect_deaf(&c.ada);
     phone_control(&c.ada, report);
     expect_deaf(&c.bob);
     phone_wants(&c.bob, "{'any': 100}");
+    phone_control(&c.bob, pli);
+    expect(str_eq(phone_hear_control(&c.ada, 20000), pli));
+    /* What a sender says of its layer goes to who gets it. */
     phone_control(&c.ada, report);
     expect(str_eq(phone_hear_control(&c.bob, 20000), report));
     phone_control(&c.ada, control_packet(w, 200, 0, c.ada.ssrc + 1, 7));
     phone_control(&c.ada, control_packet(w, 204, 0, c.ada.ssrc + 3, 7));
     expect_deaf(&c.bob);
     expect_deaf(&c.ada);
+    cameras_hang_up(&c);
+}
+
+static void requests_to_one_sender_are_so_many_a_second(struct world *w)
+{
+    struct cameras c = world_cameras(w);
+    struct str pli = control_packet(w, 206, 1, c.bob.ssrc, c.ada.ssrc + 3);
+    int heard = 0;
+
+    phone_wants(&c.bob, "{'any': 100}");
+    for (int i = 0; i < 1000; i++)
+        phone_control(&c.bob, pli);
+    phones_settle(w, c.bob.port);
+    while (phone_hear_control(&c.ada, 0).p)
+        heard++;
+    expect(heard >= 100 && heard < 1000);
     cameras_hang_up(&c);
 }
 
@@ -395,6 +458,8 @@ const struct test voice_relay_video_tests[] = {
     TEST_WITH(only_who_has_its_camera_on_is_seen, with_relay),
     TEST_WITH(nobody_announces_the_video_of_others, with_relay),
     TEST_WITH(payload_types_are_those_that_were_negotiated, with_relay),
+    TEST_WITH(a_room_uses_a_codec_that_all_can_show, with_relay),
+    TEST_WITH(requests_to_one_sender_are_so_many_a_second, with_relay),
     TEST_WITH(requests_reach_who_they_are_about, with_relay),
     TEST_WITH(in_rooms_without_video_there_is_no_control, with_relay),
     TEST_WITH(a_stream_has_connections_of_its_own, with_relay),
