@@ -15,7 +15,7 @@ struct seal {
     unsigned char key[SEAL_KEY];
     uint32_t next; /* our counter */
     bool spent;
-    EVP_CIPHER_CTX *opener, *writer; /* AES alone: the expanded key */
+    EVP_CIPHER_CTX *aes; /* AES alone: the expanded key, which serves both ways */
 };
 
 struct seal_mode {
@@ -38,7 +38,7 @@ static const unsigned char *bytes_of(struct str s)
 static bool aes_open(struct seal *s, struct str clear, struct str body, const unsigned char *nonce,
                      unsigned char *out)
 {
-    EVP_CIPHER_CTX *c = s->opener;
+    EVP_CIPHER_CTX *c = s->aes;
     size_t text = body.n - TAG;
     unsigned char tag[TAG];
     int n;
@@ -54,7 +54,7 @@ static bool aes_open(struct seal *s, struct str clear, struct str body, const un
 static void aes_write(struct seal *s, struct str clear, struct str plain,
                       const unsigned char *nonce, unsigned char *out)
 {
-    EVP_CIPHER_CTX *c = s->writer;
+    EVP_CIPHER_CTX *c = s->aes;
     int n;
     bool done = EVP_EncryptInit_ex2(c, NULL, NULL, nonce, NULL) == 1 &&
                 EVP_EncryptUpdate(c, NULL, &n, bytes_of(clear), (int)clear.n) == 1 &&
@@ -118,10 +118,10 @@ const char *seal_mode_name(unsigned i)
 
 /* --- a key ---------------------------------------------------------------------------- */
 
-static EVP_CIPHER_CTX *aes_context(const unsigned char *key, int encrypts)
+static EVP_CIPHER_CTX *aes_context(const unsigned char *key)
 {
     EVP_CIPHER_CTX *c = EVP_CIPHER_CTX_new();
-    bool ready = c && EVP_CipherInit_ex2(c, EVP_aes_256_gcm(), key, NULL, encrypts, NULL) == 1;
+    bool ready = c && EVP_EncryptInit_ex2(c, EVP_aes_256_gcm(), key, NULL, NULL) == 1;
 
     assert(ready);
     (void)ready;
@@ -136,10 +136,8 @@ struct seal *seal_new(const struct seal_mode *mode, const unsigned char key[SEAL
     s->mode = mode;
     s->next = first;
     memcpy(s->key, key, SEAL_KEY);
-    if (mode->open == aes_open) {
-        s->opener = aes_context(key, 0);
-        s->writer = aes_context(key, 1);
-    }
+    if (mode->open == aes_open)
+        s->aes = aes_context(key);
     return s;
 }
 
@@ -147,8 +145,7 @@ void seal_free(struct seal *s)
 {
     if (!s)
         return;
-    EVP_CIPHER_CTX_free(s->opener);
-    EVP_CIPHER_CTX_free(s->writer);
+    EVP_CIPHER_CTX_free(s->aes);
     sodium_memzero(s->key, sizeof s->key);
     mem_free(s);
 }
