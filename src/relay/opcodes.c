@@ -309,7 +309,7 @@ static bool voice_within_pace(struct voice_peer *p)
 
     if (now - p->window_ms >= PACE_WINDOW_MS) {
         p->window_ms = now;
-        p->messages = 0;
+        p->messages = p->videos = 0;
     }
     return ++p->messages <= PACE_MESSAGES;
 }

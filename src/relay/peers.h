@@ -18,7 +18,7 @@ struct voice_peer {
     bool counted, closing;
     struct deadline deadline; /* stranger or overdue: one at a time */
     int64_t window_ms, seq_ack;
-    unsigned messages; /* in the window */
+    unsigned messages, videos; /* in the window; videos: what a whole room is told at length */
 };
 
 /* What belongs to one loop. */

@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "model/types.h"
 
-enum { STREAMS_TEXT = 2048 };
+enum { STREAMS_TEXT = 2048, PACE_VIDEOS = 60 };
 
 static const struct type type_quality = { .kind = KIND_INT, .min = 0, .max = 100 };
 
@@ -177,6 +177,10 @@ void handle_voice_video(struct voice_peer *p, const void *d)
 
     if (in->video_ssrc.given != GIVEN)
         return;
+    if (++p->videos > PACE_VIDEOS) {
+        voice_peer_close(p, RELAY_TOO_MANY, "too many messages about video");
+        return;
+    }
     if (streams.n > STREAMS_TEXT || schema_decode(&type_voice_streams, streams, &form, &decoded)) {
         voice_peer_close(p, RELAY_BAD_REQUEST, "streams");
         return;

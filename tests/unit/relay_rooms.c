@@ -1,9 +1,11 @@
-/* relay_rooms.c - what a large room is told leaves every thread its other work. */
+/* relay_rooms.c - rooms of the relay: what a large one is told, and what the end of a key does. */
 #include "unit.h"
 
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -19,6 +21,11 @@ static void note_live(void *arg, const struct relay_place *p, bool live)
 {
     (void)arg, (void)p;
     left += !live;
+}
+
+static void note_active(void *arg, const struct relay_place *p)
+{
+    (void)arg, (void)p;
 }
 
 /* Turns of a loop from now on. */
@@ -106,6 +113,121 @@ static void arrivals_in_a_large_room_take_many_short_turns(void **state)
     loops_stop(ls);
 }
 
+/* --- the end of a key ----------------------------------------------------------------- */
+
+enum { SPEAKER = 1, LISTENER = 2 };
+
+struct two_seats {
+    struct relay *relay;
+    struct loop *loop;
+    int fd; /* of both clients */
+    unsigned char key[SEAL_KEY];
+    uint32_t ssrc;
+    bool bound;
+};
+
+static void send_both(struct loop *l, void *arg)
+{
+    const struct two_seats *t = arg;
+
+    (void)l;
+    for (snowflake id = SPEAKER; id <= LISTENER; id++) {
+        struct relay_note *n = note_new(t->relay, NOTE_SELECT, 0);
+
+        send_arrival(t->relay, t->loop, id);
+        n->peer = id;
+        n->select.mode = seal_mode_find(str_of(seal_mode_name(0)));
+        note_send(n);
+    }
+}
+
+/* They are where their socket is, and the server has one nonce left for who listens. */
+static void bind_both(struct loop *l, void *arg)
+{
+    struct two_seats *t = arg;
+    union media_address a = { 0 };
+    socklen_t n = sizeof a;
+    size_t at = 0, sealed = 0;
+
+    (void)l;
+    getsockname(t->fd, &a.any, &n);
+    for (const struct relay_seat *s; (s = seats_next(t->relay->seats, &at));)
+        sealed += s->seal != NULL;
+    at = 0;
+    for (const struct relay_seat *s; sealed == 2 && (s = seats_next(t->relay->seats, &at));) {
+        struct relay_seat *seat = (struct relay_seat *)(uintptr_t)s;
+
+        seat_bind(seat, &a);
+        if (s->place.user_id == SPEAKER) {
+            memcpy(t->key, s->key, sizeof t->key);
+            t->ssrc = s->ssrc;
+            continue;
+        }
+        seat->hears = true;
+        seal_free(seat->seal);
+        seat->seal = seal_new(seal_mode_find(str_of(seal_mode_name(0))), seat->key, UINT32_MAX);
+    }
+    t->bound = sealed == 2;
+}
+
+static int loopback_socket(void)
+{
+    struct sockaddr_in any = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+    assert_true(fd >= 0 && bind(fd, (const struct sockaddr *)&any, sizeof any) == 0);
+    return fd;
+}
+
+static void send_packet(const struct two_seats *t, struct seal *seal, unsigned number)
+{
+    struct rtp_plain plain = { .header = { 0x80, RTP_OPUS }, .n = 1 };
+    struct sockaddr_in to = { .sin_family = AF_INET,
+                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+                              .sin_port = htons((uint16_t)relay_port(t->relay)) };
+    uint32_t ssrc = htonl(t->ssrc);
+    unsigned char out[SEAL_MAX];
+
+    plain.header[3] = (unsigned char)number;
+    memcpy(plain.header + 8, &ssrc, sizeof ssrc);
+    size_t n = seal_write(seal, &plain, out);
+    assert_int_equal(sendto(t->fd, out, n, 0, (const struct sockaddr *)&to, sizeof to), n);
+}
+
+/* Its client begins anew, with another key. */
+static void who_was_sent_the_last_nonce_is_ended(void **state)
+{
+    struct loops *ls = loops_start(1, NULL, NULL);
+    struct relay_options options = { .host = "127.0.0.1",
+                                     .address = "127.0.0.1",
+                                     .source.live = note_live,
+                                     .source.active = note_active };
+    int64_t until = clock_mono() + PATIENCE_S * SECOND;
+    struct two_seats t = { .loop = loops_at(ls, 0), .fd = loopback_socket() };
+    struct relay_stats s;
+
+    (void)state;
+    assert_int_equal(relay_start(ls, &options, &t.relay), OK);
+    loop_call(relay_loop(t.relay), send_both, &t);
+    while (!t.bound)
+        loop_call(relay_loop(t.relay), bind_both, &t);
+    struct seal *seal = seal_new(seal_mode_find(str_of(seal_mode_name(0))), t.key, 0);
+    send_packet(&t, seal, 1);
+    do
+        relay_stats(t.relay, &s);
+    while (s.packets_out < 1 && clock_mono() < until);
+    assert_true(s.packets_out == 1 && s.seats == 2);
+    send_packet(&t, seal, 2);
+    do
+        relay_stats(t.relay, &s);
+    while (s.seats == 2 && clock_mono() < until);
+    assert_true(s.packets_out == 1 && s.seats == 1);
+    seal_free(seal);
+    close(t.fd);
+    relay_stop(t.relay);
+    loops_stop(ls);
+}
+
 static void what_everybody_is_told_is_written_once(void **state)
 {
     struct relay_text *t = relay_text_new(VOICE_SPEAKING, STR("{\"ssrc\":1}"));
@@ -128,6 +250,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arrivals_in_a_large_room_take_many_short_turns),
+        cmocka_unit_test(who_was_sent_the_last_nonce_is_ended),
         cmocka_unit_test(what_everybody_is_told_is_written_once),
     };
 

@@ -194,6 +194,18 @@ static void nobody_announces_the_video_of_others(struct world *w)
     cameras_hang_up(&c);
 }
 
+static void what_a_whole_room_is_told_has_a_pace(struct world *w)
+{
+    struct cameras c = world_cameras(w);
+
+    for (int i = 1; i <= 60; i++)
+        phone_shows(&c.ada, "[]");
+    for (const struct dom *m; (m = gate_read(c.ada.gate, 20000));)
+        ;
+    expect(gate_close_code(c.ada.gate) == 4021);
+    cameras_hang_up(&c);
+}
+
 static void payload_types_are_those_that_were_negotiated(struct world *w)
 {
     struct cameras c = world_cameras(w);
@@ -457,6 +469,7 @@ const struct test voice_relay_video_tests[] = {
     TEST_WITH(everybody_gets_the_layer_that_it_asks_for, with_relay),
     TEST_WITH(only_who_has_its_camera_on_is_seen, with_relay),
     TEST_WITH(nobody_announces_the_video_of_others, with_relay),
+    TEST_WITH(what_a_whole_room_is_told_has_a_pace, with_relay),
     TEST_WITH(payload_types_are_those_that_were_negotiated, with_relay),
     TEST_WITH(a_room_uses_a_codec_that_all_can_show, with_relay),
     TEST_WITH(requests_to_one_sender_are_so_many_a_second, with_relay),
