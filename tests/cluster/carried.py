@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """carried - voice that several servers carry: a room is one's, and everybody finds it there."""
 
+import subprocess
 import threading
 import time
 
@@ -35,6 +36,20 @@ def endpoint_of(port):
     return f"127.0.0.1:{port}/voice"
 
 
+def rooms_shown(ring):
+    """How many rooms each server has, as the operator sees it."""
+    done = subprocess.run([ring.executable, "nodes", "--store", ring.store], capture_output=True,
+                          text=True, check=True, timeout=PATIENCE)
+    return {line.split()[0]: line.split()[-2] for line in done.stdout.splitlines()[1:]}
+
+
+def a_server_behind_a_balancer_needs_a_name_of_its_own(executable):
+    done = subprocess.run([executable, "serve", "--bus", "poll", "--store", "host=nowhere",
+                           "--voice-port", "0", "--public-url", "https://chat.example"],
+                          capture_output=True, text=True, check=False, timeout=PATIENCE)
+    expect(done.returncode and "voice-endpoint" in done.stderr, f"it said {done.stderr}")
+
+
 def people_of_two_servers_hear_each_other(executable):
     room = Room(executable)
     with room.ring:
@@ -43,6 +58,7 @@ def people_of_two_servers_hear_each_other(executable):
         # Who comes to a server that does not have the room is sent away, whatever it knows.
         room.bob.dial({**room.servers[1], "endpoint": endpoint_of(room.port(2))}, room.guild)
         expect(room.bob.gate.wait_closed() == 4011, "the wrong server took it")
+        expect(rooms_shown(room.ring) == {"1": "1", "2": "0"}, "guildhall nodes counts otherwise")
         room.connect()
         talk(room.ada, room.bob, "hello")
         silence_is_told_from_server_to_server(room)
@@ -140,6 +156,7 @@ def a_room_waits_for_a_server_that_carries_voice(executable):
 
 if __name__ == "__main__":
     run_cases("cluster/carried", [
+        a_server_behind_a_balancer_needs_a_name_of_its_own,
         people_of_two_servers_hear_each_other,
         a_killed_server_leaves_its_rooms_to_another,
         a_server_that_stops_gives_its_rooms_away,
