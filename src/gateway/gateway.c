@@ -47,6 +47,7 @@ struct gateway *gateway_new(const struct gateway_options *options)
     return g;
 }
 
+    crowds_init(&g->crowds);
 void gateway_share(struct gateway *g, struct cluster *c)
 {
     g->cluster = c;
@@ -188,6 +189,7 @@ void gateway_free(struct gateway *g)
     map_clear(&g->accounts);
     map_clear(&g->strangers);
     pthread_mutex_destroy(&g->lock);
+    crowds_clear(&g->crowds);
     pthread_mutex_destroy(&g->publishing);
     mem_free(g->hubs);
     mem_free(g);
@@ -198,6 +200,11 @@ void gateway_stats(const struct gateway *g, struct gateway_stats *ret)
     *ret = (struct gateway_stats){
         .sessions = g->session_count,
         .connected = g->connected,
+int64_t gateway_online(struct gateway *g, snowflake guild_id)
+{
+    return g ? (int64_t)crowd_count(&g->crowds, guild_id) : 0;
+}
+
         .identified = g->identified,
         .resumed = g->resumed,
         .published = g->published,

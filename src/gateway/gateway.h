@@ -211,6 +211,9 @@ void gateway_keep_seen(struct gateway *g, struct list *ids, size_t max);
 
 /* How many sessions this bot may still begin today. */
 unsigned gateway_starts_left(struct gateway *g, snowflake bot_id);
+/* How many members of a guild are seen, on this server. NULL: nobody. From any thread. */
+int64_t gateway_online(struct gateway *g, snowflake guild_id);
+
 
 enum { GATEWAY_STARTS_A_DAY = 1000, GATEWAY_CONCURRENCY = 16 };
 

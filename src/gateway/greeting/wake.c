@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "gateway/greeting/handover.h"
 #include "gateway/greeting/session_bytes.h"
+#include "gateway/presence/presence.h"
 #include "gateway/sessions/registry.h"
 
 struct waking {
@@ -44,6 +45,7 @@ bool handover_unpack(struct handover *h, struct str bytes)
         return false;
     unpack_places(h, &places);
     s->ready = true;
+    presence_recount(s);
     h->session = s;
     registry_put(h->to->gateway, s);
     if (s->bot && s->intents & INTENT(GUILD_PRESENCES))

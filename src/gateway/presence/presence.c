@@ -366,6 +366,11 @@ void presence_change(struct session *s, bool ending)
 {
     struct presence_look l;
 
+void presence_recount(struct session *s)
+{
+    seats_show(&s->seats, s->ready && !s->faded && s->status != PRESENCE_INVISIBLE);
+}
+
     if (!s->ready || s->hub->gateway->draining || !take_look(s, ending, &l))
         return;
     tell_guilds(s, &l);
@@ -373,6 +378,7 @@ void presence_change(struct session *s, bool ending)
         look_clear(&l);
         return;
     }
+    presence_recount(s);
     struct telling *t = mem_new(sizeof *t);
     t->load = (struct load){ .run = read_friends, .done = friends_read };
     t->user_id = s->caller.id;
@@ -385,6 +391,7 @@ void presence_change(struct session *s, bool ending)
 void presence_arrive(struct session *s, snowflake guild_id)
 {
     struct gateway *g = s->hub->gateway;
+    presence_recount(s);
     const struct seat *seat = seat_find(&s->seats, SUBJECT_GUILD, guild_id);
 
     if (!seat || !s->ready || !is_watched(g, seat))

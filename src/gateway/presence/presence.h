@@ -25,6 +25,8 @@ void presence_window_ended(struct deadline *d);
  * `ending`, ends: tells who may see it when that changes what they see. */
 void presence_begin(struct session *s, const struct list *friends);
 void presence_change(struct session *s, bool ending);
+/* Whether it is seen has changed: it counts in its guilds, or does not any more. */
+void presence_recount(struct session *s);
 /* Tells a guild that the session has only now a seat in. */
 void presence_arrive(struct session *s, snowflake guild_id);
 /* What is said to be done, as JSON: what others may be shown of it is kept. With the

@@ -48,6 +48,7 @@ struct hub *hub_new(struct gateway *g, struct loop *loop)
     links_init(&h->expected);
     links_init(&h->runnable);
     topics_init(&h->topics, loop);
+    h->topics.crowds = &g->crowds;
     h->queue_end = &h->queue;
     h->arena = arena_new();
     h->packer = packer_new();

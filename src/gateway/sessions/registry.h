@@ -8,6 +8,7 @@
 #include "base/map.h"
 #include "gateway/gateway.h"
 #include "gateway/sessions/session.h"
+#include "gateway/views/crowds.h"
 #include "gateway/wire/dialects.h"
 
 struct account;
@@ -25,6 +26,7 @@ struct gateway {
     struct map accounts;  /* user id -> struct account */
     struct map strangers; /* hash of address -> count */
     struct dialects dialects;
+    struct crowds crowds;
     pthread_mutex_t publishing;
     _Atomic uint64_t published; /* written with that lock */
     _Atomic bool draining;

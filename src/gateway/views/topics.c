@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "gateway/views/crowds.h"
 #include "gateway/views/view.h"
 
 enum { OLD_VIEWS_NS = 2 * 1000 * 1000, CHANNELS_BETWEEN_LOOKS = 256 };
@@ -89,6 +90,27 @@ static void topic_add(struct seat ***list, uint32_t *count, uint32_t *cap, struc
     (*list)[(*count)++] = seat;
 }
 
+static void seat_count(const struct seats *own, const struct seat *seat, bool comes)
+{
+    struct crowds *all = own->topics->crowds;
+
+    if (!all || seat->topic->kind != SUBJECT_GUILD)
+        return;
+    if (comes)
+        crowd_enter(all, seat->topic->id, own->user_id);
+    else
+        crowd_leave(all, seat->topic->id, own->user_id);
+}
+
+void seats_show(struct seats *own, bool seen)
+{
+    if (own->seen == seen)
+        return;
+    own->seen = seen;
+    for (uint32_t i = 0; i < own->count; i++)
+        seat_count(own, own->items[i], seen);
+}
+
 struct seat *seat_take(struct seats *own, enum subject_kind kind, snowflake id)
 {
     struct seat *seat = seat_find(own, kind, id);
@@ -104,6 +126,8 @@ struct seat *seat_take(struct seats *own, enum subject_kind kind, snowflake id)
     seat->place = own->count;
     topic_add(&own->items, &own->count, &own->cap, seat);
     note_seat(own, seat);
+    if (own->seen)
+        seat_count(own, seat, true);
     return seat;
 }
 
@@ -180,6 +204,8 @@ void seat_leave(struct seats *own, struct seat *seat)
 {
     struct topic *t = seat->topic;
 
+    if (own->seen)
+        seat_count(own, seat, false);
     topic_remove(t, seat->index);
     forget_seat(own, seat);
     mem_free(seat->roles);

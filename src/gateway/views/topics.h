@@ -9,6 +9,7 @@
 #include "model/events.h"
 #include "net/loop.h"
 
+struct crowds;
 struct guild_view;
 struct session;
 
@@ -31,6 +32,7 @@ struct seats {
     struct session *session;
     snowflake user_id;
     struct topics *topics; /* of the loop where the session is */
+    bool seen;             /* others see the session: it counts in its guilds' crowds */
     struct seat **items;
     uint32_t count, cap;
     struct map map; /* of all of them, once they are many; else empty */
@@ -50,6 +52,7 @@ struct topics {
     struct map map;
     struct topic **at_hand; /* set to NULL when that topic goes: who is telling it an event */
     struct loop *loop;
+    struct crowds *crowds;  /* of the process; NULL: nobody counts */
     struct guild_view *old; /* of guilds that nobody here is in any more, freed in steps */
     struct post post;
     bool posted, closing;
@@ -65,6 +68,8 @@ struct seat *seat_take(struct seats *own, enum subject_kind kind, snowflake id);
 struct seat *seat_find(const struct seats *own, enum subject_kind kind, snowflake id);
 void seat_leave(struct seats *own, struct seat *seat);
 void seats_clear(struct seats *own); /* leaves all */
+/* Others see the session from now on, or do not. */
+void seats_show(struct seats *own, bool seen);
 void seat_set_roles(struct seat *seat, const snowflake *ids, size_t count, int64_t timed_out_until);
 void seat_drop_role(struct seat *seat, snowflake role_id);
 

@@ -2,6 +2,7 @@
 #include "platform/guilds/internal.h"
 
 #include "base/clock.h"
+#include "gateway/gateway.h"
 #include "model/rows.h"
 
 /* In the order of ids, from either end. */
@@ -24,9 +25,11 @@ struct own_guild_entry {
     struct rights_of who;
 };
 
-static void read_entry(const struct rows *r, snowflake caller, bool with_counts,
-                       struct own_guild_entry *e)
+static void read_entry(const struct call *call, const struct rows *r, struct own_guild_entry *e)
 {
+    const struct own_guilds_query *in = call->query;
+    snowflake caller = call->caller->id;
+
     *e = (struct own_guild_entry){
         .shown = {
             .id = row_id(r, 0),
@@ -45,9 +48,10 @@ static void read_entry(const struct rows *r, snowflake caller, bool with_counts,
             .pending = row_bool(r, 9),
         },
     };
-    if (with_counts) {
+    if (in->with_counts) {
         e->shown.approximate_member_count = given_int(row_int(r, 6));
-        e->shown.approximate_presence_count = given_int(0);
+        e->shown.approximate_presence_count =
+            given_int(gateway_online(api_options(call->api)->gateway, e->shown.id));
     }
 }
 
@@ -65,8 +69,7 @@ static enum err find_entries(struct call *call, struct list *ret)
     if (e)
         return e;
     while (rows_next(&rows))
-        read_entry(&rows, call->caller->id, in->with_counts,
-                   list_add(call->arena, ret, sizeof(struct own_guild_entry)));
+        read_entry(call, &rows, list_add(call->arena, ret, sizeof(struct own_guild_entry)));
     return rows_end(&rows);
 }
 

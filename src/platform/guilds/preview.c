@@ -2,6 +2,7 @@
 #include "platform/guilds/internal.h"
 
 #include "api/hooks.h"
+#include "gateway/gateway.h"
 #include "model/emoji.h"
 #include "model/sticker.h"
 
@@ -48,7 +49,8 @@ enum err get_guild_preview(struct call *call)
     struct guild *g = call->target.guild;
 
     g->approximate_member_count = given_int(g->member_count);
-    g->approximate_presence_count = given_int(0);
+    g->approximate_presence_count =
+        given_int(gateway_online(api_options(call->api)->gateway, g->id));
     enum err e = hook_guild_shown(call, g);
     return e ? e : call_reply(call, g);
 }

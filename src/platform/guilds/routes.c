@@ -1,6 +1,7 @@
 /* routes.c - guilds: reading, deleting and leaving them, and the rows of all. */
 #include "platform/guilds/internal.h"
 
+#include "gateway/gateway.h"
 #include "platform/guilds/leftovers.h"
 
 /* GET /guilds/{guild.id} */
@@ -14,7 +15,8 @@ static enum err get_guild(struct call *call)
         return e;
     if (in->with_counts) {
         g->approximate_member_count = given_int(g->member_count);
-        g->approximate_presence_count = given_int(0);
+        g->approximate_presence_count =
+            given_int(gateway_online(api_options(call->api)->gateway, g->id));
     }
     return call_reply(call, g);
 }

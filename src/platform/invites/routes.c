@@ -4,6 +4,7 @@
 #include "platform/invites/internal.h"
 
 #include "api/hooks.h"
+#include "gateway/gateway.h"
 #include "platform/members/members.h"
 #include "platform/relationships/bonds.h"
 #include "platform/relationships/friends.h"
@@ -52,7 +53,8 @@ static enum err get_invite(struct call *call)
         return e;
     if (in->with_counts && i->guild) {
         i->approximate_member_count = given_int(i->guild->member_count);
-        i->approximate_presence_count = given_int(0);
+        i->approximate_presence_count =
+            given_int(gateway_online(api_options(call->api)->gateway, i->guild->id));
     }
     return call_reply(call, i);
 }

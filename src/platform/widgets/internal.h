@@ -9,9 +9,6 @@
  * anybody, and its guild may have half a million. */
 enum { WIDGET_LOOKED_AT = 1000, WIDGET_SHOWN = 100 };
 
-/* Those of the first members who are seen; struct member. */
-enum err widget_members(struct call *call, snowflake guild_id, struct list *ret);
-
 /* --- picture.c ------------------------------------------------------------------------ */
 
 struct widget_picture_query {

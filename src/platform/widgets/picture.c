@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "base/png.h"
+#include "gateway/gateway.h"
 #include "platform/widgets/internal.h"
 
 static const struct choice styles[] = {
@@ -58,16 +59,13 @@ enum err get_guild_widget_picture(struct call *call)
                                  : tall ? 180
                                         : 76,
                        .colors = { 88, 101, 242, 255, 255, 255 } };
-    struct list members;
+    struct gateway *gateway = api_options(call->api)->gateway;
     struct buf out;
 
     if (!call->target.guild->widget_enabled)
         return ERR_WIDGET_DISABLED;
-    enum err e = widget_members(call, call->target.guild->id, &members);
-    if (e)
-        return e;
     png.pixels = arena_alloc(call->arena, (size_t)png.height * PNG_LINE(png.width));
-    draw_number(&png, (unsigned)members.count);
+    draw_number(&png, (unsigned)gateway_online(gateway, call->target.guild->id));
     buf_init(&out, 256 * 1024);
     png_of_two_colors(&png, &out);
     call_add_header(call, "Cache-Control", STR("public, max-age=60"));

@@ -111,8 +111,7 @@ static const struct field widget_fields[] = {
     { FIELD(struct widget, instant_invite), .type = &type_text, .flags = NULLABLE },
     { FIELD(struct widget, channels), .type = &type_widget_channels },
     { FIELD(struct widget, members), .type = &type_widget_members },
-    { FIELD(struct widget, presence_count), .type = &type_count,
-      .doc = "Of the first thousand members" },
+    { FIELD(struct widget, presence_count), .type = &type_count },
     { 0 },
 };
 static const struct schema widget_schema = {
@@ -191,7 +190,8 @@ static enum err modify_guild_widget(struct call *call)
 
 /* --- what it shows -------------------------------------------------------------------- */
 
-enum err widget_members(struct call *call, snowflake guild_id, struct list *ret)
+/* Those of the first members who are seen; struct member. */
+static enum err widget_members(struct call *call, snowflake guild_id, struct list *ret)
 {
     struct gateway *gateway = api_options(call->api)->gateway;
     struct list members;
@@ -319,7 +319,7 @@ static enum err get_guild_widget(struct call *call)
         e = widget_members(call, g->id, &members);
     if (e)
         return e;
-    w.presence_count = (int64_t)members.count;
+    w.presence_count = gateway_online(api_options(call->api)->gateway, g->id);
     for (size_t i = 0; !e && i < members.count && i < WIDGET_SHOWN; i++)
         e = widget_add_member(call, (const struct member *)members.items + i, &w);
     return e ? e : call_reply(call, &w);

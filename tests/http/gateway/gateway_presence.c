@@ -425,7 +425,67 @@ static void sessions_of_an_account_know_of_each_other(struct world *w)
     expect_dispatch(first, "SESSIONS_REPLACE", "[{'session_id': '%s'}]", gate_id(first));
 }
 
+/* --- how many are there --------------------------------------------------------------- */
+
+static int64_t counted(struct client *c, const char *path, const char *name)
+{
+    struct answer a = client_get(c, "%s", path);
+    int64_t n = -1;
+
+    expect_status(a, 200);
+    expect(dom_at(a.json, name) && str_to_i64(dom_at(a.json, name)->text, &n));
+    return n;
+}
+
+static int64_t count_in(struct client *c, const char *guild)
+{
+    return counted(c, TEXT(c->world, "/guilds/%s?with_counts=true", guild),
+                   "approximate_presence_count");
+}
+
+static void who_is_seen_is_counted(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
+                  *bot = world_bot(w, "robot"), *eve = world_client(w, "eve");
+    const char *guild = found_guild(ada, "Hall");
+    const char *room = make_channel(ada, guild, "{'name': 'room'}");
+    struct answer invite = client_post(ada, "{}", "/channels/%s/invites", room);
+
+    put_member(guild, bob);
+    put_member(guild, bot);
+    expect_soon(count_in(ada, guild) == 0);
+    struct gate *b = gate_session(bob, PLAIN, ""), *again = gate_session(bob, PLAIN, "");
+    gate_session(eve, PLAIN, ""); /* is not in the guild */
+    expect_soon(count_in(ada, guild) == 1);
+    struct gate *r = gate_session(bot, PLAIN, "'intents': 1");
+    expect_dispatch(r, "GUILD_CREATE", "{}");
+    expect_soon(count_in(ada, guild) == 2);
+    expect(counted(ada, TEXT(w, "/guilds/%s/preview", guild), "approximate_presence_count") == 2);
+    expect(counted(ada, "/users/@me/guilds?with_counts=true", "0.approximate_presence_count") == 2);
+    expect(counted(world_stranger(w),
+                   TEXT(w, "/invites/%s?with_counts=true", answer_text(invite, "code")),
+                   "approximate_presence_count") == 2);
+    expect_status(client_patch(ada, "{'enabled': true}", "/guilds/%s/widget", guild), 200);
+    expect(counted(world_stranger(w), TEXT(w, "/guilds/%s/widget.json", guild), "presence_count") ==
+           2);
+    /* One of two sessions goes; the other does not want to be seen, and then does. */
+    gate_close(again, 1000);
+    gate_send(b, "{'op':3,'d':{'status':'invisible','activities':[],'since':null,'afk':false}}");
+    expect_soon(count_in(ada, guild) == 1);
+    gate_send(b, "{'op':3,'d':{'status':'idle','activities':[],'since':null,'afk':false}}");
+    expect_soon(count_in(ada, guild) == 2);
+    /* Who has lost the socket counts for a minute. */
+    gate_lose(b);
+    expect_soon(count_in(ada, guild) == 2);
+    world_wait(w, 61);
+    expect_soon(count_in(ada, guild) == 1);
+    /* Who leaves the guild does not count there. */
+    expect_status(client_delete(ada, "/guilds/%s/members/%s", guild, bot->id), 204);
+    expect_soon(count_in(ada, guild) == 0);
+}
+
 const struct test gateway_presence_tests[] = {
+    TEST(who_is_seen_is_counted),
     TEST(each_kind_of_client_is_seen),
     TEST(sessions_of_an_account_know_of_each_other),
     TEST(listed_members_come_with_who_is_seen),
