@@ -17,6 +17,7 @@ struct cluster;
 struct gateway;
 struct ready_shape;
 struct session_move;
+struct thread_list_sync;
 struct traffic;
 
 /* Whom something is shown to. */
@@ -97,6 +98,13 @@ struct gateway_source {
     /* Members with users, for GUILD_MEMBERS_CHUNK. */
     enum err (*members)(struct tx *tx, const struct gateway_search *search, struct list *ret);
     /* Voice channels that a member sees and that have something to tell, for CHANNEL_INFO:
+    /* Fills in the open threads that somebody sees, of the channels that are named there or of
+     * all of the guild, and what they are to it. ERR_UNKNOWN_… when it is gone. */
+    enum err (*threads)(struct tx *tx, snowflake user_id, struct thread_list_sync *sync);
+    /* Who is in a thread: struct thread_member, with members and presences. ERR_MISSING_ACCESS,
+     * ERR_UNKNOWN_…: the viewer does not see it. */
+    enum err (*thread_people)(struct tx *tx, struct gateway *g, snowflake guild_id,
+                              snowflake thread_id, snowflake viewer, struct list *ret);
      * struct voice_room. ERR_UNKNOWN_… when it is gone. */
     enum err (*rooms)(struct tx *tx, snowflake guild_id, snowflake user_id, struct list *ret);
     /* Sounds of a guild, for SOUNDBOARD_SOUNDS. */
@@ -210,6 +218,8 @@ void gateway_presences(struct gateway *g, snowflake guild_id, const struct list 
 void gateway_keep_seen(struct gateway *g, struct list *ids, size_t max);
 
 /* How many sessions this bot may still begin today. */
+/* The same of one account, also of one that is not seen. */
+void gateway_presence(struct gateway *g, snowflake user_id, struct json *j);
 unsigned gateway_starts_left(struct gateway *g, snowflake bot_id);
 /* How many members of a guild are seen, on this server. NULL: nobody. From any thread. */
 int64_t gateway_online(struct gateway *g, snowflake guild_id);

@@ -15,6 +15,12 @@ enum err gateway_ready(struct tx *tx, const struct gateway_viewer *v, struct jso
 enum err gateway_guild(struct tx *tx, const struct member *m, const struct gateway_viewer *v,
                        struct json *out);
 
+/* Open threads that somebody sees, of the channels that sync names or of all; and who is in a
+ * thread. As struct gateway_source has them. */
+enum err gateway_threads(struct tx *tx, snowflake user_id, struct thread_list_sync *sync);
+enum err gateway_thread_people(struct tx *tx, struct gateway *g, snowflake guild_id,
+                               snowflake thread_id, snowflake viewer, struct list *ret);
+
 /* --- a guild with all that is in it ---------------------------------------------------- */
 
 /* Everything about a guild as the gateway shows it to a member. Of a read, valid until the

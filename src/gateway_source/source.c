@@ -201,4 +201,6 @@ const struct gateway_source gateway_source = {
     .home_find = home_row_find,
     .homes_tidy = home_rows_tidy,
     .log_rows = log_rows_read,
+    .threads = gateway_threads,
+    .thread_people = gateway_thread_people,
 };

@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "gateway/fanout/sight.h"
+#include "gateway/fanout/thread_sync.h"
 #include "gateway/sessions/session.h"
 #include "gateway/views/topics.h"
 #include "gateway/views/view.h"
@@ -129,6 +130,21 @@ static void tell_gone(const struct seen_channel *c, struct session *s)
     buf_clear(&out);
 }
 
+/* The channels of one guild stand together; *at is behind them then. */
+static void sync_threads(const struct seen_channels *changes, uint32_t *at, struct session *s)
+{
+    snowflake guild_id = changes->items[*at].guild_id;
+    snowflake *ids = mem_new(changes->count * sizeof *ids);
+    size_t count = 0;
+
+    for (; *at < changes->count && changes->items[*at].guild_id == guild_id; ++*at)
+        if (changes->items[*at].shown && changes->items[*at].payload.p)
+            ids[count++] = changes->items[*at].id;
+    if (count)
+        thread_sync_begin(s, guild_id, ids, count);
+    mem_free(ids);
+}
+
 void seen_channels_tell(const struct seen_channels *changes, struct session *s)
 {
     for (uint32_t i = 0; i < changes->count; i++) {
@@ -139,6 +155,8 @@ void seen_channels_tell(const struct seen_channels *changes, struct session *s)
         else if (!c->shown)
             tell_gone(c, s);
     }
+    for (uint32_t i = 0; i < changes->count;)
+        sync_threads(changes, &i, s);
 }
 
 void seen_channels_clear(struct seen_channels *c)

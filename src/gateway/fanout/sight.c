@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "gateway/fanout/thread_sync.h"
 #include "gateway/sessions/hub.h"
 #include "gateway/sessions/registry.h"
 #include "gateway/sessions/session.h"
@@ -58,6 +59,9 @@ struct sight_report {
     bool failed;      /* a look at the store did */
     struct sight_place *places;
     uint32_t place_count;
+    snowflake *gained; /* what has come into view of who is being told */
+    uint32_t gained_count, gained_cap;
+    bool gained_threads; /* one of them may have threads */
 };
 
 /* --- whom it may concern -------------------------------------------------------------- */
@@ -105,6 +109,12 @@ static bool may_change(const struct delivery *d)
     }
 }
 
+/* Bots know all channels, but of threads only those that they see. */
+static bool hears_of_sight(const struct session *s)
+{
+    return !s->bot || s->intents & INTENT(GUILDS);
+}
+
 static bool sight_concerns(const struct sight_report *s, const struct delivery *d,
                            const struct seat *seat)
 {
@@ -112,7 +122,7 @@ static bool sight_concerns(const struct sight_report *s, const struct delivery *
 
     /* An event that the session heard on another loop came there with the channels that it
      * showed and hid. */
-    if (seat->session->bot || d->news->number <= seat->session->seen)
+    if (!hears_of_sight(seat->session) || d->news->number <= seat->session->seen)
         return false;
     switch (s->event) {
     case EVENT_GUILD_ROLE_UPDATE:
@@ -156,7 +166,7 @@ static void note_member(struct sight_report *s, const struct delivery *d)
         const struct seat *seat =
             seat_find(&own->seats[i]->session->seats, SUBJECT_GUILD, s->guild_id);
 
-        if (seat && !seat->session->bot && has_other_roles(seat, d->facts))
+        if (seat && hears_of_sight(seat->session) && has_other_roles(seat, d->facts))
             note_roles(s, seat);
     }
 }
@@ -192,6 +202,7 @@ void sight_free(struct sight_report *s)
     free_places(s);
     forget_roles(s);
     mem_free(s->roles);
+    mem_free(s->gained);
     mem_free(s);
 }
 
@@ -351,6 +362,29 @@ static void look_at_places(struct sight_report *s, const struct sight_change *c,
 
 /* --- telling -------------------------------------------------------------------------- */
 
+static bool may_have_threads(int64_t type)
+{
+    return type == CHANNEL_TEXT || type == CHANNEL_NEWS || channel_holds_posts(type);
+}
+
+static void note_gained(struct sight_report *s, const struct sight_place *p)
+{
+    if (s->gained_count == s->gained_cap) {
+        s->gained_cap = s->gained_cap ? s->gained_cap * 2 : 16;
+        s->gained = mem_resize(s->gained, s->gained_cap * sizeof *s->gained);
+    }
+    s->gained[s->gained_count++] = p->id;
+    s->gained_threads |= may_have_threads(p->rule->type);
+}
+
+static void tell_gained(struct sight_report *s, struct session *to)
+{
+    if (s->gained_threads)
+        thread_sync_begin(to, s->guild_id, s->gained, s->gained_count);
+    s->gained_count = 0;
+    s->gained_threads = false;
+}
+
 static void tell_place(const struct sight_report *s, struct sight_place *p, struct session *to,
                        bool shown)
 {
@@ -374,6 +408,11 @@ static bool tell_places(struct sight_report *s, const struct sight_change *c, st
             return false;
         if (!place_changes(c, p, &shown))
             continue;
+        if (seat->session->bot) {
+            if (shown)
+                note_gained(s, p);
+            continue;
+        }
         if (s->failed) {
             /* Its client would not know which channels it sees, so it has to begin anew. */
             session_invalid_soon(h, s->session);
@@ -384,6 +423,8 @@ static bool tell_places(struct sight_report *s, const struct sight_change *c, st
             return false;
         }
         tell_place(s, p, seat->session, shown);
+        if (shown)
+            note_gained(s, p);
     }
     return true;
 }
@@ -411,6 +452,7 @@ bool sight_tell(struct sight_report *s, const struct delivery *d, struct seat *s
     struct sight_change c = { rights_before(s, seat), sight_rights(seat) };
     if (!tell_places(s, &c, seat))
         return false;
+    tell_gained(s, seat->session);
     s->session = 0;
     return true;
 }
@@ -447,7 +489,7 @@ struct changed_channel *changed_channel_begin(const struct delivery *d)
 
 bool changed_channel_tell(struct changed_channel *c, const struct delivery *d, struct seat *seat)
 {
-    if (seat->session->bot || !delivery_receives(d, seat->session))
+    if (!delivery_receives(d, seat->session))
         return false;
     struct rights_of who = sight_rights(seat);
     const struct place_rule *now = map_get(&seat->topic->view->channels, d->facts->channel.id);
@@ -455,6 +497,10 @@ bool changed_channel_tell(struct changed_channel *c, const struct delivery *d, s
 
     if ((c->before && sight_shows(&who, c->before)) == shown)
         return false;
+    if (shown && c->before && may_have_threads(now->type))
+        thread_sync_begin(seat->session, d->topic->id, &now->id, 1);
+    if (seat->session->bot)
+        return false; /* it is told of the change itself */
     if (!c->news[shown])
         c->news[shown] = news_new(shown ? EVENT_CHANNEL_CREATE : EVENT_CHANNEL_DELETE, d->news->to,
                                   news_payload(d->news));

@@ -215,6 +215,16 @@ void gateway_presences(struct gateway *g, snowflake guild_id, const struct list 
 }
 
 void gateway_keep_seen(struct gateway *g, struct list *ids, size_t max)
+void gateway_presence(struct gateway *g, snowflake user_id, struct json *j)
+{
+    pthread_mutex_lock(&g->lock);
+    struct presence_look l =
+        look_at(map_get(&g->accounts, user_id), (struct among){ .kind = ANY_KIND });
+    pthread_mutex_unlock(&g->lock);
+    write_presence(user_id, false, 0, &l, j);
+    look_clear(&l);
+}
+
 {
     snowflake *all = ids->items;
     size_t n = 0;

@@ -178,6 +178,7 @@ static void messages_go_to_those_who_see_the_channel(struct world *w)
     expect_dispatch(a, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{}");
     expect_dispatch(b, "GUILD_MEMBER_UPDATE", "{'user': {'id': '%s'}}", bob->id);
     expect_dispatch(b, "CHANNEL_CREATE", "{'id': '%s'}", secret);
+    expect_dispatch(b, "THREAD_LIST_SYNC", "{'channel_ids': ['%s']}", secret);
     say(ada, secret, "{'content': 'welcome'}");
     expect_dispatch(b, "MESSAGE_CREATE", "{'content': 'welcome'}");
     expect_quiet(r);
@@ -200,7 +201,9 @@ static void a_channel_comes_into_view_and_goes(struct world *w)
     expect_dispatch(r, "CHANNEL_UPDATE", "{'id': '%s'}", v.channel);
     expect_status(client_delete(ada, "/channels/%s/permissions/%s", v.channel, v.id), 204);
     expect_dispatch(b, "CHANNEL_CREATE", "{'id': '%s'}", v.channel);
+    expect_dispatch(b, "THREAD_LIST_SYNC", "{'channel_ids': ['%s']}", v.channel);
     expect_dispatch(r, "CHANNEL_UPDATE", "{'id': '%s'}", v.channel);
+    expect_dispatch(r, "THREAD_LIST_SYNC", "{'channel_ids': ['%s']}", v.channel);
     expect_status(client_delete(ada, "/channels/%s", v.channel), 200);
     expect_dispatch(b, "CHANNEL_DELETE", "{'id': '%s'}", v.channel);
     expect_dispatch(r, "CHANNEL_DELETE", "{'id': '%s'}", v.channel);
