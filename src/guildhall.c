@@ -12,6 +12,7 @@
 #include "net/tls.h"
 #include "parts.h"
 #include "platform/applications/applications.h"
+#include "platform/messages/last_messages.h"
 #include "voice/voice.h"
 #include "workbench/workbench.h"
 
@@ -187,9 +188,14 @@ static struct workbench *make_workbench(const struct guildhall *g)
     return workbench_new(&options);
 }
 
+enum { OP_LAST_MESSAGES = 34 }; /* the only opcode that is not voice's */
+
 static bool wire_command(void *arg, const struct gateway_caller *who, int op, struct str d)
 {
-    return voice_command(((struct guildhall *)arg)->voice, who, op, d);
+    struct guildhall *g = arg;
+
+    return op == OP_LAST_MESSAGES ? last_messages_asked(g->api, who, d)
+                                  : voice_command(g->voice, who, op, d);
 }
 
 static void wire_session_ended(void *arg, const struct gateway_caller *who)

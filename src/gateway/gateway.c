@@ -11,6 +11,7 @@
 #include "gateway/greeting/greeting.h"
 #include "gateway/greeting/guilds.h"
 #include "gateway/greeting/moves.h"
+#include "gateway/lists/lists.h"
 #include "gateway/parking.h"
 #include "gateway/presence/presence.h"
 #include "gateway/sessions/hub.h"
@@ -26,6 +27,10 @@ const struct gateway_upcalls gateway_upcalls = {
     .presence_change = presence_change,
     .presence_window_ended = presence_window_ended,
     .sessions_changed = sessions_changed,
+    .lists_hear = lists_hear,
+    .lists_hear_presence = lists_hear_presence,
+    .lists_leave = lists_leave,
+    .lists_free = lists_free,
     .guild_join = guild_join,
     .handovers_continue = handovers_continue,
     .fetch_again = fetch_again,
@@ -42,12 +47,12 @@ struct gateway *gateway_new(const struct gateway_options *options)
     map_init(&g->accounts);
     map_init(&g->strangers);
     dialects_init(&g->dialects);
+    crowds_init(&g->crowds);
     pthread_mutex_init(&g->lock, NULL);
     pthread_mutex_init(&g->publishing, NULL);
     return g;
 }
 
-    crowds_init(&g->crowds);
 void gateway_share(struct gateway *g, struct cluster *c)
 {
     g->cluster = c;
@@ -133,7 +138,7 @@ static void look_busy(struct loop *loop, void *arg)
     const struct hub *h = g->hubs[loop_index(loop)];
 
     g->busy |= h->loads > 0 || h->pump_posted || h->errands_posted || h->topics.posted ||
-               h->queue || h->telling;
+               h->list_pieces || h->queue || h->telling;
 }
 
 static void wait_for_loads(struct gateway *g, unsigned count)
@@ -184,15 +189,20 @@ void gateway_free(struct gateway *g)
     for (struct account *a; (a = map_next(&g->accounts, &at));)
         account_free(a);
     dialects_clear(&g->dialects);
+    crowds_clear(&g->crowds);
     map_clear(&g->sessions);
     map_clear(&g->arriving);
     map_clear(&g->accounts);
     map_clear(&g->strangers);
     pthread_mutex_destroy(&g->lock);
-    crowds_clear(&g->crowds);
     pthread_mutex_destroy(&g->publishing);
     mem_free(g->hubs);
     mem_free(g);
+}
+
+int64_t gateway_online(struct gateway *g, snowflake guild_id)
+{
+    return g ? (int64_t)crowd_count(&g->crowds, guild_id) : 0;
 }
 
 void gateway_stats(const struct gateway *g, struct gateway_stats *ret)
@@ -200,11 +210,6 @@ void gateway_stats(const struct gateway *g, struct gateway_stats *ret)
     *ret = (struct gateway_stats){
         .sessions = g->session_count,
         .connected = g->connected,
-int64_t gateway_online(struct gateway *g, snowflake guild_id)
-{
-    return g ? (int64_t)crowd_count(&g->crowds, guild_id) : 0;
-}
-
         .identified = g->identified,
         .resumed = g->resumed,
         .published = g->published,

@@ -93,11 +93,11 @@ struct gateway_source {
                      struct list *ret_channels);
     /* Writes a channel of a guild, as its events do. ERR_UNKNOWN_CHANNEL. */
     enum err (*channel)(struct tx *tx, snowflake id, struct json *out);
+    enum err (*roles)(struct tx *tx, snowflake guild_id, struct list *ret);
     enum err (*member)(struct tx *tx, snowflake guild_id, snowflake user_id, struct member *ret);
     enum err (*member_count)(struct tx *tx, snowflake guild_id, int64_t *ret);
     /* Members with users, for GUILD_MEMBERS_CHUNK. */
     enum err (*members)(struct tx *tx, const struct gateway_search *search, struct list *ret);
-    /* Voice channels that a member sees and that have something to tell, for CHANNEL_INFO:
     /* Fills in the open threads that somebody sees, of the channels that are named there or of
      * all of the guild, and what they are to it. ERR_UNKNOWN_… when it is gone. */
     enum err (*threads)(struct tx *tx, snowflake user_id, struct thread_list_sync *sync);
@@ -105,6 +105,7 @@ struct gateway_source {
      * ERR_UNKNOWN_…: the viewer does not see it. */
     enum err (*thread_people)(struct tx *tx, struct gateway *g, snowflake guild_id,
                               snowflake thread_id, snowflake viewer, struct list *ret);
+    /* Voice channels that a member sees and that have something to tell, for CHANNEL_INFO:
      * struct voice_room. ERR_UNKNOWN_… when it is gone. */
     enum err (*rooms)(struct tx *tx, snowflake guild_id, snowflake user_id, struct list *ret);
     /* Sounds of a guild, for SOUNDBOARD_SOUNDS. */
@@ -210,20 +211,20 @@ bool gateway_find_session(struct gateway *g, snowflake user_id, struct str sessi
  * client, or NULL. From any thread. */
 const char *gateway_status(struct gateway *g, snowflake user_id, struct json *kinds);
 
+/* How many members of a guild are seen, on this server. NULL: nobody. From any thread. */
+int64_t gateway_online(struct gateway *g, snowflake guild_id);
+
 /* Those of some accounts (ids) that are seen, as a JSON list of presences; in a guild, or
  * 0. referring: with "user_id" instead of "user". From any thread. */
 void gateway_presences(struct gateway *g, snowflake guild_id, const struct list *ids,
                        bool referring, struct json *j);
+/* The same of one account, also of one that is not seen. */
+void gateway_presence(struct gateway *g, snowflake user_id, struct json *j);
 /* Keeps the first of them, in place. */
 void gateway_keep_seen(struct gateway *g, struct list *ids, size_t max);
 
 /* How many sessions this bot may still begin today. */
-/* The same of one account, also of one that is not seen. */
-void gateway_presence(struct gateway *g, snowflake user_id, struct json *j);
 unsigned gateway_starts_left(struct gateway *g, snowflake bot_id);
-/* How many members of a guild are seen, on this server. NULL: nobody. From any thread. */
-int64_t gateway_online(struct gateway *g, snowflake guild_id);
-
 
 enum { GATEWAY_STARTS_A_DAY = 1000, GATEWAY_CONCURRENCY = 16 };
 

@@ -102,6 +102,18 @@ static enum err source_view(struct tx *tx, snowflake guild_id, struct guild *ret
     return e ? e : guild_channels(tx, guild_id, ret_channels, &threads);
 }
 
+static enum err source_roles(struct tx *tx, snowflake guild_id, struct list *ret)
+{
+    struct guild g;
+    enum err e = guild_find(tx, guild_id, &g);
+
+    if (!e)
+        e = guild_load_roles(tx, &g);
+    if (!e)
+        *ret = g.roles;
+    return e;
+}
+
 static enum err source_channel(struct tx *tx, snowflake id, struct json *out)
 {
     struct channel c;
@@ -185,9 +197,12 @@ const struct gateway_source gateway_source = {
     .guild = gateway_guild,
     .view = source_view,
     .channel = source_channel,
+    .roles = source_roles,
     .member = member_find,
     .member_count = member_count,
     .members = source_members,
+    .threads = gateway_threads,
+    .thread_people = gateway_thread_people,
     .rooms = source_rooms,
     .sounds = guild_sounds,
     .drop_parked = parked_drop,
@@ -201,6 +216,4 @@ const struct gateway_source gateway_source = {
     .home_find = home_row_find,
     .homes_tidy = home_rows_tidy,
     .log_rows = log_rows_read,
-    .threads = gateway_threads,
-    .thread_people = gateway_thread_people,
 };

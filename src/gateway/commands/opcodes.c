@@ -2,6 +2,7 @@
 #include "gateway/commands/opcodes.h"
 
 #include "gateway/greeting/greeting.h"
+#include "gateway/lists/lists.h"
 #include "gateway/presence/presence.h"
 #include "gateway/sessions/registry.h"
 #include "gateway/sessions/session.h"
@@ -108,6 +109,55 @@ static const struct schema channel_info_schema = { .size = sizeof(struct channel
                                                    .fields = channel_info_fields };
 static const struct type channel_info = { .kind = KIND_OBJECT, .schema = &channel_info_schema };
 
+/* Clients send null for what they do not want. */
+static const struct type row_number = { .kind = KIND_INT, .min = 0, .max = 10 * 1000 * 1000 };
+static const struct type row_range = { .kind = KIND_ARRAY, .min = 2, .max = 2, .of = &row_number };
+static const struct type row_ranges = { .kind = KIND_ARRAY, .max = 5, .of = &row_range };
+static const struct type shown_channels = {
+    .kind = KIND_MAP, .flags = TYPE_NULL_NONE, .max = 10, .of = &row_ranges
+};
+static const struct type thread_ids = {
+    .kind = KIND_ARRAY, .flags = TYPE_NULL_NONE, .max = 10, .of = &one_id
+};
+static const struct type member_ids = {
+    .kind = KIND_ARRAY, .flags = TYPE_NULL_NONE, .max = 1000, .of = &one_id
+};
+
+/* clang-format off */
+#define SUBSCRIPTION_FIELDS                                                                        \
+    { FIELD(struct guild_subscription, channels), .type = &shown_channels, .flags = OPTIONAL },    \
+    { FIELD(struct guild_subscription, members), .type = &member_ids, .flags = OPTIONAL },         \
+    { FIELD(struct guild_subscription, thread_member_lists), .type = &thread_ids,                  \
+      .flags = OPTIONAL },                                                                         \
+    { FIELD(struct guild_subscription, typing), .type = &truth, .flags = MAYBE },                  \
+    { FIELD(struct guild_subscription, activities), .type = &truth, .flags = MAYBE },              \
+    { FIELD(struct guild_subscription, member_updates), .type = &truth, .flags = MAYBE },          \
+    { FIELD(struct guild_subscription, threads), .type = &truth, .flags = MAYBE }
+/* clang-format on */
+
+static const struct field subscription_fields[] = {
+    { FIELD(struct guild_subscription, guild_id), .type = &one_id },
+    SUBSCRIPTION_FIELDS,
+    { 0 },
+};
+static const struct schema subscription_schema = { .size = sizeof(struct guild_subscription),
+                                                   .fields = subscription_fields };
+static const struct type guild_subscription = { .kind = KIND_OBJECT,
+                                                .schema = &subscription_schema };
+static const struct field subscribed_fields[] = { SUBSCRIPTION_FIELDS, { 0 } };
+static const struct schema subscribed_schema = { .size = sizeof(struct guild_subscription),
+                                                 .fields = subscribed_fields };
+static const struct type subscribed = { .kind = KIND_OBJECT, .schema = &subscribed_schema };
+static const struct type subscribed_guilds = { .kind = KIND_MAP, .max = 200, .of = &subscribed };
+static const struct field subscriptions_fields[] = {
+    { FIELD(struct guild_subscriptions, subscriptions), .type = &subscribed_guilds },
+    { 0 },
+};
+static const struct schema subscriptions_schema = { .size = sizeof(struct guild_subscriptions),
+                                                    .fields = subscriptions_fields };
+static const struct type guild_subscriptions = { .kind = KIND_OBJECT,
+                                                 .schema = &subscriptions_schema };
+
 static void handle_heartbeat(struct peer *p, int op, struct str raw, const void *d)
 {
     (void)op, (void)raw, (void)d;
@@ -139,7 +189,8 @@ const struct opcode_row opcode_rows[] = {
     { OP_REQUEST_MEMBERS, "request guild members", 0, &request_members, handle_request_members },
     { 12, "guild sync", 0, NULL, NULL },
     { OP_CALL_CONNECT, "call connect", OP_USERS, NULL, handle_command },
-    { 14, "guild subscriptions", OP_USERS, NULL, NULL },
+    { OP_SUBSCRIBE, "guild subscriptions", OP_USERS, &guild_subscription,
+      handle_guild_subscription },
     { 15, "lobby connect", OP_USERS, NULL, NULL },
     { 16, "lobby disconnect", OP_USERS, NULL, NULL },
     { 17, "lobby voice states", OP_USERS, NULL, NULL },
@@ -159,10 +210,11 @@ const struct opcode_row opcode_rows[] = {
     { OP_REQUEST_SOUNDS, "request soundboard sounds", 0, &request_sounds, handle_request_sounds },
     { 32, "speed test create", OP_USERS, NULL, NULL },
     { 33, "speed test delete", OP_USERS, NULL, NULL },
-    { 34, "last messages", OP_USERS, NULL, NULL },
+    { OP_LAST_MESSAGES, "last messages", OP_USERS, NULL, handle_command },
     { OP_SEARCH_RECENT, "search recent members", OP_USERS, &search_recent, handle_search_recent },
     { OP_CHANNEL_STATUSES, "channel statuses", OP_USERS, &channel_info, handle_channel_info },
-    { 37, "bulk guild subscriptions", OP_USERS, NULL, NULL },
+    { OP_SUBSCRIBE_BULK, "bulk guild subscriptions", OP_USERS, &guild_subscriptions,
+      handle_guild_subscriptions },
     { 38, "channel resync", OP_USERS, NULL, NULL },
     { 39, "member count", OP_USERS, NULL, NULL },
     { OP_QOS_HEARTBEAT, "QoS heartbeat", EARLY, NULL, handle_heartbeat },

@@ -7,6 +7,7 @@
 #include "gateway/fanout/dispatch.h"
 #include "gateway/greeting/handover.h"
 #include "gateway/greeting/moves.h"
+#include "gateway/lists/lists.h"
 #include "gateway/sessions/errands.h"
 #include "gateway/sessions/hub.h"
 #include "gateway/sessions/peer.h"
@@ -270,6 +271,7 @@ static void catch_up(struct handover *h, struct session *s)
         dispatch_to(s, n);
     if (!s->peer) /* a newer socket may have it already */
         session_lose_peer(s);
+    lists_return(s);
     handover_end(h, s);
 }
 

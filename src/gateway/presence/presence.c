@@ -6,6 +6,7 @@
 #include "gateway/fanout/bus.h"
 #include "gateway/sessions/hub.h"
 #include "gateway/sessions/registry.h"
+#include "gateway/sessions/upcalls.h"
 #include "gateway/views/topics.h"
 #include "gateway/views/view.h"
 #include "gateway/wire/news.h"
@@ -214,7 +215,6 @@ void gateway_presences(struct gateway *g, snowflake guild_id, const struct list 
     json_array_end(j);
 }
 
-void gateway_keep_seen(struct gateway *g, struct list *ids, size_t max)
 void gateway_presence(struct gateway *g, snowflake user_id, struct json *j)
 {
     pthread_mutex_lock(&g->lock);
@@ -225,6 +225,7 @@ void gateway_presence(struct gateway *g, snowflake user_id, struct json *j)
     look_clear(&l);
 }
 
+void gateway_keep_seen(struct gateway *g, struct list *ids, size_t max)
 {
     snowflake *all = ids->items;
     size_t n = 0;
@@ -261,13 +262,21 @@ static bool is_watched(const struct gateway *g, const struct seat *seat)
     return (v && v->member_count <= SMALL_GUILD) || g->watchers;
 }
 
+static void tell_guild(struct gateway *g, const struct seat *seat, const struct presence_look *l)
+{
+    snowflake guild_id = seat->topic->id;
+
+    if (is_watched(g, seat))
+        publish_presence(g, seat->user_id, to_guild(guild_id), l);
+    if (crowd_is_watched(&g->crowds, guild_id))
+        gateway_upcalls.lists_hear_presence(g, guild_id, seat->user_id);
+}
+
 static void tell_guilds(struct session *s, const struct presence_look *l)
 {
-    struct gateway *g = s->hub->gateway;
-
     for (uint32_t i = 0; i < s->seats.count; i++)
-        if (s->seats.items[i]->topic->kind == SUBJECT_GUILD && is_watched(g, s->seats.items[i]))
-            publish_presence(g, s->caller.id, to_guild(s->seats.items[i]->topic->id), l);
+        if (s->seats.items[i]->topic->kind == SUBJECT_GUILD)
+            tell_guild(s->hub->gateway, s->seats.items[i], l);
 }
 
 static bool is_there(struct gateway *g, snowflake user_id)
@@ -357,6 +366,11 @@ static bool take_look(struct session *s, bool ending, struct presence_look *ret)
     return changed;
 }
 
+void presence_recount(struct session *s)
+{
+    seats_show(&s->seats, s->ready && !s->faded && s->status != PRESENCE_INVISIBLE);
+}
+
 void presence_begin(struct session *s, const struct list *friends)
 {
     struct presence_look l;
@@ -364,6 +378,7 @@ void presence_begin(struct session *s, const struct list *friends)
     pthread_mutex_lock(&s->hub->gateway->lock);
     s->ready = true;
     pthread_mutex_unlock(&s->hub->gateway->lock);
+    presence_recount(s);
     if (!take_look(s, false, &l))
         return;
     tell_guilds(s, &l);
@@ -376,11 +391,7 @@ void presence_change(struct session *s, bool ending)
 {
     struct presence_look l;
 
-void presence_recount(struct session *s)
-{
-    seats_show(&s->seats, s->ready && !s->faded && s->status != PRESENCE_INVISIBLE);
-}
-
+    presence_recount(s);
     if (!s->ready || s->hub->gateway->draining || !take_look(s, ending, &l))
         return;
     tell_guilds(s, &l);
@@ -388,7 +399,6 @@ void presence_recount(struct session *s)
         look_clear(&l);
         return;
     }
-    presence_recount(s);
     struct telling *t = mem_new(sizeof *t);
     t->load = (struct load){ .run = read_friends, .done = friends_read };
     t->user_id = s->caller.id;
@@ -401,16 +411,15 @@ void presence_recount(struct session *s)
 void presence_arrive(struct session *s, snowflake guild_id)
 {
     struct gateway *g = s->hub->gateway;
-    presence_recount(s);
     const struct seat *seat = seat_find(&s->seats, SUBJECT_GUILD, guild_id);
 
-    if (!seat || !s->ready || !is_watched(g, seat))
+    if (!seat || !s->ready || !(is_watched(g, seat) || crowd_is_watched(&g->crowds, guild_id)))
         return;
     pthread_mutex_lock(&g->lock);
     struct presence_look l =
         look_at(map_get(&g->accounts, s->caller.id), (struct among){ s, NULL, ANY_KIND });
     pthread_mutex_unlock(&g->lock);
     if (l.statuses.whole != PRESENCE_INVISIBLE)
-        publish_presence(g, s->caller.id, to_guild(guild_id), &l);
+        tell_guild(g, seat, &l);
     look_clear(&l);
 }

@@ -56,15 +56,6 @@ static bool has_next_step(const struct session *s)
     return e && !e->stepping && (s->peer || !e->needs_socket);
 }
 
-/* A session is busy while its socket has something left to take: two large guilds in a row would
- * be more than a session may be behind. One that is away is never busy, as its dispatches are
- * kept for it. */
-static bool is_busy(const struct session *s)
-{
-    return s->peer &&
-           (s->peer->packing || s->sent < s->seq || websocket_waiting(s->peer->ws) > MAX_QUEUED);
-}
-
 static void run_soon(struct hub *h)
 {
     if (h->errands_posted || links_empty(&h->runnable))
@@ -77,7 +68,7 @@ void errands_wake(struct session *s)
 {
     if (s->runnable.next || !has_next_step(s))
         return;
-    if (is_busy(s)) {
+    if (session_is_busy(s)) {
         if (!s->peer->closing)
             websocket_await(s->peer->ws);
         return;
@@ -130,7 +121,7 @@ void errands_run(struct post *post)
         struct session *s = container_of(h->runnable.next, struct session, runnable);
 
         link_remove(&s->runnable);
-        if (has_next_step(s) && !is_busy(s))
+        if (has_next_step(s) && !session_is_busy(s))
             begin_step(h, first_errand(s));
         else
             errands_wake(s);

@@ -88,6 +88,7 @@ void hub_free(struct hub *h)
     topics_close(&h->topics);
     while (!links_empty(&h->sessions))
         session_end(container_of(h->sessions.next, struct session, link));
+    gateway_upcalls.lists_free(h);
     drop_queue(h);
     gateway_upcalls.dispatch_drop(h);
     mem_free(h->delivery);
@@ -235,6 +236,8 @@ static void begin_event(struct hub *h)
     h->begun = p->news->number;
     h->telling = true;
     gateway_upcalls.dispatch_begin(h, p->news);
+    if (h->rosters)
+        gateway_upcalls.lists_hear(h, p->news);
     mem_free(p);
 }
 

@@ -19,6 +19,7 @@
 struct delivery;
 struct gateway;
 struct packer;
+struct rosters;
 
 /* A look at the store. While one runs that waits for a quiet moment, events wait in
  * line: what it reads and what follows fit together. */
@@ -79,6 +80,8 @@ struct hub {
     struct link runnable; /* sessions whose first errand may go on */
     struct post errands_post;
     bool errands_posted;
+    struct rosters *rosters; /* member lists: lists/; NULL before the first */
+    unsigned list_pieces;    /* of work on them that were posted */
     struct turn_end turn_end;
 };
 

@@ -39,6 +39,7 @@ struct session *session_new_known(struct hub *h, const struct caller *caller, co
     s->seats = (struct seats){ .session = s, .user_id = caller->id, .topics = &h->topics };
     s->shard_count = 1;
     links_init(&s->errands);
+    links_init(&s->lists);
     links_append(&h->sessions, &s->link);
     return s;
 }
@@ -62,6 +63,7 @@ void session_end(struct session *s)
         g->options.hooks.ended(g->options.hooks.arg, &who);
     }
     errands_drop(s);
+    gateway_upcalls.lists_leave(s, true);
     if (g->cluster && s->ready && !s->moving && !s->parked)
         home_forget(s);
     registry_remove(g, s);
@@ -153,6 +155,14 @@ static bool is_too_far_behind(const struct session *s)
 
     return s->seq - from > BEHIND_COUNT || s->behind_bytes > BEHIND_BYTES ||
            s->seq - s->sent > s->replay.count;
+}
+
+/* Two large guilds in a row would be more than a session may be behind. One that is away is never
+ * busy, as its dispatches are kept for it. */
+bool session_is_busy(const struct session *s)
+{
+    return s->peer &&
+           (s->peer->packing || s->sent < s->seq || websocket_waiting(s->peer->ws) > MAX_QUEUED);
 }
 
 /* The newest event is in the replay: sends it, or lets it wait behind others. */
@@ -298,6 +308,7 @@ void session_detach(struct session *s)
     deadline_drop(&s->fade);
     deadline_drop(&s->window);
     errands_detach(s);
+    gateway_upcalls.lists_leave(s, false);
     link_remove(&s->link);
 }
 

@@ -66,6 +66,7 @@ struct session {
     struct deadline away, fade, window; /* window: of what is told of its presence */
     struct seats seats;
     struct link errands;  /* of this session */
+    struct link lists;    /* struct list_subscription: member lists that it shows */
     struct link runnable; /* in the hub's list */
     unsigned errand_count;
     struct str presence; /* JSON of activities, on the heap; p == NULL: none */
@@ -93,6 +94,8 @@ void session_tell(struct session *s, enum event event, struct str payload);
 void session_tell_buf(struct session *s, enum event event, struct buf *payload);
 /* Goes on where the socket was full. */
 void session_send(struct session *s);
+/* Its socket has something left to take. */
+bool session_is_busy(const struct session *s);
 /* The socket went or takes too long. */
 void session_lose_peer(struct session *s);
 void session_expired(struct deadline *d);

@@ -9,6 +9,7 @@
 #include "gateway/sessions/peer.h"
 #include "gateway/wire/news.h"
 
+struct gateway;
 struct hub;
 struct session;
 
@@ -21,6 +22,11 @@ struct gateway_upcalls {
     void (*presence_change)(struct session *s, bool ending);
     void (*presence_window_ended)(struct deadline *d);
     void (*sessions_changed)(struct session *s);
+    /* lists/lists.h */
+    void (*lists_hear)(struct hub *h, const struct news *n);
+    void (*lists_hear_presence)(struct gateway *g, snowflake guild_id, snowflake user_id);
+    void (*lists_leave)(struct session *s, bool ends);
+    void (*lists_free)(struct hub *h);
     /* greeting/ */
     void (*guild_join)(struct session *s, snowflake guild_id);
     void (*handovers_continue)(struct hub *h);

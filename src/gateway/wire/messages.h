@@ -57,4 +57,27 @@ struct channel_info {
     struct list fields; /* struct str; op 43 alone. None: all */
 };
 
+/* op 14, and for each guild of op 37 */
+struct guild_subscription {
+    snowflake guild_id;                       /* op 14 */
+    struct list channels;                     /* struct shown_channel */
+    struct list members, thread_member_lists; /* snowflakes */
+    struct opt_bool typing, activities, member_updates, threads;
+};
+
+/* Rows of a channel's member list. */
+struct shown_channel {
+    struct str id;
+    struct list ranges; /* of struct list, of two int64_t each */
+};
+
+/* op 37 */
+struct guild_subscriptions {
+    struct list subscriptions; /* struct subscribed_guild */
+};
+struct subscribed_guild {
+    struct str id;
+    struct guild_subscription subscription;
+};
+
 #endif

@@ -1,0 +1,253 @@
+/* subscriptions.c - which member lists a session shows (op 14 and 37). */
+#include <string.h>
+
+#include "base/mem.h"
+#include "gateway/fanout/thread_sync.h"
+#include "gateway/lists/rosters.h"
+#include "gateway/sessions/peer.h"
+#include "gateway/sessions/session.h"
+#include "gateway/wire/messages.h"
+#include "gateway/wire/protocol.h"
+
+/* --- in lists ------------------------------------------------------------------------- */
+
+static struct list_face *face_make(struct shown_list *l, const struct list_subscription *u)
+{
+    for (struct link *at = l->faces.next; at != &l->faces; at = at->next) {
+        struct list_face *f = container_of(at, struct list_face, link);
+
+        if (f->count == u->count && memcmp(f->ranges, u->ranges, u->count * sizeof *u->ranges) == 0)
+            return f;
+    }
+    struct list_face *f = mem_new(sizeof *f);
+    f->list = l;
+    f->count = u->count;
+    memcpy(f->ranges, u->ranges, u->count * sizeof *u->ranges);
+    links_init(&f->subscriptions);
+    links_append(&l->faces, &f->link);
+    return f;
+}
+
+void subscription_enter(struct list_subscription *u, struct shown_list *l)
+{
+    u->face = face_make(l, u);
+    u->fresh = true;
+    u->round = 0;
+    links_append(&u->face->subscriptions, &u->of_face);
+    roster_hurry(l->roster);
+}
+
+/* A list that nobody shows any more goes with the next round. */
+void subscription_leave(struct list_subscription *u)
+{
+    struct roster *r = u->face ? u->face->list->roster : NULL;
+
+    link_remove(&u->of_face);
+    u->face = NULL;
+    if (r) {
+        r->owes = true;
+        roster_want(r);
+    }
+}
+
+void subscription_free(struct list_subscription *u)
+{
+    subscription_leave(u);
+    link_remove(&u->of_session);
+    mem_free(u);
+}
+
+static bool subscription_may_enter(const struct list_subscription *u)
+{
+    struct seat *seat = seat_find(&u->session->seats, SUBJECT_GUILD, u->guild_id);
+
+    return seat && seat_rights(seat, u->channel_id) & PERMISSION(VIEW_CHANNEL);
+}
+
+static void subscription_begin(struct list_subscription *u)
+{
+    struct roster *r;
+
+    if (!subscription_may_enter(u)) {
+        subscription_free(u);
+        return;
+    }
+    r = roster_make(u->session->hub, u->guild_id);
+    subscription_enter(u, list_of_channel(r, u->channel_id));
+}
+
+/* --- other lists than before ---------------------------------------------------------- */
+
+static void subscription_move(struct list_subscription *u, struct map *lists)
+{
+    struct shown_list *l = map_get(lists, u->channel_id);
+
+    if (!map_get(&roster_view(u->face->list->roster)->channels, u->channel_id)) {
+        subscription_free(u);
+        return;
+    }
+    if (!l) {
+        l = list_of_channel(u->face->list->roster, u->channel_id);
+        map_put(lists, u->channel_id, l);
+    }
+    if (l == u->face->list)
+        return;
+    link_remove(&u->of_face);
+    subscription_enter(u, l);
+}
+
+/* Lists that this makes stand at the end, with those who have moved there already. */
+void subscriptions_move(struct roster *r)
+{
+    struct map lists; /* channel id -> struct shown_list */
+
+    map_init(&lists);
+    for (struct link *at = r->lists.next; at != &r->lists; at = at->next) {
+        struct shown_list *l = container_of(at, struct shown_list, link);
+
+        for (struct link *f = l->faces.next; f != &l->faces; f = f->next) {
+            struct list_face *face = container_of(f, struct list_face, link);
+
+            for (struct link *s = face->subscriptions.next, *next; s != &face->subscriptions;
+                 s = next) {
+                next = s->next;
+                subscription_move(container_of(s, struct list_subscription, of_face), &lists);
+            }
+        }
+    }
+    map_clear(&lists);
+}
+
+/* --- of a session --------------------------------------------------------------------- */
+
+void lists_leave(struct session *s, bool ends)
+{
+    for (struct link *at = s->lists.next, *next; at != &s->lists; at = next) {
+        struct list_subscription *u = container_of(at, struct list_subscription, of_session);
+
+        next = at->next;
+        if (ends)
+            subscription_free(u);
+        else
+            subscription_leave(u);
+    }
+}
+
+void lists_return(struct session *s)
+{
+    for (struct link *at = s->lists.next, *next; at != &s->lists; at = next) {
+        next = at->next;
+        subscription_begin(container_of(at, struct list_subscription, of_session));
+    }
+}
+
+/* The session's subscription to a channel; *ret_oldest and *ret_count are of its guild. */
+static struct list_subscription *subscription_find(const struct session *s, snowflake guild_id,
+                                                   snowflake channel_id,
+                                                   struct list_subscription **ret_oldest,
+                                                   size_t *ret_count)
+{
+    struct list_subscription *found = NULL;
+
+    *ret_oldest = NULL;
+    *ret_count = 0;
+    for (struct link *at = s->lists.next; at != &s->lists; at = at->next) {
+        struct list_subscription *u = container_of(at, struct list_subscription, of_session);
+
+        if (u->guild_id != guild_id)
+            continue;
+        if (!*ret_oldest)
+            *ret_oldest = u;
+        ++*ret_count;
+        if (u->channel_id == channel_id)
+            found = u;
+    }
+    return found;
+}
+
+/* Of more than LIST_CHANNELS of a guild the one goes that was asked for longest ago. */
+static void session_subscribe(struct session *s, snowflake guild_id, snowflake channel_id,
+                              const struct list_range *ranges, size_t count)
+{
+    struct list_subscription *oldest;
+    size_t all;
+    struct list_subscription *u = subscription_find(s, guild_id, channel_id, &oldest, &all);
+
+    if (u)
+        subscription_free(u);
+    else if (count && all == LIST_CHANNELS)
+        subscription_free(oldest);
+    if (!count)
+        return;
+    u = mem_new(sizeof *u);
+    u->session = s;
+    u->guild_id = guild_id;
+    u->channel_id = channel_id;
+    u->count = (uint32_t)count;
+    memcpy(u->ranges, ranges, count * sizeof *ranges);
+    links_append(&s->lists, &u->of_session);
+    subscription_begin(u);
+}
+
+/* --- op 14 and 37 --------------------------------------------------------------------- */
+
+/* False: one of them is no range of rows, or has more than LIST_ROWS. */
+static bool ranges_read(const struct list *in, struct list_range *ret)
+{
+    const struct list *pairs = in->items;
+
+    for (size_t i = 0; i < in->count; i++) {
+        const int64_t *pair = pairs[i].items;
+
+        if (pair[0] > pair[1] || pair[1] - pair[0] >= LIST_ROWS)
+            return false;
+        ret[i] = (struct list_range){ (uint32_t)pair[0], (uint32_t)pair[1] };
+    }
+    return true;
+}
+
+/* False: it is malformed. */
+static bool subscription_carry_out(struct session *s, snowflake guild_id,
+                                   const struct guild_subscription *in)
+{
+    const struct shown_channel *c = in->channels.items;
+    const snowflake *threads = in->thread_member_lists.items;
+
+    for (size_t i = 0; i < in->channels.count; i++) {
+        struct list_range ranges[LIST_RANGES];
+        snowflake id;
+
+        if (!snowflake_parse(c[i].id, &id) || !ranges_read(&c[i].ranges, ranges))
+            return false;
+        session_subscribe(s, guild_id, id, ranges, c[i].ranges.count);
+    }
+    if (in->threads.given == GIVEN && in->threads.value)
+        thread_sync_begin(s, guild_id, NULL, 0);
+    for (size_t i = 0; i < in->thread_member_lists.count; i++)
+        thread_people_begin(s, guild_id, threads[i]);
+    return true;
+}
+
+void handle_guild_subscription(struct peer *p, int op, struct str raw, const void *d)
+{
+    const struct guild_subscription *in = d;
+
+    (void)op, (void)raw;
+    if (!subscription_carry_out(p->session, in->guild_id, in))
+        peer_close(p, CLOSE_BAD_PAYLOAD, "malformed payload");
+}
+
+void handle_guild_subscriptions(struct peer *p, int op, struct str raw, const void *d)
+{
+    const struct guild_subscriptions *in = d;
+    const struct subscribed_guild *g = in->subscriptions.items;
+    snowflake id;
+
+    (void)op, (void)raw;
+    for (size_t i = 0; i < in->subscriptions.count; i++)
+        if (!snowflake_parse(g[i].id, &id) ||
+            !subscription_carry_out(p->session, id, &g[i].subscription)) {
+            peer_close(p, CLOSE_BAD_PAYLOAD, "malformed payload");
+            return;
+        }
+}

@@ -1,0 +1,438 @@
+/* gateway_member_lists.c - member lists, for the clients of people (op 14 and 37). */
+#include <string.h>
+
+#include "channels.h"
+#include "gate.h"
+#include "gateway/lists/list_id.h"
+#include "guilds.h"
+#include "venues.h"
+
+static const char *const PLAIN = "v=10&encoding=json";
+
+/* A guild of ada's with bob, who has a hoisted role, and cleo. All but cleo are there. */
+struct hall {
+    struct world *world;
+    struct client *ada, *bob, *cleo;
+    struct venue venue;
+    const char *role;
+    struct gate *of_ada, *of_bob;
+};
+
+static struct hall open_hall(struct world *w)
+{
+    struct hall h = { .world = w,
+                      .ada = world_client(w, "ada"),
+                      .bob = world_client(w, "bob"),
+                      .cleo = world_client(w, "cleo") };
+
+    h.venue = world_venue(w, h.ada);
+    venue_add(&h.venue, h.bob);
+    venue_add(&h.venue, h.cleo);
+    h.role = venue_role(&h.venue, 3, 0);
+    world_sql(w, "update roles set hoist = 1 where id = %s", h.role);
+    venue_give(&h.venue, h.bob, h.role);
+    world_sql(w, "update guilds set member_count = 3 where id = %s", h.venue.id);
+    h.of_ada = gate_session(h.ada, PLAIN, "");
+    h.of_bob = gate_session(h.bob, PLAIN, "");
+    return h;
+}
+
+static void show_rows(struct gate *g, const struct hall *h, const char *channel, const char *ranges)
+{
+    gate_send(g, "{'op':14,'d':{'guild_id':'%s','typing':true,'channels':{'%s':%s}}}", h->venue.id,
+              channel, ranges);
+}
+
+/* Whoever has been told that much has been told all that is due. */
+static void let_time_pass(struct hall *h)
+{
+    world_wait(h->world, 3);
+}
+
+/* --- rows ----------------------------------------------------------------------------- */
+
+static void a_list_is_told_at_once(struct world *w)
+{
+    struct hall h = open_hall(w);
+
+    show_rows(h.of_ada, &h, h.venue.channel, "[[0,99]]");
+    const struct dom *d = expect_dispatch(
+        h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
+        "{'guild_id': '%s', 'id': 'everyone', 'member_count': 3, 'online_count': 2, "
+        "'groups': [{'id': '%s', 'count': 1}, {'id': 'online', 'count': 1}, "
+        "{'id': 'offline', 'count': 1}], 'ops': [{'op': 'SYNC', 'range': [0, 99], 'items': ["
+        "{'group': {'id': '%s', 'count': 1}}, "
+        "{'member': {'id': '%s', 'user': {'id': '%s', 'username': 'bob'}, 'roles': ['%s'], "
+        "'presence': {'user': {'id': '%s'}, 'status': 'online', 'activities': [], "
+        "'client_status': {'web': 'online'}}}}, "
+        "{'group': {'id': 'online', 'count': 1}}, {'member': {'user': {'id': '%s'}}}, "
+        "{'group': {'id': 'offline', 'count': 1}}, {'member': {'user': {'id': '%s'}, 'presence': "
+        "{'status': 'offline', 'activities': [], 'client_status': {}}}}]}]}",
+        h.venue.id, h.role, h.role, h.bob->id, h.bob->id, h.role, h.bob->id, h.ada->id, h.cleo->id);
+    expect(!dom_at(d, "ops.0.items.1.member.presence.guild_id"));
+    /* Nobody else hears of it, and a bot may ask in vain. */
+    expect_quiet(h.of_bob);
+    expect_quiet(h.of_ada);
+}
+
+static void only_ranges_that_were_asked_for_are_told(struct world *w)
+{
+    struct hall h = open_hall(w);
+
+    show_rows(h.of_ada, &h, h.venue.channel, "[[1,2],[4,9],[100,199]]");
+    expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
+                    "{'ops': [{'op': 'SYNC', 'range': [1, 2], 'items': [{'member': {'id': '%s'}}, "
+                    "{'group': {'id': 'online'}}]}, {'range': [4, 9], 'items': [{'group': {'id': "
+                    "'offline'}}, {'member': {'id': '%s'}}]}, {'range': [100, 199], 'items': []}]}",
+                    h.bob->id, h.cleo->id);
+    /* Cleo comes: those rows are told that have changed, and no others. */
+    struct gate *of_cleo = gate_session(h.cleo, PLAIN, "");
+    let_time_pass(&h);
+    const struct dom *d = expect_dispatch(
+        h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
+        "{'online_count': 3, 'groups': [{'id': '%s'}, {'id': 'online', 'count': 2}], 'ops': ["
+        "{'range': [1, 2], 'items': [{'member': {}}, {'group': {'count': 2}}]}, "
+        "{'range': [4, 9], 'items': [{'member': {'id': '%s'}}]}]}",
+        h.role, h.cleo->id);
+    expect(dom_at(d, "ops")->count == 2);
+    gate_close(of_cleo, 1000);
+}
+
+static void changes_of_members_are_told_in_time(struct world *w)
+{
+    struct hall h = open_hall(w);
+
+    show_rows(h.of_ada, &h, h.venue.channel, "[[0,99]]");
+    expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE", "{}");
+    /* A status: the same rows. */
+    gate_send(h.of_bob, "{'op':3,'d':{'status':'dnd','activities':[],'since':null,'afk':false}}");
+    let_time_pass(&h);
+    expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
+                    "{'ops': [{'items': [{}, {'member': {'id': '%s', 'presence': {'status': "
+                    "'dnd'}}}, {}, {}, {}, {}]}]}",
+                    h.bob->id);
+    /* Who does not want to be seen is offline. */
+    gate_send(h.of_bob, "{'op':3,'d':{'status':'invisible','activities':[],'since':null,"
+                        "'afk':false}}");
+    let_time_pass(&h);
+    expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
+                    "{'online_count': 1, 'ops': [{'items': [{'group': {'id': 'online'}}, {}, "
+                    "{'group': {'id': 'offline', 'count': 2}}, {'member': {'id': '%s', 'presence': "
+                    "{'status': 'offline'}}}, {'member': {'id': '%s'}}]}]}",
+                    h.bob->id, h.cleo->id);
+    /* Another name is another place. */
+    expect_status(
+        client_patch(h.ada, "{'nick': 'Aaron'}", "/guilds/%s/members/%s", h.venue.id, h.cleo->id),
+        200);
+    expect_dispatch(h.of_ada, "GUILD_MEMBER_UPDATE", "{}");
+    expect_dispatch(h.of_ada, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{}");
+    let_time_pass(&h);
+    expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
+                    "{'ops': [{'items': [{}, {}, {}, {'member': {'id': '%s', 'nick': 'Aaron'}}, "
+                    "{'member': {'id': '%s'}}]}]}",
+                    h.cleo->id, h.bob->id);
+    /* Who is made to leave is in no list. */
+    expect_status(client_delete(h.ada, "/guilds/%s/members/%s", h.venue.id, h.cleo->id), 204);
+    expect_dispatch(h.of_ada, "GUILD_MEMBER_REMOVE", "{}");
+    expect_dispatch(h.of_ada, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{}");
+    let_time_pass(&h);
+    expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
+                    "{'member_count': 2, 'ops': [{'items': [{}, {}, {'group': {'count': 1}}, "
+                    "{'member': {'id': '%s'}}]}]}",
+                    h.bob->id);
+    /* Nobody hears twice of the same. */
+    let_time_pass(&h);
+    expect_quiet(h.of_ada);
+}
+
+static void roles_make_the_groups(struct world *w)
+{
+    struct hall h = open_hall(w);
+
+    show_rows(h.of_ada, &h, h.venue.channel, "[[0,99]]");
+    expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE", "{'groups': [{'id': '%s'}, {}, {}]}",
+                    h.role);
+    expect_status(
+        client_patch(h.ada, "{'hoist': false}", "/guilds/%s/roles/%s", h.venue.id, h.role), 200);
+    expect_dispatch(h.of_ada, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{}");
+    expect_dispatch(h.of_ada, "GUILD_ROLE_UPDATE", "{}");
+    let_time_pass(&h);
+    expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
+                    "{'groups': [{'id': 'online', 'count': 2}, {'id': 'offline'}], 'ops': ["
+                    "{'items': [{'group': {}}, {'member': {'id': '%s'}}, {'member': {'id': '%s'}}, "
+                    "{}, {}]}]}",
+                    h.ada->id, h.bob->id);
+    /* Of two hoisted roles the higher one counts. */
+    const char *high =
+        make_role(h.ada, h.venue.id, "{'name': 'High', 'hoist': true, 'permissions': '0'}");
+    expect_dispatch(h.of_ada, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{}");
+    expect_dispatch(h.of_ada, "GUILD_ROLE_CREATE", "{}");
+    expect_status(
+        client_put(h.ada, "", "/guilds/%s/members/%s/roles/%s", h.venue.id, h.ada->id, high), 204);
+    expect_dispatch(h.of_ada, "GUILD_MEMBER_UPDATE", "{}");
+    expect_dispatch(h.of_ada, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{}");
+    let_time_pass(&h);
+    expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
+                    "{'groups': [{'id': '%s', 'count': 1}, {'id': 'online', 'count': 1}, {}]}",
+                    high);
+}
+
+/* --- who is in a list, and who hears of it -------------------------------------------- */
+
+static const char *hidden_channel(struct hall *h)
+{
+    return make_channel(
+        h->ada, h->venue.id,
+        TEXT(h->world,
+             "{'name': 'h', 'permission_overwrites': [{'id': '%s', 'type': 0, 'deny': '1024'}, "
+             "{'id': '%s', 'type': 0, 'allow': '1024'}]}",
+             h->venue.id, h->role));
+}
+
+static void a_hidden_channel_lists_who_sees_it(struct world *w)
+{
+    struct hall h = open_hall(w);
+    const char *hidden = hidden_channel(&h);
+    struct overwrite rules[] = { { .id = id_of(h.venue.id), .deny = PERMISSION(VIEW_CHANNEL) },
+                                 { .id = id_of(h.role), .allow = PERMISSION(VIEW_CHANNEL) } };
+    struct gate *of_cleo = gate_session(h.cleo, PLAIN, "");
+    char id[LIST_ID_MAX];
+
+    list_id_write(true, rules, 2, id);
+    expect_dispatch(h.of_bob, "CHANNEL_CREATE", "{}");
+    show_rows(h.of_bob, &h, hidden, "[[0,99]]");
+    expect_dispatch(
+        h.of_bob, "GUILD_MEMBER_LIST_UPDATE",
+        "{'id': '%s', 'member_count': 2, 'online_count': 2, 'groups': [{'id': '%s'}, "
+        "{'id': 'online', 'count': 1}], 'ops': [{'items': [{}, {'member': {'id': '%s'}}, "
+        "{}, {'member': {'id': '%s'}}]}]}",
+        id, h.role, h.bob->id, h.ada->id);
+    /* Who does not see the channel is told nothing. */
+    show_rows(of_cleo, &h, hidden, "[[0,99]]");
+    expect_quiet(of_cleo);
+    /* It is opened: the channel has everybody's list now. */
+    expect_status(client_delete(h.ada, "/channels/%s/permissions/%s", hidden, h.venue.id), 204);
+    expect_dispatch(h.of_bob, "CHANNEL_UPDATE", "{}");
+    let_time_pass(&h);
+    expect_dispatch(h.of_bob, "GUILD_MEMBER_LIST_UPDATE",
+                    "{'id': 'everyone', 'member_count': 3, 'groups': [{'id': '%s'}, {'id': "
+                    "'online', 'count': 2}]}",
+                    h.role);
+    /* And closed to bob, who hears of it no more. */
+    expect_status(client_put(h.ada, "{'type': 1, 'allow': '0', 'deny': '1024'}",
+                             "/channels/%s/permissions/%s", hidden, h.bob->id),
+                  204);
+    expect_dispatch(h.of_bob, "CHANNEL_DELETE", "{}");
+    gate_close(of_cleo, 1000);
+    let_time_pass(&h);
+    expect_quiet(h.of_bob);
+}
+
+static void who_shows_no_rows_any_more_is_told_nothing(struct world *w)
+{
+    struct hall h = open_hall(w);
+
+    show_rows(h.of_ada, &h, h.venue.channel, "[[0,99]]");
+    expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE", "{}");
+    show_rows(h.of_bob, &h, h.venue.channel, "[[0,99]]");
+    expect_dispatch(h.of_bob, "GUILD_MEMBER_LIST_UPDATE", "{}");
+    show_rows(h.of_ada, &h, h.venue.channel, "[]");
+    struct gate *of_cleo = gate_session(h.cleo, PLAIN, "");
+    let_time_pass(&h);
+    expect_dispatch(h.of_bob, "GUILD_MEMBER_LIST_UPDATE", "{'online_count': 3}");
+    expect_quiet(h.of_ada);
+    gate_close(of_cleo, 1000);
+}
+
+static void of_eleven_channels_the_first_is_forgotten(struct world *w)
+{
+    struct hall h = open_hall(w);
+    /* Each list is one of its own, of a channel that others do not see. */
+    for (int i = 0; i < 11; i++) {
+        const char *channel = make_channel(
+            h.ada, h.venue.id,
+            TEXT(w,
+                 "{'name': 'c%d', 'permission_overwrites': [{'id': '%s', 'type': 0, 'deny': "
+                 "'1024'}, {'id': '%s', 'type': 0, 'allow': '1024'}]}",
+                 i, h.venue.id, venue_role(&h.venue, 1, 0)));
+        expect_dispatch(h.of_ada, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{}");
+        expect_dispatch(h.of_ada, "CHANNEL_CREATE", "{}");
+        show_rows(h.of_ada, &h, channel, "[[0,99]]");
+        expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE", "{'member_count': 1}");
+    }
+    let_time_pass(&h);
+    gate_send(h.of_ada, "{'op':3,'d':{'status':'idle','activities':[],'since':null,'afk':false}}");
+    let_time_pass(&h);
+    for (int i = 0; i < 10; i++)
+        expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
+                        "{'ops': [{'items': [{}, {'member': {'presence': {'status': 'idle'}}}]}]}");
+    let_time_pass(&h);
+    expect_quiet(h.of_ada);
+}
+
+static void several_guilds_are_subscribed_to_at_once(struct world *w)
+{
+    struct hall h = open_hall(w);
+    const char *other = found_guild(h.ada, "Other");
+    const char *room = make_channel(h.ada, other, "{'name': 'room'}");
+
+    expect_dispatch(h.of_ada, "GUILD_CREATE", "{}");
+    expect_dispatch(h.of_ada, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{}");
+    expect_dispatch(h.of_ada, "CHANNEL_CREATE", "{}");
+    gate_send(h.of_ada,
+              "{'op':37,'d':{'subscriptions':{'%s':{'channels':{'%s':[[0,99]]},'members':['%s'],"
+              "'activities':null,'thread_member_lists':null},'%s':{'channels':{'%s':[[0,0]]}}}}}",
+              h.venue.id, h.venue.channel, h.bob->id, other, room);
+    bool seen[2] = { false, false };
+    for (int i = 0; i < 2; i++) {
+        const struct dom *d = expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE", "{}");
+
+        seen[str_is(dom_at(d, "guild_id")->text, other)] = true;
+    }
+    expect(seen[0] && seen[1]);
+}
+
+static void who_comes_back_is_told_all_of_it(struct world *w)
+{
+    struct hall h = open_hall(w);
+
+    show_rows(h.of_ada, &h, h.venue.channel, "[[0,99]]");
+    expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE", "{'online_count': 2}");
+    gate_lose(h.of_ada);
+    gate_close(h.of_bob, 1000);
+    /* On whichever loop the new socket is. */
+    struct gate *back = gate_open(h.ada, PLAIN);
+    expect_op(back, 10);
+    gate_resume(back, gate_id(h.of_ada), gate_seq(h.of_ada));
+    for (bool told = false; !told;) {
+        world_wait(w, 2);
+        const struct dom *m = gate_read(back, 60000);
+
+        expect(m != NULL);
+        gate_count(back, m);
+        told = str_is(dom_at(m, "t")->text, "GUILD_MEMBER_LIST_UPDATE") &&
+               str_is(dom_at(m, "d.online_count")->text, "1");
+    }
+}
+
+/* --- large guilds --------------------------------------------------------------------- */
+
+enum { LARGE = 1001 };
+
+static void a_large_guild_lists_who_is_there(struct world *w)
+{
+    struct hall h = open_hall(w);
+
+    world_sql(w,
+              "insert into users (id, username) with recursive n(i) as (select 1 union all select "
+              "i + 1 from n where i < %d) select i, 'u' || i from n",
+              LARGE - 3);
+    world_sql(w,
+              "insert into members (guild_id, user_id, joined_at) select %s, id, id from users "
+              "where id < %d",
+              h.venue.id, LARGE);
+    world_sql(w, "update guilds set member_count = %d where id = %s", LARGE, h.venue.id);
+    /* A new server reads how large it is. */
+    gate_close(h.of_ada, 1000);
+    gate_close(h.of_bob, 1000);
+    world_restart(w);
+    h.of_ada = gate_session(h.ada, PLAIN, "");
+    h.of_bob = gate_session(h.bob, PLAIN, "");
+    show_rows(h.of_ada, &h, h.venue.channel, "[[0,99]]");
+    expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
+                    "{'member_count': %d, 'online_count': 2, 'groups': [{'count': 1}, {'id': "
+                    "'online', 'count': 1}], 'ops': [{'items': [{}, {'member': {'id': '%s'}}, {}, "
+                    "{'member': {'id': '%s'}}]}]}",
+                    LARGE, h.bob->id, h.ada->id);
+    /* Nobody is told of presences there, but for the list. */
+    struct gate *of_cleo = gate_session(h.cleo, PLAIN, "");
+    let_time_pass(&h);
+    expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
+                    "{'online_count': 3, 'ops': [{'items': [{}, {}, {}, {}, {'member': {'id': "
+                    "'%s'}}]}]}",
+                    h.cleo->id);
+    gate_close(of_cleo, 1000);
+    let_time_pass(&h);
+    expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
+                    "{'online_count': 2, 'ops': [{'items': [{}, {}, {}, {}]}]}");
+    /* With one less everybody is listed. */
+    expect_status(client_delete(h.ada, "/guilds/%s/members/%s", h.venue.id, h.cleo->id), 204);
+    expect_dispatch(h.of_ada, "GUILD_MEMBER_REMOVE", "{}");
+    expect_dispatch(h.of_ada, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{}");
+    let_time_pass(&h);
+    const struct dom *d = expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
+                                          "{'member_count': %d, 'groups': [{}, {}, {'id': "
+                                          "'offline', 'count': %d}]}",
+                                          LARGE - 1, LARGE - 3);
+    expect(dom_at(d, "ops.0.items")->count == 100);
+}
+
+/* --- what is no subscription ---------------------------------------------------------- */
+
+static void malformed_subscriptions_are_closed(struct world *w)
+{
+    struct hall h = open_hall(w);
+    static const struct {
+        int code;
+        const char *message;
+    } rows[] = {
+        { 4001, "{'op':14,'d':[]}" },
+        { 4001, "{'op':37,'d':null}" },
+        { 4002, "{'op':14,'d':{}}" },
+        { 4002, "{'op':14,'d':{'guild_id':'x'}}" },
+        { 4002, "{'op':14,'d':{'guild_id':'1','channels':[]}}" },
+        { 4002, "{'op':14,'d':{'guild_id':'1','channels':{'x':[[0,99]]}}}" },
+        { 4002, "{'op':14,'d':{'guild_id':'1','channels':{'2':[0,99]}}}" },
+        { 4002, "{'op':14,'d':{'guild_id':'1','channels':{'2':[[0,100]]}}}" },
+        { 4002, "{'op':14,'d':{'guild_id':'1','channels':{'2':[[9,8]]}}}" },
+        { 4002, "{'op':14,'d':{'guild_id':'1','channels':{'2':[[-1,8]]}}}" },
+        { 4002, "{'op':14,'d':{'guild_id':'1','channels':{'2':[[1]]}}}" },
+        { 4002, "{'op':14,'d':{'guild_id':'1','channels':{'2':[[0,1],[2,3],[4,5],[6,7],[8,9],"
+                "[10,11]]}}}" },
+        { 4002, "{'op':14,'d':{'guild_id':'1','threads':1}}" },
+        { 4002, "{'op':37,'d':{}}" },
+        { 4002, "{'op':37,'d':{'subscriptions':{'x':{}}}}" },
+        { 4002, "{'op':37,'d':{'subscriptions':{'1':[]}}}" },
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct gate *g = gate_session(h.cleo, PLAIN, "");
+
+        gate_send(g, "%s", rows[i].message);
+        expect_close(g, rows[i].code);
+    }
+}
+
+/* Of guilds and channels that one is not in nothing is said; bots have no lists. */
+static void what_is_not_there_has_no_list(struct world *w)
+{
+    struct hall h = open_hall(w);
+    struct client *eve = world_client(w, "eve"), *bot = world_bot(w, "robot");
+
+    venue_add(&h.venue, bot);
+    struct gate *e = gate_session(eve, PLAIN, ""), *b = gate_session(bot, PLAIN, "'intents': 1");
+    expect_dispatch(b, "GUILD_CREATE", "{}");
+    show_rows(e, &h, h.venue.channel, "[[0,99]]");
+    show_rows(b, &h, h.venue.channel, "[[0,99]]");
+    show_rows(h.of_ada, &h, h.venue.id, "[[0,99]]");
+    show_rows(h.of_ada, &h, "12345", "[]");
+    expect_quiet(e);
+    expect_quiet(b);
+    expect_quiet(h.of_ada);
+}
+
+const struct test gateway_member_lists_tests[] = {
+    TEST(a_list_is_told_at_once),
+    TEST(only_ranges_that_were_asked_for_are_told),
+    TEST(changes_of_members_are_told_in_time),
+    TEST(roles_make_the_groups),
+    TEST(a_hidden_channel_lists_who_sees_it),
+    TEST(who_shows_no_rows_any_more_is_told_nothing),
+    TEST(of_eleven_channels_the_first_is_forgotten),
+    TEST(several_guilds_are_subscribed_to_at_once),
+    TEST(who_comes_back_is_told_all_of_it),
+    TEST(a_large_guild_lists_who_is_there),
+    TEST(malformed_subscriptions_are_closed),
+    TEST(what_is_not_there_has_no_list),
+    { 0 },
+};
