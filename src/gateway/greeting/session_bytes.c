@@ -6,11 +6,12 @@
 
 #include "base/mem.h"
 #include "base/serial.h"
+#include "gateway/lists/lists.h"
 #include "gateway/sessions/hub.h"
 #include "gateway/sessions/session.h"
 #include "gateway/views/topics.h"
 
-enum { SESSION_VERSION = 1, STATUS_MAX = PRESENCE_INVISIBLE };
+enum { SESSION_VERSION = 2, STATUS_MAX = PRESENCE_INVISIBLE };
 
 static const char SESSION_MAGIC[] = { 'G', 'H', 'S', SESSION_VERSION };
 
@@ -147,6 +148,7 @@ bool session_write(struct session *s, const struct session_places *places,
     serial_put_bytes(out, s->presence);
     serial_put_bytes(out, str_of(s->client));
     places_write(places, out);
+    lists_write(s, out);
     replay_write(s, limits, out);
     return !buf_full(out);
 }
@@ -210,6 +212,7 @@ struct session *session_read(struct hub *h, const struct caller *caller, const c
     numbers_get(&r, s);
     texts_get(&r, s);
     places_get(&r, ret);
+    lists_get(&r, s);
     replay_get(&r, s);
     session_detach(s);
     s->sent = s->seq;

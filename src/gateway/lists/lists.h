@@ -19,10 +19,12 @@
 
 #include "base/snowflake.h"
 
+struct buf;
 struct gateway;
 struct hub;
 struct news;
 struct peer;
+struct serial_reader;
 struct session;
 struct str;
 
@@ -35,6 +37,9 @@ void lists_leave(struct session *s, bool ends);
 /* It has arrived there and has its seats. */
 void lists_return(struct session *s);
 void lists_free(struct hub *h);
+/* What it has subscribed to, for another process that goes on with it; and back. */
+void lists_write(const struct session *s, struct buf *out);
+void lists_get(struct serial_reader *r, struct session *s);
 
 /* op 14 and 37 */
 void handle_guild_subscription(struct peer *p, int op, struct str raw, const void *d);

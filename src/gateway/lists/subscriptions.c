@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/serial.h"
 #include "gateway/fanout/thread_sync.h"
 #include "gateway/lists/rosters.h"
 #include "gateway/sessions/peer.h"
@@ -141,6 +142,54 @@ void lists_return(struct session *s)
     }
 }
 
+static bool range_is_right(struct list_range range)
+{
+    return range.first <= range.last && range.last - range.first < LIST_ROWS;
+}
+
+void lists_write(const struct session *s, struct buf *out)
+{
+    uint64_t count = 0;
+
+    for (const struct link *at = s->lists.next; at != &s->lists; at = at->next)
+        count++;
+    serial_put(out, count);
+    for (const struct link *at = s->lists.next; at != &s->lists; at = at->next) {
+        const struct list_subscription *u =
+            container_of(at, const struct list_subscription, of_session);
+
+        serial_put(out, u->guild_id);
+        serial_put(out, u->channel_id);
+        serial_put(out, u->count);
+        for (uint32_t i = 0; i < u->count; i++)
+            serial_put(out, (uint64_t)u->ranges[i].first << 32 | u->ranges[i].last);
+    }
+}
+
+static void subscription_get(struct serial_reader *r, struct session *s)
+{
+    struct list_subscription *u = mem_new(sizeof *u);
+
+    u->session = s;
+    links_append(&s->lists, &u->of_session);
+    u->guild_id = serial_get(r);
+    u->channel_id = serial_get(r);
+    uint64_t count = serial_get(r);
+    r->bad |= count < 1 || count > LIST_RANGES;
+    for (uint64_t i = 0; i < count && !r->bad; i++) {
+        uint64_t range = serial_get(r);
+
+        u->ranges[u->count] = (struct list_range){ (uint32_t)(range >> 32), (uint32_t)range };
+        r->bad |= !range_is_right(u->ranges[u->count++]);
+    }
+}
+
+void lists_get(struct serial_reader *r, struct session *s)
+{
+    for (size_t count = serial_get_count(r, 32); count && !r->bad; count--)
+        subscription_get(r, s);
+}
+
 /* The session's subscription to a channel; *ret_oldest and *ret_count are of its guild. */
 static struct list_subscription *subscription_find(const struct session *s, snowflake guild_id,
                                                    snowflake channel_id,
@@ -199,9 +248,9 @@ static bool ranges_read(const struct list *in, struct list_range *ret)
     for (size_t i = 0; i < in->count; i++) {
         const int64_t *pair = pairs[i].items;
 
-        if (pair[0] > pair[1] || pair[1] - pair[0] >= LIST_ROWS)
-            return false;
         ret[i] = (struct list_range){ (uint32_t)pair[0], (uint32_t)pair[1] };
+        if (!range_is_right(ret[i]))
+            return false;
     }
     return true;
 }

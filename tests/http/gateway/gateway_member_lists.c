@@ -1,4 +1,5 @@
 /* gateway_member_lists.c - member lists, for the clients of people (op 14 and 37). */
+#include <stdio.h>
 #include <string.h>
 
 #include "channels.h"
@@ -292,6 +293,39 @@ static void several_guilds_are_subscribed_to_at_once(struct world *w)
     expect(seen[0] && seen[1]);
 }
 
+/* Comes back, on whichever loop the new socket is, and is told that so many are there. */
+static void expect_list_again(struct client *c, const char *id, uint64_t seq, const char *online)
+{
+    struct gate *back = gate_open(c, PLAIN);
+
+    expect_op(back, 10);
+    gate_resume(back, id, seq);
+    for (bool told = false; !told;) {
+        world_wait(c->world, 2);
+        const struct dom *m = gate_read(back, 60000);
+
+        expect(m != NULL);
+        gate_count(back, m);
+        told = str_is(dom_at(m, "t")->text, "GUILD_MEMBER_LIST_UPDATE") &&
+               str_is(dom_at(m, "d.online_count")->text, online);
+    }
+}
+
+static void a_list_goes_on_after_a_restart(struct world *w)
+{
+    struct hall h = open_hall(w);
+    char id[64];
+
+    show_rows(h.of_ada, &h, h.venue.channel, "[[0,99]]");
+    expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE", "{'online_count': 2}");
+    snprintf(id, sizeof id, "%s", gate_id(h.of_ada));
+    uint64_t seq = gate_seq(h.of_ada);
+    gate_close(h.of_bob, 1000);
+    gate_lose(h.of_ada);
+    world_restart(w);
+    expect_list_again(h.ada, id, seq, "1");
+}
+
 static void who_comes_back_is_told_all_of_it(struct world *w)
 {
     struct hall h = open_hall(w);
@@ -300,19 +334,7 @@ static void who_comes_back_is_told_all_of_it(struct world *w)
     expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE", "{'online_count': 2}");
     gate_lose(h.of_ada);
     gate_close(h.of_bob, 1000);
-    /* On whichever loop the new socket is. */
-    struct gate *back = gate_open(h.ada, PLAIN);
-    expect_op(back, 10);
-    gate_resume(back, gate_id(h.of_ada), gate_seq(h.of_ada));
-    for (bool told = false; !told;) {
-        world_wait(w, 2);
-        const struct dom *m = gate_read(back, 60000);
-
-        expect(m != NULL);
-        gate_count(back, m);
-        told = str_is(dom_at(m, "t")->text, "GUILD_MEMBER_LIST_UPDATE") &&
-               str_is(dom_at(m, "d.online_count")->text, "1");
-    }
+    expect_list_again(h.ada, gate_id(h.of_ada), gate_seq(h.of_ada), "1");
 }
 
 /* --- large guilds --------------------------------------------------------------------- */
@@ -421,16 +443,22 @@ static void what_is_not_there_has_no_list(struct world *w)
     expect_quiet(h.of_ada);
 }
 
+static void four_loops(struct config *c)
+{
+    c->loops = 4;
+}
+
 const struct test gateway_member_lists_tests[] = {
     TEST(a_list_is_told_at_once),
-    TEST(only_ranges_that_were_asked_for_are_told),
+    TEST_WITH(only_ranges_that_were_asked_for_are_told, four_loops),
     TEST(changes_of_members_are_told_in_time),
     TEST(roles_make_the_groups),
     TEST(a_hidden_channel_lists_who_sees_it),
     TEST(who_shows_no_rows_any_more_is_told_nothing),
     TEST(of_eleven_channels_the_first_is_forgotten),
-    TEST(several_guilds_are_subscribed_to_at_once),
-    TEST(who_comes_back_is_told_all_of_it),
+    TEST_WITH(several_guilds_are_subscribed_to_at_once, four_loops),
+    TEST_WITH(who_comes_back_is_told_all_of_it, four_loops),
+    TEST_WITH(a_list_goes_on_after_a_restart, four_loops),
     TEST(a_large_guild_lists_who_is_there),
     TEST(malformed_subscriptions_are_closed),
     TEST(what_is_not_there_has_no_list),
