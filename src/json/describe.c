@@ -192,6 +192,7 @@ static void describe_fields(struct json *j, const struct schema *schema)
 /* The members of a type's description, in an object that is open already. */
 static void describe_members(struct json *j, const struct type *type, bool nullable)
 {
+    type = type_shown(type);
     bool named = type->kind == KIND_OBJECT && type->schema->name;
 
     if (named && nullable) {
@@ -297,6 +298,7 @@ static void phrase_limits(struct buf *out, const struct type *type)
 
 void schema_phrase(struct buf *out, const struct type *type)
 {
+    type = type_shown(type);
     buf_add_str(out, str_of(kind_word(type)));
     if (type->kind == KIND_ARRAY || type->kind == KIND_MAP) {
         buf_add_char(out, '[');

@@ -51,7 +51,10 @@ static void encode_item(struct json *j, const struct type *type, const void *ite
         json_time(j, *(const int64_t *)item);
         break;
     case KIND_RAW:
-        json_raw(j, *(const struct str *)item);
+        if (type->show)
+            type->show(j, *(const struct str *)item);
+        else
+            json_raw(j, *(const struct str *)item);
         break;
     case KIND_ARRAY:
         encode_array(j, type->of, item);

@@ -24,6 +24,7 @@ static bool walk_first(struct walk *w, const struct schema *schema)
 /* Schemas may lead back to themselves: options hold options. */
 static void walk_type(struct walk *w, const struct type *type)
 {
+    type = type_shown(type);
     while (type->kind == KIND_ARRAY || type->kind == KIND_MAP)
         type = type->of;
     if (type->kind != KIND_OBJECT || !walk_first(w, type->schema))
@@ -52,6 +53,8 @@ static const char *type_fault(const struct type *type)
         return type->schema ? NULL : "is an object without schema";
     if (type->kind == KIND_ARRAY || type->kind == KIND_MAP)
         return type->of ? type_fault(type->of) : "holds nothing: .of is missing";
+    if (type->show && (type->kind != KIND_RAW || !type->of))
+        return "is shown otherwise, but it does not say as what";
     if (type->rule && type->kind != KIND_STRING)
         return "has a rule but is no string";
     if (!type->choices)
@@ -119,6 +122,7 @@ static const char *field_fault(const struct schema *schema, const struct field *
 /* A schema without name that a field leads to, or NULL. */
 static const struct schema *inner_schema(const struct type *type)
 {
+    type = type_shown(type);
     while (type->kind == KIND_ARRAY || type->kind == KIND_MAP)
         type = type->of;
     return type->kind == KIND_OBJECT && !type->schema->name ? type->schema : NULL;

@@ -95,6 +95,12 @@ static inline void *list_room(struct arena *arena, struct list *list, size_t siz
     return (char *)list->items + list->count++ * size;
 }
 
+/* What the interface sees of a type. */
+static inline const struct type *type_shown(const struct type *type)
+{
+    return type->kind == KIND_RAW && type->show ? type->of : type;
+}
+
 /* Entries of a KIND_MAP: a struct str, then the value. */
 size_t map_entry_size(const struct type *of);
 

@@ -68,8 +68,10 @@ struct type {
     int64_t min, max;
     const struct choice *choices; /* strings and integers */
     const struct rule *rule;      /* strings */
-    const struct type *of;        /* what arrays and maps hold */
+    const struct type *of;        /* what arrays and maps hold; what a text with .show becomes */
     const struct schema *schema;  /* objects */
+    /* KIND_RAW: the text is not JSON yet; writes it as a value of the type .of. */
+    void (*show)(struct json *j, struct str text);
     const char *doc;
 };
 
