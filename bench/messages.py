@@ -1,0 +1,88 @@
+"""Rows about lists of messages: against the floor, and what reactions add to them."""
+
+import copy
+import json
+import os
+import re
+import subprocess
+
+from measure import medians, time_per_request
+from process import Client, Failed
+
+MESSAGES, EMOJI = 50, [chr(0x1F400 + n) for n in range(20)]
+PEOPLE = ["ada", "bob", "cleo", "dan", "eve"]
+WORDS = "What was said here has the length that most of what people write has, a line or so."
+
+
+def message(number, reacted):
+    """By one of five; the reader has put some of the emoji there, others the rest."""
+    put = [{"emoji": e, "users": ["ada"] if n < 3 else ["bob", "cleo"]} for n, e in enumerate(EMOJI)]
+    return {"author": PEOPLE[number % len(PEOPLE)], "content": f"{number}: {WORDS}",
+            **({"reactions": put} if reacted else {})}
+
+
+WORLD = {
+    "users": [{"username": name} for name in PEOPLE],
+    "guilds": [{"name": "Home", "owner": "ada", "members": [{"user": name} for name in PEOPLE[1:]],
+                "channels": [{"name": name,
+                              "messages": [message(n, name == "with") for n in range(MESSAGES)]}
+                             for name in ("without", "with")]}],
+}
+
+
+class Messages:
+    def __init__(self, bench, row_request):
+        # A world of its own: other rows want an empty one.
+        self.bench, self.row_request = copy.copy(bench), row_request
+        self.bench.data = os.path.join(bench.folder, "messages")
+        self.token, self.paths = None, {}
+
+    def rows(self):
+        return [("messages: worlds", self.fill), ("messages: list", self.listed),
+                ("messages: reactions", self.reactions)]
+
+    def fill(self, _):
+        world = os.path.join(self.bench.folder, "messages.json")
+        with open(world, "w", encoding="utf-8") as f:
+            json.dump(WORLD, f)
+        done = subprocess.run([self.bench.guildhall, "import", "--tokens", world, "--data",
+                               self.bench.data], check=True, capture_output=True, text=True)
+        self.token = re.search(r"^ada +(.*)$", done.stdout, re.M).group(1)
+        server = self.bench.serve("--loops", "1")
+        try:
+            ada = Client(server.port, self.token)
+            guild = ada.call("GET", "/users/@me/guilds")[1][0]["id"]
+            for channel in ada.call("GET", f"/guilds/{guild}/channels")[1]:
+                path = f"/channels/{channel['id']}/messages?limit={MESSAGES}"
+                self.look(channel["name"], ada.call("GET", path)[1])
+                self.paths[channel["name"]] = "/api/v10" + path
+        finally:
+            server.stop()
+
+    def look(self, name, messages):
+        """Whether what is measured is what it is called."""
+        shown = messages[0].get("reactions", [])
+        if len(messages) != MESSAGES or (name == "with") != (len(shown) == len(EMOJI)):
+            raise Failed(f"the channel '{name}' is not as it was made")
+        if name == "with" and sum(r["me"] for r in shown) != 3:
+            raise Failed("the reader's own reactions are not marked")
+
+    def listed(self, _):
+        self.row_request(self.bench, f"GET messages, {MESSAGES}", self.paths["without"], self.token,
+                         2)
+
+    def reactions(self, _):
+        """A page whose messages have 20 reactions each, against one whose have none."""
+        server = self.bench.serve("--loops", "1", cpu=self.bench.server_cpu)
+        figures = {name: [] for name in ("without", "with")}
+        try:
+            for number in range(self.bench.rounds + 1):
+                for name in sorted(figures, reverse=number % 2):
+                    figures[name].append(time_per_request(self.bench, server, self.paths[name],
+                                                          self.token))
+        finally:
+            server.kill()
+        costs = {name: medians(times[1:])[0] for name, times in figures.items()}
+        self.bench.report.add("GET messages with 20 reactions each", costs["with"] / costs["without"],
+                              "x without", ("<=", 1.3),
+                              {f"{name} us": cost / 1e3 for name, cost in costs.items()})
