@@ -92,7 +92,7 @@ struct message {
     struct opt_object referenced_message; /* struct message */
     struct opt_int position;              /* in threads */
     const struct channel *thread;         /* that was started from it */
-    struct opt_list reactions;            /* struct reaction; only in answers */
+    struct opt_str reactions;             /* see reaction_text.h; only in answers */
     const struct poll *poll;
     struct opt_str sticker_items;     /* JSON */
     struct opt_bool hit;              /* in answers to searches: it was found */
@@ -107,11 +107,17 @@ struct message {
     snowflake author_id;
     int64_t pinned_at; /* 0: not known */
     struct opt_str webhook_name, webhook_avatar;
-    snowflake ephemeral_for;    /* 0: for everybody */
-    bool reacted;               /* it may have reactions */
-    bool polled;                /* it has a poll */
-    struct opt_str snapshot;    /* what it took along, see forwards.c */
-    struct list snapshot_files; /* struct attachment */
+    snowflake ephemeral_for;       /* 0: for everybody */
+    int64_t reacted;               /* enum message_reacted */
+    struct opt_str kept_reactions; /* as the row has them: without what lanes counted */
+    bool polled;                   /* it has a poll */
+    struct opt_str snapshot;       /* what it took along, see forwards.c */
+    struct list snapshot_files;    /* struct attachment */
+};
+
+enum message_reacted {
+    REACTED = 1,          /* it may have reactions */
+    REACTED_IN_LANES = 2, /* it has some, and lanes have counted others of them */
 };
 
 struct message_gone {

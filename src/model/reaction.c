@@ -1,6 +1,8 @@
 /* reaction.c - the interface's reaction object and its events, row by row. */
-#include "model/types.h"
 #include "model/reaction.h"
+
+#include "model/reaction_text.h"
+#include "model/types.h"
 
 static const struct field emoji_fields[] = {
     { FIELD(struct reaction_emoji, id), .type = &type_id, .flags = NULLABLE },
@@ -47,7 +49,10 @@ static const struct schema reaction_schema = {
     .doc = "An emoji under a message, and how often it was used.",
 };
 static const struct type type_reaction = { .kind = KIND_OBJECT, .schema = &reaction_schema };
-const struct type type_reactions = { .kind = KIND_ARRAY, .of = &type_reaction };
+static const struct type type_reaction_array = { .kind = KIND_ARRAY, .of = &type_reaction };
+const struct type type_reactions = { .kind = KIND_RAW,
+                                     .of = &type_reaction_array,
+                                     .show = reaction_text_show };
 
 /* --- events --------------------------------------------------------------------------- */
 

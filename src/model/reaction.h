@@ -13,16 +13,14 @@ struct reaction_emoji {
 struct reaction_details {
     int64_t normal, burst;
 };
+/* What is shown of an emoji under a message; it is written from the text that the message's
+ * row has, see reaction_text.h. */
 struct reaction {
     const struct reaction_emoji *emoji;
     int64_t count;
     const struct reaction_details *count_details;
     bool me, me_burst;
     struct list burst_colors; /* always empty */
-
-    /* Not shown to anybody. */
-    snowflake id;
-    struct str key; /* what makes two emoji the same */
 };
 
 /* What all of the events carry some of. */
@@ -36,7 +34,8 @@ struct reaction_event {
     struct opt_list burst_colors;
 };
 
-extern const struct type type_reactions, type_reaction_emoji;
+extern const struct type type_reactions; /* text, see reaction_text.h */
+extern const struct type type_reaction_emoji;
 extern const struct schema reaction_added_schema;         /* MESSAGE_REACTION_ADD */
 extern const struct schema reaction_removed_schema;       /* MESSAGE_REACTION_REMOVE */
 extern const struct schema reaction_emoji_removed_schema; /* MESSAGE_REACTION_REMOVE_EMOJI */

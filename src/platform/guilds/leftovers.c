@@ -40,7 +40,7 @@ struct leftovers {
 /* Of the messages that go next: a step takes no more of those than it took of these. */
 #define REACTIONS "select id from reactions where message_id in (" MESSAGES ")"
 
-#define POLLS_OF(table, key)                                                         \
+#define OF_MESSAGES(table, key)                                                      \
     {                                                                                \
         NULL, "delete from " table " where (" key ") in (select " key " from " table \
               " where message_id in (" MESSAGES ") limit $2)"                        \
@@ -61,15 +61,14 @@ static const struct leftovers of_messages[] = {
     { NULL, "delete from reaction_users where (reaction_id, burst, user_id) in (select "
             "reaction_id, burst, user_id from reaction_users where reaction_id in (" REACTIONS
             ") limit $2)" },
-    { NULL, "delete from reaction_counts where (reaction_id, lane) in (select reaction_id, lane "
-            "from reaction_counts where reaction_id in (" REACTIONS ") limit $2)" },
+    OF_MESSAGES("reaction_lanes", "message_id, lane"),
     { NULL, "delete from reactions where id in (" REACTIONS " limit $2)" },
     { NULL, "delete from jobs where kind = 'poll-end' and key in (select message_id from polls "
             "where message_id in (" MESSAGES ") limit $2)" },
-    POLLS_OF("poll_votes", "message_id, answer_id, user_id"),
-    POLLS_OF("poll_voters", "message_id, user_id"),
-    POLLS_OF("poll_counts", "message_id, answer_id, lane"),
-    POLLS_OF("polls", "message_id"),
+    OF_MESSAGES("poll_votes", "message_id, answer_id, user_id"),
+    OF_MESSAGES("poll_voters", "message_id, user_id"),
+    OF_MESSAGES("poll_counts", "message_id, answer_id, lane"),
+    OF_MESSAGES("polls", "message_id"),
     { NULL, "delete from crossposts where (source_id, message_id) in (select source_id, "
             "message_id from crossposts where source_id in (" MESSAGES ") limit $2)" },
     { NULL, "delete from crossposts where (source_id, message_id) in (select source_id, "

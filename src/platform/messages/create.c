@@ -237,11 +237,7 @@ enum err message_found(struct call *call, snowflake id, struct message *ret)
         return e;
     if (!found)
         return ERR_UNKNOWN_MESSAGE;
-    e = message_complete(call, ret);
-    if (!e)
-        e = messages_show(call, &(struct list){ ret, 1 });
-    ret->reactions = (struct opt_list){ 0 };
-    return e;
+    return message_complete(call, ret);
 }
 
 /* --- changing and deleting ------------------------------------------------------------ */

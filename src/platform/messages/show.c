@@ -250,7 +250,7 @@ enum err messages_show(struct call *call, struct list *messages)
     const struct message *m = messages->items;
 
     for (size_t i = 0; i < messages->count; i++)
-        if (m[i].reacted)
+        if (m[i].kept_reactions.given == GIVEN)
             return hook_messages_shown(call, messages);
     return OK;
 }

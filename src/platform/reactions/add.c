@@ -23,15 +23,14 @@ enum err reaction_of_path(struct call *call, struct reaction_name *ret)
     return reaction_read(call->arena, call_text(call, "emoji"), ret) ? OK : ERR_NO_SUCH_EMOJI;
 }
 
-const struct reaction *reaction_there(const struct call *call, struct str key)
+bool reaction_there(const struct call *call, struct str key, struct reaction_line *ret)
 {
-    const struct list *reactions = &call->target.message->reactions.value;
-    const struct reaction *r = reactions->items;
+    struct str rest = call->target.message->reactions.value;
 
-    for (size_t i = 0; i < reactions->count; i++)
-        if (str_eq(r[i].key, key))
-            return &r[i];
-    return NULL;
+    while (reaction_line_next(&rest, ret))
+        if (str_eq(ret->key, key))
+            return true;
+    return false;
 }
 
 struct reaction_event reaction_event(const struct call *call)
@@ -104,12 +103,14 @@ static enum err check_new_emoji(const struct call *call)
 {
     if (!(call->target.rights & PERMISSION(ADD_REACTIONS)))
         return ERR_MISSING_PERMISSIONS;
-    return call->target.message->reactions.value.count < MOST_REACTIONS ? OK : ERR_MAX_REACTIONS;
+    if (reaction_kinds(call->target.message->reactions.value) >= MOST_REACTIONS)
+        return ERR_MAX_REACTIONS;
+    return OK;
 }
 
 /* --- doing it ------------------------------------------------------------------------- */
 
-static enum err reaction_tell(struct call *call, const struct reaction *r, bool burst)
+static enum err reaction_tell(struct call *call, const struct reaction_emoji *emoji, bool burst)
 {
     const struct message *m = call->target.message;
     struct reaction_event event = reaction_event(call);
@@ -120,7 +121,7 @@ static enum err reaction_tell(struct call *call, const struct reaction *r, bool 
     event.user_id = given_id(call->caller->id);
     if (m->webhook_id.given != GIVEN)
         event.message_author_id = given_id(m->author_id);
-    event.emoji = r->emoji;
+    event.emoji = emoji;
     event.burst = burst;
     event.type = burst;
     event.burst_colors.given = burst ? GIVEN : ABSENT;
@@ -136,16 +137,36 @@ static enum err reaction_tell(struct call *call, const struct reaction *r, bool 
     return e;
 }
 
-static enum err reaction_use(struct call *call, const struct reaction *r, bool burst)
+/* One that is there already. */
+static enum err reaction_join(struct call *call, const struct reaction_line *line, bool burst)
 {
+    const struct message *m = call->target.message;
     bool new = false;
-    enum err e =
-        reaction_add_user(call->tx, call->target.message->id, r->id, burst, call->caller->id, &new);
+    enum err e = reaction_add_user(call->tx, m, line->id, burst, call->caller->id, &new);
 
     if (e || !new)
         return e;
-    e = reaction_count(call->tx, call->target.message->id, r->id, burst, 1);
-    return e ? e : reaction_tell(call, r, burst);
+    e = reaction_count(call->tx, m, line->id, burst, 1);
+    return e ? e : reaction_tell(call, reaction_emoji_of(call->arena, line), burst);
+}
+
+static enum err reaction_begin(struct call *call, struct str key,
+                               const struct reaction_emoji *emoji, bool burst)
+{
+    const struct message *m = call->target.message;
+    struct reaction_line line = { .id = snowflake_new(),
+                                  .normal = !burst,
+                                  .burst = burst,
+                                  .key = key,
+                                  .emoji = reaction_emoji_text(call->arena, emoji) };
+    bool new;
+    enum err e = check_new_emoji(call);
+
+    if (!e)
+        e = reaction_insert(call->tx, m, &line, emoji);
+    if (!e)
+        e = reaction_add_user(call->tx, m, line.id, burst, call->caller->id, &new);
+    return e ? e : reaction_tell(call, emoji, burst);
 }
 
 enum err create_reaction(struct call *call)
@@ -153,24 +174,20 @@ enum err create_reaction(struct call *call)
     bool burst = ((const struct reaction_query *)call->query)->type == 1;
     struct reaction_name name;
     struct reaction_emoji emoji;
+    struct reaction_line there;
     enum err e = check_place(call);
 
     if (!e)
         e = reaction_of_path(call, &name);
-    const struct reaction *there = e ? NULL : reaction_there(call, name.key);
-    if (!e && !there)
+    bool joins = !e && reaction_there(call, name.key, &there);
+    if (!e && !joins)
         e = find_emoji(call, &name, &emoji);
     if (!e)
         e = check_author(call);
     if (!e)
         e = check_burst(call, burst);
-    if (e || (there && (burst ? there->me_burst : there->me)))
+    if (e || (joins && there.own & (burst ? OWN_BURST : OWN_NORMAL)))
         return e;
-    if (there)
-        return reaction_use(call, there, burst);
-    struct reaction made = { .id = snowflake_new(), .key = name.key, .emoji = &emoji };
-    e = check_new_emoji(call);
-    if (!e)
-        e = reaction_insert(call->tx, call->target.message->id, &made);
-    return e ? e : reaction_use(call, &made, burst);
+    return joins ? reaction_join(call, &there, burst)
+                 : reaction_begin(call, name.key, &emoji, burst);
 }

@@ -4,41 +4,51 @@
 
 #include "api/hooks.h"
 #include "api/jobs.h"
-#include "model/reaction.h"
+#include "model/reaction_text.h"
 #include "platform/reactions/reactions.h"
 
 enum { MOST_REACTIONS = 20 }; /* different emoji under one message */
 
 /* --- rows.c --------------------------------------------------------------------------- */
 
-/* Fills in those of messages that stand in one channel, one after the other, as the account
- * sees them; 0: nobody. */
-enum err reactions_load(struct tx *tx, snowflake user_id, struct list *messages);
-
-enum err reaction_add_user(struct tx *tx, snowflake message_id, snowflake id, bool burst,
+enum err reaction_add_user(struct tx *tx, const struct message *m, snowflake id, bool burst,
                            snowflake user_id, bool *ret_new);
 enum err reaction_remove_user(struct tx *tx, snowflake id, bool burst, snowflake user_id,
                               bool *ret_gone);
-/* Adds to what this lane has counted. */
-enum err reaction_count(struct tx *tx, snowflake message_id, snowflake id, bool burst, int64_t by);
-/* Works that both touch a message do not both commit at the same time. */
-enum err reactions_touch(struct tx *tx, snowflake message_id, bool *ret_found);
-/* A new emoji under a message, used by nobody yet; those that nobody uses any more go.
- * ERR_UNKNOWN_MESSAGE. */
-enum err reaction_insert(struct tx *tx, snowflake message_id, const struct reaction *r);
-/* An emoji that nobody uses any more. */
-enum err reaction_delete(struct tx *tx, snowflake message_id, snowflake id);
 /* Those who used it (struct user), by id. */
 enum err reaction_users(struct tx *tx, snowflake id, bool burst, snowflake after, int64_t limit,
                         struct list *ret);
 /* Has the one blocked the other? */
 enum err reaction_is_blocked(struct tx *tx, snowflake by, snowflake user_id, bool *ret);
 
+/* --- show.c --------------------------------------------------------------------------- */
+
+/* Fills in .reactions of messages of one channel, as the caller sees them. */
+enum err reactions_show(struct call *call, struct list *messages);
+/* A text with the counts of the same emoji in another one added. */
+struct str reaction_text_sum(struct arena *arena, struct str text, struct str counts);
+
+/* --- counts.c: of messages that reactions_show has filled in ----------------------------- */
+
+/* How many emoji there are. */
+size_t reaction_kinds(struct str text);
+enum err reaction_count(struct tx *tx, const struct message *m, snowflake id, bool burst,
+                        int64_t by);
+/* A new emoji under a message, with its first count; those that nobody uses any more go.
+ * ERR_UNKNOWN_MESSAGE. */
+enum err reaction_insert(struct tx *tx, const struct message *m, const struct reaction_line *line,
+                         const struct reaction_emoji *emoji);
+/* One emoji, or all (0), are not shown any more. */
+enum err reactions_take_off(struct tx *tx, const struct message *m, snowflake id);
+/* An emoji that nobody uses any more. */
+enum err reaction_delete(struct tx *tx, const struct message *m, snowflake id);
+enum err reaction_lanes_drop(struct tx *tx, snowflake message_id);
+
 /* --- removal.c: emoji that very many used --------------------------------------------- */
 
 /* Takes one emoji, or all (0), off a message, and removes those who used them, as many as a
  * step may; a job goes on. */
-enum err reactions_remove(struct call *call, snowflake message_id, snowflake id);
+enum err reactions_remove(struct call *call, const struct message *m, snowflake id);
 /* The same for a message that is deleted. */
 enum err reactions_go_with_message(struct call *call, const snowflake *message_id);
 extern const struct job_kind reaction_leftovers;
@@ -60,8 +70,8 @@ enum err delete_all_reactions(struct call *call);
 
 /* The emoji of the path; ERR_NO_SUCH_EMOJI. */
 enum err reaction_of_path(struct call *call, struct reaction_name *ret);
-/* What the message of the path has of it, or NULL. */
-const struct reaction *reaction_there(const struct call *call, struct str key);
+/* Does the message of the path have it? */
+bool reaction_there(const struct call *call, struct str key, struct reaction_line *ret);
 /* An event about the message of the path. */
 struct reaction_event reaction_event(const struct call *call);
 

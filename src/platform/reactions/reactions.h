@@ -1,10 +1,9 @@
 /* reactions.h - emoji that people put under messages.
  *
- * A message's emoji are rows of `reactions`, those who used one rows of `reaction_users`. How
- * many they are is kept, not counted, in a row for each lane of the store, so that many react
- * to one message without getting in each other's way. Whoever makes or removes a row that
- * others count on (an emoji of the message, a lane's first count) touches the message's own
- * row: of two such works one is tried again. Begin with rows.c. */
+ * A message's emoji are rows of `reactions`, those who used one rows of `reaction_users`. What
+ * is shown of them, counts included, is a text in the message's own row, so that a page of
+ * messages costs hardly more with them than without (model/reaction_text.h); where many write
+ * at once, each lane of the store counts beside it. Begin with counts.c. */
 #ifndef PLATFORM_REACTIONS_REACTIONS_H
 #define PLATFORM_REACTIONS_REACTIONS_H
 

@@ -50,24 +50,25 @@ const struct job_kind reaction_leftovers = {
 
 /* $2: one emoji, or 0. */
 #define THESE "message_id = $1 and (cast($2 as bigint) = 0 or id = $2)"
-static const char DROP_COUNTS[] =
-    "delete from reaction_counts where reaction_id in (select id from reactions where " THESE ")";
-static const char TAKE_OFF[] = "update reactions set message_id = 0 where " THESE;
+static const char MARK_GONE[] = "update reactions set message_id = 0 where " THESE;
 
-enum err reactions_remove(struct call *call, snowflake message_id, snowflake id)
+static enum err users_remove(struct call *call, snowflake message_id, snowflake id)
 {
-    const struct value values[] = { v_id(message_id), v_id(id) };
-    bool found;
-    enum err e = reactions_touch(call->tx, message_id, &found);
+    enum err e = tx_exec(call->tx, MARK_GONE, BIND(v_id(message_id), v_id(id)), NULL);
 
-    if (!e)
-        e = tx_exec(call->tx, DROP_COUNTS, values, 2, NULL);
-    if (!e)
-        e = tx_exec(call->tx, TAKE_OFF, values, 2, NULL);
     return e ? e : remove_some_users(call);
+}
+
+enum err reactions_remove(struct call *call, const struct message *m, snowflake id)
+{
+    enum err e = reactions_take_off(call->tx, m, id);
+
+    return e ? e : users_remove(call, m->id, id);
 }
 
 enum err reactions_go_with_message(struct call *call, const snowflake *message_id)
 {
-    return reactions_remove(call, *message_id, 0);
+    enum err e = reaction_lanes_drop(call->tx, *message_id);
+
+    return e ? e : users_remove(call, *message_id, 0);
 }

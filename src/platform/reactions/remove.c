@@ -10,21 +10,21 @@ static enum err remove_one(struct call *call, snowflake user_id, bool burst)
     const struct message *m = call->target.message;
     const struct thread_metadata *thread = call->target.channel->thread_metadata;
     struct reaction_name name;
+    struct reaction_line line;
     bool gone = false;
     enum err e = thread && thread->archived ? ERR_THREAD_ARCHIVED : reaction_of_path(call, &name);
-    const struct reaction *r = e ? NULL : reaction_there(call, name.key);
 
-    if (r)
-        e = reaction_remove_user(call->tx, r->id, burst, user_id, &gone);
+    if (!e && reaction_there(call, name.key, &line))
+        e = reaction_remove_user(call->tx, line.id, burst, user_id, &gone);
     if (e || !gone)
         return e;
-    if (r->count > 1)
-        e = reaction_count(call->tx, m->id, r->id, burst, -1);
+    if (line.normal + line.burst > 1)
+        e = reaction_count(call->tx, m, line.id, burst, -1);
     else
-        e = reaction_delete(call->tx, m->id, r->id);
+        e = reaction_delete(call->tx, m, line.id);
     struct reaction_event event = reaction_event(call);
     event.user_id = given_id(user_id);
-    event.emoji = r->emoji;
+    event.emoji = reaction_emoji_of(call->arena, &line);
     event.burst = burst;
     event.type = burst;
     if (!e)
@@ -73,13 +73,13 @@ enum err delete_all_reactions_for_emoji(struct call *call)
 {
     struct reaction_event event = reaction_event(call);
     struct reaction_name name;
+    struct reaction_line line;
     enum err e = reaction_of_path(call, &name);
-    const struct reaction *r = e ? NULL : reaction_there(call, name.key);
 
-    if (!r)
+    if (e || !reaction_there(call, name.key, &line))
         return e;
-    e = reactions_remove(call, call->target.message->id, r->id);
-    event.emoji = r->emoji;
+    e = reactions_remove(call, call->target.message, line.id);
+    event.emoji = reaction_emoji_of(call->arena, &line);
     if (!e)
         call_emit(call, EVENT_MESSAGE_REACTION_REMOVE_EMOJI,
                   to_channel_viewers(call->target.channel), &reaction_emoji_removed_schema, &event);
@@ -92,7 +92,7 @@ enum err delete_all_reactions(struct call *call)
 
     if (call->target.message->reactions.given != GIVEN)
         return OK;
-    enum err e = reactions_remove(call, call->target.message->id, 0);
+    enum err e = reactions_remove(call, call->target.message, 0);
     if (!e)
         call_emit(call, EVENT_MESSAGE_REACTION_REMOVE_ALL, to_channel_viewers(call->target.channel),
                   &reactions_removed_schema, &event);

@@ -45,19 +45,12 @@ static enum err list_reactions(struct call *call)
     const struct users_query *q = call->query;
     struct list users = { 0 };
     struct reaction_name name;
+    struct reaction_line line;
     enum err e = reaction_of_path(call, &name);
-    const struct reaction *r = e ? NULL : reaction_there(call, name.key);
 
-    if (r)
-        e = reaction_users(call->tx, r->id, q->type == 1, q->after.value, q->limit, &users);
+    if (!e && reaction_there(call, name.key, &line))
+        e = reaction_users(call->tx, line.id, q->type == 1, q->after.value, q->limit, &users);
     return e ? e : call_reply(call, &users);
-}
-
-/* --- under messages ------------------------------------------------------------------- */
-
-static enum err reactions_show(struct call *call, struct list *messages)
-{
-    return reactions_load(call->tx, call->caller ? call->caller->id : 0, messages);
 }
 
 /* --- the table ------------------------------------------------------------------------ */

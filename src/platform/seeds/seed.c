@@ -8,6 +8,7 @@
 
 #include "model/channel.h"
 #include "model/permissions.h"
+#include "model/reaction_text.h"
 
 enum { ROWS_OF_TRANSACTION = 50000 };
 
@@ -192,33 +193,41 @@ static enum err add_member(struct tx *tx, const struct seed_options *o, struct p
 
 static const char ADD_REACTION[] =
     "insert into reactions (id, message_id, emoji_key, name) values ($1, $2, $3, $3)";
-static const char ADD_REACTION_COUNT[] =
-    "insert into reaction_counts (reaction_id, lane, normal, burst) values ($1, 0, $2, 0)";
 static const char ADD_REACTION_USER[] =
-    "insert into reaction_users (reaction_id, burst, user_id, message_id) "
-    "select id, 0, cast($2 as bigint), message_id from reactions where id = $1";
+    "insert into reaction_users (reaction_id, burst, user_id, message_id, channel_id) "
+    "values ($1, 0, $2, $3, $4)";
+
+/* A message, and what its row will say of its reactions. */
+struct seed_message {
+    snowflake id, channel_id;
+    struct buf reactions;
+};
 
 /* One emoji under a message, used by the guild's first members. */
 static enum err add_reaction(struct tx *tx, const struct seed_options *o, int64_t guild,
-                             snowflake message_id, int64_t emoji, int64_t count)
+                             struct seed_message *m, int64_t emoji, int64_t count)
 {
     /* Animals follow each other in Unicode. */
     char text[] = { (char)0xf0, (char)0x9f, (char)0x90, (char)(0x80 + emoji) };
-    snowflake id = snowflake_new();
+    struct reaction_emoji shown = { { .given = GIVEN_NULL }, { text, sizeof text }, { 0 } };
+    struct reaction_line line = { .id = snowflake_new(),
+                                  .normal = count,
+                                  .key = shown.name,
+                                  .emoji = reaction_emoji_text(tx_arena(tx), &shown) };
     enum err e =
-        tx_exec(tx, ADD_REACTION,
-                BIND(v_id(id), v_id(message_id), v_text(str_slice(text, sizeof text))), NULL);
+        tx_exec(tx, ADD_REACTION, BIND(v_id(line.id), v_id(m->id), v_text(line.key)), NULL);
 
-    if (!e)
-        e = tx_exec(tx, ADD_REACTION_COUNT, BIND(v_id(id), v_int(count)), NULL);
+    reaction_line_add(&m->reactions, &line);
     for (int64_t i = 0; !e && i < count; i++)
         e = tx_exec(tx, ADD_REACTION_USER,
-                    BIND(v_id(id), v_id(seed_user_id(o, seed_member(o, guild, i)))), NULL);
+                    BIND(v_id(line.id), v_id(seed_user_id(o, seed_member(o, guild, i))),
+                         v_id(m->id), v_id(m->channel_id)),
+                    NULL);
     return e;
 }
 
 static enum err add_reactions(struct tx *tx, const struct seed_options *o,
-                              struct place_in_world *at, snowflake message_id, int64_t count)
+                              struct place_in_world *at, struct seed_message *m, int64_t count)
 {
     enum err e = OK;
 
@@ -226,14 +235,15 @@ static enum err add_reactions(struct tx *tx, const struct seed_options *o,
         int64_t n = share_before(count, i + 1, SEED_EMOJI) - share_before(count, i, SEED_EMOJI);
 
         if (n)
-            e = add_reaction(tx, o, at->i, message_id, i, n);
+            e = add_reaction(tx, o, at->i, m, i, n);
     }
     at->rows += count;
     return e;
 }
 
-static const char ADD_MESSAGE[] = "insert into messages (id, channel_id, author_id, content, "
-                                  "reacted) values ($1, $2, $3, $4, $5)";
+static const char ADD_MESSAGE[] =
+    "insert into messages (id, channel_id, author_id, content, reacted, reactions) "
+    "values ($1, $2, $3, $4, $5, $6)";
 
 static enum err add_message(struct tx *tx, const struct seed_options *o, struct place_in_world *at)
 {
@@ -247,17 +257,20 @@ static enum err add_message(struct tx *tx, const struct seed_options *o, struct 
     int64_t author = seed_member(o, guild, (int64_t)(draw % (uint64_t)seed_guild_size(o, guild)));
     int64_t channel = seed_message_channel(o, guild, j);
 
-    int64_t reactions = seed_reactions(o, guild, j);
-    snowflake id = seed_message_id(o, guild, j);
+    struct seed_message m = { .id = seed_message_id(o, guild, j),
+                              .channel_id = seed_channel_id(o, guild, channel) };
 
     at->j++;
     at->rows++;
-    enum err e = tx_exec(tx, ADD_MESSAGE,
-                         BIND(v_id(id), v_id(seed_channel_id(o, guild, channel)),
-                              v_id(seed_user_id(o, author)), v_text(seed_words(o, guild, j)),
-                              v_int(reactions > 0)),
-                         NULL);
-    return e || !reactions ? e : add_reactions(tx, o, at, id, reactions);
+    buf_init(&m.reactions, MOST_REACTION_TEXT);
+    enum err e = add_reactions(tx, o, at, &m, seed_reactions(o, guild, j));
+    struct str reactions = buf_take(&m.reactions, tx_arena(tx));
+    return e ? e
+             : tx_exec(tx, ADD_MESSAGE,
+                       BIND(v_id(m.id), v_id(m.channel_id), v_id(seed_user_id(o, author)),
+                            v_text(seed_words(o, guild, j)), v_int(reactions.n > 0),
+                            reactions.n ? v_text(reactions) : v_null()),
+                       NULL);
 }
 
 /* --- the whole ------------------------------------------------------------------------ */

@@ -197,7 +197,7 @@ static void polls_reactions_and_jobs_go_with_their_channel(struct world *w)
                   "(select count(*) from poll_voters) + (select count(*) from poll_counts)");
     expect_number(w, 0,
                   "select (select count(*) from reactions) + (select count(*) from "
-                  "reaction_users) + (select count(*) from reaction_counts)");
+                  "reaction_users) + (select count(*) from reaction_lanes)");
     expect_number(w, 0, "select count(*) from jobs where kind in ('poll-end', 'archive_thread')");
 }
 

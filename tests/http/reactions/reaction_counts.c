@@ -20,7 +20,7 @@ static const char *say(struct client *c, const char *channel)
 static int64_t rows_left(struct world *w)
 {
     return world_number(w, "select (select count(*) from reactions) + (select count(*) from "
-                           "reaction_counts) + (select count(*) from reaction_users)");
+                           "reaction_lanes) + (select count(*) from reaction_users)");
 }
 
 static void expect_all_gone(struct world *w)
@@ -74,18 +74,101 @@ static void many_react_at_once_and_all_are_counted(struct world *w)
     expect(world_number(w, "select count(*) from reactions") == 1);
 }
 
+static const char *const animals[] = { "%F0%9F%90%80", "%F0%9F%90%81", "%F0%9F%90%82" };
+
+/* Emoji that come with their first and go with their last, while others count them. */
+static void *come_and_go(void *arg)
+{
+    struct reactor *r = arg;
+
+    for (int i = 0; i < 6; i++) {
+        const char *emoji = animals[i % 3];
+
+        r->add = client_put(r->client, NULL, OWN, r->channel, r->message, emoji).status;
+        if (r->add != 204)
+            return NULL;
+        if (i % 2)
+            r->remove = client_delete(r->client, OWN, r->channel, r->message, emoji).status;
+        if (r->remove && r->remove != 204)
+            return NULL;
+    }
+    return NULL;
+}
+
+static void *take_off(void *arg)
+{
+    struct reactor *r = arg;
+
+    for (int i = 0; i < 6; i++) {
+        r->remove =
+            client_delete(r->client, REACTIONS "/%s", r->channel, r->message, animals[i % 3])
+                .status;
+        if (r->remove != 204)
+            return NULL;
+    }
+    r->add = 204;
+    return NULL;
+}
+
+static int64_t shown_counts(struct client *c, const char *channel)
+{
+    const struct dom *reactions = dom_at(client_get(c, MESSAGES, channel).json, "0.reactions");
+    int64_t sum = 0, count;
+
+    for (size_t i = 0; reactions && i < reactions->count; i++) {
+        const struct dom *shown = dom_member(&reactions->items[i], STR("count"));
+
+        expect(shown && str_to_i64(shown->text, &count) && count > 0);
+        sum += count;
+    }
+    return sum;
+}
+
+static void counts_are_exact_while_emoji_come_and_go(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct venue v = world_venue(w, ada);
+    struct reactor all[PEOPLE];
+    pthread_t threads[PEOPLE];
+    const char *m = say(ada, v.channel);
+
+    all[0] = (struct reactor){ ada, v.channel, m, 0, 0 };
+    for (int i = 1; i < PEOPLE; i++) {
+        all[i] = (struct reactor){ world_client(w, TEXT(w, "person%d", i)), v.channel, m, 0, 0 };
+        venue_add(&v, all[i].client);
+    }
+    for (int i = 0; i < PEOPLE; i++)
+        expect(pthread_create(&threads[i], NULL, i ? come_and_go : take_off, &all[i]) == 0);
+    for (int i = 0; i < PEOPLE; i++)
+        pthread_join(threads[i], NULL);
+    for (int i = 0; i < PEOPLE; i++)
+        expect(all[i].add == 204 && all[i].remove == 204);
+    world_settle(w);
+    expect(shown_counts(ada, v.channel) == world_number(w, "select count(*) from reaction_users"));
+    expect_status(client_put(all[1].client, NULL, OWN, v.channel, m, THUMB), 204);
+    expect(shown_counts(ada, v.channel) == world_number(w, "select count(*) from reaction_users"));
+    expect(world_number(w, "select count(*) from reactions r where not exists (select 1 from "
+                           "reaction_users u where u.reaction_id = r.id)") == 0);
+}
+
 /* --- very many ------------------------------------------------------------------------ */
 
-/* As if so many people, whose accounts are gone, had used an emoji. */
+/* As if so many people, whose accounts are gone, had used an emoji, in a lane that nobody else
+ * counts in. */
 static void use_often(struct world *w)
 {
     int64_t id = world_number(w, "select id from reactions where message_id <> 0");
+    int64_t message = world_number(w, "select message_id from reactions where message_id <> 0");
 
     for (int i = 0; i < USED_BY; i++)
         world_sql(w,
                   "insert into reaction_users (reaction_id, burst, user_id) values (%lld, 0, %d)",
                   (long long)id, i + 1);
-    world_sql(w, "update reaction_counts set normal = normal + %d", USED_BY);
+    world_sql(w,
+              "insert into reaction_lanes (message_id, lane, counts) values (%lld, 77, "
+              "'%016llx0%d,0,\t\n')",
+              (long long)message, (long long)id, USED_BY);
+    world_sql(w, "update messages set reacted = 2 where id = %lld", (long long)message);
 }
 
 static void what_many_used_goes_in_steps(struct world *w)
@@ -136,9 +219,7 @@ static void reactions_go_with_their_channel(struct world *w)
 }
 
 const struct test reaction_counts_tests[] = {
-    TEST(many_react_at_once_and_all_are_counted),
-    TEST(what_many_used_goes_in_steps),
-    TEST(reactions_go_with_their_message),
-    TEST(reactions_go_with_their_channel),
-    { 0 },
+    TEST(many_react_at_once_and_all_are_counted), TEST(counts_are_exact_while_emoji_come_and_go),
+    TEST(what_many_used_goes_in_steps),           TEST(reactions_go_with_their_message),
+    TEST(reactions_go_with_their_channel),        { 0 },
 };

@@ -222,7 +222,7 @@ static void ones_own_reaction_goes(struct world *w)
     expect_room_event(&s.room, "MESSAGE_REACTION_REMOVE", "{'user_id': '%s'}", s.ada->id);
     expect_absent(shown(&s, s.bob), "reactions");
     expect(world_number(w, "select (select count(*) from reactions) + (select count(*) from "
-                           "reaction_counts) + (select count(*) from reaction_users)") == 0);
+                           "reaction_lanes) + (select count(*) from reaction_users)") == 0);
 }
 
 static void moderators_remove_others(struct world *w)

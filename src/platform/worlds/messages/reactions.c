@@ -1,6 +1,8 @@
 /* reactions.c - emoji under messages, in and out of world files. */
 #include "platform/worlds/messages/messages.h"
 
+#include "model/reaction_text.h"
+
 /* --- in ------------------------------------------------------------------------------- */
 
 static const char EMOJI_BY_NAME[] =
@@ -12,11 +14,10 @@ static const char ADD_REACTION[] =
     "insert into reactions (id, message_id, emoji_key, emoji_id, name, animated) "
     "values ($1, $2, $3, $4, $5, $6)";
 static const char ADD_USER[] =
-    "insert into reaction_users (reaction_id, burst, user_id, message_id) select id, 0, "
-    "cast($2 as bigint), message_id from reactions where id = $1 on conflict do nothing";
-static const char ADD_COUNT[] =
-    "insert into reaction_counts (reaction_id, lane, normal, burst) values ($1, 0, $2, 0)";
-static const char MARK_REACTED[] = "update messages set reacted = 1 where id = $1";
+    "insert into reaction_users (reaction_id, burst, user_id, message_id, channel_id) "
+    "values ($1, 0, $2, $3, $4) on conflict do nothing";
+static const char SAVE_REACTIONS[] =
+    "update messages set reactions = $2, reacted = 1 where id = $1";
 
 /* Characters of Unicode, name:id, or the name of an emoji of the channel's guild. */
 enum err world_emoji_named(struct importing *im, struct str text, snowflake channel,
@@ -40,36 +41,62 @@ enum err world_emoji_named(struct importing *im, struct str text, snowflake chan
     return OK;
 }
 
-static enum err write_reaction(struct importing *im, const struct reaction_name *name,
-                               snowflake message, const struct list *users)
+/* The message that reactions are brought to, and what its row will say of them. */
+struct reacted_message {
+    snowflake id, channel;
+    struct buf text;
+};
+
+/* As it is now, if it is still there. */
+static enum err read_emoji(struct importing *im, const struct reaction_name *name,
+                           struct reaction_emoji *ret)
 {
-    snowflake id = snowflake_new();
     struct rows row;
     bool brought = false;
-    int64_t count = 0, new;
     enum err e = name->id ? tx_one(im->tx, EMOJI_MARKS, BIND(v_id(name->id)), &row, &brought) : OK;
+
+    *ret =
+        (struct reaction_emoji){ { name->id ? GIVEN : GIVEN_NULL, name->id }, name->text, { 0 } };
+    if (e || !brought)
+        return e;
+    ret->name = row_text(&row, 0);
+    ret->animated = given_mark(row_bool(&row, 1));
+    return OK;
+}
+
+static enum err write_reaction(struct importing *im, const struct reaction_name *name,
+                               struct reacted_message *to, const struct list *users)
+{
+    struct reaction_line line = { .id = snowflake_new(), .key = name->key };
+    struct reaction_emoji emoji;
+    int64_t new;
+    enum err e = read_emoji(im, name, &emoji);
 
     if (!e)
         e = tx_exec(im->tx, ADD_REACTION,
-                    BIND(v_id(id), v_id(message), v_text(name->key),
-                         name->id ? v_id(name->id) : v_null(),
-                         v_text(brought ? row_text(&row, 0) : name->text),
-                         v_int(brought && row_bool(&row, 1))),
+                    BIND(v_id(line.id), v_id(to->id), v_text(name->key), v_opt_id(emoji.id),
+                         v_text(emoji.name), v_int(emoji.animated.value)),
                     NULL);
-    for (size_t i = 0; !e && i < users->count; i++, count += new)
-        e = tx_exec(im->tx, ADD_USER, BIND(v_id(id), v_id(((snowflake *)users->items)[i])), &new);
-    return e ? e : tx_exec(im->tx, ADD_COUNT, BIND(v_id(id), v_int(count)), NULL);
+    for (size_t i = 0; !e && i < users->count; i++, line.normal += new)
+        e = tx_exec(im->tx, ADD_USER,
+                    BIND(v_id(line.id), v_id(((snowflake *)users->items)[i]), v_id(to->id),
+                         v_id(to->channel)),
+                    &new);
+    line.emoji = reaction_emoji_text(im->arena, &emoji);
+    if (line.normal)
+        reaction_line_add(&to->text, &line);
+    return e;
 }
 
 static enum err import_reaction(struct importing *im, const struct world_reaction *in,
-                                snowflake channel, snowflake message, const struct place *up)
+                                struct reacted_message *to, const struct place *up)
 {
     struct place emoji_at = place_key(up, STR("emoji")), all = place_key(up, STR("users"));
     const struct str *names = in->users.items;
     unsigned before = im->form->problems;
     struct reaction_name name = { 0 };
     struct list users = { 0 };
-    enum err e = world_emoji_named(im, in->emoji, channel, &emoji_at, &name);
+    enum err e = world_emoji_named(im, in->emoji, to->channel, &emoji_at, &name);
 
     for (size_t i = 0; i < in->users.count && !e; i++) {
         struct place at = place_index(&all, i);
@@ -77,7 +104,7 @@ static enum err import_reaction(struct importing *im, const struct world_reactio
         e = refer(im, &user_naming, 0, names[i], &at,
                   list_add(im->arena, &users, sizeof(snowflake)));
     }
-    return e || im->form->problems != before ? e : write_reaction(im, &name, message, &users);
+    return e || im->form->problems != before ? e : write_reaction(im, &name, to, &users);
 }
 
 enum err import_reactions(struct importing *im, const struct opt_list *reactions, snowflake channel,
@@ -85,16 +112,20 @@ enum err import_reactions(struct importing *im, const struct opt_list *reactions
 {
     struct place all = place_key(up, STR("reactions"));
     const struct world_reaction *list = reactions->value.items;
+    struct reacted_message to = { .id = message, .channel = channel };
     enum err e = OK;
 
     if (!reactions->value.count)
         return OK;
+    buf_init(&to.text, MOST_REACTION_TEXT);
     for (size_t i = 0; i < reactions->value.count && !e; i++) {
         struct place at = place_index(&all, i);
 
-        e = import_reaction(im, &list[i], channel, message, &at);
+        e = import_reaction(im, &list[i], &to, &at);
     }
-    return e ? e : tx_exec(im->tx, MARK_REACTED, BIND(v_id(message)), NULL);
+    struct str text = buf_take(&to.text, im->arena);
+    return e || !text.n ? e
+                        : tx_exec(im->tx, SAVE_REACTIONS, BIND(v_id(message), v_text(text)), NULL);
 }
 
 /* --- out ------------------------------------------------------------------------------ */

@@ -1,0 +1,135 @@
+/* show.c - the reactions of messages that somebody is shown: what their rows and lanes have
+ * counted, with that reader's own marked. */
+#include "platform/reactions/internal.h"
+
+/* The stretch of a channel in which some of a page's messages stand. */
+struct stretch {
+    snowflake first, last; /* last 0: none of them */
+};
+
+static void stretch_add(struct stretch *s, snowflake id)
+{
+    s->first = s->last && s->first < id ? s->first : id;
+    s->last = s->last > id ? s->last : id;
+}
+
+static struct message *message_of(const struct list *messages, snowflake id)
+{
+    struct message *m = messages->items;
+
+    for (size_t i = 0; i < messages->count; i++)
+        if (m[i].id == id)
+            return &m[i];
+    return NULL;
+}
+
+/* --- lanes ---------------------------------------------------------------------------- */
+
+static const char LANES_OF[] =
+    "select l.message_id, l.counts from messages m join reaction_lanes l on l.message_id = m.id "
+    "where m.channel_id = $1 and m.id between $2 and $3 and m.reacted = 2 order by l.message_id";
+
+struct str reaction_text_sum(struct arena *arena, struct str text, struct str counts)
+{
+    struct reaction_line line, more;
+    struct buf out;
+
+    buf_init(&out, MOST_REACTION_TEXT);
+    while (reaction_line_next(&text, &line)) {
+        struct str rest = counts;
+
+        while (reaction_line_next(&rest, &more))
+            if (more.id == line.id) {
+                line.normal += more.normal;
+                line.burst += more.burst;
+            }
+        reaction_line_add(&out, &line);
+    }
+    return buf_take(&out, arena);
+}
+
+/* Several may have taken the last ones off at the same time: an emoji that nobody uses stays
+ * until the lanes are put together again, and is not shown. */
+static void drop_unused(struct arena *arena, struct message *m)
+{
+    struct str rest = m->reactions.value;
+    struct reaction_line line;
+    struct buf out;
+
+    buf_init(&out, MOST_REACTION_TEXT);
+    while (reaction_line_next(&rest, &line))
+        if (line.normal + line.burst > 0)
+            reaction_line_add(&out, &line);
+    m->reactions.value = buf_take(&out, arena);
+    m->reactions.given = m->reactions.value.n ? GIVEN : ABSENT;
+}
+
+static enum err add_lanes(struct tx *tx, snowflake channel_id, const struct stretch *s,
+                          struct list *messages)
+{
+    struct message *m = messages->items;
+    struct rows rows;
+    enum err e =
+        tx_query(tx, LANES_OF, BIND(v_id(channel_id), v_id(s->first), v_id(s->last)), &rows);
+
+    if (e)
+        return e;
+    while (rows_next(&rows)) {
+        struct message *of = message_of(messages, row_id(&rows, 0));
+
+        if (of)
+            of->reactions.value =
+                reaction_text_sum(tx_arena(tx), of->reactions.value, row_text(&rows, 1));
+    }
+    for (size_t i = 0; i < messages->count; i++)
+        if (m[i].reacted == REACTED_IN_LANES && m[i].reactions.given == GIVEN)
+            drop_unused(tx_arena(tx), &m[i]);
+    return rows_end(&rows);
+}
+
+/* --- the reader's own ----------------------------------------------------------------- */
+
+static const char OWN_REACTIONS[] =
+    "select message_id, reaction_id, burst from reaction_users where user_id = $1 and "
+    "channel_id = $2 and message_id between $3 and $4 order by message_id desc";
+
+static enum err mark_own(struct tx *tx, snowflake user_id, snowflake channel_id,
+                         const struct stretch *s, struct list *messages)
+{
+    struct message *m = NULL;
+    struct rows rows;
+    enum err e =
+        tx_query(tx, OWN_REACTIONS,
+                 BIND(v_id(user_id), v_id(channel_id), v_id(s->first), v_id(s->last)), &rows);
+
+    if (e)
+        return e;
+    while (rows_next(&rows)) {
+        if (!m || m->id != row_id(&rows, 0))
+            m = message_of(messages, row_id(&rows, 0));
+        if (m && m->reactions.given == GIVEN)
+            reaction_text_mark(m->reactions.value, row_id(&rows, 1),
+                               row_bool(&rows, 2) ? OWN_BURST : OWN_NORMAL);
+    }
+    return rows_end(&rows);
+}
+
+enum err reactions_show(struct call *call, struct list *messages)
+{
+    struct stretch reacted = { 0 }, in_lanes = { 0 };
+    struct message *m = messages->items;
+    enum err e = OK;
+
+    for (size_t i = 0; i < messages->count; i++) {
+        m[i].reactions = m[i].kept_reactions;
+        if (m[i].reactions.given == GIVEN)
+            stretch_add(&reacted, m[i].id);
+        if (m[i].reacted == REACTED_IN_LANES)
+            stretch_add(&in_lanes, m[i].id);
+    }
+    if (in_lanes.last)
+        e = add_lanes(call->tx, m->channel_id, &in_lanes, messages);
+    if (!e && reacted.last && call->caller)
+        e = mark_own(call->tx, call->caller->id, m->channel_id, &reacted, messages);
+    return e;
+}
