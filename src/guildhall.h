@@ -39,6 +39,9 @@ void guildhall_raise_descriptors(void);
  * configuration is bad. */
 enum err guildhall_start(const struct config *config, const struct guildhall_hooks *hooks,
                          struct guildhall **ret);
+/* Takes over what can change in a server that runs (option_row.reloads), and logs what that was
+ * and what is left for the next start. */
+void guildhall_reload(struct guildhall *g, const struct config *before, const struct config *now);
 /* Finishes calls, then closes. Accepts NULL. */
 void guildhall_stop(struct guildhall *g);
 

@@ -66,10 +66,33 @@ static int asked_for_help(const struct program_command *c, char **words)
     return -1;
 }
 
+/* What follows the command's name. */
+static bool settings_read(const struct program_command *c, struct arena *arena, char **argv,
+                          struct settings *ret, char **rest, const char **ret_problem)
+{
+    struct option_source source = config_source;
+
+    ret->argv = argv;
+    source.file = options_peek("config", &source, argv);
+    return check_environment(arena, ret_problem) &&
+           options_read(rows_of(c, arena), &source, arena, argv + 1, ret, rest, ret_problem);
+}
+
+bool settings_again(const struct settings *s, struct arena *arena, struct settings *ret,
+                    const char **ret_problem)
+{
+    size_t count = 0;
+
+    while (s->argv[count])
+        count++;
+    *ret = (struct settings){ 0 };
+    return settings_read(program_find(s->argv[0]), arena, s->argv, ret,
+                         arena_array(arena, char *, count + 1), ret_problem);
+}
+
 int main(int argc, char **argv)
 {
     const struct program_command *c = argc > 1 ? program_find(argv[1]) : program_find("help");
-    struct option_source source = config_source;
     struct settings settings = { 0 };
     const char *problem;
 
@@ -84,10 +107,8 @@ int main(int argc, char **argv)
 
     struct arena *arena = arena_new();
     char **rest = arena_array(arena, char *, (size_t)argc + 1);
-    source.file = options_peek("config", &source, argv + 1);
     status = 1;
-    if (check_environment(arena, &problem) &&
-        options_read(rows_of(c, arena), &source, arena, words, &settings, rest, &problem)) {
+    if (settings_read(c, arena, argv + (argc > 1), &settings, rest, &problem)) {
         guildhall_init(&settings.config);
         status = c->run(&settings, rest);
     } else {

@@ -12,16 +12,6 @@
 #include "base/mem.h"
 #include "parts.h"
 
-static enum log_level level_of(const char *name)
-{
-    static const char *const names[] = { "debug", "info", "warn", "error", "off" };
-
-    for (int i = 0; i < (int)COUNT_OF(names); i++)
-        if (strcmp(name, names[i]) == 0)
-            return (enum log_level)i;
-    return LOG_INFO;
-}
-
 /* Each connection is a descriptor; the soft limit is often 1,024 for the sake of programs
  * that use select(), which we do not. */
 void guildhall_raise_descriptors(void)
@@ -45,7 +35,7 @@ void guildhall_init(const struct config *config)
         fprintf(stderr, "guildhall: cannot get randomness from the system\n");
         exit(1);
     }
-    log_init(STDERR_FILENO, level_of(config->log_level), json);
+    log_init(STDERR_FILENO, log_level_named(config->log_level), json);
     hash_init();
     snowflake_init((unsigned)config->node);
     signal(SIGPIPE, SIG_IGN);

@@ -49,6 +49,11 @@ void api_free(struct api *api)
     mem_free(api);
 }
 
+void api_set_limits(struct api *api, const struct limits_options *limits)
+{
+    limits_set(api->limits, limits);
+}
+
 static struct intake api_intake(void *arg, const struct http_request *r)
 {
     const struct api *api = arg;

@@ -72,6 +72,8 @@ struct server_app api_app(struct api *api);
 /* Once the loops run, before the server listens: jobs are looked after from now on. */
 void api_start(struct api *api, struct loops *loops);
 /* For /metrics; once the server runs. */
+/* Other numbers from now on; from any thread. */
+void api_set_limits(struct api *api, const struct limits_options *limits);
 void api_set_server(struct api *api, struct server *server);
 /* From now on /readyz says no. */
 void api_drain(struct api *api);

@@ -2,6 +2,7 @@
 #include "api/limits.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "base/clock.h"
 #include "base/hash.h"
@@ -24,7 +25,8 @@ struct limit_shard {
 };
 
 struct limits {
-    struct limits_options options;
+    bool off;
+    _Atomic unsigned global_per_s, anonymous_per_s, percent;
     struct limit global, anonymous;
     struct limit_shard shards[SHARDS];
 };
@@ -33,13 +35,20 @@ struct limits *limits_new(const struct limits_options *options)
 {
     struct limits *l = mem_new(sizeof *l);
 
-    l->options = *options;
-    l->global = (struct limit){ .name = "global", .count = options->global_per_s, .window_s = 1 };
-    l->anonymous =
-        (struct limit){ .name = "global", .count = options->anonymous_per_s, .window_s = 1 };
+    l->off = options->off;
+    l->global = (struct limit){ .name = "global", .window_s = 1 };
+    l->anonymous = (struct limit){ .name = "global", .window_s = 1 };
+    limits_set(l, options);
     for (int i = 0; i < SHARDS; i++)
         pthread_mutex_init(&l->shards[i].lock, NULL);
     return l;
+}
+
+void limits_set(struct limits *l, const struct limits_options *options)
+{
+    l->global_per_s = options->global_per_s;
+    l->anonymous_per_s = options->anonymous_per_s;
+    l->percent = options->percent;
 }
 
 static void free_chain(struct counter *c)
@@ -66,7 +75,7 @@ void limits_free(struct limits *l)
 
 bool limits_off(const struct limits *l)
 {
-    return l->options.off;
+    return l->off;
 }
 
 /* Counters whose window is over are given back now and then, so that memory
@@ -143,7 +152,7 @@ static struct verdict limit_count(struct limits *l, uint64_t who, const struct l
         .allowed = allowed,
         .shared = limit->shared,
         .limit = most,
-        .remaining = most - c->count,
+        .remaining = c->count < most ? most - c->count : 0, /* it may have been more before */
         .reset_at_ms = c->ends_ms,
         .reset_after_ms = c->ends_ms - now,
     };
@@ -154,7 +163,7 @@ static struct verdict limit_count(struct limits *l, uint64_t who, const struct l
 struct verdict limits_count(struct limits *l, uint64_t who, bool anonymous,
                             const struct limit *limit, uint64_t major)
 {
-    unsigned most = (unsigned)((uint64_t)limit->count * l->options.percent / 100);
+    unsigned most = (unsigned)((uint64_t)limit->count * l->percent / 100);
 
     return limit_count(l, counted_for(who, anonymous, limit), limit, major, most ? most : 1);
 }
@@ -177,7 +186,8 @@ void limits_return(struct limits *l, uint64_t who, bool anonymous, const struct 
 struct verdict limits_count_global(struct limits *l, uint64_t who, bool anonymous)
 {
     const struct limit *limit = anonymous ? &l->anonymous : &l->global;
-    struct verdict v = limit_count(l, who << 1 | anonymous, limit, 0, limit->count);
+    unsigned most = anonymous ? l->anonymous_per_s : l->global_per_s;
+    struct verdict v = limit_count(l, who << 1 | anonymous, limit, 0, most);
 
     v.global = true;
     return v;

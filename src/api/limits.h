@@ -21,6 +21,8 @@ struct limits_options {
 };
 
 struct limits *limits_new(const struct limits_options *options);
+/* Other numbers from now on; `off` stays as it is. From any thread. */
+void limits_set(struct limits *l, const struct limits_options *options);
 void limits_free(struct limits *l);
 
 /* What the counter said. */

@@ -2,7 +2,9 @@
 #include "base/log.h"
 
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -13,7 +15,7 @@ enum { LONGEST_LINE = 4096 };
 
 static struct {
     int fd;
-    enum log_level least;
+    _Atomic enum log_level least;
     int json;
     int coloured; /* it is a terminal */
 } out = { .fd = STDERR_FILENO, .least = LOG_INFO };
@@ -28,7 +30,22 @@ void log_init(int fd, enum log_level least, int json)
 
 enum log_level log_level(void)
 {
-    return out.least;
+    return atomic_load_explicit(&out.least, memory_order_relaxed);
+}
+
+enum log_level log_level_named(const char *name)
+{
+    static const char *const words[] = { "debug", "info", "warn", "error", "off" };
+
+    for (int i = 0; i < (int)(sizeof words / sizeof *words); i++)
+        if (strcmp(name, words[i]) == 0)
+            return (enum log_level)i;
+    return LOG_INFO;
+}
+
+void log_set_level(enum log_level least)
+{
+    out.least = least;
 }
 
 static void add_json_text(struct buf *b, const char *z)
@@ -64,7 +81,7 @@ static void format_line(struct buf *b, enum log_level level, const char *message
 
 void log_write(enum log_level level, const char *fmt, ...)
 {
-    if (level < out.least)
+    if (level < log_level())
         return;
 
     char message[LONGEST_LINE];

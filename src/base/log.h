@@ -11,6 +11,10 @@ enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR, LOG_OFF };
 /* Where and how much; json: one object a line. Before threads start. */
 void log_init(int fd, enum log_level least, int json);
 enum log_level log_level(void);
+/* By its word; one that is none of them: info. */
+enum log_level log_level_named(const char *name);
+/* The least from now on; from any thread. */
+void log_set_level(enum log_level least);
 
 void log_write(enum log_level level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

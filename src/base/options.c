@@ -85,6 +85,27 @@ static void option_set(struct reading *r, const struct option_row *row, const ch
     }
 }
 
+static bool same_text(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+bool option_same(const struct option_row *row, const void *a, const void *b)
+{
+    const void *x = (const char *)a + row->offset, *y = (const char *)b + row->offset;
+
+    switch (row->kind) {
+    case OPTION_TEXT:
+    case OPTION_CHOICE:
+        return same_text(*(const char *const *)x, *(const char *const *)y);
+    case OPTION_INT:
+        return *(const int64_t *)x == *(const int64_t *)y;
+    case OPTION_SWITCH:
+        return *(const bool *)x == *(const bool *)y;
+    }
+    return true;
+}
+
 static int on_ini_line(void *user, const char *section, const char *name, const char *value)
 {
     struct reading *r = user;

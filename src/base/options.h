@@ -31,6 +31,7 @@ struct option_row {
     const char *choices;
     const char *value; /* what the help calls the value: "HOST:PORT" */
     const char *help;
+    bool reloads; /* it can change while the program runs */
 };
 
 struct option_source {
@@ -58,6 +59,9 @@ const char *option_nearest(const struct option_row *const *lists, struct str nam
  */
 bool options_check_environment(const struct option_row *const *lists, const char *const *others,
                                const char *prefix, struct arena *arena, const char **ret_problem);
+
+/* Whether two targets have the same value of it. */
+bool option_same(const struct option_row *row, const void *a, const void *b);
 
 /* What stands for a value of it: "HOST:PORT", "on|off". */
 const char *option_value_word(const struct option_row *row);

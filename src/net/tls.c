@@ -8,6 +8,7 @@
 #include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <pthread.h>
 
 #include "base/log.h"
 #include "base/mem.h"
@@ -15,6 +16,7 @@
 enum { RECORD = 16 * 1024 };
 
 struct tls_context {
+    pthread_mutex_t lock; /* of the next one */
     SSL_CTX *ssl;
     BIO_METHOD *method;
 };
@@ -112,25 +114,52 @@ static bool tls_load(SSL_CTX *ssl, const char *certificate, const char *key)
     return true;
 }
 
+static SSL_CTX *make_ssl(const char *certificate, const char *key)
+{
+    SSL_CTX *ssl = SSL_CTX_new(TLS_server_method());
+
+    if (!ssl || !tls_load(ssl, certificate, key)) {
+        SSL_CTX_free(ssl);
+        return NULL;
+    }
+    SSL_CTX_set_min_proto_version(ssl, TLS1_2_VERSION);
+    SSL_CTX_set_options(ssl, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION |
+                                 SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_PRIORITIZE_CHACHA);
+    SSL_CTX_set_mode(ssl, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
+                              SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+    /* Sessions live in tickets, with the clients. */
+    SSL_CTX_set_session_cache_mode(ssl, SSL_SESS_CACHE_OFF);
+    SSL_CTX_set_alpn_select_cb(ssl, choose_protocol, NULL);
+    return ssl;
+}
+
 enum err tls_context_open(const char *certificate, const char *key, struct tls_context **ret)
 {
     struct tls_context *c = mem_new(sizeof *c);
 
+    pthread_mutex_init(&c->lock, NULL);
     c->method = make_method();
-    c->ssl = SSL_CTX_new(TLS_server_method());
-    if (!c->method || !c->ssl || !tls_load(c->ssl, certificate, key)) {
+    c->ssl = make_ssl(certificate, key);
+    if (!c->method || !c->ssl) {
         tls_context_free(c);
         return ERR_INTERNAL;
     }
-    SSL_CTX_set_min_proto_version(c->ssl, TLS1_2_VERSION);
-    SSL_CTX_set_options(c->ssl, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION |
-                                    SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_PRIORITIZE_CHACHA);
-    SSL_CTX_set_mode(c->ssl, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
-                                 SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-    /* Sessions live in tickets, with the clients. */
-    SSL_CTX_set_session_cache_mode(c->ssl, SSL_SESS_CACHE_OFF);
-    SSL_CTX_set_alpn_select_cb(c->ssl, choose_protocol, NULL);
     *ret = c;
+    return OK;
+}
+
+/* Connections hold on to what they began with. */
+enum err tls_context_reload(struct tls_context *c, const char *certificate, const char *key)
+{
+    SSL_CTX *fresh = make_ssl(certificate, key);
+
+    if (!fresh)
+        return ERR_INTERNAL;
+    pthread_mutex_lock(&c->lock);
+    SSL_CTX *old = c->ssl;
+    c->ssl = fresh;
+    pthread_mutex_unlock(&c->lock);
+    SSL_CTX_free(old);
     return OK;
 }
 
@@ -140,6 +169,7 @@ void tls_context_free(struct tls_context *c)
         return;
     SSL_CTX_free(c->ssl);
     BIO_meth_free(c->method);
+    pthread_mutex_destroy(&c->lock);
     mem_free(c);
 }
 
@@ -150,7 +180,9 @@ struct tls *tls_new(struct tls_context *c)
     struct tls *t = mem_new(sizeof *t);
     BIO *bio = BIO_new(c->method);
 
+    pthread_mutex_lock(&c->lock);
     t->ssl = SSL_new(c->ssl);
+    pthread_mutex_unlock(&c->lock);
     if (!t->ssl || !bio) {
         log_error("tls: cannot make a connection: %s", last_problem());
         BIO_free(bio);

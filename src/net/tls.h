@@ -17,6 +17,9 @@ enum err tls_context_open(const char *certificate, const char *key, struct tls_c
  * in it), writes cert.pem and key.pem (mode 0600) to the folder unless they are
  * there and still good, and opens them. */
 enum err tls_context_self_signed(const char *folder, const char *host, struct tls_context **ret);
+/* Other files for connections that begin from now on; when they are no good, logs why, and all
+ * stays as it was. From any thread. */
+enum err tls_context_reload(struct tls_context *c, const char *certificate, const char *key);
 void tls_context_free(struct tls_context *c);
 
 struct tls *tls_new(struct tls_context *c);

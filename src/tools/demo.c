@@ -118,7 +118,7 @@ int tool_demo(const struct settings *s, char **arguments)
         return usage("demo takes no arguments");
     if (demo_prepare(&config, &tour))
         return 1;
-    int status = serve_until_stopped(&config, print_tour, &tour);
+    int status = serve_until_stopped(&config, NULL, print_tour, &tour);
     helper_bot_stop(tour.bot);
     return status;
 }

@@ -11,29 +11,63 @@
 #include "manager.h"
 #include "snapshots.h"
 
-static int wait_for_signal(void)
+/* What is served, and where it was read. */
+struct served {
+    const struct config *config;
+    const struct settings *settings; /* or NULL */
+    struct settings current;         /* as they were read last; in the arena */
+    struct arena *arena;
+};
+
+static sigset_t served_signals(void)
 {
     sigset_t set;
-    int sig;
 
     sigemptyset(&set);
     sigaddset(&set, SIGINT);
     sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGHUP);
     sigaddset(&set, SNAPSHOT_SIGNAL);
-    sigwait(&set, &sig);
-    return sig;
+    return set;
 }
 
 /* Before any thread starts, so that only wait_for_signal sees them. */
 static void hold_signals(void)
 {
-    sigset_t set;
+    sigset_t set = served_signals();
 
-    sigemptyset(&set);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGTERM);
-    sigaddset(&set, SNAPSHOT_SIGNAL);
     pthread_sigmask(SIG_BLOCK, &set, NULL);
+}
+
+/* A mistake leaves everything as it is. */
+static void served_reload(struct served *s, struct guildhall *g)
+{
+    struct arena *arena = arena_new();
+    struct settings now;
+    const char *problem;
+
+    if (!settings_again(s->settings, arena, &now, &problem)) {
+        log_error("reloaded: nothing; %s", problem);
+        arena_free(arena);
+        return;
+    }
+    guildhall_reload(g, s->arena ? &s->current.config : &s->settings->config, &now.config);
+    arena_free(s->arena);
+    s->arena = arena;
+    s->current = now;
+}
+
+static int wait_for_signal(struct served *s, struct guildhall *g)
+{
+    sigset_t set = served_signals();
+    int sig;
+
+    while (sigwait(&set, &sig) == 0 && sig == SIGHUP && s->settings) {
+        manager_tell("RELOADING=1");
+        served_reload(s, g);
+        manager_tell("READY=1");
+    }
+    return sig;
 }
 
 /* Nobody can come in yet: says how. */
@@ -62,9 +96,10 @@ static void write_url(const struct guildhall *g, const struct config *config, ch
 }
 
 /* Runs the server until a signal comes, which it returns; 0: it did not start. */
-static int serve_once(const struct config *config, void (*ready)(void *arg, const char *url),
-                      void *arg, char listen[300])
+static int serve_once(struct served *s, void (*ready)(void *arg, const char *url), void *arg,
+                      char listen[300])
 {
+    const struct config *config = s->config;
     struct guildhall *g;
 
     if (!snapshot_settle(config->data) || guildhall_start(config, NULL, &g))
@@ -78,9 +113,10 @@ static int serve_once(const struct config *config, void (*ready)(void *arg, cons
     fflush(stdout);
     manager_tell("READY=1");
 
-    int sig = wait_for_signal();
+    int sig = wait_for_signal(s, g);
     log_info("stopping (%s)", sig == SIGINT    ? "interrupted"
                               : sig == SIGTERM ? "asked to"
+                              : sig == SIGHUP  ? "the terminal is gone"
                                                : "to restore a snapshot");
     manager_tell(sig == SNAPSHOT_SIGNAL ? "RELOADING=1" : "STOPPING=1");
     guildhall_stop(g);
@@ -94,20 +130,22 @@ static void greet_no_more(void *arg, const char *url)
     (void)arg, (void)url;
 }
 
-int serve_until_stopped(const struct config *config, void (*ready)(void *arg, const char *url),
-                        void *arg)
+int serve_until_stopped(const struct config *config, const struct settings *settings,
+                        void (*ready)(void *arg, const char *url), void *arg)
 {
     struct config again = *config;
+    struct served s = { .config = &again, .settings = settings };
     char url[300], listen[300];
 
     hold_signals();
-    int sig = serve_once(&again, ready, arg, url);
+    int sig = serve_once(&s, ready, arg, url);
     snprintf(listen, sizeof listen, "%s", strstr(url, "//") ? strstr(url, "//") + 2 : "");
     while (sig == SNAPSHOT_SIGNAL) {
         snapshot_bring_back(config->data);
         again.listen = listen;
-        sig = serve_once(&again, greet_no_more, NULL, url);
+        sig = serve_once(&s, greet_no_more, NULL, url);
     }
+    arena_free(s.arena);
     return sig ? 0 : 1;
 }
 
@@ -115,5 +153,5 @@ int tool_serve(const struct settings *s, char **arguments)
 {
     if (*arguments)
         return usage("serve takes no arguments");
-    return serve_until_stopped(&s->config, NULL, NULL);
+    return serve_until_stopped(&s->config, s, NULL, NULL);
 }

@@ -25,6 +25,7 @@ struct console_options {
 /* What the command line says: the server's options, and those of one command. */
 struct settings {
     struct config config; /* first: config_rows hold for it */
+    char **argv;          /* where they were read from, with the command's name first */
     struct seed_options seed;
     const char *tokens;  /* import: off, on, env */
     int64_t token_count; /* seed: how many to print */
@@ -86,5 +87,8 @@ bool read_whole_file(const char *path, struct buf *out);
 
 /* Says what is wrong with the command line; returns the status for it. */
 int usage(const char *problem);
+/* Reads them once more, as the command line, the environment and the file are now. */
+bool settings_again(const struct settings *s, struct arena *arena, struct settings *ret,
+                    const char **ret_problem);
 
 #endif

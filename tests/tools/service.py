@@ -3,10 +3,13 @@
 
 import os
 import re
+import signal
 import socket
+import ssl
 import subprocess
 import sys
 import tempfile
+import urllib.error
 import urllib.request
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "crash"))
@@ -66,6 +69,97 @@ def a_socket_that_was_handed_over_is_served(executable):
             out, _ = service.end()
         expect(f"listening on http://127.0.0.1:{service.port}\n" in out, out)
         expect(service.process.returncode == 0, service.process.returncode)
+
+
+class Reloaded:
+    """A server with a configuration that changes while it runs."""
+
+    def __init__(self, executable, folder):
+        self.folder, self.values = folder, {"tls-cert": f"{folder}/cert.pem",
+                                            "tls-key": f"{folder}/key.pem",
+                                            "rate-limit-anonymous": "1000000"}
+        self.certify("first.example")
+        self.write()
+        self.told = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.told.bind(f"{folder}/notify")
+        self.told.settimeout(PATIENCE)
+        self.process = subprocess.Popen(
+            [executable, "serve", "--config", f"{folder}/conf", "--data", f"{folder}/data",
+             "--listen", "127.0.0.1:0", "--log-format", "text"],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            env={**os.environ, "NOTIFY_SOCKET": f"{folder}/notify"})
+        self.port = int(self.process.stdout.readline().rpartition(":")[2])
+        self.wait("READY=1")
+
+    def certify(self, name):
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+                        "ec_paramgen_curve:prime256v1", "-nodes", "-subj", f"/CN={name}", "-keyout",
+                        f"{self.folder}/key.pem", "-out", f"{self.folder}/cert.pem", "-days", "2"],
+                       check=True, capture_output=True, timeout=PATIENCE)
+
+    def write(self, **values):
+        self.values.update({name.replace("_", "-"): value for name, value in values.items()})
+        with open(f"{self.folder}/conf", "w", encoding="utf-8") as file:
+            file.writelines(f"{name} = {value}\n" for name, value in self.values.items())
+
+    def wait(self, state):
+        told = self.told.recv(100).decode()
+        expect(told == state, f"told {told}, not {state}")
+
+    def reload(self):
+        self.process.send_signal(signal.SIGHUP)
+        self.wait("RELOADING=1")
+        self.wait("READY=1")
+
+    def certificate(self):
+        return ssl.get_server_certificate(("127.0.0.1", self.port))
+
+    def refuses(self):
+        """Whether a stranger is told to ask less often, soon."""
+        for _ in range(40):
+            try:
+                urllib.request.urlopen(f"http://127.0.0.1:{self.port}/api/v10/gateway",
+                                       timeout=PATIENCE).close()
+            except urllib.error.HTTPError as error:
+                return error.code == 429
+        return False
+
+    def end(self):
+        self.process.terminate()
+        words = self.process.communicate(timeout=PATIENCE)[1]
+        self.told.close()
+        return words
+
+
+def certificate_limits_and_log_level_change_while_it_runs(executable):
+    with tempfile.TemporaryDirectory() as folder:
+        server = Reloaded(executable, folder)
+        try:
+            first = server.certificate()
+            expect(not server.refuses(), "the first limit")
+            server.certify("second.example")
+            server.write(rate_limit_anonymous="1", idle_seconds="70")
+            server.reload()
+            second = server.certificate()
+            expect(second != first, "the certificate is the old one")
+            expect(server.refuses(), "the limit is the old one")
+            with open(f"{folder}/cert.pem", "w", encoding="utf-8") as file:
+                file.write("nothing")
+            server.reload()
+            expect(server.certificate() == second, "a certificate that is none was taken")
+            server.write(log_level="loud")
+            server.reload()
+            server.write(log_level="error")
+            server.reload()
+        finally:
+            log = server.end()
+        for words in ("reloaded: the certificate, rate-limit-anonymous",
+                      "reloaded: idle-seconds will change with the next start",
+                      "tls: cannot use the certificate", "reloaded: nothing has changed",
+                      "reloaded: nothing; ", "log-level must be one of"):
+            expect(words in log, f"'{words}' is not in the log: {log}")
+        expect("stopping" not in log, f"the log level is the old one: {log}")
+        expect(server.process.returncode == 0, server.process.returncode)
 
 
 def several_sockets_are_refused(executable):
@@ -154,6 +248,7 @@ def names_in_the_environment_are_options(executable):
 run_cases("service", [
     a_socket_that_was_handed_over_is_served,
     several_sockets_are_refused,
+    certificate_limits_and_log_level_change_while_it_runs,
     the_manual_names_every_command_and_option,
     bash_completes_what_there_is,
     other_shells_have_as_many_words,
