@@ -19,6 +19,11 @@ const struct option_row config_rows[] = {
       .help = "Connections to PostgreSQL" },
     { "bus", OPTION_TEXT, AT(bus), .fallback = "off", .value = "off|poll|URL",
       .help = "How servers that share PostgreSQL hear of each other: poll, or nats://…" },
+    { "keep-events", OPTION_SWITCH, AT(keep_events), .fallback = "off",
+      .help = "Embedded: keep the last events, so that sessions outlive a server that is killed" },
+    { "ledger", OPTION_TEXT, AT(ledger), .value = "DIR|off",
+      .help = "Where it is noted what sessions were told, with bus or keep-events; unset: "
+              "ledger in the data folder" },
     { "durability", OPTION_CHOICE, AT(durability), .fallback = "full", .choices = "full|off",
       .help = "off: embedded writes do not wait for the disk; a power cut loses some" },
     { "public-url", OPTION_TEXT, AT(public_url), .value = "URL",

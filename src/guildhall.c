@@ -212,6 +212,7 @@ static struct gateway *make_gateway(struct guildhall *g)
         .source = g->hooks.source ? g->hooks.source : &gateway_source,
         .hooks = { g, wire_command, wire_session_ended },
         .public_url = c->public_url,
+        .ledger = parts_ledger(g),
         .parks = true,
         .no_limits = !c->rate_limits,
         .traffic = workbench_traffic(g->workbench),

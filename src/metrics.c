@@ -46,6 +46,8 @@ void parts_metrics(void *arg, struct buf *out)
                s.connected);
     api_metric(out, "guildhall_identified_total", "counter", "Sessions begun.", s.identified);
     api_metric(out, "guildhall_resumed_total", "counter", "Sessions that came back.", s.resumed);
+    api_metric(out, "guildhall_recovered_total", "counter",
+               "Sessions of servers that were killed, taken up from their ledgers.", s.recovered);
     api_metric(out, "guildhall_events_total", "counter", "Events published.", s.published);
     api_metric(out, "guildhall_dispatches_total", "counter", "Events given to sessions.",
                s.delivered);

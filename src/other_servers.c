@@ -2,6 +2,7 @@
  * other. */
 #include <signal.h>
 #include <sodium.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -31,6 +32,10 @@ static bool bus_is_known(const struct config *config)
 
 bool parts_can_share(const struct config *config)
 {
+    if (config->keep_events && config->store) {
+        log_error("keep-events is for the embedded store; on PostgreSQL bus keeps them");
+        return false;
+    }
     if (!parts_share(config))
         return true;
     if (!bus_is_known(config))
@@ -108,6 +113,7 @@ enum err parts_open_cluster(struct guildhall *g, void (*announce)(void *arg, int
     struct arena *arena = arena_new();
     struct cluster_options options = {
         .store = g->store,
+        .alone = !parts_share(g->config),
         .version = GUILDHALL_VERSION,
         .address = g->config->listen,
         .settings = settings_digest(g->config, arena),
@@ -124,12 +130,23 @@ enum err parts_open_cluster(struct guildhall *g, void (*announce)(void *arg, int
     enum err e = OK;
 
     auth_derive(g->auth, "bus", 0, STR(""), options.bus_key, sizeof options.bus_key);
-    if (parts_share(g->config))
+    if (parts_share(g->config) || g->config->keep_events)
         e = cluster_open(&options, &g->cluster);
     if (g->cluster)
         gateway_share(g->gateway, g->cluster);
     arena_free(arena);
     return e;
+}
+
+const char *parts_ledger(struct guildhall *g)
+{
+    const struct config *c = g->config;
+
+    if (c->ledger && strcmp(c->ledger, "off") == 0)
+        return NULL;
+    int n = c->ledger ? snprintf(g->ledger, sizeof g->ledger, "%s", c->ledger)
+                      : snprintf(g->ledger, sizeof g->ledger, "%s/ledger", c->data);
+    return n > 0 && (size_t)n < sizeof g->ledger ? g->ledger : NULL;
 }
 
 void parts_cluster_metrics(const struct guildhall *g, struct buf *out)

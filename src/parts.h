@@ -53,6 +53,7 @@ struct guildhall {
     struct mailer *mailer;  /* NULL: no mail is sent */
     struct workbench *workbench;
     struct control *control; /* NULL: it could not listen */
+    char ledger[4096];       /* folder */
     struct inventory inventory;
 };
 
@@ -83,6 +84,8 @@ bool parts_can_share(const struct config *config);
 /* What is committed is told by announce, wherever it was. */
 enum err parts_open_cluster(struct guildhall *g, void (*announce)(void *arg, int64_t position,
                                                                   const struct announcement *list));
+/* Where it is noted what sessions were told; NULL: nowhere. */
+const char *parts_ledger(struct guildhall *g);
 void parts_cluster_metrics(const struct guildhall *g, struct buf *out);
 
 /* metrics_port.c: the listener of --metrics-listen, if there is to be one. */

@@ -371,7 +371,7 @@ struct jobs *jobs_new(struct api *api)
 void jobs_start(struct jobs *jobs, struct loop *loop)
 {
     jobs->loop = loop;
-    jobs->others = jobs->api->options.cluster != NULL;
+    jobs->others = jobs->api->options.cluster && !cluster_is_alone(jobs->api->options.cluster);
     loop_call(loop, open_timer, jobs);
     jobs->started = true;
 }

@@ -1,6 +1,7 @@
 /* cluster.c - this server's place among several: taken, used, left. */
 #include "cluster/cluster.h"
 
+#include <sodium.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -55,6 +56,11 @@ void cluster_log(struct cluster *c, struct tx *tx, struct frame f)
 static void offer_own(struct cluster *c, const struct work *w, const struct frame *f)
 {
     atomic_fetch_add(&c->frames_own, 1);
+    if (c->options.alone) {
+        line_void(c->line, w->position - 1); /* nobody else can have them */
+        line_offer(c->line, w->position, w->log, f);
+        return;
+    }
     cluster_wire_send(c, w->position, w->log);
     line_offer(c->line, w->position, w->log, f);
     /* Somebody else's stands before it and is in the log already, or soon. */
@@ -105,6 +111,11 @@ uint32_t cluster_identity(const struct cluster *c)
     return c->identity;
 }
 
+bool cluster_is_alone(const struct cluster *c)
+{
+    return c->options.alone;
+}
+
 int64_t cluster_position(const struct cluster *c)
 {
     return line_next(c->line) - 1;
@@ -147,6 +158,37 @@ static enum err find_beginning(struct cluster *c, int64_t *ret)
     return e;
 }
 
+static enum err find_end(struct tx *tx, void *arg)
+{
+    int64_t *next = arg;
+    struct rows r;
+    bool found;
+    enum err e = tx_one(tx, "select coalesce(max(position), 0) from log", NO_BIND, &r, &found);
+
+    if (!e)
+        *next = row_int(&r, 0) + 1;
+    return e;
+}
+
+static enum err enter_alone(struct cluster *c, int64_t *ret)
+{
+    c->identity = 1 + randombytes_uniform(UINT32_MAX - 1);
+    atomic_store(&c->nodes, 1);
+    return store_run(c->options.store, STORE_READ, c->arena, find_end, ret);
+}
+
+/* Takes the place of this node among others. */
+static enum err enter_others(struct cluster *c, int64_t *ret)
+{
+    c->identity = store_identity(c->options.store);
+    c->node = store_identity_node(c->identity);
+    c->side = store_side_new(c->options.store);
+    enum err e = nodes_enter(c);
+    if (!e)
+        e = find_beginning(c, ret);
+    return e ? e : cluster_wire_open(c);
+}
+
 static void init_waking(struct cluster *c)
 {
     pthread_condattr_t attr;
@@ -164,18 +206,11 @@ enum err cluster_open(const struct cluster_options *options, struct cluster **re
     int64_t next = 0;
 
     c->options = *options;
-    c->identity = store_identity(options->store);
-    c->node = store_identity_node(c->identity);
-    c->side = store_side_new(options->store);
     c->arena = arena_new();
     c->settling.arena = arena_new();
     links_init(&c->waits);
     init_waking(c);
-    enum err e = nodes_enter(c);
-    if (!e)
-        e = find_beginning(c, &next);
-    if (!e)
-        e = cluster_wire_open(c);
+    enum err e = options->alone ? enter_alone(c, &next) : enter_others(c, &next);
     if (e) {
         log_error("cluster: cannot take the place of node %u", c->node);
         cluster_close(c);
@@ -189,6 +224,8 @@ enum err cluster_open(const struct cluster_options *options, struct cluster **re
 
 void cluster_start(struct cluster *c)
 {
+    if (c->options.alone)
+        return;
     if (pthread_create(&c->thread, NULL, tail_live, c) != 0) {
         log_error("cluster: cannot start a thread");
         abort();
@@ -208,7 +245,7 @@ void cluster_close(struct cluster *c)
     pthread_mutex_unlock(&c->lock);
     if (c->has_thread)
         pthread_join(c->thread, NULL);
-    if (c->line)
+    if (c->line && c->side)
         nodes_leave(c);
     line_free(c->line);
     store_side_free(c->side);
@@ -230,7 +267,7 @@ static int64_t behind_ms(const struct cluster *c)
 
 bool cluster_ready(const struct cluster *c)
 {
-    return behind_ms(c) < READY_MS;
+    return c->options.alone || behind_ms(c) < READY_MS;
 }
 
 void cluster_stats(const struct cluster *c, struct cluster_stats *ret)
@@ -241,7 +278,7 @@ void cluster_stats(const struct cluster *c, struct cluster_stats *ret)
         .frames_read = c->frames_read,
         .holes = c->holes,
         .voids = c->voids,
-        .behind_ms = (uint64_t)behind_ms(c),
+        .behind_ms = c->options.alone ? 0 : (uint64_t)behind_ms(c),
         .nodes = c->nodes,
         .frames_heard = c->wire.heard,
         .frames_refused = c->wire.refused,

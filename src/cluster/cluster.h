@@ -1,4 +1,5 @@
-/* cluster.h - several servers on one PostgreSQL, each told what the others commit.
+/* cluster.h - several servers on one PostgreSQL, each told what the others commit; or one on
+ * SQLite that keeps what it announces.
  *
  *   frames   what one transaction announces, as bytes
  *   log      the table of all frames; a position is taken with the commit (store/)
@@ -26,6 +27,7 @@ struct cluster;
 
 struct cluster_options {
     struct store *store;
+    bool alone; /* there are no others: it is for the log, on SQLite */
     const char *version, *address;
     struct str settings;       /* a digest of what has to be the same everywhere */
     struct str bus;            /* nats://…; empty: the log is polled */
@@ -60,6 +62,7 @@ void cluster_committed(struct cluster *c, const struct work *w, struct frame f);
 void cluster_log_move(struct cluster *c, struct tx *tx, const struct session_move *m);
 void cluster_moved(struct cluster *c, const struct work *w, const struct session_move *m);
 uint32_t cluster_identity(const struct cluster *c);
+bool cluster_is_alone(const struct cluster *c);
 /* All before it has been told when the cluster starts. */
 int64_t cluster_position(const struct cluster *c);
 

@@ -40,7 +40,7 @@ struct cluster_wire {
 struct cluster {
     struct cluster_options options;
     struct cluster_wire wire;
-    uint32_t identity;
+    uint32_t identity; /* never 0 */
     unsigned node;
     struct log_line *line;
     struct store_side *side; /* the tail's own, as is what follows */

@@ -9,6 +9,10 @@
 
 void cluster_await(struct cluster *c, struct cluster_wait *w)
 {
+    if (c->options.alone) {
+        loop_post(w->loop, &w->post);
+        return;
+    }
     w->since = clock_mono();
     pthread_mutex_lock(&c->lock);
     links_append(&c->waits, &w->link);

@@ -15,6 +15,7 @@
 #include "gateway/parking.h"
 #include "gateway/presence/presence.h"
 #include "gateway/sessions/hub.h"
+#include "gateway/sessions/ledger.h"
 #include "gateway/sessions/peer.h"
 #include "gateway/sessions/registry.h"
 #include "gateway/sessions/sending.h"
@@ -57,6 +58,9 @@ void gateway_share(struct gateway *g, struct cluster *c)
 {
     g->cluster = c;
     g->published = (uint64_t)cluster_position(c) << NUMBERS_OF_POSITION;
+    g->older = g->published | ((UINT64_C(1) << NUMBERS_OF_POSITION) - 1);
+    if (g->options.ledger)
+        g->ledger = ledger_open(g->options.ledger, cluster_identity(c));
 }
 
 void gateway_move(struct gateway *g, const struct session_move *m)
@@ -196,6 +200,7 @@ void gateway_free(struct gateway *g)
     map_clear(&g->strangers);
     pthread_mutex_destroy(&g->lock);
     pthread_mutex_destroy(&g->publishing);
+    ledger_close(g->ledger);
     mem_free(g->hubs);
     mem_free(g);
 }
@@ -212,6 +217,7 @@ void gateway_stats(const struct gateway *g, struct gateway_stats *ret)
         .connected = g->connected,
         .identified = g->identified,
         .resumed = g->resumed,
+        .recovered = g->recovered,
         .published = g->published,
         .delivered = g->delivered,
         .cut = g->cut,

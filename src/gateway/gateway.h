@@ -128,8 +128,12 @@ struct gateway_source {
     enum err (*home_move)(struct tx *tx, uint64_t number, uint32_t from, uint32_t to, bool *ret);
     enum err (*home_find)(struct tx *tx, uint64_t number, snowflake user_id,
                           struct session_home *ret);
-    /* Forgets what servers had that are gone, this one included. */
-    enum err (*homes_tidy)(struct tx *tx, uint32_t identity, int64_t now_ms);
+    /* Forgets what servers had that are gone, this one included; but not what these had, whose
+     * ledgers are there. */
+    enum err (*homes_tidy)(struct tx *tx, uint32_t identity, const struct list *kept,
+                           int64_t now_ms);
+    /* The first position that the log still has; 0: it is empty. */
+    enum err (*log_first)(struct tx *tx, int64_t *ret);
     /* Rows (struct log_row) after a position up to another one, the first so many. */
     enum err (*log_rows)(struct tx *tx, int64_t after, int64_t last, int64_t limit,
                          struct list *ret);
@@ -163,6 +167,7 @@ struct gateway_options {
     unsigned max_sessions;   /* of one user; 0: 50 */
     unsigned max_strangers;  /* sockets of one address that have not said who they are; 0: 64 */
     struct traffic *traffic; /* where messages are noted while somebody looks; may be NULL */
+    const char *ledger;      /* folder of what sessions were told, in a cluster; NULL: none */
     bool parks;              /* sessions go on after a restart */
     bool no_limits;          /* identify, and ask for all members, as often as you like */
 };
@@ -245,7 +250,7 @@ bool gateway_push(struct gateway *g, struct str session_id, enum gateway_push wh
 size_t gateway_push_account(struct gateway *g, snowflake user_id, enum gateway_push what, int code);
 
 struct gateway_stats {
-    uint64_t sessions, connected, identified, resumed, published, delivered, cut, closed;
+    uint64_t sessions, connected, identified, resumed, recovered, published, delivered, cut, closed;
 };
 void gateway_stats(const struct gateway *g, struct gateway_stats *ret);
 

@@ -12,6 +12,7 @@
 #include "cluster/cluster.h"
 #include "gateway/greeting/session_bytes.h"
 #include "gateway/sessions/hub.h"
+#include "gateway/sessions/ledger.h"
 #include "gateway/sessions/registry.h"
 #include "gateway/sessions/session.h"
 
@@ -143,8 +144,12 @@ static enum err close_parking(struct tx *tx, void *arg)
 static enum err tidy_homes(struct tx *tx, void *arg)
 {
     const struct gateway *g = arg;
+    int64_t now = clock_ms();
+    struct list kept = { 0 };
 
-    return g->options.source->homes_tidy(tx, cluster_identity(g->cluster), clock_ms());
+    if (g->options.ledger)
+        ledgers_tidy(g->options.ledger, now, tx_arena(tx), &kept);
+    return g->options.source->homes_tidy(tx, cluster_identity(g->cluster), &kept, now);
 }
 
 void parking_fill(struct gateway *g, unsigned loops)

@@ -1,6 +1,8 @@
 /* homes.c - which server of a cluster has a session, and what the log says: rows. */
 #include "gateway_source/homes.h"
 
+#include "model/ids.h"
+
 static const char NOTE[] = "insert into session_homes (number, user_id, identity) "
                            "values ($1, $2, $3) on conflict (number) do nothing";
 
@@ -47,17 +49,46 @@ enum err home_row_find(struct tx *tx, uint64_t number, snowflake user_id, struct
 }
 
 static const char TIDY_PARKED[] = "delete from parked_sessions where until_ms < $1";
-static const char TIDY_HOMES[] =
-    "delete from session_homes h where h.identity = $1 or "
-    "(h.identity = 0 and not exists (select 1 from parked_sessions p where p.number = h.number)) "
-    "or (h.identity <> 0 and not exists "
-    "(select 1 from nodes n where n.identity = h.identity and n.state = 1))";
+static const char TIDY_UNPARKED[] =
+    "delete from session_homes where identity = 0 and not exists "
+    "(select 1 from parked_sessions p where p.number = session_homes.number)";
+static const char FIND_GONE[] =
+    "select distinct h.identity from session_homes h where h.identity = $1 or (h.identity <> 0 and "
+    "not exists (select 1 from nodes n where n.identity = h.identity and n.state = 1))";
+static const char TIDY_HOMES[] = "delete from session_homes where identity = $1";
 
-enum err home_rows_tidy(struct tx *tx, uint32_t identity, int64_t now_ms)
+static enum err tidy_gone(struct tx *tx, uint32_t identity, const struct list *kept)
+{
+    struct list gone;
+    enum err e = tx_ids(tx, FIND_GONE, BIND(v_int(identity)), &gone);
+
+    for (size_t i = 0; i < gone.count && !e; i++) {
+        snowflake id = ((const snowflake *)gone.items)[i];
+
+        if (id == identity || !ids_hold(kept, id))
+            e = tx_exec(tx, TIDY_HOMES, BIND(v_id(id)), NULL);
+    }
+    return e;
+}
+
+enum err home_rows_tidy(struct tx *tx, uint32_t identity, const struct list *kept, int64_t now_ms)
 {
     enum err e = tx_exec(tx, TIDY_PARKED, BIND(v_int(now_ms)), NULL);
 
-    return e ? e : tx_exec(tx, TIDY_HOMES, BIND(v_int(identity)), NULL);
+    if (!e)
+        e = tx_exec(tx, TIDY_UNPARKED, NO_BIND, NULL);
+    return e ? e : tidy_gone(tx, identity, kept);
+}
+
+enum err log_first_read(struct tx *tx, int64_t *ret)
+{
+    struct rows r;
+    bool found;
+    enum err e = tx_one(tx, "select coalesce(min(position), 0) from log", NO_BIND, &r, &found);
+
+    if (!e)
+        *ret = row_int(&r, 0);
+    return e;
 }
 
 static const char LOG_ROWS[] = "select position, body from log where position > $1 and "

@@ -11,6 +11,7 @@
 enum {
     MAX_BATCH = 512, /* works: keeps the first of them from waiting long */
     IDLE_MS = 50,    /* quiet for that long is idle */
+    LOG_STEP = 128,  /* announcements that are dropped at once */
 };
 
 /* --- transactions --------------------------------------------------------------------- */
@@ -43,16 +44,38 @@ static enum err writer_commit(struct sqlite *q)
     return OK;
 }
 
-static enum err writer_run(struct sqlite *q, struct work *w)
+/* What the transaction announces, where that is kept. Old rows go a few at a time. */
+static enum err writer_log(struct sqlite *q, struct tx *tx)
+{
+    struct work *w = tx->work;
+    enum err e = tx_exec(tx, "insert into log (body) values ($1)", BIND(v_bytes(w->log)), NULL);
+
+    if (e)
+        return e;
+    w->position = sqlite3_last_insert_rowid(q->writer->db);
+    return w->position % LOG_STEP ? OK
+                                  : tx_exec(tx, "delete from log where position <= $1",
+                                            BIND(v_int(w->position - STORE_LOG_KEPT)), NULL);
+}
+
+static enum err writer_tx(struct sqlite *q, struct work *w)
 {
     struct tx tx = { .store = &q->store, .work = w, .connection = q->writer };
 
+    w->log = (struct str){ 0 };
+    w->position = 0;
+    enum err e = tx_run(&tx);
+    return !e && w->log.n ? writer_log(q, &tx) : e;
+}
+
+static enum err writer_run(struct sqlite *q, struct work *w)
+{
     /* Work without a name is a tool's or a migration's and is not measured: no caller waits for it.
      */
     if (!w->name)
-        return tx_run(&tx);
+        return writer_tx(q, w);
     hold_part(&q->meter, w->name);
-    enum err e = tx_run(&tx);
+    enum err e = writer_tx(q, w);
     hold_rest(&q->meter);
     return e;
 }

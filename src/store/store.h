@@ -161,8 +161,9 @@ enum err tx_expect_long(struct tx *tx);
  * same data. Asked after a query. 0: not known (writes; PostgreSQL). */
 uint64_t tx_version(struct tx *tx);
 
-/* PostgreSQL: what other servers are told of this transaction, as one row of the log. When
- * it has committed, work->position says which. The bytes live as long as the work. */
+/* What this transaction announces, as one row of the log. When it has committed, work->position
+ * says which. The bytes live as long as the work. SQLite keeps so many of them. */
+enum { STORE_LOG_KEPT = 20000 };
 void tx_log(struct tx *tx, struct str body);
 
 enum value_kind { VALUE_NULL, VALUE_INT, VALUE_REAL, VALUE_TEXT, VALUE_BYTES };

@@ -27,11 +27,12 @@ def free_port():
 
 
 class Broker:
-    """Can be killed and started again on the same port; cut() stops it from passing on."""
+    """Can be killed and started again on the same port. A stand-in also stops passing on (deaf) and
+    says what it is told to (publish)."""
 
-    def __init__(self, password=None, max_payload=1 << 20):
+    def __init__(self, password=None, max_payload=1 << 20, stand_in=False):
         self.password, self.max_payload = password, max_payload
-        self.executable = shutil.which("nats-server")
+        self.executable = None if stand_in else shutil.which("nats-server")
         self.port = free_port()
         self.child, self.listener, self.deaf = None, None, False
         self.lock, self.clients = threading.Lock(), {}

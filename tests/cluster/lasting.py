@@ -74,7 +74,8 @@ class Lasting:
         self.session_id, self.sequence = None, 0
         self.events, self.resumed, self.anew, self.trouble = [], 0, 0, None
         self.last_error = None
-        self.longest, self.lost_at = 0, None  # seconds from a loss to RESUMED
+        self.ways, self.lost_at = [], None  # seconds from each loss to RESUMED
+        self.begins = []  # where in events a life began, after the first
         self.changed, self.ending, self.socket = threading.Condition(), False, None
         self.thread = threading.Thread(target=self._live, daemon=True)
         self.thread.start()
@@ -115,6 +116,7 @@ class Lasting:
                 with self.changed:
                     self.session_id, self.sequence = None, 0
                     self.anew += 1
+                    self.begins.append(len(self.events))
                 return
             if message["op"] == 0:
                 self._note(message)
@@ -126,10 +128,11 @@ class Lasting:
             self.sequence = message["s"]
             if message["t"] == "READY":
                 self.session_id = message["d"]["session_id"]
+                self.lost_at = None
             elif message["t"] == "RESUMED":
                 self.resumed += 1
                 if self.lost_at:
-                    self.longest = max(self.longest, time.monotonic() - self.lost_at)
+                    self.ways.append(time.monotonic() - self.lost_at)
                 self.lost_at = None
             else:
                 self.events.append((message["t"], message["d"]))
@@ -150,6 +153,17 @@ class Lasting:
     def contents(self):
         with self.changed:
             return [d["content"] for t, d in self.events if t == "MESSAGE_CREATE"]
+
+    @property
+    def longest(self):
+        return max(self.ways, default=0)
+
+    def lives(self):
+        """What it heard from each READY on, and whether that is the last."""
+        with self.changed:
+            cuts = [0, *self.begins, len(self.events)]
+            return [([d["content"] for t, d in self.events[a:b] if t == "MESSAGE_CREATE"],
+                     b == len(self.events)) for a, b in zip(cuts, cuts[1:])]
 
     def lose(self):
         """Its connection breaks. The descriptor is its thread's to close."""

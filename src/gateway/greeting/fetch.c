@@ -9,6 +9,7 @@
 #include "gateway/fanout/bus.h"
 #include "gateway/greeting/handover.h"
 #include "gateway/greeting/moves.h"
+#include "gateway/greeting/recovery.h"
 #include "gateway/greeting/session_bytes.h"
 #include "gateway/sessions/registry.h"
 
@@ -35,7 +36,7 @@ struct session_fetch {
     /* of a look */
     struct session_move question;
     enum fetch_state state;
-    bool asks;
+    bool asks, recovered;
     struct str bytes;
     struct list missed; /* struct log_row */
 };
@@ -44,16 +45,27 @@ static void fetch_look(struct session_fetch *f);
 
 /* --- a look at the store -------------------------------------------------------------- */
 
-/* What was told between the last event that it heard and the first that this loop has noted. */
+static uint64_t last_missed(const struct session_fetch *f)
+{
+    return f->recovered && f->seen > f->begun ? f->seen : f->begun;
+}
+
+/* What was told between the last event that it heard and the first that this loop has noted. Of
+ * one whose server was killed also what that last event was: it may have been in the middle of
+ * it. */
 static enum err read_missed(struct session_fetch *f, const struct gateway_source *source,
                             struct tx *tx)
 {
-    if (!session_bytes_seen(f->bytes, &f->seen) || f->seen >= f->begun)
+    if (!session_bytes_seen(f->bytes, &f->seen) || (f->seen >= f->begun && !f->recovered))
         return OK;
     int64_t after = (int64_t)(f->seen >> NUMBERS_OF_POSITION) - 1;
-    int64_t last = (int64_t)(f->begun >> NUMBERS_OF_POSITION);
-    enum err e = source->log_rows(tx, after, last, MOST_MISSED + 1, &f->missed);
-    if (!e && f->missed.count > MOST_MISSED)
+    int64_t last = (int64_t)(last_missed(f) >> NUMBERS_OF_POSITION);
+    int64_t first = 0;
+    enum err e = source->log_first(tx, &first);
+    if (!e)
+        e = source->log_rows(tx, after, last, MOST_MISSED + 1, &f->missed);
+    /* What the log does not have any more may have been for it. */
+    if (!e && (f->missed.count > MOST_MISSED || first > after + 2 || (!first && last > after + 1)))
         f->state = FETCH_GONE;
     return e;
 }
@@ -68,6 +80,22 @@ static enum err take_bytes(struct session_fetch *f, const struct gateway_source 
         return e;
     f->state = f->bytes.n ? FETCH_GOT : FETCH_GONE;
     return f->bytes.n ? read_missed(f, source, tx) : OK;
+}
+
+/* Whether its server is known to be gone, so that nobody has to be asked. */
+static enum err take_from_ledger(struct session_fetch *f, struct tx *tx, uint32_t identity,
+                                 bool *ret)
+{
+    const struct gateway *g = f->load.hub->gateway;
+    enum ledger_answer answer;
+    enum err e = recovery_take(g, tx, f->handover->resumption, identity, &answer, &f->bytes);
+
+    *ret = answer == LEDGER_GONE || answer == LEDGER_FOUND;
+    if (e || !*ret)
+        return e;
+    f->recovered = answer == LEDGER_FOUND;
+    f->state = f->recovered ? FETCH_GOT : FETCH_GONE;
+    return f->recovered ? read_missed(f, g->options.source, tx) : OK;
 }
 
 static void ask_for_it(struct session_fetch *f, const struct gateway *g, struct tx *tx,
@@ -91,10 +119,10 @@ static enum err fetch_read(struct load *l, struct tx *tx)
     const struct resumption *r = f->handover->resumption;
     uint32_t me = cluster_identity(g->cluster);
     struct session_home home;
-    bool moved = false;
+    bool moved = false, gone = false;
 
     f->state = FETCH_WAITS;
-    f->asks = false;
+    f->asks = f->recovered = false;
     f->bytes = STR("");
     f->missed = (struct list){ 0 };
     enum err e = source->home_find(tx, r->number, r->greeting.caller.id, &home);
@@ -104,6 +132,10 @@ static enum err fetch_read(struct load *l, struct tx *tx)
         return e;
     if (moved || (home.found && home.identity == me))
         return take_bytes(f, source, tx);
+    if (home.identity && !f->abandoned)
+        e = take_from_ledger(f, tx, home.identity, &gone);
+    if (e || gone)
+        return e;
     if (!home.found || (home.identity && !home.alive) || f->denials == MOST_DENIALS ||
         (f->abandoned && home.identity != f->asked))
         f->state = FETCH_GONE;
@@ -125,6 +157,7 @@ static void fetch_committed(struct load *l)
 struct missed_list {
     struct handover *handover;
     uint64_t number, after, last;
+    bool recovered; /* then also what it has heard is looked at, and not told again */
     size_t cap;
 };
 
@@ -134,7 +167,7 @@ static void missed_take(void *arg, struct news *n)
     struct handover *h = m->handover;
 
     n->number = ++m->number;
-    if (n->number <= m->after || n->number > m->last) {
+    if ((n->number <= m->after && !m->recovered) || n->number > m->last) {
         news_unref(n);
         return;
     }
@@ -148,7 +181,9 @@ static void missed_take(void *arg, struct news *n)
 /* False: something in the log cannot be read. */
 static bool missed_unpack(struct session_fetch *f)
 {
-    struct missed_list m = { .handover = f->handover, .after = f->seen, .last = f->begun };
+    struct missed_list m = {
+        .handover = f->handover, .after = f->seen, .last = last_missed(f), .recovered = f->recovered
+    };
     const struct log_row *rows = f->missed.items;
     struct arena *arena = arena_new();
     bool ok = true;
@@ -176,6 +211,7 @@ static void fetch_end(struct session_fetch *f)
     deadline_drop(&f->deadline);
     if (f->state == FETCH_GOT && missed_unpack(f))
         handover_unpack(h, f->bytes);
+    h->recovered = f->recovered;
     registry_expect(h->to->gateway, h->resumption->number, NULL);
     mem_free(f);
     handover_arrive(h);
@@ -227,7 +263,7 @@ void fetch_begin(struct resumption *r)
     struct hub *here = r->greeting.peer->hub;
     struct session_fetch *f = mem_new(sizeof *f);
 
-    f->begun = here->begun;
+    f->begun = here->begun > here->gateway->older ? here->begun : here->gateway->older;
     f->handover = handover_new(r, NULL);
     registry_expect(here->gateway, r->number, here);
     links_append(&here->fetches, &f->link);

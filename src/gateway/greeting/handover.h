@@ -33,6 +33,7 @@ struct handover {
     struct seen_channels seen, changes; /* of a person: at the giver, and what is other here */
     struct news **missed; /* what came before since, for one from another server; or NULL */
     size_t missed_count;
+    bool recovered; /* its server was killed: see recovery.h */
 };
 
 /* Notes from now on what the loop of the socket sees. */

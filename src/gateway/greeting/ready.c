@@ -7,6 +7,7 @@
 #include "gateway/presence/presence.h"
 #include "gateway/sessions/homes.h"
 #include "gateway/sessions/hub.h"
+#include "gateway/sessions/ledger.h"
 #include "gateway/sessions/peer.h"
 #include "gateway/sessions/registry.h"
 #include "gateway/sessions/session.h"
@@ -306,6 +307,8 @@ static void ready_finish(struct load *l, enum err e)
     presence_begin(s, s->bot ? NULL : &i->friends);
     if (g->cluster)
         home_note(s);
+    ledger_take(s);
+    ledger_settle(s);
     atomic_fetch_add(&g->identified, 1);
     identification_free(i);
 }

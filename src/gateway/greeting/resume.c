@@ -8,6 +8,7 @@
 #include "gateway/greeting/handover.h"
 #include "gateway/greeting/moves.h"
 #include "gateway/lists/lists.h"
+#include "gateway/greeting/recovery.h"
 #include "gateway/sessions/errands.h"
 #include "gateway/sessions/hub.h"
 #include "gateway/sessions/peer.h"
@@ -143,6 +144,7 @@ static void resume_give(struct handover *h)
         h->session = s;
         pack_seats(h, s);
         s->seen = h->from->position;
+        ledger_unsettle(s);
         session_detach(s);
         pthread_mutex_lock(&g->lock);
         s->hub = h->to;
@@ -252,7 +254,7 @@ static void handover_take_seats(struct handover *h, struct session *s)
 
         if (!seat)
             await_goodbye(s, h->facts[i].guild_id);
-        else if (!s->bot)
+        else if (!s->bot && !h->recovered)
             seen_channels_compare(&h->seen, seat, &h->changes);
     }
 }
@@ -264,11 +266,14 @@ static void catch_up(struct handover *h, struct session *s)
     struct recent_events *r = &h->to->recent;
     struct news *n;
 
+    ledger_take(s);
     seen_channels_tell(&h->changes, s);
     for (size_t i = 0; i < h->missed_count; i++)
         dispatch_to(s, h->missed[i]);
     for (uint64_t i = recent_after(r, h->since, s->seen); (n = recent_at(r, i)); i++)
         dispatch_to(s, n);
+    ledger_settle(s);
+    atomic_fetch_add(&h->to->gateway->recovered, h->recovered);
     if (!s->peer) /* a newer socket may have it already */
         session_lose_peer(s);
     lists_return(s);
@@ -340,6 +345,11 @@ static void resume_settle(struct load *l, enum err e)
         return;
     }
     handover_take_seats(h, s);
+    if (h->recovered && !recovery_is_exact(h, s)) {
+        session_end(s);
+        handover_end(h, NULL);
+        return;
+    }
     if (!h->changes.count) {
         catch_up(h, s);
         return;

@@ -8,6 +8,7 @@
 #include "base/serial.h"
 #include "gateway/lists/lists.h"
 #include "gateway/sessions/hub.h"
+#include "gateway/sessions/ledger.h"
 #include "gateway/sessions/session.h"
 #include "gateway/views/topics.h"
 
@@ -122,35 +123,67 @@ static void replay_get(struct serial_reader *r, struct session *s)
 
 /* --- all of it ------------------------------------------------------------------------ */
 
+enum { SESSION_NUMBERS = 13 };
+
+static void head_write(const char *id, const uint64_t numbers[SESSION_NUMBERS], struct str presence,
+                       const char *client, struct buf *out)
+{
+    buf_add(out, SESSION_MAGIC, sizeof SESSION_MAGIC);
+    serial_put_bytes(out, str_of(id));
+    for (size_t i = 0; i < SESSION_NUMBERS; i++)
+        serial_put(out, numbers[i]);
+    serial_put_bytes(out, presence);
+    serial_put_bytes(out, str_of(client));
+}
+
 bool session_write(struct session *s, const struct session_places *places,
                    const struct session_limits *limits, struct buf *out)
 {
-    const uint64_t numbers[] = { s->caller.id,
-                                 (uint64_t)s->caller.kind,
-                                 s->seen,
-                                 s->presences,
-                                 s->seq,
-                                 s->intents,
-                                 s->shard_id,
-                                 s->shard_count,
-                                 s->status,
-                                 s->kind,
-                                 (uint64_t)s->capabilities,
-                                 (uint64_t)s->large_threshold,
-                                 (uint64_t)s->presence_ms };
+    const uint64_t numbers[SESSION_NUMBERS] = { s->caller.id,
+                                                (uint64_t)s->caller.kind,
+                                                s->seen,
+                                                s->presences,
+                                                s->seq,
+                                                s->intents,
+                                                s->shard_id,
+                                                s->shard_count,
+                                                s->status,
+                                                s->kind,
+                                                (uint64_t)s->capabilities,
+                                                (uint64_t)s->large_threshold,
+                                                (uint64_t)s->presence_ms };
 
     if (!s->ready || s->revoked || s->errand_count || s->seq - s->sent > s->replay.count)
         return false;
-    buf_add(out, SESSION_MAGIC, sizeof SESSION_MAGIC);
-    serial_put_bytes(out, str_of(s->id));
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        serial_put(out, numbers[i]);
-    serial_put_bytes(out, s->presence);
-    serial_put_bytes(out, str_of(s->client));
+    head_write(s->id, numbers, s->presence, s->client, out);
     places_write(places, out);
     lists_write(s, out);
     replay_write(s, limits, out);
     return !buf_full(out);
+}
+
+void session_write_recovered(const struct ledger_entry *entry, uint64_t seq,
+                             const struct list *guilds, struct buf *out)
+{
+    const struct ledger_slot *slot = entry->slot;
+    const uint64_t numbers[SESSION_NUMBERS] = { slot->user_id,
+                                                slot->caller_kind,
+                                                entry->seen,
+                                                slot->presences,
+                                                seq,
+                                                slot->intents,
+                                                slot->shard_id,
+                                                slot->shard_count,
+                                                slot->status,
+                                                slot->client_kind,
+                                                (uint64_t)slot->capabilities,
+                                                (uint64_t)slot->large_threshold,
+                                                (uint64_t)slot->presence_ms };
+    const struct session_places places = { .guilds = guilds->items, .count = guilds->count };
+
+    head_write(slot->id, numbers, str_slice(slot->presence, slot->presence_n), slot->client, out);
+    places_write(&places, out);
+    serial_put(out, 0); /* of what it was told nothing is kept */
 }
 
 bool session_bytes_seen(struct str bytes, uint64_t *ret)

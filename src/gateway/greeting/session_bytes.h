@@ -6,6 +6,7 @@
 #include "gateway/fanout/seen_channels.h"
 
 struct hub;
+struct ledger_entry;
 struct session;
 
 /* Where it sat: the guilds, and of a person what it saw there. */
@@ -26,6 +27,11 @@ struct session_limits {
 };
 bool session_write(struct session *s, const struct session_places *places,
                    const struct session_limits *limits, struct buf *out);
+
+/* The same of a session of a process that is gone, whose client has read up to a seq: what it saw
+ * where it sat is not known. */
+void session_write_recovered(const struct ledger_entry *entry, uint64_t seq,
+                             const struct list *guilds, struct buf *out);
 
 /* The number of the last event that it was told of. */
 bool session_bytes_seen(struct str bytes, uint64_t *ret);

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "gateway/presence/presence.h"
 #include "gateway/sessions/hub.h"
+#include "gateway/sessions/ledger.h"
 #include "gateway/sessions/peer.h"
 #include "gateway/sessions/registry.h"
 #include "gateway/sessions/session.h"
@@ -171,6 +172,7 @@ void handle_presence(struct peer *p, int op, struct str raw, const void *d)
     s->status = (unsigned char)presence_status(in->status, s->status);
     session_set_activities(s, presence_activities(in), p->hub->arena);
     pthread_mutex_unlock(&g->lock);
+    ledger_note_presence(s);
     s->presence_due = true;
     presence_tell(s);
 }

@@ -6,6 +6,7 @@
 #include "gateway/sessions/errands.h"
 
 #include "base/mem.h"
+#include "gateway/sessions/ledger.h"
 #include "gateway/sessions/peer.h"
 #include "gateway/sessions/registry.h"
 #include "gateway/sessions/session.h"
@@ -23,6 +24,7 @@ static void count_errands(struct session *s, unsigned more, unsigned less)
         a->errand_count += more - less;
     pthread_mutex_unlock(&g->lock);
     s->errand_count += more - less;
+    ledger_note_errands(s);
 }
 
 /* A session's first errand is always taken: its guilds arrive by it. */

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "gateway/sessions/errands.h"
+#include "gateway/sessions/ledger.h"
 #include "gateway/sessions/peer.h"
 #include "gateway/sessions/registry.h"
 #include "gateway/sessions/session.h"
@@ -38,6 +39,9 @@ struct hub *hub_new(struct gateway *g, struct loop *loop)
     h->gateway = g;
     h->loop = loop;
     h->begun = h->position = g->published;
+    h->ledger_at = ledger_hub(g->ledger, loop_index(loop));
+    if (h->ledger_at)
+        atomic_store(h->ledger_at, h->position);
     links_init(&h->peers);
     links_init(&h->sessions);
     links_init(&h->greetings);
@@ -247,6 +251,8 @@ static void continue_event(struct hub *h)
         return;
     h->telling = false;
     h->position = h->begun;
+    if (h->ledger_at)
+        atomic_store_explicit(h->ledger_at, h->position, memory_order_release);
     hub_is_spent(h, EVENT_TICKS);
     if (!links_empty(&h->guests) || !links_empty(&h->wanted))
         gateway_upcalls.handovers_continue(h);

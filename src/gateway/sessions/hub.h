@@ -54,6 +54,7 @@ struct hub {
     bool telling;                      /* an event is begun and not finished */
     struct delivery *delivery;         /* that event, on its way: fanout/; NULL before the first */
     uint64_t begun, position;          /* numbers of the last event that was begun, and finished */
+    _Atomic uint64_t *ledger_at;       /* where the second of these is noted; or NULL */
     struct link waiting;               /* struct load that wait for a quiet moment */
     unsigned running;                  /* loads that events wait for */
     unsigned loads;                    /* all that run */

@@ -17,6 +17,7 @@ struct hub;
 struct gateway {
     struct gateway_options options;
     struct cluster *cluster; /* NULL: this server is alone */
+    struct ledger *ledger;   /* NULL: sessions do not outlive a process that is killed */
     struct loops *loops;
     struct hub **hubs;
     unsigned hub_count;
@@ -29,10 +30,12 @@ struct gateway {
     struct crowds crowds;
     pthread_mutex_t publishing;
     _Atomic uint64_t published; /* written with that lock */
+    uint64_t older;             /* in a cluster: events up to here were before this process */
     _Atomic bool draining;
     _Atomic unsigned watchers; /* sessions of bots that asked for presences */
     bool busy;                 /* while it stops */
-    _Atomic uint64_t connected, identified, resumed, delivered, cut, closed, session_count;
+    _Atomic uint64_t connected, identified, resumed, recovered, delivered, cut, closed,
+        session_count;
     _Atomic uint64_t turns; /* sockets that were greeted */
 };
 

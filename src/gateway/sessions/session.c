@@ -9,6 +9,7 @@
 #include "gateway/sessions/errands.h"
 #include "gateway/sessions/homes.h"
 #include "gateway/sessions/hub.h"
+#include "gateway/sessions/ledger.h"
 #include "gateway/sessions/packing.h"
 #include "gateway/sessions/peer.h"
 #include "gateway/sessions/recording.h"
@@ -66,6 +67,7 @@ void session_end(struct session *s)
     gateway_upcalls.lists_leave(s, true);
     if (g->cluster && s->ready && !s->moving && !s->parked)
         home_forget(s);
+    ledger_drop(s);
     registry_remove(g, s);
     if (s->ready && !s->bot && !g->draining)
         gateway_upcalls.sessions_changed(s);
@@ -184,9 +186,21 @@ static void send_newest(struct session *s, struct news *n, unsigned form)
         websocket_await(p->ws);
 }
 
+/* RESUMED is not missed: who did not read it resumes again. */
+static uint64_t told_as(const struct news *n)
+{
+    if (n->number)
+        return n->number;
+    bool fleeting = n->event == EVENT_RESUMED || event_info(n->event)->flags & EVENT_FLEETING;
+
+    return fleeting ? TOLD_FLEETING : TOLD_ANSWER;
+}
+
 void session_dispatch(struct session *s, struct news *n, unsigned form)
 {
     s->seq++;
+    if (s->ledger)
+        ledger_note(s->ledger, s->seq, told_as(n));
     if (n->event != EVENT_READY)
         replay_add(&s->replay, n, form, clock_s());
     if (s->peer)

@@ -8,6 +8,7 @@
 #include "gateway/views/topics.h"
 
 struct hub;
+struct ledger_slot;
 struct peer;
 
 enum {
@@ -40,8 +41,9 @@ struct session {
     uint64_t seen;      /* news up to this number was delivered on another loop */
     uint64_t presences; /* up to this number READY has told of them, and later ones count */
     uint64_t seq;
-    uint64_t sent;    /* to the peer: what follows waits in the replay */
-    uint32_t intents; /* of a person, 0: everything */
+    struct ledger_slot *ledger; /* where what it is told is noted; or NULL */
+    uint64_t sent;              /* to the peer: what follows waits in the replay */
+    uint32_t intents;           /* of a person, 0: everything */
     uint32_t shard_id, shard_count;
     bool bot;
     _Atomic bool revoked; /* its credential is gone: it ends when its loop has it */

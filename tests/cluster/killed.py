@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+"""killed - servers are killed under load, and their sessions go on where they were.
+
+No session hears an event twice, misses one or hears it out of order; who cannot go on exactly is
+told so (op 9), which may happen to one in a hundred.
+"""
+
+import os
+import time
+
+from broker import Broker
+from ring import PATIENCE, Ring, expect, place_of
+from lasting import Lasting
+from moves import Scene
+from restart import LONG, Pen
+from cases import run_cases
+from disk import Place
+from process import Client, start_guildhall
+from voice import guild_with, import_world
+
+KILLS = 25 if LONG else 3
+SESSIONS = 40 if LONG else 12
+SOON = 5  # seconds in which nearly all are back
+
+
+def check_lives(session, order):
+    """Each life heard a piece of the order without a gap; the last one to its end."""
+    place = {text: at for at, text in enumerate(order)}
+    for life, last in session.lives():
+        heard = [place.get(text, -1) for text in life]
+        expect(-1 not in heard, "somebody heard what others did not")
+        expect(heard == list(range(heard[0], heard[0] + len(heard))) if heard else True,
+               "something was missing, heard twice or out of order")
+        expect(not last or (heard and heard[-1] == len(order) - 1), "the end was not heard")
+
+
+def check_all(sessions, acknowledged, stored):
+    steady = [s for s in sessions if not s.anew]
+    expect(steady, "every session began anew")
+    order = steady[0].contents()
+    expect(len(order) == len(set(order)), "something was heard twice")
+    strange = sorted(set(order) ^ set(stored))
+    expect(not strange, f"heard or kept, not both: {len(strange)} of {len(stored)}: {strange[:9]}")
+    missing = set(acknowledged) - set(order)
+    expect(not missing, f"{len(missing)} of {len(acknowledged)} acknowledged ones are gone")
+    for session in sessions:
+        check_lives(session, order)
+        expect(session.anew or session.contents() == order, "two sessions heard another order")
+
+
+def all_messages(client, channel):
+    """Oldest first."""
+    found, before = [], ""
+    while True:
+        status, page = client.call("GET", f"/channels/{channel}/messages?limit=100{before}")
+        expect(status == 200, f"the messages cannot be read: {status}")
+        found += [m["content"] for m in page]
+        if len(page) < 100:
+            return found[::-1]
+        before = f"&before={page[-1]['id']}"
+
+
+def settle(sessions, pens, client, channel):
+    for pen in pens:
+        pen.ending = True
+        pen.join(PATIENCE)
+        expect(not pen.trouble and pen.acknowledged, f"a writer: {pen.trouble}")
+    expect(client().call("POST", f"/channels/{channel}/messages", {"content": "the end"})[0] == 200,
+           "the last message")
+    for session in sessions:
+        session.wait_for("the end")
+    acknowledged = [text for pen in pens for text in pen.acknowledged]
+    check_all(sessions, acknowledged, all_messages(client(), channel))
+    resumed, anew = sum(s.resumed for s in sessions), sum(s.anew for s in sessions)
+    ways = sorted(way for s in sessions for way in s.ways)
+    late = sum(way > SOON for way in ways)
+    print(f"{len(acknowledged)} messages, {resumed} times resumed, {anew} anew, half were back "
+          f"after {ways[len(ways) // 2] * 1000:.0f} ms, the last after {ways[-1] * 1000:.0f} ms")
+    expect(anew <= (resumed + anew) / 100, f"{anew} began anew, {resumed} resumed")
+    if LONG:
+        expect(late <= len(ways) / 100, f"{late} of {len(ways)} took longer than {SOON} s")
+    for session in sessions:
+        session.close()
+
+
+def kill_in_turn(executable, bus, nodes):
+    scene = Scene(executable, nodes, bus, count=SESSIONS)
+    with scene.ring as ring:
+        for turn in range(KILLS):
+            node = 1 + turn % nodes
+            time.sleep(0.3)
+            before = sum(s.resumed + s.anew for s in scene.sessions)
+            scene.up.discard(node)
+            ring.servers[node].kill()
+            if turn % 2:
+                time.sleep(0.5)
+            ring.start(node)
+            scene.up.add(node)
+            for session in scene.sessions:
+                session.wait(lambda s=session: not s.lost_at, "coming back")
+            expect(sum(s.resumed + s.anew for s in scene.sessions) > before or nodes > 1,
+                   "nobody was at the server that was killed")
+        settle(scene.sessions, scene.pens,
+               lambda: ring.client(min(scene.up), ring.tokens[0]), scene.channel)
+        print(f"{sum(ring.metric(n, 'guildhall_recovered_total') for n in ring.servers):.0f} "
+              "taken up from ledgers by those that live now")
+
+
+def sessions_of_a_killed_server_go_on_at_the_others(executable):
+    kill_in_turn(executable, "poll", 3)
+
+
+def sessions_of_a_killed_server_go_on_with_nats(executable):
+    broker = Broker()
+    kill_in_turn(executable, broker.url, 2)
+    broker.kill()
+
+
+def sessions_of_the_only_server_on_postgresql_go_on_when_it_is_back(executable):
+    kill_in_turn(executable, "poll", 1)
+
+
+def sessions_of_the_only_server_on_sqlite_go_on_when_it_is_back(executable):
+    with Place() as place:
+        folder = os.path.join(place.folder, "data")
+        names = [f"p{i}" for i in range(SESSIONS)]
+
+        class Bench:
+            guildhall = executable
+        world = {"users": [{"username": name} for name in names],
+                 "guilds": [guild_with("Hall", names[0], names[1:])]}
+        tokens = import_world(Bench, folder, world)
+        flags = ["--keep-events", "on"]
+        now = [place.watch(start_guildhall(executable, folder, *flags))]
+        _, channel = place_of(Client(now[0].port, tokens[0]))
+        sessions = [Lasting(lambda: [now[0].port], token) for token in tokens]
+        pens = [Pen(lambda: now[0].port, tokens[i], channel, f"w{i}") for i in range(2)]
+        for turn in range(1, KILLS + 1):
+            time.sleep(0.3)
+            if turn % 3:
+                now[0].kill()
+            else:
+                now[0].stop()  # and in between a planned end
+            now[0] = place.watch(start_guildhall(executable, folder, *flags))
+            for session in sessions:
+                session.wait(lambda s=session, n=turn: s.resumed + s.anew >= n, "coming back")
+        settle(sessions, pens, lambda: Client(now[0].port, tokens[0]), channel)
+
+
+def who_sees_something_else_meanwhile_begins_anew(executable):
+    """A role is changed while a killed server is away: its sessions cannot know what they see."""
+    with Ring(executable, nodes=2) as ring:
+        ada, bob = ring.tokens
+        owner = ring.client(2, ada)
+        guild, channel = place_of(owner)
+        up = [1]
+        session = Lasting(lambda: [ring.servers[n].port for n in up], bob)
+        time.sleep(0.2)
+        up[:] = []
+        ring.servers[1].kill()
+        hide = {"type": 0, "deny": str(1 << 10), "allow": "0"}
+        expect(owner.call("PUT", f"/channels/{channel}/permissions/{guild}", hide)[0] == 204, "hide")
+        up[:] = [2]
+        session.wait(lambda: session.anew == 1 and session.session_id, "READY anew")
+        expect(session.resumed == 0, "it was resumed")
+        session.close()
+
+
+if __name__ == "__main__":
+    run_cases("cluster/killed", [
+        sessions_of_a_killed_server_go_on_at_the_others,
+        sessions_of_the_only_server_on_sqlite_go_on_when_it_is_back,
+        who_sees_something_else_meanwhile_begins_anew,
+    ] + ([
+        sessions_of_a_killed_server_go_on_with_nats,
+        sessions_of_the_only_server_on_postgresql_go_on_when_it_is_back,
+    ] if LONG else []))
