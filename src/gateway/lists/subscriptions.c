@@ -6,6 +6,7 @@
 #include "gateway/fanout/thread_sync.h"
 #include "gateway/lists/rosters.h"
 #include "gateway/sessions/peer.h"
+#include "gateway/sessions/registry.h"
 #include "gateway/sessions/session.h"
 #include "gateway/wire/messages.h"
 #include "gateway/wire/protocol.h"
@@ -134,8 +135,23 @@ void lists_leave(struct session *s, bool ends)
     }
 }
 
+/* A session that was between two loops when members were gathered sat nowhere: it is looked at
+ * again. */
+static void note_return(struct session *s)
+{
+    struct gateway *g = s->hub->gateway;
+
+    for (uint32_t i = 0; i < s->seats.count; i++) {
+        const struct topic *t = s->seats.items[i]->topic;
+
+        if (t->kind == SUBJECT_GUILD && crowd_is_watched(&g->crowds, t->id))
+            lists_hear_presence(g, t->id, s->caller.id);
+    }
+}
+
 void lists_return(struct session *s)
 {
+    note_return(s);
     for (struct link *at = s->lists.next, *next; at != &s->lists; at = next) {
         next = at->next;
         subscription_begin(container_of(at, struct list_subscription, of_session));

@@ -358,6 +358,8 @@ static bool take_look(struct session *s, bool ending, struct presence_look *ret)
                    shown->activities != hash;
     shown->statuses = now.statuses;
     shown->activities = hash;
+    /* Whoever looks because of what is told now, on another loop, must not see it any more. */
+    s->faded |= ending;
     if (changed)
         *ret = now;
     else
