@@ -8,8 +8,9 @@
 #include "gateway/wire/news.h"
 
 enum {
-    PACE_MS = 1000, /* between two rounds */
-    REST = 9,       /* so many times as long as a round took there is none */
+    PACE_MS = 1000,     /* between two rounds */
+    REST = 9,           /* so many times as long as a round took there is none */
+    BYTES_OF_MS = 5000, /* told to all sessions together: five megabytes a second */
     FREED_AT_ONCE = 4096,
 };
 
@@ -150,6 +151,15 @@ static void drop_unused_lists(struct roster *r)
     }
 }
 
+/* As long as the round deserves by its time, or by what the sockets have to take. */
+static int64_t rest_ms(const struct roster *r)
+{
+    int64_t by_time = REST * (clock_mono() - r->began) / 1000000;
+    int64_t by_bytes = r->told_bytes / BYTES_OF_MS;
+
+    return by_time > by_bytes ? by_time : by_bytes;
+}
+
 static void round_end(struct roster *r)
 {
     r->running = false;
@@ -162,7 +172,8 @@ static void round_end(struct roster *r)
         return;
     }
     if (!r->quick) {
-        r->rest_until = clock_ms() + REST * (clock_mono() - r->began) / 1000000;
+        r->rest_until = clock_ms() + rest_ms(r);
+        r->told_bytes = 0;
         deadline_touch(r->hub->rosters->pace, &r->pace);
     }
     if (r->fresh)

@@ -76,6 +76,7 @@ struct roster {
     bool looking; /* at who is there: lists wait for the end of it */
     uint64_t round;
     int64_t began;                        /* monotonic */
+    int64_t told_bytes;                   /* since the last rest */
     int64_t rest_until;                   /* milliseconds */
     struct map todo;                      /* the notes that it goes through, … */
     size_t todo_at;                       /* … and how far */

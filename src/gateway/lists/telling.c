@@ -307,10 +307,12 @@ static void tell_subscription(struct roster *r, struct list_subscription *u)
         return;
     }
     u->fresh = !n || !u->session->peer || session_is_busy(u->session);
-    if (u->fresh)
+    if (u->fresh) {
         r->owes = true;
-    else
-        session_dispatch(u->session, n, 0);
+        return;
+    }
+    r->told_bytes += (int64_t)news_payload(n).n;
+    session_dispatch(u->session, n, 0);
 }
 
 /* Those who were told go to the end, behind those who come meanwhile. False: all were. */
