@@ -54,6 +54,7 @@ static void ranks_read(struct load *l, enum err e)
 
     if (!e && r->found.count)
         qsort(roles, r->found.count, sizeof *roles, compare_roles);
+    r->failed_roles = e != OK;
     r->rank_count = 0;
     for (size_t i = 0; !e && i < r->found.count && r->rank_count < LIST_GROUPS - 2; i++)
         if (roles[i].hoist && roles[i].id != r->guild_id)
@@ -143,6 +144,7 @@ static void everybody_read(struct load *l, enum err e)
 {
     struct roster *r = container_of(l, struct roster, load);
 
+    r->failed_members = e != OK;
     if (!e)
         put_found(r);
     roster_continue(r);
@@ -233,6 +235,8 @@ static void noted_read(struct load *l, enum err e)
         if (m && !is_found(r, m->user_id))
             roster_drop(r, m);
     }
+    for (size_t i = 0; e && i < r->reading_count; i++)
+        map_put(&r->noted, r->reading[i], (void *)(uintptr_t)NOTE_READ);
     if (!e)
         put_found(r);
     roster_continue(r);

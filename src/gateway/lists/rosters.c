@@ -61,6 +61,8 @@ static bool roster_free_some(struct roster *r, size_t most)
             map_clear(&r->members);
             map_clear(&r->noted);
             map_clear(&r->todo);
+            for (size_t k = 0; k < r->gone_count; k++)
+                mem_free(r->gone[k]);
             mem_free(r->come);
             mem_free(r->gone);
             mem_free(r);
@@ -163,7 +165,11 @@ static int64_t rest_ms(const struct roster *r)
 static void round_end(struct roster *r)
 {
     r->running = false;
+    r->wants_roles |= r->failed_roles;
+    r->wants_members |= r->failed_members;
+    r->failed_roles = r->failed_members = false;
     map_clear(&r->todo);
+    lists_tell_drop(r);
     drop_unused_lists(r);
     if (links_empty(&r->lists)) {
         roster_forget(r);
@@ -177,7 +183,7 @@ static void round_end(struct roster *r)
         deadline_touch(r->hub->rosters->pace, &r->pace);
     }
     if (r->fresh)
-        round_begin(r, true);
+        roster_hurry(r);
 }
 
 static void roster_pace_ended(struct deadline *d)
@@ -195,10 +201,11 @@ static bool is_paced(const struct roster *r)
     return r->pace.link.next != NULL;
 }
 
+/* Who comes while everything has to be read anew waits for that. */
 void roster_hurry(struct roster *r)
 {
     r->fresh = true;
-    if (!r->running)
+    if (!r->running && !(is_paced(r) && (r->wants_roles || r->wants_members)))
         round_begin(r, is_paced(r));
 }
 
@@ -217,6 +224,9 @@ static bool round_goes_on(struct roster *r)
     if (r->looking && (roster_gather(r) || roster_look(r)))
         return true;
     r->looking = false;
+    /* What could not be read is read in the next round: until then nothing is told. */
+    if (r->failed_roles || r->failed_members)
+        return false;
     return lists_build(r) || (!r->quick && lists_settle(r)) || lists_tell(r);
 }
 

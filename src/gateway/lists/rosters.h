@@ -73,7 +73,8 @@ struct roster {
 
     /* The round at hand. */
     bool running, quick;
-    bool looking; /* at who is there: lists wait for the end of it */
+    bool failed_roles, failed_members; /* could not be read */
+    bool looking;                      /* at who is there: lists wait for the end of it */
     uint64_t round;
     int64_t began;                        /* monotonic */
     int64_t told_bytes;                   /* since the last rest */
@@ -133,8 +134,9 @@ bool lists_settle(struct roster *r);
 
 /* --- telling.c ------------------------------------------------------------------------ */
 
-/* A piece of a round. */
+/* A piece of a round; and what is left of one that ends early. */
 bool lists_tell(struct roster *r);
+void lists_tell_drop(struct roster *r);
 
 /* --- subscriptions.c ------------------------------------------------------------------ */
 

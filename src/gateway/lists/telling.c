@@ -99,11 +99,14 @@ static struct list_report *report_new(const struct roster *r, struct list_face *
     return p;
 }
 
-static void report_free(struct list_report *p)
+void lists_tell_drop(struct roster *r)
 {
-    news_unref(p->news[0]);
-    news_unref(p->news[1]);
-    mem_free(p);
+    if (!r->report)
+        return;
+    news_unref(r->report->news[0]);
+    news_unref(r->report->news[1]);
+    mem_free(r->report);
+    r->report = NULL;
 }
 
 /* --- writing -------------------------------------------------------------------------- */
@@ -343,8 +346,7 @@ static void face_finish(struct roster *r)
     p->face->round = r->round;
     if (!r->quick || !p->face->told[0])
         memcpy(p->face->told, p->digests, sizeof p->face->told);
-    report_free(p);
-    r->report = NULL;
+    lists_tell_drop(r);
 }
 
 bool lists_tell(struct roster *r)

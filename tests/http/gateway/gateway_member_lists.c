@@ -5,8 +5,10 @@
 #include "channels.h"
 #include "gate.h"
 #include "gateway/lists/list_id.h"
+#include "gateway_source/gateway_source.h"
 #include "guilds.h"
 #include "venues.h"
+#include "waits.h"
 
 static const char *const PLAIN = "v=10&encoding=json";
 
@@ -337,6 +339,50 @@ static void who_comes_back_is_told_all_of_it(struct world *w)
     expect_list_again(h.ada, gate_id(h.of_ada), gate_seq(h.of_ada), "1");
 }
 
+/* --- a store that fails --------------------------------------------------------------- */
+
+static _Atomic int failures;
+
+static enum err failing_roles(struct tx *tx, snowflake guild_id, struct list *ret)
+{
+    if (failures > 0) {
+        failures--;
+        return ERR_INTERNAL;
+    }
+    return gateway_source.roles(tx, guild_id, ret);
+}
+
+static enum err failing_members(struct tx *tx, const struct gateway_search *search,
+                                struct list *ret)
+{
+    if (failures > 0) {
+        failures--;
+        return ERR_INTERNAL;
+    }
+    return gateway_source.members(tx, search, ret);
+}
+
+/* Whatever the store does not say at first, the list is whole when it is told. */
+static void a_list_waits_for_a_store_that_fails(struct world *w)
+{
+    static struct gateway_source source;
+
+    source = gateway_source;
+    source.roles = failing_roles;
+    source.members = failing_members;
+    world_use_source(w, &source);
+    struct hall h = open_hall(w);
+    failures = 2; /* the first round is in vain */
+    show_rows(h.of_ada, &h, h.venue.channel, "[[0,99]]");
+    expect_soon(failures == 0);
+    let_time_pass(&h);
+    expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
+                    "{'member_count': 3, 'online_count': 2, 'groups': [{'id': '%s'}, {'id': "
+                    "'online'}, {'id': 'offline', 'count': 1}]}",
+                    h.role);
+    expect_quiet(h.of_ada);
+}
+
 /* --- large guilds --------------------------------------------------------------------- */
 
 enum { LARGE = 1001 };
@@ -459,6 +505,7 @@ const struct test gateway_member_lists_tests[] = {
     TEST_WITH(several_guilds_are_subscribed_to_at_once, four_loops),
     TEST_WITH(who_comes_back_is_told_all_of_it, four_loops),
     TEST_WITH(a_list_goes_on_after_a_restart, four_loops),
+    TEST(a_list_waits_for_a_store_that_fails),
     TEST(a_large_guild_lists_who_is_there),
     TEST(malformed_subscriptions_are_closed),
     TEST(what_is_not_there_has_no_list),
