@@ -1,20 +1,92 @@
 /* encode.c - structs through a schema into JSON. */
 #include "json/internal.h"
 
-static void encode_item(struct json *j, const struct type *type, const void *item);
+/* --- what many elements of a list point to -------------------------------------------- */
 
-static void encode_array(struct json *j, const struct type *of, const struct list *list)
+/* Often it is the same: the author of many messages. It is encoded once, and copied from
+ * there. */
+enum { OBJECTS_NOTED = 8 };
+struct encoded_objects {
+    struct {
+        const void *object;
+        const struct schema *schema;
+        size_t at, n; /* in the output */
+    } noted[OBJECTS_NOTED];
+    unsigned count; /* of all that were noted; the oldest go */
+};
+
+static bool copy_encoded(struct json *j, const struct encoded_objects *e,
+                         const struct schema *schema, const void *object)
+{
+    for (unsigned i = 0; i < e->count && i < OBJECTS_NOTED; i++)
+        if (e->noted[i].object == object && e->noted[i].schema == schema) {
+            char *to = buf_room(j->out, e->noted[i].n);
+
+            if (to) {
+                memcpy(to, j->out->p + e->noted[i].at, e->noted[i].n);
+                j->out->n += e->noted[i].n;
+            }
+            j->comma = true;
+            return true;
+        }
+    return false;
+}
+
+static void note_encoded(struct encoded_objects *e, const struct schema *schema, const void *object,
+                         size_t at, size_t n)
+{
+    unsigned i = e->count++ % OBJECTS_NOTED;
+
+    e->noted[i].object = object;
+    e->noted[i].schema = schema;
+    e->noted[i].at = at;
+    e->noted[i].n = n;
+}
+
+/* --- values --------------------------------------------------------------------------- */
+
+/* known: what was encoded before in the same list; NULL: this is not in a list. */
+static void encode_item(struct json *j, struct encoded_objects *known, const struct type *type,
+                        const void *item);
+static void encode_object(struct json *j, struct encoded_objects *known,
+                          const struct schema *schema, const void *object);
+
+/* An object that a member points to: right after its name, so no comma is due. */
+static void encode_pointed(struct json *j, struct encoded_objects *known,
+                           const struct schema *schema, const void *object)
+{
+    size_t at = j->out->n;
+
+    if (known && copy_encoded(j, known, schema, object))
+        return;
+    encode_object(j, known, schema, object);
+    if (known && !buf_full(j->out))
+        note_encoded(known, schema, object, at, j->out->n - at);
+}
+
+static void encode_items(struct json *j, struct encoded_objects *known, const struct type *of,
+                         const struct list *list)
 {
     const char *item = list->items;
     size_t size = schema_item_size(of);
 
     json_array(j);
     for (size_t i = 0; i < list->count; i++, item += size)
-        encode_item(j, of, item);
+        encode_item(j, known, of, item);
     json_array_end(j);
 }
 
-static void encode_map(struct json *j, const struct type *of, const struct list *list)
+static void encode_array(struct json *j, struct encoded_objects *known, const struct type *of,
+                         const struct list *list)
+{
+    struct encoded_objects here;
+
+    here.count = 0;
+    encode_items(j, known ? known : &here, of, list);
+}
+
+static void encode_map(struct json *j, struct encoded_objects *known, const struct type *of,
+                       const struct list *list)
 {
     const char *entry = list->items;
     size_t size = map_entry_size(of);
@@ -22,13 +94,14 @@ static void encode_map(struct json *j, const struct type *of, const struct list 
     json_object(j);
     for (size_t i = 0; i < list->count; i++, entry += size) {
         json_key_text(j, *(const struct str *)(const void *)entry);
-        encode_item(j, of, entry + sizeof(struct str));
+        encode_item(j, known, of, entry + sizeof(struct str));
     }
     json_object_end(j);
 }
 
 /* A value as an array holds it. */
-static void encode_item(struct json *j, const struct type *type, const void *item)
+static void encode_item(struct json *j, struct encoded_objects *known, const struct type *type,
+                        const void *item)
 {
     switch (type->kind) {
     case KIND_STRING:
@@ -57,13 +130,13 @@ static void encode_item(struct json *j, const struct type *type, const void *ite
             json_raw(j, *(const struct str *)item);
         break;
     case KIND_ARRAY:
-        encode_array(j, type->of, item);
+        encode_array(j, known, type->of, item);
         break;
     case KIND_MAP:
-        encode_map(j, type->of, item);
+        encode_map(j, known, type->of, item);
         break;
     case KIND_OBJECT:
-        schema_encode_object(j, type->schema, item);
+        encode_object(j, known, type->schema, item);
         break;
     case KIND_IMAGE:
         json_null(j); /* input only */
@@ -89,7 +162,8 @@ static bool absent_is_null(const struct field *f)
     return f->flags & NULLABLE && !(f->flags & OPTIONAL && member_infos[f->member].opt);
 }
 
-static void encode_field(struct json *j, const struct field *f, const char *object)
+static void encode_field(struct json *j, struct encoded_objects *known, const struct field *f,
+                         const char *object)
 {
     const char *member = object + f->offset;
     enum given given = member_given(f, member);
@@ -101,9 +175,9 @@ static void encode_field(struct json *j, const struct field *f, const char *obje
     if (given != GIVEN)
         json_null(j);
     else if (f->type->kind == KIND_OBJECT)
-        schema_encode_object(j, f->type->schema, *(void *const *)(const void *)member);
+        encode_pointed(j, known, f->type->schema, *(void *const *)(const void *)member);
     else
-        encode_item(j, f->type, member);
+        encode_item(j, known, f->type, member);
 }
 
 void schema_encode_some(struct json *j, const struct schema *schema, const void *object,
@@ -111,10 +185,11 @@ void schema_encode_some(struct json *j, const struct schema *schema, const void 
 {
     for (const struct field *f = schema->fields; f->name.p; f++)
         if (shows(arg, f->name))
-            encode_field(j, f, object);
+            encode_field(j, NULL, f, object);
 }
 
-void schema_encode_object(struct json *j, const struct schema *schema, const void *object)
+static void encode_object(struct json *j, struct encoded_objects *known,
+                          const struct schema *schema, const void *object)
 {
     if (!object) {
         json_null(j);
@@ -122,11 +197,16 @@ void schema_encode_object(struct json *j, const struct schema *schema, const voi
     }
     json_object(j);
     for (const struct field *f = schema->fields; f->name.p; f++)
-        encode_field(j, f, object);
+        encode_field(j, known, f, object);
     json_object_end(j);
+}
+
+void schema_encode_object(struct json *j, const struct schema *schema, const void *object)
+{
+    encode_object(j, NULL, schema, object);
 }
 
 void schema_encode(struct json *j, const struct type *type, const void *value)
 {
-    encode_item(j, type, value);
+    encode_item(j, NULL, type, value);
 }

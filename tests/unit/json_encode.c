@@ -213,6 +213,47 @@ static void what_is_encoded_decodes_to_the_same(void **state)
     arena_free(arena);
 }
 
+/* Objects that several elements point to are encoded once; more than are remembered come here
+ * in turns. */
+struct pointing {
+    const struct inner *first, *second;
+};
+static const struct field pointing_fields[] = {
+    { FIELD(struct pointing, first), .type = &inner },
+    { FIELD(struct pointing, second), .type = &inner, .flags = NULLABLE },
+    { 0 },
+};
+static const struct schema pointing_schema = { .size = sizeof(struct pointing),
+                                               .fields = pointing_fields };
+static const struct type pointing = { .kind = KIND_OBJECT, .schema = &pointing_schema };
+static const struct type pointings = { .kind = KIND_ARRAY, .of = &pointing };
+
+static void what_many_point_to_is_written_for_each(void **state)
+{
+    enum { THINGS = 11, ITEMS = 60 };
+    struct inner things[THINGS];
+    struct pointing items[ITEMS];
+    struct buf expected;
+    (void)state;
+
+    buf_init(&expected, 1 << 20);
+    for (int i = 0; i < THINGS; i++)
+        things[i].n = i;
+    buf_add_char(&expected, '[');
+    for (int i = 0; i < ITEMS; i++) {
+        int first = i * i % THINGS, second = i % 3;
+
+        items[i] = (struct pointing){ &things[first], second ? &things[second] : NULL };
+        buf_printf(&expected, "%s{\"first\":{\"n\":%d},\"second\":", i ? "," : "", first);
+        buf_printf(&expected, second ? "{\"n\":%d}}" : "null}", second);
+    }
+    buf_add_char(&expected, ']');
+    schema_encode(&j, &pointings, &(struct list){ items, ITEMS, 0 });
+    assert_int_equal(out.n, expected.n);
+    assert_memory_equal(out.p, expected.p, out.n);
+    buf_clear(&expected);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -224,6 +265,7 @@ int main(void)
         TEST(required_text_is_never_left_out),
         TEST(values_of_any_type_stand_alone),
         TEST(what_is_encoded_decodes_to_the_same),
+        TEST(what_many_point_to_is_written_for_each),
     };
     return cmocka_run_group_tests_name("json/encode", tests, NULL, NULL);
 }
