@@ -4,41 +4,52 @@
 #include "json/number.h"
 #include "model/rows.h"
 
-enum { ID_DIGITS = 16, LEAST_LINE = ID_DIGITS + sizeof "00,0,\t\n" - 1 };
+enum {
+    ID_DIGITS = 16,
+    HEAD = ID_DIGITS + 1, /* the first line */
+    LEAST_LINE = ID_DIGITS + sizeof "00,0,,\t\n" - 1,
+    MOST_NAMED = 4, /* users of one emoji */
+};
 
 /* --- lines ---------------------------------------------------------------------------- */
 
 /* A line as it stands there. */
 struct line_parts {
-    struct str id, normal, burst, key, emoji;
+    struct str id, normal, burst, users, key, emoji;
     unsigned own;
 };
 
-/* Takes what stands before a mark off the front of a text; false when there is no mark. */
-static bool part_cut(struct str *s, char mark, struct str *ret)
+/* Takes what stands before a mark, some steps from the front, off a line. They are few bytes:
+ * a function of the library would take longer to call. False when there is no mark. */
+static inline bool part_cut(const char **at, const char *end, char mark, size_t step,
+                            struct str *ret)
 {
-    const char *end = memchr(s->p, mark, s->n);
+    const char *p = *at;
 
-    if (!end)
+    while (p < end && *p != mark)
+        p += step;
+    if (p >= end)
         return false;
-    *ret = str_slice(s->p, (size_t)(end - s->p));
-    *s = str_slice(end + 1, s->n - ret->n - 1);
+    *ret = str_slice(*at, (size_t)(p - *at));
+    *at = p + 1;
     return true;
 }
 
-static bool line_cut(struct str *text, struct line_parts *ret)
+static inline bool line_cut(struct str *text, struct line_parts *ret)
 {
     struct str s = *text;
+    const char *at = s.p + ID_DIGITS + 1;
+    const char *end = s.n < LEAST_LINE ? NULL : memchr(at, '\n', s.n - ID_DIGITS - 1);
 
-    if (s.n < LEAST_LINE)
+    if (!end)
         return false;
     ret->id = str_slice(s.p, ID_DIGITS);
     ret->own = (unsigned)(s.p[ID_DIGITS] - '0') & (OWN_NORMAL | OWN_BURST);
-    s = str_slice(s.p + ID_DIGITS + 1, s.n - ID_DIGITS - 1);
-    if (!part_cut(&s, ',', &ret->normal) || !part_cut(&s, ',', &ret->burst) ||
-        !part_cut(&s, '\t', &ret->key) || !part_cut(&s, '\n', &ret->emoji))
+    if (!part_cut(&at, end, ',', 1, &ret->normal) || !part_cut(&at, end, ',', 1, &ret->burst) ||
+        !part_cut(&at, end, ',', ID_DIGITS, &ret->users) || !part_cut(&at, end, '\t', 1, &ret->key))
         return false;
-    *text = s;
+    ret->emoji = str_slice(at, (size_t)(end - at));
+    *text = str_slice(end + 1, s.n - (size_t)(end + 1 - s.p));
     return true;
 }
 
@@ -70,10 +81,21 @@ bool reaction_line_next(struct str *text, struct reaction_line *ret)
         return false;
     line.id = id_read(parts.id);
     line.own = parts.own;
+    line.users = parts.users;
     line.key = parts.key;
     line.emoji = parts.emoji;
     *ret = line;
     return true;
+}
+
+void reaction_text_begin(struct buf *out)
+{
+    buf_add_lit(out, "0000000000000000\n");
+}
+
+struct str reaction_text_lines(struct str text)
+{
+    return str_from(text, HEAD);
 }
 
 void reaction_line_add(struct buf *out, const struct reaction_line *line)
@@ -87,11 +109,73 @@ void reaction_line_add(struct buf *out, const struct reaction_line *line)
     buf_add_char(out, ',');
     buf_add_i64(out, line->burst);
     buf_add_char(out, ',');
+    buf_add_str(out, line->users);
+    buf_add_char(out, ',');
     buf_add_str(out, line->key);
     buf_add_char(out, '\t');
     buf_add_str(out, line->emoji);
     buf_add_char(out, '\n');
 }
+
+/* --- who is named --------------------------------------------------------------------- */
+
+/* Where an id stands among those of users, or -1. */
+static inline ptrdiff_t place_named(struct str users, const char id[ID_DIGITS])
+{
+    for (size_t i = 0; i + ID_DIGITS <= users.n; i += ID_DIGITS)
+        if (memcmp(users.p + i, id, ID_DIGITS) == 0)
+            return (ptrdiff_t)i;
+    return -1;
+}
+
+bool reaction_line_names(const struct reaction_line *line, snowflake user_id)
+{
+    char id[ID_DIGITS];
+
+    id_write(user_id, id);
+    return place_named(line->users, id) >= 0;
+}
+
+static bool line_names_all(const struct reaction_line *line)
+{
+    return line->burst == 0 && line->users.n == (uint64_t)line->normal * ID_DIGITS;
+}
+
+void reaction_line_count(struct arena *arena, struct reaction_line *line, snowflake user_id)
+{
+    char id[ID_DIGITS];
+
+    if (line->users.n == (uint64_t)line->normal * ID_DIGITS && line->normal < MOST_NAMED) {
+        id_write(user_id, id);
+        line->users = STR_CONCAT(arena, line->users, str_slice(id, ID_DIGITS));
+    }
+    line->normal++;
+}
+
+void reaction_line_discount(struct arena *arena, struct reaction_line *line, snowflake user_id)
+{
+    char id[ID_DIGITS];
+
+    id_write(user_id, id);
+    ptrdiff_t at = place_named(line->users, id);
+    if (at >= 0)
+        line->users = STR_CONCAT(arena, str_slice(line->users.p, (size_t)at),
+                                 str_from(line->users, (size_t)at + ID_DIGITS));
+    line->normal--;
+}
+
+int64_t reaction_text_kind(struct str text)
+{
+    struct str lines = reaction_text_lines(text);
+    struct reaction_line line;
+
+    while (reaction_line_next(&lines, &line))
+        if (!line_names_all(&line))
+            return REACTED;
+    return REACTED_BY_FEW;
+}
+
+/* --- emoji ---------------------------------------------------------------------------- */
 
 struct str reaction_emoji_text(struct arena *arena, const struct reaction_emoji *emoji)
 {
@@ -109,13 +193,20 @@ const struct reaction_emoji *reaction_emoji_of(struct arena *arena,
 
 /* --- for readers ---------------------------------------------------------------------- */
 
+void reaction_text_for(struct str text, snowflake reader)
+{
+    if (text.n >= HEAD)
+        id_write(reader, (char *)(uintptr_t)text.p);
+}
+
 void reaction_text_mark(struct str text, snowflake id, enum reaction_own own)
 {
+    struct str lines = reaction_text_lines(text);
     struct line_parts parts;
     char wanted[ID_DIGITS];
 
     id_write(id, wanted);
-    while (line_cut(&text, &parts))
+    while (line_cut(&lines, &parts))
         if (memcmp(parts.id.p, wanted, ID_DIGITS) == 0) {
             char *mark = (char *)(uintptr_t)(parts.id.p + ID_DIGITS);
 
@@ -151,7 +242,7 @@ static struct str count_of(const struct line_parts *parts, char digits[20])
     return str_slice(digits, number_digits((uint64_t)(normal + burst), digits));
 }
 
-static void line_show(struct buf *out, const struct line_parts *parts)
+static void line_show(struct buf *out, const char reader[ID_DIGITS], const struct line_parts *parts)
 {
     enum { LITERALS = 128 }; /* more than what stands around the parts of a line */
     char digits[20];
@@ -170,19 +261,21 @@ static void line_show(struct buf *out, const struct line_parts *parts)
     at = literal_put(at, parts->normal);
     at = literal_put(at, STR(",\"burst\":"));
     at = literal_put(at, parts->burst);
-    at = literal_put(at, tails[parts->own]);
+    at = literal_put(at,
+                     tails[parts->own | (place_named(parts->users, reader) >= 0 ? OWN_NORMAL : 0)]);
     out->n += (size_t)(at - begin);
 }
 
 void reaction_text_show(struct json *j, struct str text)
 {
+    struct str lines = reaction_text_lines(text);
     struct line_parts parts;
 
     json_array(j);
-    for (bool first = true; line_cut(&text, &parts); first = false) {
+    for (bool first = true; line_cut(&lines, &parts); first = false) {
         if (!first)
             buf_add_char(j->out, ',');
-        line_show(j->out, &parts);
+        line_show(j->out, text.p, &parts);
     }
     json_array_end(j);
 }

@@ -13,6 +13,7 @@ static int set_up(void **state)
     (void)state;
     arena = arena_new();
     buf_init(&text, MOST_REACTION_TEXT);
+    reaction_text_begin(&text);
     buf_init(&shown, MOST_REACTION_TEXT);
     buf_init(&described, MOST_REACTION_TEXT);
     return 0;
@@ -101,7 +102,7 @@ static void lines_are_read_back(void **state)
     keep(UINT64_MAX, &wave, ":71", -2, 5);
     keep(7, &fire, "\xf0\x9f\x94\xa5", 1, 0);
     reaction_text_mark(buf_str(&text), 7, OWN_NORMAL);
-    struct str rest = buf_str(&text);
+    struct str rest = reaction_text_lines(buf_str(&text));
     assert_true(reaction_line_next(&rest, &line));
     assert_true(line.id == UINT64_MAX && line.normal == -2 && line.burst == 5 && !line.own);
     assert_true(str_is(line.key, ":71"));
@@ -122,13 +123,62 @@ static void a_text_that_ends_early_ends_there(void **state)
     size_t whole = text.n;
     keep(8, &fire, "y", 1, 0);
     for (size_t n = 0; n < text.n; n++) {
-        struct str rest = str_dup(arena, str_slice(text.p, n));
+        struct str rest = reaction_text_lines(str_dup(arena, str_slice(text.p, n)));
 
         assert_true(reaction_line_next(&rest, &line) == (n >= whole));
         assert_false(reaction_line_next(&rest, &line));
     }
-    struct str wrong = STR("00000000000000070x,0,k\t{}\n");
-    assert_false(reaction_line_next(&wrong, &line));
+    static const char *const wrong[] = { "00000000000000070x,0,,k\t{}\n",
+                                         "000000000000000701,0,k\t{}\n",
+                                         "000000000000000701,0,12345,k\t{}\n",
+                                         "000000000000000701,0,,k{}\n" };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct str rest = str_of(wrong[i]);
+
+        assert_false(reaction_line_next(&rest, &line));
+    }
+}
+
+static void the_first_few_are_named(void **state)
+{
+    (void)state;
+    struct reaction_line line = { .id = 7, .key = STR("x"), .emoji = STR("{}") };
+
+    for (snowflake id = 1; id <= 4; id++) {
+        reaction_line_count(arena, &line, id);
+        assert_true(reaction_line_names(&line, id));
+    }
+    reaction_line_add(&text, &line);
+    assert_int_equal(reaction_text_kind(buf_str(&text)), REACTED_BY_FEW);
+    reaction_line_count(arena, &line, 5);
+    assert_true(line.normal == 5 && !reaction_line_names(&line, 5));
+    reaction_line_add(&text, &line);
+    assert_int_equal(reaction_text_kind(buf_str(&text)), REACTED);
+    /* One more is named only where all the others are. */
+    reaction_line_discount(arena, &line, 2);
+    assert_true(line.normal == 4 && !reaction_line_names(&line, 2));
+    reaction_line_count(arena, &line, 6);
+    assert_false(reaction_line_names(&line, 6));
+    reaction_line_discount(arena, &line, 5);
+    reaction_line_discount(arena, &line, 6);
+    assert_true(line.normal == 3 && reaction_line_names(&line, 4));
+    reaction_line_count(arena, &line, 8);
+    assert_true(reaction_line_names(&line, 8));
+}
+
+static void a_reader_who_is_named_sees_it(void **state)
+{
+    (void)state;
+    struct reaction_line line = { .id = 7, .key = STR("x"), .emoji = STR("{}") };
+
+    reaction_line_count(arena, &line, 70);
+    reaction_line_count(arena, &line, 71);
+    reaction_line_add(&text, &line);
+    reaction_text_for(buf_str(&text), 72);
+    assert_non_null(strstr(str_dupz(arena, as_shown()), "\"me\":false"));
+    buf_reset(&shown);
+    reaction_text_for(buf_str(&text), 71);
+    assert_non_null(strstr(str_dupz(arena, as_shown()), "\"me\":true,\"me_burst\":false"));
 }
 
 int main(void)
@@ -138,6 +188,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(none_is_an_empty_array, set_up, tear_down),
         cmocka_unit_test_setup_teardown(lines_are_read_back, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_text_that_ends_early_ends_there, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_first_few_are_named, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_reader_who_is_named_sees_it, set_up, tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

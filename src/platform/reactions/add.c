@@ -25,11 +25,13 @@ enum err reaction_of_path(struct call *call, struct reaction_name *ret)
 
 bool reaction_there(const struct call *call, struct str key, struct reaction_line *ret)
 {
-    struct str rest = call->target.message->reactions.value;
+    struct str lines = reaction_text_lines(call->target.message->reactions.value);
 
-    while (reaction_line_next(&rest, ret))
-        if (str_eq(ret->key, key))
+    while (reaction_line_next(&lines, ret))
+        if (str_eq(ret->key, key)) {
+            ret->own |= reaction_line_names(ret, call->caller->id) ? OWN_NORMAL : 0;
             return true;
+        }
     return false;
 }
 
@@ -146,7 +148,7 @@ static enum err reaction_join(struct call *call, const struct reaction_line *lin
 
     if (e || !new)
         return e;
-    e = reaction_count(call->tx, m, line->id, burst, 1);
+    e = reaction_count(call->tx, m, line->id, burst, call->caller->id, 1);
     return e ? e : reaction_tell(call, reaction_emoji_of(call->arena, line), burst);
 }
 
@@ -155,13 +157,14 @@ static enum err reaction_begin(struct call *call, struct str key,
 {
     const struct message *m = call->target.message;
     struct reaction_line line = { .id = snowflake_new(),
-                                  .normal = !burst,
                                   .burst = burst,
                                   .key = key,
                                   .emoji = reaction_emoji_text(call->arena, emoji) };
     bool new;
     enum err e = check_new_emoji(call);
 
+    if (!burst)
+        reaction_line_count(call->arena, &line, call->caller->id);
     if (!e)
         e = reaction_insert(call->tx, m, &line, emoji);
     if (!e)

@@ -16,23 +16,30 @@ static const char SAVE_REACTIONS[] =
 static enum err reactions_save(struct tx *tx, const struct message *m, struct str text,
                                int64_t reacted)
 {
+    bool any = reaction_text_lines(text).n > 0;
     int64_t found = 0;
-    enum err e =
-        tx_exec(tx, SAVE_REACTIONS,
-                BIND(v_id(m->id), text.n ? v_text(text) : v_null(), v_int(reacted)), &found);
+    enum err e = tx_exec(tx, SAVE_REACTIONS,
+                         BIND(v_id(m->id), any ? v_text(text) : v_null(), v_int(reacted)), &found);
 
     return e || found ? e : ERR_UNKNOWN_MESSAGE;
+}
+
+/* All that is shown of a message, in the row alone. */
+static enum err reactions_save_all(struct tx *tx, const struct message *m, struct str text)
+{
+    return reactions_save(tx, m, text, reaction_text_kind(text));
 }
 
 /* What is shown of a message, without one emoji (0: all of them stay) and nobody's own. */
 static struct str text_without(struct tx *tx, const struct message *m, snowflake gone)
 {
-    struct str rest = m->reactions.value;
+    struct str lines = reaction_text_lines(m->reactions.value);
     struct reaction_line line;
     struct buf out;
 
     buf_init(&out, MOST_REACTION_TEXT);
-    while (reaction_line_next(&rest, &line))
+    reaction_text_begin(&out);
+    while (reaction_line_next(&lines, &line))
         if (line.id != gone)
             reaction_line_add(&out, &line);
     return buf_take(&out, tx_arena(tx));
@@ -58,16 +65,6 @@ static const char FIRST_OF_LANE[] =
     "insert into reaction_lanes (message_id, lane, counts) values ($1, $2, $3)";
 static const char COUNT_IN_LANES[] = "update messages set reacted = 2 where id = $1";
 
-static bool text_has(struct str text, snowflake id)
-{
-    struct reaction_line line;
-
-    while (reaction_line_next(&text, &line))
-        if (line.id == id)
-            return true;
-    return false;
-}
-
 static enum err lane_begin(struct tx *tx, const struct message *m, struct str counts)
 {
     int64_t found = 0;
@@ -80,22 +77,36 @@ static enum err lane_begin(struct tx *tx, const struct message *m, struct str co
                        NULL);
 }
 
+/* The lines of a lane, with one added to. */
+static struct str lane_text(struct tx *tx, struct str lines, const struct reaction_line *more)
+{
+    struct reaction_line line, sum = *more;
+    struct buf out;
+
+    buf_init(&out, MOST_REACTION_TEXT);
+    while (reaction_line_next(&lines, &line)) {
+        if (line.id != more->id) {
+            reaction_line_add(&out, &line);
+            continue;
+        }
+        sum.normal += line.normal;
+        sum.burst += line.burst;
+    }
+    reaction_line_add(&out, &sum);
+    return buf_take(&out, tx_arena(tx));
+}
+
 static enum err lane_count(struct tx *tx, const struct message *m, const struct reaction_line *more)
 {
     struct rows row;
     bool found;
-    struct str counts;
     enum err e = tx_one(tx, LANE_OF, BIND(v_id(m->id), v_int(tx_lane(tx))), &row, &found);
 
     if (e)
         return e;
+    struct str counts = lane_text(tx, found ? row_text(&row, 0) : STR(""), more);
     if (!found)
-        return lane_begin(tx, m, text_with(tx, STR(""), more));
-    counts = row_text(&row, 0);
-    if (text_has(counts, more->id))
-        counts = reaction_text_sum(tx_arena(tx), counts, text_with(tx, STR(""), more));
-    else
-        counts = text_with(tx, counts, more);
+        return lane_begin(tx, m, counts);
     return tx_exec(tx, SAVE_LANE, BIND(v_id(m->id), v_int(tx_lane(tx)), v_text(counts)), NULL);
 }
 
@@ -107,16 +118,40 @@ enum err reaction_lanes_drop(struct tx *tx, snowflake message_id)
 
 /* --- changes -------------------------------------------------------------------------- */
 
+static void line_change(struct tx *tx, struct reaction_line *line, bool burst, snowflake user_id,
+                        int by)
+{
+    if (burst)
+        line->burst += by;
+    else if (by > 0)
+        reaction_line_count(tx_arena(tx), line, user_id);
+    else
+        reaction_line_discount(tx_arena(tx), line, user_id);
+}
+
+static enum err row_count(struct tx *tx, const struct message *m, snowflake id, bool burst,
+                          snowflake user_id, int by)
+{
+    struct str lines = reaction_text_lines(m->reactions.value);
+    struct reaction_line line;
+    struct buf out;
+
+    buf_init(&out, MOST_REACTION_TEXT);
+    reaction_text_begin(&out);
+    while (reaction_line_next(&lines, &line)) {
+        if (line.id == id)
+            line_change(tx, &line, burst, user_id, by);
+        reaction_line_add(&out, &line);
+    }
+    return reactions_save_all(tx, m, buf_take(&out, tx_arena(tx)));
+}
+
 enum err reaction_count(struct tx *tx, const struct message *m, snowflake id, bool burst,
-                        int64_t by)
+                        snowflake user_id, int by)
 {
     struct reaction_line more = { .id = id, .normal = burst ? 0 : by, .burst = burst ? by : 0 };
 
-    if (tx_lane(tx))
-        return lane_count(tx, m, &more);
-    return reactions_save(
-        tx, m, reaction_text_sum(tx_arena(tx), m->reactions.value, text_with(tx, STR(""), &more)),
-        REACTED);
+    return tx_lane(tx) ? lane_count(tx, m, &more) : row_count(tx, m, id, burst, user_id, by);
 }
 
 #define UNUSED                                                                            \
@@ -129,10 +164,11 @@ static const char ADD_REACTION[] =
 
 size_t reaction_kinds(struct str text)
 {
+    struct str lines = reaction_text_lines(text);
     struct reaction_line line;
     size_t count = 0;
 
-    while (reaction_line_next(&text, &line))
+    while (reaction_line_next(&lines, &line))
         count++;
     return count;
 }
@@ -141,16 +177,15 @@ size_t reaction_kinds(struct str text)
 static enum err line_append(struct tx *tx, const struct message *m,
                             const struct reaction_line *line)
 {
-    struct str kept = m->kept_reactions.value, shown = m->reactions.value;
+    struct str kept = m->kept_reactions.value;
+    bool in_lanes = m->reacted == REACTED_IN_LANES;
 
-    if (m->reacted != REACTED_IN_LANES)
-        return reactions_save(tx, m, text_with(tx, text_without(tx, m, 0), line), REACTED);
-    if (reaction_kinds(kept) == reaction_kinds(shown))
+    if (in_lanes && reaction_kinds(kept) == reaction_kinds(m->reactions.value))
         return reactions_save(tx, m, text_with(tx, kept, line), REACTED_IN_LANES);
-    enum err e = reactions_save(tx, m, text_with(tx, text_without(tx, m, 0), line), REACTED);
-    if (!e)
+    enum err e = reactions_save_all(tx, m, text_with(tx, text_without(tx, m, 0), line));
+    if (!e && in_lanes)
         e = reaction_lanes_drop(tx, m->id);
-    return e ? e : tx_exec(tx, DROP_UNUSED, BIND(v_id(m->id)), NULL);
+    return e || !in_lanes ? e : tx_exec(tx, DROP_UNUSED, BIND(v_id(m->id)), NULL);
 }
 
 enum err reaction_insert(struct tx *tx, const struct message *m, const struct reaction_line *line,
@@ -168,7 +203,7 @@ enum err reaction_insert(struct tx *tx, const struct message *m, const struct re
 enum err reactions_take_off(struct tx *tx, const struct message *m, snowflake id)
 {
     struct str left = id ? text_without(tx, m, id) : STR("");
-    enum err e = reactions_save(tx, m, left, REACTED);
+    enum err e = reactions_save_all(tx, m, left);
 
     return e || m->reacted != REACTED_IN_LANES ? e : reaction_lanes_drop(tx, m->id);
 }

@@ -25,15 +25,14 @@ enum err reaction_is_blocked(struct tx *tx, snowflake by, snowflake user_id, boo
 
 /* Fills in .reactions of messages of one channel, as the caller sees them. */
 enum err reactions_show(struct call *call, struct list *messages);
-/* A text with the counts of the same emoji in another one added. */
-struct str reaction_text_sum(struct arena *arena, struct str text, struct str counts);
 
 /* --- counts.c: of messages that reactions_show has filled in ----------------------------- */
 
 /* How many emoji there are. */
 size_t reaction_kinds(struct str text);
+/* One more, or one fewer (by: 1 or -1). */
 enum err reaction_count(struct tx *tx, const struct message *m, snowflake id, bool burst,
-                        int64_t by);
+                        snowflake user_id, int by);
 /* A new emoji under a message, with its first count; those that nobody uses any more go.
  * ERR_UNKNOWN_MESSAGE. */
 enum err reaction_insert(struct tx *tx, const struct message *m, const struct reaction_line *line,

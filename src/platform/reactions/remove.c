@@ -19,7 +19,7 @@ static enum err remove_one(struct call *call, snowflake user_id, bool burst)
     if (e || !gone)
         return e;
     if (line.normal + line.burst > 1)
-        e = reaction_count(call->tx, m, line.id, burst, -1);
+        e = reaction_count(call->tx, m, line.id, burst, user_id, -1);
     else
         e = reaction_delete(call->tx, m, line.id);
     struct reaction_event event = reaction_event(call);

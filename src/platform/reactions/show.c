@@ -29,20 +29,29 @@ static const char LANES_OF[] =
     "select l.message_id, l.counts from messages m join reaction_lanes l on l.message_id = m.id "
     "where m.channel_id = $1 and m.id between $2 and $3 and m.reacted = 2 order by l.message_id";
 
-struct str reaction_text_sum(struct arena *arena, struct str text, struct str counts)
+/* Lanes do not say whom they have counted. */
+static void line_sum(struct reaction_line *line, struct str counts)
 {
-    struct reaction_line line, more;
+    struct reaction_line more;
+
+    line->users = STR("");
+    while (reaction_line_next(&counts, &more))
+        if (more.id == line->id) {
+            line->normal += more.normal;
+            line->burst += more.burst;
+        }
+}
+
+static struct str text_sum(struct arena *arena, struct str text, struct str counts)
+{
+    struct str lines = reaction_text_lines(text);
+    struct reaction_line line;
     struct buf out;
 
     buf_init(&out, MOST_REACTION_TEXT);
-    while (reaction_line_next(&text, &line)) {
-        struct str rest = counts;
-
-        while (reaction_line_next(&rest, &more))
-            if (more.id == line.id) {
-                line.normal += more.normal;
-                line.burst += more.burst;
-            }
+    reaction_text_begin(&out);
+    while (reaction_line_next(&lines, &line)) {
+        line_sum(&line, counts);
         reaction_line_add(&out, &line);
     }
     return buf_take(&out, arena);
@@ -52,16 +61,19 @@ struct str reaction_text_sum(struct arena *arena, struct str text, struct str co
  * until the lanes are put together again, and is not shown. */
 static void drop_unused(struct arena *arena, struct message *m)
 {
-    struct str rest = m->reactions.value;
+    struct str lines = reaction_text_lines(m->reactions.value);
     struct reaction_line line;
     struct buf out;
 
     buf_init(&out, MOST_REACTION_TEXT);
-    while (reaction_line_next(&rest, &line))
-        if (line.normal + line.burst > 0)
+    reaction_text_begin(&out);
+    m->reactions.given = ABSENT;
+    while (reaction_line_next(&lines, &line))
+        if (line.normal + line.burst > 0) {
             reaction_line_add(&out, &line);
+            m->reactions.given = GIVEN;
+        }
     m->reactions.value = buf_take(&out, arena);
-    m->reactions.given = m->reactions.value.n ? GIVEN : ABSENT;
 }
 
 static enum err add_lanes(struct tx *tx, snowflake channel_id, const struct stretch *s,
@@ -78,8 +90,7 @@ static enum err add_lanes(struct tx *tx, snowflake channel_id, const struct stre
         struct message *of = message_of(messages, row_id(&rows, 0));
 
         if (of)
-            of->reactions.value =
-                reaction_text_sum(tx_arena(tx), of->reactions.value, row_text(&rows, 1));
+            of->reactions.value = text_sum(tx_arena(tx), of->reactions.value, row_text(&rows, 1));
     }
     for (size_t i = 0; i < messages->count; i++)
         if (m[i].reacted == REACTED_IN_LANES && m[i].reactions.given == GIVEN)
@@ -116,20 +127,24 @@ static enum err mark_own(struct tx *tx, snowflake user_id, snowflake channel_id,
 
 enum err reactions_show(struct call *call, struct list *messages)
 {
-    struct stretch reacted = { 0 }, in_lanes = { 0 };
+    struct stretch by_many = { 0 }, in_lanes = { 0 };
     struct message *m = messages->items;
     enum err e = OK;
 
     for (size_t i = 0; i < messages->count; i++) {
         m[i].reactions = m[i].kept_reactions;
-        if (m[i].reactions.given == GIVEN)
-            stretch_add(&reacted, m[i].id);
+        if (m[i].reactions.given != GIVEN)
+            continue;
         if (m[i].reacted == REACTED_IN_LANES)
             stretch_add(&in_lanes, m[i].id);
+        if (m[i].reacted != REACTED_BY_FEW)
+            stretch_add(&by_many, m[i].id);
+        else if (call->caller)
+            reaction_text_for(m[i].reactions.value, call->caller->id);
     }
     if (in_lanes.last)
         e = add_lanes(call->tx, m->channel_id, &in_lanes, messages);
-    if (!e && reacted.last && call->caller)
-        e = mark_own(call->tx, call->caller->id, m->channel_id, &reacted, messages);
+    if (!e && by_many.last && call->caller)
+        e = mark_own(call->tx, call->caller->id, m->channel_id, &by_many, messages);
     return e;
 }

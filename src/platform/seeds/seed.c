@@ -217,6 +217,8 @@ static enum err add_reaction(struct tx *tx, const struct seed_options *o, int64_
     enum err e =
         tx_exec(tx, ADD_REACTION, BIND(v_id(line.id), v_id(m->id), v_text(line.key)), NULL);
 
+    if (!m->reactions.n)
+        reaction_text_begin(&m->reactions);
     reaction_line_add(&m->reactions, &line);
     for (int64_t i = 0; !e && i < count; i++)
         e = tx_exec(tx, ADD_REACTION_USER,

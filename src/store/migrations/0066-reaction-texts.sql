@@ -5,8 +5,8 @@ delete from reactions where message_id <> 0 and not exists
     (select 1 from reaction_users u where u.reaction_id = reactions.id);
 
 -- sqlite:
-update messages set reactions = (select group_concat(line, '') from (
-    select printf('%016x0', r.id) || sum(c.normal) || ',' || sum(c.burst) || ',' || r.emoji_key ||
+update messages set reactions = '0000000000000000' || char(10) || (select group_concat(line, '') from (
+    select printf('%016x0', r.id) || sum(c.normal) || ',' || sum(c.burst) || ',,' || r.emoji_key ||
         char(9) || '{"id":' || coalesce('"' || r.emoji_id || '"', 'null') || ',"name":' ||
         json_quote(r.name) || case r.animated when 0 then '' else ',"animated":true' end || '}' ||
         char(10) as line
@@ -14,8 +14,8 @@ update messages set reactions = (select group_concat(line, '') from (
     where r.message_id = messages.id group by r.id order by r.id))
 where id in (select message_id from reactions);
 -- postgres:
-update messages set reactions = (select string_agg(line, '' order by id) from (
-    select r.id, lpad(to_hex(r.id), 16, '0') || '0' || sum(c.normal) || ',' || sum(c.burst) || ',' ||
+update messages set reactions = '0000000000000000' || chr(10) || (select string_agg(line, '' order by id) from (
+    select r.id, lpad(to_hex(r.id), 16, '0') || '0' || sum(c.normal) || ',' || sum(c.burst) || ',,' ||
         r.emoji_key || chr(9) || '{"id":' || coalesce('"' || r.emoji_id || '"', 'null') ||
         ',"name":' || to_json(r.name) || case r.animated when 0 then '' else ',"animated":true' end ||
         '}' || chr(10) as line

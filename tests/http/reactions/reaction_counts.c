@@ -166,7 +166,7 @@ static void use_often(struct world *w)
                   (long long)id, i + 1);
     world_sql(w,
               "insert into reaction_lanes (message_id, lane, counts) values (%lld, 77, "
-              "'%016llx0%d,0,\t\n')",
+              "'%016llx0%d,0,,\t\n')",
               (long long)message, (long long)id, USED_BY);
     world_sql(w, "update messages set reacted = 2 where id = %lld", (long long)message);
 }

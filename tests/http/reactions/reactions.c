@@ -126,6 +126,35 @@ static void an_emoji_that_comes_back_stands_last(struct world *w)
     expect_json(shown(&s, s.bob), "{'reactions': [{}, {'emoji': {'name': '" THUMB_TEXT "'}}]}");
 }
 
+/* A few are named in the message's row, others are asked for. */
+static void everybody_sees_its_own_however_many_there_are(struct world *w)
+{
+    enum { PEOPLE = 7 };
+    struct stage s = open_stage(w);
+    struct client *people[PEOPLE];
+
+    for (int i = 0; i < PEOPLE; i++) {
+        people[i] = world_client(w, TEXT(w, "person%d", i));
+        venue_add(&s.v, people[i]);
+    }
+    for (int in = 1; in <= PEOPLE; in++) {
+        expect_status(react(&s, people[in - 1], THUMB), 204);
+        expect_status(react(&s, people[in - 1], THUMB), 204);
+        for (int i = 0; i < PEOPLE; i++)
+            expect_json(shown(&s, people[i]), "{'reactions': [{'count': %d, 'me': %s}]}", in,
+                        i < in ? "true" : "false");
+    }
+    for (int out = 1; out < PEOPLE; out++) {
+        expect_status(client_delete(people[out - 1], OWN, s.v.channel, s.message, THUMB), 204);
+        for (int i = 0; i < PEOPLE; i++)
+            expect_json(shown(&s, people[i]), "{'reactions': [{'count': %d, 'me': %s}]}",
+                        PEOPLE - out, i < out ? "false" : "true");
+    }
+    expect_status(react(&s, people[0], FIRE), 204);
+    expect_json(shown(&s, people[0]), "{'reactions': [{'me': false}, {'me': true}]}");
+    expect_json(shown(&s, people[PEOPLE - 1]), "{'reactions': [{'me': true}, {'me': false}]}");
+}
+
 /* --- names ---------------------------------------------------------------------------- */
 
 static void marks_make_no_other_emoji(struct world *w)
@@ -296,6 +325,7 @@ const struct test reactions_tests[] = {
     TEST(a_page_shows_reactions_of_each_message),
     TEST(only_answers_show_reactions),
     TEST(an_emoji_that_comes_back_stands_last),
+    TEST(everybody_sees_its_own_however_many_there_are),
     TEST(marks_make_no_other_emoji),
     TEST(letters_of_flags_and_keycaps_are_emoji),
     TEST(what_is_no_emoji_is_unknown),

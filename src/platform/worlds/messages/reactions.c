@@ -17,7 +17,7 @@ static const char ADD_USER[] =
     "insert into reaction_users (reaction_id, burst, user_id, message_id, channel_id) "
     "values ($1, 0, $2, $3, $4) on conflict do nothing";
 static const char SAVE_REACTIONS[] =
-    "update messages set reactions = $2, reacted = 1 where id = $1";
+    "update messages set reactions = $2, reacted = $3 where id = $1";
 
 /* Characters of Unicode, name:id, or the name of an emoji of the channel's guild. */
 enum err world_emoji_named(struct importing *im, struct str text, snowflake channel,
@@ -69,7 +69,6 @@ static enum err write_reaction(struct importing *im, const struct reaction_name 
 {
     struct reaction_line line = { .id = snowflake_new(), .key = name->key };
     struct reaction_emoji emoji;
-    int64_t new;
     enum err e = read_emoji(im, name, &emoji);
 
     if (!e)
@@ -77,11 +76,15 @@ static enum err write_reaction(struct importing *im, const struct reaction_name 
                     BIND(v_id(line.id), v_id(to->id), v_text(name->key), v_opt_id(emoji.id),
                          v_text(emoji.name), v_int(emoji.animated.value)),
                     NULL);
-    for (size_t i = 0; !e && i < users->count; i++, line.normal += new)
+    for (size_t i = 0; !e && i < users->count; i++) {
+        snowflake user = ((snowflake *)users->items)[i];
+        int64_t new = 0;
+
         e = tx_exec(im->tx, ADD_USER,
-                    BIND(v_id(line.id), v_id(((snowflake *)users->items)[i]), v_id(to->id),
-                         v_id(to->channel)),
-                    &new);
+                    BIND(v_id(line.id), v_id(user), v_id(to->id), v_id(to->channel)), &new);
+        if (new)
+            reaction_line_count(im->arena, &line, user);
+    }
     line.emoji = reaction_emoji_text(im->arena, &emoji);
     if (line.normal)
         reaction_line_add(&to->text, &line);
@@ -118,14 +121,17 @@ enum err import_reactions(struct importing *im, const struct opt_list *reactions
     if (!reactions->value.count)
         return OK;
     buf_init(&to.text, MOST_REACTION_TEXT);
+    reaction_text_begin(&to.text);
     for (size_t i = 0; i < reactions->value.count && !e; i++) {
         struct place at = place_index(&all, i);
 
         e = import_reaction(im, &list[i], &to, &at);
     }
-    struct str text = buf_take(&to.text, im->arena);
-    return e || !text.n ? e
-                        : tx_exec(im->tx, SAVE_REACTIONS, BIND(v_id(message), v_text(text)), NULL);
+    struct str text = buf_take(&to.text, im->arena), first = reaction_text_lines(text);
+    return e || !first.n
+               ? e
+               : tx_exec(im->tx, SAVE_REACTIONS,
+                         BIND(v_id(message), v_text(text), v_int(reaction_text_kind(text))), NULL);
 }
 
 /* --- out ------------------------------------------------------------------------------ */
