@@ -1,8 +1,10 @@
 /* fetch.c - a client whose session is, or was, at another server of the cluster.
  *
  * The store says who has it. A server that lives is asked to give it; one that was stopped has put
- * it away, and what happened since is read from the log. Whatever the answer is, the store is
- * asked again: an answer only says that this is worth it now. */
+ * it away, and what happened since is read from the log. A session that lies in the store is
+ * anybody's, also one on its way to a server that its client has left since: who follows a client
+ * from server to server would never reach it. Whatever the answer is, the store is asked again: an
+ * answer only says that this is worth it now. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cluster/cluster.h"
@@ -32,7 +34,7 @@ struct session_fetch {
     bool looking, heard;
     uint32_t asked; /* whom; 0: nobody yet */
     unsigned denials;
-    bool abandoned; /* its socket is gone: only what was asked for is taken */
+    bool abandoned; /* its socket is gone: what was asked for is left in the store */
     /* of a look */
     struct session_move question;
     enum fetch_state state;
@@ -70,16 +72,22 @@ static enum err read_missed(struct session_fetch *f, const struct gateway_source
     return e;
 }
 
-static enum err take_bytes(struct session_fetch *f, const struct gateway_source *source,
-                           struct tx *tx)
+/* From the store, if it lies there. */
+static enum err take_bytes(struct session_fetch *f, const struct gateway *g, struct tx *tx,
+                           const struct session_home *home)
 {
+    const struct gateway_source *source = g->options.source;
     const struct resumption *r = f->handover->resumption;
+    uint32_t me = cluster_identity(g->cluster);
+    bool moved = true;
     enum err e = source->take_parked(tx, r->number, r->greeting.caller.id, clock_ms(), &f->bytes);
 
-    if (e)
+    if (!e && f->bytes.n && home->identity != me)
+        e = source->home_move(tx, r->number, home->identity, me, &moved);
+    if (e || !f->bytes.n)
         return e;
-    f->state = f->bytes.n ? FETCH_GOT : FETCH_GONE;
-    return f->bytes.n ? read_missed(f, source, tx) : OK;
+    f->state = moved ? FETCH_GOT : FETCH_WAITS;
+    return moved ? read_missed(f, source, tx) : OK;
 }
 
 /* Whether its server is known to be gone, so that nobody has to be asked. */
@@ -117,29 +125,28 @@ static enum err fetch_read(struct load *l, struct tx *tx)
     const struct gateway *g = l->hub->gateway;
     const struct gateway_source *source = g->options.source;
     const struct resumption *r = f->handover->resumption;
-    uint32_t me = cluster_identity(g->cluster);
     struct session_home home;
-    bool moved = false, gone = false;
+    bool gone = false;
 
-    f->state = FETCH_WAITS;
+    f->state = f->abandoned ? FETCH_GONE : FETCH_WAITS;
     f->asks = f->recovered = false;
     f->bytes = STR("");
     f->missed = (struct list){ 0 };
+    if (f->abandoned)
+        return OK;
     enum err e = source->home_find(tx, r->number, r->greeting.caller.id, &home);
-    if (!e && home.found && !home.identity && !f->abandoned)
-        e = source->home_move(tx, r->number, 0, me, &moved);
-    if (e)
+    if (!e && home.found)
+        e = take_bytes(f, g, tx, &home);
+    if (e || f->bytes.n)
         return e;
-    if (moved || (home.found && home.identity == me))
-        return take_bytes(f, source, tx);
-    if (home.identity && !f->abandoned)
+    bool elsewhere = home.identity && home.identity != cluster_identity(g->cluster);
+    if (elsewhere)
         e = take_from_ledger(f, tx, home.identity, &gone);
     if (e || gone)
         return e;
-    if (!home.found || (home.identity && !home.alive) || f->denials == MOST_DENIALS ||
-        (f->abandoned && home.identity != f->asked))
+    if (!elsewhere || !home.alive || f->denials == MOST_DENIALS)
         f->state = FETCH_GONE;
-    else if (home.identity && home.identity != f->asked)
+    else if (home.identity != f->asked)
         ask_for_it(f, g, tx, home.identity);
     return OK;
 }
@@ -226,8 +233,6 @@ static void fetch_looked(struct load *l, enum err e)
         f->state = FETCH_WAITS;
     else if (f->asks)
         f->asked = f->question.from;
-    /* Also when the socket is gone: who was asked gives it to this server, where the next one
-     * finds it. */
     if (f->state == FETCH_WAITS && f->looks < MOST_LOOKS) {
         if (f->heard)
             fetch_look(f);
@@ -247,9 +252,14 @@ static void fetch_look(struct session_fetch *f)
     f->heard = false;
     f->abandoned = !f->handover->resumption->greeting.peer;
     deadline_drop(&f->deadline);
-    f->load = (struct load){
-        .writes = true, .run = fetch_read, .committed = fetch_committed, .done = fetch_looked
-    };
+    /* Who takes a session changes its row, and of two who do the second begins anew: no more
+     * has to be kept apart. With other looks at these small tables every session that moves would
+     * get in the way of every other. */
+    f->load = (struct load){ .writes = true,
+                             .own_rows = true,
+                             .run = fetch_read,
+                             .committed = fetch_committed,
+                             .done = fetch_looked };
     hub_load_now(f->handover->to, &f->load);
 }
 

@@ -93,9 +93,11 @@ static void give_done(struct load *l, enum err e)
 static void give_answer(struct session_give *v)
 {
     link_remove(&v->link);
-    v->load = (struct load){
-        .writes = true, .run = give_write, .committed = give_committed, .done = give_done
-    };
+    v->load = (struct load){ .writes = true,
+                             .own_rows = true,
+                             .run = give_write,
+                             .committed = give_committed,
+                             .done = give_done };
     hub_load_now(v->hub, &v->load);
 }
 

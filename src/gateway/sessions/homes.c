@@ -43,7 +43,7 @@ static void home_change(struct session *s, enum err (*run)(struct load *l, struc
 {
     struct home_change *c = mem_new(sizeof *c);
 
-    c->load = (struct load){ .writes = true, .run = run, .done = home_written };
+    c->load = (struct load){ .writes = true, .own_rows = true, .run = run, .done = home_written };
     c->number = s->number;
     c->user_id = s->caller.id;
     hub_load_now(s->hub, &c->load);

@@ -152,7 +152,9 @@ static void load_begin(struct hub *h, struct load *l)
     l->since = atomic_load(&h->gateway->published);
     l->arena = arena_new();
     l->work = (struct work){
-        .mode = l->writes ? STORE_WRITE : STORE_READ,
+        .mode = l->own_rows ? STORE_APPEND
+                : l->writes ? STORE_WRITE
+                            : STORE_READ,
         .aside = l->aside,
         .name = "session",
         .loop = h->loop,
