@@ -31,7 +31,7 @@ enum {
     WINDOW_FOREIGN = 50, /* packets from elsewhere that are looked into */
     WINDOW_QUESTIONS = 20,
     WINDOW_WISHES = 200, /* of all who watch somebody */
-    FLUSH_MS = 2,        /* to wait for room in the kernel */
+    FLUSH_MS = 2,        /* of a turn, to wait for room in the kernel */
     ACTIVE_MS = 20 * 1000,
     SAMPLE = 64,            /* of so many packets one is timed */
     WORN_COUNTERS = 1024,   /* that are left when a client has to begin anew */
@@ -53,9 +53,9 @@ struct media_socket {
     unsigned char out_data[BATCH_OUT][SEAL_MAX];
     struct rtp_plain plain; /* the packet that is passed on */
     unsigned char control[PACKET_MAX];
-    unsigned sample;   /* 0: what is encrypted for this packet is timed */
-    int received;      /* datagrams in there that wait for notes; as recvmmsg says */
-    int64_t waited_ns; /* for the kernel, in this turn */
+    unsigned sample;    /* 0: what is encrypted for this packet is timed */
+    int received;       /* datagrams in there that wait for notes; as recvmmsg says */
+    int64_t full_until; /* by clock_mono: the kernel has no room, and is waited for; 0: it has */
 };
 
 /* Others only read what this thread counts, so no bus has to be locked for it. */
@@ -82,17 +82,18 @@ static bool same_address(const union media_address *a, const union media_address
 /* --- out ------------------------------------------------------------------------------ */
 
 /* A packet to a thousand people is more than the kernel takes at once where its buffers are small,
- * and a moment later it takes the rest. What it takes to wait is a turn's: when that is used up,
- * packets are lost, as on any other hop. */
+ * and a moment later it takes the rest. A turn has so much time for that; when it is over packets
+ * are lost, as on any other hop. */
 static bool media_wait(struct media_socket *m)
 {
     struct pollfd p = { .fd = m->fd, .events = POLLOUT };
-    int64_t begin = clock_mono();
+    int64_t now = clock_mono();
 
-    if (m->waited_ns >= FLUSH_MS * INT64_C(1000000))
+    if (!m->full_until)
+        m->full_until = now + FLUSH_MS * INT64_C(1000000);
+    if (now >= m->full_until)
         return false;
     poll(&p, 1, FLUSH_MS);
-    m->waited_ns += clock_mono() - begin;
     return p.revents & POLLOUT;
 }
 
@@ -103,13 +104,10 @@ static unsigned media_write(struct media_socket *m, unsigned at)
 
     if (sent > 0)
         return (unsigned)sent;
-    if (errno == EINTR)
-        return 0;
-    bool full = errno == EAGAIN || errno == ENOBUFS;
-    if (full && media_wait(m))
+    if (errno == EINTR || (errno == EAGAIN && media_wait(m)))
         return 0;
     /* One that cannot be sent to (no route) does not hold up the others. */
-    unsigned lost = full ? m->waiting - at : 1;
+    unsigned lost = errno == EAGAIN || errno == ENOBUFS ? m->waiting - at : 1;
     media_tally(&m->relay->unsent, lost);
     return lost;
 }
@@ -530,7 +528,7 @@ void media_resume(struct media_socket *m)
 {
     if (!m || m->received <= 0)
         return;
-    m->waited_ns = 0;
+    m->full_until = 0;
     media_take_received(m);
 }
 
@@ -544,7 +542,7 @@ static void media_readable(uv_poll_t *poll, int status, int events)
     (void)status;
     (void)events;
     loop_part("voice_media");
-    m->waited_ns = 0;
+    m->full_until = 0;
     do {
         if (m->received <= 0)
             m->received = media_receive(m);
