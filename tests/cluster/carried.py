@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """carried - voice that several servers carry: a room is one's, and everybody finds it there."""
 
+import signal
 import subprocess
 import threading
 import time
@@ -115,6 +116,20 @@ def a_killed_server_leaves_its_rooms_to_another(executable):
         expect(not LONG or took < 10, "that took too long")
 
 
+def a_server_that_stood_still_has_no_rooms_when_it_goes_on(executable):
+    room = Room(executable)
+    with room.ring:
+        room.connect()
+        talk(room.ada, room.bob, "before")
+        room.ring.servers[1].freeze()
+        found = room.bob.next("VOICE_SERVER_UPDATE", lambda d: d["endpoint"])
+        expect(found["endpoint"] == endpoint_of(room.port(2)), f"told {found['endpoint']}")
+        room.bob.connect(found, room.guild)
+        room.ring.servers[1].child.send_signal(signal.SIGCONT)
+        expect(room.ada.gate.wait_closed() == 4014, "the old connection")
+        expect(room.ring.sql("select count(*) from voice_homes") == "1", "one room, one home")
+
+
 def a_server_that_stops_gives_its_rooms_away(executable):
     room = Room(executable)
     with room.ring:
@@ -161,4 +176,4 @@ if __name__ == "__main__":
         a_killed_server_leaves_its_rooms_to_another,
         a_server_that_stops_gives_its_rooms_away,
         a_room_waits_for_a_server_that_carries_voice,
-    ])
+    ] + ([a_server_that_stood_still_has_no_rooms_when_it_goes_on] if LONG else []))
