@@ -243,7 +243,7 @@ enum err voice_migrate(struct call *call, snowflake channel_id, struct str regio
 
 enum err voice_resettle(struct call *call, snowflake channel_id, bool lost)
 {
-    struct str endpoint;
+    struct str endpoint, region = { 0 };
     struct list states;
     enum err e = voice_in_channel(call->tx, channel_id, &states);
 
@@ -253,10 +253,12 @@ enum err voice_resettle(struct call *call, snowflake channel_id, bool lost)
         s->salt = voice_salt(call->arena);
         s->live = false;
         e = voice_put(call->tx, s);
-        if (!e)
+        /* Most often all of them are hosted in one region. */
+        if (!e && (!region.p || !str_eq(region, s->region)))
             e = voice_endpoint(call, channel_id, s->region, &endpoint);
         if (e)
             return e;
+        region = s->region;
         note_change(call, s);
         if (lost && endpoint.p)
             state_tell_server(call, s, (struct str){ 0 });
