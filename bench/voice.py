@@ -137,6 +137,9 @@ class Voice:
                                          "not read by the load": done["missed"]})
         each = self.carry(bench, "ours", 2000, 0, 5, 1)["bytes_each"]
         bench.report.add("an idle participant of a voice room", each, "bytes", ("<=", 8192), {})
+        each = self.carry(bench, "ours", 1, 0, 1003, 1)["bytes_each"]
+        bench.report.add("the same in a room of 1,003 that acknowledges nothing", each, "bytes",
+                         ("<=", 8192), {})
 
     # --- in a crowd ----------------------------------------------------------------------------
 
