@@ -84,6 +84,8 @@ void gateway_start(struct gateway *g, struct loops *loops)
 
     g->loops = loops;
     g->hubs = mem_new(count * sizeof *g->hubs);
+    g->delivered = mem_new(count * sizeof *g->delivered);
+    g->loop_count = count;
     for (unsigned i = 0; i < count; i++)
         loop_call(loops_at(loops, i), make_hub, g);
     g->hub_count = count;
@@ -201,6 +203,7 @@ void gateway_free(struct gateway *g)
     pthread_mutex_destroy(&g->lock);
     pthread_mutex_destroy(&g->publishing);
     ledger_close(g->ledger);
+    mem_free(g->delivered);
     mem_free(g->hubs);
     mem_free(g);
 }
@@ -208,6 +211,15 @@ void gateway_free(struct gateway *g)
 int64_t gateway_online(struct gateway *g, snowflake guild_id)
 {
     return g ? (int64_t)crowd_count(&g->crowds, guild_id) : 0;
+}
+
+static uint64_t count_delivered(const struct gateway *g)
+{
+    uint64_t sum = 0;
+
+    for (unsigned i = 0; i < g->loop_count; i++)
+        sum += atomic_load_explicit(&g->delivered[i].n, memory_order_relaxed);
+    return sum;
 }
 
 void gateway_stats(const struct gateway *g, struct gateway_stats *ret)
@@ -219,7 +231,7 @@ void gateway_stats(const struct gateway *g, struct gateway_stats *ret)
         .resumed = g->resumed,
         .recovered = g->recovered,
         .published = g->published,
-        .delivered = g->delivered,
+        .delivered = count_delivered(g),
         .cut = g->cut,
         .closed = g->closed,
     };

@@ -1,30 +1,45 @@
 /* bus_local.c - the bus of one process: a message to each loop. */
-#include "base/mem.h"
 #include "gateway/fanout/bus.h"
 #include "gateway/sessions/hub.h"
 #include "gateway/sessions/registry.h"
 #include "gateway/wire/news.h"
 
-/* With the lock, so that every loop sees the same order. */
-static void publish_next(struct gateway *g, struct news *n)
+/* Loops on which nobody listens get it, too: the numbers say of each loop how far it is, and a
+ * session that goes from one to another, or comes from another server, relies on that. */
+static void batch_post(const struct gateway *g, struct news_batch *b)
 {
-    n->number = ++g->published;
-    for (unsigned i = 0; i < g->hub_count; i++) {
-        struct parcel *p = mem_new(sizeof *p);
+    for (unsigned i = 0; i < b->loops; i++) {
+        struct parcel *p = &b->parcels[i];
 
         p->post.run = hub_receive;
         p->hub = g->hubs[i];
-        p->news = news_ref(n);
         loop_post(g->hubs[i]->loop, &p->post);
     }
-    news_unref(n);
+}
+
+/* With the lock, so that every loop sees the same order. Numbers begin after `before`, or after
+ * those that were given. */
+static void batch_publish(struct gateway *g, struct news_batch *b, uint64_t before)
+{
+    pthread_mutex_lock(&g->publishing);
+    if (b->count && before > g->published)
+        g->published = before;
+    for (size_t i = 0; i < b->count; i++)
+        b->news[i]->number = ++g->published;
+    /* The hubs may have begun or ended while it was made. */
+    if (!b->count || !b->loops || b->loops != g->hub_count)
+        news_batch_free(b);
+    else
+        batch_post(g, b);
+    pthread_mutex_unlock(&g->publishing);
 }
 
 void publish(struct gateway *g, struct news *n)
 {
-    pthread_mutex_lock(&g->publishing);
-    publish_next(g, n);
-    pthread_mutex_unlock(&g->publishing);
+    struct news_batch *b = news_batch_new(g->hub_count, 1);
+
+    news_batch_add(b, n);
+    batch_publish(g, b, 0);
 }
 
 /* Sessions do not listen to each private channel of their account, as there may be a
@@ -41,30 +56,31 @@ void news_each(const struct announcement *list, void (*take)(void *arg, struct n
     }
 }
 
-struct publishing {
-    struct gateway *gateway;
-    uint64_t first; /* the number before the first */
-};
-
-/* A position without news takes no numbers: who waits for all that was published waits for
- * events that come. */
-static void publish_taken(void *arg, struct news *n)
+/* As many as news_each makes of it, or some more. */
+static size_t news_count(const struct announcement *list)
 {
-    const struct publishing *p = arg;
+    size_t count = 0;
 
-    if (p->first > p->gateway->published)
-        p->gateway->published = p->first;
-    publish_next(p->gateway, n);
+    for (; list; list = list->next)
+        count += 1 + list->people.count;
+    return count;
 }
 
-/* All of a position get their numbers at once: the same on every server. */
+static void batch_take(void *arg, struct news *n)
+{
+    news_batch_add(arg, n);
+}
+
+/* All of a position get their numbers at once: the same on every server. A position without
+ * news takes no numbers: who waits for all that was published waits for events that come. */
 void gateway_announce_at(struct gateway *g, int64_t position, const struct announcement *list)
 {
-    struct publishing p = { g, (uint64_t)position << NUMBERS_OF_POSITION };
+    if (!list)
+        return;
+    struct news_batch *b = news_batch_new(g->hub_count, news_count(list));
 
-    pthread_mutex_lock(&g->publishing);
-    news_each(list, publish_taken, &p);
-    pthread_mutex_unlock(&g->publishing);
+    news_each(list, batch_take, b);
+    batch_publish(g, b, (uint64_t)position << NUMBERS_OF_POSITION);
 }
 
 void gateway_announce(struct gateway *g, const struct announcement *list)

@@ -252,7 +252,6 @@ void dispatch_drop(struct hub *h)
     if (!d || !d->news)
         return;
     end_delivery(d);
-    news_unref(d->news);
     d->news = NULL;
     d->topic = NULL;
     d->sight = NULL;

@@ -38,6 +38,7 @@ struct hub *hub_new(struct gateway *g, struct loop *loop)
 
     h->gateway = g;
     h->loop = loop;
+    h->delivered = &g->delivered[loop_index(loop)];
     h->begun = h->position = g->published;
     h->ledger_at = ledger_hub(g->ledger, loop_index(loop));
     if (h->ledger_at)
@@ -74,12 +75,19 @@ struct hub *hub_new(struct gateway *g, struct loop *loop)
     return h;
 }
 
+/* One with more events stands in line for them. */
+static void release_at_hand(struct hub *h)
+{
+    if (h->at_hand && parcel_is_begun(h->at_hand))
+        parcel_release(h->at_hand);
+    h->at_hand = NULL;
+}
+
 static void drop_queue(struct hub *h)
 {
     for (struct parcel *p = h->queue, *next; p; p = next) {
         next = p->next;
-        news_unref(p->news);
-        mem_free(p);
+        parcel_release(p);
     }
     h->queue = NULL;
     h->queue_end = &h->queue;
@@ -93,8 +101,9 @@ void hub_free(struct hub *h)
     while (!links_empty(&h->sessions))
         session_end(container_of(h->sessions.next, struct session, link));
     gateway_upcalls.lists_free(h);
-    drop_queue(h);
     gateway_upcalls.dispatch_drop(h);
+    release_at_hand(h);
+    drop_queue(h);
     mem_free(h->delivery);
     recent_clear(&h->recent);
     topics_clear(&h->topics);
@@ -189,7 +198,7 @@ void hub_receive(struct post *post)
 /* The number of the last event in line; of the last that was begun, when the line is empty. */
 static uint64_t last_in_line(const struct hub *h)
 {
-    return h->queue ? container_of(h->queue_end, struct parcel, next)->news->number : h->begun;
+    return h->queue ? parcel_number(container_of(h->queue_end, struct parcel, next)) : h->begun;
 }
 
 void hub_load(struct hub *h, struct load *l)
@@ -233,24 +242,28 @@ static void record_event(struct hub *h, struct news *n)
 static void begin_event(struct hub *h)
 {
     struct parcel *p = h->queue;
+    struct news *n = parcel_begin(p);
 
-    h->queue = p->next;
-    if (!h->queue)
-        h->queue_end = &h->queue;
+    if (parcel_is_begun(p)) {
+        h->queue = p->next;
+        if (!h->queue)
+            h->queue_end = &h->queue;
+    }
     if (h->recording || !links_empty(&h->expected))
-        record_event(h, p->news);
-    h->begun = p->news->number;
+        record_event(h, n);
+    h->begun = n->number;
+    h->at_hand = p;
     h->telling = true;
-    gateway_upcalls.dispatch_begin(h, p->news);
+    gateway_upcalls.dispatch_begin(h, n);
     if (h->rosters)
-        gateway_upcalls.lists_hear(h, p->news);
-    mem_free(p);
+        gateway_upcalls.lists_hear(h, n);
 }
 
 static void continue_event(struct hub *h)
 {
     if (!gateway_upcalls.dispatch_continue(h))
         return;
+    release_at_hand(h);
     h->telling = false;
     h->position = h->begun;
     if (h->ledger_at)

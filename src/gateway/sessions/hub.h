@@ -11,6 +11,7 @@
 
 #include "base/buf.h"
 #include "base/links.h"
+#include "gateway/sessions/batch.h"
 #include "gateway/sessions/recent.h"
 #include "gateway/views/topics.h"
 #include "net/loop.h"
@@ -18,6 +19,14 @@
 
 struct delivery;
 struct gateway;
+
+/* Written by one loop alone, in a cache line of its own: loops that shared a counter would wait
+ * for each other at every session that is told something. */
+struct loop_count {
+    _Atomic uint64_t n;
+    char rest_of_line[64 - sizeof(uint64_t)];
+};
+
 struct packer;
 struct rosters;
 
@@ -51,8 +60,9 @@ struct hub {
     struct buf out;      /* scratch for what is sent */
     struct buf in;       /* scratch for what is read */
 
-    struct parcel *queue, **queue_end; /* events in line */
-    bool telling;                      /* an event is begun and not finished */
+    struct parcel *queue, **queue_end; /* with events in line: none of them is begun to its end */
+    struct parcel *at_hand;            /* has the event that is begun and not finished */
+    bool telling;                      /* there is such an event */
     struct delivery *delivery;         /* that event, on its way: fanout/; NULL before the first */
     uint64_t begun, position;          /* numbers of the last event that was begun, and finished */
     _Atomic uint64_t *ledger_at;       /* where the second of these is noted; or NULL */
@@ -85,14 +95,7 @@ struct hub {
     struct rosters *rosters; /* member lists: lists/; NULL before the first */
     unsigned list_pieces;    /* of work on them that were posted */
     struct turn_end turn_end;
-};
-
-/* An event on its way to a loop. */
-struct parcel {
-    struct post post;
-    struct hub *hub;
-    struct parcel *next;
-    struct news *news;
+    struct loop_count *delivered; /* the gateway's, of this loop */
 };
 
 struct hub *hub_new(struct gateway *g, struct loop *loop);
@@ -108,6 +111,13 @@ void hub_record(struct hub *h);
 /* What is done between two looks at the clock: about as many sessions are told something. */
 enum { HUB_TICKS = 64 };
 bool hub_look_at_clock(struct hub *h);
+
+static inline void hub_count_delivered(struct hub *h)
+{
+    uint64_t before = atomic_load_explicit(&h->delivered->n, memory_order_relaxed);
+
+    atomic_store_explicit(&h->delivered->n, before + 1, memory_order_relaxed);
+}
 
 /* Whether events have had their share of this turn, after so much more of it. */
 static inline bool hub_is_spent(struct hub *h, uint32_t ticks)

@@ -13,6 +13,7 @@
 
 struct account;
 struct hub;
+struct loop_count;
 
 struct gateway {
     struct gateway_options options;
@@ -20,7 +21,9 @@ struct gateway {
     struct ledger *ledger;   /* NULL: sessions do not outlive a process that is killed */
     struct loops *loops;
     struct hub **hubs;
-    unsigned hub_count;
+    _Atomic unsigned hub_count;   /* 0: before the start, and from the end on */
+    struct loop_count *delivered; /* events to sessions, by loop */
+    unsigned loop_count;
     pthread_mutex_t lock; /* of the next four */
     struct map sessions;  /* number -> session */
     struct map arriving;  /* number -> hub: of sessions that other servers have */
@@ -34,8 +37,7 @@ struct gateway {
     _Atomic bool draining;
     _Atomic unsigned watchers; /* sessions of bots that asked for presences */
     bool busy;                 /* while it stops */
-    _Atomic uint64_t connected, identified, resumed, recovered, delivered, cut, closed,
-        session_count;
+    _Atomic uint64_t connected, identified, resumed, recovered, cut, closed, session_count;
     _Atomic uint64_t turns; /* sockets that were greeted */
 };
 

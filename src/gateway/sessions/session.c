@@ -205,7 +205,7 @@ void session_dispatch(struct session *s, struct news *n, unsigned form)
         replay_add(&s->replay, n, form, clock_s());
     if (s->peer)
         send_newest(s, n, form);
-    atomic_fetch_add_explicit(&s->hub->gateway->delivered, 1, memory_order_relaxed);
+    hub_count_delivered(s->hub);
 }
 
 void session_tell(struct session *s, enum event event, struct str payload)

@@ -11,32 +11,46 @@
  * empty text has five bytes there and two in JSON), and deflating adds next to nothing. */
 enum { LARGEST = 4 * 64 * 1024 * 1024 };
 
+static void bytes_fill(struct bytes *b, struct str s)
+{
+    b->n = s.n;
+    if (s.n)
+        memcpy(b->p, s.p, s.n);
+}
+
 static struct bytes *bytes_new(struct str s)
 {
     struct bytes *b = mem_resize(NULL, sizeof *b + s.n);
 
-    b->n = s.n;
-    if (s.n)
-        memcpy(b->p, s.p, s.n);
+    bytes_fill(b, s);
     return b;
 }
 
+static size_t news_align(size_t n)
+{
+    return (n + sizeof(uint64_t) - 1) / sizeof(uint64_t) * sizeof(uint64_t);
+}
+
+/* One block, whatever it carries: events are made on the writer's thread. */
 struct news *news_announced(const struct announcement *a, struct subject to)
 {
-    struct news *n = mem_new(sizeof *n + (a->facts ? facts_size(a->facts) : 0));
+    size_t facts = a->facts ? facts_size(a->facts) : sizeof *a->facts;
+    size_t people_at = news_align(offsetof(struct news, facts) + facts);
+    size_t people = to.people_count * sizeof *to.people;
+    size_t payload_at = people_at + people;
+    struct news *n = mem_resize(NULL, payload_at + sizeof(struct bytes) + a->payload.n);
 
+    memset(n, 0, sizeof *n);
     n->refs = 1;
     n->event = a->event;
     n->to = to;
     n->guild_id = a->guild_id;
-    if (to.people_count) {
-        n->people = mem_resize(NULL, to.people_count * sizeof *n->people);
-        memcpy(n->people, to.people, to.people_count * sizeof *n->people);
-        n->to.people = n->people;
-    }
-    n->forms[0] = bytes_new(a->payload);
     if (a->facts)
-        memcpy((char *)n + offsetof(struct news, facts), a->facts, facts_size(a->facts));
+        memcpy((char *)n + offsetof(struct news, facts), a->facts, facts);
+    if (people)
+        n->to.people = memcpy((char *)n + people_at, to.people, people);
+    n->forms[0] = (struct bytes *)(void *)((char *)n + payload_at);
+    bytes_fill(n->forms[0], a->payload);
     return n;
 }
 
@@ -57,9 +71,8 @@ void news_unref(struct news *n)
 {
     if (!n || atomic_fetch_sub_explicit(&n->refs, 1, memory_order_acq_rel) != 1)
         return;
-    for (int i = 0; i < NEWS_FORMS; i++)
+    for (int i = 1; i < NEWS_FORMS; i++)
         mem_free(n->forms[i]);
-    mem_free(n->people);
     mem_free(n);
 }
 

@@ -35,8 +35,7 @@ struct news {
     uint64_t except;    /* a session that is not told, or 0 */
     uint64_t number;    /* of all that was published, in order; 0: not published */
     _Atomic(struct bytes *) forms[NEWS_FORMS];
-    snowflake *people;  /* what to.people points to, or NULL */
-    struct facts facts; /* last: its items follow */
+    struct facts facts; /* last: its items follow, then the ids of to.people and forms[0] */
 };
 
 /* A copy of the payload, with one reference and no facts. */
