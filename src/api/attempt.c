@@ -90,6 +90,9 @@ enum err attempt_run(struct work *w, struct tx *tx)
     case STAGE_CREDENTIAL:
         e = auth_find(call->api->options.auth, tx, &l->credential, &l->caller);
         break;
+    case STAGE_HEAD:
+        e = call->route->admit_body(call);
+        break;
     case STAGE_LOOK:
         e = attempt_enter(l);
         if (!e)

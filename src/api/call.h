@@ -66,6 +66,7 @@ struct voice_fact;
  *   CREDENTIAL  loop, or read tx  route, credential, limits, kind of caller, path's form; the
  *                                 store only for a credential that is not remembered. A long
  *                                 body is read after this, and the credential looked at again
+ *   HEAD        read tx           the row's admit_body, before a long body is read
  *   DECODE      loop, or pool     query and body into structs; on the pool when they are long
  *   (prepare)   loop              the row's: checks the body, asks for the four stages below;
  *                                 no transaction
@@ -81,6 +82,7 @@ struct voice_fact;
  *   (after)     loop              call->after, which the handler may set; then the answer */
 enum call_stage {
     STAGE_CREDENTIAL,
+    STAGE_HEAD,
     STAGE_DECODE,
     STAGE_LOOK,
     STAGE_AWAIT,

@@ -95,6 +95,7 @@ static void tx_done(struct work *w, enum err e)
         else if (e == ERR_UNAUTHORIZED && takes_anybody(call))
             e = OK;
         break;
+    case STAGE_HEAD:
     case STAGE_LOOK:
         break;
     default:
@@ -219,7 +220,7 @@ static void let_body_come(struct life *l)
     l->admitting = false;
     l->admitted = true;
     call->exchange->app = l;
-    http_admit(call->exchange, call->caller ? call->caller->id : 0);
+    http_admit(call->exchange, call->caller ? call->caller->id : call->files_of);
     atomic_fetch_sub_explicit(&api->running, 1, memory_order_release);
 }
 
@@ -279,14 +280,20 @@ static void life_proceed(struct life *l, enum call_stage ended)
     if (ended == STAGE_CREDENTIAL) {
         enum err e = check_caller(l);
 
-        if (!e && l->admitting) {
-            let_body_come(l);
-            return;
-        }
         if (e) {
             life_end(l, e);
             return;
         }
+        if (l->admitting && call->route->admit_body) {
+            life_submit(l, STAGE_HEAD, STORE_READ);
+            return;
+        }
+    }
+    if (l->admitting) {
+        let_body_come(l);
+        return;
+    }
+    if (ended == STAGE_CREDENTIAL) {
         if (input_is_long(call)) {
             start_decode(l);
             return;

@@ -85,6 +85,10 @@ struct route {
     /* With `visitors`: asked instead whether who is not in the path's guild may call; may be
      * NULL. The query counts only where it could be read. */
     enum err (*visit)(struct call *call);
+    /* In a read transaction, before a long body is read: may it come? For routes whose path is
+     * the credential. Path and query are known, nothing is resolved; may set call->files_of, whose
+     * the bytes are then. A short body comes without it, so the handler asks again. */
+    enum err (*admit_body)(struct call *call);
     /* On the loop, before any transaction: may ask for a stage of its own by
      * setting call->look, call->hash and call->compute. */
     enum err (*prepare)(struct call *call);

@@ -1,5 +1,7 @@
 /* cloud_uploads.c - files that are sent before the message that shows them. */
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "apps.h"
 #include "files.h"
@@ -141,6 +143,40 @@ static void bytes_count_for_who_asked(struct world *w)
     expect_files(w, "attachments", 1);
 }
 
+/* What is answered to a head whose body never comes. */
+static void expect_told_by_head(struct world *w, const char *path, const char *lines,
+                                const char *first_line)
+{
+    const char *head = TEXT(w, "PUT %s HTTP/1.1\r\nHost: x\r\n%s\r\n", path, lines);
+    int fd = client_dial(world_stranger(w));
+    char in[13] = "";
+
+    expect(send(fd, head, strlen(head), MSG_NOSIGNAL) == (ssize_t)strlen(head));
+    expect(recv(fd, in, sizeof in, MSG_WAITALL) == sizeof in);
+    if (memcmp(in, first_line, sizeof in) != 0)
+        fail_test(__FILE__, __LINE__, "expected '%s', not '%.13s'", first_line, in);
+    close(fd);
+}
+
+static void bytes_come_only_to_an_address_that_was_given(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct venue v = world_venue(w, ada);
+    struct answer a = ask(ada, v.channel, "a.txt", 9000000);
+    const char *right = path_of(answer_text(a, "attachments.0.upload_url"));
+    const char *name = answer_text(a, "attachments.0.upload_filename");
+    const char *wrong = TEXT(w, "/uploads/%s?token=%064d", name, 0);
+    const char *whole = "Content-Length: 9000000\r\n", *chunks = "Transfer-Encoding: chunked\r\n";
+
+    expect_told_by_head(w, wrong, whole, "HTTP/1.1 404 ");
+    expect_told_by_head(w, wrong, chunks, "HTTP/1.1 404 ");
+    expect_told_by_head(w, TEXT(w, "/uploads/%s", name), whole, "HTTP/1.1 404 ");
+    expect_told_by_head(w, "/uploads/no/such?token=0", whole, "HTTP/1.1 404 ");
+    expect_told_by_head(w, right, "Content-Length: 9000001\r\n", "HTTP/1.1 400 ");
+    expect_told_by_head(w, right, "Content-Length: 9000000\r\nExpect: 100-continue\r\n",
+                        "HTTP/1.1 100 ");
+}
+
 static void small_quota(struct config *config)
 {
     config->upload_quota_mib = 1;
@@ -200,6 +236,7 @@ const struct test cloud_uploads_tests[] = {
     TEST(what_no_message_names_goes_after_a_day),
     TEST(asking_takes_rights_and_sizes),
     TEST_WITH(bytes_count_for_who_asked, small_quota),
+    TEST(bytes_come_only_to_an_address_that_was_given),
     TEST(addresses_are_signed_anew),
     TEST(an_application_shows_a_file_for_a_day),
     { 0 },

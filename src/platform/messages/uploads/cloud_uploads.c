@@ -83,12 +83,9 @@ static enum err create_attachments(struct call *call)
 
 /* --- sending bytes -------------------------------------------------------------------- */
 
-/* The address is the secret: who has it may send. */
-static enum err path_upload(struct call *call, struct cloud_upload *ret)
+static struct str sent_token(const struct call *call)
 {
     struct str query = call->exchange->request->query, token = { 0 };
-    bool found = false;
-    enum err e = cloud_upload_find(call->tx, call_text(call, "upload.key"), &found, ret);
 
     while (query.n) {
         struct str value = str_cut(&query, '&'), key = str_cut(&value, '=');
@@ -96,13 +93,44 @@ static enum err path_upload(struct call *call, struct cloud_upload *ret)
         if (str_is(key, "token"))
             token = value;
     }
+    return token;
+}
+
+/* The address is the secret: who has it may send. */
+static enum err path_upload(struct call *call, struct cloud_upload *ret)
+{
+    struct str token = sent_token(call);
+    bool found = false;
+    enum err e = cloud_upload_find(call->tx, call_text(call, "upload.key"), &found, ret);
+
     if (e || !found)
         return e ? e : ERR_NOT_FOUND;
     struct str right = upload_token(call, ret);
     if (token.n != right.n || sodium_memcmp(token.p, right.p, right.n) != 0 ||
         !str_eq(call_text(call, "upload.filename"), ret->filename))
         return ERR_NOT_FOUND;
-    return (int64_t)call->exchange->body.n == ret->size ? OK : ERR_BAD_REQUEST;
+    return OK;
+}
+
+/* Before the bytes come: they are not taken from somebody who made an address up. */
+static enum err admit_upload(struct call *call)
+{
+    const struct http_request *r = call->exchange->request;
+    struct cloud_upload u;
+    enum err e = path_upload(call, &u);
+
+    if (!e && r->has_length && (int64_t)r->length != u.size)
+        e = ERR_BAD_REQUEST;
+    if (!e)
+        call->files_of = u.owner_id;
+    return e;
+}
+
+static enum err whole_upload(struct call *call, struct cloud_upload *ret)
+{
+    enum err e = path_upload(call, ret);
+
+    return e || (int64_t)call->exchange->body.n == ret->size ? e : ERR_BAD_REQUEST;
 }
 
 struct upload_sent {
@@ -114,7 +142,7 @@ static enum err look_upload(struct call *call)
 {
     struct upload_sent *sent = call_passed(call, "upload_sent");
 
-    return path_upload(call, &sent->upload);
+    return whole_upload(call, &sent->upload);
 }
 
 /* On the pool: neither the writer nor a loop waits for the disk. */
@@ -141,7 +169,7 @@ static enum err put_upload(struct call *call)
 {
     const struct upload_sent *sent = call_passed(call, "upload_sent");
     struct cloud_upload u;
-    enum err e = path_upload(call, &u);
+    enum err e = whole_upload(call, &u);
 
     if (!e && u.file_id)
         e = attachment_drop(call, u.file_id);
@@ -357,6 +385,7 @@ static const struct route place_routes[] = {
         .status = 200,
         .max_body = MESSAGE_MAX_FILE,
         .store = ROUTE_STORE_WRITE,
+        .admit_body = admit_upload,
         .prepare = prepare_put_upload,
         .handle = put_upload,
     },
