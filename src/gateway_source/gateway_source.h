@@ -36,7 +36,8 @@ enum err guild_look(struct tx *tx, const struct guild_look *look, struct gateway
 /* The same for one whose sessions are not known. ERR_MISSING_ACCESS: not a member. */
 enum err guild_for_gateway(struct tx *tx, snowflake guild_id, snowflake viewer,
                            struct gateway_guild *ret);
-/* A member that has just come is shown its guild: GUILD_CREATE. */
+/* A member that has just come is shown its guild: GUILD_CREATE. Of one that takes long to read
+ * it is announced with nothing but the id (fanout/dispatch.c). */
 enum err gateway_show_newcomer(struct call *call, const struct member *m);
 
 /* What a guild consists of. To be looked at, not changed, until the next one is read. */

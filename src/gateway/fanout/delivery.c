@@ -163,10 +163,18 @@ static bool is_crowded(const struct delivery *d, const struct seat *seat)
            !about_itself(d, seat->session) && !(v && v->member_count <= SMALL_GUILD);
 }
 
+bool delivery_is_read_later(const struct delivery *d)
+{
+    return d->news->event == EVENT_GUILD_CREATE && d->news->to.kind == SUBJECT_USER &&
+           !d->facts->guild.owner_id;
+}
+
 void delivery_give(const struct delivery *d, struct seat *seat)
 {
     struct session *s = seat->session;
 
+    if (delivery_is_read_later(d))
+        return;
     if (delivery_receives(d, s) && !is_crowded(d, seat) && has_rights(d, seat))
         session_dispatch(s, d->news, form_for(d, s));
     else

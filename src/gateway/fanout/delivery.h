@@ -23,6 +23,9 @@ struct delivery {
 struct delivery delivery_of(struct hub *h, struct news *n);
 /* Whether the session hears of it, as far as its seat does not matter. */
 bool delivery_receives(const struct delivery *d, const struct session *s);
+/* A guild that takes long to read is announced to an account by its id alone; each session then
+ * reads the rest for itself. */
+bool delivery_is_read_later(const struct delivery *d);
 /* Tells it to who sits there, who may have it. */
 void delivery_give(const struct delivery *d, struct seat *seat);
 

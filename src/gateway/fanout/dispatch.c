@@ -122,7 +122,8 @@ static void move_session(const struct delivery *d, struct session *s)
     switch (d->news->event) {
     case EVENT_GUILD_CREATE:
         if (session_covers(s, d->facts->guild.id))
-            gateway_upcalls.guild_join(s, d->facts->guild.id);
+            gateway_upcalls.guild_join(s, d->facts->guild.id,
+                                       delivery_is_read_later(d) && delivery_receives(d, s));
         break;
     case EVENT_GUILD_DELETE:
         seat = seat_find(&s->seats, SUBJECT_GUILD, d->facts->guild.id);

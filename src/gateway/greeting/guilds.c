@@ -61,7 +61,7 @@ struct seat *guild_facts_apply(struct session *s, const struct guild_facts *f)
     /* The view went with the last session of the guild, while the store was read: it is read
      * anew. */
     if (!t->view)
-        guild_join(s, f->guild_id);
+        guild_join(s, f->guild_id, false);
     return seat;
 }
 
@@ -72,6 +72,7 @@ struct join {
     uint64_t session;
     struct gateway_viewer viewer;
     struct guild_facts facts;
+    struct news *news; /* GUILD_CREATE, when it is told */
 };
 
 static enum err join_read(struct load *l, struct tx *tx)
@@ -81,23 +82,48 @@ static enum err join_read(struct load *l, struct tx *tx)
     return guild_facts_read(l->hub, tx, &j->viewer, NULL, &j->facts);
 }
 
+static enum err join_read_all(struct load *l, struct tx *tx)
+{
+    struct join *j = container_of(l, struct join, load);
+    struct buf out;
+    struct json json = json_to(&out);
+
+    news_unref(j->news); /* the store may run it again */
+    j->news = NULL;
+    buf_init(&out, MAX_PAYLOAD);
+    enum err e = guild_facts_read(l->hub, tx, &j->viewer, &json, &j->facts);
+    if (!e && buf_full(&out))
+        e = ERR_ENTITY_TOO_LARGE;
+    if (!e && !j->facts.gone)
+        j->news = news_new(EVENT_GUILD_CREATE, to_session(j->session), buf_str(&out));
+    buf_clear(&out);
+    return e;
+}
+
 static void join_done(struct load *l, enum err e)
 {
     struct join *j = container_of(l, struct join, load);
     struct session *s = registry_local(l->hub, j->session);
 
-    if (s && !e && guild_facts_apply(s, &j->facts))
+    if (s && !e && guild_facts_apply(s, &j->facts)) {
+        if (j->news)
+            session_dispatch(s, j->news, 0);
         presence_arrive(s, j->facts.guild_id);
-    else if (s && e)
+    } else if (s && e) {
         session_invalid_soon(l->hub, j->session); /* it could be told nothing of the guild */
+    }
+    news_unref(j->news);
     mem_free(j);
 }
 
-void guild_join(struct session *s, snowflake guild_id)
+void guild_join(struct session *s, snowflake guild_id, bool is_told)
 {
     struct join *j = mem_new(sizeof *j);
 
-    j->load = (struct load){ .quiet = true, .run = join_read, .done = join_done };
+    j->load = (struct load){ .quiet = true,
+                             .aside = is_told,
+                             .run = is_told ? join_read_all : join_read,
+                             .done = join_done };
     j->session = s->number;
     j->viewer = session_viewer(s);
     guild_facts_begin(s->hub, guild_id, &j->facts);

@@ -28,8 +28,9 @@ enum err guild_facts_read(struct hub *h, struct tx *tx, const struct gateway_vie
 /* Takes the seat; NULL when the guild or the member is gone. */
 struct seat *guild_facts_apply(struct session *s, const struct guild_facts *f);
 
-/* A session's account is in one more guild: looks before the next event. */
-void guild_join(struct session *s, snowflake guild_id);
+/* A session's account is in one more guild: looks before the next event. is_told: and tells it
+ * of the guild. */
+void guild_join(struct session *s, snowflake guild_id, bool is_told);
 /* A bot's guilds, and those of a person that READY had no room for, come one after the
  * other. */
 void arrival_begin(struct session *s, const struct list *guilds);

@@ -28,7 +28,7 @@ struct gateway_upcalls {
     void (*lists_leave)(struct session *s, bool ends);
     void (*lists_free)(struct hub *h);
     /* greeting/ */
-    void (*guild_join)(struct session *s, snowflake guild_id);
+    void (*guild_join)(struct session *s, snowflake guild_id, bool is_told);
     void (*handovers_continue)(struct hub *h);
     void (*fetch_again)(struct deadline *d);
     /* commands/opcodes.h */

@@ -71,6 +71,22 @@ static const struct dom *next_dispatch(struct gate *g, const char *event)
     }
 }
 
+/* The one comes, and the other not before it. */
+static void expect_first_of_two(struct gate *g, const char *event, const char *other)
+{
+    for (bool found = false; !found;) {
+        const struct dom *m = gate_read(g, 60000);
+        const struct dom *name = m ? dom_at(m, "t") : NULL;
+
+        expect(m != NULL);
+        if (!name || name->kind != JSON_STRING)
+            continue;
+        gate_count(g, m);
+        expect(!str_eq(name->text, str_of(other)));
+        found = str_eq(name->text, str_of(event));
+    }
+}
+
 static void send_beats(struct gate *g)
 {
     for (int i = 0; i < 4; i++)
@@ -127,6 +143,35 @@ static void a_guild_with_all_its_overwrites_is_in_ready(struct world *w)
     }
 }
 
+/* It is read for each session, not by who writes the newcomer down, and comes before anything
+ * that happens there. */
+static void a_newcomer_is_shown_a_guild_with_all_its_overwrites(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *eve = world_client(w, "eve");
+    struct venue v = world_venue(w, ada);
+    struct gate *first = begin(eve, forms[0], ""), *second = begin(eve, forms[1], ""),
+                *few = begin(eve, forms[0], "'intents': 512");
+    struct answer invite = client_post(ada, "{}", "/channels/%s/invites", v.channel);
+
+    put_overwrites(w, v.id, CHANNELS);
+    next_dispatch(first, "READY");
+    next_dispatch(second, "READY");
+    next_dispatch(few, "READY");
+    expect_status(client_post(eve, "{}", "/invites/%s", answer_text(invite, "code")), 200);
+    expect_status(client_post(ada, "{'content': 'hi'}", "/channels/%s/messages", v.channel), 200);
+    const struct dom *guild = next_dispatch(first, "GUILD_CREATE");
+    expect(count_overwrites(guild) == CHANNELS * OVERWRITES);
+    expect(dom_at(guild, "unavailable") == NULL);
+    expect(dom_at(guild, "members")->count == 2);
+    expect(count_overwrites(next_dispatch(second, "GUILD_CREATE")) == CHANNELS * OVERWRITES);
+    next_dispatch(first, "MESSAGE_CREATE");
+    next_dispatch(second, "MESSAGE_CREATE");
+    expect_first_of_two(few, "MESSAGE_CREATE", "GUILD_CREATE");
+    gate_kill(first);
+    gate_kill(second);
+    gate_kill(few);
+}
+
 /* What happens while it is made follows it: gate_count looks for gaps. */
 static void a_bots_large_guild_comes_before_what_happens_there(struct world *w)
 {
@@ -155,6 +200,7 @@ static void a_bots_large_guild_comes_before_what_happens_there(struct world *w)
 const struct test gateway_large_tests[] = {
     TEST(many_direct_channels_are_in_ready),
     TEST(a_guild_with_all_its_overwrites_is_in_ready),
+    TEST(a_newcomer_is_shown_a_guild_with_all_its_overwrites),
     TEST(a_bots_large_guild_comes_before_what_happens_there),
     { 0 },
 };

@@ -253,7 +253,7 @@ static void take_away(struct world *w, struct client *c)
 {
     struct announcement n = { .event = EVENT_GUILD_CREATE,
                               .to = to_user(id_of(c->id)),
-                              .payload = STR("{\"id\":\"5\"}") };
+                              .payload = STR("{\"id\":\"5\",\"owner_id\":\"6\"}") };
 
     n.facts = facts_read(n.event, n.payload, world_arena(w));
     world_sql(w, "alter table members rename to nobody");
