@@ -2,6 +2,7 @@
  *
  * One path for every kind of channel: those of guilds are changed here, private
  * ones and threads where they live. */
+#include "model/ids.h"
 #include "platform/channels/internal.h"
 
 #include "platform/guilds/leftovers.h"
@@ -156,7 +157,7 @@ enum err modify_channel(struct call *call)
 /* Channels of a category stay, without it; threads go with their channel. */
 static enum err let_children_go(struct call *call, const struct channel *c)
 {
-    struct list children;
+    struct list children, freed = { 0 };
     enum err e = channel_children(call->tx, c->id, &children);
 
     for (size_t i = 0; !e && i < children.count; i++) {
@@ -168,10 +169,9 @@ static enum err let_children_go(struct call *call, const struct channel *c)
         }
         child->parent_id.given = GIVEN_NULL;
         e = channel_save(call->tx, child);
-        if (!e)
-            e = channel_announce(call, child->id);
+        ids_add(call->arena, &freed, child->id);
     }
-    return e;
+    return e ? e : channels_announce(call, &freed);
 }
 
 static const char FORGET_CHANNEL[] =

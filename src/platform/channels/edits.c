@@ -29,7 +29,7 @@ static enum err check_parent(struct call *call, const struct place *here, snowfl
     struct channel parent;
     int64_t children;
 
-    enum err e = channel_find(call->tx, parent_id, &parent);
+    enum err e = channel_find_bare(call->tx, parent_id, &parent);
     if (e == ERR_UNKNOWN_CHANNEL || (!e && parent.guild_id.value != c->guild_id.value))
         return edits_refuse(call, here, "parent_id", "CHANNEL_PARENT_INVALID",
                             "Category does not exist");
@@ -189,17 +189,4 @@ enum err overwrites_fit(struct call *call, snowflake guild_id, size_t of_channel
     if (e)
         return e;
     return row_int(&row, 0) + coming > MAX_GUILD_OVERWRITES ? ERR_MAX_GUILD_OVERWRITES : OK;
-}
-
-/* --- telling -------------------------------------------------------------------------- */
-
-enum err channel_announce(struct call *call, snowflake id)
-{
-    struct channel c;
-    enum err e = channel_find(call->tx, id, &c);
-
-    if (e)
-        return e;
-    call_emit(call, EVENT_CHANNEL_UPDATE, to_channel_viewers(&c), &channel_schema, &c);
-    return hook_rights_changed(call, &(struct rights_change){ c.guild_id.value, &c });
 }

@@ -1,4 +1,5 @@
 /* guild_channels.c - the channels of a guild: listing, making, moving. */
+#include "model/ids.h"
 #include "platform/channels/internal.h"
 
 /* GET /guilds/{guild.id}/channels */
@@ -93,39 +94,56 @@ enum err create_guild_channel(struct call *call)
 
 /* --- PATCH /guilds/{guild.id}/channels ------------------------------------------------ */
 
-/* Takes over the category's overwrites. */
-static enum err lock_permissions(struct call *call, const struct channel *c, bool *ret_changed)
-{
-    const struct list *before = &c->permission_overwrites.value, *wanted;
-    struct channel category;
-    uint64_t own;
+/* What the moves of a call have led to so far. */
+struct moving {
+    struct list changed; /* snowflakes */
+    size_t overwrites;   /* that were compared or written for locks */
+};
 
-    *ret_changed = false;
-    if (c->parent_id.given != GIVEN)
-        return OK;
-    enum err e = channel_find(call->tx, c->parent_id.value, &category);
-    if (!e)
-        e = standing_rights_in(call->tx, call->target.standing, c, &own);
-    wanted = &category.permission_overwrites.value;
-    if (e || overwrites_equal(before, wanted))
+/* Takes over the category's overwrites; the channel is where it goes to. */
+static enum err lock_permissions(struct call *call, snowflake id, const struct place *here,
+                                 struct moving *all, bool *ret_changed)
+{
+    struct place at = place_key(here, STR("lock_permissions"));
+    const struct list *before, *wanted;
+    struct channel c, category;
+    uint64_t own;
+    enum err e = channel_find(call->tx, id, &c);
+
+    if (e || c.parent_id.given != GIVEN)
         return e;
+    e = channel_find(call->tx, c.parent_id.value, &category);
+    if (!e)
+        e = standing_rights_in(call->tx, call->target.standing, &c, &own);
+    before = &c.permission_overwrites.value;
+    wanted = &category.permission_overwrites.value;
+    if (e)
+        return e;
+    all->overwrites += before->count + wanted->count;
+    if (all->overwrites > MAX_LOCKED) {
+        form_fail(&call->form, &at, FORM_CHOICES,
+                  "Channels with fewer overwrites can be locked at once.");
+        return ERR_INVALID_FORM_BODY;
+    }
+    if (overwrites_equal(before, wanted))
+        return OK;
     if (!(own & PERMISSION(MANAGE_ROLES)))
         return ERR_MISSING_PERMISSIONS;
     e = overwrites_permit(call, wanted, before, own);
     *ret_changed = !e;
     if (!e)
-        e = overwrites_replace(call->tx, c->id, wanted);
-    return e ? e : overwrites_fit(call, c->guild_id.value, wanted->count, 0);
+        e = overwrites_replace(call->tx, c.id, wanted);
+    return e ? e : overwrites_fit(call, c.guild_id.value, wanted->count, 0);
 }
 
 static enum err move_channel(struct call *call, const struct place *here,
-                             const struct channel_move *m)
+                             const struct channel_move *m, struct moving *all)
 {
     const struct channel_edit edit = { .position = m->position, .parent_id = m->parent_id };
     bool locked = false;
     struct channel c;
 
-    enum err e = channel_find(call->tx, m->id, &c);
+    enum err e = channel_find_bare(call->tx, m->id, &c);
     if (!e && (c.guild_id.value != call->target.guild->id || channel_is_thread(c.type)))
         e = ERR_UNKNOWN_CHANNEL;
     if (!e)
@@ -139,23 +157,26 @@ static enum err move_channel(struct call *call, const struct place *here,
     if (moved)
         e = channel_save(call->tx, &c);
     if (!e && m->lock_permissions.given == GIVEN && m->lock_permissions.value)
-        e = lock_permissions(call, &c, &locked);
-    return e || !(moved || locked) ? e : channel_announce(call, c.id);
+        e = lock_permissions(call, c.id, here, all, &locked);
+    if ((moved || locked) && !ids_hold(&all->changed, c.id))
+        ids_add(call->arena, &all->changed, c.id);
+    return e;
 }
 
 enum err move_guild_channels(struct call *call)
 {
     const struct list *moves = call->body;
+    struct moving all = { 0 };
 
     /* Every place that is wrong is named. */
     for (size_t i = 0; i < moves->count; i++) {
         struct place here = place_index(NULL, i);
-        enum err e = move_channel(call, &here, (struct channel_move *)moves->items + i);
+        enum err e = move_channel(call, &here, (struct channel_move *)moves->items + i, &all);
 
         if (e && e != ERR_INVALID_FORM_BODY)
             return e;
     }
-    return form_failed(&call->form) ? ERR_INVALID_FORM_BODY : OK;
+    return form_failed(&call->form) ? ERR_INVALID_FORM_BODY : channels_announce(call, &all.changed);
 }
 
 enum err channels_found(struct call *call, const struct guild_made *made)

@@ -14,6 +14,7 @@ enum {
     MAX_CHILDREN = 50,
     MAX_OVERWRITES = 1000,
     MAX_GUILD_OVERWRITES = 50000, /* about 4 MiB of a guild's object */
+    MAX_LOCKED = 2000,            /* overwrites that one call compares or writes to lock channels */
     MAX_ACTIVE_THREADS = 1000,    /* of a guild */
     MAX_RECIPIENTS = 10,          /* with the caller */
     MAX_GROUPS = 10,
@@ -21,11 +22,14 @@ enum {
 
 /* --- rows.c: channels in the store ---------------------------------------------------- */
 
+/* As channel_find, without overwrites. */
+enum err channel_find_bare(struct tx *tx, snowflake id, struct channel *ret);
 enum err overwrite_put(struct tx *tx, snowflake channel_id, const struct overwrite *o);
 enum err overwrites_replace(struct tx *tx, snowflake channel_id, const struct list *overwrites);
 /* The second channel has the overwrites of the first then; only rows that differ are written. */
 enum err overwrites_copy(struct tx *tx, snowflake from_id, snowflake to_id);
-/* Channels of a category, or threads of a channel: five hundred of them, archived ones last. */
+/* Channels of a category, without overwrites, or threads of a channel: five hundred of them,
+ * archived ones last. */
 enum err channel_children(struct tx *tx, snowflake parent_id, struct list *ret);
 enum err channel_count_children(struct tx *tx, snowflake parent_id, int64_t *ret);
 /* Without threads; *ret_top is the highest position, -1 when there are none. */
@@ -79,9 +83,15 @@ enum err overwrites_permit(struct call *call, const struct list *wanted, const s
 /* After writing: has the guild not too many of them together, now that a channel has this
  * many, and with those that are still coming? ERR_MAX_GUILD_OVERWRITES. */
 enum err overwrites_fit(struct call *call, snowflake guild_id, size_t of_channel, int64_t coming);
+
+/* --- telling.c ------------------------------------------------------------------------ */
+
 /* Tells the viewers that a channel changed; it is read again. Rights in it may be others
  * now. */
 enum err channel_announce(struct call *call, snowflake id);
+/* The same of many (snowflakes): as many as a transaction should tell, the others soon. */
+enum err channels_announce(struct call *call, const struct list *ids);
+extern const struct job_kind channel_news_kind;
 
 /* --- forums.c ------------------------------------------------------------------------- */
 

@@ -46,7 +46,8 @@ static const struct route routes[] = {
         .method = PATCH,
         .path = "/guilds/{guild.id}/channels",
         .name = "move_guild_channels",
-        .doc = "Change where channels stand.",
+        .doc = "Change where channels stand. Of many with many overwrites, some are told of after "
+               "the answer.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_CHANNELS),
         .body = &channel_moves_body,
@@ -162,6 +163,7 @@ const struct domain channels_domain = {
     .doc = "Channels of guilds.",
     .routes = routes,
     .resolvers = resolvers,
-    .jobs = (const struct job_kind *const[]){ &category_follow_kind, &thread_archiving, NULL },
+    .jobs = (const struct job_kind *const[]){ &category_follow_kind, &channel_news_kind,
+                                              &thread_archiving, NULL },
     .hooks = &(const struct hooks){ .guild_made = channels_found },
 };

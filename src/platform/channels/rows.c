@@ -221,20 +221,26 @@ enum err user_channels(struct tx *tx, snowflake user_id, struct list *ret)
 static const char FIND_CHANNEL[] =
     "select " CHANNEL_COLUMNS " from channels where id = $1 and type >= 0";
 
-enum err channel_find(struct tx *tx, snowflake id, struct channel *ret)
+enum err channel_find_bare(struct tx *tx, snowflake id, struct channel *ret)
 {
     struct rows row;
     bool found;
     enum err e = tx_one(tx, FIND_CHANNEL, BIND(v_id(id)), &row, &found);
 
-    if (e)
-        return e;
-    if (!found)
-        return ERR_UNKNOWN_CHANNEL;
-    read_channel(&row, ret);
+    if (!e && !found)
+        e = ERR_UNKNOWN_CHANNEL;
+    if (!e)
+        read_channel(&row, ret);
+    return e;
+}
+
+enum err channel_find(struct tx *tx, snowflake id, struct channel *ret)
+{
+    enum err e = channel_find_bare(tx, id, ret);
+
     /* Threads have none of their own. */
-    if (channel_is_private(ret->type) || channel_is_thread(ret->type))
-        return OK;
+    if (e || channel_is_private(ret->type) || channel_is_thread(ret->type))
+        return e;
     return load_overwrites(tx, ret);
 }
 
@@ -444,12 +450,6 @@ enum err channel_children(struct tx *tx, snowflake parent_id, struct list *ret)
     enum err e = add_children(tx, OPEN_OF_PARENT, parent_id, ret);
     if (!e)
         e = add_children(tx, ARCHIVED_OF_PARENT, parent_id, ret);
-    for (size_t i = 0; !e && i < ret->count; i++) {
-        struct channel *c = (struct channel *)ret->items + i;
-
-        if (!channel_is_thread(c->type))
-            e = load_overwrites(tx, c);
-    }
     return e;
 }
 

@@ -191,5 +191,7 @@ const struct schema leave_query_schema = {
 
 const struct type channel_create_body = { .kind = KIND_OBJECT, .schema = &create_schema };
 const struct type channel_edit_body = { .kind = KIND_OBJECT, .schema = &edit_schema };
-const struct type channel_moves_body = { .kind = KIND_ARRAY, .of = &type_move };
+const struct type channel_moves_body = { .kind = KIND_ARRAY,
+                                         .of = &type_move,
+                                         .max = MAX_CHANNELS };
 const struct type overwrite_body = { .kind = KIND_OBJECT, .schema = &overwrite_edit_schema };

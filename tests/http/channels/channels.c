@@ -380,6 +380,107 @@ static void locking_takes_over_the_category(struct world *w)
     expect_nothing_told(w);
 }
 
+enum { FULL = 1000, CROWDED = 50 }; /* overwrites of a channel; channels of a guild with as many */
+
+#define NUMBERS(first, count)                                                                    \
+    " with recursive n (i) as (select cast(" #first " as bigint) union all select i + 1 from n " \
+    "where i < " #first " + " #count " - 1) "
+
+/* Channels 5000 and on, in a category, each with all the overwrites that it may have. */
+static const char *crowd_of_channels(struct world *w, struct client *ada, const char *g)
+{
+    const char *cat = make_channel(ada, g, "{'name': 'cat', 'type': 4}");
+
+    world_sql(w,
+              "insert into channels (id, guild_id, type, name, parent_id)" NUMBERS(
+                  5000, 50) "select i, %s, 0, 'x', %s from n",
+              g, cat);
+    world_sql(w, "insert into overwrites (channel_id, target_id, type)" NUMBERS(
+                     1, 1000) "select c.id, n.i, 1 from n cross join channels c where c.id >= 5000 "
+                              "and c.id < 5050");
+    return cat;
+}
+
+/* Fifty thousand overwrites are read and told: not in one transaction, which the world watches. */
+static void many_large_channels_are_told_of_in_steps(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    const char *g = found_guild(ada, "Hall");
+    const char *cat = crowd_of_channels(w, ada, g);
+    struct buf body;
+
+    buf_init(&body, 1 << 20);
+    for (int i = 0; i < CROWDED; i++)
+        buf_printf(&body, "%s{'id': '%d', 'position': %d}", i ? ", " : "[", 5000 + i, 100 - i);
+    buf_add_lit(&body, "]");
+    expect_status(client_patch(ada, str_dupz(world_arena(w), buf_str(&body)), CHANNELS, g), 204);
+    buf_clear(&body);
+    expect_number(w, 0, "select count(*) from jobs where kind = 'channel-news'");
+    for (int i = 0; i < CROWDED; i++) {
+        const char *id = TEXT(w, "%d", 5000 + i);
+
+        expect_told(w, viewers(g, id), "CHANNEL_UPDATE", "{'id': '%s', 'position': %d}", id,
+                    100 - i);
+    }
+    expect_nothing_told(w);
+    expect_status(client_delete(ada, "/channels/%s", cat), 200);
+    expect_number(w, 0, "select count(*) from jobs where kind = 'channel-news'");
+    expect_number(w, 0, TEXT(w, "select count(*) from channels where parent_id = %s", cat));
+}
+
+static void so_many_channels_are_moved_at_once(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    const char *g = found_guild(ada, "Hall");
+    const char *a = make_channel(ada, g, "{'name': 'a'}");
+    struct buf body;
+
+    buf_init(&body, 1 << 20);
+    for (int i = 0; i < 500; i++)
+        buf_printf(&body, "%s{'id': '%s', 'position': %d}", i ? ", " : "[", a, i + 1);
+    const char *most =
+        str_dupz(world_arena(w), STR_CONCAT(world_arena(w), buf_str(&body), STR("]")));
+    const char *more = TEXT(w, "%.*s, {'id': '%s', 'position': 7}]", STR_FMT(buf_str(&body)), a);
+    buf_clear(&body);
+    expect_error(client_patch(ada, more, CHANNELS, g), 400, 50035);
+    expect_status(client_patch(ada, most, CHANNELS, g), 204);
+    expect_json(client_get(ada, "/channels/%s", a), "{'position': 500}");
+}
+
+/* Each costs a comparison or a write for all of its overwrites. */
+static void channels_are_locked_up_to_a_number_of_overwrites(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    const char *g = found_guild(ada, "Hall");
+    const char *cat = make_channel(ada, g, "{'name': 'cat', 'type': 4}");
+    const char *a = make_channel(ada, g, "{'name': 'a'}"),
+               *b = make_channel(ada, g, "{'name': 'b'}"),
+               *c = make_channel(ada, g, "{'name': 'c'}");
+    const char *two = TEXT(w,
+                           "[{'id': '%s', 'parent_id': '%s', 'lock_permissions': true}, "
+                           "{'id': '%s', 'parent_id': '%s', 'lock_permissions': true}",
+                           a, cat, b, cat);
+
+    world_sql(w, "insert into users (id, username)" NUMBERS(1, 1000) "select i, 'u' || i from n");
+    world_sql(w,
+              "insert into members (guild_id, user_id, joined_at)" NUMBERS(
+                  1, 1000) "select %s, i, 0 from n",
+              g);
+    world_sql(w,
+              "insert into overwrites (channel_id, target_id, type)" NUMBERS(
+                  1, 1000) "select %s, i, 1 from n",
+              cat);
+    expect_invalid(
+        client_patch(
+            ada,
+            TEXT(w, "%s, {'id': '%s', 'parent_id': '%s', 'lock_permissions': true}]", two, c, cat),
+            CHANNELS, g),
+        "2.lock_permissions", "BASE_TYPE_CHOICES");
+    expect_number(w, FULL, "select count(*) from overwrites");
+    expect_status(client_patch(ada, TEXT(w, "%s]", two), CHANNELS, g), 204);
+    expect_number(w, 3 * FULL, "select count(*) from overwrites");
+}
+
 /* --- changing ------------------------------------------------------------------------- */
 
 static void changing_leaves_what_is_absent_and_clears_what_is_null(struct world *w)
@@ -579,6 +680,9 @@ const struct test channels_tests[] = {
     TEST(moving_tells_of_each_that_moved),
     TEST(moving_refuses_what_is_not_there),
     TEST(locking_takes_over_the_category),
+    TEST(many_large_channels_are_told_of_in_steps),
+    TEST(so_many_channels_are_moved_at_once),
+    TEST(channels_are_locked_up_to_a_number_of_overwrites),
     TEST(changing_leaves_what_is_absent_and_clears_what_is_null),
     TEST(voice_channels_keep_their_limits_when_changed),
     TEST(text_becomes_news_and_nothing_else),

@@ -1,0 +1,71 @@
+/* telling.c - that channels of a guild changed.
+ *
+ * A channel is told with all its overwrites, so fifty channels may be megabytes: of many that
+ * changed at once those that are left are told in steps of a job. */
+#include "api/jobs.h"
+#include "base/clock.h"
+#include "model/ids.h"
+#include "model/rows.h"
+#include "platform/channels/internal.h"
+
+/* Overwrites that are read and told at once; a channel counts for ten. */
+enum { TOLD_A_STEP = 2000, ROWS_OF_CHANNEL = 10 };
+
+static enum err announce_counted(struct call *call, snowflake id, size_t *ret_overwrites)
+{
+    struct channel c;
+    enum err e = channel_find(call->tx, id, &c);
+
+    if (e)
+        return e;
+    *ret_overwrites = c.permission_overwrites.value.count;
+    call_emit(call, EVENT_CHANNEL_UPDATE, to_channel_viewers(&c), &channel_schema, &c);
+    return hook_rights_changed(call, &(struct rights_change){ c.guild_id.value, &c });
+}
+
+enum err channel_announce(struct call *call, snowflake id)
+{
+    size_t overwrites;
+
+    return announce_counted(call, id, &overwrites);
+}
+
+/* A channel that went meanwhile was told with its end. */
+static enum err announce_step(struct call *call, const struct list *ids, snowflake key)
+{
+    const snowflake *id = ids->items;
+    int64_t room = TOLD_A_STEP;
+    size_t done = 0;
+    enum err e = OK;
+
+    for (; !e && done < ids->count && room > 0; done++) {
+        size_t overwrites = 0;
+
+        e = announce_counted(call, id[done], &overwrites);
+        e = e == ERR_UNKNOWN_CHANNEL ? OK : e;
+        room -= ROWS_OF_CHANNEL + (int64_t)overwrites;
+    }
+    if (e || done == ids->count)
+        return e;
+    struct list left = { .items = (snowflake *)ids->items + done, .count = ids->count - done };
+    return job_schedule(call, &channel_news_kind, key, clock_us(),
+                        column_encode(call->arena, &type_ids, &left));
+}
+
+enum err channels_announce(struct call *call, const struct list *ids)
+{
+    return announce_step(call, ids, snowflake_new());
+}
+
+static enum err run_channel_news(struct call *call, const struct job *job)
+{
+    struct list ids = column_list(call->arena, &type_ids, job->data);
+
+    return announce_step(call, &ids, job->key);
+}
+
+const struct job_kind channel_news_kind = {
+    .name = "channel-news",
+    .doc = "Tells of channels that were moved.",
+    .run = run_channel_news,
+};
