@@ -31,11 +31,35 @@ static enum err keep_icon(struct call *call)
     return picture_keep(call, "icons", seed->id, &in->icon, &seed->icon);
 }
 
+/* All of a body is written in one transaction. */
+static enum err count_draft_overwrites(struct call *call, const struct list *channels)
+{
+    const struct channel_draft *c = channels->items;
+    struct place list = place_key(NULL, STR("channels"));
+    size_t count = 0;
+
+    for (size_t i = 0; i < channels->count; i++) {
+        struct place item = place_index(&list, i),
+                     at = place_key(&item, STR("permission_overwrites"));
+
+        count += c[i].permission_overwrites.count;
+        if (count > MOST_DRAFTED) {
+            form_fail(&call->form, &at, "BASE_TYPE_MAX_LENGTH",
+                      "Must be %d or fewer in all channels.", MOST_DRAFTED);
+            return ERR_INVALID_FORM_BODY;
+        }
+    }
+    return OK;
+}
+
 enum err prepare_create_guild(struct call *call)
 {
     const struct guild_draft *in = call->body;
     struct seed *seed = call_pass(call, "seed", sizeof *seed);
+    enum err e = count_draft_overwrites(call, &in->channels.value);
 
+    if (e)
+        return e;
     seed->id = snowflake_new_guild();
     if (in->icon.given == GIVEN)
         call->compute = keep_icon;

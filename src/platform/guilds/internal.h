@@ -4,7 +4,11 @@
 
 #include "platform/guilds/guilds.h"
 
-enum { MOST_ROLES = 250, MOST_CHANNELS = 500 };
+enum {
+    MOST_ROLES = 250,
+    MOST_CHANNELS = 500,
+    MOST_DRAFTED = 1000, /* overwrites of all channels that a guild is founded with */
+};
 
 /* --- rows.c, role_rows.c: the SQL ----------------------------------------------------- */
 

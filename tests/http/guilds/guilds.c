@@ -160,6 +160,28 @@ static void drafts_name_only_what_is_in_the_body(struct world *w)
     expect_silence(ada);
 }
 
+/* All of it is written at once, so there is a bound; two channels share it here. */
+static void a_guild_is_founded_with_a_thousand_overwrites_at_most(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    const char *one = TEXT(w, "{'id': '%s', 'type': 1, 'allow': '1024'}", ada->id);
+    struct buf body;
+
+    buf_init(&body, 1 << 20);
+    buf_add_lit(&body, "{'name': 'Home', 'channels': [{'name': 'a', 'permission_overwrites': [");
+    buf_add_str(&body, str_of(one));
+    buf_add_lit(&body, "]}, {'name': 'b', 'permission_overwrites': [");
+    for (int i = 0; i < 998; i++)
+        buf_printf(&body, "%s, ", one);
+    struct str most = STR_CONCAT(world_arena(w), buf_str(&body), str_of(one), STR("]}]}"));
+    struct str more = STR_CONCAT(world_arena(w), buf_str(&body), str_of(one), STR(", "),
+                                 str_of(one), STR("]}]}"));
+    buf_clear(&body);
+    expect_invalid(client_post(ada, str_dupz(world_arena(w), more), "/guilds"),
+                   "channels.1.permission_overwrites", "BASE_TYPE_MAX_LENGTH");
+    expect_status(client_post(ada, str_dupz(world_arena(w), most), "/guilds"), 201);
+}
+
 static void a_guild_is_founded_with_its_icon(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
@@ -459,6 +481,7 @@ const struct test guilds_tests[] = {
     TEST(nobody_is_in_more_than_100_guilds),
     TEST(drafts_of_roles_and_channels_become_real),
     TEST(drafts_name_only_what_is_in_the_body),
+    TEST(a_guild_is_founded_with_a_thousand_overwrites_at_most),
     TEST(a_guild_is_founded_with_its_icon),
     TEST(only_members_read_a_guild),
     TEST(counts_come_when_asked_for),
