@@ -19,5 +19,6 @@ enum err guild_remove(struct call *call, snowflake id);
 enum err role_remove(struct call *call, snowflake id);
 
 extern const struct job_kind channel_leftovers, guild_leftovers, role_leftovers;
+extern const struct job_kind message_orphans; /* orphans.c */
 
 #endif

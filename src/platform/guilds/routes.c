@@ -139,5 +139,5 @@ const struct domain guilds_domain = {
     .doc = "Guilds, and the caller's place in them.",
     .routes = routes,
     .jobs = (const struct job_kind *const[]){ &guild_leftovers, &channel_leftovers, &role_leftovers,
-                                              NULL },
+                                              &message_orphans, NULL },
 };

@@ -1,0 +1,118 @@
+/* orphans.c - rows whose message or reaction is gone.
+ *
+ * Before messages took along what hangs on them, their polls, votes and reactions stayed. A
+ * migration schedules this job once: it goes through these tables by the ids that they refer to,
+ * in steps that are as long as those of the leftovers. */
+#include "base/clock.h"
+#include "base/mem.h"
+#include "model/ids.h"
+#include "model/rows.h"
+#include "platform/guilds/leftovers.h"
+
+/* A table: the next id that it refers to, whether there is such a thing, and some of the rows
+ * that refer to it. The statements take an id, the last one also how many. */
+struct orphans {
+    const char *next, *owner, *remove;
+};
+
+#define OWNED_BY(owner_, table, of, key)                                                        \
+    {                                                                                           \
+        "select min(" of ") from " table " where " of " > $1",                                  \
+            "select 1 from " owner_ " where id = $1",                                           \
+            "delete from " table " where (" key ") in (select " key " from " table " where " of \
+            " = $1 limit $2)"                                                                   \
+    }
+
+/* Reactions before what hangs on them. Those of message 0 were taken off and have a job. */
+static const struct orphans tables[] = {
+    OWNED_BY("messages", "poll_votes", "message_id", "message_id, answer_id, user_id"),
+    OWNED_BY("messages", "poll_voters", "message_id", "message_id, user_id"),
+    OWNED_BY("messages", "poll_counts", "message_id", "message_id, answer_id, lane"),
+    OWNED_BY("messages", "polls", "message_id", "message_id"),
+    OWNED_BY("messages", "reactions", "message_id", "id"),
+    OWNED_BY("reactions", "reaction_counts", "reaction_id", "reaction_id, lane"),
+    OWNED_BY("reactions", "reaction_users", "reaction_id", "reaction_id, burst, user_id"),
+};
+
+/* Where the sweep is: all up to that id are looked at, in the table and those before it. */
+struct orphans_cursor {
+    size_t table;
+    snowflake after;
+    int64_t room; /* rows that this step may still look at or remove */
+};
+
+/* 0: there is no further one. */
+static enum err next_owner(struct tx *tx, const struct orphans_cursor *at, snowflake *ret)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, tables[at->table].next, BIND(v_id(at->after)), &row, &found);
+
+    if (!e)
+        *ret = found && !row_null(&row, 0) ? row_id(&row, 0) : 0;
+    return e;
+}
+
+/* All rows that refer to an id go, if it is gone; with no room left it is looked at again. */
+static enum err sweep_owner(struct tx *tx, struct orphans_cursor *at, snowflake id)
+{
+    struct rows row;
+    bool found;
+    int64_t gone = 0, most = at->room;
+    enum err e = tx_one(tx, tables[at->table].owner, BIND(v_id(id)), &row, &found);
+
+    if (!e && !found)
+        e = tx_exec(tx, tables[at->table].remove, BIND(v_id(id), v_int(most)), &gone);
+    if (gone < most)
+        at->after = id;
+    at->room -= gone + 1;
+    return e;
+}
+
+static enum err sweep_some(struct tx *tx, struct orphans_cursor *at)
+{
+    snowflake id;
+    enum err e = OK;
+
+    while (!e && at->table < COUNT_OF(tables) && at->room > 0) {
+        e = next_owner(tx, at, &id);
+        if (!e && id)
+            e = sweep_owner(tx, at, id);
+        else if (!e)
+            *at = (struct orphans_cursor){ at->table + 1, 0, at->room - 1 };
+    }
+    return e;
+}
+
+/* The data is the table and the id, as a list of both. */
+static struct orphans_cursor cursor_read(struct call *call, struct str data)
+{
+    struct list ids = column_list(call->arena, &type_ids, data);
+    const snowflake *id = ids.items;
+    struct orphans_cursor at = { .room = LEFTOVERS_AT_ONCE };
+
+    if (ids.count == 2) {
+        at.table = (size_t)id[0];
+        at.after = id[1];
+    }
+    return at;
+}
+
+static enum err run_orphans(struct call *call, const struct job *job)
+{
+    struct orphans_cursor at = cursor_read(call, job->data);
+    enum err e = sweep_some(call->tx, &at);
+    snowflake ids[] = { at.table, at.after };
+    struct list data = { .items = ids, .count = COUNT_OF(ids) };
+
+    if (e || at.table >= COUNT_OF(tables))
+        return e;
+    return job_schedule(call, &message_orphans, job->key, clock_us(),
+                        column_encode(call->arena, &type_ids, &data));
+}
+
+const struct job_kind message_orphans = {
+    .name = "message-orphans",
+    .doc = "Removes polls, votes and reactions that messages of an earlier version left behind.",
+    .run = run_orphans,
+};
