@@ -24,6 +24,9 @@ enum err get_member_form(struct call *call)
     return e ? e : call_reply(call, &form);
 }
 
+/* It is read by the writer. No form needs as much, whatever it escapes. */
+enum { LONGEST_FORM = 256 * 1024 };
+
 /* Stock clients send the list as text. */
 static enum err take_form_fields(struct call *call, struct str json, struct list *ret)
 {
@@ -31,6 +34,10 @@ static enum err take_form_fields(struct call *call, struct str json, struct list
     void *decoded;
     enum err e;
 
+    if (json.n > LONGEST_FORM) {
+        form_fail(&call->form, &at, FORM_MAX_LENGTH, (long long)LONGEST_FORM);
+        return ERR_INVALID_FORM_BODY;
+    }
     if (json.n && json.p[0] == '"') {
         e = schema_decode_at(&type_text, json, &call->form, &at, &decoded);
         if (e)

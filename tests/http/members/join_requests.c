@@ -1,4 +1,6 @@
 /* join_requests.c - what newcomers are asked, what they may not do before, who lets them in. */
+#include <string.h>
+
 #include "gate.h"
 #include "guilds.h"
 #include "venues.h"
@@ -46,6 +48,24 @@ static struct answer hand_in(struct screened *s, const char *answers)
 static struct answer say(struct screened *s)
 {
     return client_post(s->eve, "{'content': 'hello'}", "/channels/%s/messages", s->venue.channel);
+}
+
+/* A list with nothing behind it but spaces is as good as a short one, up to its longest. */
+static void a_form_is_read_up_to_its_longest(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct venue v = world_venue(w, ada);
+
+    expect_status(client_patch(ada,
+                               TEXT(w, "{'form_fields': [%s%*s]}", RULES,
+                                    (int)(256 * 1024 - 2 - strlen(RULES)), ""),
+                               FORM, v.id),
+                  200);
+    expect_invalid(client_patch(ada,
+                                TEXT(w, "{'form_fields': [%s%*s]}", RULES,
+                                     (int)(256 * 1024 - 1 - strlen(RULES)), ""),
+                                FORM, v.id),
+                   "form_fields", "BASE_TYPE_MAX_LENGTH");
 }
 
 static void who_accepts_the_rules_is_in(struct world *w)
@@ -185,6 +205,7 @@ static void a_request_goes_with_its_member(struct world *w)
 }
 
 const struct test join_requests_tests[] = {
+    TEST(a_form_is_read_up_to_its_longest),
     TEST(who_accepts_the_rules_is_in),
     TEST(other_answers_wait_for_somebody_who_may_kick),
     TEST(a_form_is_seen_by_members_and_the_invited),
