@@ -136,16 +136,58 @@ static enum err settings_take_overrides(struct call *call, struct guild_settings
     return e;
 }
 
-static enum err settings_change(struct call *call, snowflake guild_id,
-                                const struct settings_change_in *in, struct guild_settings *ret)
+/* Of all guilds of a body, with those that were there before: they are read, written and told
+ * at once. */
+enum { MOST_OVERRIDES = 4000 };
+
+static enum err settings_check_count(struct call *call, const struct place *at, size_t count,
+                                     long long most)
 {
+    if (count <= (size_t)most)
+        return OK;
+    form_fail(&call->form, at, FORM_MAX_LENGTH, most);
+    return ERR_INVALID_FORM_BODY;
+}
+
+static bool override_says_something(const struct channel_override *o)
+{
+    return o->collapsed || o->muted || o->message_notifications != NOTIFY_INHERITED ||
+           o->mute_config.given == GIVEN || o->flags.value;
+}
+
+/* Threads and direct channels are without number, so what says nothing gives its place away. */
+static void settings_make_room(struct guild_settings *s)
+{
+    struct channel_override *o = s->channel_overrides.items;
+    size_t kept = 0;
+
+    if (s->channel_overrides.count <= OVERRIDES_MOST)
+        return;
+    for (size_t i = 0; i < s->channel_overrides.count; i++)
+        if (override_says_something(&o[i]))
+            o[kept++] = o[i];
+    s->channel_overrides.count = kept;
+}
+
+/* at: where it stands in the body; NULL: it is the body. *overrides: how many were changed. */
+static enum err settings_change(struct call *call, const struct place *at, snowflake guild_id,
+                                const struct settings_change_in *in, size_t *overrides,
+                                struct guild_settings *ret)
+{
+    struct place list = place_key(at, STR("channel_overrides"));
     snowflake me = call->caller->id;
     enum err e = guild_settings_find(call->tx, me, guild_id, ret);
 
+    *overrides += ret->channel_overrides.count + in->channel_overrides.value.count;
+    if (!e)
+        e = settings_check_count(call, &list, *overrides, MOST_OVERRIDES);
     if (e)
         return e;
     settings_take(ret, in);
     e = settings_take_overrides(call, ret, &in->channel_overrides.value);
+    settings_make_room(ret);
+    if (!e)
+        e = settings_check_count(call, &list, ret->channel_overrides.count, OVERRIDES_MOST);
     ret->version++;
     if (!e)
         e = guild_settings_put(call->tx, me, ret);
@@ -158,7 +200,8 @@ static enum err settings_change(struct call *call, snowflake guild_id,
 static enum err modify_user_guild_settings(struct call *call)
 {
     struct guild_settings s;
-    enum err e = settings_change(call, call->target.guild->id, call->body, &s);
+    size_t overrides = 0;
+    enum err e = settings_change(call, NULL, call->target.guild->id, call->body, &overrides, &s);
 
     return e ? e : call_reply(call, &s);
 }
@@ -167,7 +210,8 @@ static enum err modify_user_guild_settings(struct call *call)
 static enum err modify_private_settings(struct call *call)
 {
     struct guild_settings s;
-    enum err e = settings_change(call, 0, call->body, &s);
+    size_t overrides = 0;
+    enum err e = settings_change(call, NULL, 0, call->body, &overrides, &s);
 
     return e ? e : call_reply(call, &s);
 }
@@ -190,15 +234,18 @@ static enum err bulk_modify_user_guild_settings(struct call *call)
 {
     const struct settings_bulk *in = call->body;
     const struct settings_item *items = in->guilds.items;
+    struct place guilds = place_key(NULL, STR("guilds"));
     struct list out = { 0 };
+    size_t overrides = 0;
     enum err e = OK;
 
     for (size_t i = 0; !e && i < in->guilds.count; i++) {
+        struct place at = place_key(&guilds, items[i].key);
         snowflake guild_id;
 
         e = settings_guild_of(call, items[i].key, &guild_id);
         if (!e)
-            e = settings_change(call, guild_id, &items[i].change,
+            e = settings_change(call, &at, guild_id, &items[i].change, &overrides,
                                 list_add(call->arena, &out, sizeof(struct guild_settings)));
     }
     return e ? e : call_reply(call, &out);

@@ -1,4 +1,8 @@
 /* guild_settings.c - what people want to hear of their guilds. */
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
 #include "channels.h"
 #include "gate.h"
 #include "venues.h"
@@ -89,6 +93,79 @@ static void private_channels_and_several_guilds_have_settings(struct world *w)
                                 SETTINGS, v.id),
                    TEXT(w, "channel_overrides.%s.muted", v.channel), "BOOLEAN_TYPE_CONVERT");
     expect_error(client_patch(world_bot(w, "robot"), "{}", SETTINGS, "@me"), 403, 20001);
+}
+
+/* "{'5000': {'muted': true}, …}" */
+static const char *muted_channels(struct world *w, int first, int count)
+{
+    struct buf out;
+
+    buf_init(&out, 1 << 20);
+    for (int i = 0; i < count; i++)
+        buf_printf(&out, "%s'%d': {'muted': true}", i ? ", " : "{", first + i);
+    buf_add_lit(&out, "}");
+    const char *text = str_dupz(world_arena(w), buf_str(&out));
+    buf_clear(&out);
+    return text;
+}
+
+static void put_threads(struct world *w, const char *guild, const char *channel, int first)
+{
+    world_sql(w,
+              "insert into channels (id, guild_id, type, parent_id, thread_archived) with "
+              "recursive n (i) as (select cast(%d as bigint) union all select i + 1 from n where i "
+              "< %d) select i, %s, 11, %s, 1 from n",
+              first, first + 1000, guild, channel);
+}
+
+/* Threads are without number, and all that is kept of a guild is read and written at once. */
+static void a_guild_has_a_thousand_channel_overrides(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct venue v = world_venue(w, ada);
+
+    put_threads(w, v.id, v.channel, 5000);
+    expect_status(client_patch(ada,
+                               TEXT(w, "{'channel_overrides': %s}", muted_channels(w, 5000, 1000)),
+                               SETTINGS, v.id),
+                  200);
+    expect_invalid(
+        client_patch(ada, "{'channel_overrides': {'6000': {'muted': true}}}", SETTINGS, v.id),
+        "channel_overrides", "BASE_TYPE_MAX_LENGTH");
+    /* One that says nothing makes room. */
+    expect_status(client_patch(ada,
+                               "{'channel_overrides': {'5000': {'muted': false}, '6000': {'muted': "
+                               "true}}}",
+                               SETTINGS, v.id),
+                  200);
+    expect_status(client_patch(ada, "{'muted': true}", SETTINGS, v.id), 200);
+}
+
+static void several_guilds_are_set_up_to_a_number_of_overrides(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct venue v[5];
+    struct buf body;
+
+    buf_init(&body, 1 << 20);
+    for (int i = 0; i < 5; i++) {
+        v[i] = world_venue(w, ada);
+        put_threads(w, v[i].id, v[i].channel, 5000 + 2000 * i);
+        buf_printf(&body, "%s'%s': {'channel_overrides': %s}", i ? ", " : "{'guilds': {", v[i].id,
+                   muted_channels(w, 5000 + 2000 * i, i < 4 ? 1000 : 1));
+    }
+    buf_add_lit(&body, "}}");
+    const char *more = str_dupz(world_arena(w), buf_str(&body));
+    char *most = mem_dupz(more);
+    buf_clear(&body);
+    char *last = strstr(most, TEXT(w, ", '%s'", v[4].id));
+    strcpy(last, "}}");
+    struct answer a = client_patch(ada, more, "/users/@me/guilds/settings");
+    expect_invalid(a, TEXT(w, "guilds.%s.channel_overrides", v[4].id), "BASE_TYPE_MAX_LENGTH");
+    expect(world_number(w, "select count(*) from user_guild_settings") == 0);
+    a = client_patch(ada, most, "/users/@me/guilds/settings");
+    mem_free(most);
+    expect_status(a, 200);
 }
 
 static void notification_settings_are_flags(struct world *w)
@@ -186,6 +263,8 @@ static void suppressed_mentions_do_not_count(struct world *w)
 const struct test guild_settings_tests[] = {
     TEST(settings_are_kept_told_and_greeted_with),
     TEST(private_channels_and_several_guilds_have_settings),
+    TEST(a_guild_has_a_thousand_channel_overrides),
+    TEST(several_guilds_are_set_up_to_a_number_of_overrides),
     TEST(notification_settings_are_flags),
     TEST(settings_of_clients_are_merged_by_fields),
     TEST(settings_of_clients_have_a_length),
