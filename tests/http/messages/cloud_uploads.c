@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "apps.h"
+#include "base/buf.h"
 #include "files.h"
 #include "guilds.h"
 #include "rooms.h"
@@ -177,6 +178,38 @@ static void bytes_come_only_to_an_address_that_was_given(struct world *w)
                         "HTTP/1.1 100 ");
 }
 
+static struct answer ask_ten(struct client *c, const char *channel)
+{
+    struct buf body;
+
+    buf_init(&body, 1 << 16);
+    for (int i = 0; i < 10; i++)
+        buf_printf(&body, "%s{'filename': 'a.txt', 'file_size': 2}", i ? ", " : "{'files': [");
+    buf_add_lit(&body, "]}");
+    const char *text = str_dupz(world_arena(c->world), buf_str(&body));
+    buf_clear(&body);
+    return client_post(c, text, ASK, channel);
+}
+
+static void an_account_has_a_hundred_open_addresses(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct venue v = world_venue(w, ada);
+    struct answer a = { 0 };
+
+    venue_add(&v, bob);
+    for (int i = 0; i < 10; i++) {
+        a = ask_ten(ada, v.channel);
+        expect_status(a, 200);
+    }
+    expect_error(ask(ada, v.channel, "a.txt", 2), 413, 40005);
+    expect_status(ask(bob, v.channel, "a.txt", 2), 200);
+    expect_status(
+        client_delete(ada, "/attachments/%s", answer_text(a, "attachments.9.upload_filename")),
+        204);
+    expect_status(ask(ada, v.channel, "a.txt", 2), 200);
+}
+
 static void small_quota(struct config *config)
 {
     config->upload_quota_mib = 1;
@@ -236,6 +269,7 @@ const struct test cloud_uploads_tests[] = {
     TEST(what_no_message_names_goes_after_a_day),
     TEST(asking_takes_rights_and_sizes),
     TEST_WITH(bytes_count_for_who_asked, small_quota),
+    TEST(an_account_has_a_hundred_open_addresses),
     TEST(bytes_come_only_to_an_address_that_was_given),
     TEST(addresses_are_signed_anew),
     TEST(an_application_shows_a_file_for_a_day),

@@ -43,6 +43,20 @@ enum err cloud_upload_by_id(struct tx *tx, snowflake id, bool *ret_found, struct
     return e;
 }
 
+static const char COUNT_OPEN[] =
+    "select count(*) from cloud_uploads where owner_id = $1 and place_id is null";
+
+enum err cloud_uploads_count(struct tx *tx, snowflake owner_id, int64_t *ret)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, COUNT_OPEN, BIND(v_id(owner_id)), &row, &found);
+
+    if (!e)
+        *ret = row_int(&row, 0);
+    return e;
+}
+
 static const char ADD_UPLOAD[] = "insert into cloud_uploads (id, key, owner_id, filename, size) "
                                  "values ($1, $2, $3, $4, $5)";
 

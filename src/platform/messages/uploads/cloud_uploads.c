@@ -9,6 +9,9 @@
 
 #define UPLOAD_LIFE_US (INT64_C(24) * 3600 * 1000000)
 
+/* Each is a row and a job for a day, whether anything is sent there or not. */
+enum { MOST_OPEN_UPLOADS = 100 };
+
 /* --- asking for addresses ------------------------------------------------------------- */
 
 /* A random UUID (version 4), as clients know these names. */
@@ -70,11 +73,14 @@ static enum err create_attachments(struct call *call)
     const struct uploads_wanted *in = call->body;
     const struct upload_wanted *files = in->files.items;
     struct upload_places out = { 0 };
-    enum err e = OK;
+    int64_t open = 0;
+    enum err e = cloud_uploads_count(call->tx, call->caller->id, &open);
 
     for (size_t i = 0; i < in->files.count; i++)
         if (files[i].file_size > MESSAGE_MAX_FILE)
             return ERR_ENTITY_TOO_LARGE;
+    if (!e && open + (int64_t)in->files.count > MOST_OPEN_UPLOADS)
+        e = ERR_UPLOAD_QUOTA;
     for (size_t i = 0; !e && i < in->files.count; i++)
         e = place_open(call, &files[i],
                        list_add(call->arena, &out.attachments, sizeof(struct upload_place)));
@@ -338,7 +344,7 @@ static const struct route routes[] = {
         .path = "/channels/{channel.id}/attachments",
         .name = "create_attachments",
         .doc = "Ask for addresses to send files to, which messages name then. What no message "
-               "names goes after a day.",
+               "names goes after a day; an account has 100 of these at most.",
         .auth = AUTH_USER | AUTH_BOT,
         .body = &uploads_body,
         .reply = &uploads_reply,

@@ -41,6 +41,8 @@ extern const struct type uploads_body, uploads_reply;
 
 /* --- cloud_rows.c --------------------------------------------------------------------- */
 
+/* How many of an account wait for a message. */
+enum err cloud_uploads_count(struct tx *tx, snowflake owner_id, int64_t *ret);
 enum err cloud_upload_insert(struct tx *tx, const struct cloud_upload *u);
 enum err cloud_upload_find(struct tx *tx, struct str key, bool *ret_found,
                            struct cloud_upload *ret);
