@@ -1,4 +1,4 @@
-/* backup.c - all that a server keeps, into one file while it runs. */
+/* backup.c - all that a server keeps, into one file or a folder of increments while it runs. */
 #include "store/backup.h"
 
 #include <errno.h>
@@ -12,6 +12,7 @@
 
 #include "base/log.h"
 #include "store/archive.h"
+#include "store/increment.h"
 #include "store/internal.h"
 
 /* Clocks of file systems are coarse. */
@@ -20,6 +21,7 @@ enum { CLOCK_SLACK_S = 2 };
 struct backup_run {
     struct store *store;
     struct archive archive;
+    struct increment *increment; /* instead of the archive */
     char part[PATH_MAX], rows[PATH_MAX];
     time_t began;
     bool has_rows;
@@ -33,7 +35,10 @@ static enum err add_file(struct backup_run *b, const char *name, int fd)
         log_error("backup: '%s' is not a file", name);
         return ERR_UNAVAILABLE;
     }
-    return archive_add(&b->archive, name, fd, st.st_size);
+    if (!b->increment)
+        return archive_add(&b->archive, name, fd, st.st_size);
+    return increment_add(b->increment, name, fd, st.st_size,
+                         st.st_mtim.tv_sec * INT64_C(1000000000) + st.st_mtim.tv_nsec);
 }
 
 static enum err add_key(struct backup_run *b, const char *name)
@@ -77,12 +82,14 @@ static enum err add_rows(struct backup_run *b)
  * folder looks, and deletes blobs that have none. */
 static enum err add_note(void *arg, const char *note, int fd, time_t written)
 {
+    struct backup_run *b = arg;
     char name[ARCHIVE_NAME];
 
     (void)fd, (void)written;
     if (snprintf(name, sizeof name, "blobs/.new/%s", note) >= (int)sizeof name)
         return ERR_UNAVAILABLE;
-    return archive_add(&((struct backup_run *)arg)->archive, name, -1, 0);
+    return b->increment ? increment_add(b->increment, name, -1, 0, 0)
+                        : archive_add(&b->archive, name, -1, 0);
 }
 
 static enum err add_blob(void *arg, const char *blob, int fd, time_t written)
@@ -150,10 +157,40 @@ enum err backup_make(struct store *s, const char *path, const char *const *keys,
         e = add_all(&b, keys);
     if (!e)
         e = finish_file(&b, path);
-    *ret = (struct backup_report){ b.archive.files, b.archive.bytes, b.has_rows };
+    *ret = (struct backup_report){ .files = b.archive.files,
+                                   .bytes = b.archive.bytes,
+                                   .has_rows = b.has_rows };
     archive_close(&b.archive);
     if (e)
         unlink(b.part);
+    if (lock >= 0)
+        close(lock);
+    return e;
+}
+
+enum err backup_make_increment(struct store *s, const char *folder, const char *const *keys,
+                               int64_t keep, struct backup_report *ret)
+{
+    struct backup_run b = { .store = s, .began = time(NULL) };
+    int lock = -1;
+
+    if (snprintf(b.rows, sizeof b.rows, "%s/rows.part", folder) >= (int)sizeof b.rows) {
+        log_error("backup: the name is too long");
+        return ERR_UNAVAILABLE;
+    }
+    enum err e = blobs_hold(s, &lock);
+    if (!e)
+        e = increment_create(folder, &b.increment);
+    if (!e)
+        e = add_all(&b, keys);
+    if (!e)
+        e = increment_finish(b.increment, keep);
+    if (!e) {
+        *ret = (struct backup_report){ .has_rows = b.has_rows,
+                                       .number = increment_number(b.increment) };
+        increment_count(b.increment, &ret->files, &ret->bytes, &ret->written);
+    }
+    increment_close(b.increment);
     if (lock >= 0)
         close(lock);
     return e;

@@ -27,18 +27,21 @@ struct settings {
     struct config config; /* first: config_rows hold for it */
     char **argv;          /* where they were read from, with the command's name first */
     struct seed_options seed;
-    const char *tokens;  /* import: off, on, env */
-    int64_t token_count; /* seed: how many to print */
-    bool json;           /* sessions, orders: as it came */
-    bool yes;            /* orders: nobody has to be asked */
-    int64_t limit;       /* lists: so many … */
-    const char *after;   /* … behind this id */
+    const char *tokens; /* import: off, on, env */
+    const char *backup_folder;          /* backup: of increments … */
+    int64_t backup_keep, backup_number; /* … of which so many stay; restore: which one */
+    int64_t token_count;                /* seed: how many to print */
+    bool json;                          /* sessions, orders: as it came */
+    bool yes;                           /* orders: nobody has to be asked */
+    int64_t limit;                      /* lists: so many … */
+    const char *after;                  /* … behind this id */
     struct invoke_options invoke;
     struct console_options console;
 };
 
 extern const struct option_row import_rows[], seed_rows[], sessions_rows[], invoke_rows[],
-    order_options[], watch_rows[], clock_rows[], fault_rows[], act_rows[];
+    order_options[], watch_rows[], clock_rows[], fault_rows[], act_rows[],
+    backup_rows[], restore_rows[];
 
 /* Each returns the program's status. What follows the command comes in arguments,
  * ended by NULL. */

@@ -8,6 +8,7 @@ import json
 import os
 import re
 import resource
+import shutil
 import signal
 import struct
 import subprocess
@@ -303,10 +304,148 @@ def a_backup_of_any_size_takes_little_memory(executable):
         os.makedirs(os.path.join(data, "blobs", "attachments"))
         with open(os.path.join(data, "blobs", "attachments", "large"), "wb") as f:
             f.truncate(128 * 1024 * 1024)
+        steps = os.path.join(folder, "steps")
         for args in (["backup", saved, "--data", data], ["check", saved],
-                     ["restore", saved, "--data", back]):
+                     ["restore", saved, "--data", back],
+                     ["backup", "--incremental", steps, "--data", data], ["check", steps],
+                     ["restore", steps, "--data", back + "2"]):
             used = most_memory(executable, *args)
             expect(used < small + 16 * 1024 * 1024, f"{args[0]}: {used} bytes after {small}")
+
+
+def object_count(folder):
+    return sum(len(files) for _, _, files in os.walk(os.path.join(folder, "objects")))
+
+
+def increments_write_only_what_is_new(executable):
+    with tempfile.TemporaryDirectory() as folder:
+        data, saved = os.path.join(folder, "data"), os.path.join(folder, "saved")
+        server = start_guildhall(executable, data)
+        try:
+            world = World(server.port)
+            done = run(executable, "backup", "--incremental", saved, "--data", data)
+            expect(done.returncode == 0 and "; it is number 1, of which " in done.stdout,
+                   done.stdout + done.stderr)
+            new = int(re.search(r"of which (\d+) bytes", done.stdout).group(1))
+            later = send_file(server.port, world.token, world.channel, "b.bin", b"later" * 100000)
+            client = Client(server.port, world.token)
+            client.call("DELETE", f"/channels/{world.channel}/messages/{world.message['id']}")
+            done = run(executable, "backup", "--incremental", saved, "--data", data)
+            expect(done.returncode == 0 and "; it is number 2, " in done.stdout, done.stderr)
+            more = int(re.search(r"of which (\d+) bytes", done.stdout).group(1))
+            expect(500000 < more < 500000 + new, f"{more} after {new}")
+            client.close()
+        finally:
+            server.stop()
+        expect(os.stat(saved).st_mode & 0o777 == 0o700, "others may read it")
+        expect(sorted(os.listdir(saved)) == ["catalogue.db", "lock", "objects"],
+               str(os.listdir(saved)))
+        done = run(executable, "check", saved)
+        expect(done.returncode == 0 and "the backup is sound: " in done.stdout and
+               "it is number 2" in done.stdout, done.stdout + done.stderr)
+        first, last = os.path.join(folder, "first"), os.path.join(folder, "last")
+        done = run(executable, "restore", saved, "--number", "1", "--data", first)
+        expect(done.returncode == 0 and "; it is number 1" in done.stdout, done.stderr)
+        expect(run(executable, "restore", saved, "--data", last).returncode == 0, "the last one")
+        done = run(executable, "restore", saved, "--number", "3", "--data", first + "3")
+        expect(done.returncode == 1 and "has no backup of that number" in done.stderr, done.stderr)
+        server = start_guildhall(executable, first)
+        try:
+            world.is_whole(server.port)
+            attachments_are_served(server.port, world)
+        finally:
+            server.stop()
+        server = start_guildhall(executable, last)
+        try:
+            client = Client(server.port, world.token)
+            path = f"/channels/{world.channel}/messages/"
+            expect(client.call("GET", path + world.message["id"])[0] == 404, "it was deleted")
+            expect(client.call("GET", path + later["id"])[0] == 200, "it was sent later")
+            attachments_are_served(server.port, world)
+            client.close()
+        finally:
+            server.stop()
+
+
+def increments_that_are_not_kept_give_their_room_back(executable):
+    with tempfile.TemporaryDirectory() as folder:
+        data, saved = os.path.join(folder, "data"), os.path.join(folder, "saved")
+        run(executable, "user", "add", "zoe", "--data", data)
+        blob = os.path.join(data, "blobs", "attachments", "00", "1")
+        os.makedirs(os.path.dirname(blob))
+        counts = []
+        for turn in range(4):
+            with open(blob, "wb") as f:
+                f.write(os.urandom(1024 * 1024 + turn))
+            done = run(executable, "backup", "--incremental", saved, "--keep", "2", "--data", data)
+            expect(done.returncode == 0, done.stderr)
+            counts.append(object_count(saved))
+        # The last two have a piece of rows each that the other has not: their time is in it.
+        expect(counts[1] > counts[0] and counts[3] == counts[2] <= counts[1] + 1, str(counts))
+        expect(run(executable, "check", saved).returncode == 0, "check")
+        for number, status in (("1", 1), ("2", 1), ("3", 0), ("4", 0)):
+            done = run(executable, "restore", saved, "--number", number, "--data",
+                       os.path.join(folder, number))
+            expect(done.returncode == status, f"{number}: {done.stderr}")
+        with open(blob, "rb") as f:
+            now = f.read()
+        with open(os.path.join(folder, "4", "blobs", "attachments", "00", "1"), "rb") as f:
+            expect(f.read() == now, "the last one")
+
+
+def damaged_increments_are_found(executable):
+    with tempfile.TemporaryDirectory() as folder:
+        data, saved = os.path.join(folder, "data"), os.path.join(folder, "saved")
+        run(executable, "user", "add", "zoe", "--data", data)
+        run(executable, "backup", "--incremental", saved, "--data", data)
+        objects = [os.path.join(top, name) for top, _, files in
+                   os.walk(os.path.join(saved, "objects")) for name in files]
+        for path in objects[:3]:
+            with open(path, "rb") as f:
+                whole = f.read()
+            for bent in (whole[:-1], whole + b"x", bytes([whole[0] ^ 1]) + whole[1:]):
+                with open(path, "wb") as f:
+                    f.write(bent)
+                done = run(executable, "check", saved)
+                expect(done.returncode == 1 and "the backup is damaged" in done.stdout, done.stdout)
+            os.unlink(path)
+            done = run(executable, "check", saved)
+            expect(done.returncode == 1 and "is not whole" in done.stderr, done.stderr)
+            done = run(executable, "restore", saved, "--data", os.path.join(folder, "back"))
+            expect(done.returncode == 1 and "is not restored" in done.stderr, done.stderr)
+            shutil.rmtree(os.path.join(folder, "back"))
+            with open(path, "wb") as f:
+                f.write(whole)
+        expect(run(executable, "check", saved).returncode == 0, "it is whole again")
+        for words in (["backup", "x", "--incremental", saved], ["backup"]):
+            expect(run(executable, *words, "--data", data).returncode == 2, str(words))
+        done = run(executable, "check", folder)
+        expect(done.returncode == 1, "a folder that is none")
+
+
+def increments_that_are_killed_leave_the_others(executable):
+    with tempfile.TemporaryDirectory() as folder:
+        data, saved = os.path.join(folder, "data"), os.path.join(folder, "saved")
+        run(executable, "user", "add", "zoe", "--data", data)
+        run(executable, "backup", "--incremental", saved, "--data", data)
+        blobs = os.path.join(data, "blobs", "attachments", "00")
+        os.makedirs(blobs)
+        for n in range(40):
+            with open(os.path.join(blobs, str(n)), "wb") as f:
+                f.write(os.urandom(1024 * 1024))
+        words = [executable, "backup", "--incremental", saved, "--data", data]
+        for pieces in (3, 9):
+            before = object_count(saved)
+            child = subprocess.Popen(words, stdout=subprocess.DEVNULL)
+            while object_count(saved) < before + pieces and child.poll() is None:
+                time.sleep(0.002)
+            child.kill()
+            child.wait()
+            done = run(executable, "check", saved)
+            expect(done.returncode == 0 and "number 1" in done.stdout, done.stdout + done.stderr)
+        done = run(*words)
+        expect(done.returncode == 0 and "number 2" in done.stdout, done.stderr)
+        expect(run(executable, "check", saved).returncode == 0, "check")
 
 
 if __name__ == "__main__":
@@ -319,4 +458,8 @@ if __name__ == "__main__":
         files_stay_while_a_backup_is_made,
         a_server_without_its_key_does_not_start,
         a_backup_of_any_size_takes_little_memory,
+        increments_write_only_what_is_new,
+        increments_that_are_not_kept_give_their_room_back,
+        damaged_increments_are_found,
+        increments_that_are_killed_leave_the_others,
     ])
