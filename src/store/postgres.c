@@ -48,7 +48,7 @@ static enum err run_on_first(struct store *s, struct work *w)
 
 /* Nodes that start together take turns, until they can be seen; the number is ours alone.
  * Migrations take as long as they take. */
-static enum err postgres_begin(struct postgres *p, bool serves)
+static enum err postgres_begin(struct postgres *p, const struct store_options *o)
 {
     struct postgres_conn *c = &p->workers[0].conn;
     enum err e = postgres_conn_do(c, "select pg_advisory_lock(7166182019423)");
@@ -56,8 +56,11 @@ static enum err postgres_begin(struct postgres *p, bool serves)
     if (e)
         return e;
     e = migrations_apply(&p->store, run_on_first);
-    p->serves = serves;
-    if (!e && serves && !postgres_conn_serve(c, p->identity))
+    p->serves = o->serves;
+    p->shared = o->serves && o->shared;
+    if (!e && p->shared)
+        e = postgres_files_share(p, c);
+    if (!e && o->serves && !postgres_conn_serve(c, p->identity))
         e = ERR_UNAVAILABLE;
     if (c->pg)
         postgres_conn_do(c, "select pg_advisory_unlock(7166182019423)");
@@ -88,6 +91,7 @@ static void postgres_close(struct store *s)
             pthread_join(p->workers[i].thread, NULL);
         postgres_conn_close(&p->workers[i].conn);
     }
+    postgres_files_leave(p);
     queue_clear(&p->queue);
     queue_clear(&p->aside);
     commit_line_clear(&p->line);
@@ -154,7 +158,7 @@ static enum err postgres_open(const struct store_options *o, struct store **ret)
     if (!e && !postgres_worker_connect(&p->workers[0], true))
         e = ERR_UNAVAILABLE;
     if (!e)
-        e = postgres_begin(p, o->serves);
+        e = postgres_begin(p, o);
     if (e) {
         postgres_close(&p->store);
         return e;

@@ -62,6 +62,15 @@ uint32_t postgres_identity(bool alone);
  * a little for one that is ending. */
 bool postgres_alone(struct postgres_conn *c, uint32_t identity);
 
+struct postgres;
+
+/* --- where their files are, postgres_files.c ------------------------------------------- */
+
+/* Before the others can see this server: puts its mark into the folder of blobs, and refuses when
+ * one of theirs is not there. Nobody else begins meanwhile. */
+enum err postgres_files_share(struct postgres *p, struct postgres_conn *c);
+void postgres_files_leave(const struct postgres *p);
+
 /* --- the order of commits, postgres_line.c -------------------------------------------- */
 
 struct commit_line {
@@ -81,8 +90,6 @@ void commit_line_finish(struct commit_line *l, struct store *s, struct work *w);
 
 /* --- one work, postgres_worker.c ------------------------------------------------------ */
 
-struct postgres;
-
 struct postgres_worker {
     struct postgres *pool;
     struct queue *queue; /* whose works it does */
@@ -98,6 +105,7 @@ struct postgres {
     struct store store;
     char *where; /* never logged: it may hold a password */
     bool serves; /* see postgres_conn_serve */
+    bool shared; /* beside others, and its mark is in the folder of blobs */
     uint32_t identity;
     struct queue queue;
     struct queue aside; /* reads that may take long */

@@ -6,6 +6,7 @@ for longer than their lease.
 """
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,7 +16,7 @@ import time
 from broker import Broker
 from ring import Failed, PATIENCE, Ring, Session, expect, place_of
 from cases import run_cases
-from process import register
+from process import register, start_guildhall
 
 LONG = "--long" in sys.argv
 if LONG:
@@ -195,6 +196,39 @@ def a_server_that_wants_to_be_alone_and_one_with_a_taken_number_are_refused(exec
         expect(ring.client(1, ring.tokens[0]).call("GET", "/users/@me")[0] == 200, "the first")
 
 
+def a_server_with_files_of_its_own_is_refused(executable):
+    with Ring(executable, nodes=1) as ring:
+        elsewhere = os.path.join(ring.folder, "elsewhere")
+        os.makedirs(os.path.join(elsewhere, "blobs"))
+        shutil.copy(os.path.join(ring.folder, "data", "pepper.key"), elsewhere)
+        command = [executable, "serve", "--listen", "127.0.0.1:0", "--data", elsewhere,
+                   *ring.command(2)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+        expect(done.returncode == 1 and "node 1 keeps its files elsewhere" in done.stderr,
+               f"{done.returncode} {done.stderr}")
+        marks = os.path.join(ring.folder, "data", "blobs", ".nodes")
+        expect(len(os.listdir(marks)) == 1, str(os.listdir(marks)))
+        # The folder of files alone may be shared, too.
+        os.rmdir(os.path.join(elsewhere, "blobs", ".nodes"))
+        os.rmdir(os.path.join(elsewhere, "blobs", ".new"))
+        os.rmdir(os.path.join(elsewhere, "blobs"))
+        os.symlink(os.path.join(ring.folder, "data", "blobs"), os.path.join(elsewhere, "blobs"))
+        second = start_guildhall(executable, elsewhere, *ring.command(2))
+        try:
+            expect(len(os.listdir(marks)) == 2, str(os.listdir(marks)))
+        finally:
+            second.stop()
+        expect(len(os.listdir(marks)) == 1, str(os.listdir(marks)))
+        # What a killed server leaves goes with the next start.
+        ring.servers[1].kill()
+        deadline = time.monotonic() + PATIENCE
+        while ring.sql("select count(*) from server_connections") != "0":
+            expect(time.monotonic() < deadline, "the database does not notice the end of a server")
+            time.sleep(0.02)
+        ring.start(1)
+        expect(len(os.listdir(marks)) == 1, str(os.listdir(marks)))
+
+
 def nothing_is_lost_when_a_node_is_killed(executable):
     with Ring(executable, nodes=3) as ring:
         ada, bob = ring.tokens
@@ -346,6 +380,7 @@ if __name__ == "__main__":
         a_log_out_on_one_node_is_one_everywhere,
         rights_that_are_taken_on_one_node_are_gone_on_the_other,
         a_server_that_wants_to_be_alone_and_one_with_a_taken_number_are_refused,
+        a_server_with_files_of_its_own_is_refused,
         nothing_is_lost_when_a_node_is_killed,
         connections_that_are_ended_at_random_lose_nothing,
         a_node_that_stood_still_tells_what_it_missed_and_trusts_nothing,
