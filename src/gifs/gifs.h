@@ -50,6 +50,9 @@ struct gifs_report {
  * popularity. */
 enum err gifs_import(struct store *store, const struct gifs_import *in, struct gifs_report *ret);
 
+/* Puts the words of all GIFs into the engine's index: of a catalogue that came from another one. */
+enum err gifs_reindex(struct store *store);
+
 /* A small catalogue of moving patterns, drawn on the spot. */
 enum err gifs_import_demo(struct store *store, struct gifs_report *ret);
 

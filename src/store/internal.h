@@ -110,9 +110,9 @@ bool queue_closed(struct queue *q);
 /* Runs a work at once, in a transaction of its own, on the calling thread. */
 typedef enum err run_at_once(struct store *s, struct work *w);
 
-/* Brings the schema up to date. The caller sees to it that nobody else does so
- * at the same time. */
-enum err migrations_apply(struct store *s, run_at_once *run);
+/* Brings the schema up to date; as_is: only looks whether it is. The caller sees to it that
+ * nobody else does so at the same time. */
+enum err migrations_apply(struct store *s, bool as_is, run_at_once *run);
 
 /* --- folder.c ------------------------------------------------------------------------- */
 

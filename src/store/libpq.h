@@ -27,6 +27,8 @@
     X(nfields)             \
     X(ntuples)             \
     X(pipelineSync)        \
+    X(putCopyData)         \
+    X(putCopyEnd)          \
     X(resultErrorField)    \
     X(resultErrorMessage)  \
     X(resultStatus)        \
@@ -35,6 +37,7 @@
     X(sendQueryParams)     \
     X(sendQueryPrepared)   \
     X(setNoticeProcessor)  \
+    X(setSingleRowMode)    \
     X(socket)              \
     X(status)              \
     X(unescapeBytea)

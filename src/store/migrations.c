@@ -17,6 +17,7 @@ struct migration_step {
     struct work work;
     const struct migration *migration; /* to apply */
     int64_t applied;                   /* the last number that was found */
+    bool as_is;
 };
 
 static struct str digest_of(struct arena *a, const struct migration *m)
@@ -65,11 +66,13 @@ static enum err look_at_applied(struct work *w, struct tx *tx)
 {
     struct migration_step *step = container_of(w, struct migration_step, work);
     struct rows r;
-    enum err e = tx->store->engine->script(tx, "create table if not exists migrations ("
-                                               "number bigint primary key, name text not null, "
-                                               "applied_at bigint not null, digest text not null)");
+    enum err e = OK;
 
     step->applied = 0;
+    if (!step->as_is)
+        e = tx->store->engine->script(tx, "create table if not exists migrations ("
+                                          "number bigint primary key, name text not null, "
+                                          "applied_at bigint not null, digest text not null)");
     if (!e)
         e = tx_query(tx, "select number, name, digest from migrations order by number", NO_BIND,
                      &r);
@@ -156,10 +159,19 @@ static enum err migration_apply(struct work *w, struct tx *tx)
                    NULL);
 }
 
-enum err migrations_apply(struct store *s, run_at_once *run)
+static enum err migration_missing(const struct migration *m)
+{
+    log_error("store: the database is older than this program: it lacks step %s; start the server "
+              "on it once, or use the program that made it",
+              m->name);
+    return ERR_UNAVAILABLE;
+}
+
+enum err migrations_apply(struct store *s, bool as_is, run_at_once *run)
 {
     struct migration_step step = {
         .work = { .mode = STORE_WRITE, .run = look_at_applied, .arena = arena_new() },
+        .as_is = as_is,
     };
     enum err e = run(s, &step.work);
 
@@ -170,7 +182,9 @@ enum err migrations_apply(struct store *s, run_at_once *run)
         if (m->number <= step.applied)
             continue;
         step.migration = m;
-        e = run(s, &step.work);
+        e = as_is ? migration_missing(m) : run(s, &step.work);
+        if (as_is)
+            break;
         if (e)
             log_error("store: could not apply step %s", m->name);
         else

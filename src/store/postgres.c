@@ -55,7 +55,7 @@ static enum err postgres_begin(struct postgres *p, const struct store_options *o
 
     if (e)
         return e;
-    e = migrations_apply(&p->store, run_on_first);
+    e = migrations_apply(&p->store, o->as_is, run_on_first);
     p->serves = o->serves;
     p->shared = o->serves && o->shared;
     if (!e && p->shared)

@@ -190,10 +190,18 @@ static enum err give_up_syncs(struct sqlite_conn *writer)
     return sqlite_conn_do(writer, "pragma synchronous = off") == SQLITE_OK ? OK : ERR_UNAVAILABLE;
 }
 
+static enum err sqlite_is_there(const struct sqlite *q)
+{
+    if (access(q->path, R_OK) == 0)
+        return OK;
+    log_error("store: there is no database in '%s'", q->store.folder);
+    return ERR_UNAVAILABLE;
+}
+
 /* The one that writes: nobody else may, and the tables are brought up to date. */
 static enum err open_to_write(struct sqlite *q, const struct store_options *o)
 {
-    enum err e = folder_make(o->folder);
+    enum err e = o->as_is ? sqlite_is_there(q) : folder_make(o->folder);
 
     if (!e)
         e = folder_lock(o->folder, &q->store.lock);
@@ -207,20 +215,12 @@ static enum err open_to_write(struct sqlite *q, const struct store_options *o)
     if (!e && o->no_sync)
         e = give_up_syncs(q->writer);
     if (!e)
-        e = migrations_apply(&q->store, sqlite_run_alone);
+        e = migrations_apply(&q->store, o->as_is, sqlite_run_alone);
     if (!e) {
         sqlite_writer_start(q);
         sqlite_asides_start(q);
     }
     return e;
-}
-
-static enum err open_beside(const struct sqlite *q)
-{
-    if (access(q->path, R_OK) == 0)
-        return OK;
-    log_error("store: there is no database in '%s'", q->store.folder);
-    return ERR_UNAVAILABLE;
 }
 
 static enum err sqlite_open(const struct store_options *o, struct store **ret)
@@ -240,7 +240,7 @@ static enum err sqlite_open(const struct store_options *o, struct store **ret)
     queue_init(&q->queue);
     queue_init(&q->aside);
 
-    enum err e = o->beside ? open_beside(q) : open_to_write(q, o);
+    enum err e = o->beside ? sqlite_is_there(q) : open_to_write(q, o);
     if (e) {
         sqlite_close(&q->store);
         return e;

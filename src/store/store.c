@@ -9,11 +9,34 @@
 #include "base/mem.h"
 #include "store/internal.h"
 
+static enum err refuse_half_moved(struct tx *tx, void *arg)
+{
+    struct rows row;
+    bool found = false;
+    enum err e = tx_one(tx, "select 1 from move_source", NO_BIND, &row, &found);
+
+    (void)arg;
+    if (!found)
+        return e;
+    log_error("store: a world is being moved here and not all of it has come; run 'guildhall move' "
+              "again until it is at its end");
+    return ERR_UNAVAILABLE;
+}
+
 enum err store_open(const struct store_options *options, struct store **ret)
 {
     const struct engine *engine = options->postgres ? &postgres_engine : &sqlite_engine;
+    struct store *s = NULL;
+    enum err e = engine->open(options, &s);
 
-    return engine->open(options, ret);
+    /* Who only reads may find tables of an older program. */
+    if (!e && !options->moves && !options->beside)
+        e = store_run(s, STORE_READ, NULL, refuse_half_moved, NULL);
+    if (e)
+        store_close(s);
+    else
+        *ret = s;
+    return e;
 }
 
 void store_close(struct store *s)

@@ -52,6 +52,8 @@ struct store_options {
     bool serves;          /* callers wait: nothing may take longer than they do */
     bool shared;          /* PostgreSQL: beside other servers, who are told by the log */
     bool beside;          /* a tool that only reads, beside a server that may run */
+    bool as_is;           /* refused when it is not there, or not up to date */
+    bool moves;           /* a tool that moves a world into it (move.h); others are refused then */
     bool no_sync;         /* SQLite: commits do not wait for the disk */
     unsigned workers;     /* PostgreSQL connections; 0: 4 */
     unsigned readers;     /* loops that will read: loop_index is below it */

@@ -102,6 +102,8 @@ const struct program_command program_commands[] = {
       tool_snapshot, NULL },
     { "restore", "NAME|FILE|DIR", "Bring a snapshot back, or a backup into an empty data folder",
       tool_restore, restore_rows },
+    { "move", "", "Take the world to PostgreSQL, or from there into a folder", tool_move,
+      move_rows },
     { "openapi", "", "Print the OpenAPI document", run_openapi, NULL },
     { "reference", "", "Print docs/reference.md", run_reference, NULL },
     { "sample-config", "", "Print a configuration file with every option", sample_config, NULL },

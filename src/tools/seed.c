@@ -4,10 +4,9 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/clock.h"
 #include "guildhall.h"
+#include "tools/meter.h"
 
 #define AT(member) .offset = offsetof(struct settings, member)
 #define MANY       INT64_C(100000000)
@@ -36,33 +35,9 @@ const struct option_row seed_rows[] = {
     { 0 },
 };
 
-/* --- how far it is -------------------------------------------------------------------- */
-
-enum { BAR = 40 };
-
-struct meter {
-    bool terminal;
-    int told; /* tenths, for those who read lines */
-    int64_t since;
-};
-
 static void seed_tell(void *arg, int64_t done, int64_t total)
 {
-    struct meter *m = arg;
-    double seconds = (double)(clock_mono() - m->since) / 1e9;
-    int percent = total ? (int)(done * 100 / total) : 100;
-    char bar[BAR + 1] = { 0 };
-
-    if (m->terminal) {
-        memset(bar, '.', BAR);
-        memset(bar, '#', (size_t)(percent * BAR / 100));
-        fprintf(stderr, "\r[%s] %3d %%  %lld rows  %.0f s ", bar, percent, (long long)done,
-                seconds);
-    } else if (percent / 10 > m->told) {
-        m->told = percent / 10;
-        fprintf(stderr, "seed: %d %% of %lld rows after %.1f s\n", percent, (long long)total,
-                seconds);
-    }
+    meter_tell(arg, "rows", done, total);
 }
 
 /* --- the world ------------------------------------------------------------------------ */
@@ -96,16 +71,16 @@ static enum err print_tokens(const struct settings *s, struct store *store)
 int tool_seed(const struct settings *s, char **arguments)
 {
     const char *problem = *arguments ? "seed takes options only" : seed_problem(&s->seed);
-    struct meter m = { .terminal = isatty(STDERR_FILENO), .since = clock_mono() };
+    struct meter m;
     struct store *store;
 
     if (problem)
         return usage(problem);
     if (guildhall_open_store(&s->config, false, &store))
         return 1;
+    meter_begin(&m, "seed");
     enum err e = world_seed(store, &s->seed, seed_tell, &m);
-    if (m.terminal)
-        fputc('\n', stderr);
+    meter_end(&m);
     if (e == ERR_STORE_CONFLICT)
         fprintf(stderr, "guildhall: some of this world is there already; another --random gives "
                         "another world\n");

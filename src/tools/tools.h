@@ -28,6 +28,7 @@ struct settings {
     char **argv;          /* where they were read from, with the command's name first */
     struct seed_options seed;
     const char *tokens; /* import: off, on, env */
+    const char *move_to, *move_to_data;
     const char *backup_folder;          /* backup: of increments … */
     int64_t backup_keep, backup_number; /* … of which so many stay; restore: which one */
     int64_t token_count;                /* seed: how many to print */
@@ -40,7 +41,7 @@ struct settings {
 };
 
 extern const struct option_row import_rows[], seed_rows[], sessions_rows[], invoke_rows[],
-    order_options[], watch_rows[], clock_rows[], fault_rows[], act_rows[],
+    order_options[], watch_rows[], clock_rows[], fault_rows[], act_rows[], move_rows[],
     backup_rows[], restore_rows[];
 
 /* Each returns the program's status. What follows the command comes in arguments,
@@ -68,6 +69,7 @@ int tool_log(const struct settings *s, char **arguments);
 int tool_check(const struct settings *s, char **arguments);
 int tool_backup(const struct settings *s, char **arguments);
 int tool_restore(const struct settings *s, char **arguments);
+int tool_move(const struct settings *s, char **arguments);
 int tool_snapshot(const struct settings *s, char **arguments);
 /* Has the server that runs bring one back, and waits until it has. */
 int snapshot_restore(const struct settings *s, const char *name);

@@ -1,0 +1,64 @@
+/* reindex.c - the index of words made anew from the catalogue, for an engine that has just got it.
+ */
+#include "gifs/internal.h"
+
+enum { PAGE = 200 };
+
+struct gif_reindex {
+    const char *engine;
+    int64_t behind; /* up to here it is done */
+    size_t count;   /* of the last page */
+};
+
+static const char PAGE_OF_GIFS[] =
+    "select n, title, description from gifs where n > $1 order by n limit $2";
+static const char TAGS_OF_GIF[] = "select tag from gif_tags where gif = $1 order by tag";
+
+static enum err read_tags(struct tx *tx, int64_t n, struct str *ret)
+{
+    struct buf out;
+    struct rows r;
+    enum err e = tx_query(tx, TAGS_OF_GIF, BIND(v_int(n)), &r);
+
+    if (e)
+        return e;
+    buf_init(&out, 64 * 1024);
+    while (rows_next(&r))
+        buf_printf(&out, "%.*s ", STR_FMT(row_text(&r, 0)));
+    *ret = buf_take(&out, tx_arena(tx));
+    return rows_end(&r);
+}
+
+static enum err reindex_page(struct tx *tx, void *arg)
+{
+    struct gif_reindex *w = arg;
+    int64_t last = w->behind;
+    struct rows r;
+    struct str tags;
+    enum err e = tx_query(tx, PAGE_OF_GIFS, BIND(v_int(w->behind), v_int(PAGE)), &r);
+
+    if (e)
+        return e;
+    w->count = 0;
+    while (!e && rows_next(&r)) {
+        last = row_int(&r, 0);
+        e = read_tags(tx, last, &tags);
+        if (!e)
+            e = index_put(tx, w->engine, last, row_text(&r, 1), tags, row_text(&r, 2));
+        w->count++;
+    }
+    enum err ended = rows_end(&r);
+    if (!e && !ended)
+        w->behind = last;
+    return e ? e : ended;
+}
+
+enum err gifs_reindex(struct store *store)
+{
+    struct gif_reindex w = { .engine = store_engine(store), .count = PAGE };
+    enum err e = OK;
+
+    while (!e && w.count == PAGE)
+        e = store_run(store, STORE_WRITE, NULL, reindex_page, &w);
+    return e;
+}

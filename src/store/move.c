@@ -1,0 +1,467 @@
+/* move.c - the course of a move: look, begin, table by table, files, the end. */
+#include "store/move.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "store/move_internal.h"
+
+enum {
+    BATCH_ROWS = 10000,
+    BATCH_BYTES = 4 * 1024 * 1024,
+    LONGEST_SQL = 16 * 1024 * 1024,
+    TELL_EVERY = 1000, /* rows */
+};
+
+struct move_run {
+    const struct move_options *o;
+    struct move_side from, to;
+    char key[128];    /* digest of the key that the world's tokens were made with */
+    char source[160]; /* what the target knows the source by */
+    struct move_plan plan;
+    struct move_state *states; /* one for each table of the plan */
+    struct value *row;
+    struct buf scratch, sql;
+    int64_t done, total; /* rows; each is written and compared */
+    struct move_report *report;
+};
+
+/* --- places --------------------------------------------------------------------------- */
+
+static const struct move_engine *engine_of(const struct move_place *place)
+{
+    return place->postgres ? &move_postgres : &move_sqlite;
+}
+
+static bool is_same_folder(const char *a, const char *b)
+{
+    char *x = realpath(a, NULL), *y = realpath(b, NULL);
+    bool same = x && y && strcmp(x, y) == 0;
+
+    free(x);
+    free(y);
+    return same;
+}
+
+/* A target that has a world is not brought up to date before it is known whose it is. */
+static enum err open_side(struct move_side *s, const struct move_place *place, bool target)
+{
+    bool has_world = true;
+    enum err e = OK;
+
+    *s = (struct move_side){ .engine = engine_of(place), .place = *place };
+    if (target)
+        e = s->engine->look(place, &has_world);
+    if (!e)
+        e = store_open(&(struct store_options){ .folder = place->folder,
+                                                .postgres = place->postgres,
+                                                .as_is = has_world,
+                                                .moves = target },
+                       &s->store);
+    if (!e)
+        e = store_take(s->store);
+    return e ? e : s->engine->open(s, target);
+}
+
+static void close_side(struct move_side *s)
+{
+    if (s->engine)
+        s->engine->close(s);
+    store_close(s->store);
+}
+
+/* --- what the target knows ------------------------------------------------------------ */
+
+static const char FIND_SOURCE[] = "select source, void from move_source";
+static const char FIND_WORLD[] = "select 1 from users limit 1";
+static const char FIND_KEY[] = "select digest from server_keys where name = 'pepper.key'";
+
+struct found_move {
+    bool is_begun, is_void, has_world;
+    char source[160], key[128];
+};
+
+static enum err read_found(struct tx *tx, void *arg)
+{
+    struct found_move *f = arg;
+    struct rows row;
+    enum err e = tx_one(tx, FIND_SOURCE, NO_BIND, &row, &f->is_begun);
+
+    if (!e && f->is_begun) {
+        snprintf(f->source, sizeof f->source, "%.*s", STR_FMT(row_text(&row, 0)));
+        f->is_void = row_bool(&row, 1);
+    }
+    bool has_key = false;
+    if (!e)
+        e = tx_one(tx, FIND_KEY, NO_BIND, &row, &has_key);
+    if (!e && has_key)
+        snprintf(f->key, sizeof f->key, "%.*s", STR_FMT(row_text(&row, 0)));
+    return e ? e : tx_one(tx, FIND_WORLD, NO_BIND, &row, &f->has_world);
+}
+
+static const char FIND_STATES[] =
+    "select name, row_count, digest, last_key, checked from move_tables";
+
+static struct move_state *state_of(struct move_run *m, struct str name)
+{
+    for (size_t i = 0; i < m->plan.count; i++)
+        if (str_is(name, m->plan.tables[i].name))
+            return &m->states[i];
+    return NULL;
+}
+
+static enum err read_states(struct tx *tx, void *arg)
+{
+    struct move_run *m = arg;
+    struct rows r;
+    enum err e = tx_query(tx, FIND_STATES, NO_BIND, &r);
+
+    if (e)
+        return e;
+    while (rows_next(&r)) {
+        struct move_state *st = state_of(m, row_text(&r, 0));
+        struct str sum = row_bytes(&r, 2);
+
+        if (!st || sum.n != sizeof st->sum)
+            continue; /* a table that is not moved any more */
+        st->rows = row_int(&r, 1);
+        memcpy(st->sum, sum.p, sum.n);
+        buf_reset(&st->last_key);
+        buf_add_str(&st->last_key, row_bytes(&r, 3));
+        st->checked = row_bool(&r, 4);
+        st->was_there = true;
+    }
+    return rows_end(&r);
+}
+
+/* --- scripts -------------------------------------------------------------------------- */
+
+static void add_hex(struct move_run *m, struct str bytes)
+{
+    buf_add_str(&m->sql, str_of(m->to.engine->hex_before));
+    for (size_t i = 0; i < bytes.n; i++)
+        buf_printf(&m->sql, "%02x", (unsigned char)bytes.p[i]);
+    buf_add_lit(&m->sql, "'");
+}
+
+static enum err run_script(struct move_run *m)
+{
+    buf_add_char(&m->sql, '\0');
+    enum err e = buf_full(&m->sql) ? ERR_INTERNAL : m->to.engine->script(&m->to, m->sql.p);
+    buf_reset(&m->sql);
+    return e;
+}
+
+/* Words of ours with one %s, for each table of the plan. */
+static void add_for_tables(struct move_run *m, const char *words)
+{
+    const char *hole = words ? strstr(words, "%s") : NULL;
+
+    for (size_t i = 0; hole && i < m->plan.count; i++) {
+        buf_add(&m->sql, words, (size_t)(hole - words));
+        buf_add_str(&m->sql, str_of(m->plan.tables[i].name));
+        buf_add_str(&m->sql, str_of(hole + 2));
+    }
+}
+
+/* Not in the plan, but made for rows that go. */
+static const char *const emptied_too[] = { "message_index", "gif_index", "parked_sessions",
+                                           "parking", "session_homes" };
+
+static void add_empty(struct move_run *m)
+{
+    bool truncates = m->to.engine->truncates;
+    const char *before = truncates ? "truncate \"" : "delete from \"";
+    size_t count = m->plan.count + COUNT_OF(emptied_too);
+
+    for (size_t i = 0; i < count; i++) {
+        const char *name =
+            i < m->plan.count ? m->plan.tables[i].name : emptied_too[i - m->plan.count];
+
+        buf_printf(&m->sql, "%s%s\"%s", truncates && i ? ", \"" : before, name,
+                   truncates ? "" : ";");
+    }
+    buf_add_str(&m->sql, truncates ? STR(" cascade;") : STR(""));
+}
+
+static enum err begin_anew(struct move_run *m)
+{
+    buf_add_lit(&m->sql, "begin;");
+    add_for_tables(m, m->to.engine->quiet);
+    add_empty(m);
+    buf_printf(&m->sql,
+               "delete from move_tables; delete from move_source;"
+               "insert into move_source (id, source) values (1, '%s'); commit",
+               m->source);
+    return run_script(m);
+}
+
+/* --- beginning ------------------------------------------------------------------------ */
+
+/* A world is known by the key that its tokens were made with. */
+static enum err name_source(struct move_run *m)
+{
+    enum err e = m->from.engine->ask(&m->from, FIND_KEY, m->key, sizeof m->key);
+
+    if (!e && strspn(m->key, "0123456789abcdef") != strlen(m->key))
+        e = ERR_INTERNAL;
+    snprintf(m->source, sizeof m->source, "%s %s", store_engine(m->from.store), m->key);
+    return e;
+}
+
+static enum err begin_move(struct move_run *m)
+{
+    struct found_move f = { 0 };
+    enum err e = name_source(m);
+
+    if (!e)
+        e = store_run(m->to.store, STORE_READ, NULL, read_found, &f);
+    if (e)
+        return e;
+    if (!f.is_begun && f.has_world && m->key[0] && strcmp(f.key, m->key) == 0) {
+        m->report->was_done = true;
+        return OK;
+    }
+    if ((f.is_begun && strcmp(f.source, m->source) != 0) || (!f.is_begun && f.has_world)) {
+        log_error("move: the target holds another world; choose an empty database or folder");
+        return ERR_BAD_REQUEST;
+    }
+    if (!f.is_begun || f.is_void)
+        return begin_anew(m);
+    m->report->resumed = true;
+    return store_run(m->to.store, STORE_READ, NULL, read_states, m);
+}
+
+static enum err count_rows(struct move_run *m)
+{
+    char sql[256], answer[32];
+    enum err e = OK;
+
+    for (size_t i = 0; !e && i < m->plan.count; i++) {
+        snprintf(sql, sizeof sql, "select count(*) from \"%s\"", m->plan.tables[i].name);
+        e = m->from.engine->ask(&m->from, sql, answer, sizeof answer);
+        m->total += 2 * strtoll(answer, NULL, 10);
+    }
+    return e;
+}
+
+static void tell_rows(struct move_run *m, int64_t more)
+{
+    m->done += more;
+    if (m->o->tell)
+        m->o->tell(m->o->arg, "rows", m->done < m->total ? m->done : m->total, m->total);
+}
+
+/* --- copying -------------------------------------------------------------------------- */
+
+static enum err keep_state(struct move_run *m, const struct move_table *t,
+                           const struct move_state *st)
+{
+    buf_printf(&m->sql,
+               "insert into move_tables (name, row_count, digest, last_key, checked) values "
+               "('%s', %" PRId64 ", ",
+               t->name, st->rows);
+    add_hex(m, str_slice((const char *)st->sum, sizeof st->sum));
+    buf_add_lit(&m->sql, ", ");
+    add_hex(m, buf_str(&st->last_key));
+    buf_printf(&m->sql,
+               ", %d) on conflict (name) do update set row_count = excluded.row_count, "
+               "digest = excluded.digest, last_key = excluded.last_key, "
+               "checked = excluded.checked",
+               st->checked);
+    return run_script(m);
+}
+
+static enum err batch_begin(struct move_run *m, const struct move_table *t)
+{
+    enum err e = m->to.engine->script(&m->to, "begin");
+
+    return e ? e : m->to.engine->put_begin(&m->to, t);
+}
+
+static enum err batch_end(struct move_run *m, const struct move_table *t,
+                          const struct move_state *st)
+{
+    enum err e = m->to.engine->put_end(&m->to);
+
+    if (!e)
+        e = keep_state(m, t, st);
+    return e ? e : m->to.engine->script(&m->to, "commit");
+}
+
+static enum err copy_table(struct move_run *m, const struct move_table *t, struct move_state *st)
+{
+    int64_t rows = 0;
+    size_t bytes = 0;
+    bool more = true;
+    enum err e = m->from.engine->read(&m->from, t, buf_str(&st->last_key));
+
+    while (!e && !(e = m->from.engine->next(&m->from, t, m->row, &more)) && more) {
+        if (!rows)
+            e = batch_begin(m, t);
+        if (!e)
+            e = m->to.engine->put(&m->to, t, m->row);
+        move_state_add(st, t, m->row, &m->scratch);
+        rows++;
+        bytes += m->scratch.n;
+        if (e || (rows < BATCH_ROWS && bytes < BATCH_BYTES))
+            continue;
+        e = batch_end(m, t, st);
+        tell_rows(m, rows);
+        rows = 0;
+        bytes = 0;
+    }
+    if (!e && rows)
+        e = batch_end(m, t, st);
+    if (!e)
+        tell_rows(m, rows);
+    return e;
+}
+
+/* --- comparing ------------------------------------------------------------------------ */
+
+static enum err walk_table(struct move_run *m, struct move_side *s, const struct move_table *t,
+                           bool tells, struct move_state *ret)
+{
+    bool more = true;
+    enum err e = s->engine->read(s, t, STR(""));
+
+    move_state_init(ret);
+    while (!e && !(e = s->engine->next(s, t, m->row, &more)) && more) {
+        move_state_add(ret, t, m->row, &m->scratch);
+        if (tells && ret->rows % TELL_EVERY == 0)
+            tell_rows(m, TELL_EVERY);
+    }
+    if (tells)
+        tell_rows(m, ret->rows % TELL_EVERY);
+    move_state_clear(ret);
+    return e;
+}
+
+/* The next run begins anew: rows of two times are no world. */
+static enum err void_move(struct move_run *m, const struct move_table *t, const char *which)
+{
+    log_error(
+        "move: '%s' has changed in the %s since the move began; run the command again, and it "
+        "begins anew",
+        t->name, which);
+    buf_add_lit(&m->sql, "update move_source set void = 1");
+    enum err e = run_script(m);
+    return e ? e : ERR_UNAVAILABLE;
+}
+
+static enum err compare_table(struct move_run *m, const struct move_table *t, struct move_state *st)
+{
+    struct move_state got;
+    enum err e;
+
+    /* Between two runs a server may have been there. */
+    if (st->was_there) {
+        e = walk_table(m, &m->from, t, false, &got);
+        if (e || !move_state_same(&got, st))
+            return e ? e : void_move(m, t, "source");
+    }
+    if (st->checked) {
+        tell_rows(m, 2 * st->rows);
+        return OK;
+    }
+    e = walk_table(m, &m->to, t, true, &got);
+    if (e || !move_state_same(&got, st))
+        return e ? e : void_move(m, t, "target");
+    st->checked = true;
+    return keep_state(m, t, st);
+}
+
+static enum err move_tables(struct move_run *m)
+{
+    enum err e = count_rows(m);
+
+    for (size_t i = 0; !e && i < m->plan.count; i++) {
+        const struct move_table *t = &m->plan.tables[i];
+        struct move_state *st = &m->states[i];
+
+        if (!st->checked)
+            e = copy_table(m, t, st);
+        if (!e)
+            e = compare_table(m, t, st);
+        m->report->tables++;
+        m->report->rows += st->rows;
+    }
+    return e;
+}
+
+/* --- the end -------------------------------------------------------------------------- */
+
+/* Both engines have an index of messages of their own; the server makes it as it does for new
+ * messages. */
+static const char NOTE_MESSAGES[] =
+    "insert into message_unindexed (message_id, times) select id, 1 from messages "
+    "where ephemeral_for is null on conflict (message_id) do nothing;";
+
+static enum err finish_move(struct move_run *m)
+{
+    buf_add_lit(&m->sql, "begin;");
+    buf_add_str(&m->sql, str_of(NOTE_MESSAGES));
+    buf_add_str(&m->sql, str_of(m->to.engine->last));
+    add_for_tables(m, m->to.engine->loud);
+    buf_add_lit(&m->sql, "delete from move_tables; delete from move_source; commit");
+    return run_script(m);
+}
+
+static enum err move_rest(struct move_run *m)
+{
+    enum err e = m->o->rebuild ? m->o->rebuild(m->to.store) : OK;
+
+    if (!e)
+        e = store_check(m->to.store);
+    if (!e && !m->report->files_stay)
+        e = move_files(m->from.store, m->to.store, m->o, m->report);
+    return e ? e : finish_move(m);
+}
+
+static enum err run_move(struct move_run *m)
+{
+    enum err e = move_plan_make(&m->from, &m->to, &m->plan);
+
+    if (e)
+        return e;
+    m->states = mem_new((m->plan.count + 1) * sizeof *m->states);
+    for (size_t i = 0; i < m->plan.count; i++)
+        move_state_init(&m->states[i]);
+    e = begin_move(m);
+    if (!e && !m->report->was_done)
+        e = move_tables(m);
+    if (!e && !m->report->was_done)
+        e = move_rest(m);
+    for (size_t i = 0; i < m->plan.count; i++)
+        move_state_clear(&m->states[i]);
+    mem_free(m->states);
+    return e;
+}
+
+enum err move_world(const struct move_options *o, struct move_report *ret)
+{
+    struct move_run m = { .o = o, .report = ret };
+
+    *ret = (struct move_report){ 0 };
+    buf_init(&m.scratch, MOVE_LONGEST_ROW);
+    buf_init(&m.sql, LONGEST_SQL);
+    m.row = mem_new(MOVE_COLUMNS * sizeof *m.row);
+    enum err e = open_side(&m.from, &o->from, false);
+    if (!e)
+        e = open_side(&m.to, &o->to, true);
+    ret->files_stay = is_same_folder(o->from.folder, o->to.folder);
+    if (!e)
+        e = run_move(&m);
+    move_plan_clear(&m.plan);
+    close_side(&m.to);
+    close_side(&m.from);
+    mem_free(m.row);
+    buf_clear(&m.scratch);
+    buf_clear(&m.sql);
+    return e;
+}

@@ -1,0 +1,90 @@
+/* move.c - `guildhall move`: a world from SQLite to PostgreSQL, or back. */
+#include "store/move.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "gifs/gifs.h"
+#include "guildhall.h"
+#include "snapshots.h"
+#include "tools/meter.h"
+#include "tools/tools.h"
+
+const struct option_row move_rows[] = {
+    { "to", OPTION_TEXT, .offset = offsetof(struct settings, move_to), .value = "URL|DIR",
+      .help = "postgres://… that is empty, or a folder for SQLite" },
+    { "to-data", OPTION_TEXT, .offset = offsetof(struct settings, move_to_data), .value = "DIR",
+      .help = "With postgres://…: where files and keys go; where they are, if it is not said" },
+    { 0 },
+};
+
+static bool is_postgres(const char *to)
+{
+    /* As libpq tells a name from a line of settings. */
+    return strncmp(to, "postgres://", 11) == 0 || strncmp(to, "postgresql://", 13) == 0 ||
+           strchr(to, '=');
+}
+
+static void move_tell(void *arg, const char *what, int64_t done, int64_t total)
+{
+    meter_tell(arg, what, done, total);
+}
+
+static void print_moved(const struct move_options *o, const struct move_report *r)
+{
+    if (r->was_done) {
+        puts("the world was moved there before; nothing was done");
+        return;
+    }
+    printf("moved %lld rows of %lld tables, each compared with its source%s\n", (long long)r->rows,
+           (long long)r->tables, r->resumed ? "; an earlier run had begun" : "");
+    if (r->files_stay)
+        printf("files and keys stay in '%s'\n", o->to.folder);
+    else
+        printf("moved %lld files and keys, %lld bytes, each compared with its source\n",
+               (long long)r->files, (long long)r->bytes);
+}
+
+static void print_start(const struct move_options *o)
+{
+    /* The address may have a password, which is nobody's to read from a terminal. */
+    if (o->to.postgres)
+        printf("start it: guildhall serve --data '%s' --store URL, with the URL of --to\n",
+               o->to.folder);
+    else
+        printf("start it: guildhall serve --data '%s'\n", o->to.folder);
+}
+
+int tool_move(const struct settings *s, char **arguments)
+{
+    const char *to = s->move_to;
+    struct meter meter;
+    struct move_report report;
+
+    if (*arguments || !to)
+        return usage(
+            "move --to postgres://… [--to-data DIR], or move --store postgres://… --to DIR");
+    struct move_options o = {
+        .from = { s->config.data, s->config.store },
+        .to = { to, NULL },
+        .keys = snapshot_keys,
+        .tell = move_tell,
+        .arg = &meter,
+        .rebuild = gifs_reindex,
+    };
+    if (is_postgres(to))
+        o.to = (struct move_place){ s->move_to_data ? s->move_to_data : s->config.data, to };
+    else if (s->move_to_data)
+        return usage("to-data is for --to postgres://…; a folder holds everything");
+    meter_begin(&meter, "move");
+    enum err e = move_world(&o, &report);
+    meter_end(&meter);
+    if (e) {
+        fprintf(stderr, "guildhall: it was not moved; nothing was changed where it is\n");
+        return 1;
+    }
+    print_moved(&o, &report);
+    print_start(&o);
+    return 0;
+}

@@ -1,0 +1,348 @@
+#!/usr/bin/env python3
+"""move - a world goes from SQLite to PostgreSQL and back, whatever kills it on the way."""
+
+import hashlib
+import json
+import os
+import re
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "crash"))
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+from cases import expect, run_cases  # noqa: E402
+from process import Client, Process, start_guildhall  # noqa: E402
+from backup import World, most_memory, run  # noqa: E402
+from orders import new_database  # noqa: E402
+
+BEHIND = re.compile(r"migrations|move_\w+|(message|gif)_index.*|log|log_\w+|nodes|parked_sessions|"
+                    r"parking|session_homes|sqlite_\w+")
+PATIENCE = 120
+GIF = (b"GIF89a\1\0\1\0\x80\0\0\0\0\0\xff\xff\xff!\xf9\4\0\0\0\0\0,\0\0\0\0\1\0\1\0\0\2\2D\1\0;")
+
+
+def psql(database, sql):
+    done = subprocess.run(["psql", database, "-AtqXc", sql], capture_output=True, text=True,
+                          timeout=PATIENCE, check=False)
+    expect(done.returncode == 0, done.stderr)
+    return done.stdout.strip()
+
+
+def counts_of_postgres(database):
+    names = psql(database, "select relname from pg_class where relkind = 'r' and relnamespace = "
+                           "'public'::regnamespace order by 1").split()
+    names = [n for n in names if not BEHIND.fullmatch(n)]
+    union = " union all ".join(f"select '{n}', count(*) from \"{n}\"" for n in names)
+    return dict(line.split("|") for line in psql(database, union).splitlines())
+
+
+def counts_of_sqlite(folder):
+    db = sqlite3.connect(os.path.join(folder, "guildhall.db"))
+    names = [n for (n,) in db.execute("select name from sqlite_schema where type = 'table'")
+             if not BEHIND.fullmatch(n)]
+    counts = {n: str(db.execute(f'select count(*) from "{n}"').fetchone()[0]) for n in names}
+    db.close()
+    return counts
+
+
+def digest_of(path):
+    with open(path, "rb") as f:
+        return hashlib.sha256(f.read()).hexdigest()
+
+
+def same_counts(one, other):
+    """What was to be indexed is noted anew, and tails of channels are one engine's own."""
+    for name in ("message_unindexed", "channel_tails"):
+        one.pop(name)
+        other.pop(name)
+    expect(one == other, str({n for n in {*one, *other} if one.get(n) != other.get(n)}))
+
+
+class Place:
+    """A folder with a world that a server has made on SQLite, and that nothing runs on."""
+
+    def __init__(self, executable, root, messages=300):
+        self.executable, self.data = executable, os.path.join(root, "data")
+        done = run(executable, "seed", "--users", "40", "--guilds", "3", "--members", "60",
+                   "--messages", str(messages), "--data", self.data)
+        expect(done.returncode == 0, done.stderr)
+        catalogue, gif = os.path.join(root, "gifs.json"), os.path.join(root, "one.gif")
+        with open(catalogue, "w", encoding="utf-8") as f:
+            json.dump([{"id": "one", "title": "A waving lighthouse", "tags": ["sea", "light"],
+                        "media": {"gif": "one.gif"}}], f)
+        with open(gif, "wb") as f:
+            f.write(GIF)
+        done = run(executable, "gifs", "import", catalogue, "--data", self.data)
+        expect(done.returncode == 0, done.stderr)
+        server = start_guildhall(executable, self.data)
+        try:
+            self.world = World(server.port)
+            self.say(server.port, "a needle in it")
+            self.found(server.port)
+        finally:
+            server.stop()
+
+    def say(self, port, text):
+        client = Client(port, self.world.token)
+        status, said = client.call("POST", f"/channels/{self.world.channel}/messages",
+                                   {"content": text})
+        expect(status == 200, f"{status} {said}")
+        status, channel = client.call("GET", f"/channels/{self.world.channel}")
+        expect(channel["last_message_id"] == said["id"], f"{said['id']} {channel}")
+        client.close()
+
+    def found(self, port):
+        """The message with the needle."""
+        client = Client(port, self.world.token)
+        deadline = time.monotonic() + PATIENCE
+        path = f"/guilds/{self.world.guild['id']}/messages/search?content=needle"
+        while True:
+            status, answer = client.call("GET", path)
+            if status == 200:
+                break
+            expect(status == 202 and time.monotonic() < deadline, f"{status} {answer}")
+            time.sleep(0.05)
+        expect(answer["total_results"] == 1, str(answer))
+        status, gifs = client.call("GET", "/gifs/search?q=lighthouse+sea&media_format=gif")
+        expect(status == 200 and len(gifs) == 1, f"{status} {gifs}")
+        client.close()
+
+    def works(self, port):
+        """Tokens, files, searches, and what is written from now on."""
+        self.world.is_whole(port)
+        self.found(port)
+        self.say(port, "one more")
+
+    def move(self, *words, **more):
+        return run(self.executable, "move", "--data", self.data, *words, **more)
+
+    def begin_move(self, *words):
+        with open(self.data + ".log", "w", encoding="utf-8") as log:
+            return subprocess.Popen([self.executable, "move", "--data", self.data, *words],
+                                    stdout=subprocess.DEVNULL, stderr=log)
+
+    def said(self):
+        with open(self.data + ".log", encoding="utf-8") as log:
+            return log.read()
+
+
+def a_world_goes_to_postgres_and_back(executable):
+    with tempfile.TemporaryDirectory() as root:
+        place = Place(executable, root)
+        database, source = new_database(), os.path.join(place.data, "guildhall.db")
+        before = digest_of(source)
+        done = place.move("--to", database)
+        expect(done.returncode == 0, done.stderr)
+        expect(re.search(r"moved \d{3,} rows of \d{3} tables, each compared", done.stdout) and
+               f"files and keys stay in '{place.data}'" in done.stdout and
+               f"start it: guildhall serve --data '{place.data}' --store URL" in done.stdout,
+               done.stdout)
+        expect("move: 100 % of " in done.stderr and "\r" not in done.stderr, done.stderr)
+        expect(digest_of(source) == before, "the source was changed")
+        done = place.move("--to", database)
+        expect(done.returncode == 0 and "was moved there before" in done.stdout, done.stderr)
+        same_counts(counts_of_sqlite(place.data), counts_of_postgres(database))
+        server = start_guildhall(executable, place.data, "--store", database)
+        try:
+            place.works(server.port)
+        finally:
+            server.stop()
+        back = os.path.join(root, "back")
+        done = place.move("--store", database, "--to", back)
+        expect(done.returncode == 0, done.stderr)
+        expect(re.search(r"moved \d+ files and keys, \d+ bytes, each compared", done.stdout) and
+               f"start it: guildhall serve --data '{back}'\n" in done.stdout, done.stdout)
+        same_counts(counts_of_postgres(database), counts_of_sqlite(back))
+        expect(digest_of(os.path.join(back, "pepper.key")) ==
+               digest_of(os.path.join(place.data, "pepper.key")), "another key")
+        expect(run(executable, "check", "--data", back).returncode == 0, "check")
+        server = start_guildhall(executable, back)
+        try:
+            place.works(server.port)
+        finally:
+            server.stop()
+
+
+def kill_until_done(place, *words):
+    """Each run has a little longer than the one before; the last one is not killed."""
+    patience, killed = 0.05, 0
+    while True:
+        child = place.begin_move(*words)
+        try:
+            status = child.wait(patience)
+            break
+        except subprocess.TimeoutExpired:
+            child.send_signal(signal.SIGKILL)
+            child.wait()
+        killed += 1
+        patience *= 1.4
+        expect(killed < 60, "it never came to its end")
+    expect(status == 0 and killed > 3, f"{status} after {killed}: {place.said()}")
+
+
+def a_move_that_is_killed_goes_on_where_it_was(executable):
+    with tempfile.TemporaryDirectory() as root:
+        place = Place(executable, root, messages=8000)
+        database, back = new_database(), os.path.join(root, "back")
+        kill_until_done(place, "--to", database)
+        same_counts(counts_of_sqlite(place.data), counts_of_postgres(database))
+        kill_until_done(place, "--store", database, "--to", back)
+        same_counts(counts_of_postgres(database), counts_of_sqlite(back))
+        for words in ([place.data, "--store", database], [back]):
+            server = start_guildhall(executable, *words)
+            try:
+                place.works(server.port)
+            finally:
+                server.stop()
+
+
+def begun(place, database):
+    """A move that was killed when some tables were there."""
+    child = place.begin_move("--to", database)
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        there = psql(database, "select coalesce(to_regclass('move_tables')::text, '')")
+        if there and int(psql(database, "select count(*) from move_tables where row_count > 100")):
+            break
+        expect(child.poll() is None and time.monotonic() < deadline, "it ended too soon")
+    child.send_signal(signal.SIGKILL)
+    child.wait()
+    return psql(database, "select count(*) from move_source") == "1"
+
+
+def what_is_half_moved_is_not_served_and_not_mixed(executable):
+    with tempfile.TemporaryDirectory() as root:
+        place = Place(executable, root, messages=15000)
+        database = new_database()
+        expect(begun(place, database), "it was too quick")
+        done = run(executable, "serve", "--listen", "127.0.0.1:0", "--data", place.data,
+                   "--store", database)
+        expect(done.returncode == 1 and "not all of it has come" in done.stderr, done.stderr)
+        # Another world than the one that was begun.
+        other = os.path.join(root, "other")
+        run(executable, "user", "add", "zoe", "--data", other)
+        done = run(executable, "move", "--data", other, "--to", database)
+        expect(done.returncode == 1 and "holds another world" in done.stderr, done.stderr)
+        # The source goes on meanwhile.
+        server = start_guildhall(executable, place.data)
+        try:
+            place.say(server.port, "said in between")
+        finally:
+            server.stop()
+        done = place.move("--to", database)
+        expect(done.returncode == 1 and "run the command again" in done.stderr, done.stderr)
+        done = place.move("--to", database)
+        expect(done.returncode == 0, done.stderr)
+        same_counts(counts_of_sqlite(place.data), counts_of_postgres(database))
+
+
+def the_road_there_is_as_the_page_says(executable):
+    page = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/CLUSTER.md")
+    with open(page, encoding="utf-8") as f:
+        section = re.search(r"^## A road there\n(.*?)^## ", f.read(), re.M | re.S).group(1)
+    lines = "".join(re.findall(r"^```sh\n(.*?)^```$", section, re.M | re.S)).splitlines()
+    expect([line.split()[1] for line in lines] == ["move", "serve", "move", "serve"], str(lines))
+    with tempfile.TemporaryDirectory() as root:
+        place = Place(executable, root)
+        database = new_database()
+        for line in lines:
+            words = [database if word.startswith("postgres://") else
+                     os.path.join(root, word) if word.startswith("data") else word
+                     for word in line.split()[1:]]
+            if words[0] == "move":
+                done = run(executable, *words)
+                expect(done.returncode == 0, done.stderr)
+                continue
+            server = Process([executable, *words, "--listen", "127.0.0.1:0", "--log-level", "warn"])
+            try:
+                place.works(server.port)
+            finally:
+                server.stop()
+
+
+def a_move_is_refused_with_a_sentence(executable):
+    with tempfile.TemporaryDirectory() as root:
+        place = Place(executable, root)
+        database = new_database()
+
+        def refused(sentence, *words):
+            done = place.move(*words)
+            expect(done.returncode == 1 and sentence in done.stderr, f"{words}: {done.stderr}")
+        server = start_guildhall(executable, place.data)
+        try:
+            refused("in use by another guildhall", "--to", database)
+        finally:
+            server.stop()
+        taken = new_database()
+        run(executable, "user", "add", "zoe", "--data", os.path.join(root, "taken"), "--store",
+            taken)
+        refused("holds another world", "--to", taken)
+        expect(psql(taken, "select count(*) from users") == "1", "the other world was touched")
+        server = start_guildhall(executable, os.path.join(root, "taken"), "--store", taken)
+        try:
+            refused("a server is running on this database", "--to", taken)
+        finally:
+            server.stop()
+        folder = os.path.join(root, "folder")
+        run(executable, "user", "add", "zoe", "--data", folder)
+        refused("holds another world", "--store", taken, "--to", folder)
+        db = sqlite3.connect(os.path.join(place.data, "guildhall.db"))
+        db.execute("delete from migrations where number = (select max(number) from migrations)")
+        db.commit()
+        db.close()
+        refused("is older than this program", "--to", database)
+        done = run(executable, "move", "--data", os.path.join(root, "none"), "--to", database)
+        expect(done.returncode == 1 and "there is no database in" in done.stderr, done.stderr)
+        expect(not os.path.exists(os.path.join(root, "none")), "a folder was made")
+        for words in ([], ["--to", folder, "--to-data", root], ["x", "--to", folder]):
+            expect(place.move(*words).returncode == 2, str(words))
+
+
+def files_go_where_they_are_told_to(executable):
+    with tempfile.TemporaryDirectory() as root:
+        place = Place(executable, root)
+        database, there = new_database(), os.path.join(root, "there")
+        done = place.move("--to", database, "--to-data", there)
+        expect(done.returncode == 0 and "files and keys, " in done.stdout, done.stderr)
+        server = start_guildhall(executable, there, "--store", database)
+        try:
+            place.works(server.port)
+        finally:
+            server.stop()
+
+
+def a_world_of_any_size_takes_little_memory(executable):
+    with tempfile.TemporaryDirectory() as root:
+        small, large = os.path.join(root, "small"), os.path.join(root, "large")
+        run(executable, "user", "add", "zoe", "--data", small)
+        least = most_memory(executable, "move", "--data", small, "--to", new_database())
+        run(executable, "user", "add", "zoe", "--data", large)
+        db = sqlite3.connect(os.path.join(large, "guildhall.db"))
+        db.execute("create temp table n as with recursive n(i) as (select 1 union all "
+                   "select i + 1 from n where i < 3000) select i from n")
+        db.execute("insert into operator_log (id, at, uid, command) "
+                   "select i, i, 0, printf('%.*c', 20000, 'x') from n")
+        db.commit()
+        db.close()
+        database, back = new_database(), os.path.join(root, "back")
+        used = most_memory(executable, "move", "--data", large, "--to", database)
+        expect(used < least + 16 * 1024 * 1024, f"{used} bytes after {least}")
+        used = most_memory(executable, "move", "--data", large, "--store", database, "--to", back)
+        expect(used < least + 16 * 1024 * 1024, f"{used} bytes after {least}")
+
+
+if __name__ == "__main__":
+    run_cases("move", [
+        a_world_goes_to_postgres_and_back,
+        a_move_that_is_killed_goes_on_where_it_was,
+        what_is_half_moved_is_not_served_and_not_mixed,
+        the_road_there_is_as_the_page_says,
+        a_move_is_refused_with_a_sentence,
+        files_go_where_they_are_told_to,
+        a_world_of_any_size_takes_little_memory,
+    ])
