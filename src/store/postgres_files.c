@@ -58,7 +58,7 @@ void postgres_files_leave(const struct postgres *p)
 /* Is this one of " 12 34 "? */
 static bool is_listed(const char *peers, const char *name)
 {
-    char word[32];
+    char word[NAME_MAX + 3];
 
     snprintf(word, sizeof word, " %s ", name);
     return strstr(peers, word) != NULL;
