@@ -3,8 +3,7 @@
  * Each puts an empty file with its identity into blobs/.nodes before the others can see it on
  * the database, and takes it away at its end. Who starts looks for the files of all who are
  * there: one that is missing means that a blob of one would be missing at the other. Servers begin
- * one after the other, by a lock of the database, so whatever has no server is of one that was
- * killed. */
+ * one after the other, by a lock of the database. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -64,16 +63,24 @@ static bool is_listed(const char *peers, const char *name)
     return strstr(peers, word) != NULL;
 }
 
+/* Of a server with this one's number that was killed. Marks of other numbers stay: a server that
+ * lost its connections for a moment is not listed, and needs its mark when it is back. */
+static bool is_of_predecessor(const struct postgres *p, const char *peers, const char *name)
+{
+    uint32_t identity = (uint32_t)strtoul(name, NULL, 10);
+
+    return identity != p->identity && !is_listed(peers, name) &&
+           store_identity_node(identity) == store_identity_node(p->identity);
+}
+
 static void drop_marks_of_dead(const struct postgres *p, const char *peers)
 {
-    char path[PATH_MAX], own[16];
+    char path[PATH_MAX];
     struct dirent *entry;
-
-    mark_name(p->identity, own);
     DIR *d = mark_path(p, "", path) ? opendir(path) : NULL;
+
     while (d && (entry = readdir(d)))
-        if (entry->d_name[0] != '.' && strcmp(entry->d_name, own) != 0 &&
-            !is_listed(peers, entry->d_name))
+        if (entry->d_name[0] != '.' && is_of_predecessor(p, peers, entry->d_name))
             unlinkat(dirfd(d), entry->d_name, 0);
     if (d)
         closedir(d);
