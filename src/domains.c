@@ -52,6 +52,7 @@ const struct domain *const guildhall_domains[] = {
     &settings_proto_domain,
     &profiles_domain,
     &guilds_domain,
+    &guild_mfa_domain,
     &roles_domain,
     &templates_domain,
     &onboarding_domain,

@@ -18,6 +18,13 @@ enum permission_bit {
 /* Who could bring emoji, stickers and sounds sees who brought them. */
 #define PERMISSIONS_EXPRESSIONS (PERMISSION(CREATE_EXPRESSIONS) | PERMISSION(MANAGE_EXPRESSIONS))
 
+/* What a guild may ask a second factor for. */
+#define PERMISSIONS_MFA                                                                        \
+    (PERMISSION(KICK_MEMBERS) | PERMISSION(BAN_MEMBERS) | PERMISSION(ADMINISTRATOR) |          \
+     PERMISSION(MANAGE_CHANNELS) | PERMISSION(MANAGE_GUILD) | PERMISSION(MANAGE_MESSAGES) |    \
+     PERMISSION(MANAGE_ROLES) | PERMISSION(MANAGE_WEBHOOKS) | PERMISSION(MANAGE_EXPRESSIONS) | \
+     PERMISSION(MANAGE_THREADS) | PERMISSION(VIEW_CREATOR_MONETIZATION_ANALYTICS))
+
 /* Every right there is. */
 extern const uint64_t PERMISSIONS_ALL;
 /* What a new guild lets everybody do. */

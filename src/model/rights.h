@@ -47,7 +47,9 @@ struct standing {
     snowflake automod_version; /* of the rules in force there; 0: none are */
     struct member *member;     /* without .user */
     struct rights_of rights_of;
-    uint64_t rights; /* in the guild as a whole */
+    uint64_t rights;        /* in the guild as a whole */
+    uint64_t withheld;      /* PERMISSIONS_MFA for want of a second factor; not in `rights` */
+    uint64_t withheld_here; /* of a call's: those that they would have where the path leads */
     int64_t top_position;
     snowflake top_role; /* the highest role's id; the guild's id for @everyone */
 };

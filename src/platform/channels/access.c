@@ -6,8 +6,9 @@
 #define TARGET(call, member) \
     ((call)->target.member = arena_alloc((call)->arena, sizeof *(call)->target.member))
 
-enum err standing_rights_in(struct tx *tx, const struct standing *s, const struct channel *c,
-                            uint64_t *ret)
+/* With those that are withheld from them. */
+static enum err all_rights_in(struct tx *tx, const struct standing *s, const struct channel *c,
+                              uint64_t *ret)
 {
     const struct list *overwrites = &c->permission_overwrites.value;
     struct channel parent;
@@ -24,6 +25,21 @@ enum err standing_rights_in(struct tx *tx, const struct standing *s, const struc
     if (!e)
         *ret = rights_in_thread(&s->rights_of, &thread, &parent);
     return e;
+}
+
+enum err standing_rights_in(struct tx *tx, const struct standing *s, const struct channel *c,
+                            uint64_t *ret)
+{
+    enum err e = all_rights_in(tx, s, c, ret);
+
+    *ret &= ~s->withheld;
+    return e;
+}
+
+static void target_rights(struct target *t, uint64_t all)
+{
+    t->rights = all & ~t->standing->withheld;
+    t->standing->withheld_here = all & t->standing->withheld;
 }
 
 /* Who is not in a guild does not learn that there is one, unless it wants to be found. */
@@ -48,7 +64,7 @@ static enum err resolve_guild(struct call *call)
     if (e == ERR_MISSING_ACCESS && call->route->visitors)
         return enter_as_visitor(call);
     if (!e)
-        call->target.rights = call->target.standing->rights;
+        target_rights(&call->target, rights_in_guild(&call->target.standing->rights_of));
     return e;
 }
 
@@ -66,6 +82,7 @@ static enum err enter_private(struct call *call, const struct channel *c)
 enum err channel_enter(struct call *call, snowflake id)
 {
     struct channel *c = TARGET(call, channel);
+    uint64_t rights;
     enum err e = channel_find(call->tx, id, c);
 
     if (e)
@@ -77,7 +94,9 @@ enum err channel_enter(struct call *call, snowflake id)
     if (e == ERR_UNKNOWN_GUILD)
         e = ERR_UNKNOWN_CHANNEL;
     if (!e)
-        e = standing_rights_in(call->tx, call->target.standing, c, &call->target.rights);
+        e = all_rights_in(call->tx, call->target.standing, c, &rights);
+    if (!e)
+        target_rights(&call->target, rights);
     if (!e && !(call->target.rights & PERMISSION(VIEW_CHANNEL)))
         e = ERR_MISSING_ACCESS;
     return e;
@@ -126,7 +145,9 @@ static enum err channel_permit(struct call *call, uint64_t needs)
     if (!t->standing)
         return ERR_DM_CHANNEL; /* rights are a matter of guilds */
     if ((t->rights & needs) != needs)
-        return ERR_MISSING_PERMISSIONS;
+        return ((t->rights | t->standing->withheld_here) & needs) == needs
+                   ? ERR_GUILD_MFA_REQUIRED
+                   : ERR_MISSING_PERMISSIONS;
     return !t->role || standing_above_role(t->standing, t->role) ? OK : ERR_MISSING_PERMISSIONS;
 }
 

@@ -162,6 +162,6 @@ enum err guild_give(struct call *call, const struct guild *g, snowflake user_id)
 /* Ends a guild and announces it; what hangs on it goes in steps. */
 enum err guild_end(struct call *call, snowflake id);
 
-extern const struct domain guilds_domain, roles_domain;
+extern const struct domain guilds_domain, guild_mfa_domain, roles_domain;
 
 #endif

@@ -11,7 +11,7 @@
     "rules_channel_id, public_updates_channel_id, safety_alerts_channel_id, verification_level, "  \
     "default_message_notifications, explicit_content_filter, preferred_locale, "                   \
     "premium_progress_bar_enabled, member_count, widget_enabled, widget_channel_id, vanity_code, " \
-    "invites_disabled_until, dms_disabled_until"
+    "invites_disabled_until, dms_disabled_until, mfa_level"
 
 static struct opt_int not_yet_over(struct opt_int until)
 {
@@ -60,6 +60,7 @@ static void read_guild(const struct rows *r, struct guild *g)
         .widget_channel_id = row_opt_id(r, 24),
         .vanity_url_code = row_opt_text(r, 25),
         .incidents_data = read_incidents(r, 26),
+        .mfa_level = row_int(r, 28),
         .region = STR("deprecated"),
         .max_members = 500000,
         .max_video_channel_users = 25,

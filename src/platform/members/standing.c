@@ -4,7 +4,26 @@
 #include "base/clock.h"
 
 static const char OWNER_OF_GUILD[] =
-    "select owner_id, automod_version from guilds where id = $1 and removed = 0";
+    "select owner_id, automod_version, mfa_level from guilds where id = $1 and removed = 0";
+
+/* A bot has what its owner has, or the owner of the team that it belongs to. */
+static const char HAS_SECOND_FACTOR[] =
+    "select case when u.bot = 0 then u.mfa_enabled else (select o.mfa_enabled from applications a "
+    "left join teams t on t.id = a.team_id join users o on o.id = coalesce(t.owner_id, a.owner_id) "
+    "where a.bot_id = u.id) end from users u where u.id = $1";
+
+/* Where a guild asks moderators for a second factor, who has none may not moderate, whatever
+ * the roles say. What can be seen stays the same. */
+static enum err withhold_rights(struct tx *tx, struct standing *s)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, HAS_SECOND_FACTOR, BIND(v_id(s->user_id)), &row, &found);
+
+    if (!e && !(found && row_int(&row, 0) > 0))
+        s->withheld = PERMISSIONS_MFA;
+    return e;
+}
 
 /* The member's roles and @everyone, the highest last. */
 static const char RANKED_ROLES[] =
@@ -48,6 +67,7 @@ static enum err standing_load(struct tx *tx, snowflake guild_id, snowflake user_
         return ERR_UNKNOWN_GUILD;
     s->owner_id = row_id(&row, 0);
     s->automod_version = row_id(&row, 1);
+    bool guarded = row_int(&row, 2) > 0;
 
     s->member = arena_alloc(arena, sizeof *s->member);
     e = member_find(tx, guild_id, user_id, s->member);
@@ -65,7 +85,9 @@ static enum err standing_load(struct tx *tx, snowflake guild_id, snowflake user_
         .role_count = s->member->roles.count,
     };
     e = add_roles(tx, s);
-    s->rights = rights_in_guild(&s->rights_of);
+    if (!e && guarded)
+        e = withhold_rights(tx, s);
+    s->rights = rights_in_guild(&s->rights_of) & ~s->withheld;
     return e;
 }
 

@@ -10,7 +10,7 @@
 /* --- GET /oauth2/authorize ------------------------------------------------------------ */
 
 static const char GUILDS_OF_USER[] =
-    "select g.id, g.name, g.icon from members m join guilds g on g.id = m.guild_id and g.removed = 0 "
+    "select g.id, g.name, g.icon, g.mfa_level from members m join guilds g on g.id = m.guild_id and g.removed = 0 "
     "where m.user_id = $1 order by g.id";
 
 static enum err list_guilds(struct call *call, struct list *ret)
@@ -26,6 +26,7 @@ static enum err list_guilds(struct call *call, struct list *ret)
         g->id = row_id(&rows, 0);
         g->name = row_text(&rows, 1);
         g->icon = (struct opt_str){ row_null(&rows, 2) ? GIVEN_NULL : GIVEN, row_text(&rows, 2) };
+        g->mfa_level = row_int(&rows, 3);
     }
     e = rows_end(&rows);
     for (size_t i = 0; i < ret->count && !e; i++) {

@@ -1,0 +1,84 @@
+/* mfa.c - whether those who moderate a guild need a second factor. */
+#include "platform/guilds/internal.h"
+
+#include "api/hooks.h"
+
+enum { MFA_LEVEL_NONE, MFA_LEVEL_ELEVATED };
+
+struct mfa_level_change {
+    int64_t level;
+};
+
+static const struct type type_level = { .kind = KIND_INT,
+                                        .min = INT32_MIN,
+                                        .max = INT32_MAX,
+                                        .doc = "0: nobody is asked; 1: moderators need one" };
+static const struct field level_fields[] = {
+    { FIELD(struct mfa_level_change, level), .type = &type_level },
+    { 0 },
+};
+static const struct schema level_schema = {
+    .name = "GuildMfaLevel",
+    .size = sizeof(struct mfa_level_change),
+    .fields = level_fields,
+    .doc = "Whether those who moderate need a second factor.",
+};
+static const struct type type_level_change = { .kind = KIND_OBJECT, .schema = &level_schema };
+
+/* Only the owner, who has one: else nobody could take it back. */
+static enum err admit_mfa_level(struct call *call)
+{
+    struct user owner;
+
+    if (!call->target.standing->rights_of.owner)
+        return ERR_MISSING_PERMISSIONS;
+    enum err e = user_find(call->tx, call->caller->id, &owner);
+    return e ? e : owner.mfa_enabled ? OK : ERR_GUILD_MFA_REQUIRED;
+}
+
+/* POST /guilds/{guild.id}/mfa */
+static enum err set_guild_mfa_level(struct call *call)
+{
+    const struct mfa_level_change *in = call->body;
+    struct guild g = *call->target.guild;
+    struct list changes = { 0 };
+
+    if (in->level != MFA_LEVEL_NONE && in->level != MFA_LEVEL_ELEVATED)
+        return ERR_MFA_LEVEL;
+    audit_add_values(call, &changes, "mfa_level", &type_count, &g.mfa_level, &in->level);
+    g.mfa_level = in->level;
+    enum err e = tx_exec(call->tx, "update guilds set mfa_level = $2 where id = $1",
+                         BIND(v_id(g.id), v_int(g.mfa_level)), NULL);
+    if (!e && changes.count)
+        e = audit_with(call, g.id, AUDIT_GUILD_UPDATE, g.id, NULL, changes);
+    if (!e)
+        e = guild_show(call, &g);
+    if (e)
+        return e;
+    if (changes.count)
+        call_emit(call, EVENT_GUILD_UPDATE, to_guild(g.id), &guild_schema, &g);
+    return call_reply(call, in);
+}
+
+static const struct route routes[] = {
+    {
+        .method = POST,
+        .path = "/guilds/{guild.id}/mfa",
+        .name = "set_guild_mfa_level",
+        .doc = "Say whether those who moderate need a second factor. Only the owner can, with one.",
+        .auth = AUTH_USER,
+        .body = &type_level_change,
+        .reply = &type_level_change,
+        .fires = (const enum event[]){ EVENT_GUILD_UPDATE, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE,
+                                       EVENT_NONE },
+        .admit = admit_mfa_level,
+        .handle = set_guild_mfa_level,
+    },
+    { 0 },
+};
+
+const struct domain guild_mfa_domain = {
+    .name = "Guilds: second factor",
+    .doc = "Whether those who moderate a guild need a second factor.",
+    .routes = routes,
+};

@@ -1,0 +1,123 @@
+/* guild_mfa.c - guilds whose moderators need a second factor. */
+#include "apps.h"
+#include "channels.h"
+#include "guilds.h"
+#include "venues.h"
+
+#define MFA "/guilds/%s/mfa"
+
+static void guard(struct world *w, const struct client *c, bool on)
+{
+    world_sql(w, "update users set mfa_enabled = %d where id = %s", on, c->id);
+}
+
+/* Ada's guild asks for a second factor, which she has. */
+static struct home guarded_home(struct world *w, uint64_t rights)
+{
+    struct home h = world_home(w, rights);
+
+    guard(w, h.ada, true);
+    expect_status(client_post(h.ada, "{'level': 1}", MFA, h.guild), 200);
+    return h;
+}
+
+static void the_owner_says_that_moderators_need_one(struct world *w)
+{
+    struct home h = world_home(w, PERMISSION(ADMINISTRATOR));
+
+    expect_error(client_post(h.bob, "{'level': 1}", MFA, h.guild), 403, 50013);
+    expect_error(client_post(h.ada, "{'level': 1}", MFA, h.guild), 403, 60003);
+    guard(w, h.bob, true);
+    guard(w, h.ada, true);
+    expect_error(client_post(h.bob, "{'level': 1}", MFA, h.guild), 403, 50013);
+    expect_invalid(client_post(h.ada, "{}", MFA, h.guild), "level", "BASE_TYPE_REQUIRED");
+    expect_error(client_post(h.ada, "{'level': 2}", MFA, h.guild), 400, 50017);
+    expect_error(client_post(h.ada, "{'level': -1}", MFA, h.guild), 400, 50017);
+    expect_json(client_get(h.ada, "/guilds/%s", h.guild), "{'mfa_level': 0}");
+
+    struct answer a = client_post(h.ada, "{'level': 1}", MFA, h.guild);
+    expect_status(a, 200);
+    expect_json(a, "{'level': 1}");
+    expect_json(client_get(h.ada, "/guilds/%s", h.guild), "{'mfa_level': 1}");
+    expect_json(client_get(h.ada, "/guilds/%s/audit-logs?limit=1", h.guild),
+                "{'audit_log_entries': [{'action_type': 1, 'changes': [{'key': 'mfa_level', "
+                "'old_value': 0, 'new_value': 1}]}]}");
+    expect(dom_at(world_last_event(w, "GUILD_UPDATE"), "mfa_level") != NULL);
+    expect_status(client_post(h.ada, "{'level': 0}", MFA, h.guild), 200);
+    expect_json(client_get(h.ada, "/guilds/%s", h.guild), "{'mfa_level': 0}");
+}
+
+static void who_has_none_does_not_moderate(struct world *w)
+{
+    struct home h = guarded_home(w, PERMISSION(MANAGE_ROLES) | PERMISSION(MANAGE_NICKNAMES) |
+                                        PERMISSION(MANAGE_MESSAGES) | PERMISSION(KICK_MEMBERS));
+    struct client *eve = world_client(w, "eve");
+    const char *channel = make_channel(h.ada, h.guild, "{'name': 'room'}");
+    const char *said =
+        answer_text(client_post(h.ada, "{'content': 'x'}", "/channels/%s/messages", channel), "id");
+
+    put_member(h.guild, eve);
+    /* Rights of the route, and those that a handler asks for itself. */
+    expect_error(client_post(h.bob, "{}", "/guilds/%s/roles", h.guild), 403, 60003);
+    expect_error(client_delete(h.bob, "/guilds/%s/members/%s", h.guild, eve->id), 403, 60003);
+    expect_error(client_delete(h.bob, "/channels/%s/messages/%s", channel, said), 403, 60003);
+    /* What they never could is refused as ever; what needs no factor is allowed as ever. */
+    expect_error(client_put(h.bob, "{}", "/guilds/%s/bans/%s", h.guild, eve->id), 403, 50013);
+    expect_error(client_post(eve, "{}", "/guilds/%s/roles", h.guild), 403, 50013);
+    expect_status(client_patch(h.bob, "{'nick': 'E'}", "/guilds/%s/members/%s", h.guild, eve->id),
+                  200);
+    expect_status(client_post(h.bob, "{'content': 'y'}", "/channels/%s/messages", channel), 200);
+    guard(w, h.bob, true);
+    expect_status(client_delete(h.bob, "/channels/%s/messages/%s", channel, said), 204);
+    expect_status(client_delete(h.bob, "/guilds/%s/members/%s", h.guild, eve->id), 204);
+    /* The owner is one of those who need it. */
+    guard(w, h.ada, false);
+    expect_error(client_patch(h.ada, "{'name': 'New'}", "/guilds/%s", h.guild), 403, 60003);
+    expect_error(client_post(h.ada, "{'level': 0}", MFA, h.guild), 403, 60003);
+    expect_status(client_get(h.ada, "/channels/%s/messages", channel), 200);
+}
+
+/* An overwrite gives a right in one channel only. */
+static void a_right_in_one_channel_is_withheld_there(struct world *w)
+{
+    struct home h = guarded_home(w, 0);
+    const char *channel = make_channel(h.ada, h.guild, "{'name': 'room'}");
+
+    world_sql(w,
+              "insert into overwrites (channel_id, target_id, type, allow, deny) values (%s, %s, "
+              "1, %llu, 0)",
+              channel, h.bob->id, BITS(PERMISSION(MANAGE_CHANNELS)));
+    expect_error(client_delete(h.bob, "/channels/%s", channel), 403, 60003);
+    expect_error(client_post(h.bob, "{'name': 'x'}", "/guilds/%s/channels", h.guild), 403, 50013);
+    guard(w, h.bob, true);
+    expect_status(client_delete(h.bob, "/channels/%s", channel), 200);
+}
+
+/* A bot has no factor of its own: its owner's counts, or that of the owner of its team. */
+static void a_bot_has_its_owners(struct world *w)
+{
+    struct home h = guarded_home(w, 0);
+    const char *app = make_application(h.bob, "Helper");
+    struct client *bot = application_bot(h.bob, app);
+
+    put_member(h.guild, bot);
+    put_role_on(h.guild, bot,
+                make_role(h.ada, h.guild, "{'name': 'r', 'permissions': '268435456'}"));
+    expect_error(client_post(bot, "{}", "/guilds/%s/roles", h.guild), 403, 60003);
+    guard(w, h.bob, true);
+    expect_status(client_post(bot, "{}", "/guilds/%s/roles", h.guild), 200);
+    const char *team = make_team(h.ada, "Team");
+    world_sql(w, "update applications set team_id = %s where id = %s", team, app);
+    guard(w, h.bob, false);
+    expect_status(client_post(bot, "{}", "/guilds/%s/roles", h.guild), 200);
+    guard(w, h.ada, false);
+    expect_error(client_post(bot, "{}", "/guilds/%s/roles", h.guild), 403, 60003);
+}
+
+const struct test guild_mfa_tests[] = {
+    TEST(the_owner_says_that_moderators_need_one),
+    TEST(who_has_none_does_not_moderate),
+    TEST(a_right_in_one_channel_is_withheld_there),
+    TEST(a_bot_has_its_owners),
+    { 0 },
+};
