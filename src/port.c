@@ -104,6 +104,13 @@ static void wire_refusal(void *arg, int status, struct buf *out)
     g->api_app.refusal(g->api_app.arg, status, out);
 }
 
+static void wire_refused(void *arg, int status, const struct refused_request *r)
+{
+    const struct guildhall *g = arg;
+
+    g->api_app.refused(g->api_app.arg, status, r);
+}
+
 static bool wire_upgrade(void *arg, const struct http_request *r, struct websocket_handler *ret)
 {
     struct guildhall *g = arg;
@@ -132,6 +139,7 @@ enum err parts_start_server(struct guildhall *g, int port)
                               .admit = wire_admit,
                               .request = wire_request,
                               .refusal = wire_refusal,
+                              .refused = wire_refused,
                               .upgrade = wire_upgrade };
 
     g->api_app = api_app(g->api);

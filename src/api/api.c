@@ -96,7 +96,8 @@ struct server_app api_app(struct api *api)
                                 .admit = api_admit,
                                 .request = api_request,
                                 .refusal = api_refusal,
-                                .refusal_lines = buf_str(&api->cors) };
+                                .refusal_lines = buf_str(&api->cors),
+                                .refused = refusal_record };
 }
 
 void api_set_server(struct api *api, struct server *server)

@@ -1,7 +1,9 @@
-/* record.c - a call that was answered, noted for whoever looks at the traffic. */
+/* record.c - a call that was answered, or refused before it was one, noted for whoever looks
+ * at the traffic. */
 #include "api/internal.h"
 
 #include "base/clock.h"
+#include "base/mem.h"
 #include "traffic/traffic.h"
 
 static bool is_text_body(struct str type)
@@ -97,4 +99,66 @@ void call_record(const struct life *l, int status, struct str reply)
     };
     traffic_add(call->api->options.traffic, &r, texts);
     buf_clear(&problem);
+}
+
+/* --- what never was a call ------------------------------------------------------------- */
+
+enum { LONGEST_LINE_SHOWN = 512 };
+
+static const struct {
+    int status;
+    const char *words;
+} refusal_words[] = {
+    { 400, "these bytes are no request of HTTP/1.1" },
+    { 408, "the request did not come to its end in time" },
+    { 413, "the body is longer than this route takes" },
+    { 414, "the request line is longer than 8 KiB" },
+    { 426, "WebSockets have version 13 here" },
+    { 431, "the headers are longer than 32 KiB, or more than 100 lines" },
+    { 501, "this way of sending a body is not known here" },
+    { 503, "bodies of all callers together need more memory than there is for them" },
+    { 505, "versions of HTTP other than 1.1 and 1.0 are not spoken here" },
+};
+
+static struct str words_of_refusal(int status)
+{
+    for (size_t i = 0; i < COUNT_OF(refusal_words); i++)
+        if (refusal_words[i].status == status)
+            return str_of(refusal_words[i].words);
+    return STR("the server refused to read it");
+}
+
+/* The target of what begins like a request line; anything else may be a secret at a wrong
+ * place, or a handshake of TLS, and is not shown. */
+static struct str target_of_bytes(struct str bytes)
+{
+    struct str line = str_cut(&bytes, '\r');
+    size_t n = 0;
+
+    while (n < line.n && line.p[n] >= 'A' && line.p[n] <= 'Z')
+        n++;
+    if (n == 0 || n + 1 >= line.n || line.p[n] != ' ' || line.p[n + 1] != '/')
+        return STR("");
+    line = str_from(line, n + 1);
+    line = str_cut(&line, ' ');
+    return line.n < LONGEST_LINE_SHOWN ? line : str_slice(line.p, LONGEST_LINE_SHOWN);
+}
+
+void refusal_record(void *arg, int status, const struct refused_request *r)
+{
+    const struct api *api = arg;
+    struct traffic_record record = {
+        .kind = TRAFFIC_REFUSED,
+        .at_us = clock_us(),
+        .status = status,
+        .method = (uint8_t)(r->target.p ? r->method : HTTP_OTHER_METHOD),
+    };
+    struct str texts[TRAFFIC_TEXTS] = {
+        [TRAFFIC_TARGET] = r->target.p ? r->target : target_of_bytes(r->bytes),
+        [TRAFFIC_PROBLEM] = words_of_refusal(status),
+        [TRAFFIC_ADDRESS] = r->remote,
+    };
+
+    if (traffic_is_on(api->options.traffic))
+        traffic_add(api->options.traffic, &record, texts);
 }

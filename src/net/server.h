@@ -61,6 +61,14 @@ struct intake {
     size_t max_multipart; /* 0: multipart is read as an ordinary body */
 };
 
+/* What is known of a request that the server itself refused. */
+struct refused_request {
+    struct str remote; /* where it came from */
+    struct str target; /* p == NULL: its head was never understood */
+    struct str bytes;  /* the beginning of the head, where it was not */
+    enum http_method method;
+};
+
 struct server_app {
     void *arg;
     /* How much body may this request have? Called when the head is complete and
@@ -76,6 +84,9 @@ struct server_app {
      * that answer, as JSON, for a status. */
     void (*refusal)(void *arg, int status, struct buf *out);
     struct str refusal_lines; /* of the head of such an answer; outlive the server */
+    /* The same was done: to whom, and the first bytes of what they sent, or the target of a
+     * request whose head was good. May be NULL. */
+    void (*refused)(void *arg, int status, const struct refused_request *r);
     /* A good WebSocket handshake for this path: take it by filling *ret, or return
      * false to have it answered as an ordinary request. May be NULL. */
     bool (*upgrade)(void *arg, const struct http_request *r, struct websocket_handler *ret);

@@ -46,6 +46,7 @@ static void refuse_length(struct connection *c, struct serving *call)
     struct answer_to to = { .head = call->head, .keep_alive = keep, .old = call->old };
 
     c->timing = TIMING_NONE;
+    refusal_note(c, call, 413, STR(""));
     answer_add_refusal(c, &to, 413, STR(""));
     serving_answered(c, call, keep);
 }

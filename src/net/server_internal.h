@@ -231,6 +231,10 @@ void connection_input(struct connection *c, char *bytes, size_t n);
 void connection_resume(struct connection *c);
 /* The server's own answer, after which the connection ends. */
 void connection_refuse(struct connection *c, int status, struct str headers);
+/* Tells the application of a refusal that is not its own. call: NULL when the head was wrong,
+ * which bytes begins with. */
+void refusal_note(const struct connection *c, const struct serving *call, int status,
+                  struct str bytes);
 /* Hands the call over: nothing of it may be touched afterwards. */
 void connection_dispatch(struct connection *c, struct serving *call);
 

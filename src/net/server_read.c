@@ -11,17 +11,48 @@
 
 enum { LOOK_AGAIN = 1024 };
 
-void connection_refuse(struct connection *c, int status, struct str headers)
+void refusal_note(const struct connection *c, const struct serving *call, int status,
+                  struct str bytes)
+{
+    const struct server_app *app = &c->home->app;
+    struct refused_request r = { .remote = str_slice(c->remote, c->remote_n), .bytes = bytes };
+
+    if (!app->refused)
+        return;
+    if (call) {
+        r.remote = call->x.remote;
+        r.target = call->x.request->target;
+        r.method = call->x.request->method;
+    }
+    app->refused(app->arg, status, &r);
+}
+
+static void connection_answer_last(struct connection *c, int status, struct str headers)
 {
     struct answer_to to = { .keep_alive = false };
 
-    if (c->state == CONN_CLOSED)
-        return;
     serving_free(c->call);
     c->call = NULL;
     c->linger = true;
     c->state = CONN_LAST;
     answer_add_refusal(c, &to, status, headers);
+}
+
+void connection_refuse(struct connection *c, int status, struct str headers)
+{
+    if (c->state == CONN_CLOSED)
+        return;
+    refusal_note(c, c->call, status, buf_str(&c->in));
+    connection_answer_last(c, status, headers);
+}
+
+/* The same for a head that is wrong, whose bytes may not be kept with the connection. */
+static void connection_refuse_head(struct connection *c, int status, struct str bytes)
+{
+    if (c->state == CONN_CLOSED)
+        return;
+    refusal_note(c, NULL, status, bytes);
+    connection_answer_last(c, status, STR(""));
 }
 
 /* --- one request ---------------------------------------------------------------------- */
@@ -39,7 +70,7 @@ static size_t wait_for_head(struct connection *c, struct str bytes)
     c->looked_at = bytes.n;
     long n = http_read_head(bytes, &c->home->request);
     if (n < 0) {
-        connection_refuse(c, (int)-n, STR(""));
+        connection_refuse_head(c, (int)-n, bytes);
         return bytes.n;
     }
     return 0;
@@ -109,7 +140,7 @@ static struct serving *read_head(struct connection *c, const char *bytes, size_t
     c->looked_at = 0;
     if (got <= 0) {
         serving_free(call);
-        connection_refuse(c, got < 0 ? (int)-got : 400, STR(""));
+        connection_refuse_head(c, got < 0 ? (int)-got : 400, str_slice(bytes, n));
         return NULL;
     }
     call->x.request = copy_request(call->x.arena, &h->request);

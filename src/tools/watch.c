@@ -12,7 +12,7 @@
 
 const struct option_row watch_rows[] = {
     { "kind", OPTION_TEXT, AT(kind), .value = "KIND",
-      .help = "call, frame, opened, received, sent or closed" },
+      .help = "call, request, frame, opened, received, sent, closed, delivered or refused" },
     { "user", OPTION_TEXT, AT(user), .value = "NAME", .help = "Of this account" },
     { "route", OPTION_TEXT, AT(route), .value = "PART", .help = "Of the route's name or path" },
     { "method", OPTION_TEXT, AT(method), .value = "METHOD", .help = "GET, POST, …" },

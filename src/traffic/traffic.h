@@ -21,6 +21,7 @@ enum traffic_kind {
     TRAFFIC_SENT,     /* a message to it */
     TRAFFIC_CLOSED,
     TRAFFIC_DELIVERED, /* an interaction, to an app's endpoint */
+    TRAFFIC_REFUSED,   /* a request that never became a call: its bytes were wrong or too many */
 };
 
 /* What a call showed to be known by, as far as its form tells. */
@@ -34,7 +35,7 @@ enum traffic_credential {
 
 /* The texts of a record. */
 enum traffic_text {
-    TRAFFIC_TARGET,  /* calls: path and query */
+    TRAFFIC_TARGET,  /* calls: path and query; refused: what is known of them */
     TRAFFIC_PROBLEM, /* calls: the first of the error tree; sockets: why it was closed */
     TRAFFIC_ADDRESS, /* where from */
     TRAFFIC_REQUEST, /* calls: the body; received: d */

@@ -114,7 +114,7 @@ struct call_log *call_log_start(struct workbench *w, struct loop *loop)
 
     l->workbench = w;
     l->loop = loop;
-    l->page.filter.kind = STR("call");
+    l->page.filter.kind = STR("request");
     l->page.limit = LOG_PAGE;
     buf_init(&l->lines, 4 * 1024 * 1024);
     traffic_hold(w->traffic);

@@ -20,7 +20,7 @@ static const struct type type_page = { .kind = KIND_INT, .min = 1, .max = 200 };
 static const struct type type_any = { .kind = KIND_RAW };
 static const struct field traffic_query_fields[] = {
     { FIELD(struct traffic_query, kind), .type = &type_word, .flags = OPTIONAL,
-      .doc = "call, frame, or a kind of frame: opened, received, sent, closed" },
+      .doc = "request, frame, or one kind: call, opened, received, sent, closed, delivered, refused" },
     { FIELD(struct traffic_query, user), .type = &type_word, .flags = OPTIONAL,
       .doc = "Id or name of who called" },
     { FIELD(struct traffic_query, route), .type = &type_word, .flags = OPTIONAL,

@@ -16,8 +16,9 @@ enum {
 };
 
 static const char *const kinds[] = {
-    [TRAFFIC_CALL] = "call", [TRAFFIC_OPENED] = "opened", [TRAFFIC_RECEIVED] = "received",
-    [TRAFFIC_SENT] = "sent", [TRAFFIC_CLOSED] = "closed", [TRAFFIC_DELIVERED] = "delivered",
+    [TRAFFIC_CALL] = "call",       [TRAFFIC_OPENED] = "opened", [TRAFFIC_RECEIVED] = "received",
+    [TRAFFIC_SENT] = "sent",       [TRAFFIC_CLOSED] = "closed", [TRAFFIC_DELIVERED] = "delivered",
+    [TRAFFIC_REFUSED] = "refused",
 };
 
 static const char *const callers[] = { "nobody", "user", "bot", "app", "app" };
@@ -110,12 +111,20 @@ static bool str_holds(struct str s, struct str part)
     return part.n == 0 || (s.n && memmem(s.p, s.n, part.p, part.n));
 }
 
+/* A call, or what was to be one. */
+static bool is_request(const struct traffic_record *r)
+{
+    return r->kind == TRAFFIC_CALL || r->kind == TRAFFIC_REFUSED;
+}
+
 static bool kind_fits(const struct traffic_record *r, struct str kind)
 {
     if (!kind.n)
         return true;
+    if (str_is(kind, "request"))
+        return is_request(r);
     if (str_is(kind, "frame"))
-        return r->kind != TRAFFIC_CALL;
+        return !is_request(r);
     return str_is(kind, kinds[r->kind]);
 }
 
@@ -125,7 +134,7 @@ static bool status_fits(const struct traffic_record *r, struct str status)
 
     if (!status.n)
         return true;
-    if (r->kind != TRAFFIC_CALL)
+    if (!is_request(r))
         return false;
     if (str_is(status, "error"))
         return r->status >= 400;
@@ -377,7 +386,7 @@ static void write_frame(const struct shown *s, struct json *j)
         json_name(j, "code");
         json_int(j, r->status);
         write_text(j, "reason", s->problem);
-    } else if (r->kind == TRAFFIC_DELIVERED) {
+    } else if (r->kind == TRAFFIC_DELIVERED || r->kind == TRAFFIC_REFUSED) {
         write_text(j, "path", s->target);
         json_name(j, "status");
         json_int(j, r->status);
@@ -445,15 +454,15 @@ static void add_frame(const struct shown *s, struct buf *out)
 {
     static const char *const arrows[] = {
         [TRAFFIC_OPENED] = "opened", [TRAFFIC_RECEIVED] = "->",      [TRAFFIC_SENT] = "<-",
-        [TRAFFIC_CLOSED] = "closed", [TRAFFIC_DELIVERED] = "to app",
+        [TRAFFIC_CLOSED] = "closed", [TRAFFIC_DELIVERED] = "to app", [TRAFFIC_REFUSED] = "refused",
     };
 
     buf_printf(out, "%-6s ", arrows[s->r.kind]);
     if (s->r.kind == TRAFFIC_CLOSED) {
         buf_printf(out, "%d ", s->r.status);
         add_plain(out, s->problem);
-    } else if (s->r.kind == TRAFFIC_DELIVERED) {
-        add_plain(out, s->target);
+    } else if (s->r.kind == TRAFFIC_DELIVERED || s->r.kind == TRAFFIC_REFUSED) {
+        add_plain(out, s->target.n ? s->target : STR("-"));
         buf_printf(out, " %d ", s->r.status);
         add_plain(out, s->problem);
     } else if (s->r.name) {

@@ -16,7 +16,7 @@ struct shown {
 
 /* Which records somebody wants to see; what is not set holds for all. */
 struct traffic_filter {
-    struct str kind;       /* "call", "frame", or one of the kinds */
+    struct str kind;       /* "request", "frame", or one of the kinds */
     struct str user;       /* id or name */
     struct str route;      /* part of the route's name or of its path */
     struct str method;     /* of calls */

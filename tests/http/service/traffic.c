@@ -121,6 +121,39 @@ static void likely_mistakes_are_said(struct world *w)
     }
 }
 
+/* What the reader refuses never was a call. */
+static void what_never_was_a_call_is_noted(struct world *w)
+{
+    struct client *s = world_stranger(w);
+    static char long_line[10000];
+
+    memset(long_line, 'a', sizeof long_line - 1);
+    client_raw(s, STR("GET /bad\x01path HTTP/1.1\r\n\r\n"), 5000);
+    expect_json(look_until(w, "?kind=refused&limit=1", "\"status\":400"),
+                "{'records': [{'kind': 'refused', 'status': 400, 'user': null}]}");
+    client_raw(s, str_of(TEXT(w, "GET /%s HTTP/1.1\r\n\r\n", long_line)), 5000);
+    look_until(w, "?kind=refused&status=414", "longer than 8 KiB");
+    client_raw(s,
+               str_of(TEXT(w, "GET / HTTP/1.1\r\nHost: x\r\nX: %s%s%s%s\r\n\r\n", long_line,
+                           long_line, long_line, long_line)),
+               5000);
+    look_until(w, "?kind=refused&status=431", "\"path\":\"/\"");
+    client_raw(s, STR("GET /api/v10/gateway HTTP/3.0\r\nHost: x\r\n\r\n"), 5000);
+    look_until(w, "?kind=request&status=5xx", "/api/v10/gateway");
+    client_raw(s,
+               STR("POST /api/v10/auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: "
+                   "application/json\r\nContent-Length: 99999999\r\n\r\n"),
+               5000);
+    look_until(w, "?kind=refused&status=413", "/api/v10/auth/login");
+    /* Bytes that are no request line may be anything: they are not shown. */
+    client_raw(s, STR("Authorization: Bot very-secret\r\n\r\n"), 5000);
+    look_until(w, "?kind=refused&status=400&limit=2", "\"path\":\"\"");
+    struct answer all = look(w, "?after=0&limit=200", NULL);
+    expect(!memmem(all.body.p, all.body.n, "very-secret", 11));
+    expect(!memmem(all.body.p, all.body.n, long_line, 1000));
+    expect_json(look(w, "?kind=frame", NULL), "{'records': []}");
+}
+
 static void secrets_are_not_shown(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
@@ -290,6 +323,7 @@ const struct test traffic_tests[] = {
     TEST_WITH(a_call_is_noted_with_who_what_and_why, with_workbench),
     TEST_WITH(filters_hold_together, with_workbench),
     TEST_WITH(likely_mistakes_are_said, with_workbench),
+    TEST_WITH(what_never_was_a_call_is_noted, with_workbench),
     TEST_WITH(secrets_are_not_shown, with_workbench),
     TEST_WITH(messages_of_the_gateway_are_noted, with_workbench),
     TEST_WITH(it_is_for_the_operator, as_public),
