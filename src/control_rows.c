@@ -3,7 +3,7 @@
 #include "operator/operator.h"
 #include "parts.h"
 #include "platform/accounts/operator.h"
-#include "snapshots.h"
+#include "store/snapshots.h"
 #include "workbench/workbench.h"
 
 static void list_sessions(void *arg, unsigned uid, struct str rest, struct buf *out)
@@ -80,8 +80,11 @@ static void restore_snapshot(void *arg, unsigned uid, struct str name, struct bu
 
 static void count_restored(void *arg, unsigned uid, struct str rest, struct buf *out)
 {
+    int tried, restored;
+
     (void)arg, (void)uid, (void)rest;
-    snapshot_count(out);
+    snapshot_count(&tried, &restored);
+    buf_printf(out, "%d %d", tried, restored);
 }
 
 const struct control_row parts_control_rows[] = {

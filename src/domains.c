@@ -125,6 +125,8 @@ const struct domain *const guildhall_domains[] = {
     &console_clock_domain,
     &console_faults_domain,
     &console_sessions_domain,
+    &console_snapshots_domain,
+    &console_worlds_domain,
     NULL,
 };
 /* clang-format on */

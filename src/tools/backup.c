@@ -6,7 +6,7 @@
 
 #include "control.h"
 #include "guildhall.h"
-#include "snapshots.h"
+#include "store/snapshots.h"
 #include "tools/tools.h"
 
 const struct option_row backup_rows[] = {

@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "guildhall.h"
 #include "manager.h"
-#include "snapshots.h"
+#include "store/snapshots.h"
 
 /* What is served, and where it was read. */
 struct served {
@@ -117,13 +117,31 @@ static int serve_once(struct served *s, void (*ready)(void *arg, const char *url
     log_info("stopping (%s)", sig == SIGINT    ? "interrupted"
                               : sig == SIGTERM ? "asked to"
                               : sig == SIGHUP  ? "the terminal is gone"
-                                               : "to restore a snapshot");
+                                               : "for a snapshot or a world file");
     manager_tell(sig == SNAPSHOT_SIGNAL ? "RELOADING=1" : "STOPPING=1");
     guildhall_stop(g);
     return sig;
 }
 
-/* A server that restores a snapshot is the same to everybody outside: it comes back on its port,
+static void import_what_waits(const struct config *config)
+{
+    struct world_options options = {
+        .parts = &guildhall_world_parts,
+        .password_ops = (unsigned long long)config->password_passes,
+        .password_memory = (size_t)config->password_memory_mib * 1024 * 1024,
+    };
+    struct store *store = NULL;
+
+    if (!guildhall_open_store(config, false, &store) && !store_take(store) &&
+        !auth_open(config->data, store, &options.auth))
+        world_import_waiting(store, &options);
+    else
+        world_import_given_up();
+    auth_close(options.auth);
+    store_close(store);
+}
+
+/* A server that exchanges its world is the same to everybody outside: it comes back on its port,
  * and is told of once. */
 static void greet_no_more(void *arg, const char *url)
 {
@@ -141,7 +159,10 @@ int serve_until_stopped(const struct config *config, const struct settings *sett
     int sig = serve_once(&s, ready, arg, url);
     snprintf(listen, sizeof listen, "%s", strstr(url, "//") ? strstr(url, "//") + 2 : "");
     while (sig == SNAPSHOT_SIGNAL) {
-        snapshot_bring_back(config->data);
+        if (world_import_waits())
+            import_what_waits(config);
+        else
+            snapshot_bring_back(config->data);
         again.listen = listen;
         sig = serve_once(&s, greet_no_more, NULL, url);
     }

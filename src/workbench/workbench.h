@@ -1,5 +1,5 @@
 /* workbench.h - what people who write bots see of a server, and do to it: the traffic, the
- * clock, faults, sessions.
+ * clock, faults, sessions, snapshots, world files.
  *
  * Its routes lie below /console. They are for the operator: who shows the console's key, or,
  * where that is allowed, who calls from this very machine. What changes the world behind its
@@ -42,6 +42,6 @@ extern const struct domain console_people_domain; /* people.c */
 const char *workbench_key(const struct workbench *w);
 
 extern const struct domain workbench_domain, console_clock_domain, console_faults_domain,
-    console_sessions_domain;
+    console_sessions_domain, console_snapshots_domain, console_worlds_domain;
 
 #endif

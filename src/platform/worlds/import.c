@@ -148,6 +148,26 @@ static enum err keep_pictures(struct store *store, const struct list *pictures)
     return e;
 }
 
+static enum err explain_problems(enum err e, const struct form *form, struct str text,
+                                 struct arena *arena, struct str *ret)
+{
+    if (e == ERR_INVALID_JSON)
+        *ret = str_printf(arena, "the file: %.*s\n", STR_FMT(json_mistake(text, arena)));
+    else if (e == ERR_INVALID_FORM_BODY)
+        *ret = layout_problems(form, arena);
+    return e;
+}
+
+enum err world_check(struct str text, struct arena *arena, struct str *ret_problems)
+{
+    struct form form = { .arena = arena };
+    void *file;
+
+    *ret_problems = STR("");
+    return explain_problems(schema_decode(&type_world, text, &form, &file), &form, text, arena,
+                            ret_problems);
+}
+
 enum err world_import(struct store *store, const struct world_options *options, struct str text,
                       struct arena *arena, struct world_report *ret)
 {
@@ -166,11 +186,7 @@ enum err world_import(struct store *store, const struct world_options *options, 
         e = store_run(store, STORE_WRITE, arena, import_all, &in);
     if (!e)
         e = keep_pictures(store, &in.pictures);
-    if (e == ERR_INVALID_JSON)
-        ret->problems = str_printf(arena, "the file: %.*s\n", STR_FMT(json_mistake(text, arena)));
-    else if (e == ERR_INVALID_FORM_BODY)
-        ret->problems = layout_problems(&in.form, arena);
-    return e;
+    return explain_problems(e, &in.form, text, arena, &ret->problems);
 }
 
 /* --- is anything there? --------------------------------------------------------------- */

@@ -58,6 +58,21 @@ struct world_report {
 enum err world_import(struct store *store, const struct world_options *options, struct str text,
                       struct arena *arena, struct world_report *ret);
 
+/* Whether a text could be such a file; what is wrong with it, a line each. Names that lead
+ * nowhere are found by the import alone. */
+enum err world_check(struct str text, struct arena *arena, struct str *ret_problems);
+
+/* A file that is imported as soon as no server runs: an import tells no session of what it does,
+ * so a server that is handed one stops first, and starts again in the same process. */
+void world_import_later(struct str text); /* a copy, instead of one that waits */
+bool world_import_waits(void);
+/* Reads the file that waits, while nobody else uses the store, and notes what became of it; or
+ * notes that nobody could read it. */
+void world_import_waiting(struct store *store, const struct world_options *options);
+void world_import_given_up(void);
+/* What became of the last one, as JSON: {"number": 0} when there was none in this process. */
+void world_last_import(struct buf *out);
+
 /* Writes the world as a file that imports to the same world. *ret_importable is
  * false when it is larger than an import reads. */
 enum err world_export(struct store *store, const struct world_parts *parts, struct buf *out,

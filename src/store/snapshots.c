@@ -3,13 +3,14 @@
  * An exchange has one moment at which it counts: when the restored folder gets the name
  * ".restored". Before, nothing has happened; after, it is brought to its end by whoever starts
  * on the folder, however often it was broken off. */
-#include "snapshots.h"
+#include "store/snapshots.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +33,8 @@ enum { MOST_NAME = 64 };
 
 const char *const snapshot_keys[] = { "pepper.key", "cert.pem", "key.pem", NULL };
 
+/* One after the other, whoever asks: names stand for files that two would write at once. */
+static pthread_mutex_t orders = PTHREAD_MUTEX_INITIALIZER;
 static char wanted[MOST_NAME + 1]; /* written before the signal, read after it */
 static int tried, restored;        /* written while no server runs */
 
@@ -82,7 +85,7 @@ static bool take_name(const char *folder, struct str name, char path[PATH_MAX], 
 
 /* --- making and listing --------------------------------------------------------------- */
 
-void snapshot_make(struct store *store, const char *folder, struct str name, struct buf *out)
+static void make_one(struct store *store, const char *folder, struct str name, struct buf *out)
 {
     struct backup_report report;
     char path[PATH_MAX];
@@ -103,22 +106,28 @@ void snapshot_make(struct store *store, const char *folder, struct str name, str
                (long long)report.bytes);
 }
 
-static void list_one(int folder, const char *file, struct buf *out)
+void snapshot_make(struct store *store, const char *folder, struct str name, struct buf *out)
+{
+    pthread_mutex_lock(&orders);
+    make_one(store, folder, name, out);
+    pthread_mutex_unlock(&orders);
+}
+
+static void tell_of_file(int folder, const char *file,
+                         void (*tell)(void *arg, const struct snapshot *s), void *arg)
 {
     struct stat st;
     struct str name = str_of(file);
     size_t n = sizeof SUFFIX - 1;
-    char at[TIMESTAMP_TEXT];
 
     if (name.n <= n || !str_is(str_from(name, name.n - n), SUFFIX) ||
         fstatat(folder, file, &st, AT_SYMLINK_NOFOLLOW) != 0)
         return;
     name.n -= n;
-    timestamp_format(st.st_mtime * INT64_C(1000000), at);
-    buf_printf(out, "%-32.*s %12lld bytes  %.19s\n", STR_FMT(name), (long long)st.st_size, at);
+    tell(arg, &(struct snapshot){ name, st.st_size, st.st_mtime * INT64_C(1000000) });
 }
 
-void snapshot_list(const char *folder, struct buf *out)
+void snapshot_each(const char *folder, void (*tell)(void *arg, const struct snapshot *s), void *arg)
 {
     char own[PATH_MAX];
     struct dirent **entries = NULL;
@@ -126,19 +135,42 @@ void snapshot_list(const char *folder, struct buf *out)
     int n = fd >= 0 ? scandirat(fd, ".", &entries, NULL, alphasort) : 0;
 
     for (int i = 0; i < n; i++) {
-        list_one(fd, entries[i]->d_name, out);
+        tell_of_file(fd, entries[i]->d_name, tell, arg);
         free(entries[i]);
     }
     free(entries);
     if (fd >= 0)
         close(fd);
+}
+
+static void list_one(void *arg, const struct snapshot *s)
+{
+    char at[TIMESTAMP_TEXT];
+
+    timestamp_format(s->made_at_us, at);
+    buf_printf(arg, "%-32.*s %12lld bytes  %.19s\n", STR_FMT(s->name), (long long)s->bytes, at);
+}
+
+void snapshot_list(const char *folder, struct buf *out)
+{
+    snapshot_each(folder, list_one, out);
     if (!out->n)
         buf_add_lit(out, "there are no snapshots\n");
 }
 
+void snapshot_drop(const char *folder, struct str name, struct buf *out)
+{
+    char path[PATH_MAX];
+
+    if (!take_name(folder, name, path, out))
+        return;
+    if (unlink(path) != 0)
+        buf_printf(out, "error: there is no snapshot '%.*s'\n", STR_FMT(name));
+}
+
 /* --- asking for one ------------------------------------------------------------------- */
 
-void snapshot_ask_back(struct store *store, const char *folder, struct str name, struct buf *out)
+static void ask_one_back(struct store *store, const char *folder, struct str name, struct buf *out)
 {
     struct backup_report report;
     char path[PATH_MAX];
@@ -156,7 +188,7 @@ void snapshot_ask_back(struct store *store, const char *folder, struct str name,
     if (!str_is(name, BEFORE)) {
         size_t start = out->n;
 
-        snapshot_make(store, folder, STR(BEFORE), out);
+        make_one(store, folder, STR(BEFORE), out);
         if (str_starts(str_slice(out->p + start, out->n - start), STR("error")))
             return;
         buf_reset(out);
@@ -166,9 +198,17 @@ void snapshot_ask_back(struct store *store, const char *folder, struct str name,
     kill(getpid(), SNAPSHOT_SIGNAL);
 }
 
-void snapshot_count(struct buf *out)
+void snapshot_ask_back(struct store *store, const char *folder, struct str name, struct buf *out)
 {
-    buf_printf(out, "%d %d", tried, restored);
+    pthread_mutex_lock(&orders);
+    ask_one_back(store, folder, name, out);
+    pthread_mutex_unlock(&orders);
+}
+
+void snapshot_count(int *ret_tried, int *ret_restored)
+{
+    *ret_tried = tried;
+    *ret_restored = restored;
 }
 
 /* --- the exchange --------------------------------------------------------------------- */

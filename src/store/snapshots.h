@@ -18,14 +18,24 @@ enum { SNAPSHOT_SIGNAL = SIGUSR1 };
 /* The server's key, and the certificate that it makes for itself: they go with the rows. */
 extern const char *const snapshot_keys[];
 
-/* Answers for people: what was done, or a sentence why not. */
+/* Answers for people: what was done, or "error: " and a sentence why not. From any thread that
+ * may wait. */
 void snapshot_make(struct store *store, const char *folder, struct str name, struct buf *out);
 void snapshot_list(const char *folder, struct buf *out);
+void snapshot_drop(const char *folder, struct str name, struct buf *out);
 /* Looks whether it is whole, keeps what is there, and sends the process SNAPSHOT_SIGNAL. */
 void snapshot_ask_back(struct store *store, const char *folder, struct str name, struct buf *out);
 
+/* Those that there are, by name. */
+struct snapshot {
+    struct str name;
+    int64_t bytes, made_at_us;
+};
+void snapshot_each(const char *folder, void (*tell)(void *arg, const struct snapshot *s),
+                   void *arg);
+
 /* How often this process was asked, and how often it came to its end. */
-void snapshot_count(struct buf *out);
+void snapshot_count(int *ret_tried, int *ret_restored);
 
 /* While no server runs on the folder: puts the one that was asked for in place of what is
  * there. False after a sentence in the log; then everything is as it was. */
