@@ -51,7 +51,7 @@ class Process:
                 raise Failed(f"the server ended before it was ready\n{self.words()}")
             line += byte
         self.first = line.decode(errors="replace")
-        found = re.search(rb"listening on http://127\.0\.0\.1:(\d+)", line)
+        found = re.search(rb"listening on https?://127\.0\.0\.1:(\d+)", line)
         if not found:
             raise Failed(f"the server's first line has no address: {line!r}")
         return int(found.group(1))

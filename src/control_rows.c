@@ -1,5 +1,6 @@
 /* control_rows.c - what its operator may ask of a server that runs. */
 #include "base/mem.h"
+#include "net/tls.h"
 #include "operator/operator.h"
 #include "parts.h"
 #include "platform/accounts/operator.h"
@@ -56,6 +57,17 @@ static void give_address(void *arg, unsigned uid, struct str rest, struct buf *o
                any || any6 ? "127.0.0.1" : g->host, v6 ? "]" : "", server_port(g->server));
 }
 
+/* Tools on this machine know us by it, when we speak nothing but TLS. */
+static void give_certificate(void *arg, unsigned uid, struct str rest, struct buf *out)
+{
+    const struct guildhall *g = arg;
+    char text[TLS_FINGERPRINT_TEXT];
+
+    (void)uid, (void)rest;
+    if (g->tls && tls_fingerprint(g->tls, text))
+        buf_add_str(out, str_of(text));
+}
+
 static void keep_snapshot(void *arg, unsigned uid, struct str name, struct buf *out)
 {
     const struct guildhall *g = arg;
@@ -90,6 +102,7 @@ static void count_restored(void *arg, unsigned uid, struct str rest, struct buf 
 const struct control_row parts_control_rows[] = {
     { "console-key", give_console_key },
     { "address", give_address },
+    { "certificate", give_certificate },
     { "sessions", list_sessions },
     { "token", give_token },
     { "operate", carry_out_order },

@@ -9,6 +9,7 @@
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <pthread.h>
+#include <sodium.h>
 
 #include "base/log.h"
 #include "base/mem.h"
@@ -171,6 +172,22 @@ void tls_context_free(struct tls_context *c)
     BIO_meth_free(c->method);
     pthread_mutex_destroy(&c->lock);
     mem_free(c);
+}
+
+bool tls_fingerprint_of(const void *certificate, char out[TLS_FINGERPRINT_TEXT])
+{
+    unsigned char digest[EVP_MAX_MD_SIZE];
+    unsigned n = 0;
+
+    if (!certificate || X509_digest(certificate, EVP_sha256(), digest, &n) != 1)
+        return false;
+    sodium_bin2hex(out, TLS_FINGERPRINT_TEXT, digest, n);
+    return true;
+}
+
+bool tls_fingerprint(const struct tls_context *c, char out[TLS_FINGERPRINT_TEXT])
+{
+    return tls_fingerprint_of(SSL_CTX_get0_certificate(c->ssl), out);
 }
 
 /* --- connections ---------------------------------------------------------------------- */

@@ -22,6 +22,12 @@ enum err tls_context_self_signed(const char *folder, const char *host, struct tl
 enum err tls_context_reload(struct tls_context *c, const char *certificate, const char *key);
 void tls_context_free(struct tls_context *c);
 
+/* SHA-256 of a certificate, as hexadecimal digits: of the one that a server shows, or of any
+ * (an X509 of OpenSSL). False: there is none. */
+enum { TLS_FINGERPRINT_TEXT = 65 };
+bool tls_fingerprint(const struct tls_context *c, char out[TLS_FINGERPRINT_TEXT]);
+bool tls_fingerprint_of(const void *certificate, char out[TLS_FINGERPRINT_TEXT]);
+
 struct tls *tls_new(struct tls_context *c);
 void tls_free(struct tls *t);
 

@@ -42,8 +42,10 @@ struct wire *console_reach(const struct config *config, struct arena *arena)
         !ask_server(config, "console-key", arena, &key))
         return NULL;
     struct wire *w = wire_new(url, arena);
-    if (w)
+    if (w) {
+        wire_trust_server_of(w, config->data);
         wire_set_token(w, str_dupz(arena, str_printf(arena, "Bearer %s", key)));
+    }
     return w;
 }
 

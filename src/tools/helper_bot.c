@@ -273,6 +273,7 @@ static void helper_session(const struct helper_bot *b)
 
     if (w) {
         wire_hush(w);
+        wire_trust_server_of(w, b->config->data);
         wire_set_token(w, str_dupz(arena, str_printf(arena, "Bot %s", b->token)));
         bool there = wire_connect(w);
         while (there && !b->stopping) {

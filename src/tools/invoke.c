@@ -167,6 +167,8 @@ bool invoke_enter(struct invoke_run *v, const struct config *config)
     v->wire = wire_new(o->url ? o->url : server_url(config, v->arena), v->arena);
     if (!v->wire)
         return false;
+    if (!o->url)
+        wire_trust_server_of(v->wire, config->data);
     if (!o->as)
         wire_set_token(v->wire, o->token);
     return !o->as || invoke_become(v, config);

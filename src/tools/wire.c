@@ -1,14 +1,11 @@
 /* wire.c - calls to a server over HTTP, from outside. */
 #include "tools/wire_internal.h"
 
-#include <errno.h>
-#include <netdb.h>
-#include <poll.h>
 #include <stdio.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
+#include "control.h"
 
 enum { PATIENCE_MS = 30 * 1000 };
 
@@ -16,9 +13,10 @@ enum { PATIENCE_MS = 30 * 1000 };
 
 static bool split_url(struct wire *w, struct str url)
 {
-    if (!str_starts(url, STR("http://")))
+    w->secure = str_starts(url, STR("https://"));
+    if (!w->secure && !str_starts(url, STR("http://")))
         return false;
-    url = str_from(url, 7);
+    url = str_from(url, w->secure ? 8 : 7);
     struct str authority = str_cut(&url, '/');
 
     if (url.n && !str_starts(url, STR("api")))
@@ -32,7 +30,7 @@ static bool split_url(struct wire *w, struct str url)
         host = str_slice(host.p + 1, host.n - 2);
     w->host = str_dupz(w->arena, host);
     size_t after = colon ? (size_t)(colon - authority.p) + 1 : 0;
-    w->port = colon ? str_dupz(w->arena, str_from(authority, after)) : "80";
+    w->port = colon ? str_dupz(w->arena, str_from(authority, after)) : w->secure ? "443" : "80";
     return host.n > 0;
 }
 
@@ -41,15 +39,11 @@ struct wire *wire_new(const char *url, struct arena *arena)
     struct wire *w = mem_new(sizeof *w);
 
     w->arena = arena;
-    w->fd = -1;
     w->token = "";
     buf_init(&w->in, WIRE_LARGEST);
     if (split_url(w, str_of(url)))
         return w;
-    fprintf(stderr,
-            "guildhall: '%s' is not an address like http://127.0.0.1:8080 (a server with TLS "
-            "takes plain HTTP at the same port, unless it is told otherwise)\n",
-            url);
+    fprintf(stderr, "guildhall: '%s' is not an address like http://127.0.0.1:8080\n", url);
     wire_free(w);
     return NULL;
 }
@@ -58,10 +52,21 @@ void wire_free(struct wire *w)
 {
     if (!w)
         return;
-    if (w->fd >= 0)
-        close(w->fd);
+    line_close(w->line);
     buf_clear(&w->in);
     mem_free(w);
+}
+
+void wire_trust_server_of(struct wire *w, const char *folder)
+{
+    struct buf out;
+
+    if (!w->secure)
+        return;
+    buf_init(&out, SIZE_MAX);
+    if (control_ask(folder, "certificate", &out) == OK && out.n)
+        w->pin = str_dupz(w->arena, buf_str(&out));
+    buf_clear(&out);
 }
 
 void wire_hush(struct wire *w)
@@ -77,57 +82,6 @@ void wire_set_token(struct wire *w, const char *token)
 const char *wire_token(const struct wire *w)
 {
     return w->token;
-}
-
-/* --- bytes ---------------------------------------------------------------------------- */
-
-int wire_dial(const struct wire *w)
-{
-    struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *list = NULL;
-    int fd = -1;
-
-    if (getaddrinfo(w->host, w->port, &hints, &list) == 0) {
-        for (struct addrinfo *a = list; a && fd < 0; a = a->ai_next) {
-            fd = socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC, a->ai_protocol);
-            if (fd >= 0 && connect(fd, a->ai_addr, a->ai_addrlen) != 0) {
-                close(fd);
-                fd = -1;
-            }
-        }
-        freeaddrinfo(list);
-    }
-    if (fd < 0 && !w->hushed)
-        fprintf(stderr, "guildhall: there is no server at %s:%s\n", w->host, w->port);
-    return fd;
-}
-
-bool wire_send_all(int fd, struct str bytes)
-{
-    while (bytes.n) {
-        ssize_t n = send(fd, bytes.p, bytes.n, MSG_NOSIGNAL);
-
-        if (n <= 0)
-            return false;
-        bytes = str_from(bytes, (size_t)n);
-    }
-    return true;
-}
-
-int wire_receive(int fd, struct buf *in, int64_t wait_ms)
-{
-    struct pollfd p = { .fd = fd, .events = POLLIN };
-    char *room = buf_room(in, 65536);
-
-    if (!room)
-        return -1;
-    int ready = poll(&p, 1, wait_ms > INT32_MAX ? INT32_MAX : (int)wait_ms);
-    if (ready == 0 || (ready < 0 && errno == EINTR))
-        return 0;
-    ssize_t n = recv(fd, room, 65536, 0);
-    if (n <= 0)
-        return -1;
-    in->n += (size_t)n;
-    return 1;
 }
 
 /* --- calls ---------------------------------------------------------------------------- */
@@ -191,28 +145,40 @@ static bool read_answer(struct wire *w, struct str bytes, struct wire_answer *re
     return true;
 }
 
+/* Waits for bytes of the answer, not for what TLS has to say besides. */
+static int receive_some(struct wire_line *line, struct buf *in)
+{
+    int64_t until = clock_mono() + PATIENCE_MS * INT64_C(1000000);
+    int got = 0;
+
+    while (got == 0 && clock_mono() < until)
+        got = line_receive(line, in, PATIENCE_MS);
+    return got;
+}
+
 bool wire_call(struct wire *w, const char *method, const char *path, struct str body,
                const struct wire_file *files, size_t file_count, struct wire_answer *ret)
 {
     struct buf content, out, in;
-    int fd = wire_dial(w), got = 1;
+    struct wire_line *line = line_open(w);
+    int got = 1;
 
-    if (fd < 0)
+    if (!line)
         return false;
     buf_init(&content, WIRE_LARGEST);
     buf_init(&out, WIRE_LARGEST);
     buf_init(&in, WIRE_LARGEST);
     write_body(&content, body, files, file_count);
     write_request(w, &out, method, path, buf_str(&content), file_count > 0);
-    bool ok = !buf_full(&content) && !buf_full(&out) && wire_send_all(fd, buf_str(&out));
+    bool ok = !buf_full(&content) && !buf_full(&out) && line_send_all(line, buf_str(&out));
     while (ok && got > 0)
-        got = wire_receive(fd, &in, PATIENCE_MS);
+        got = receive_some(line, &in);
     ok = ok && !buf_full(&in) && read_answer(w, buf_str(&in), ret);
     if (!ok && !w->hushed)
         fprintf(stderr, "guildhall: the server did not answer %s %s\n", method, path);
     buf_clear(&content);
     buf_clear(&out);
     buf_clear(&in);
-    close(fd);
+    line_close(line);
     return ok;
 }

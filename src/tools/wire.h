@@ -10,10 +10,14 @@
 
 struct wire;
 
-/* url: "http://host:port", maybe with "/api" or "/api/v10" behind it. NULL: it is none; says why.
- * What is read lives in the arena. */
+/* url: "http://host:port" or "https://…", maybe with "/api" or "/api/v10" behind it. NULL: it is
+ * none; says why. What is read lives in the arena. */
 struct wire *wire_new(const char *url, struct arena *arena);
 void wire_free(struct wire *w);
+
+/* With https: the certificate is the one of the server that runs on this folder, whatever name
+ * stands in it. Otherwise it has to be one for the name, of an authority that the machine knows. */
+void wire_trust_server_of(struct wire *w, const char *folder);
 
 /* From now on nothing is said of what goes wrong. */
 void wire_hush(struct wire *w);

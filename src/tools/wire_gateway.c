@@ -35,7 +35,7 @@ static bool send_frame(struct wire *w, int opcode, struct str payload)
     buf_add(&out, head, n + sizeof mask);
     for (size_t i = 0; i < payload.n; i++)
         buf_add_char(&out, (char)((unsigned char)payload.p[i] ^ mask[i & 3]));
-    bool ok = !buf_full(&out) && wire_send_all(w->fd, buf_str(&out));
+    bool ok = !buf_full(&out) && line_send_all(w->line, buf_str(&out));
     buf_clear(&out);
     return ok;
 }
@@ -113,7 +113,7 @@ static enum wire_news next_text(struct wire *w, int64_t until, struct arena *are
         wire_gateway_heartbeat(w, now);
         if (w->beat_ns && w->next_beat - now < wait)
             wait = w->next_beat - now;
-        if (wire_receive(w->fd, &w->in, wait / 1000000 + 1) < 0)
+        if (line_receive(w->line, &w->in, wait / 1000000 + 1) < 0)
             return wire_gateway_lost(w, STR(""));
     }
 }
@@ -204,6 +204,7 @@ static bool shake_hands(struct wire *w, const char *target)
     char key[32];
     struct buf out;
     const char *end = NULL;
+    int64_t until = clock_mono() + PATIENCE_S * SECOND;
 
     randombytes_buf(nonce, sizeof nonce);
     sodium_bin2base64(key, sizeof key, nonce, sizeof nonce, sodium_base64_VARIANT_ORIGINAL);
@@ -212,11 +213,11 @@ static bool shake_hands(struct wire *w, const char *target)
                "GET %s HTTP/1.1\r\nHost: %.*s\r\nUpgrade: websocket\r\n"
                "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: %s\r\n\r\n",
                target, STR_FMT(w->authority), key);
-    bool ok = wire_send_all(w->fd, buf_str(&out));
+    bool ok = line_send_all(w->line, buf_str(&out));
     buf_clear(&out);
     while (ok && !end) {
-        ok = wire_receive(w->fd, &w->in, PATIENCE_S * 1000) > 0;
-        end = ok ? memmem(w->in.p, w->in.n, "\r\n\r\n", 4) : NULL;
+        ok = line_receive(w->line, &w->in, PATIENCE_S * 1000) >= 0 && clock_mono() < until;
+        end = ok && w->in.n ? memmem(w->in.p, w->in.n, "\r\n\r\n", 4) : NULL;
     }
     ok = ok && str_starts(buf_str(&w->in), STR("HTTP/1.1 101"));
     if (ok)
@@ -276,8 +277,8 @@ bool wire_connect(struct wire *w)
     int64_t until = clock_mono() + PATIENCE_S * SECOND;
     struct wire_event e = { 0 };
 
-    w->fd = wire_dial(w);
-    if (w->fd < 0 || !shake_hands(w, "/?v=9&encoding=json") || !hear_hello(w, until) ||
+    w->line = line_open(w);
+    if (!w->line || !shake_hands(w, "/?v=9&encoding=json") || !hear_hello(w, until) ||
         !wire_gateway_identify(w))
         return false;
     while (!str_is(e.name, "READY"))
@@ -291,8 +292,8 @@ bool wire_connect(struct wire *w)
 
 bool wire_open(struct wire *w, const char *target, struct str first)
 {
-    w->fd = wire_dial(w);
-    return w->fd >= 0 && shake_hands(w, target) && send_frame(w, WS_TEXT, first);
+    w->line = line_open(w);
+    return w->line && shake_hands(w, target) && send_frame(w, WS_TEXT, first);
 }
 
 enum wire_news wire_next_text(struct wire *w, int64_t until, struct arena *arena, struct str *ret)

@@ -1,4 +1,4 @@
-/* wire_internal.h - what wire.c and wire_gateway.c share. */
+/* wire_internal.h - what wire.c, wire_line.c and wire_gateway.c share. */
 #ifndef TOOLS_WIRE_INTERNAL_H
 #define TOOLS_WIRE_INTERNAL_H
 
@@ -9,12 +9,13 @@ enum { WIRE_LARGEST = 256 * 1024 * 1024 };
 
 struct wire {
     struct arena *arena;
-    bool hushed;
+    bool hushed, secure;
     struct str authority; /* for Host */
     const char *host, *port, *token;
+    const char *pin; /* of the certificate that is expected; NULL: one that the machine trusts */
 
     /* The gateway. */
-    int fd; /* -1: not connected */
+    struct wire_line *line; /* NULL: not connected */
     struct buf in;
     size_t used;     /* bytes of `in` that were read */
     int64_t beat_ns; /* between heartbeats */
@@ -23,10 +24,11 @@ struct wire {
     struct str session;
 };
 
-/* -1: there is nobody; says so. */
-int wire_dial(const struct wire *w);
-bool wire_send_all(int fd, struct str bytes);
+/* NULL: there is nobody, or nobody whom we trust; says so. */
+struct wire_line *line_open(const struct wire *w);
+void line_close(struct wire_line *l);
+bool line_send_all(struct wire_line *l, struct str bytes);
 /* 1: something came, 0: nothing in time, -1: it ended. */
-int wire_receive(int fd, struct buf *in, int64_t wait_ms);
+int line_receive(struct wire_line *l, struct buf *in, int64_t wait_ms);
 
 #endif

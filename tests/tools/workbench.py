@@ -17,7 +17,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 from cases import expect, run_cases  # noqa: E402
 from gate import connect, is_closed  # noqa: E402
-from process import Process, register, start_guildhall  # noqa: E402
+from process import Failed, Process, register, start_guildhall  # noqa: E402
 
 
 TOKENS = re.compile(rb'"token":"([^"]{20,})"')
@@ -128,9 +128,9 @@ def sessions_are_dropped(executable):
     with_server(executable, work)
 
 
-def with_demo(executable, work):
+def with_demo(executable, work, *flags):
     with tempfile.TemporaryDirectory() as data:
-        demo = Process([executable, "demo", "--data", data, "--listen", "127.0.0.1:0"])
+        demo = Process([executable, "demo", "--data", data, "--listen", "127.0.0.1:0", *flags])
         try:
             work(data, demo)
         finally:
@@ -226,6 +226,86 @@ def people_are_acted_for(executable):
     with_demo(executable, work)
 
 
+def commands_reach_a_server_that_speaks_tls_alone(executable):
+    def work(data, demo):
+        def act(*words):
+            return tool(executable, data, *words)
+        for _ in range(100):  # the demo's bot comes by TLS, too
+            rolled = act("invoke", "--as", "ada", "--channel", "general", "/roll sides:6")
+            if rolled.returncode != 5:
+                break
+        expect(rolled.returncode == 0 and "helper: Rolled " in rolled.stdout, rolled.stderr)
+        said = act("say", "by TLS", "--as", "bob", "--channel", "general")
+        expect(said.returncode == 0, said.stderr)
+        seen = act("watch", "--after", "0", "--user", "bob", "--route", "create_message", "--count",
+                   "1")
+        expect(seen.returncode == 0 and " bob " in seen.stdout, seen.stderr)
+        made = act("fault", "GET /users/@me", "--status", "503", "--times", "1")
+        expect(made.returncode == 0 and json.loads(made.stdout)["status"] == 503, made.stderr)
+        expect(act("fault", "clear").returncode == 0 and act("clock").returncode == 0, "clock")
+        # Nobody vouches for this certificate but the server's own socket.
+        url = f"https://127.0.0.1:{demo.port}"
+        refused = act("say", "x", "--as", "bob", "--channel", "general", "--url", url)
+        expect(refused.returncode != 0 and "no certificate that is trusted" in refused.stderr,
+               refused.stderr)
+        plain = act("say", "x", "--as", "bob", "--channel", "general", "--url",
+                    url.replace("https", "http"))
+        expect(plain.returncode != 0, plain.stderr)
+        trusted = subprocess.run(
+            [executable, "say", "y", "--as", "bob", "--channel", "general", "--url", url, "--data",
+             data], capture_output=True, text=True, timeout=60, check=False,
+            env={**os.environ, "SSL_CERT_FILE": os.path.join(data, "cert.pem")})
+        expect(trusted.returncode == 0, trusted.stderr)
+    with_demo(executable, work, "--tls-self-signed", "on", "--tls-only", "on")
+
+
+def ask_console(port, method, path, body=None):
+    """The answer; None when there is none, as while the server starts anew."""
+    request = urllib.request.Request(f"http://127.0.0.1:{port}/console{path}",
+                                     body and json.dumps(body).encode(),
+                                     {"Content-Type": "application/json"}, method=method)
+    try:
+        with urllib.request.urlopen(request, timeout=20) as answer:
+            text = answer.read()
+            return json.loads(text) if text else {}
+    except (urllib.error.URLError, ConnectionError):
+        return None
+
+
+def until(port, path, fits):
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        told = ask_console(port, "GET", path)
+        if told is not None and fits(told):
+            return told
+        time.sleep(0.02)
+    raise Failed(f"{path} did not change")
+
+
+def worlds_are_exchanged_over_the_console(executable):
+    def work(_data, port, ada):
+        expect(ask_console(port, "POST", "/snapshots", {"name": "empty"}) == {}, "kept")
+        world = {"users": [{"username": "grace", "password": "correct horse", "token": "x" * 24}],
+                 "guilds": [{"name": "Imported", "owner": "grace"}]}
+        expect(ask_console(port, "POST", "/world", world) == {}, "taken")
+        told = until(port, "/world/import", lambda t: t["number"] == 1)
+        expect(told["imported"] and told["counts"]["guilds"] == {"made": 1, "known": 0}, str(told))
+        expect(call(port, "/api/v10/users/@me", "x" * 24) == 200, "grace is in")
+        expect(call(port, "/api/v10/users/@me", ada) == 200, "ada is still in")
+        world["guilds"][0]["owner"] = "nobody"
+        expect(ask_console(port, "POST", "/world", world) == {}, "its names are not looked at yet")
+        told = until(port, "/world/import", lambda t: t["number"] == 2)
+        expect(not told["imported"] and "guilds.0.owner" in told["problems"], str(told))
+        expect(len(ask_console(port, "GET", "/world")["users"]) == 2, "exported")
+        expect(ask_console(port, "POST", "/snapshots/empty/restore") == {}, "on its way")
+        told = until(port, "/snapshots", lambda t: t["tried"] == 1)
+        expect(told["restored"] == 1, str(told))
+        expect([s["name"] for s in told["snapshots"]] == ["before-restore", "empty"], str(told))
+        expect(call(port, "/api/v10/users/@me", "x" * 24) == 401, "grace is gone")
+        expect(call(port, "/api/v10/users/@me", ada) == 200, "ada never was")
+    with_server(executable, work, "--workbench", "on")
+
+
 def page(name):
     with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..", name),
               encoding="utf-8") as file:
@@ -278,6 +358,8 @@ run_cases("workbench", [
     the_demo_answers_its_own_commands,
     invoke_says_why_there_is_no_answer,
     people_are_acted_for,
+    commands_reach_a_server_that_speaks_tls_alone,
+    worlds_are_exchanged_over_the_console,
     the_demo_prints_a_line_for_each_call,
     every_command_of_the_pages_works_on_a_demo,
 ])
