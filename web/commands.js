@@ -206,7 +206,7 @@ export function commandForm(app, channel, leaf, close) {
       app.notice(channel, "").fail(`/${leaf.name}: ${refusal.words || refusal.message}`);
     }
   });
-  return { el: form, focus: () => (fields.querySelector("input, select, textarea") || form.querySelector("button[type=submit]")).focus() };
+  return { el: form, focus: () => /** @type {HTMLElement} */ (fields.querySelector("input, select, textarea") || form.querySelector("button[type=submit]")).focus() };
 }
 
 function choicesOf(app, channel, o) {

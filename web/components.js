@@ -101,15 +101,13 @@ function manyMenu(c, options, label, done) {
     el.firstElementChild.textContent = words();
     done(values, el);
   });
-  el.values = () => options.filter((o) => o.chosen).map((o) => o.value);
-  return el;
+  return Object.assign(el, { values: () => options.filter((o) => o.chosen).map((o) => o.value) });
 }
 
 function oneMenu(c, options, label, done) {
   const el = h("select.select", { "aria-label": label, disabled: c.disabled, onchange: () => done(el.value ? [el.value] : [], el) },
     h("option", { value: "" }, label), options.map((o) => h("option", { value: o.value, selected: o.chosen }, (o.emoji && !o.emoji.id ? `${o.emoji.name} ` : "") + o.label + (o.description ? ` – ${o.description}` : ""))));
-  el.values = () => (el.value ? [el.value] : []);
-  return el;
+  return Object.assign(el, { values: () => (el.value ? [el.value] : []) });
 }
 
 /** A menu as a control with values(). */

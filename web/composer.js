@@ -70,7 +70,10 @@ export function composer(app, channel) {
 
   function submitBare(leaf) {
     const form = commandForm(app, channel, leaf, () => {});
-    form.el.requestSubmit ? (el.append(form.el), form.el.requestSubmit(), form.el.remove()) : null;
+    if (!(form.el instanceof HTMLFormElement)) return;
+    el.append(form.el);
+    form.el.requestSubmit();
+    form.el.remove();
   }
 
   /* --- text --- */

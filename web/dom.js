@@ -1,13 +1,17 @@
 // dom.js - elements from data. Text is only ever set as text.
 
-/** @typedef {Node|string|number|null|undefined|false} Child */
+/** @typedef {HTMLInputElement & HTMLTextAreaElement & HTMLSelectElement} Control what a field holds: any of the three */
+/** @typedef {HTMLElement & {control: Control, problem: (text?: string) => void, values?: () => any}} Field */
+/** @template {string} S @typedef {S extends `${infer T}.${string}` ? T : S} Tag */
+/** @template {string} S @typedef {Tag<S> extends keyof HTMLElementTagNameMap ? HTMLElementTagNameMap[Tag<S>] : HTMLElement} Made */
 
 /**
  * Makes an element: h("button.primary", { onclick, "aria-label": "…" }, "Send").
- * @param {string} spec tag and classes
+ * @template {string} S
+ * @param {S} spec tag and classes
  * @param {Record<string, any>|null} [props] "on…" are listeners, "dataset" and "style" are maps
- * @param {...(Child|Child[])} children
- * @returns {HTMLElement}
+ * @param {...any} children nodes, texts, lists of them; what is null, undefined or false is left out
+ * @returns {Made<S>}
  */
 export function h(spec, props, ...children) {
   const [tag, ...classes] = spec.split(".");
@@ -15,7 +19,7 @@ export function h(spec, props, ...children) {
   if (classes.length) el.className = classes.join(" ");
   for (const [name, value] of Object.entries(props || {})) setProp(el, name, value);
   add(el, children);
-  return el;
+  return /** @type {Made<S>} */ (el);
 }
 
 function setProp(el, name, value) {
@@ -96,20 +100,23 @@ export function announce(text) {
 
 let fieldNumber = 0;
 
-/** A label with its control, and room for what is wrong with it. */
+/**
+ * A label with its control, and room for what is wrong with it.
+ * @param {string} label @param {HTMLElement} control an input, a select, a textarea @param {any} [hint]
+ * @returns {Field}
+ */
 export function field(label, control, hint) {
   const id = `field-${++fieldNumber}`;
   control.id = id;
   const error = h("p.field-error", { id: `${id}-error`, hidden: true });
   control.setAttribute("aria-describedby", error.id);
   const el = h("div.field", null, h("label", { for: id }, label), control, hint && h("p.hint", null, hint), error);
-  el.control = control;
-  el.problem = (text) => {
+  const problem = (text) => {
     error.hidden = !text;
     error.textContent = text || "";
     control.setAttribute("aria-invalid", text ? "true" : "false");
   };
-  return el;
+  return Object.assign(el, { control: /** @type {Control} */ (control), problem });
 }
 
 /** A modal dialog; resolves when it is closed. The body gets close(value). */
@@ -151,7 +158,7 @@ export function menu(at, items, label) {
     items.map((item) => h("button", { role: "menuitem", type: "button", class: item.danger ? "danger" : "", onclick: () => { end(); item.run(); } },
       item.icon && icon(item.icon), item.label)));
   el.addEventListener("keydown", (e) => {
-    const all = [...el.children], here = all.indexOf(document.activeElement);
+    const all = /** @type {HTMLElement[]} */ ([...el.children]), here = all.indexOf(/** @type {HTMLElement} */ (document.activeElement));
     if (e.key === "Escape") end();
     else if (e.key === "ArrowDown") all[(here + 1) % all.length].focus();
     else if (e.key === "ArrowUp") all[(here + all.length - 1) % all.length].focus();
@@ -164,7 +171,7 @@ export function menu(at, items, label) {
   el.style.left = `${Math.max(4, Math.min(at.x, innerWidth - box.width - 8))}px`;
   el.style.top = `${Math.max(4, Math.min(at.y, innerHeight - box.height - 8))}px`;
   document.addEventListener("mousedown", gone, true);
-  el.firstElementChild?.focus();
+  /** @type {HTMLElement|null} */ (el.firstElementChild)?.focus();
 }
 
 /** Where a menu for this element goes. @param {Element} el */

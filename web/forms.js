@@ -58,7 +58,7 @@ export function dataUrl(file) {
   });
 }
 
-/** Pages with a list at the side. @param {[string, string, (body: HTMLElement) => void][]} tabs */
+/** Pages with a list at the side; a tab is its word in the path, its words, and who draws it. */
 export function tabbedPage(app, page, { base, title, tabs, active, back }) {
   const body = h("main.settings-body", { tabindex: 0 });
   const found = tabs.find(([id]) => id === active) || tabs[0];

@@ -80,7 +80,7 @@ export class MessageList {
 
   /** Keeps what is read in its place while the window moves. */
   around(change) {
-    const mark = [...this.body.children].find((c) => c.offsetTop + c.offsetHeight > this.el.scrollTop);
+    const mark = /** @type {HTMLElement[]} */ ([...this.body.children]).find((c) => c.offsetTop + c.offsetHeight > this.el.scrollTop);
     const before = mark ? mark.getBoundingClientRect().top : 0;
     change();
     if (mark?.isConnected) this.el.scrollTop += mark.getBoundingClientRect().top - before;

@@ -5,8 +5,11 @@ import { Gateway } from "./gateway.js";
 import { pickEmoji } from "./pickers.js";
 import { Rest } from "./rest.js";
 import { Store } from "./store.js";
+import { TroubleBar } from "./trouble.js";
+import { VoiceLine } from "./voice-line.js";
 import { t } from "./words.js";
 
+/** @type {[RegExp, () => Promise<any>][]} */
 const PAGES = [
   [/^\/invite\/([^/]+)/, () => import("./views/invite.js")],
   [/^\/(verify|reset)$/, () => import("./views/mailed.js")],
@@ -27,7 +30,10 @@ class App {
     this.rest.onunauthorized = () => this.gateway && this.signOut(t("The token is no longer good."));
     this.store = new Store(this.rest);
     this.store.onmodal = (d) => showModal(this, d);
+    this.voiceLine = new VoiceLine(this.store, () => this.store.touch("speaking"));
+    this.store.onvoice = (d) => this.voiceLine.moved(d);
     this.commands = new CommandIndex(this);
+    this.trouble = new TroubleBar();
     this.bar = h("div.bar", { role: "status", hidden: true });
     addEventListener("popstate", () => this.show());
     addEventListener("keydown", (e) => this.key(e));
@@ -44,11 +50,27 @@ class App {
 
   connect(token) {
     this.gateway?.close();
+    this.voiceLine.end();
     this.rest.token = token;
     sessionStorage.setItem("token", token);
     this.store.reset();
     this.gateway = new Gateway(token.replace(/^Bot /, ""), (type, d) => this.store.dispatch(type, d), { compress: sessionStorage.getItem("compress") === "1" });
-    this.gateway.addEventListener("state", (e) => this.connectionChanged(e.detail));
+    this.gateway.addEventListener("state", (e) => this.connectionChanged(/** @type {CustomEvent} */ (e).detail));
+  }
+
+  /**
+   * A call that is answered with another token, because the old one ends: its session is refused before the answer has come.
+   * @param {Promise<any>} call
+   */
+  async renew(call) {
+    this.renewing = true;
+    try {
+      const answer = await call;
+      if (answer.token) this.connect(answer.token);
+      return answer;
+    } finally {
+      this.renewing = false;
+    }
   }
 
   signIn(token) {
@@ -72,6 +94,7 @@ class App {
 
   signOut(words) {
     this.gateway?.close();
+    this.voiceLine.end();
     this.gateway = null;
     this.rest.token = undefined;
     sessionStorage.removeItem("token");
@@ -83,7 +106,7 @@ class App {
 
   connectionChanged({ state, until }) {
     clearInterval(this.countdown);
-    if (state === "refused") return this.signOut("The token is no longer good.");
+    if (state === "refused") return this.renewing || this.signOut(t("The token is no longer good."));
     if (state === "ready") {
       this.bar.hidden = true;
       this.refreshLogs();
@@ -120,7 +143,7 @@ class App {
 
   async show() {
     const path = location.pathname, turn = (this.turn = (this.turn || 0) + 1);
-    const found = PAGES.map(([re, load]) => [re.exec(path), load]).find(([m]) => m);
+    const found = PAGES.map(([re, load]) => /** @type {[RegExpExecArray, () => Promise<any>]} */ ([re.exec(path), load])).find(([m]) => m);
     const open = path.startsWith("/invite/") || path.startsWith("/workbench") || path === "/verify" || path === "/reset";
     if (!this.rest.token && !open) {
       if (found && path !== "/") sessionStorage.setItem("next", path + location.search);
@@ -136,7 +159,7 @@ class App {
     this.unmount?.();
     this.module = module;
     const page = h("div.page");
-    fill(this.root, this.bar, page);
+    fill(this.root, this.trouble.el, this.bar, page);
     this.unmount = await module.mount(this, page, params);
   }
 

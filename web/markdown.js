@@ -138,11 +138,13 @@ export function emoji(name, id, animated) {
   return h("img.emoji", { src: `/emojis/${id}.${animated ? "gif" : "png"}`, alt: `:${name}:`, title: `:${name}:`, loading: "lazy" });
 }
 
+/** @type {Record<string, Intl.DateTimeFormatOptions>} */
 const FORMS = {
   t: { timeStyle: "short" }, T: { timeStyle: "medium" }, d: { dateStyle: "short" }, D: { dateStyle: "long" },
   f: { dateStyle: "long", timeStyle: "short" }, F: { dateStyle: "full", timeStyle: "short" },
   s: { dateStyle: "short", timeStyle: "short" }, S: { dateStyle: "short", timeStyle: "medium" },
 };
+/** @type {[Intl.RelativeTimeFormatUnit, number][]} */
 const UNITS = [["year", 31536000], ["month", 2592000], ["week", 604800], ["day", 86400], ["hour", 3600], ["minute", 60], ["second", 1]];
 
 function time(seconds, form) {

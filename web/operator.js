@@ -22,17 +22,23 @@ export function laidOut(text) {
 
 const key = () => sessionStorage.getItem("console-key") || "";
 
-/** @param {string} path below /console */
-export async function consoleCall(method, path, body) {
+async function ask(method, path, body) {
   const headers = { Accept: "application/json" };
   if (key()) headers.Authorization = `Bearer ${key()}`;
   if (body) headers["Content-Type"] = "application/json";
-  const answer = await fetch(`/console${path}`, { method, headers, body: body ? JSON.stringify(body) : undefined });
-  const text = await answer.text();
-  const json = text ? JSON.parse(text) : null;
-  if (!answer.ok) throw new Refusal(answer.status, json);
-  return json;
+  const answer = await fetch(`/console${path}`, { method, headers, body: typeof body === "object" ? JSON.stringify(body) : body });
+  if (!answer.ok) throw new Refusal(answer.status, await answer.json().catch(() => null));
+  return answer;
 }
+
+/** @param {string} method @param {string} path below /console @param {any} [body] an object, or JSON */
+export async function consoleCall(method, path, body) {
+  const text = await (await ask(method, path, body)).text();
+  return text ? JSON.parse(text) : null;
+}
+
+/** The same as a file. @param {string} path */
+export async function consoleBlob(path) { return (await ask("GET", path)).blob(); }
 
 /** Shows a view, or asks for the key where the server wants one. */
 export async function asOperator(app, body, show) {

@@ -22,7 +22,7 @@ function popover(at, label, children) {
   el.style.left = `${Math.max(4, Math.min(from.right - box.width, innerWidth - box.width - 4))}px`;
   el.style.top = `${from.top - box.height > 8 ? from.top - box.height - 6 : Math.min(from.bottom + 6, innerHeight - box.height - 4)}px`;
   document.addEventListener("mousedown", gone, true);
-  el.querySelector("input, button")?.focus();
+  /** @type {HTMLElement|null} */ (el.querySelector("input, button"))?.focus();
   return el;
 }
 

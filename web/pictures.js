@@ -59,7 +59,7 @@ export function fileSize(bytes) {
   return bytes < 1048576 ? `${(bytes / 1024).toFixed(1)} KB` : `${(bytes / 1048576).toFixed(1)} MB`;
 }
 
-/** @param {{filename: string, url: string, size?: number, content_type?: string, description?: string}} a */
+/** @param {{filename: string, url: string, size?: number, content_type?: string, description?: string, width?: number, height?: number}} a */
 export function attachment(a) {
   const path = ownPath(a.url), type = a.content_type || "";
   const spoiler = a.filename?.startsWith("SPOILER_");

@@ -52,7 +52,7 @@ export class Rest {
   }
   /** @param {string} method @param {string} path @param {any} [body] JSON, or a FormData */
   async call(method, path, body) {
-    const headers = {};
+    const headers = /** @type {Record<string, string>} */ ({});
     if (this.token) headers.Authorization = this.token;
     const form = body instanceof FormData;
     if (body !== undefined && !form) headers["Content-Type"] = "application/json";
@@ -69,6 +69,8 @@ export class Rest {
       throw new Refusal(answer.status, json);
     }
   }
+  /** As somebody who has not come in. @param {string} method @param {string} path @param {any} [body] */
+  anonymously(method, path, body) { return new Rest().call(method, path, body); }
   get(path) { return this.call("GET", path); }
   post(path, body) { return this.call("POST", path, body); }
   put(path, body) { return this.call("PUT", path, body); }

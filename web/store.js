@@ -18,6 +18,8 @@ export class Store {
     this.scheduled = false;
     this.events = [];
     this.eventCount = 0;
+    /** Who shows modals, and who follows voice: (data) => void. */
+    this.onmodal = this.onvoice = /** @type {((d: any) => void)|null} */ (null);
     this.reset();
   }
 
@@ -399,6 +401,7 @@ const HANDLERS = {
     else this.voice.delete(d.user_id);
     this.touch("voice");
   },
+  VOICE_SERVER_UPDATE(d) { this.onvoice?.(d); },
   STAGE_INSTANCE_CREATE(d) { this.stages.set(d.channel_id, d); this.touch("voice"); },
   STAGE_INSTANCE_UPDATE(d) { this.stages.set(d.channel_id, d); this.touch("voice"); },
   STAGE_INSTANCE_DELETE(d) { this.stages.delete(d.channel_id); this.touch("voice"); },

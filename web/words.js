@@ -2,7 +2,7 @@
 
 const GERMAN = {
   "Log in": "Anmelden", "Register": "Registrieren", "Use a token": "Mit Token", "Username or email": "Name oder E-Mail",
-  "Second factor": "Zweiter Faktor", "Six digits, or a backup code": "Sechs Ziffern oder ein Ersatzcode",
+  "Second factor": "Zweiter Faktor", "Backup codes": "Ersatzcodes", "Turn it on": "Einschalten", "Turn it off": "Ausschalten", "Six digits, or a backup code": "Sechs Ziffern oder ein Ersatzcode",
   "Email": "E-Mail", "Forgot the password?": "Passwort vergessen?", "Mail me a link": "Link zuschicken", "A new password": "Ein neues Passwort",
   "If there is such an account, a link is on its way to its address.": "Falls es dieses Konto gibt, ist ein Link an seine Adresse unterwegs.",
   "Your address is verified": "Deine Adresse ist bestätigt", "This link is not good any more": "Dieser Link gilt nicht mehr", "Go on": "Weiter",

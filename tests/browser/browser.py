@@ -3,7 +3,8 @@
 
     browser.py GUILDHALL [--pictures FOLDER] [word...]
 
-Installs what package-lock.json names (once, beside the build) and hands over to pages.js.
+Installs what package-lock.json names (once, beside the build) and hands over to pages.js. Meanwhile the types
+that the pages' scripts say they have are checked.
 """
 import os
 import pathlib
@@ -22,7 +23,7 @@ def installed(folder):
     """Is what the lock file names there, or can it be brought there?"""
     folder.mkdir(parents=True, exist_ok=True)
     known = all((folder / n).exists() and (folder / n).read_bytes() == (HERE / n).read_bytes() for n in FILES)
-    if known and (folder / "node_modules" / "playwright-core").is_dir():
+    if known and (folder / "node_modules" / "typescript").is_dir():
         return True
     for name in FILES:
         shutil.copy(HERE / name, folder / name)
@@ -31,6 +32,26 @@ def installed(folder):
     if done.returncode:
         print(f"browser: npm cannot install what is needed: {done.stderr[-300:]}")
     return done.returncode == 0
+
+
+TYPES = "scripts_have_the_types_that_they_say"
+
+
+def start_types(folder, words):
+    """The checker of types, unless something else is asked for."""
+    if words and not any(word in TYPES for word in words):
+        return None
+    checker = folder / "node_modules" / "typescript" / "bin" / "tsc"
+    return subprocess.Popen(["node", checker, "-p", HERE / "tsconfig.json"], stdout=subprocess.PIPE,
+                            stderr=subprocess.STDOUT, text=True)
+
+
+def end_types(checking):
+    """0, or the status to end with."""
+    print(f"[ RUN      ] {TYPES}")
+    said, _ = checking.communicate(timeout=SECONDS)
+    print(said + (f"[  FAILED  ] {TYPES}" if checking.returncode else f"[       OK ] {TYPES}"), flush=True)
+    return 1 if checking.returncode else 0
 
 
 def main():
@@ -44,12 +65,15 @@ def main():
         return SKIPPED
     for script in HERE.glob("*.js"):  # modules are found from where a script lies
         shutil.copy(script, folder / script.name)
-    rest = sys.argv[2:]
+    rest = words = sys.argv[2:]
     if "--pictures" in rest:
         where = rest.index("--pictures") + 1
         rest[where] = os.path.abspath(rest[where])
-    return subprocess.run(["node", "pages.js", executable, browser, *rest], cwd=folder,
-                          timeout=SECONDS, check=False).returncode
+        words = rest[:where - 1] + rest[where + 1:]
+    checking = start_types(folder, words)
+    status = subprocess.run(["node", "pages.js", executable, browser, *rest], cwd=folder,
+                            timeout=SECONDS, check=False).returncode
+    return (checking and end_types(checking)) or status
 
 
 sys.exit(main())

@@ -1,10 +1,12 @@
 // pages.js - every test of the pages: one server, one browser, people in windows of their own.
+import { createHmac } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { connect } from "node:net";
 import { join } from "node:path";
 import assert from "node:assert/strict";
 import { chromium } from "playwright-core";
-import { Server, bot, until } from "./world.js";
+import { Server, Speaker, bot, until } from "./world.js";
 
 const [executable, chromiumPath, ...rest] = process.argv.slice(2);
 const at = rest.indexOf("--pictures");
@@ -226,6 +228,76 @@ const TESTS = {
     await Promise.all([ada.context().close(), bob.context().close()]);
   },
 
+  async who_speaks_is_seen() {
+    const ada = await enter("ada"), channels = await call("ada", "GET", `/guilds/${server.guild}/channels`);
+    const room = channels.find((c) => c.name === "Tea table").id, bob = new Speaker(server, "bob", room);
+    await bob.begin();
+    await ada.open(`/channels/${server.guild}/${room}`);
+    await ada.getByRole("button", { name: "Join" }).click();
+    const tile = ada.getByRole("region", { name: "In voice" }).locator(".voice-tile").filter({ hasText: "Bob" });
+    bob.speaks(1);
+    await tile.getByText("speaks").waitFor();
+    assert.equal(await ada.locator(".voice-person.speaking").count(), 1);
+    bob.speaks(0);
+    await tile.getByText("speaks").waitFor({ state: "detached" });
+    assert.equal(await ada.locator(".voice-person.speaking").count(), 0);
+    // Who comes later is told who speaks already.
+    bob.speaks(1);
+    await tile.getByText("speaks").waitFor();
+    await ada.getByRole("button", { name: "Leave voice" }).click();
+    await tile.getByText("speaks").waitFor({ state: "detached" });
+    await ada.getByRole("button", { name: "Join" }).click();
+    await tile.getByText("speaks").waitFor();
+    bob.end();
+    await ada.getByRole("button", { name: "Leave voice" }).click();
+    await ada.context().close();
+  },
+
+  async a_second_factor_is_turned_on_used_and_turned_off() {
+    const page = await enter(null);
+    await server.call(null, "POST", "/auth/register", { username: "jon", password: "correct horse" });
+    await page.open("/");
+    const login = async () => {
+      await page.getByLabel("Username or email").fill("jon");
+      await page.getByLabel("Password").fill("correct horse");
+      await page.getByRole("button", { name: "Log in" }).click();
+    };
+    await login();
+    await page.getByRole("heading", { name: "Friends" }).waitFor();
+    await page.open("/settings/security");
+    const secret = (await page.getByRole("group", { name: "Key" }).textContent()).replaceAll(" ", "");
+    assert.match(secret, /^[A-Z2-7]{32}$/);
+    await page.getByLabel("Six digits").fill("nonsense");
+    await page.getByLabel("Password").fill("correct horse");
+    await page.getByRole("button", { name: "Turn it on" }).click();
+    await page.getByText("Invalid two-factor code").waitFor();
+    await page.getByLabel("Six digits").fill(codeOf(secret));
+    await page.getByRole("button", { name: "Turn it on" }).click();
+    const codes = page.getByRole("dialog", { name: "Backup codes" });
+    await codes.waitFor();
+    const backup = await codes.getByRole("listitem").allTextContents();
+    assert.equal(backup.length, 10);
+    await codes.getByRole("button", { name: "Close" }).click();
+    await page.getByText("A log-in asks for a code").waitFor();
+    await page.getByLabel("Password").fill("correct horse");
+    await page.getByRole("button", { name: "Show them" }).click();
+    await codes.waitFor();
+    assert.deepEqual(await codes.getByRole("listitem").allTextContents(), backup);
+    await codes.getByRole("button", { name: "Close" }).click();
+    await page.evaluate(() => sessionStorage.clear());
+    await page.open("/login");
+    await login();
+    const asked = page.getByRole("dialog", { name: "Second factor" });
+    await asked.getByRole("textbox").fill(backup[0]);
+    await asked.getByRole("button", { name: "Log in" }).click();
+    await page.getByRole("heading", { name: "Friends" }).waitFor();
+    await page.open("/settings/security");
+    await page.getByLabel("Six digits, or a backup code").fill(backup[1]);
+    await page.getByRole("button", { name: "Turn it off" }).click();
+    await page.getByRole("group", { name: "Key" }).waitFor();
+    await page.context().close();
+  },
+
   async links_lead_into_guilds_and_bring_bots() {
     const invite = await call("ada", "POST", `/channels/${server.channel}/invites`, {});
     const guest = await enter(null);
@@ -333,6 +405,88 @@ const TESTS = {
     await page.context().close();
   },
 
+  async a_call_is_changed_and_sent_again() {
+    const page = await enter("ada");
+    await call("ada", "POST", `/channels/${server.channel}/messages`, { content: "Said once" });
+    await page.open("/workbench/traffic");
+    await page.getByLabel("Filter by text").fill("Said once");
+    await page.getByRole("button", { name: /POST/ }).click();
+    await page.getByText("Send it again").click();
+    await page.getByLabel("Body").fill('{ "content": "Said twice" }');
+    await page.getByRole("button", { name: "Send", exact: true }).click();
+    await page.getByText(/^200 OK/).waitFor();
+    assert.equal((await call("bob", "GET", `/channels/${server.channel}/messages?limit=1`))[0].content, "Said twice");
+    await page.open(general());
+    await roll(page);
+    await page.open("/workbench/interactions");
+    const rolls = page.getByRole("button", { name: /\/roll/ });
+    await rolls.first().click();
+    await page.getByText("Send it again").click();
+    const before = await rolls.count();
+    await page.getByRole("button", { name: "Send", exact: true }).click();
+    await page.getByText(/^204/).waitFor();
+    await until("it is another one", async () => (await rolls.count()) === before + 1);
+    await page.context().close();
+  },
+
+  async bytes_that_are_no_call_are_in_the_traffic() {
+    const page = await enter("ada"), at = new URL(server.url);
+    await page.open("/workbench/traffic");
+    await page.locator(".wire").first().waitFor();
+    const socket = connect(Number(at.port), at.hostname, () => socket.end("GET /nonsense HTTP/9.9\r\n\r\n"));
+    await page.getByLabel("Kind").selectOption("call");
+    await page.getByRole("button", { name: /505 .*nonsense/ }).click();
+    await page.getByText("Refused with 505").waitFor();
+    await page.context().close();
+  },
+
+  async trouble_on_demand_is_said_on_every_page() {
+    const page = await enter("ada");
+    await page.open("/workbench/trouble");
+    await page.getByLabel("Path").fill("/users/@me/notes/*");
+    await page.getByRole("button", { name: "Make it so" }).click();
+    await page.getByText("A fault waits for any call of /users/@me/notes/*.").waitFor();
+    await page.getByRole("button", { name: "+15 min" }).click();
+    await page.getByText("and the clock was moved by 15 min").waitFor();
+    await page.open(general());
+    await page.getByText("A fault waits for").waitFor();
+    await page.getByRole("button", { name: "Take it back" }).click();
+    await page.getByText("A fault waits for").waitFor({ state: "hidden" });
+    await page.context().close();
+  },
+
+  async a_world_is_kept_changed_and_brought_back() {
+    const page = await enter("ada");
+    await page.open("/workbench/world");
+    await page.getByLabel("Name of a new snapshot").fill("../no");
+    await page.getByRole("button", { name: "Keep it" }).click();
+    await page.locator("[aria-invalid=true]").waitFor();
+    await page.getByLabel("Name of a new snapshot").fill("before");
+    await page.getByRole("button", { name: "Keep it" }).click();
+    await page.getByRole("cell", { name: "before", exact: true }).waitFor();
+    await page.getByLabel("A new account").fill("kim");
+    await page.getByLabel("Its password").fill("correct horse");
+    await page.getByLabel("Its password").press("Enter");
+    await page.getByText("@kim can log in").waitFor();
+    const [saved] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Export the world" }).click()]);
+    assert.ok(JSON.parse(readFileSync(await saved.path(), "utf8")).users.some((u) => u.username === "kim"));
+    const choose = (world) => page.getByLabel("A world file").setInputFiles({ name: "world.json", mimeType: "application/json", buffer: Buffer.from(JSON.stringify(world)) });
+    await choose({ users: [{ username: 7 }] });
+    await page.getByRole("button", { name: "Import" }).click();
+    await page.getByText(/users\.0\.username/).first().waitFor();
+    await choose({ users: [{ username: "lea", password: "correct horse" }], guilds: [{ name: "Lea’s", owner: "lea" }] });
+    await page.getByRole("button", { name: "Import" }).click();
+    await page.getByText(/Imported: 1 users, 1 guilds/).waitFor();
+    await server.call(null, "POST", "/auth/login", { login: "lea", password: "correct horse" });
+    await page.getByRole("row", { name: /^before \d/ }).getByRole("button", { name: "Restore" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Restore" }).click();
+    await page.getByText("“before” is back").waitFor();
+    for (const login of ["lea", "kim"]) await assert.rejects(server.call(null, "POST", "/auth/login", { login, password: "correct horse" }), /400/);
+    await page.open(general());
+    await field(page).waitFor();
+    await page.context().close();
+  },
+
   async the_page_recovers_when_the_server_comes_back() {
     const page = await enter("ada");
     await page.open(general());
@@ -435,6 +589,15 @@ const TESTS = {
 
 };
 
+/** What an authenticator shows now. */
+function codeOf(secret) {
+  const bits = [...secret].map((c) => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(c).toString(2).padStart(5, "0")).join("");
+  const key = Buffer.from(bits.match(/.{8}/g).map((b) => parseInt(b, 2))), count = Buffer.alloc(8);
+  count.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30000)));
+  const mac = createHmac("sha1", key).update(count).digest(), at = mac[19] & 15;
+  return String((mac.readUInt32BE(at) & 0x7fffffff) % 1000000).padStart(6, "0");
+}
+
 /** For the README, when the run is told where they go. */
 async function picture(page, name) {
   if (!pictures) return;
@@ -452,12 +615,12 @@ function longestTask(trace) {
 }
 
 function screens() {
-  return [general(), "/friends", "/settings/profile", "/settings/apps", `/channels/${server.guild}/settings/roles`, `/channels/${server.guild}/settings/members`, "/workbench/traffic", "/workbench/interactions", "/workbench/events", "/workbench/sessions", "/workbench/world", "/workbench/health", "/workbench/reference"];
+  return [general(), "/friends", "/settings/profile", "/settings/security", "/settings/apps", `/channels/${server.guild}/settings/roles`, `/channels/${server.guild}/settings/members`, "/workbench/traffic", "/workbench/interactions", "/workbench/events", "/workbench/sessions", "/workbench/trouble", "/workbench/world", "/workbench/health", "/workbench/reference"];
 }
 
 /** The page has what it shows. */
 async function settled(page, path) {
-  const sign = /^.workbench.(events|traffic)/.test(path) ? ".wire" : /^.workbench.(interactions|sessions|world)/.test(path) ? ".bench-scroll, .field-error" : path.startsWith("/workbench/health") ? ".chart" : path.startsWith("/workbench/reference") ? ".operation" : path.includes("settings") ? ".settings-body form, .settings-body table" : path === "/friends" ? ".person" : path.startsWith("/channels") ? "article" : "h1";
+  const sign = /^.workbench.(events|traffic)/.test(path) ? ".wire" : /^.workbench.(interactions|sessions|trouble|world)/.test(path) ? ".bench-scroll, .field-error" : path.startsWith("/workbench/health") ? ".chart" : path.startsWith("/workbench/reference") ? ".operation" : path.includes("settings") ? ".settings-body form, .settings-body table" : path === "/friends" ? ".person" : path.startsWith("/channels") ? "article" : "h1";
   await page.locator(sign).first().waitFor();
 }
 

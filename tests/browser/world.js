@@ -1,11 +1,13 @@
 // world.js - a server of its own with the demo's world, people in it, and a bot.
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ActionRowBuilder, ButtonBuilder, ButtonStyle, Client, EmbedBuilder, GatewayIntentBits, ModalBuilder, StringSelectMenuBuilder, TextInputBuilder, TextInputStyle } from "discord.js";
 
 const PATIENCE_MS = 30000;
+const WebSocket = createRequire(import.meta.resolve("discord.js"))("ws"); // that of discord.js
 
 /** Waits for a condition, and says which one did not come true. */
 export async function until(words, condition) {
@@ -29,7 +31,7 @@ export class Server {
     this.child.stderr.on("data", (d) => { this.output += d; });
   }
   async begin() {
-    this.start("demo", "127.0.0.1:0");
+    this.start("demo", "127.0.0.1:0", "--voice-port", "0");
     await until("the demo is there", () => /helper='/.test(this.output));
     this.url = /listening on (http:\S+)/.exec(this.output)[1];
     this.api = `${this.url}/api/v10`;
@@ -61,6 +63,48 @@ export async function bot(server) {
   client.on("interactionCreate", (i) => answer(i).catch(() => {}));
   await Promise.all([new Promise((go) => client.once("clientReady", go)), client.login(server.token("helper").replace(/^Bot /, ""))]);
   return client;
+}
+
+/** Somebody's voice in a channel, as far as it is said on the voice gateway. */
+export class Speaker {
+  constructor(server, name, channel) {
+    Object.assign(this, { server, token: server.token(name), channel });
+  }
+  /** Comes in, and is ready to say that it speaks. */
+  begin() {
+    return new Promise((done, fail) => {
+      const known = {};
+      this.main = new WebSocket(`ws://${new URL(this.server.url).host}/?v=10&encoding=json`);
+      this.main.onerror = fail;
+      this.main.onmessage = (e) => {
+        const { op, t, d } = JSON.parse(e.data);
+        if (op === 10) this.main.send(JSON.stringify({ op: 2, d: { token: this.token, properties: {} } }));
+        if (t === "READY") {
+          known.me = d.user.id;
+          this.main.send(JSON.stringify({ op: 4, d: { guild_id: this.server.guild, channel_id: this.channel, self_mute: false, self_deaf: false } }));
+        }
+        if (t === "VOICE_STATE_UPDATE" && d.user_id === known.me) known.session = d.session_id;
+        if (t === "VOICE_SERVER_UPDATE") this.connect({ ...known, ...d }).then(done, fail);
+      };
+    });
+  }
+  connect({ me, session, token, endpoint, guild_id: guild }) {
+    return new Promise((done, fail) => {
+      this.voice = new WebSocket(`ws://${endpoint}?v=8`);
+      this.voice.onerror = fail;
+      this.voice.onmessage = (e) => {
+        const { op, d } = JSON.parse(e.data);
+        if (op === 8) this.voice.send(JSON.stringify({ op: 0, d: { server_id: guild, user_id: me, session_id: session, token } }));
+        if (op === 2) this.voice.send(JSON.stringify({ op: 1, d: { protocol: "udp", data: { address: "127.0.0.1", port: 9, mode: d.modes[0] } } }));
+        if (op === 4) done();
+      };
+    });
+  }
+  speaks(bits) { this.voice.send(JSON.stringify({ op: 5, d: { speaking: bits, delay: 0, ssrc: 1 } })); }
+  end() {
+    this.voice.close();
+    this.main.close();
+  }
 }
 
 const row = (...parts) => new ActionRowBuilder().addComponents(...parts);

@@ -1,4 +1,5 @@
 // bench-interactions.js - what became of each use of an app, on an axis of time.
+import { again } from "../again.js";
 import { fill, h } from "../dom.js";
 import { table } from "../forms.js";
 import { Feed, asOperator, clock, laidOut } from "../operator.js";
@@ -16,16 +17,21 @@ function parse(text) {
 
 /** Puts records together that belong to one interaction. */
 function gather(records) {
-  const all = new Map();
+  const all = new Map(), nonces = new Map(), asked = new Map();
   for (const r of records) {
     if (r.kind === "sent" && r.event === "INTERACTION_CREATE") {
       const d = parse(r.d);
       if (d?.application_id) all.set(d.id, { id: d.id, at: Date.parse(r.at), d, app: r.user?.username, steps: [], text: r.d });
+      else if (d?.nonce) nonces.set(d.id, String(d.nonce)); // the person's own client is told of it
     } else if (r.kind === "sent" && r.event === "INTERACTION_FAILURE") {
       const d = parse(r.d), one = d && all.get(d.id);
       if (one) one.failed = { at: Date.parse(r.at), reason: d.reason_code };
+    } else if (r.kind === "call" && r.route === "create_interaction") {
+      const body = parse(r.request);
+      if (body?.nonce) asked.set(String(body.nonce), { path: r.path, body });
     } else if (r.kind === "call") addStep(all, r);
   }
+  for (const one of all.values()) one.asked = asked.get(nonces.get(one.id));
   return [...all.values()].reverse();
 }
 
@@ -56,9 +62,12 @@ function outcome(one) {
 export function interactions(app, body) {
   return asOperator(app, body, async () => {
     const place = h("div"), detail = h("div");
+    // A client may use a nonce once, and names its own session.
+    const repeat = (one) => ({ method: "POST", path: one.asked.path, body: JSON.stringify({ ...one.asked.body, nonce: String(Date.now()), ...(app.store.session ? { session_id: app.store.session } : {}) }) });
+    const show = (one) => fill(detail, h("h2", null, "Payload"), h("pre.json", { tabindex: 0 }, laidOut(one.text)), one.asked && again(app, repeat(one)));
     const draw = () => fill(place, table(["When", "Who", "What", "App", "", "Outcome"], gather(feed.records).slice(0, 100).map((one) => {
       const user = one.d.member?.user || one.d.user, name = one.d.data?.name || one.d.data?.custom_id || "";
-      return [clock(one.at), user?.username || "", h("button.link", { type: "button", onclick: () => fill(detail, h("h2", null, "Payload"), h("pre.json", { tabindex: 0 }, laidOut(one.text))) }, `${one.d.type === 2 && one.d.data?.type === 1 ? "/" : ""}${name} (${KINDS[one.d.type] || one.d.type})`), one.app || "", bar(one), outcome(one)];
+      return [clock(one.at), user?.username || "", h("button.link", { type: "button", onclick: () => show(one) }, `${one.d.type === 2 && one.d.data?.type === 1 ? "/" : ""}${name} (${KINDS[one.d.type] || one.d.type})`), one.app || "", bar(one), outcome(one)];
     }), "Interactions"));
     const feed = new Feed(draw);
     await feed.begin();

@@ -1,4 +1,5 @@
 // bench-reference.js - every route of /openapi.json, to read and to try.
+import { callAsWritten } from "../again.js";
 import { fill, h } from "../dom.js";
 import { small } from "../forms.js";
 
@@ -49,20 +50,7 @@ function tryForm(app, doc, o) {
     }
     const url = path + (String(query) ? `?${query}` : ""), token = as.value.trim() || app.rest.token;
     answer.hidden = false;
-    try {
-      const began = performance.now();
-      const got = await fetch(url, { method: o.method, headers: { Accept: "application/json", ...(token ? { Authorization: token } : {}), ...(text ? { "Content-Type": "application/json" } : {}) }, body: text ? text.value : undefined });
-      const said = await got.text();
-      answer.textContent = `${got.status} ${got.statusText} · ${(performance.now() - began).toFixed(1)} ms\n\n${format(said)}`;
-    } catch (e) { answer.textContent = String(e); }
+    answer.textContent = await callAsWritten({ method: o.method, path: url, token, body: text?.value });
   }
   return h("div", null, o.description && h("p", null, o.description), inputs.length > 0 && h("div.inline-form", null, inputs.map((x) => x.input)), text, h("div.inline-form", null, as, small("Send", send, "primary")), answer);
-}
-
-function format(text) {
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2).slice(0, 50000);
-  } catch {
-    return text.slice(0, 50000);
-  }
 }

@@ -1,18 +1,19 @@
 // bench-traffic.js - every call and every frame, live: who asked what, and what was said.
+import { again } from "../again.js";
 import { fill, h, toast } from "../dom.js";
 import { small } from "../forms.js";
 import { RowList } from "../list.js";
 import { Feed, asOperator, clock, laidOut } from "../operator.js";
 
 const OPS = { 1: "Heartbeat", 2: "Identify", 3: "Presence", 4: "Voice state", 6: "Resume", 7: "Reconnect", 8: "Request members", 9: "Invalid session", 10: "Hello", 11: "Heartbeat ACK" };
-const KINDS = { opened: "socket", closed: "socket", received: "→ server", sent: "← client" };
+const KINDS = { opened: "socket", closed: "socket", received: "→ server", sent: "← client", delivered: "→ app", refused: "refused" };
 
 export function traffic(app, body) {
   return asOperator(app, body, async () => {
     const filters = { text: "", who: "", status: "", kind: "" };
     let paused = false, shown = null;
     const detail = h("aside.detail", { "aria-label": "Record", tabindex: 0 }), count = h("span.faint", { role: "status" });
-    const list = new RowList({ height: 26, label: "Traffic", render: (r) => row(r, shown === r, () => { shown = r; fill(detail, details(r)); list.redraw(); }) });
+    const list = new RowList({ height: 26, label: "Traffic", render: (r) => row(r, shown === r, () => { shown = r; fill(detail, details(app, r)); list.redraw(); }) });
     list.follow = true;
     list.el.addEventListener("scroll", () => { list.follow = list.el.scrollHeight - list.el.scrollTop - list.el.clientHeight < 60; }, { passive: true });
     const draw = () => {
@@ -36,15 +37,19 @@ export function traffic(app, body) {
 }
 
 function fits(r, f) {
-  if (f.kind && (f.kind === "call") !== (r.kind === "call")) return false;
+  const request = r.kind === "call" || r.kind === "refused";
+  if (f.kind && (f.kind === "call") !== request) return false;
   if (f.who && !(r.user?.username || "nobody").toLowerCase().includes(f.who)) return false;
-  if (f.status === "error" && !(r.kind === "call" && r.status >= 400)) return false;
+  if (f.status === "error" && !(request && r.status >= 400)) return false;
   if (f.status && f.status !== "error" && String(r.status || "")[0] !== f.status) return false;
   return !f.text || [r.path, r.route, r.event, r.problem, r.request, r.reply, r.d].some((x) => x && x.toLowerCase().includes(f.text));
 }
 
 function row(r, current, onclick) {
   const who = h("span.wide-only", null, r.user?.username || "–"), at = h("span.faint", null, clock(r.at));
+  if (r.kind === "refused") {
+    return h("button.wire", { type: "button", "aria-current": current ? "true" : null, onclick }, at, who, h("span.bad", null, r.status), h("span.faint.wide-only", null, KINDS[r.kind]), h("span", null, r.path, h("span.bad", null, `  ${r.problem}`)));
+  }
   if (r.kind !== "call") {
     return h("button.wire", { type: "button", "aria-current": current ? "true" : null, onclick }, at, who, h("span.faint", null, r.op !== undefined ? `op ${r.op}` : r.code || ""), h("span.faint.wide-only", null, KINDS[r.kind]), h("span", null, r.event || OPS[r.op] || r.kind));
   }
@@ -60,10 +65,12 @@ function curl(r) {
   return `curl -X ${r.method} ${quoted(location.origin + r.path)} -H "Authorization: $token"${body}`;
 }
 
-function details(r) {
+function details(app, r) {
   const text = (label, value, cut) => value && [h("strong", null, label, cut && " (its beginning)"), h("pre.json", { tabindex: 0 }, laidOut(value))];
+  if (r.kind === "refused") return [h("strong", null, `Refused with ${r.status}`), h("p.faint", null, r.address), h("p", null, r.problem), h("p.faint", null, "It never became a call: nothing of the server but its reader has seen it."), r.path && h("code", null, r.path)];
   if (r.kind !== "call") return [h("strong", null, `${r.event || r.kind}`), h("p.faint", null, `${r.user?.username || "nobody yet"} · socket ${r.socket}${r.session ? ` · session ${r.session}` : ""}${r.s ? ` · s ${r.s}` : ""}`), r.reason && h("p.bad", null, r.reason), text("Data", r.d, r.d_cut)];
   return [h("strong", null, `${r.method} ${r.template || r.path}`), h("p.faint", null, `${r.route || "no such route"} · ${r.user ? `${r.user.username} (${r.user.kind})` : "nobody"} · ${r.address} · ${r.ms} ms`),
     h("p", null, `${r.status}${r.code ? ` · code ${r.code}` : ""}${r.problem ? ` · ${r.problem}` : ""}`), r.hint && h("p.good", null, r.hint), text("Asked", r.request, r.request_cut), text("Answered", r.reply, r.reply_cut),
-    h("strong", null, "Again"), h("pre", { tabindex: 0 }, curl(r)), h("div", null, small("Copy", () => { navigator.clipboard?.writeText(curl(r)); toast("Copied"); }))];
+    again(app, { method: r.method, path: r.path, body: r.request, cut: r.request_cut }),
+    h("strong", null, "In a shell"), h("pre", { tabindex: 0 }, curl(r)), h("div", null, small("Copy", () => { navigator.clipboard?.writeText(curl(r)); toast("Copied"); }))];
 }

@@ -42,7 +42,7 @@ class Chat {
     this.shell = h("div.shell", null, this.rail, h("nav.side", { "aria-label": "Channels" }, this.side, this.voiceBar, this.self), this.main, this.members);
     fill(page, this.shell);
     const draw = { guilds: () => this.drawRail(), channels: () => this.drawSide(), unread: () => { this.drawRail(); this.drawSide(); }, voice: () => { this.drawSide(); this.drawVoice(); },
-      members: () => this.drawMembers(), presence: () => { this.drawMembers(); }, me: () => this.drawSelf(), ready: () => this.reopen(), connected: () => this.caughtUp() };
+      speaking: () => this.markSpeakers(), members: () => this.drawMembers(), presence: () => { this.drawMembers(); }, me: () => this.drawSelf(), ready: () => this.reopen(), connected: () => this.caughtUp() };
     this.off = Object.entries(draw).map(([topic, f]) => this.store.on(topic, f));
     app.replyTo = (m) => this.composer?.reply(m);
     app.editMessage = (c, m) => this.composer?.edit(m);
@@ -119,7 +119,7 @@ class Chat {
 
   ordered() {
     const all = this.store.channelsOf(this.guild).filter((c) => !isThread(c));
-    const sort = (list) => list.sort((a, b) => isVoice(a) - isVoice(b) || a.position - b.position || (a.id < b.id ? -1 : 1));
+    const sort = (list) => list.sort((a, b) => Number(isVoice(a)) - Number(isVoice(b)) || a.position - b.position || (a.id < b.id ? -1 : 1));
     const out = sort(all.filter((c) => c.type !== CATEGORY && !c.parent_id));
     for (const category of sort(all.filter((c) => c.type === CATEGORY))) {
       const inside = sort(all.filter((c) => c.parent_id === category.id));
@@ -168,10 +168,14 @@ class Chat {
   }
 
   voiceRows(c) {
-    return this.store.voiceOf(c.id).map((v) => h("button.voice-person", { type: "button", onclick: (e) => this.app.showProfile(v.user_id, e.currentTarget) },
+    return this.store.voiceOf(c.id).map((v) => h("button.voice-person", { type: "button", dataset: { speaker: v.user_id }, class: this.app.voiceLine.speaking.has(v.user_id) ? "speaking" : "", onclick: (e) => this.app.showProfile(v.user_id, e.currentTarget) },
       avatar(this.store.user(v.user_id), this.store.nameOf(v.user_id, this.guild), "tiny-avatar"), h("span.clip", null, this.store.nameOf(v.user_id, this.guild)),
       (v.self_mute || v.mute) && h("span", { title: "Muted" }, icon("muted")), (v.self_deaf || v.deaf) && h("span", { title: "Deafened" }, icon("deaf")),
       v.self_stream && h("span.tag", null, "LIVE"), v.request_to_speak_timestamp && h("span", { title: "Asks to speak" }, icon("hand"))));
+  }
+
+  markSpeakers() {
+    for (const el of /** @type {NodeListOf<HTMLElement>} */ (this.side.querySelectorAll("[data-speaker]"))) el.classList.toggle("speaking", this.app.voiceLine.speaking.has(el.dataset.speaker));
   }
 
   drawPrivate() {
@@ -240,7 +244,7 @@ class Chat {
 
   statusMenu(at) {
     const set = (status) => { this.app.gateway.send(3, { status, since: 0, afk: false, activities: [] }); this.store.presences.set(this.store.me.id, { user: { id: this.store.me.id }, status }); this.drawSelf(); };
-    menu(below(at), [["online", "Online"], ["idle", "Away"], ["dnd", "Do not disturb"], ["invisible", "Invisible"]].map(([s, label]) => ({ label, icon: "user", run: () => set(s) })).concat([{ label: t("Log out"), icon: "leave", danger: true, run: async () => { await this.app.rest.post("/auth/logout", {}).catch(() => {}); this.app.signOut(); } }]), "Status");
+    menu(below(at), /** @type {any[]} */ ([["online", "Online"], ["idle", "Away"], ["dnd", "Do not disturb"], ["invisible", "Invisible"]].map(([s, label]) => ({ label, icon: "user", run: () => set(s) }))).concat([{ label: t("Log out"), icon: "leave", danger: true, run: async () => { await this.app.rest.post("/auth/logout", {}).catch(() => {}); this.app.signOut(); } }]), "Status");
   }
 
   drawVoice() { fill(this.voiceBar, voiceBar(this.app)); }

@@ -22,6 +22,8 @@ export async function mount(app, page, [id, tab]) {
 function overview(app, g, body) {
   fill(body, section(null, quickForm([{ name: "name", label: "Name", value: g.name }, { name: "description", label: "Description", value: g.description, rows: 2 }, { name: "icon", label: "Icon", type: "file" }], t("Save"),
     async (v) => { await app.rest.patch(`/guilds/${g.id}`, { name: v.name, ...(v.description !== (g.description || "") ? { description: v.description || null } : {}), ...(v.icon ? { icon: await dataUrl(v.icon) } : {}) }); })),
+  g.owner_id === app.store.me.id && section("Second factor", quickForm([{ name: "level", label: "Those who moderate need one", type: "checkbox", value: g.mfa_level === 1, hint: "You need one yourself: Settings, Second factor." }], t("Save"),
+    async (v) => { await app.rest.post(`/guilds/${g.id}/mfa`, { level: v.level ? 1 : 0 }); })),
   g.owner_id === app.store.me.id && section("The end", small("Delete the server", async () => { if (await app.confirm("Delete the server", `Delete ${g.name} and all that is in it?`, t("Delete"))) { if (await app.tryCall(app.rest.delete(`/guilds/${g.id}`))) app.go("/channels/@me"); } }, "danger")));
 }
 
@@ -35,7 +37,7 @@ async function roles(app, g, body, redraw) {
 
 function editRole(app, g, r, redraw) {
   return dialog(r.name, (close) => {
-    const boxes = Object.keys(RIGHTS).map((name) => [name, h("input", { type: "checkbox", checked: (BigInt(r.permissions) & rightBit(name)) !== 0n })]);
+    const boxes = Object.keys(RIGHTS).map((name) => /** @type {[string, HTMLInputElement]} */ ([name, h("input", { type: "checkbox", checked: (BigInt(r.permissions) & rightBit(name)) !== 0n })]));
     return [h("div.rights", null, boxes.map(([name, box]) => h("label.check", null, box, name.toLowerCase().replaceAll("_", " ")))),
       quickForm([...(r.id === g.id ? [] : [{ name: "name", label: "Name", value: r.name }]), { name: "color", label: "Colour", type: "color", value: `#${(r.color || 0).toString(16).padStart(6, "0")}` }, { name: "hoist", label: "Shown apart", type: "checkbox", value: r.hoist }, { name: "mentionable", label: "Everybody may mention it", type: "checkbox", value: r.mentionable }], t("Save"), async (v) => {
         let rights = BigInt(r.permissions);

@@ -3,6 +3,7 @@ import { dialog, fill, h, toast } from "../dom.js";
 import { dataUrl, quickForm, small, tabbedPage, table } from "../forms.js";
 import { relative } from "../markdown.js";
 import { appIcon, avatar } from "../pictures.js";
+import { security } from "./second-factor.js";
 import { currentLanguage, languages, setLanguage, t } from "../words.js";
 
 const section = (title, ...rest) => h("section", null, title && h("h2", null, title), rest);
@@ -11,7 +12,7 @@ export async function mount(app, page, [tab, id]) {
   await app.ready();
   const tabs = [
     ["profile", "Profile", (b) => profile(app, b)], ["language", "Language", (b) => language(app, b)], ["privacy", "Privacy", (b) => privacy(app, b)], ["connections", "Connections", (b, r) => connections(app, b, r)],
-    ["grants", "Authorised apps", (b, r) => grants(app, b, r)], ["sessions", "Sessions", (b, r) => sessions(app, b, r)], ["apps", "My apps", (b, r) => (id ? oneApp(app, b, id, r) : apps(app, b, r))], ["teams", "Teams", (b, r) => teams(app, b, r)],
+    ["grants", "Authorised apps", (b, r) => grants(app, b, r)], ["security", "Second factor", (b, r) => security(app, b, r)], ["sessions", "Sessions", (b, r) => sessions(app, b, r)], ["apps", "My apps", (b, r) => (id ? oneApp(app, b, id, r) : apps(app, b, r))], ["teams", "Teams", (b, r) => teams(app, b, r)],
   ];
   return tabbedPage(app, page, { base: "/settings", title: t("Settings"), tabs, active: tab, back: "/channels/@me" });
 }
@@ -22,7 +23,7 @@ function profile(app, body) {
     quickForm([{ name: "global_name", label: t("Display name"), value: me.global_name }, { name: "bio", label: "About me", value: me.bio, rows: 3 }, { name: "avatar", label: "Picture", type: "file" }], t("Save"),
       async (v) => { await app.rest.patch("/users/@me", { global_name: v.global_name || null, bio: v.bio, ...(v.avatar ? { avatar: await dataUrl(v.avatar) } : {}) }); })),
   section(t("Password"), quickForm([{ name: "password", label: "The present one", type: "password" }, { name: "new_password", label: "A new one", type: "password" }], t("Save"),
-    async (v) => { const answer = await app.rest.patch("/users/@me", v); if (answer.token) app.connect(answer.token); })),
+    async (v) => { await app.renew(app.rest.patch("/users/@me", v)); })),
   section(null, h("div.actions", null, small(t("Log out"), async () => { await app.rest.post("/auth/logout", {}).catch(() => {}); app.signOut(); }, "danger"))));
 }
 

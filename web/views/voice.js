@@ -27,8 +27,9 @@ export function voicePage(app, main, channel, head) {
 
   function person(v) {
     const name = store.nameOf(v.user_id, guild);
-    return h("div.voice-tile", { class: v.suppress ? "audience" : "" }, avatar(store.user(v.user_id), name, "large-avatar"), h("strong", null, name),
-      h("div.voice-marks", null, (v.self_mute || v.mute) && h("span.tag", null, "muted"), (v.self_deaf || v.deaf) && h("span.tag", null, "deafened"), v.self_stream && h("span.tag.live", null, "streams"), v.self_video && h("span.tag", null, "video"),
+    const speaks = app.voiceLine.speaking.has(v.user_id);
+    return h("div.voice-tile", { class: [v.suppress ? "audience" : "", speaks ? "speaking" : ""].join(" ") }, avatar(store.user(v.user_id), name, "large-avatar"), h("strong", null, name),
+      h("div.voice-marks", null, speaks && h("span.tag.live", null, "speaks"), (v.self_mute || v.mute) && h("span.tag", null, "muted"), (v.self_deaf || v.deaf) && h("span.tag", null, "deafened"), v.self_stream && h("span.tag.live", null, "streams"), v.self_video && h("span.tag", null, "video"),
         v.request_to_speak_timestamp && h("span.tag", null, "raises a hand")),
       v.user_id !== store.me.id && iconButton("more", `What to do with ${name}`, (e) => moderate(v, name, e.currentTarget)));
   }
@@ -84,6 +85,6 @@ export function voicePage(app, main, channel, head) {
 
   fill(main, head, h("div.scroller", { tabindex: 0 }, body));
   draw();
-  const off = [store.on("voice", draw), store.on("effects", effect), store.on("members", draw)];
+  const off = [store.on("voice", draw), store.on("effects", effect), store.on("members", draw), store.on("speaking", draw)];
   return () => off.forEach((f) => f());
 }

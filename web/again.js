@@ -1,0 +1,37 @@
+// again.js - a call that was made, to be changed and made again.
+import { field, h } from "./dom.js";
+import { small } from "./forms.js";
+import { laidOut } from "./operator.js";
+
+const MOST_SHOWN = 50000;
+
+/** Makes a call as it is written, and says what came back. */
+export async function callAsWritten({ method, path, token, body }) {
+  const began = performance.now();
+  const headers = { Accept: "application/json", ...(token ? { Authorization: token } : {}), ...(body ? { "Content-Type": "application/json" } : {}) };
+  try {
+    const got = await fetch(path, { method, headers, body: body || undefined });
+    return `${got.status} ${got.statusText} · ${(performance.now() - began).toFixed(1)} ms\n\n${laidOut(await got.text()).slice(0, MOST_SHOWN)}`;
+  } catch (e) {
+    return String(e);
+  }
+}
+
+/**
+ * @param {any} app
+ * @param {{method: string, path: string, body?: string, cut?: boolean}} call
+ */
+export function again(app, call) {
+  const method = h("select", null, ["GET", "POST", "PUT", "PATCH", "DELETE"].map((m) => h("option", { value: m, selected: m === call.method }, m)));
+  const path = h("input", { autocomplete: "off" }), body = h("textarea.mono", { rows: 6 }), token = h("input", { type: "password", autocomplete: "off", placeholder: app.rest.token ? "As yourself; or another: Bot …" : "Bot …" });
+  path.value = call.path;
+  body.value = laidOut(call.body || "");
+  const answer = h("pre.json", { hidden: true, tabindex: 0, role: "status", "aria-label": "Answer" });
+  const send = async () => {
+    const words = await callAsWritten({ method: method.value, path: path.value, token: token.value.trim() || app.rest.token, body: method.value === "GET" ? "" : body.value.trim() });
+    answer.hidden = false;
+    answer.textContent = words;
+  };
+  return h("details.again", null, h("summary", null, "Send it again"),
+    h("div.stack", null, call.cut && h("p.bad", null, "Only the beginning of the body was kept: complete it first."), field("Method", method), field("Path", path), field("Body", body), field("Token", token), h("div", null, small("Send", send, "primary")), answer));
+}

@@ -1,0 +1,49 @@
+// trouble.js - a line on every page while the world is not as it seems: faults that wait, a clock that was moved.
+import { fill, h } from "./dom.js";
+import { consoleCall } from "./operator.js";
+
+const EVERY_MS = 3000;
+
+function span(ms) {
+  const s = Math.round(ms / 1000);
+  /** @type {[number, string][]} */
+  const units = [[86400, "d"], [3600, "h"], [60, "min"]];
+  const [size, word] = units.find(([n]) => s >= n) || [1, "s"];
+  return `${Math.round((s / size) * 10) / 10} ${word}`;
+}
+
+/** What is wrong on purpose, in words; nothing: nothing is. */
+function sentence(faults, clock) {
+  const parts = [];
+  if (faults.length) parts.push(faults.length === 1 ? `A fault waits for ${faults[0].method || "any call of"} ${faults[0].path}` : `${faults.length} faults wait for calls`);
+  if (clock.moved_ms) parts.push(`the clock was moved by ${span(clock.moved_ms)}`);
+  const words = parts.join(", and ");
+  return words && `${words[0].toUpperCase()}${words.slice(1)}.`;
+}
+
+/** Looks from time to time, as long as the server tells who asks. */
+export class TroubleBar {
+  constructor() {
+    this.el = h("div.bar.trouble", { role: "status", hidden: true });
+    this.words = h("span");
+    fill(this.el, this.words, " ", h("button.link", { type: "button", onclick: () => this.takeBack() }, "Take it back"));
+    this.look();
+  }
+  async look() {
+    clearTimeout(this.timer);
+    try {
+      const [faults, clock] = await Promise.all([consoleCall("GET", "/faults"), consoleCall("GET", "/clock")]);
+      const words = sentence(faults, clock);
+      if (this.words.textContent !== words) this.words.textContent = words;
+      this.el.hidden = !words;
+    } catch (e) {
+      this.el.hidden = true;
+      if (e.status) return; // not for us: the next page asks again
+    }
+    this.timer = setTimeout(() => this.look(), EVERY_MS);
+  }
+  async takeBack() {
+    await Promise.allSettled([consoleCall("DELETE", "/faults"), consoleCall("POST", "/clock", { reset: true })]);
+    this.look();
+  }
+}

@@ -1,0 +1,60 @@
+// second-factor.js - codes of an authenticator beside the password: on, off, and backup codes.
+import { dialog, fill, h, toast } from "../dom.js";
+import { quickForm, small } from "../forms.js";
+import { t } from "../words.js";
+
+const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+const SECRET_BYTES = 20;
+
+/** A new secret, in the letters that authenticators take. */
+function newSecret() {
+  let bits = 0, held = 0, out = "";
+  for (const byte of crypto.getRandomValues(new Uint8Array(SECRET_BYTES))) {
+    held = (held << 8) | byte;
+    for (bits += 8; bits >= 5; bits -= 5) out += LETTERS[(held >> (bits - 5)) & 31];
+  }
+  return out;
+}
+
+const groups = (text) => text.match(/.{1,4}/g).join(" ");
+const address = (user, secret) => `otpauth://totp/${encodeURIComponent(`${location.host}:${user.username}`)}?secret=${secret}&issuer=${encodeURIComponent(location.host)}`;
+
+function showCodes(codes) {
+  const text = codes.map((c) => c.code).join("\n");
+  return dialog(t("Backup codes"), () => h("div.stack", null, h("p", null, "Each is good once, when the authenticator is lost. Keep them where it is not."),
+    h("ul.secret", { "aria-label": t("Backup codes"), tabindex: 0 }, codes.map((c) => h("li", null, c.consumed ? h("s", null, c.code) : c.code))),
+    h("div.actions", null, small("Copy", () => { navigator.clipboard?.writeText(text); toast("Copied"); }, "primary"))));
+}
+
+export async function security(app, body, redraw) {
+  const me = await app.rest.get("/users/@me");
+  fill(body, me.mfa_enabled ? enabled(app, redraw) : disabled(app, me, redraw));
+}
+
+function disabled(app, me, redraw) {
+  const secret = newSecret();
+  return h("section", null, h("p", null, "A log-in then asks for a code of an authenticator as well. Add this key to yours, and write the code that it shows."),
+    h("div.secret", { tabindex: 0, role: "group", "aria-label": "Key" }, groups(secret)),
+    h("p", null, h("a", { href: address(me, secret), "data-plain": true }, "Open it in an authenticator of this device")),
+    quickForm([{ name: "code", label: "Six digits" }, { name: "password", label: t("Password"), type: "password" }], t("Turn it on"), async (v) => {
+      const answer = await app.renew(app.rest.post("/users/@me/mfa/totp/enable", { secret, code: v.code.replace(/\s/g, ""), password: v.password }));
+      showCodes(answer.backup_codes);
+      await app.ready();
+      redraw();
+    }));
+}
+
+function enabled(app, redraw) {
+  const codes = async (v, regenerate) => {
+    const nonces = await app.rest.post("/auth/verify/view-backup-codes-challenge", { password: v.password });
+    const answer = await app.rest.post("/users/@me/mfa/codes-verification", { nonce: regenerate ? nonces.regenerate_nonce : nonces.nonce, regenerate });
+    showCodes(answer.backup_codes);
+  };
+  return [h("section", null, h("p.good", null, "A log-in asks for a code of your authenticator.")),
+    h("section", null, h("h2", null, t("Backup codes")), quickForm([{ name: "password", label: t("Password"), type: "password" }, { name: "fresh", label: "Make others, and void these", type: "checkbox" }], "Show them", (v) => codes(v, v.fresh))),
+    h("section", null, h("h2", null, t("Turn it off")), quickForm([{ name: "code", label: t("Six digits, or a backup code") }], t("Turn it off"), async (v) => {
+      await app.renew(app.rest.post("/users/@me/mfa/totp/disable", { code: v.code.replace(/\s/g, "") }));
+      await app.ready();
+      redraw();
+    }))];
+}
