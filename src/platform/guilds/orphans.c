@@ -30,7 +30,7 @@ static const struct orphans tables[] = {
     OWNED_BY("messages", "poll_counts", "message_id", "message_id, answer_id, lane"),
     OWNED_BY("messages", "polls", "message_id", "message_id"),
     OWNED_BY("messages", "reactions", "message_id", "id"),
-    OWNED_BY("reactions", "reaction_counts", "reaction_id", "reaction_id, lane"),
+    OWNED_BY("messages", "reaction_lanes", "message_id", "message_id, lane"),
     OWNED_BY("reactions", "reaction_users", "reaction_id", "reaction_id, burst, user_id"),
 };
 

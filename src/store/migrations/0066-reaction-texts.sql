@@ -42,3 +42,5 @@ update reaction_users set channel_id =
 drop index reaction_users_by_message;
 
 create index reaction_users_by_channel on reaction_users (user_id, channel_id, message_id);
+
+drop table reaction_counts;
