@@ -51,7 +51,7 @@ def a_server_behind_a_balancer_needs_a_name_of_its_own(executable):
     expect(done.returncode and "voice-endpoint" in done.stderr, f"it said {done.stderr}")
 
 
-def people_of_two_servers_hear_each_other(executable):
+def people_of_two_servers_hear_each_other_and_go_on_at_one_that_stays(executable):
     room = Room(executable)
     with room.ring:
         for server in room.servers:
@@ -64,6 +64,7 @@ def people_of_two_servers_hear_each_other(executable):
         talk(room.ada, room.bob, "hello")
         silence_is_told_from_server_to_server(room)
         streams_have_a_home(room)
+        a_server_that_stops_gives_its_rooms_away(room)
 
 
 def silence_is_told_from_server_to_server(room):
@@ -130,26 +131,22 @@ def a_server_that_stood_still_has_no_rooms_when_it_goes_on(executable):
         expect(room.ring.sql("select count(*) from voice_homes") == "1", "one room, one home")
 
 
-def a_server_that_stops_gives_its_rooms_away(executable):
-    room = Room(executable)
-    with room.ring:
-        room.connect()
-        talk(room.ada, room.bob, "before")
-        stopper = threading.Thread(target=room.ring.servers[1].stop)
-        stopper.start()
-        found = room.bob.next("VOICE_SERVER_UPDATE")
-        expect(found["endpoint"] == endpoint_of(room.port(2)), f"told {found['endpoint']}")
-        expect(room.bob.gate.wait_closed() == 4014, "the old connection")
-        room.bob.connect(found, room.guild)
-        stopper.join(PATIENCE)
-        # The last one who leaves takes the room's home along.
-        room.bob.ask(4, {"guild_id": room.guild, "channel_id": None})
-        room.bob.next("VOICE_STATE_UPDATE",
-                      lambda d: d["user_id"] == room.bob.user and d["channel_id"] is None)
-        deadline = time.monotonic() + PATIENCE
-        while room.ring.sql("select count(*) from voice_homes") != "0":
-            expect(time.monotonic() < deadline, "the room's home is left")
-            time.sleep(0.1)
+def a_server_that_stops_gives_its_rooms_away(room):
+    stopper = threading.Thread(target=room.ring.servers[1].stop)
+    stopper.start()
+    found = room.bob.next("VOICE_SERVER_UPDATE")
+    expect(found["endpoint"] == endpoint_of(room.port(2)), f"told {found['endpoint']}")
+    expect(room.bob.gate.wait_closed() == 4014, "the old connection")
+    room.bob.connect(found, room.guild)
+    stopper.join(PATIENCE)
+    # The last one who leaves takes the room's home along.
+    room.bob.ask(4, {"guild_id": room.guild, "channel_id": None})
+    room.bob.next("VOICE_STATE_UPDATE",
+                  lambda d: d["user_id"] == room.bob.user and d["channel_id"] is None)
+    deadline = time.monotonic() + PATIENCE
+    while room.ring.sql("select count(*) from voice_homes") != "0":
+        expect(time.monotonic() < deadline, "the room's home is left")
+        time.sleep(0.1)
 
 
 def a_room_waits_for_a_server_that_carries_voice(executable):
@@ -172,8 +169,7 @@ def a_room_waits_for_a_server_that_carries_voice(executable):
 if __name__ == "__main__":
     run_cases("cluster/carried", [
         a_server_behind_a_balancer_needs_a_name_of_its_own,
-        people_of_two_servers_hear_each_other,
+        people_of_two_servers_hear_each_other_and_go_on_at_one_that_stays,
         a_killed_server_leaves_its_rooms_to_another,
-        a_server_that_stops_gives_its_rooms_away,
         a_room_waits_for_a_server_that_carries_voice,
     ] + ([a_server_that_stood_still_has_no_rooms_when_it_goes_on] if LONG else []))
