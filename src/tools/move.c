@@ -7,7 +7,7 @@
 
 #include "gifs/gifs.h"
 #include "guildhall.h"
-#include "snapshots.h"
+#include "store/snapshots.h"
 #include "tools/meter.h"
 #include "tools/tools.h"
 
