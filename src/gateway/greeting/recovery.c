@@ -6,6 +6,7 @@
  * went. */
 #include "gateway/greeting/recovery.h"
 
+#include "base/planted.h"
 #include "cluster/cluster.h"
 #include "gateway/greeting/session_bytes.h"
 #include "gateway/sessions/hub.h"
@@ -119,6 +120,8 @@ bool recovery_is_exact(const struct handover *h, const struct session *s)
     struct recent_events *recent = &h->to->recent;
     struct news *n;
 
+    if (planted(PLANTED_BLIND_SIGHT))
+        return true;
     for (size_t i = 0; i < h->missed_count; i++)
         if (changes_what_it_sees(h->missed[i], s))
             return false;

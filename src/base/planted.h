@@ -1,0 +1,20 @@
+/* planted.h - faults that a test plants, to see that its checker finds them.
+ *
+ * Only builds with tests have any (planted.c); in others nothing is ever planted (planted_none.c),
+ * and the compiler drops what asks. The environment names one: GUILDHALL_TEST_FAULT. */
+#ifndef BASE_PLANTED_H
+#define BASE_PLANTED_H
+
+#include <stdbool.h>
+
+enum planted_fault {
+    PLANTED_NONE,
+    PLANTED_EARLY_EVENTS, /* events are told before their transaction has committed */
+    PLANTED_NO_TAIL,      /* what NATS loses is not read from the log */
+    PLANTED_BLIND_LEDGER, /* what a session was told is not noted */
+    PLANTED_BLIND_SIGHT,  /* a killed server's sessions go on whatever they see now */
+};
+
+bool planted(enum planted_fault fault);
+
+#endif

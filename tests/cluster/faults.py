@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+"""faults - the checkers of the other tests find what is wrong, when something is.
+
+Each case plants one fault in the servers (src/base/planted.h) and runs a test that must fail then.
+The wrong rule for holes of the log is planted in tests/unit/cluster_settle.c, where it is found at once
+and not by chance.
+"""
+
+import os
+
+import killed
+import lasting
+import ring
+import round as rounds
+from cases import expect, run_cases
+from restart import LONG
+
+TRIES = 5  # for what is seen only sometimes
+
+
+def caught(fault, test, executable, tries=1):
+    os.environ["GUILDHALL_TEST_FAULT"] = fault
+    for module in (ring, lasting, rounds, killed):
+        module.PATIENCE = 8  # it waits for what never comes
+    try:
+        for _ in range(tries):
+            try:
+                test(executable)
+            except ring.Failed as error:
+                print(f"found: {error}")
+                return
+    finally:
+        del os.environ["GUILDHALL_TEST_FAULT"]
+    expect(False, f"{fault} was not found")
+
+
+def events_before_their_commit_are_found(executable):
+    caught("early-events", rounds.connections_that_are_ended_at_random_lose_nothing, executable,
+           TRIES)
+
+
+def a_log_that_is_not_read_is_found(executable):
+    caught("no-tail", rounds.nothing_is_lost_when_nats_swallows, executable)
+
+
+def a_ledger_that_notes_nothing_is_found(executable):
+    caught("blind-ledger", killed.sessions_of_the_only_server_on_sqlite_go_on_when_it_is_back,
+           executable)
+
+
+def a_session_that_does_not_know_what_it_sees_is_found(executable):
+    caught("blind-sight", killed.who_sees_something_else_meanwhile_begins_anew, executable)
+
+
+if __name__ == "__main__":
+    run_cases("cluster/faults", [
+        a_ledger_that_notes_nothing_is_found,
+    ] + ([
+        a_session_that_does_not_know_what_it_sees_is_found,
+        events_before_their_commit_are_found,
+        a_log_that_is_not_read_is_found,
+    ] if LONG else []))
