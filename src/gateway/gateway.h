@@ -132,8 +132,8 @@ struct gateway_source {
      * ledgers are there. */
     enum err (*homes_tidy)(struct tx *tx, uint32_t identity, const struct list *kept,
                            int64_t now_ms);
-    /* The first position that the log still has; 0: it is empty. */
-    enum err (*log_first)(struct tx *tx, int64_t *ret);
+    /* The first and the last position that the log has; 0: it is empty. */
+    enum err (*log_range)(struct tx *tx, int64_t *ret_first, int64_t *ret_last);
     /* Rows (struct log_row) after a position up to another one, the first so many. */
     enum err (*log_rows)(struct tx *tx, int64_t after, int64_t last, int64_t limit,
                          struct list *ret);

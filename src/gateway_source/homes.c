@@ -80,14 +80,20 @@ enum err home_rows_tidy(struct tx *tx, uint32_t identity, const struct list *kep
     return e ? e : tidy_gone(tx, identity, kept);
 }
 
-enum err log_first_read(struct tx *tx, int64_t *ret)
+/* Each of the two alone is one step in the index. */
+static const char LOG_RANGE[] = "select coalesce((select min(position) from log), 0), "
+                                "coalesce((select max(position) from log), 0)";
+
+enum err log_range_read(struct tx *tx, int64_t *ret_first, int64_t *ret_last)
 {
     struct rows r;
     bool found;
-    enum err e = tx_one(tx, "select coalesce(min(position), 0) from log", NO_BIND, &r, &found);
+    enum err e = tx_one(tx, LOG_RANGE, NO_BIND, &r, &found);
 
-    if (!e)
-        *ret = row_int(&r, 0);
+    if (!e) {
+        *ret_first = row_int(&r, 0);
+        *ret_last = row_int(&r, 1);
+    }
     return e;
 }
 

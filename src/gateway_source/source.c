@@ -215,6 +215,6 @@ const struct gateway_source gateway_source = {
     .home_move = home_row_move,
     .home_find = home_row_find,
     .homes_tidy = home_rows_tidy,
-    .log_first = log_first_read,
+    .log_range = log_range_read,
     .log_rows = log_rows_read,
 };

@@ -5,7 +5,9 @@ No session hears an event twice, misses one or hears it out of order; who cannot
 told so (op 9), which may happen to one in a hundred.
 """
 
+from contextlib import closing
 import os
+import sqlite3
 import time
 
 from broker import Broker
@@ -147,6 +149,78 @@ def sessions_of_the_only_server_on_sqlite_go_on_when_it_is_back(executable):
         settle(sessions, pens, lambda: Client(now[0].port, tokens[0]), channel)
 
 
+class Alone:
+    """One server on SQLite, that keeps its events; ada has a session."""
+
+    def __init__(self, executable, place):
+        self.executable, self.place = executable, place
+        self.folder = os.path.join(place.folder, "data")
+
+        class Bench:
+            guildhall = executable
+        world = {"users": [{"username": "ada"}], "guilds": [guild_with("Hall", "ada", [])]}
+        self.token = import_world(Bench, self.folder, world)[0]
+        self.start()
+        _, self.channel = place_of(Client(self.server.port, self.token))
+        self.open = True
+        self.session = Lasting(lambda: [self.server.port] if self.open else [], self.token)
+        self.wait_home()
+
+    def start(self):
+        self.server = self.place.watch(
+            start_guildhall(self.executable, self.folder, "--keep-events", "on"))
+
+    def sql(self, text):
+        with closing(sqlite3.connect(os.path.join(self.folder, "guildhall.db"), 30)) as db:
+            rows = db.execute(text).fetchall()
+            db.commit()
+            return rows
+
+    def wait_home(self):
+        """It is noted beside READY who has the session."""
+        deadline = time.monotonic() + PATIENCE
+        while not self.sql("select 1 from session_homes"):
+            expect(time.monotonic() < deadline, "the session's home was not noted")
+            time.sleep(0.02)
+
+    def post(self, text):
+        status, _ = Client(self.server.port, self.token).call(
+            "POST", f"/channels/{self.channel}/messages", {"content": text})
+        expect(status == 200, text)
+
+
+def a_log_that_lacks_something_is_no_place_to_go_on(executable):
+    with Place() as place:
+        alone = Alone(executable, place)
+        session = alone.session
+        # as if a backup of earlier had been restored
+        for i in range(5):
+            alone.post(f"one {i}")
+        session.wait_for("one 4")
+        alone.open = False
+        alone.server.kill()
+        alone.sql("delete from log where position > (select max(position) from log) - 3")
+        alone.start()
+        alone.open = True
+        session.wait(lambda: session.anew == 1 and session.session_id, "READY anew")
+        alone.wait_home()
+        # as if it had been away for too long
+        alone.post("two")
+        session.wait_for("two")
+        alone.open = False
+        alone.server.kill()
+        alone.start()
+        for i in range(5):
+            alone.post(f"three {i}")
+        alone.server.kill()
+        alone.sql("delete from log where position < (select max(position) from log)")
+        alone.start()
+        alone.open = True
+        session.wait(lambda: session.anew == 2 and session.session_id, "READY anew")
+        expect(session.resumed == 0, "it was resumed")
+        session.close()
+
+
 def who_sees_something_else_meanwhile_begins_anew(executable):
     """A role is changed while a killed server is away: its sessions cannot know what they see."""
     with Ring(executable, nodes=2) as ring:
@@ -170,6 +244,7 @@ if __name__ == "__main__":
     run_cases("cluster/killed", [
         sessions_of_a_killed_server_go_on_at_the_others,
         sessions_of_the_only_server_on_sqlite_go_on_when_it_is_back,
+        a_log_that_lacks_something_is_no_place_to_go_on,
         who_sees_something_else_meanwhile_begins_anew,
     ] + ([
         sessions_of_a_killed_server_go_on_with_nats,

@@ -62,12 +62,15 @@ static enum err read_missed(struct session_fetch *f, const struct gateway_source
         return OK;
     int64_t after = (int64_t)(f->seen >> NUMBERS_OF_POSITION) - 1;
     int64_t last = (int64_t)(last_missed(f) >> NUMBERS_OF_POSITION);
-    int64_t first = 0;
-    enum err e = source->log_first(tx, &first);
+    int64_t first = 0, end = 0;
+    enum err e = source->log_range(tx, &first, &end);
     if (!e)
         e = source->log_rows(tx, after, last, MOST_MISSED + 1, &f->missed);
     /* What the log does not have any more may have been for it. */
-    if (!e && (f->missed.count > MOST_MISSED || first > after + 2 || (!first && last > after + 1)))
+    bool cut = first > after + 2 || (!first && last > after + 1);
+    /* A ledger that knows more than the log is of another time: a backup was restored since. */
+    bool older = f->recovered && end < after + 1;
+    if (!e && (f->missed.count > MOST_MISSED || cut || older))
         f->state = FETCH_GONE;
     return e;
 }
@@ -95,15 +98,21 @@ static enum err take_from_ledger(struct session_fetch *f, struct tx *tx, uint32_
                                  bool *ret)
 {
     const struct gateway *g = f->load.hub->gateway;
+    const struct gateway_source *source = g->options.source;
+    const struct resumption *r = f->handover->resumption;
     enum ledger_answer answer;
-    enum err e = recovery_take(g, tx, f->handover->resumption, identity, &answer, &f->bytes);
+    enum err e = recovery_take(g, tx, r, identity, &answer, &f->bytes);
 
     *ret = answer == LEDGER_GONE || answer == LEDGER_FOUND;
     if (e || !*ret)
         return e;
     f->recovered = answer == LEDGER_FOUND;
     f->state = f->recovered ? FETCH_GOT : FETCH_GONE;
-    return f->recovered ? read_missed(f, g->options.source, tx) : OK;
+    if (f->recovered)
+        e = read_missed(f, source, tx);
+    if (!e && f->recovered && f->state == FETCH_GONE)
+        e = source->home_forget(tx, r->number, cluster_identity(g->cluster));
+    return e;
 }
 
 static void ask_for_it(struct session_fetch *f, const struct gateway *g, struct tx *tx,
