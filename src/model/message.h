@@ -118,6 +118,7 @@ struct message {
 enum message_reacted {
     REACTED = 1,          /* it may have reactions */
     REACTED_IN_LANES = 2, /* it has some, and lanes have counted others of them */
+    REACTED_BY_FEW = 3,   /* the row names everybody who has reacted */
 };
 
 struct message_gone {

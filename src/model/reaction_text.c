@@ -221,14 +221,38 @@ static char *literal_put(char *at, struct str s)
     return at + s.n;
 }
 
-/* What follows the counts, by what is the reader's own. */
-#define TAIL(me, burst) STR_INIT("},\"me\":" me ",\"me_burst\":" burst ",\"burst_colors\":[]}")
-static const struct str tails[] = {
-    TAIL("false", "false"),
-    TAIL("true", "false"),
-    TAIL("false", "true"),
-    TAIL("true", "true"),
+/* Most counts have one digit. */
+static char *number_put(char *at, struct str s)
+{
+    if (s.n != 1)
+        return literal_put(at, s);
+    *at = s.p[0];
+    return at + 1;
+}
+
+/* What follows the counts, by what is the reader's own. All of it is copied, whatever of it
+ * counts: that takes no call. */
+enum { TAIL = 48 };
+#define TAIL_OF(me, burst)                                                           \
+    {                                                                                \
+        "},\"me\":" me ",\"me_burst\":" burst ",\"burst_colors\":[]}",               \
+            sizeof "},\"me\":" me ",\"me_burst\":" burst ",\"burst_colors\":[]}" - 1 \
+    }
+static const struct {
+    char text[TAIL];
+    size_t n;
+} tails[] = {
+    TAIL_OF("false", "false"),
+    TAIL_OF("true", "false"),
+    TAIL_OF("false", "true"),
+    TAIL_OF("true", "true"),
 };
+
+static char *tail_put(char *at, unsigned own)
+{
+    memcpy(at, tails[own].text, TAIL);
+    return at + tails[own].n;
+}
 
 /* Bursts are rare: without them the count is the number of the others, as it stands there. */
 static struct str count_of(const struct line_parts *parts, char digits[20])
@@ -242,7 +266,8 @@ static struct str count_of(const struct line_parts *parts, char digits[20])
     return str_slice(digits, number_digits((uint64_t)(normal + burst), digits));
 }
 
-static void line_show(struct buf *out, const char reader[ID_DIGITS], const struct line_parts *parts)
+static void line_show(struct buf *out, bool first, const char reader[ID_DIGITS],
+                      const struct line_parts *parts)
 {
     enum { LITERALS = 128 }; /* more than what stands around the parts of a line */
     char digits[20];
@@ -253,16 +278,17 @@ static void line_show(struct buf *out, const char reader[ID_DIGITS], const struc
 
     if (!at)
         return;
+    if (!first)
+        *at++ = ',';
     at = literal_put(at, STR("{\"emoji\":"));
     at = literal_put(at, parts->emoji);
     at = literal_put(at, STR(",\"count\":"));
-    at = literal_put(at, count);
+    at = number_put(at, count);
     at = literal_put(at, STR(",\"count_details\":{\"normal\":"));
-    at = literal_put(at, parts->normal);
+    at = number_put(at, parts->normal);
     at = literal_put(at, STR(",\"burst\":"));
-    at = literal_put(at, parts->burst);
-    at = literal_put(at,
-                     tails[parts->own | (place_named(parts->users, reader) >= 0 ? OWN_NORMAL : 0)]);
+    at = number_put(at, parts->burst);
+    at = tail_put(at, parts->own | (place_named(parts->users, reader) >= 0 ? OWN_NORMAL : 0));
     out->n += (size_t)(at - begin);
 }
 
@@ -272,10 +298,7 @@ void reaction_text_show(struct json *j, struct str text)
     struct line_parts parts;
 
     json_array(j);
-    for (bool first = true; line_cut(&lines, &parts); first = false) {
-        if (!first)
-            buf_add_char(j->out, ',');
-        line_show(j->out, text.p, &parts);
-    }
+    for (bool first = true; line_cut(&lines, &parts); first = false)
+        line_show(j->out, first, text.p, &parts);
     json_array_end(j);
 }

@@ -19,8 +19,6 @@
 
 enum { MOST_REACTION_TEXT = 1 << 20 }; /* bytes of it */
 
-enum { REACTED_BY_FEW = 3 };
-
 enum reaction_own { OWN_NORMAL = 1, OWN_BURST = 2 };
 
 struct reaction_line {
