@@ -324,14 +324,17 @@ static enum err copy_table(struct move_run *m, const struct move_table *t, struc
 
 /* --- comparing ------------------------------------------------------------------------ */
 
+/* The first rows of a table in the order of its key; most -1: all. */
 static enum err walk_table(struct move_run *m, struct move_side *s, const struct move_table *t,
-                           bool tells, struct move_state *ret)
+                           int64_t most, struct move_state *ret)
 {
-    bool more = true;
+    bool more = true, tells = s == &m->to;
     enum err e = s->engine->read(s, t, STR(""));
 
     move_state_init(ret);
     while (!e && !(e = s->engine->next(s, t, m->row, &more)) && more) {
+        if (ret->rows == most)
+            continue;
         move_state_add(ret, t, m->row, &m->scratch);
         if (tells && ret->rows % TELL_EVERY == 0)
             tell_rows(m, TELL_EVERY);
@@ -354,22 +357,32 @@ static enum err void_move(struct move_run *m, const struct move_table *t, const 
     return e ? e : ERR_UNAVAILABLE;
 }
 
+/* Between two runs a server may have been at work on the source. What was copied before has to be
+ * what is there now, or what follows might not even fit. */
+static enum err check_earlier(struct move_run *m)
+{
+    enum err e = OK;
+
+    for (size_t i = 0; !e && i < m->plan.count; i++) {
+        const struct move_table *t = &m->plan.tables[i];
+        const struct move_state *st = &m->states[i];
+        struct move_state now;
+
+        if (!st->was_there)
+            continue;
+        e = walk_table(m, &m->from, t, st->checked ? -1 : st->rows, &now);
+        if (!e && !move_state_same(&now, st))
+            e = void_move(m, t, "source");
+        tell_rows(m, st->checked ? 2 * st->rows : st->rows);
+    }
+    return e;
+}
+
 static enum err compare_table(struct move_run *m, const struct move_table *t, struct move_state *st)
 {
     struct move_state got;
-    enum err e;
+    enum err e = walk_table(m, &m->to, t, -1, &got);
 
-    /* Between two runs a server may have been there. */
-    if (st->was_there) {
-        e = walk_table(m, &m->from, t, false, &got);
-        if (e || !move_state_same(&got, st))
-            return e ? e : void_move(m, t, "source");
-    }
-    if (st->checked) {
-        tell_rows(m, 2 * st->rows);
-        return OK;
-    }
-    e = walk_table(m, &m->to, t, true, &got);
     if (e || !move_state_same(&got, st))
         return e ? e : void_move(m, t, "target");
     st->checked = true;
@@ -380,13 +393,15 @@ static enum err move_tables(struct move_run *m)
 {
     enum err e = count_rows(m);
 
+    if (!e)
+        e = check_earlier(m);
     for (size_t i = 0; !e && i < m->plan.count; i++) {
         const struct move_table *t = &m->plan.tables[i];
         struct move_state *st = &m->states[i];
 
         if (!st->checked)
             e = copy_table(m, t, st);
-        if (!e)
+        if (!e && !st->checked)
             e = compare_table(m, t, st);
         m->report->tables++;
         m->report->rows += st->rows;

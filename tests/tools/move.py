@@ -194,7 +194,7 @@ def kill_until_done(place, *words):
 
 def a_move_that_is_killed_goes_on_where_it_was(executable):
     with tempfile.TemporaryDirectory() as root:
-        place = Place(executable, root, messages=8000)
+        place = Place(executable, root, messages=5000)
         database, back = new_database(), os.path.join(root, "back")
         kill_until_done(place, "--to", database)
         same_counts(counts_of_sqlite(place.data), counts_of_postgres(database))
