@@ -1,7 +1,7 @@
 // again.js - a call that was made, to be changed and made again.
 import { field, h } from "./dom.js";
 import { small } from "./forms.js";
-import { laidOut } from "./operator.js";
+import { consoleCall, laidOut } from "./operator.js";
 
 const MOST_SHOWN = 50000;
 
@@ -17,21 +17,30 @@ export async function callAsWritten({ method, path, token, body }) {
   }
 }
 
+/** Whose call it is: one's own, that of one of the test server's people, or of whoever has a token. */
+export function sender(app) {
+  const token = h("input", { type: "password", autocomplete: "off", placeholder: "Or a token: Bot …", "aria-label": "Token" });
+  const who = h("select", { "aria-label": "As" }, h("option", { value: "" }, app.rest.token ? "As yourself" : "As nobody"));
+  consoleCall("GET", "/people").then((all) => all.forEach((p) => who.append(h("option", { value: p.username }, `As ${p.global_name || p.username}`))), () => {});
+  const chosen = async () => token.value.trim() || (who.value ? (await consoleCall("POST", "/people", { username: who.value })).token : app.rest.token);
+  return { el: h("div.inline-form", null, who, token), chosen };
+}
+
 /**
  * @param {any} app
  * @param {{method: string, path: string, body?: string, cut?: boolean}} call
  */
 export function again(app, call) {
   const method = h("select", null, ["GET", "POST", "PUT", "PATCH", "DELETE"].map((m) => h("option", { value: m, selected: m === call.method }, m)));
-  const path = h("input", { autocomplete: "off" }), body = h("textarea.mono", { rows: 6 }), token = h("input", { type: "password", autocomplete: "off", placeholder: app.rest.token ? "As yourself; or another: Bot …" : "Bot …" });
+  const path = h("input", { autocomplete: "off" }), body = h("textarea.mono", { rows: 6 }), as = sender(app);
   path.value = call.path;
   body.value = laidOut(call.body || "");
   const answer = h("pre.json", { hidden: true, tabindex: 0, role: "status", "aria-label": "Answer" });
   const send = async () => {
-    const words = await callAsWritten({ method: method.value, path: path.value, token: token.value.trim() || app.rest.token, body: method.value === "GET" ? "" : body.value.trim() });
+    const words = await callAsWritten({ method: method.value, path: path.value, token: await as.chosen(), body: method.value === "GET" ? "" : body.value.trim() });
     answer.hidden = false;
     answer.textContent = words;
   };
   return h("details.again", null, h("summary", null, "Send it again"),
-    h("div.stack", null, call.cut && h("p.bad", null, "Only the beginning of the body was kept: complete it first."), field("Method", method), field("Path", path), field("Body", body), field("Token", token), h("div", null, small("Send", send, "primary")), answer));
+    h("div.stack", null, call.cut && h("p.bad", null, "Only the beginning of the body was kept: complete it first."), field("Method", method), field("Path", path), field("Body", body), as.el, h("div", null, small("Send", send, "primary")), answer));
 }

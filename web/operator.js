@@ -28,6 +28,7 @@ async function ask(method, path, body) {
   if (body) headers["Content-Type"] = "application/json";
   const answer = await fetch(`/console${path}`, { method, headers, body: typeof body === "object" ? JSON.stringify(body) : body });
   if (!answer.ok) throw new Refusal(answer.status, await answer.json().catch(() => null));
+  if (method !== "GET") dispatchEvent(new Event("operated"));
   return answer;
 }
 

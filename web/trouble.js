@@ -27,6 +27,7 @@ export class TroubleBar {
     this.el = h("div.bar.trouble", { role: "status", hidden: true });
     this.words = h("span");
     fill(this.el, this.words, " ", h("button.link", { type: "button", onclick: () => this.takeBack() }, "Take it back"));
+    addEventListener("operated", () => this.look());
     this.look();
   }
   async look() {
@@ -44,6 +45,5 @@ export class TroubleBar {
   }
   async takeBack() {
     await Promise.allSettled([consoleCall("DELETE", "/faults"), consoleCall("POST", "/clock", { reset: true })]);
-    this.look();
   }
 }

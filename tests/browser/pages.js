@@ -253,6 +253,21 @@ const TESTS = {
     await ada.context().close();
   },
 
+  async a_stream_shows_its_preview() {
+    const channels = await call("ada", "GET", `/guilds/${server.guild}/channels`);
+    const room = channels.find((c) => c.name === "Tea table").id, bob = new Speaker(server, "bob", room);
+    await bob.begin();
+    bob.main.send(JSON.stringify({ op: 18, d: { type: "guild", guild_id: server.guild, channel_id: room } }));
+    const key = `guild:${server.guild}:${room}:${(await call("bob", "GET", "/users/@me")).id}`;
+    const thumbnail = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+    await until("the stream has a picture", () => call("bob", "POST", `/streams/${encodeURIComponent(key)}/preview`, { thumbnail }).then(() => true, () => false));
+    const ada = await enter("ada");
+    await ada.open(`/channels/${server.guild}/${room}`);
+    await ada.getByRole("img", { name: /^What Bob.* streams$/ }).waitFor();
+    bob.end();
+    await ada.context().close();
+  },
+
   async a_second_factor_is_turned_on_used_and_turned_off() {
     const page = await enter(null);
     await server.call(null, "POST", "/auth/register", { username: "jon", password: "correct horse" });
@@ -413,9 +428,11 @@ const TESTS = {
     await page.getByRole("button", { name: /POST/ }).click();
     await page.getByText("Send it again").click();
     await page.getByLabel("Body").fill('{ "content": "Said twice" }');
+    await page.getByLabel("As", { exact: true }).selectOption({ label: "As Bob" });
     await page.getByRole("button", { name: "Send", exact: true }).click();
     await page.getByText(/^200 OK/).waitFor();
-    assert.equal((await call("bob", "GET", `/channels/${server.channel}/messages?limit=1`))[0].content, "Said twice");
+    const [said] = await call("bob", "GET", `/channels/${server.channel}/messages?limit=1`);
+    assert.deepEqual([said.content, said.author.username], ["Said twice", "bob"]);
     await page.open(general());
     await roll(page);
     await page.open("/workbench/interactions");

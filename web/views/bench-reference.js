@@ -1,5 +1,5 @@
 // bench-reference.js - every route of /openapi.json, to read and to try.
-import { callAsWritten } from "../again.js";
+import { callAsWritten, sender } from "../again.js";
 import { fill, h } from "../dom.js";
 import { small } from "../forms.js";
 
@@ -40,7 +40,7 @@ function tryForm(app, doc, o) {
   const schema = o.requestBody?.content?.["application/json"]?.schema, answer = h("pre.json", { hidden: true, tabindex: 0 });
   const text = schema && h("textarea.mono", { rows: 5, "aria-label": "Body" });
   if (text) text.value = JSON.stringify(sample(doc, schema), null, 2);
-  const as = h("input", { "aria-label": "Token", placeholder: app.rest.token ? "As yourself; or another token: Bot …" : "Token", type: "password", autocomplete: "off" });
+  const as = sender(app);
   async function send() {
     let path = o.path;
     const query = new URLSearchParams();
@@ -48,9 +48,9 @@ function tryForm(app, doc, o) {
       if (p.in === "path") path = path.replace(`{${p.name}}`, encodeURIComponent(input.value));
       else if (input.value) query.set(p.name, input.value);
     }
-    const url = path + (String(query) ? `?${query}` : ""), token = as.value.trim() || app.rest.token;
+    const url = path + (String(query) ? `?${query}` : ""), token = await as.chosen();
     answer.hidden = false;
     answer.textContent = await callAsWritten({ method: o.method, path: url, token, body: text?.value });
   }
-  return h("div", null, o.description && h("p", null, o.description), inputs.length > 0 && h("div.inline-form", null, inputs.map((x) => x.input)), text, h("div.inline-form", null, as, small("Send", send, "primary")), answer);
+  return h("div", null, o.description && h("p", null, o.description), inputs.length > 0 && h("div.inline-form", null, inputs.map((x) => x.input)), text, h("div.inline-form", null, as.el, small("Send", send, "primary")), answer);
 }

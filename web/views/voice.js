@@ -1,6 +1,6 @@
 // voice.js - who is in a voice channel, and one's own place there.
 import { below, fill, h, icon, iconButton, menu } from "../dom.js";
-import { avatar } from "../pictures.js";
+import { avatar, ownPath } from "../pictures.js";
 import { STAGE } from "../store.js";
 import { pickEmoji } from "../pickers.js";
 import { t } from "../words.js";
@@ -25,10 +25,22 @@ export function voicePage(app, main, channel, head) {
   const body = h("div.voice-page");
   const stage = channel.type === STAGE;
 
+  /** What somebody streams, as a still picture: paths by user, null while it is asked for. */
+  const previews = new Map();
+
+  function preview(v, name) {
+    if (!v.self_stream) return previews.delete(v.user_id) && null;
+    if (!previews.has(v.user_id)) {
+      previews.set(v.user_id, null);
+      app.rest.get(`/streams/${encodeURIComponent(`guild:${guild.id}:${channel.id}:${v.user_id}`)}/preview`).then((a) => { previews.set(v.user_id, ownPath(a.url)); draw(); }, () => {});
+    }
+    return previews.get(v.user_id) && h("img.stream-preview", { src: previews.get(v.user_id), alt: `What ${name} streams` });
+  }
+
   function person(v) {
     const name = store.nameOf(v.user_id, guild);
     const speaks = app.voiceLine.speaking.has(v.user_id);
-    return h("div.voice-tile", { class: [v.suppress ? "audience" : "", speaks ? "speaking" : ""].join(" ") }, avatar(store.user(v.user_id), name, "large-avatar"), h("strong", null, name),
+    return h("div.voice-tile", { class: [v.suppress ? "audience" : "", speaks ? "speaking" : ""].join(" ") }, preview(v, name) || avatar(store.user(v.user_id), name, "large-avatar"), h("strong", null, name),
       h("div.voice-marks", null, speaks && h("span.tag.live", null, "speaks"), (v.self_mute || v.mute) && h("span.tag", null, "muted"), (v.self_deaf || v.deaf) && h("span.tag", null, "deafened"), v.self_stream && h("span.tag.live", null, "streams"), v.self_video && h("span.tag", null, "video"),
         v.request_to_speak_timestamp && h("span.tag", null, "raises a hand")),
       v.user_id !== store.me.id && iconButton("more", `What to do with ${name}`, (e) => moderate(v, name, e.currentTarget)));
