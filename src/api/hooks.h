@@ -33,6 +33,12 @@ struct guild_made {
 struct guild_change {
     const struct guild *before, *after;
 };
+/* A page of the audit log, and what its entries are about, as JSON (struct str). */
+struct audit_shown {
+    snowflake guild_id;
+    const struct list *entries; /* struct audit_entry, see audit_targets */
+    struct list webhooks, integrations, threads, auto_moderation_rules, guild_scheduled_events;
+};
 struct rights_change {
     snowflake guild_id;
     const struct channel *channel; /* NULL: anywhere in the guild */

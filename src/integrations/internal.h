@@ -2,6 +2,7 @@
 #ifndef INTEGRATIONS_INTERNAL_H
 #define INTEGRATIONS_INTERNAL_H
 
+#include "api/hooks.h"
 #include "api/jobs.h"
 #include "integrations/connected.h"
 #include "integrations/integrations.h"
@@ -80,6 +81,8 @@ enum err integration_change(struct call *call, const struct integration_row *i);
 
 /* --- handlers, by file ---------------------------------------------------------------- */
 
+/* audit.c */
+enum err integrations_in_audit(struct call *call, struct audit_shown *log);
 /* apps.c */
 enum err migrate_command_scope(struct call *call);
 enum err list_application_ids(struct call *call);

@@ -219,4 +219,5 @@ const struct domain integrations_domain = {
     .routes = routes,
     .resolvers = resolvers,
     .jobs = jobs,
+    .hooks = &(const struct hooks){ .audit_shown = integrations_in_audit },
 };

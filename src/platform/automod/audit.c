@@ -93,3 +93,22 @@ enum err automod_audit(struct call *call, const struct automod_rule *before,
     note_texts(&n, "allow_list", offsetof(struct automod_metadata, allow_list));
     return audit_with(call, any->guild_id, action, any->id, NULL, n.changes);
 }
+
+enum err automod_in_audit(struct call *call, struct audit_shown *log)
+{
+    struct list ids =
+        audit_targets(call->arena, log, AUDIT_AUTOMOD_RULE_CREATE, AUDIT_AUTOMOD_RULE_DELETE);
+    const snowflake *id = ids.items;
+    enum err e = OK;
+
+    for (size_t i = 0; !e && i < ids.count; i++) {
+        struct automod_rule rule;
+
+        e = automod_rule_find(call->tx, log->guild_id, id[i], &rule);
+        if (!e)
+            audit_show(call->arena, &log->auto_moderation_rules, &type_automod_rule, &rule);
+        else if (e == ERR_NOT_FOUND)
+            e = OK;
+    }
+    return e;
+}

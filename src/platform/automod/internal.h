@@ -63,6 +63,9 @@ enum err automod_forget_channel(struct call *call, const struct channel *c);
 enum err automod_audit(struct call *call, const struct automod_rule *before,
                        const struct automod_rule *now);
 
+/* Those that entries of the log are about. */
+enum err automod_in_audit(struct call *call, struct audit_shown *log);
+
 /* --- judge.c: from a text to the rules that it breaks ---------------------------------- */
 
 /* A text that somebody wants to be seen, and what was found in it. */

@@ -257,4 +257,5 @@ const struct hooks automod_hooks = {
     .account_changed = automod_account_changed,
     .role_gone = automod_forget_role,
     .channel_ending = automod_forget_channel,
+    .audit_shown = automod_in_audit,
 };

@@ -1,6 +1,8 @@
 /* audit_log.c - GET /guilds/{guild.id}/audit-logs. */
 #include "platform/guilds/internal.h"
 
+#include "api/hooks.h"
+#include "model/ids.h"
 #include "model/rows.h"
 
 struct audit_log_query {
@@ -33,7 +35,7 @@ struct audit_log {
     struct list audit_log_entries;    /* struct audit_entry */
     struct list users;                /* struct user: who did it, or had it done */
     struct list application_commands; /* struct str: JSON of commands whose permissions changed */
-    /* Always empty. */
+    /* The same of what others keep. */
     struct list webhooks, integrations, threads, auto_moderation_rules, guild_scheduled_events;
 };
 
@@ -42,16 +44,17 @@ static const struct type type_entries = { .kind = KIND_ARRAY, .of = &type_entry 
 static const struct type type_users = { .kind = KIND_ARRAY, .of = &type_partial_user };
 static const struct type type_finished = { .kind = KIND_ARRAY,
                                            .of = &type_raw,
-                                           .doc = "Commands that entries are about" };
+                                           .doc = "Those that entries are about and that there "
+                                                  "still are" };
 static const struct field log_fields[] = {
     { FIELD(struct audit_log, audit_log_entries), .type = &type_entries },
     { FIELD(struct audit_log, users), .type = &type_users },
-    { FIELD(struct audit_log, webhooks), .type = &type_none },
-    { FIELD(struct audit_log, integrations), .type = &type_none },
-    { FIELD(struct audit_log, threads), .type = &type_none },
+    { FIELD(struct audit_log, webhooks), .type = &type_finished },
+    { FIELD(struct audit_log, integrations), .type = &type_finished },
+    { FIELD(struct audit_log, threads), .type = &type_finished },
     { FIELD(struct audit_log, application_commands), .type = &type_finished },
-    { FIELD(struct audit_log, auto_moderation_rules), .type = &type_none },
-    { FIELD(struct audit_log, guild_scheduled_events), .type = &type_none },
+    { FIELD(struct audit_log, auto_moderation_rules), .type = &type_finished },
+    { FIELD(struct audit_log, guild_scheduled_events), .type = &type_finished },
     { 0 },
 };
 static const struct schema log_schema = {
@@ -153,6 +156,39 @@ static enum err command_text_add(struct tx *tx, snowflake id, struct list *texts
     return OK;
 }
 
+struct list audit_targets(struct arena *arena, const struct audit_shown *log,
+                          enum audit_action first, enum audit_action last)
+{
+    const struct audit_entry *e = log->entries->items;
+    struct list out = { 0 };
+
+    for (size_t i = 0; i < log->entries->count; i++)
+        if (e[i].action_type >= (int64_t)first && e[i].action_type <= (int64_t)last &&
+            e[i].target_id.given == GIVEN && !ids_hold(&out, e[i].target_id.value))
+            ids_add(arena, &out, e[i].target_id.value);
+    return out;
+}
+
+void audit_show(struct arena *arena, struct list *texts, const struct type *type,
+                const void *object)
+{
+    *(struct str *)list_add(arena, texts, sizeof(struct str)) = column_encode(arena, type, object);
+}
+
+static enum err show_named(struct call *call, struct audit_log *log)
+{
+    struct audit_shown shown = { .guild_id = call->target.guild->id,
+                                 .entries = &log->audit_log_entries };
+    enum err e = hook_audit_shown(call, &shown);
+
+    log->webhooks = shown.webhooks;
+    log->integrations = shown.integrations;
+    log->threads = shown.threads;
+    log->auto_moderation_rules = shown.auto_moderation_rules;
+    log->guild_scheduled_events = shown.guild_scheduled_events;
+    return e;
+}
+
 enum err get_guild_audit_log(struct call *call)
 {
     struct audit_log log = { 0 };
@@ -166,5 +202,7 @@ enum err get_guild_audit_log(struct call *call)
         if (!e && entries[i].action_type == AUDIT_COMMAND_PERMISSIONS)
             e = command_text_add(call->tx, entries[i].target_id.value, &log.application_commands);
     }
+    if (!e)
+        e = show_named(call, &log);
     return e ? e : call_reply(call, &log);
 }

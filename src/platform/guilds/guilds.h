@@ -110,6 +110,14 @@ enum audit_action {
     AUDIT_EVENT_EXCEPTION_DELETE = 202,
 };
 
+struct audit_shown;
+/* What entries with actions of this range are about; snowflakes, each once. */
+struct list audit_targets(struct arena *arena, const struct audit_shown *log,
+                          enum audit_action first, enum audit_action last);
+/* Adds an object to one of the lists. */
+void audit_show(struct arena *arena, struct list *texts, const struct type *type,
+                const void *object);
+
 /* Writes an entry with the call's X-Audit-Log-Reason and announces it. A reason
  * that is too long ends the call with a form error on "reason". */
 enum err audit(struct call *call, snowflake guild_id, enum audit_action action, snowflake target);

@@ -1,6 +1,7 @@
 /* audit.c - what the audit log tells of events. */
 #include "platform/scheduled_events/internal.h"
 
+#include "model/ids.h"
 #include "model/types.h"
 #include "platform/guilds/guilds.h"
 
@@ -52,4 +53,34 @@ enum err event_audit(struct call *call, enum audit_action action,
     audit_add_values(call, &n.changes, "location", &type_text, event_location(before),
                      event_location(now));
     return audit_with(call, any->guild_id, action, any->id, NULL, n.changes);
+}
+
+static enum err show_events(struct call *call, struct audit_shown *log, const struct list *ids)
+{
+    const snowflake *id = ids->items;
+    enum err e = OK;
+
+    for (size_t i = 0; !e && i < ids->count; i++) {
+        struct scheduled_event event;
+
+        e = scheduled_event_find(call->tx, log->guild_id, id[i], &event);
+        if (!e)
+            audit_show(call->arena, &log->guild_scheduled_events, &type_scheduled_event, &event);
+        else if (e == ERR_UNKNOWN_SCHEDULED_EVENT)
+            e = OK;
+    }
+    return e;
+}
+
+enum err events_in_audit(struct call *call, struct audit_shown *log)
+{
+    struct list ids = audit_targets(call->arena, log, AUDIT_EVENT_CREATE, AUDIT_EVENT_DELETE);
+    struct list others =
+        audit_targets(call->arena, log, AUDIT_EVENT_EXCEPTION_CREATE, AUDIT_EVENT_EXCEPTION_DELETE);
+    const snowflake *other = others.items;
+
+    for (size_t i = 0; i < others.count; i++)
+        if (!ids_hold(&ids, other[i]))
+            ids_add(call->arena, &ids, other[i]);
+    return show_events(call, log, &ids);
 }

@@ -96,6 +96,9 @@ enum err event_count_users(struct tx *tx, snowflake event_id, snowflake exceptio
 enum err event_audit(struct call *call, enum audit_action action,
                      const struct scheduled_event *before, const struct scheduled_event *now);
 
+/* Those that entries of the log are about. */
+enum err events_in_audit(struct call *call, struct audit_shown *log);
+
 /* --- status.c ------------------------------------------------------------------------- */
 
 /* Whom something about it is told. */

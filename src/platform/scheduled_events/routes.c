@@ -194,5 +194,6 @@ const struct domain scheduled_events_domain = {
     .routes = routes,
     .resolvers = resolvers,
     .jobs = (const struct job_kind *const[]){ &scheduled_event_job, NULL },
-    .hooks = &(const struct hooks){ .channel_ending = events_leave_channel },
+    .hooks = &(const struct hooks){ .channel_ending = events_leave_channel,
+                                    .audit_shown = events_in_audit },
 };

@@ -112,4 +112,8 @@ extern const struct schema thread_search_schema;
 extern const struct type thread_search_type;
 enum err search_threads(struct call *call);
 
+/* --- lists.c: those that entries of the audit log are about ---------------------------- */
+
+enum err threads_in_audit(struct call *call, struct audit_shown *log);
+
 #endif

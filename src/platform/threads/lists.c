@@ -155,3 +155,23 @@ enum err list_joined_archived_threads(struct call *call)
         e = threads_list(call->tx, &page, &threads);
     return e ? e : reply_list(call, &threads, q->limit);
 }
+
+/* --- of the audit log ----------------------------------------------------------------- */
+
+enum err threads_in_audit(struct call *call, struct audit_shown *log)
+{
+    struct list ids = audit_targets(call->arena, log, AUDIT_THREAD_CREATE, AUDIT_THREAD_DELETE);
+    const snowflake *id = ids.items;
+    enum err e = OK;
+
+    for (size_t i = 0; !e && i < ids.count; i++) {
+        struct channel thread;
+
+        e = channel_find(call->tx, id[i], &thread);
+        if (!e)
+            audit_show(call->arena, &log->threads, &type_channel, &thread);
+        else if (e == ERR_UNKNOWN_CHANNEL)
+            e = OK;
+    }
+    return e;
+}

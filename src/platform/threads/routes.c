@@ -184,5 +184,6 @@ const struct domain threads_domain = {
                                     .thread_deleted = delete_thread,
                                     .thread_woken = tell_members,
                                     .message_coming = join_by_message,
-                                    .member_left = leave_with_guild },
+                                    .member_left = leave_with_guild,
+                                    .audit_shown = threads_in_audit },
 };

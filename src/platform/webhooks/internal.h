@@ -2,6 +2,7 @@
 #ifndef PLATFORM_WEBHOOKS_INTERNAL_H
 #define PLATFORM_WEBHOOKS_INTERNAL_H
 
+#include "api/hooks.h"
 #include "platform/webhooks/webhooks.h"
 
 struct message_body;
@@ -81,5 +82,7 @@ enum err execute_slack_webhook(struct call *call);
 extern const struct type github_body;
 enum err prepare_execute_github_webhook(struct call *call);
 enum err execute_github_webhook(struct call *call);
+
+enum err webhooks_in_audit(struct call *call, struct audit_shown *log);
 
 #endif

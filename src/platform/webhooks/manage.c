@@ -393,3 +393,24 @@ enum err delete_webhook(struct call *call)
         webhooks_announce(call, h->guild_id, h->channel_id);
     return e;
 }
+
+/* --- of the audit log ----------------------------------------------------------------- */
+
+/* Without what messages could be sent by: not everybody who reads the log may. */
+enum err webhooks_in_audit(struct call *call, struct audit_shown *log)
+{
+    struct list ids = audit_targets(call->arena, log, AUDIT_WEBHOOK_CREATE, AUDIT_WEBHOOK_DELETE);
+    const snowflake *id = ids.items;
+    enum err e = OK;
+
+    for (size_t i = 0; !e && i < ids.count; i++) {
+        struct webhook h;
+
+        e = webhook_find(call->tx, id[i], &h);
+        if (!e)
+            audit_show(call->arena, &log->webhooks, &webhook_reply, &h);
+        else if (e == ERR_UNKNOWN_WEBHOOK)
+            e = OK;
+    }
+    return e;
+}

@@ -240,4 +240,5 @@ const struct domain webhooks_domain = {
     .doc = "Addresses that programs send messages to without an account.",
     .routes = routes,
     .resolvers = resolvers,
+    .hooks = &(const struct hooks){ .audit_shown = webhooks_in_audit },
 };

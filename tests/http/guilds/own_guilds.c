@@ -126,6 +126,58 @@ static void what_was_done_is_in_the_audit_log(struct world *w)
         "{'audit_log_entries': [{'user_id': '%s', 'reason': 'a b/c %%zz'}]}", p.ada->id);
 }
 
+static const char *made_id(struct answer a)
+{
+    expect(a.status == 200 || a.status == 201);
+    return answer_text(a, "id");
+}
+
+static void entries_come_with_what_they_are_about(struct world *w)
+{
+    struct home p = world_home(w, PERMISSION(VIEW_AUDIT_LOG));
+    const char *g = p.guild;
+    const char *channel = made_id(client_post(p.ada, "{'name': 'hall'}", "/guilds/%s/channels", g));
+    const char *hook =
+        made_id(client_post(p.ada, "{'name': 'post'}", "/channels/%s/webhooks", channel));
+    const char *thread = made_id(
+        client_post(p.ada, "{'name': 'side', 'type': 11}", "/channels/%s/threads", channel));
+    const char *rule = made_id(
+        client_post(p.ada,
+                    "{'name': 'cats', 'event_type': 1, 'trigger_type': 1, 'trigger_metadata': "
+                    "{'keyword_filter': ['cat']}, 'actions': [{'type': 1}]}",
+                    "/guilds/%s/auto-moderation/rules", g));
+    const char *event = made_id(client_post(
+        p.ada,
+        "{'name': 'walk', 'privacy_level': 2, 'entity_type': 3, 'entity_metadata': {'location': "
+        "'park'}, 'scheduled_start_time': '2028-01-01T10:00:00Z', 'scheduled_end_time': "
+        "'2028-01-01T11:00:00Z'}",
+        "/guilds/%s/scheduled-events", g));
+    world_sql(w,
+              "insert into integrations (id, guild_id, type, name, account_id, user_id, "
+              "created_at) values (77, %s, 'platform_a', 'Ada', 'a1', %s, 0)",
+              g, p.ada->id);
+    world_sql(w,
+              "insert into audit_log (id, guild_id, user_id, target_id, action, changes) values "
+              "(78, %s, %s, 77, 80, '[]')",
+              g, p.ada->id);
+
+    struct answer a = client_get(p.bob, "/guilds/%s/audit-logs", g);
+    expect_json(
+        a,
+        "{'webhooks': [{'id': '%s', 'name': 'post'}], 'threads': [{'id': '%s', 'type': 11}], "
+        "'auto_moderation_rules': [{'id': '%s', 'name': 'cats'}], 'guild_scheduled_events': "
+        "[{'id': '%s', 'name': 'walk'}], 'integrations': [{'id': '77', 'name': 'Ada', "
+        "'account': {'id': 'a1'}}]}",
+        hook, thread, rule, event);
+    expect_absent(a, "webhooks.0.token");
+    expect_absent(a, "webhooks.0.url");
+
+    expect_status(client_delete(p.ada, "/webhooks/%s", hook), 204);
+    expect_json(client_get(p.bob, "/guilds/%s/audit-logs?action_type=52", g),
+                "{'audit_log_entries': [{'target_id': '%s'}], 'webhooks': [], 'threads': []}",
+                hook);
+}
+
 static void reasons_are_decoded_once_and_have_a_limit(struct world *w)
 {
     struct home p = world_home(w, 0);
@@ -277,6 +329,7 @@ const struct test own_guilds_tests[] = {
     TEST(leaving_tells_the_guild_and_the_one_who_left),
     TEST(an_owner_does_not_leave),
     TEST(what_was_done_is_in_the_audit_log),
+    TEST(entries_come_with_what_they_are_about),
     TEST(reasons_are_decoded_once_and_have_a_limit),
     TEST(escapes_that_are_none_stay_in_a_reason),
     TEST(some_entries_say_more),

@@ -1,0 +1,55 @@
+/* audit.c - integrations that entries of the audit log are about, as far as it tells of them. */
+#include "integrations/internal.h"
+#include "platform/guilds/guilds.h"
+
+struct logged_integration {
+    snowflake id;
+    struct str name, type;
+    const struct integration_account *account;
+    struct opt_id application_id; /* of apps */
+};
+
+static const struct field logged_fields[] = {
+    { FIELD(struct logged_integration, id), .type = &type_id },
+    { FIELD(struct logged_integration, name), .type = &type_text },
+    { FIELD(struct logged_integration, type), .type = &type_text },
+    { FIELD(struct logged_integration, account), .type = &type_integration_account },
+    { FIELD(struct logged_integration, application_id), .type = &type_id, .flags = OPTIONAL },
+    { 0 },
+};
+static const struct schema logged_schema = {
+    .name = "LoggedIntegration",
+    .size = sizeof(struct logged_integration),
+    .fields = logged_fields,
+    .doc = "What the audit log tells of an integration.",
+};
+static const struct type type_logged = { .kind = KIND_OBJECT, .schema = &logged_schema };
+
+static enum err show_logged(struct call *call, struct audit_shown *log, snowflake id)
+{
+    struct integration_row row;
+    struct integration shown;
+    enum err e = integration_find(call->tx, id, &row);
+
+    if (!e)
+        e = integration_show(call->tx, &row, &shown);
+    if (e)
+        return e == ERR_UNKNOWN_INTEGRATION ? OK : e;
+    struct logged_integration out = { shown.id, shown.name, shown.word, shown.account, { 0 } };
+    if (row.application_id)
+        out.application_id = given_id(row.application_id);
+    audit_show(call->arena, &log->integrations, &type_logged, &out);
+    return OK;
+}
+
+enum err integrations_in_audit(struct call *call, struct audit_shown *log)
+{
+    struct list ids =
+        audit_targets(call->arena, log, AUDIT_INTEGRATION_CREATE, AUDIT_INTEGRATION_DELETE);
+    const snowflake *id = ids.items;
+    enum err e = OK;
+
+    for (size_t i = 0; !e && i < ids.count; i++)
+        e = show_logged(call, log, id[i]);
+    return e;
+}
