@@ -12,6 +12,7 @@ static const struct type type_snapshots = { .kind = KIND_RAW,
 static const struct type type_items = { .kind = KIND_RAW, .doc = "Stickers" };
 static const struct type type_interaction = { .kind = KIND_RAW, .doc = "What it answers" };
 
+static const struct type type_seconds = { .kind = KIND_REAL };
 static const struct field attachment_fields[] = {
     { FIELD(struct attachment, id), .type = &type_id },
     { FIELD(struct attachment, filename), .type = &type_text },
@@ -22,6 +23,13 @@ static const struct field attachment_fields[] = {
     { FIELD(struct attachment, proxy_url), .type = &type_text },
     { FIELD(struct attachment, width), .type = &type_count, .flags = OPTIONAL },
     { FIELD(struct attachment, height), .type = &type_count, .flags = OPTIONAL },
+    { FIELD(struct attachment, title), .type = &type_text, .flags = OPTIONAL },
+    { FIELD(struct attachment, duration_secs), .type = &type_seconds, .flags = OPTIONAL,
+      .doc = "Of voice messages" },
+    { FIELD(struct attachment, waveform), .type = &type_text, .flags = OPTIONAL,
+      .doc = "Of voice messages, base64" },
+    { FIELD(struct attachment, flags), .type = &type_count, .flags = OPTIONAL,
+      .doc = "8: a spoiler" },
     { 0 },
 };
 const struct schema attachment_schema = {

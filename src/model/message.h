@@ -46,6 +46,8 @@ enum message_flags {
     MESSAGE_IS_COMPONENTS_V2 = 1 << 15,
 };
 
+enum attachment_flags { ATTACHMENT_IS_SPOILER = 1 << 3 };
+
 struct attachment {
     snowflake id;
     struct str filename;
@@ -53,6 +55,9 @@ struct attachment {
     int64_t size;
     struct str url, proxy_url; /* signed; made when the message is shown */
     struct opt_int width, height;
+    struct opt_str title, waveform;
+    struct opt_real duration_secs;
+    struct opt_int flags; /* enum attachment_flags; absent: none */
 
     /* Not shown to anybody. */
     snowflake file_id; /* where its bytes are; 0: its own id */

@@ -17,7 +17,9 @@ enum {
 /* What a body says about a file: one that is there, or the n-th that comes along. */
 struct attachment_in {
     snowflake id;
-    struct opt_str filename, description;
+    struct opt_str filename, description, title, waveform;
+    struct opt_real duration_secs;
+    struct opt_bool is_spoiler;
     struct opt_str uploaded_filename; /* sent before (cloud_uploads.c) */
 };
 

@@ -59,6 +59,8 @@ enum err uploads_check(struct call *call, const struct place *here, const struct
 /* In a compute stage: writes bytes to the disk as an attachment of that name. */
 enum err upload_keep_bytes(struct call *call, snowflake id, struct str given, struct str bytes,
                            struct attachment *ret);
+/* What a body says about it; in: NULL where it says nothing. */
+void attachment_describe(struct attachment *a, const struct attachment_in *in);
 /* cloud_uploads.c: what came along (struct attachment), and what the body names of files that
  * were sent before: these are used up. ERR_UPLOAD_NOT_FOUND. */
 enum err uploads_take_named(struct call *call, snowflake owner_id, struct list *ret);
@@ -92,6 +94,11 @@ enum err components_take_emojis(struct call *call, const struct sender *from,
 /* What depends on whether the message is made of components only. */
 void body_check_kind(struct form *form, const struct place *here, const struct message_body *in,
                      bool only_components);
+
+/* --- voice_messages.c ----------------------------------------------------------------- */
+
+/* Of a draft that is complete: one that says it is a voice message is one, and may be sent. */
+enum err voice_message_check(const struct sender *from, const struct message_draft *d);
 
 /* --- forwards.c ----------------------------------------------------------------------- */
 

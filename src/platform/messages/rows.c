@@ -316,7 +316,7 @@ enum err message_remove(struct tx *tx, snowflake id)
 /* --- files ---------------------------------------------------------------------------- */
 
 #define FILE_COLUMNS       "id, filename, description, content_type, size, width, height"
-#define ATTACHMENT_COLUMNS FILE_COLUMNS ", file_id, snapshot"
+#define ATTACHMENT_COLUMNS FILE_COLUMNS ", file_id, snapshot, title, duration_secs, waveform, flags"
 
 static struct opt_int shown_int(const struct rows *r, int column)
 {
@@ -337,6 +337,10 @@ static void read_attachment(const struct rows *r, void *ret)
         .height = shown_int(r, 6),
         .file_id = row_id(r, 7),
         .snapshot = row_bool(r, 8),
+        .title = shown_text(r, 9),
+        .duration_secs = { row_null(r, 10) ? ABSENT : GIVEN, row_real(r, 10) },
+        .waveform = shown_text(r, 11),
+        .flags = { row_int(r, 12) ? GIVEN : ABSENT, row_int(r, 12) },
     };
 }
 
@@ -352,8 +356,8 @@ enum err attachments_of(struct tx *tx, snowflake message_id, struct list *ret)
 
 static const char ADD_ATTACHMENT[] =
     "insert into attachments (id, message_id, channel_id, filename, description, content_type, "
-    "size, width, height, file_id, snapshot) "
-    "values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) "
+    "size, width, height, file_id, snapshot, title, duration_secs, waveform, flags) "
+    "values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) "
     "on conflict (id) do update set description = $5";
 
 enum err attachment_insert(struct tx *tx, const struct message *m, const struct attachment *a)
@@ -362,7 +366,10 @@ enum err attachment_insert(struct tx *tx, const struct message *m, const struct 
                    BIND(v_id(a->id), v_id(m->id), v_id(m->channel_id), v_text(a->filename),
                         v_opt_text(a->description), v_opt_text(a->content_type), v_int(a->size),
                         v_opt_int(a->width), v_opt_int(a->height),
-                        v_id(a->file_id ? a->file_id : a->id), v_int(a->snapshot)),
+                        v_id(a->file_id ? a->file_id : a->id), v_int(a->snapshot),
+                        v_opt_text(a->title),
+                        a->duration_secs.given == GIVEN ? v_real(a->duration_secs.value) : v_null(),
+                        v_opt_text(a->waveform), v_int(a->flags.value)),
                    NULL);
 }
 
@@ -387,9 +394,10 @@ enum err attachment_release(struct call *call, const struct attachment *a)
 /* Files of options and modals, and those of applications, have addresses of the same kind. */
 static const char FIND_ATTACHMENT[] =
     "select " ATTACHMENT_COLUMNS " from attachments where id = $1 and channel_id = $2 union all "
-    "select " FILE_COLUMNS ", id, 0 from interaction_files where id = $1 and channel_id = $2 "
-    "union all select file_id, filename, null, content_type, size, width, height, file_id, 0 from "
-    "cloud_uploads where file_id = $1 and place_id = $2 and place_id is not null";
+    "select " FILE_COLUMNS
+    ", id, 0, null, null, null, 0 from interaction_files where id = $1 and channel_id = $2 "
+    "union all select file_id, filename, null, content_type, size, width, height, file_id, 0, null, "
+    "null, null, 0 from cloud_uploads where file_id = $1 and place_id = $2 and place_id is not null";
 
 enum err attachment_find(struct tx *tx, snowflake channel_id, snowflake id, struct attachment *ret)
 {

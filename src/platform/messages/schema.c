@@ -96,12 +96,32 @@ static const struct schema reference_schema = {
 static const struct type type_filename = { .kind = KIND_STRING, .min = 1, .max = 1024 };
 static const struct type type_description = { .kind = KIND_STRING, .max = 1024 };
 static const struct type type_uploaded = { .kind = KIND_STRING, .min = 1, .max = 200 };
+static bool is_base64(struct str s)
+{
+    while (s.n && s.p[s.n - 1] == '=')
+        s.n--;
+    for (size_t i = 0; i < s.n; i++)
+        if (!((s.p[i] >= 'a' && s.p[i] <= 'z') || (s.p[i] >= 'A' && s.p[i] <= 'Z') ||
+              (s.p[i] >= '0' && s.p[i] <= '9') || s.p[i] == '+' || s.p[i] == '/'))
+            return false;
+    return true;
+}
+
+static const struct rule rule_base64 = { is_base64, FORM_CHOICES, "Not base64." };
+static const struct type type_waveform = { .kind = KIND_STRING, .rule = &rule_base64, .max = 400 };
+static const struct type type_duration = { .kind = KIND_REAL, .min = 0, .max = 24 * 3600 };
 static const struct field attachment_fields[] = {
     { FIELD(struct attachment_in, id), .type = &type_id,
       .doc = "Of a file that is there, or the n of files[n]" },
     { FIELD(struct attachment_in, filename), .type = &type_filename, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct attachment_in, description), .type = &type_description,
       .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct attachment_in, title), .type = &type_description, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct attachment_in, duration_secs), .type = &type_duration,
+      .flags = OPTIONAL | NULLABLE, .doc = "Of a voice message" },
+    { FIELD(struct attachment_in, waveform), .type = &type_waveform, .flags = OPTIONAL | NULLABLE,
+      .doc = "Of a voice message, base64" },
+    { FIELD(struct attachment_in, is_spoiler), .type = &type_bool, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct attachment_in, uploaded_filename), .type = &type_uploaded,
       .flags = OPTIONAL | NULLABLE, .doc = "Of a file that was sent before" },
     { 0 },

@@ -225,6 +225,8 @@ enum err draft_from_body(struct call *call, const struct sender *from, struct me
     bool forwards = is_forward(in);
     if (forwards)
         e = take_forward(call, from, ret);
+    if (!e)
+        e = voice_message_check(from, ret);
     if (e)
         return e;
     if (is_empty(ret))
@@ -376,6 +378,8 @@ enum err message_edit(struct call *call, const struct sender *from, struct messa
         return e;
     if (in->sticker_ids.value.count)
         return ERR_STICKER_EDIT;
+    if (m->flags & MESSAGE_IS_VOICE_MESSAGE && loaded)
+        return ERR_VOICE_MESSAGE_EDIT;
     e = edit_poll(call, from, m, touched);
     if (e)
         return e;

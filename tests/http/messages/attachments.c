@@ -357,7 +357,72 @@ static void files_go_with_the_last_of_a_group(struct world *w)
     expect_files(w, "attachments", 0);
 }
 
+/* --- voice messages ------------------------------------------------------------------- */
+
+#define DETAILS "'attachments': [{'id': '0', 'duration_secs': 1.5, 'waveform': 'AAA='}]"
+
+static void voice_messages_are_one_recording(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct venue v = world_venue(w, ada);
+    const struct upload said[] = { { "files[0]", "voice-message.ogg", STR("OggS0000") }, { 0 } };
+    const struct upload read[] = { { "files[0]", "words.txt", STR("hello") }, { 0 } };
+
+    venue_add(&v, bob);
+    struct answer a =
+        client_upload(bob, "POST", "{'flags': 8192, " DETAILS "}", said, MESSAGES, v.channel);
+    expect_status(a, 200);
+    expect_json(a, "{'flags': 8192, 'content': '', 'attachments': [{'content_type': 'audio/ogg', "
+                   "'duration_secs': 1.5, 'waveform': 'AAA='}]}");
+    const char *id = answer_text(a, "id");
+    expect_json(client_get(ada, MESSAGE, v.channel, id),
+                "{'attachments': [{'duration_secs': 1.5, 'waveform': 'AAA='}]}");
+    expect_error(client_patch(bob, "{'content': 'x'}", MESSAGE, v.channel, id), 400, 50162);
+
+    expect_error(client_upload(bob, "POST", "{'flags': 8192, 'content': 'x', " DETAILS "}", said,
+                               MESSAGES, v.channel),
+                 400, 50159);
+    expect_error(
+        client_upload(bob, "POST", "{'flags': 8192, " DETAILS "}", read, MESSAGES, v.channel), 400,
+        50160);
+    expect_error(client_post(bob, "{'flags': 8192}", MESSAGES, v.channel), 400, 50160);
+    expect_error(client_upload(bob, "POST", "{'flags': 8192}", said, MESSAGES, v.channel), 400,
+                 50161);
+    expect_invalid(client_upload(bob, "POST",
+                                 "{'flags': 8192, 'attachments': [{'id': '0', 'duration_secs': 1, "
+                                 "'waveform': '!'}]}",
+                                 said, MESSAGES, v.channel),
+                   "attachments.0.waveform", "BASE_TYPE_CHOICES");
+    venue_take_right(&v, PERMISSION(SEND_VOICE_MESSAGES));
+    expect_error(
+        client_upload(bob, "POST", "{'flags': 8192, " DETAILS "}", said, MESSAGES, v.channel), 403,
+        50173);
+    expect_files(w, "attachments", 1);
+}
+
+static void files_have_titles_and_are_spoilers(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct venue v = world_venue(w, ada);
+    const struct upload two[] = { { "files[0]", "SPOILER_a.txt", STR("a") },
+                                  { "files[1]", "b.txt", STR("b") },
+                                  { "files[2]", "c.txt", STR("c") },
+                                  { 0 } };
+
+    struct answer a = client_upload(ada, "POST",
+                                    "{'attachments': [{'id': '1', 'title': 'Bee', 'is_spoiler': "
+                                    "true}]}",
+                                    two, MESSAGES, v.channel);
+    expect_json(a, "{'attachments': [{'flags': 8}, {'flags': 8, 'title': 'Bee'}, "
+                   "{'filename': 'c.txt'}]}");
+    expect_absent(a, "attachments.2.flags");
+    expect_json(client_get(ada, MESSAGE, v.channel, answer_text(a, "id")),
+                "{'attachments': [{'flags': 8}, {'title': 'Bee'}, {'size': 1}]}");
+}
+
 const struct test attachments_tests[] = {
+    TEST(voice_messages_are_one_recording),
+    TEST(files_have_titles_and_are_spoilers),
     TEST(a_file_comes_back_as_it_was),
     TEST(addresses_are_good_for_a_day),
     TEST(only_signed_addresses_are_served),

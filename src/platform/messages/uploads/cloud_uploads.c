@@ -216,7 +216,6 @@ static enum err upload_take(struct call *call, const struct attachment_in *in, s
         .id = u.file_id,
         .filename = in->filename.given == GIVEN ? safe_filename(call->arena, in->filename.value)
                                                 : u.filename,
-        .description = in->description.given == GIVEN ? in->description : (struct opt_str){ 0 },
         .content_type = u.content_type,
         .size = u.size,
     };
@@ -224,6 +223,7 @@ static enum err upload_take(struct call *call, const struct attachment_in *in, s
         ret->width = u.width;
         ret->height = u.height;
     }
+    attachment_describe(ret, in);
     return OK;
 }
 

@@ -114,14 +114,28 @@ enum err upload_keep_bytes(struct call *call, snowflake id, struct str given, st
     return call_keep_blob(call, ret->id, blob, bytes.p ? bytes : STR(""));
 }
 
+void attachment_describe(struct attachment *a, const struct attachment_in *in)
+{
+    if (in && in->description.given == GIVEN)
+        a->description = in->description;
+    if (in && in->title.given == GIVEN)
+        a->title = in->title;
+    if (in && in->duration_secs.given == GIVEN)
+        a->duration_secs = in->duration_secs;
+    if (in && in->waveform.given == GIVEN)
+        a->waveform = in->waveform;
+    if ((in && in->is_spoiler.value) || str_starts(a->filename, STR("SPOILER_")))
+        a->flags = given_int(ATTACHMENT_IS_SPOILER);
+}
+
 enum err upload_keep(struct call *call, snowflake id, const struct part *p,
                      const struct attachment_in *in, struct attachment *ret)
 {
     struct str given = in && in->filename.given == GIVEN ? in->filename.value : str_of(p->filename);
     enum err e = upload_keep_bytes(call, id, given, buf_str(&p->data), ret);
 
-    if (in && in->description.given == GIVEN)
-        ret->description = in->description;
+    if (!e)
+        attachment_describe(ret, in);
     return e;
 }
 
