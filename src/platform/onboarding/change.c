@@ -21,6 +21,7 @@ struct onboarding_work {
 struct onboarding_note {
     enum audit_action action;
     snowflake target;
+    struct list changes; /* struct audit_change */
 };
 
 /* --- checks --------------------------------------------------------------------------- */
@@ -245,7 +246,23 @@ static void onboarding_note_add(struct call *call, struct onboarding_work *w,
                                 enum audit_action action, snowflake target)
 {
     *(struct onboarding_note *)list_add(call->arena, &w->audit, sizeof(struct onboarding_note)) =
-        (struct onboarding_note){ action, target };
+        (struct onboarding_note){ .action = action, .target = target };
+}
+
+/* A new prompt is told in full: libraries make one of it. */
+static void note_new_prompt(struct call *call, struct onboarding_work *w,
+                            const struct onboarding_prompt *p)
+{
+    struct onboarding_note *n = list_add(call->arena, &w->audit, sizeof *n);
+
+    *n = (struct onboarding_note){ .action = AUDIT_ONBOARDING_PROMPT_CREATE, .target = p->id };
+    audit_add_values(call, &n->changes, "id", &type_id, NULL, &p->id);
+    audit_add_values(call, &n->changes, "type", &type_count, NULL, &p->type);
+    audit_add_values(call, &n->changes, "title", &type_text, NULL, &p->title);
+    audit_add_values(call, &n->changes, "options", &type_onboarding_options, NULL, &p->options);
+    audit_add_values(call, &n->changes, "single_select", &type_bool, NULL, &p->single_select);
+    audit_add_values(call, &n->changes, "required", &type_bool, NULL, &p->required);
+    audit_add_values(call, &n->changes, "in_onboarding", &type_bool, NULL, &p->in_onboarding);
 }
 
 static bool prompts_differ(struct call *call, const struct onboarding_prompt *a,
@@ -265,7 +282,7 @@ static void note_prompts(struct call *call, struct onboarding_work *w)
 
         ids_add(call->arena, &kept, now[i].id);
         if (!before)
-            onboarding_note_add(call, w, AUDIT_ONBOARDING_PROMPT_CREATE, now[i].id);
+            note_new_prompt(call, w, &now[i]);
         else if (prompts_differ(call, before, &now[i]))
             onboarding_note_add(call, w, AUDIT_ONBOARDING_PROMPT_UPDATE, now[i].id);
     }
@@ -355,7 +372,7 @@ enum err put_onboarding(struct call *call)
     if (!e)
         e = onboarding_save(call->tx, &w->now, w->prompts, w->channels);
     for (size_t i = 0; !e && i < w->audit.count; i++)
-        e = audit(call, w->now.guild_id, n[i].action, n[i].target);
+        e = audit_with(call, w->now.guild_id, n[i].action, n[i].target, NULL, n[i].changes);
     if (!e && w->now.enabled != w->before.enabled)
         e = guild_turn_feature(call, w->now.guild_id, "GUILD_ONBOARDING", w->now.enabled);
     if (e)

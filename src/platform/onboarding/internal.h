@@ -24,7 +24,7 @@ struct onboarding_answers {
     struct list onboarding_prompts_seen, onboarding_responses_seen;
 };
 
-extern const struct type type_onboarding, type_onboarding_prompt;
+extern const struct type type_onboarding, type_onboarding_prompt, type_onboarding_options;
 extern const struct type onboarding_body, onboarding_answers_body, onboarding_answers_reply;
 extern const struct type type_seen;
 

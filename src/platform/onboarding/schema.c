@@ -57,7 +57,7 @@ static const struct schema option_schema = {
     .doc = "What a newcomer may choose.",
 };
 static const struct type type_option = { .kind = KIND_OBJECT, .schema = &option_schema };
-static const struct type type_options = {
+const struct type type_onboarding_options = {
     .kind = KIND_ARRAY, .of = &type_option, .min = 1, .max = MAX_OPTIONS
 };
 
@@ -72,7 +72,7 @@ static const struct type type_options = {
     { FIELD(struct onboarding_prompt, in_onboarding), .type = &type_bool, .flags = (optional_) }
 /* clang-format on */
 
-static const struct field prompt_fields[] = { PROMPT_FIELDS(type_options, 0), { 0 } };
+static const struct field prompt_fields[] = { PROMPT_FIELDS(type_onboarding_options, 0), { 0 } };
 static const struct schema prompt_schema = {
     .name = "OnboardingPrompt",
     .size = sizeof(struct onboarding_prompt),

@@ -58,7 +58,12 @@ static void prompts_are_made_changed_and_deleted(struct world *w)
                 "'emoji': {'id': null, 'name': null, 'animated': false}}]}]}",
                 h.low);
     expect_told(w, auditors(h.guild), "GUILD_AUDIT_LOG_ENTRY_CREATE",
-                "{'action_type': 163, 'target_id': '%s'}", prompt);
+                "{'action_type': 163, 'target_id': '%s', 'changes': [{'key': 'id'}, {'key': "
+                "'type', 'new_value': 0}, {'key': 'title', 'new_value': 'Which?'}, {'key': "
+                "'options', 'new_value': [{'title': 'One'}, {'title': 'Two'}]}, {'key': "
+                "'single_select', 'new_value': true}, {'key': 'required'}, {'key': "
+                "'in_onboarding'}]}",
+                prompt);
     expect_told(w, auditors(h.guild), "GUILD_AUDIT_LOG_ENTRY_CREATE",
                 "{'action_type': 166, 'target_id': '%s'}", h.guild);
     expect_nothing_told(w);
