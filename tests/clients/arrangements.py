@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""arrangements - how guilds are arranged, through an unchanged client library: templates, and what
-newcomers see."""
+"""arrangements - how guilds are arranged, through an unchanged client library: templates, what
+newcomers see, what is planned and guarded, and the log of it."""
 
 import clients
 from cases import run_cases
@@ -14,7 +14,8 @@ clients.WORLD["guilds"] = [{
 }]
 STEPS = ["ready", "template Base all 0", "synced false", "gone",
          "onboarding Which? One", "welcome Hello true",
-         "widget true 1", "incidents true", "vanity our-place"]
+         "widget true 1", "incidents true", "event The park", "rule cat", "log Walk Cats Side Side",
+         "sounds 0", "vanity our-place"]
 
 
 def discord_js_arranges_a_guild(executable):

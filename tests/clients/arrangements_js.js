@@ -35,11 +35,28 @@ async function showItself(guild) {
   say('incidents', stopped.invitesDisabledUntil > new Date());
 }
 
+async function planAndGuard(guild) {
+  const scheduledStartTime = new Date(Date.now() + 3600e3);
+  const event = await guild.scheduledEvents.create({ name: 'Walk', scheduledStartTime,
+    scheduledEndTime: new Date(Date.now() + 7200e3), privacyLevel: 2, entityType: 3,
+    entityMetadata: { location: 'The park' } });
+  say('event', (await guild.scheduledEvents.fetch(event.id)).entityMetadata.location);
+  const rule = await guild.autoModerationRules.create({ name: 'Cats', eventType: 1, triggerType: 1,
+    triggerMetadata: { keywordFilter: ['cat'] }, actions: [{ type: 1 }] });
+  say('rule', (await guild.autoModerationRules.fetch(rule.id)).triggerMetadata.keywordFilter[0]);
+  const thread = await guild.channels.cache.first().threads.create({ name: 'Side' });
+  const { entries } = await guild.fetchAuditLogs();
+  const target = (action) => entries.find((entry) => entry.action === action).target.name;
+  say('log', target(100), target(140), target(110), thread.name);
+  say('sounds', (await guild.soundboardSounds.fetch()).size);
+}
+
 async function goThrough() {
   const guild = client.guilds.cache.first();
   await keepTemplate(guild);
   await askNewcomers(guild);
   await showItself(guild);
+  await planAndGuard(guild);
   say('vanity', (await guild.fetchVanityData()).code);
 }
 
