@@ -327,6 +327,10 @@ def files_go_where_they_are_told_to(executable):
             server.stop()
 
 
+# Less than the rows have together; a sanitizer's allocator has some of its own.
+MARGIN = 40 * 1024 * 1024
+
+
 def a_world_of_any_size_takes_little_memory(executable):
     # A sanitizer keeps what was freed; that is not meant here.
     os.environ["ASAN_OPTIONS"] = os.environ.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=1"
@@ -344,9 +348,9 @@ def a_world_of_any_size_takes_little_memory(executable):
         db.close()
         database, back = new_database(), os.path.join(root, "back")
         used = most_memory(executable, "move", "--data", large, "--to", database)
-        expect(used < least + 16 * 1024 * 1024, f"{used} bytes after {least}")
+        expect(used < least + MARGIN, f"{used} bytes after {least}")
         used = most_memory(executable, "move", "--data", large, "--store", database, "--to", back)
-        expect(used < least + 16 * 1024 * 1024, f"{used} bytes after {least}")
+        expect(used < least + MARGIN, f"{used} bytes after {least}")
 
 
 if __name__ == "__main__":
