@@ -1,0 +1,163 @@
+"""Instructions of a call, counted by callgrind in one server that is asked everything in turn."""
+
+import glob
+import os
+import re
+import struct
+import subprocess
+import time
+
+from commands import plain_command, rich_command
+from process import Client, Failed, Process, register, serve_command, start_guildhall
+from sessions import PLAIN, Wire
+
+WARM, TIMES = 30, 120
+FRIENDS = 20
+
+
+def made(client, method, path, body=None):
+    status, answer = client.call(method, path, body)
+    if status >= 300:
+        raise Failed(f"{method} {path} answered {status}: {str(answer)[:300]}")
+    return answer
+
+
+class Place:
+    """A guild with messages, friends of its owner, and an app with commands."""
+
+    def __init__(self, port):
+        self.owner = register(port, "owner")
+        client = Client(port, self.owner)
+        guild = made(client, "POST", "/guilds", {"name": "Counted"})["id"]
+        channels = made(client, "GET", f"/guilds/{guild}/channels")
+        self.guild = guild
+        self.channel = next(c["id"] for c in channels if c["type"] == 0)
+        for i in range(50):
+            made(client, "POST", f"/channels/{self.channel}/messages",
+                 {"content": f"Number {i}: who is coming to the workshop tonight?"})
+        app = made(client, "POST", "/applications", {"name": "counter"})
+        self.app = app["id"]
+        self.bot = "Bot " + made(client, "POST", f"/applications/{self.app}/bot/reset", {})["token"]
+        client.token = self.bot
+        made(client, "PUT", f"/applications/{self.app}/commands",
+             [rich_command(i) for i in range(20)])
+        self.friends = [register(port, f"friend{i}") for i in range(FRIENDS)]
+        client.token = self.owner
+        invite = made(client, "POST", f"/channels/{self.channel}/invites", {})["code"]
+        client.close()
+        for token in self.friends:
+            self.befriend(port, token, invite)
+
+    def befriend(self, port, token, invite):
+        friend = Client(port, token)
+        made(friend, "POST", f"/invites/{invite}", {})
+        made(friend, "POST", "/users/@me/relationships", {"username": "owner"})
+        own = made(friend, "GET", "/users/@me")["id"]
+        friend.token = self.owner
+        made(friend, "PUT", f"/users/@me/relationships/{own}",
+             {"confirm_stranger_request": True})
+        friend.close()
+
+
+class Counter:
+    """What callgrind has counted in a process since it was last asked."""
+
+    def __init__(self, process, folder):
+        self.process, self.folder = process, folder
+        self.seen = set()
+
+    def dump(self):
+        subprocess.run(["callgrind_control", "--dump", str(self.process.pid)], check=True,
+                       capture_output=True, timeout=120)
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            for path in set(glob.glob(os.path.join(self.folder, "calls.*"))) - self.seen:
+                with open(path, encoding="ascii", errors="replace") as f:
+                    total = re.search(r"^totals: (\d+)", f.read(), re.M)
+                if total:
+                    self.seen.add(path)
+                    return int(total.group(1))
+            time.sleep(0.02)
+        raise Failed("callgrind wrote nothing")
+
+    def each(self, ask):
+        for _ in range(WARM):
+            ask()
+        self.dump()
+        for _ in range(TIMES):
+            ask()
+        return round(self.dump() / TIMES)
+
+
+def kinds_of_calls(place):
+    """Whose, method, path, body."""
+    talk, commands = f"/channels/{place.channel}/messages", f"/applications/{place.app}/commands"
+    owner, bot = place.owner, place.bot
+    return {
+        "GET /gateway": (None, "GET", "/gateway"),
+        "GET /voice/regions": (owner, "GET", "/voice/regions"),
+        "GET /users/@me": (owner, "GET", "/users/@me"),
+        "GET /users/@me/relationships, 20": (owner, "GET", "/users/@me/relationships"),
+        "GET /users/@me/guilds": (owner, "GET", "/users/@me/guilds"),
+        "GET guild": (owner, "GET", f"/guilds/{place.guild}"),
+        "GET channel": (owner, "GET", f"/channels/{place.channel}"),
+        "GET messages, 50": (owner, "GET", talk + "?limit=50"),
+        "GET commands, 20 rich ones": (bot, "GET", commands),
+        "PUT the same 20 commands": (bot, "PUT", commands, [rich_command(i) for i in range(20)]),
+        "POST the same command": (bot, "POST", commands, plain_command(1)),
+        "PATCH /users/@me": (owner, "PATCH", "/users/@me", {"global_name": "Owner"}),
+        "POST message": (owner, "POST", talk, {"content": "Who is coming?"}),
+    }
+
+
+def count_calls(counter, port, place):
+    figures = {}
+    for name, (token, *call) in kinds_of_calls(place).items():
+        client = Client(port, token, timeout=120)
+        figures[name] = counter.each(lambda: made(client, *call))
+        client.close()
+    return figures
+
+
+def end_session(wire):
+    """With code 1000, after which nothing of it is kept."""
+    wire.socket.sendall(b"\x88\x82" + bytes(4) + struct.pack(">H", 1000))
+    wire.close()
+
+
+def count_sessions(counter, port, place):
+    figures = {"IDENTIFY to READY": counter.each(
+        lambda: end_session(Wire(port, PLAIN, place.owner)))}
+    owner = Client(port, place.owner, timeout=120)
+    wires = [Wire(port, PLAIN, token) for token in place.friends]
+    for wire in wires:
+        wire.socket.settimeout(120)
+
+    def post():
+        answer = made(owner, "POST", f"/channels/{place.channel}/messages",
+                      {"content": "Who is coming?"})
+        for wire in wires:
+            while answer["id"].encode() not in wire.frame():
+                pass
+
+    figures[f"POST message, {FRIENDS} sessions"] = counter.each(post)
+    for wire in wires:
+        wire.close()
+    return figures
+
+
+def count_all(binary, folder):
+    data = os.path.join(folder, "data")
+    os.mkdir(data)
+    server = start_guildhall(binary, data)
+    place = Place(server.port)
+    server.stop()
+    command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/calls",
+               *serve_command(binary, data, "--loops", "1")]
+    process = Process(command)
+    try:
+        counter = Counter(process, folder)
+        return {**count_calls(counter, process.port, place),
+                **count_sessions(counter, process.port, place)}
+    finally:
+        process.kill()
