@@ -6,7 +6,7 @@ DESTDIR ?=
 FUZZ_SECONDS ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help run build dev test cluster cluster-test bench fuzz dist format lint install clean
+.PHONY: help run build dev test cluster cluster-test bench bench-counts fuzz dist format lint install clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 18
@@ -46,6 +46,10 @@ cluster-test: ## the tests of several servers on one database, for longer
 bench: build ## measure against a bare server that answers the same bytes
 	@scripts/setup bench
 	@scripts/bench --platform
+
+bench-counts: build ## count instructions a call, and compare them with bench/counts.json
+	@scripts/setup bench
+	@scripts/bench-counts
 
 fuzz: ## run each fuzzer for FUZZ_SECONDS (60)
 	@scripts/setup test

@@ -81,7 +81,8 @@ static int compare_channel(const void *id, const void *channel)
 static uint64_t rights_here(const struct standing *s, const struct open_channel *c, bool thread)
 {
     return rights_in_channel(&s->rights_of, c->type, c->overwrites.items, c->overwrites.count,
-                             thread);
+                             thread) &
+           ~s->withheld;
 }
 
 /* False: nothing can be used there, whatever it is. */

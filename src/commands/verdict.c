@@ -139,6 +139,7 @@ void command_ask_of(struct command_question *q, const struct standing *s)
     q->user_id = s->user_id;
     q->roles = s->rights_of.roles;
     q->role_count = s->rights_of.role_count;
-    q->administrator = s->rights_of.owner || s->rights_of.base & PERMISSION(ADMINISTRATOR);
+    q->administrator = (s->rights_of.owner || s->rights_of.base & PERMISSION(ADMINISTRATOR)) &&
+                       !(s->withheld & PERMISSION(ADMINISTRATOR));
     q->timed_out = s->rights_of.timed_out || s->rights_of.pending;
 }

@@ -185,9 +185,13 @@ bool tls_fingerprint_of(const void *certificate, char out[TLS_FINGERPRINT_TEXT])
     return true;
 }
 
-bool tls_fingerprint(const struct tls_context *c, char out[TLS_FINGERPRINT_TEXT])
+bool tls_fingerprint(struct tls_context *c, char out[TLS_FINGERPRINT_TEXT])
 {
-    return tls_fingerprint_of(SSL_CTX_get0_certificate(c->ssl), out);
+    /* It may be loaded anew at this moment. */
+    pthread_mutex_lock(&c->lock);
+    bool ok = tls_fingerprint_of(SSL_CTX_get0_certificate(c->ssl), out);
+    pthread_mutex_unlock(&c->lock);
+    return ok;
 }
 
 /* --- connections ---------------------------------------------------------------------- */

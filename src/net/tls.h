@@ -25,7 +25,7 @@ void tls_context_free(struct tls_context *c);
 /* SHA-256 of a certificate, as hexadecimal digits: of the one that a server shows, or of any
  * (an X509 of OpenSSL). False: there is none. */
 enum { TLS_FINGERPRINT_TEXT = 65 };
-bool tls_fingerprint(const struct tls_context *c, char out[TLS_FINGERPRINT_TEXT]);
+bool tls_fingerprint(struct tls_context *c, char out[TLS_FINGERPRINT_TEXT]);
 bool tls_fingerprint_of(const void *certificate, char out[TLS_FINGERPRINT_TEXT]);
 
 struct tls *tls_new(struct tls_context *c);

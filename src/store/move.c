@@ -213,6 +213,47 @@ static enum err name_source(struct move_run *m)
     return e;
 }
 
+/* What the end of a move writes itself. */
+static bool is_rebuilt(const struct move_table *t)
+{
+    return strcmp(t->name, "message_unindexed") == 0 || strcmp(t->name, "channel_tails") == 0;
+}
+
+static enum err table_count(struct move_side *s, const struct move_table *t, int64_t *ret)
+{
+    char sql[256], answer[32] = "";
+
+    snprintf(sql, sizeof sql, "select count(*) from \"%s\"", t->name);
+    enum err e = s->engine->ask(s, sql, answer, sizeof answer);
+    *ret = strtoll(answer, NULL, 10);
+    return e;
+}
+
+/* A target that has the world: as it is, if a run was killed after its end; or as it was, when it
+ * was moved there before and has been served since, at either place. */
+static enum err compare_counts(struct move_run *m)
+{
+    int64_t from = 0, to = 0;
+    enum err e = OK;
+
+    for (size_t i = 0; !e && i < m->plan.count; i++) {
+        const struct move_table *t = &m->plan.tables[i];
+
+        if (is_rebuilt(t))
+            continue;
+        e = table_count(&m->from, t, &from);
+        if (!e)
+            e = table_count(&m->to, t, &to);
+        if (e || from == to)
+            continue;
+        log_error("move: the target holds this world as it was at another time ('%s' has %" PRId64
+                  " rows there, %" PRId64 " here); choose an empty database or folder",
+                  t->name, to, from);
+        return ERR_BAD_REQUEST;
+    }
+    return e;
+}
+
 static enum err begin_move(struct move_run *m)
 {
     struct found_move f = { 0 };
@@ -224,7 +265,7 @@ static enum err begin_move(struct move_run *m)
         return e;
     if (!f.is_begun && f.has_world && m->key[0] && strcmp(f.key, m->key) == 0) {
         m->report->was_done = true;
-        return OK;
+        return compare_counts(m);
     }
     if ((f.is_begun && strcmp(f.source, m->source) != 0) || (!f.is_begun && f.has_world)) {
         log_error("move: the target holds another world; choose an empty database or folder");
@@ -238,13 +279,12 @@ static enum err begin_move(struct move_run *m)
 
 static enum err count_rows(struct move_run *m)
 {
-    char sql[256], answer[32];
+    int64_t rows = 0;
     enum err e = OK;
 
     for (size_t i = 0; !e && i < m->plan.count; i++) {
-        snprintf(sql, sizeof sql, "select count(*) from \"%s\"", m->plan.tables[i].name);
-        e = m->from.engine->ask(&m->from, sql, answer, sizeof answer);
-        m->total += 2 * strtoll(answer, NULL, 10);
+        e = table_count(&m->from, &m->plan.tables[i], &rows);
+        m->total += 2 * rows;
     }
     return e;
 }

@@ -3,8 +3,9 @@
  * Tables and their columns are those that the database itself names, so a new table needs
  * nothing here. Rows are streamed in the order of their keys and written some thousands at a
  * time; how far a table is stands in the target, in the same transaction as the rows, so a move
- * that was killed goes on where it was. Then every table is read again on both sides and
- * compared: number of rows and the sum of their digests. Files are compared byte by byte.
+ * that was killed goes on where it was. Then every table of the target is read again and compared
+ * with what was read from the source: number of rows and the sum of their digests. Files are
+ * compared byte by byte.
  *
  * The source is only read. As long as a move is not at its end no server starts on the target. */
 #ifndef STORE_MOVE_H

@@ -85,21 +85,27 @@ static bool take_name(const char *folder, struct str name, char path[PATH_MAX], 
 
 /* --- making and listing --------------------------------------------------------------- */
 
+/* Asked before anything is touched: what was kept of a world that has moved to PostgreSQL since
+ * stays, and its files are not exchanged. */
+static bool has_rows_here(struct store *store, struct buf *out)
+{
+    if (strcmp(store_engine(store), "postgres") != 0)
+        return true;
+    buf_add_lit(out,
+                "error: the rows are in PostgreSQL, which has its own ways: a database to copy "
+                "from, or pg_dump\n");
+    return false;
+}
+
 static void make_one(struct store *store, const char *folder, struct str name, struct buf *out)
 {
     struct backup_report report;
     char path[PATH_MAX];
 
-    if (!take_name(folder, name, path, out))
+    if (!has_rows_here(store, out) || !take_name(folder, name, path, out))
         return;
     if (backup_make(store, path, snapshot_keys, &report)) {
         buf_add_lit(out, "error: it could not be written; the server's log says why\n");
-        return;
-    }
-    if (!report.has_rows) {
-        unlink(path);
-        buf_add_lit(out, "error: the rows are in PostgreSQL, which has its own ways: a database "
-                         "to copy from, or pg_dump\n");
         return;
     }
     buf_printf(out, "kept '%.*s': %lld files, %lld bytes\n", STR_FMT(name), (long long)report.files,
@@ -175,7 +181,7 @@ static void ask_one_back(struct store *store, const char *folder, struct str nam
     struct backup_report report;
     char path[PATH_MAX];
 
-    if (!take_name(folder, name, path, out))
+    if (!has_rows_here(store, out) || !take_name(folder, name, path, out))
         return;
     if (access(path, R_OK) != 0) {
         buf_printf(out, "error: there is no snapshot '%.*s'\n", STR_FMT(name));
@@ -194,7 +200,10 @@ static void ask_one_back(struct store *store, const char *folder, struct str nam
         buf_reset(out);
     }
     snprintf(wanted, sizeof wanted, "%.*s", STR_FMT(name));
-    buf_printf(out, "restoring '%s'; what was there is the snapshot '" BEFORE "'\n", wanted);
+    if (str_is(name, BEFORE))
+        buf_printf(out, "restoring '%s'; nothing is kept of what is there now\n", wanted);
+    else
+        buf_printf(out, "restoring '%s'; what was there is the snapshot '" BEFORE "'\n", wanted);
     kill(getpid(), SNAPSHOT_SIGNAL);
 }
 

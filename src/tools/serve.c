@@ -153,7 +153,7 @@ int serve_until_stopped(const struct config *config, const struct settings *sett
 {
     struct config again = *config;
     struct served s = { .config = &again, .settings = settings };
-    char url[300], listen[300];
+    char url[300] = "", listen[300];
 
     hold_signals();
     int sig = serve_once(&s, ready, arg, url);
@@ -163,6 +163,9 @@ int serve_until_stopped(const struct config *config, const struct settings *sett
             import_what_waits(config);
         else
             snapshot_bring_back(config->data);
+        /* With what was reloaded since the start. */
+        if (s.arena)
+            again = s.current.config;
         again.listen = listen;
         sig = serve_once(&s, greet_no_more, NULL, url);
     }

@@ -21,10 +21,17 @@ void voice_set_relay(const char *endpoint)
     relay_endpoint = endpoint;
 }
 
+static bool has_others(const struct call *call)
+{
+    const struct cluster *cluster = api_options(call->api)->cluster;
+
+    return cluster && !cluster_is_alone(cluster);
+}
+
 /* Alone, a server has whatever is carried; and an operator's other host has it for all. */
 static bool rooms_have_homes(const struct call *call)
 {
-    return api_options(call->api)->cluster && (relay_endpoint || !regions_endpoint());
+    return has_others(call) && (relay_endpoint || !regions_endpoint());
 }
 
 static uint32_t own_identity(const struct call *call)
@@ -167,7 +174,7 @@ enum err voice_home_is_here(struct call *call, snowflake room_id, bool *ret)
 
 enum err voice_home_drop(struct call *call, snowflake room_id)
 {
-    if (!api_options(call->api)->cluster)
+    if (!has_others(call))
         return OK;
     return tx_exec(call->tx, "delete from voice_homes where room_id = $1", BIND(v_id(room_id)),
                    NULL);
@@ -178,7 +185,7 @@ static const char DROP_EMPTY[] = "delete from voice_homes where room_id = $1 and
 
 enum err voice_home_left(struct call *call, const struct voice_state *was)
 {
-    if (!api_options(call->api)->cluster)
+    if (!has_others(call))
         return OK;
     return tx_exec(call->tx, DROP_EMPTY, BIND(v_id(voice_channel(was))), NULL);
 }

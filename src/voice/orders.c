@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "cluster/cluster.h"
 #include "voice/homes.h"
 #include "voice/lease.h"
 #include "voice/paces.h"
@@ -407,7 +408,7 @@ enum err voice_start(struct api *api, struct loops *loops, struct voice **ret)
     v->paces = paces_new(!api_options(api)->limits.off);
     for (unsigned i = 0; i < loops_count(loops); i++)
         loop_call(loops_at(loops, i), open_desk, v);
-    if (api_options(api)->cluster)
+    if (api_options(api)->cluster && !cluster_is_alone(api_options(api)->cluster))
         v->homes = home_watch_new(api, loops_at(loops, 0));
     *ret = v;
     return lease_begin(api, loops_at(loops, 0), on_lease, v, &v->lease);

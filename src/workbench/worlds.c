@@ -2,6 +2,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "cluster/cluster.h"
 #include "commands/commands.h"
 #include "platform/worlds/worlds.h"
 #include "store/snapshots.h"
@@ -92,7 +93,9 @@ static enum err import_world(struct call *call)
 {
     const struct world_text *w = call_passed(call, "world_text");
 
-    if (api_options(call->api)->cluster)
+    const struct cluster *cluster = api_options(call->api)->cluster;
+
+    if (cluster && !cluster_is_alone(cluster))
         return call_invalid(call, "world", FORM_CHOICES,
                             "Other servers use this database, and would not know.");
     world_import_later(w->json);
@@ -134,6 +137,7 @@ static const struct route routes[] = {
         .max_body = LARGEST_WORLD,
         .store = ROUTE_STORE_NONE,
         .limit = &limit_worlds,
+        .admit_body = console_admit_controls,
         .prepare = prepare_import_world,
         .admit = console_admit_controls,
         .handle = import_world,

@@ -24,6 +24,7 @@ ELSEWHERE = {
     ("README.md", "guildhall user add ada"): "tests/tools/orders.py",
     ("README.md", "guildhall backup guildhall.backup"): "tests/tools/backup.py",
     ("CONTRIBUTING.md", "scripts/build debug"): "scripts/test",
+    ("docs/CLUSTER.md", "guildhall move"): "tests/tools/move.py",
     ("docs/HOSTING.md", ""): "tests/tools/hosting.py",
     ("docs/testing-your-bot.md", "set -eu"): "tests/clients/interactions.py",
     ("docs/testing-your-bot.md", "guildhall watch"): "tests/tools/workbench.py",

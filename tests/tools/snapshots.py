@@ -132,6 +132,15 @@ def rows_in_postgresql_are_not_exchanged(executable):
             done = run(executable, "snapshot", "a", "--data", folder, "--store", store)
             expect(done.returncode == 3 and "the rows are in PostgreSQL" in done.stderr,
                    done.stderr)
+            # Of the time before the world was moved there.
+            os.makedirs(os.path.join(folder, "snapshots"), exist_ok=True)
+            old = os.path.join(folder, "snapshots", "before-restore.backup")
+            with open(old, "wb") as f:
+                f.write(b"old")
+            done = run(executable, "restore", "before-restore", "--data", folder, "--store", store)
+            expect(done.returncode == 3 and "the rows are in PostgreSQL" in done.stderr,
+                   done.stderr)
+            expect(os.path.getsize(old) == 3, "it was touched")
         finally:
             server.stop()
 

@@ -50,14 +50,15 @@ async function returned(path, changed) {
 }
 
 async function snapshots(app, place) {
-  const { snapshots: all, tried } = await consoleCall("GET", "/snapshots");
+  const { snapshots: all, tried, restored } = await consoleCall("GET", "/snapshots");
   const path = (s) => `/snapshots/${encodeURIComponent(s.name)}`;
   const redraw = () => snapshots(app, place);
   const restore = async (s) => {
-    if (!(await app.confirm("Restore", `Bring “${s.name}” back? What is there now is kept as before-restore.`, "Restore"))) return;
+    if (!(await app.confirm("Restore", `Bring “${s.name}” back? ${s.name === "before-restore" ? "Nothing is kept of what is there now." : "What is there now is kept as before-restore."}`, "Restore"))) return;
     const done = await app.tryCall(consoleCall("POST", `${path(s)}/restore`).then(() => returned("/snapshots", (now) => now.tried > tried)));
     if (!done) return;
-    toast(done.restored ? `“${s.name}” is back` : "It could not be restored, and all is as it was; the server’s log says why.", done.restored ? "" : "bad");
+    const back = done.restored > restored;
+    toast(back ? `“${s.name}” is back` : "It could not be restored, and all is as it was; the server’s log says why.", back ? "" : "bad");
     await redraw();
   };
   const drop = async (s) => { if (await app.confirm("Forget", `Forget “${s.name}”?`, "Forget")) { await app.tryCall(consoleCall("DELETE", path(s))); redraw(); } };

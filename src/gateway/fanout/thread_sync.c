@@ -1,7 +1,7 @@
 /* thread_sync.c - open threads that a session sees, and who is in them.
  *
  * They are read when the session's errands have their turn: what is read and the events that
- * follow fit together, and no event waits for it. */
+ * follow fit together. The events of the session's loop wait for the read. */
 #include "gateway/fanout/thread_sync.h"
 
 #include <string.h>

@@ -58,6 +58,8 @@ static uint64_t last_missed(const struct session_fetch *f)
 static enum err read_missed(struct session_fetch *f, const struct gateway_source *source,
                             struct tx *tx)
 {
+    const struct gateway *g = f->load.hub->gateway;
+
     if (!session_bytes_seen(f->bytes, &f->seen) || (f->seen >= f->begun && !f->recovered))
         return OK;
     int64_t after = (int64_t)(f->seen >> NUMBERS_OF_POSITION) - 1;
@@ -68,8 +70,11 @@ static enum err read_missed(struct session_fetch *f, const struct gateway_source
         e = source->log_rows(tx, after, last, MOST_MISSED + 1, &f->missed);
     /* What the log does not have any more may have been for it. */
     bool cut = first > after + 2 || (!first && last > after + 1);
-    /* A ledger that knows more than the log is of another time: a backup was restored since. */
-    bool older = f->recovered && end < after + 1;
+    /* A ledger that knows more than the log did when this process began is of another time: a
+     * backup was restored since. Beside other servers the log may have grown meanwhile. */
+    bool alone = cluster_is_alone(g->cluster);
+    int64_t known = alone ? (int64_t)(g->older >> NUMBERS_OF_POSITION) : end;
+    bool older = f->recovered && known < after + 1;
     if (!e && (f->missed.count > MOST_MISSED || cut || older))
         f->state = FETCH_GONE;
     return e;

@@ -183,6 +183,7 @@ void session_write_recovered(const struct ledger_entry *entry, uint64_t seq,
 
     head_write(slot->id, numbers, str_slice(slot->presence, slot->presence_n), slot->client, out);
     places_write(&places, out);
+    serial_put(out, 0); /* one with member lists is not taken up */
     serial_put(out, 0); /* of what it was told nothing is kept */
 }
 

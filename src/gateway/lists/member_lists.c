@@ -18,14 +18,23 @@ static struct place_rule *rule_copy(const struct place_rule *rule)
     return copy;
 }
 
+_Static_assert(sizeof((struct place_rule *)0)->list_id == LIST_ID_MAX, "it has its room");
+
+/* Sessions ask for many channels at once, and a channel may have a thousand overwrites. */
+static const char *list_id_of(struct place_rule *rule, bool everybody)
+{
+    if (!rule->list_id[0] || rule->list_everybody != everybody)
+        list_id_write(everybody, rule->overwrites, rule->count, rule->list_id);
+    rule->list_everybody = everybody;
+    return rule->list_id;
+}
+
 struct shown_list *list_of_channel(struct roster *r, snowflake channel_id)
 {
     const struct guild_view *v = roster_view(r);
-    const struct place_rule *rule = map_get(&v->channels, channel_id);
-    char id[LIST_ID_MAX];
+    struct place_rule *rule = map_get(&v->channels, channel_id);
+    const char *id = list_id_of(rule, view_role(v, r->guild_id) & PERMISSION(VIEW_CHANNEL));
 
-    list_id_write(view_role(v, r->guild_id) & PERMISSION(VIEW_CHANNEL), rule->overwrites,
-                  rule->count, id);
     for (struct link *at = r->lists.next; at != &r->lists; at = at->next) {
         struct shown_list *l = container_of(at, struct shown_list, link);
 
@@ -33,7 +42,7 @@ struct shown_list *list_of_channel(struct roster *r, snowflake channel_id)
             return l;
     }
     struct shown_list *l = mem_new(sizeof *l);
-    memcpy(l->id, id, sizeof l->id);
+    memcpy(l->id, rule->list_id, sizeof l->id);
     l->roster = r;
     l->rule = rule_copy(rule);
     links_init(&l->faces);

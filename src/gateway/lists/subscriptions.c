@@ -5,6 +5,7 @@
 #include "base/serial.h"
 #include "gateway/fanout/thread_sync.h"
 #include "gateway/lists/rosters.h"
+#include "gateway/sessions/ledger.h"
 #include "gateway/sessions/peer.h"
 #include "gateway/sessions/registry.h"
 #include "gateway/sessions/session.h"
@@ -54,9 +55,12 @@ void subscription_leave(struct list_subscription *u)
 
 void subscription_free(struct list_subscription *u)
 {
+    struct session *s = u->session;
+
     subscription_leave(u);
     link_remove(&u->of_session);
     mem_free(u);
+    ledger_note_errands(s);
 }
 
 static bool subscription_may_enter(const struct list_subscription *u)
@@ -251,6 +255,7 @@ static void session_subscribe(struct session *s, snowflake guild_id, snowflake c
     u->count = (uint32_t)count;
     memcpy(u->ranges, ranges, count * sizeof *ranges);
     links_append(&s->lists, &u->of_session);
+    ledger_note_errands(s);
     subscription_begin(u);
 }
 

@@ -59,6 +59,7 @@ static bool ledger_map(struct ledger *l)
     if (at == MAP_FAILED)
         return false;
     l->head = at;
+    ledger_boot(l->head->boot);
     atomic_store(&l->head->magic, LEDGER_MAGIC);
     return true;
 }
@@ -86,10 +87,10 @@ void ledger_close(struct ledger *l)
         return;
     if (l->head)
         munmap(l->head, ledger_offset(LEDGER_SLOTS));
-    if (l->fd >= 0) {
+    if (l->head) /* else it may be somebody else's */
         unlink(l->path);
+    if (l->fd >= 0)
         close(l->fd);
-    }
     pthread_mutex_destroy(&l->lock);
     mem_free(l->free);
     mem_free(l->path);
@@ -235,8 +236,9 @@ void ledger_note_presence(struct session *s)
     atomic_store(&slot->torn, 0);
 }
 
+/* Member lists are answers that go on: which ones, is noted nowhere. */
 void ledger_note_errands(struct session *s)
 {
     if (s->ledger)
-        atomic_store(&s->ledger->errands, s->errand_count);
+        atomic_store(&s->ledger->errands, s->errand_count + !links_empty(&s->lists));
 }

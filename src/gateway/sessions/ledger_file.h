@@ -4,9 +4,9 @@
 
 #include "gateway/sessions/ledger.h"
 
-enum { LEDGER_HUBS = 256, LEDGER_SLOTS = 1 << 16, LEDGER_NAME = 32 };
+enum { LEDGER_HUBS = 256, LEDGER_SLOTS = 1 << 16, LEDGER_NAME = 32, LEDGER_BOOT = 40 };
 
-#define LEDGER_MAGIC UINT64_C(0x0131726467646c47)
+#define LEDGER_MAGIC UINT64_C(0x0231726467646c47)
 
 struct ledger_place {
     _Atomic uint64_t position;
@@ -16,10 +16,15 @@ struct ledger_place {
 struct ledger_head {
     _Atomic uint64_t magic; /* written last */
     int64_t gone_ms;        /* when somebody first found that the process is gone; 0: not yet */
-    char rest[48];
+    char boot[LEDGER_BOOT]; /* of the machine; after another one pages of different times may be
+                               here */
+    char rest[8];
     struct ledger_place hubs[LEDGER_HUBS];
     _Atomic uint64_t numbers[LEDGER_SLOTS]; /* of sessions; 0: the slot is free */
 };
+
+/* What the kernel calls this run of the machine; empty where it does not say. */
+void ledger_boot(char out[LEDGER_BOOT]);
 
 _Static_assert(sizeof(struct ledger_slot) <= LEDGER_SLOT, "a session has its slot");
 

@@ -80,14 +80,37 @@ static int open_ledger(const char *folder, uint32_t identity)
     return fd;
 }
 
+void ledger_boot(char out[LEDGER_BOOT])
+{
+    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+
+    memset(out, 0, LEDGER_BOOT);
+    if (fd >= 0 && read(fd, out, LEDGER_BOOT - 1) < 0)
+        memset(out, 0, LEDGER_BOOT);
+    if (fd >= 0)
+        close(fd);
+}
+
+/* Pages reach the disk in any order: when the machine itself went down they may be of different
+ * moments, and nothing here can be relied on. */
+static bool is_of_this_boot(int fd)
+{
+    char then[LEDGER_BOOT], now[LEDGER_BOOT];
+
+    ledger_boot(now);
+    return read_at(fd, then, sizeof then, offsetof(struct ledger_head, boot)) &&
+           memcmp(then, now, sizeof now) == 0;
+}
+
 /* Whether the file may go. Nobody sees a process end: it counts from when it was first missed. */
 static bool is_outdated(int fd, int64_t now_ms)
 {
     int64_t gone_ms = 0;
     off_t at = offsetof(struct ledger_head, gone_ms);
 
+    /* One that is just being made, before it is locked. */
     if (!read_at(fd, &gone_ms, sizeof gone_ms, (size_t)at))
-        return true;
+        return false;
     if (gone_ms)
         return now_ms - gone_ms > AWAY_MS;
     return pwrite(fd, &now_ms, sizeof now_ms, at) != (ssize_t)sizeof now_ms;
@@ -116,7 +139,7 @@ static bool read_entry(int fd, uint64_t number, uint64_t seq, struct arena *aren
     uint32_t slot;
 
     if (is_outdated(fd, clock_ms()) || !read_at(fd, &magic, sizeof magic, 0) ||
-        magic != LEDGER_MAGIC || !find_slot(fd, arena, number, &slot))
+        magic != LEDGER_MAGIC || !is_of_this_boot(fd) || !find_slot(fd, arena, number, &slot))
         return false;
     ret->slot = arena_alloc(arena, sizeof *ret->slot);
     if (!read_at(fd, ret->slot, sizeof *ret->slot, ledger_offset(slot)))

@@ -16,6 +16,9 @@ struct place_rule {
     snowflake id;
     int64_t type;
     uint32_t count;
+    /* The name of its member list, as far as it was asked for: made of all overwrites. */
+    char list_id[12];
+    bool list_everybody; /* what @everyone might do then */
     struct overwrite overwrites[];
 };
 

@@ -96,8 +96,8 @@ enum err create_guild_channel(struct call *call)
 
 /* What the moves of a call have led to so far. */
 struct moving {
-    struct list changed; /* snowflakes */
-    size_t overwrites;   /* that were compared or written for locks */
+    struct list moved, locked; /* snowflakes */
+    size_t overwrites;         /* that were compared or written for locks */
 };
 
 /* Takes over the category's overwrites; the channel is where it goes to. */
@@ -158,9 +158,26 @@ static enum err move_channel(struct call *call, const struct place *here,
         e = channel_save(call->tx, &c);
     if (!e && m->lock_permissions.given == GIVEN && m->lock_permissions.value)
         e = lock_permissions(call, c.id, here, all, &locked);
-    if ((moved || locked) && !ids_hold(&all->changed, c.id))
-        ids_add(call->arena, &all->changed, c.id);
+    struct list *told = locked ? &all->locked : &all->moved;
+    if ((moved || locked) && !ids_hold(told, c.id))
+        ids_add(call->arena, told, c.id);
     return e;
+}
+
+/* Who may see a locked channel is known to everybody with the change itself; of the others only
+ * the place has to be told. */
+static enum err announce_moves(struct call *call, const struct moving *all)
+{
+    const snowflake *locked = all->locked.items, *moved = all->moved.items;
+    struct list rest = { 0 };
+    enum err e = OK;
+
+    for (size_t i = 0; !e && i < all->locked.count; i++)
+        e = channel_announce(call, locked[i]);
+    for (size_t i = 0; i < all->moved.count; i++)
+        if (!ids_hold(&all->locked, moved[i]))
+            ids_add(call->arena, &rest, moved[i]);
+    return e ? e : channels_announce(call, &rest);
 }
 
 enum err move_guild_channels(struct call *call)
@@ -176,7 +193,7 @@ enum err move_guild_channels(struct call *call)
         if (e && e != ERR_INVALID_FORM_BODY)
             return e;
     }
-    return form_failed(&call->form) ? ERR_INVALID_FORM_BODY : channels_announce(call, &all.changed);
+    return form_failed(&call->form) ? ERR_INVALID_FORM_BODY : announce_moves(call, &all);
 }
 
 enum err channels_found(struct call *call, const struct guild_made *made)

@@ -3,6 +3,7 @@
 #include "model/types.h"
 #include "platform/entitlements/internal.h"
 #include "platform/guilds/guilds.h"
+#include "platform/members/members.h"
 
 static void entitlement_announce(struct call *call, enum event what, const struct entitlement *e)
 {
@@ -72,6 +73,20 @@ static enum err list_own_entitlements(struct call *call)
 
 /* --- granting ------------------------------------------------------------------------- */
 
+/* Only of a guild that the caller or the application's bot is in: its owner would be told to
+ * whoever guesses the id. */
+static enum err find_own_guild(struct call *call, snowflake id, struct guild *ret)
+{
+    struct member m;
+    enum err e = member_find(call->tx, id, call->caller->id, &m);
+
+    if (e == ERR_UNKNOWN_MEMBER)
+        e = member_find(call->tx, id, call->target.application->bot_id, &m);
+    if (e == ERR_UNKNOWN_MEMBER)
+        e = ERR_UNKNOWN_GUILD;
+    return e ? e : guild_find(call->tx, id, ret);
+}
+
 /* A guild's entitlement names its owner, as the interface wants an account in each. */
 static enum err find_owner(struct call *call, struct entitlement *e)
 {
@@ -84,7 +99,7 @@ static enum err find_owner(struct call *call, struct entitlement *e)
         e->user_id = in->owner_id;
         return user_find(call->tx, in->owner_id, &user);
     }
-    err = guild_find(call->tx, in->owner_id, &guild);
+    err = find_own_guild(call, in->owner_id, &guild);
     e->guild_id = given_id(in->owner_id);
     if (!err)
         e->user_id = guild.owner_id;

@@ -114,22 +114,30 @@ static const char OF_GUILD[] = "select id from channels where id = $1 and guild_
 static const char OF_PERSON[] =
     "select channel_id from recipients where channel_id = $1 and user_id = $2";
 
+static enum err channel_is_of(struct call *call, const struct guild_settings *s, snowflake id,
+                              bool *ret)
+{
+    bool guild = s->guild_id.given == GIVEN;
+    snowflake of = guild ? s->guild_id.value : call->caller->id;
+    struct rows row;
+
+    return tx_one(call->tx, guild ? OF_GUILD : OF_PERSON, BIND(v_id(id), v_id(of)), &row, ret);
+}
+
 /* Channels of elsewhere are passed over: clients send what they remember. */
 static enum err settings_take_overrides(struct call *call, struct guild_settings *s,
                                         const struct list *overrides)
 {
-    bool guild = s->guild_id.given == GIVEN;
-    snowflake of = guild ? s->guild_id.value : call->caller->id, id;
     const struct override_item *in = overrides->items;
     enum err e = OK;
 
     for (size_t i = 0; !e && i < overrides->count; i++) {
-        struct rows row;
         bool found = false;
+        snowflake id;
 
         if (!str_to_u64(in[i].key, &id) || id > INT64_MAX)
             continue;
-        e = tx_one(call->tx, guild ? OF_GUILD : OF_PERSON, BIND(v_id(id), v_id(of)), &row, &found);
+        e = channel_is_of(call, s, id, &found);
         if (!e && found)
             override_take(settings_override(call->arena, s, id), &in[i].change);
     }
@@ -155,18 +163,26 @@ static bool override_says_something(const struct channel_override *o)
            o->mute_config.given == GIVEN || o->flags.value;
 }
 
-/* Threads and direct channels are without number, so what says nothing gives its place away. */
-static void settings_make_room(struct guild_settings *s)
+/* Threads and direct channels are without number, so what says nothing, or something of a channel
+ * that is gone, gives its place away. */
+static enum err settings_make_room(struct call *call, struct guild_settings *s)
 {
     struct channel_override *o = s->channel_overrides.items;
     size_t kept = 0;
+    enum err e = OK;
 
     if (s->channel_overrides.count <= OVERRIDES_MOST)
-        return;
-    for (size_t i = 0; i < s->channel_overrides.count; i++)
+        return OK;
+    for (size_t i = 0; !e && i < s->channel_overrides.count; i++) {
+        bool found = false;
+
         if (override_says_something(&o[i]))
+            e = channel_is_of(call, s, o[i].channel_id, &found);
+        if (found)
             o[kept++] = o[i];
+    }
     s->channel_overrides.count = kept;
+    return e;
 }
 
 /* at: where it stands in the body; NULL: it is the body. *overrides: how many were changed. */
@@ -185,7 +201,8 @@ static enum err settings_change(struct call *call, const struct place *at, snowf
         return e;
     settings_take(ret, in);
     e = settings_take_overrides(call, ret, &in->channel_overrides.value);
-    settings_make_room(ret);
+    if (!e)
+        e = settings_make_room(call, ret);
     if (!e)
         e = settings_check_count(call, &list, ret->channel_overrides.count, OVERRIDES_MOST);
     ret->version++;

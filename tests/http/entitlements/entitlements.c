@@ -86,12 +86,14 @@ static void granting_names_what_is_wrong(struct world *w)
 {
     struct scene s = with_skus(w);
     struct client *eve = world_client(w, "eve");
+    struct venue elsewhere = world_venue(w, eve);
 
     expect_error(grant(&s, "60", s.bob->id, 2), 404, 10027);
     expect_error(grant(&s, "54", s.bob->id, 2), 404, 10027);
     expect_error(grant(&s, "99", s.bob->id, 2), 404, 10027);
     expect_error(grant(&s, "51", "99", 2), 404, 10013);
     expect_error(grant(&s, "51", s.bob->id, 1), 404, 10004);
+    expect_error(grant(&s, "51", elsewhere.id, 1), 404, 10004); /* the bot is not there */
     expect_invalid(grant(&s, "51", s.bob->id, 3), "owner_type", "BASE_TYPE_CHOICES");
     expect_invalid(client_post(s.bot, "{}", GRANTS, s.application), "sku_id", "BASE_TYPE_REQUIRED");
     expect_error(client_get(eve, GRANTS, s.application), 403, 20012);

@@ -126,6 +126,16 @@ static void reactions_of_a_file_are_there_and_exported(struct world *w)
     expect_file_refused(
         w, REACTED_WORLD,
         "guilds.0.channels.0.messages.0.reactions.1.emoji: there is no emoji '!'\n");
+    expect_file_refused(
+        w,
+        "{'users': [{'username': 'ada'}], 'guilds': [{'name': 'Home', 'owner': 'ada', 'channels': "
+        "[{'name': 'general', 'messages': [{'author': 'ada', 'content': 'a', 'at': "
+        "'1999-01-01T00:00:00+00:00'}, {'author': 'ada', 'content': 'b', 'minutes_ago': "
+        "99999999}, {'id': '5', 'author': 'ada', 'content': 'c', 'reactions': [{'emoji': "
+        "'\xf0\x9f\x94\xa5', 'users': ['ada']}, {'emoji': '\xf0\x9f\x94\xa5', 'users': "
+        "['ada']}]}]}]}]}",
+        "guilds.0.channels.0.messages.0.at: There are no ids of this moment.\n"
+        "guilds.0.channels.0.messages.1.minutes_ago: There are no ids of this moment.\n");
     world_file_here(w, good);
     world_file_here(w, good);
     struct str first = world_exported_here(w);
@@ -133,6 +143,7 @@ static void reactions_of_a_file_are_there_and_exported(struct world *w)
     expect(world_number(w, "select count(*) from reactions where emoji_key = ':71'") == 1);
     expect(world_number(w, "select count(*) from messages where reacted = 3 and "
                            "reactions like '%%02,0,%%,:71%%wave%%'") == 1);
+    expect(memmem(first.p, first.n, "\"reactions\"", 11));
 
     enum err e = world_file_into(w, other.store, first, false, &report);
     struct str second = e ? report.problems : world_exported(w, other.store);

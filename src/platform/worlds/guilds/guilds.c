@@ -9,6 +9,8 @@
 
 /* --- rows ----------------------------------------------------------------------------- */
 
+static const struct type type_mfa_level = { .kind = KIND_INT, .min = 0, .max = 1 };
+
 static const struct field guild_fields[] = {
     MAYBE(struct world_guild, id, type_id),
     MUST(struct world_guild, name, type_guild_name),
@@ -21,6 +23,7 @@ static const struct field guild_fields[] = {
     MAYBE(struct world_guild, verification_level, type_count),
     MAYBE(struct world_guild, default_message_notifications, type_count),
     MAYBE(struct world_guild, explicit_content_filter, type_count),
+    MAYBE(struct world_guild, mfa_level, type_mfa_level),
     MAYBE(struct world_guild, premium_progress_bar_enabled, type_bool),
     MAYBE(struct world_guild, roles, world_role_list),
     MAYBE(struct world_guild, channels, world_channel_list),
@@ -120,7 +123,8 @@ static const char DRESS_GUILD[] =
     "verification_level = coalesce($9, verification_level), "
     "default_message_notifications = coalesce($10, default_message_notifications), "
     "explicit_content_filter = coalesce($11, explicit_content_filter), "
-    "premium_progress_bar_enabled = coalesce($12, premium_progress_bar_enabled) where id = $1";
+    "premium_progress_bar_enabled = coalesce($12, premium_progress_bar_enabled), "
+    "mfa_level = coalesce($13, mfa_level) where id = $1";
 static const char FINISH_GUILD[] =
     "update guilds set afk_channel_id = coalesce($2, afk_channel_id), "
     "system_channel_id = coalesce($3, system_channel_id), "
@@ -141,14 +145,15 @@ static enum err dress_guild(struct importing *im, const struct world_guild *g, s
                             snowflake owner)
 {
     bool made;
-    enum err e = tx_exec(
-        im->tx, DRESS_GUILD,
-        BIND(v_id(id), v_text(g->name), v_id(owner), v_opt_text(g->description),
-             v_opt_json(im, g->features), v_opt_text(g->preferred_locale),
-             v_opt_int(g->afk_timeout), v_opt_int(g->system_channel_flags),
-             v_opt_int(g->verification_level), v_opt_int(g->default_message_notifications),
-             v_opt_int(g->explicit_content_filter), v_opt_bool(g->premium_progress_bar_enabled)),
-        NULL);
+    enum err e =
+        tx_exec(im->tx, DRESS_GUILD,
+                BIND(v_id(id), v_text(g->name), v_id(owner), v_opt_text(g->description),
+                     v_opt_json(im, g->features), v_opt_text(g->preferred_locale),
+                     v_opt_int(g->afk_timeout), v_opt_int(g->system_channel_flags),
+                     v_opt_int(g->verification_level), v_opt_int(g->default_message_notifications),
+                     v_opt_int(g->explicit_content_filter),
+                     v_opt_bool(g->premium_progress_bar_enabled), v_opt_int(g->mfa_level)),
+                NULL);
 
     /* Whoever owns a guild is in it, listed or not. */
     return e ? e : add_member(im, id, owner, &made);
@@ -348,8 +353,8 @@ static const char ALL_GUILDS[] =
     "g.afk_timeout, g.system_channel_flags, g.verification_level, g.default_message_notifications, "
     "g.explicit_content_filter, g.premium_progress_bar_enabled, g.afk_channel_id, "
     "g.system_channel_id, g.rules_channel_id, g.public_updates_channel_id, "
-    "g.safety_alerts_channel_id, g.vanity_code, g.vanity_uses from guilds g join users u on u.id = g.owner_id "
-    "where g.removed = 0 order by g.id";
+    "g.safety_alerts_channel_id, g.vanity_code, g.vanity_uses, g.mfa_level from guilds g "
+    "join users u on u.id = g.owner_id where g.removed = 0 order by g.id";
 
 /* The channels that a guild points to, until their names are known. */
 struct pointed {
@@ -373,6 +378,7 @@ static void read_guild(const struct rows *r, struct world_guild *g, struct point
         .premium_progress_bar_enabled = shown_bool(r, 11, false),
         .vanity_code = shown_text(r, 17, NULL),
         .vanity_uses = shown_int(r, 18, 0),
+        .mfa_level = shown_int(r, 19, 0),
     };
     for (int i = 0; i < 5; i++)
         p->channels[i] = row_id(r, 12 + i);

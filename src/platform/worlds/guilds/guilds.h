@@ -163,7 +163,7 @@ struct world_guild {
     struct str name, owner;
     struct opt_str description, features, preferred_locale;
     struct opt_int afk_timeout, system_channel_flags, verification_level,
-        default_message_notifications, explicit_content_filter;
+        default_message_notifications, explicit_content_filter, mfa_level;
     struct opt_bool premium_progress_bar_enabled;
     struct opt_list roles, channels, members, bans, applications, integrations, emojis, sounds,
         stickers, automod;

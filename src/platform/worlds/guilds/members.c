@@ -122,9 +122,10 @@ static enum err export_member_roles(struct exporting *ex, const snowflake *users
     while (rows_next(&r)) {
         while (i < count && users[i] < row_id(&r, 0))
             i++;
-        if (i < count && users[i] == row_id(&r, 0))
-            *(struct str *)shown_item(ex->tx, &members[i].roles, sizeof(struct str)) =
-                shown_reference(ex->tx, &ex->roles, row_id(&r, 1)).value;
+        struct opt_str role = shown_reference(ex->tx, &ex->roles, row_id(&r, 1));
+        /* One that is just being removed has no name any more. */
+        if (i < count && users[i] == row_id(&r, 0) && role.given == GIVEN)
+            *(struct str *)shown_item(ex->tx, &members[i].roles, sizeof(struct str)) = role.value;
     }
     return rows_end(&r);
 }

@@ -91,6 +91,17 @@ static enum err write_reaction(struct importing *im, const struct reaction_name 
     return e;
 }
 
+static bool is_listed(const struct reacted_message *to, struct str key)
+{
+    struct str lines = reaction_text_lines(buf_str(&to->text));
+    struct reaction_line line;
+
+    while (reaction_line_next(&lines, &line))
+        if (str_eq(line.key, key))
+            return true;
+    return false;
+}
+
 static enum err import_reaction(struct importing *im, const struct world_reaction *in,
                                 struct reacted_message *to, const struct place *up)
 {
@@ -101,6 +112,8 @@ static enum err import_reaction(struct importing *im, const struct world_reactio
     struct list users = { 0 };
     enum err e = world_emoji_named(im, in->emoji, to->channel, &emoji_at, &name);
 
+    if (!e && name.key.n && is_listed(to, name.key))
+        form_fail(im->form, &emoji_at, "WORLD_TWICE", "this emoji is there already");
     for (size_t i = 0; i < in->users.count && !e; i++) {
         struct place at = place_index(&all, i);
 
@@ -139,7 +152,7 @@ enum err import_reactions(struct importing *im, const struct opt_list *reactions
 static const char REACTIONS_IN[] =
     "select r.message_id, r.id, r.emoji_id, r.name, u.username from messages m "
     "join reactions r on r.message_id = m.id join reaction_users x on x.reaction_id = r.id "
-    "and x.burst = 0 join users u on u.id = x.user_id where m.channel_id = $1 and m.reacted = 1 "
+    "and x.burst = 0 join users u on u.id = x.user_id where m.channel_id = $1 and m.reacted > 0 "
     "order by r.message_id, r.id, x.user_id";
 
 static struct str emoji_text(const struct rows *r)

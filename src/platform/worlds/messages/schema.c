@@ -1,6 +1,8 @@
 /* schema.c - messages of world files, row by row. */
 #include "platform/worlds/messages/messages.h"
 
+#include "base/clock.h"
+
 static const struct field reaction_fields[] = {
     MUST(struct world_reaction, emoji, type_world_name),
     MUST(struct world_reaction, users, type_world_refs),
@@ -49,10 +51,25 @@ static const struct field message_fields[] = {
     { 0 },
 };
 
+/* A message without an id gets one of its moment, if there are such ids. */
+static void check_moment(struct form *form, const struct place *here, const struct world_message *m)
+{
+    bool said = m->at.given == GIVEN;
+    struct place at = place_key(here, said ? STR("at") : STR("minutes_ago"));
+    int64_t last = SNOWFLAKE_EPOCH_MS + (INT64_MAX >> 22);
+    int64_t most = (clock_ms() - SNOWFLAKE_EPOCH_MS) / 60000;
+
+    if (said ? m->at.value / 1000 < SNOWFLAKE_EPOCH_MS || m->at.value / 1000 > last
+             : m->minutes_ago.value > most)
+        form_fail(form, &at, "WORLD_NO_ID", "There are no ids of this moment.");
+}
+
 static void check_message(struct form *form, const struct place *here, const void *object)
 {
     const struct world_message *m = object;
 
+    if (m->id.given != GIVEN)
+        check_moment(form, here, m);
     world_check_json(form, here, "embeds", &m->embeds, JSON_ARRAY, JSON_OBJECT);
 }
 
