@@ -48,7 +48,8 @@ struct store {
     char *folder;
     int lock; /* keeps other processes out of the folder; -1: none held */
     _Atomic uint64_t reads, writes, commits, retries, failures;
-    _Atomic uint64_t blobs; /* names of blobs that are being written */
+    _Atomic(const char *) retried; /* the name of the work that was last tried again, or NULL */
+    _Atomic uint64_t blobs;        /* names of blobs that are being written */
 };
 
 /* One run of one work. */

@@ -223,8 +223,10 @@ static enum outcome try_among_others(struct postgres_worker *w, struct work *wor
 enum err postgres_worker_run(struct postgres_worker *w, struct work *work)
 {
     for (unsigned tries = 0; tries < MAX_TRIES; tries++) {
-        if (tries)
+        if (tries) {
             atomic_fetch_add_explicit(&w->pool->store.retries, 1, memory_order_relaxed);
+            atomic_store_explicit(&w->pool->store.retried, work->name, memory_order_relaxed);
+        }
         if (!connect_for(w, work))
             return ERR_UNAVAILABLE;
 

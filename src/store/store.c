@@ -83,6 +83,7 @@ void store_stats(struct store *s, struct store_stats *ret)
         .commits = s->commits,
         .retries = s->retries,
         .failures = s->failures,
+        .retried = s->retried,
     };
 }
 

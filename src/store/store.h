@@ -288,6 +288,7 @@ enum err store_check(struct store *s);
 /* For /metrics. */
 struct store_stats {
     uint64_t reads, writes, commits, retries, failures;
+    const char *retried; /* which work was last tried again; NULL: none with a name */
 };
 void store_stats(struct store *s, struct store_stats *ret);
 

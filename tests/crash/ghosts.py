@@ -71,14 +71,11 @@ def another_server_clears_what_is_left(executable):
     subprocess.run(["psql", "-qc", f"create schema {schema}", database], check=True, timeout=30)
     store = ["--store", f"{database} options=-csearch_path={schema}"]
     with Place() as place:
-        folders = [os.path.join(place.folder, name) for name in ("one", "two")]
-        ada, bob = people(executable, folders[0], *store)
-        # Both know the same key, or tokens of the one are none for the other.
-        os.makedirs(folders[1])
-        shutil.copy(os.path.join(folders[0], "pepper.key"), folders[1])
+        folder = os.path.join(place.folder, "data")
+        ada, bob = people(executable, folder, *store)
         servers = [place.watch(start_guildhall(executable, folder, "--node", str(node), "--bus", "poll",
                                              *store))
-                   for node, folder in enumerate(folders, 5)]
+                   for node in (5, 6)]
         guild, channel = place_of(servers[1].port, ada)
         watcher, wire = Wire(servers[1].port, PLAIN, ada), Wire(servers[0].port, PLAIN, bob)
         ask(wire, guild, channel)

@@ -73,6 +73,16 @@ static uint64_t retries(struct world *w)
     return stats.retries;
 }
 
+/* The job that indexes messages is asked for beside them and may meet the one that runs: no
+ * message waits for that. */
+static void expect_nothing_met(struct world *w, uint64_t before)
+{
+    struct store_stats stats;
+
+    store_stats(guildhall_store(w->server), &stats);
+    expect(stats.retries == before || str_is(str_of(stats.retried), "message-indexing"));
+}
+
 /* A bot: of people it is also kept how far they have read, in one row, and nobody writes eight
  * messages at a time. */
 static void messages_of_one_channel_do_not_meet(struct world *w)
@@ -86,7 +96,7 @@ static void messages_of_one_channel_do_not_meet(struct world *w)
     uint64_t before = retries(w);
     writers_start(writers, bot, c);
     writers_end(writers);
-    expect(retries(w) == before);
+    expect_nothing_met(w, before);
 
     struct answer a = client_get(ada, "/channels/%s/messages?limit=1", c);
     expect_json(client_get(ada, "/channels/%s", c), "{'last_message_id': '%s'}",
@@ -107,7 +117,7 @@ static void messages_of_one_thread_are_all_counted(struct world *w)
     uint64_t before = retries(w);
     writers_start(writers, bot, id);
     writers_end(writers);
-    expect(retries(w) == before);
+    expect_nothing_met(w, before);
     expect_json(client_get(ada, "/channels/%s", id), "{'message_count': %d}", WRITERS * EACH + 1);
 }
 
