@@ -7,6 +7,7 @@ const MOST_SHOWN = 50000;
 
 /** Makes a call as it is written, and says what came back. */
 export async function callAsWritten({ method, path, token, body }) {
+  if (!/^\/(?!\/)/.test(path)) return "That is no path of this server.";
   const began = performance.now();
   const headers = { Accept: "application/json", ...(token ? { Authorization: token } : {}), ...(body ? { "Content-Type": "application/json" } : {}) };
   try {

@@ -36,6 +36,7 @@ const char *const snapshot_keys[] = { "pepper.key", "cert.pem", "key.pem", NULL 
 /* One after the other, whoever asks: names stand for files that two would write at once. */
 static pthread_mutex_t orders = PTHREAD_MUTEX_INITIALIZER;
 static char wanted[MOST_NAME + 1]; /* written before the signal, read after it */
+static bool is_asked_back;         /* the same */
 static int tried, restored;        /* written while no server runs */
 
 /* --- names ---------------------------------------------------------------------------- */
@@ -200,6 +201,7 @@ static void ask_one_back(struct store *store, const char *folder, struct str nam
         buf_reset(out);
     }
     snprintf(wanted, sizeof wanted, "%.*s", STR_FMT(name));
+    is_asked_back = true;
     if (str_is(name, BEFORE))
         buf_printf(out, "restoring '%s'; nothing is kept of what is there now\n", wanted);
     else
@@ -300,6 +302,9 @@ bool snapshot_bring_back(const char *folder)
     char path[PATH_MAX], half[PATH_MAX], whole[PATH_MAX], blobs[PATH_MAX];
     struct backup_report report;
 
+    if (!is_asked_back)
+        return false;
+    is_asked_back = false;
     tried++;
     if (!snapshot_path(folder, str_of(wanted), path) || !path_in(folder, NEW_FOLDER, half) ||
         !path_in(half, "blobs", blobs) || !path_in(folder, WHOLE_FOLDER, whole) ||

@@ -71,7 +71,9 @@ int tool_backup(const struct settings *s, char **arguments)
     struct store *store;
 
     if (!arguments[0] == !folder || (arguments[0] && arguments[1]))
-        return usage("backup FILE, or backup --incremental DIR");
+        return usage("backup FILE, or backup --incremental DIR [--keep N]");
+    if (s->backup_keep && !folder)
+        return usage("--keep is for --incremental");
     if (guildhall_open_store(&s->config, true, &store))
         return 1;
     enum err e = folder

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "guildhall.h"
@@ -17,6 +18,7 @@ struct served {
     const struct settings *settings; /* or NULL */
     struct settings current;         /* as they were read last; in the arena */
     struct arena *arena;
+    bool has_terminal;
 };
 
 static sigset_t served_signals(void)
@@ -62,7 +64,9 @@ static int wait_for_signal(struct served *s, struct guildhall *g)
     sigset_t set = served_signals();
     int sig;
 
-    while (sigwait(&set, &sig) == 0 && sig == SIGHUP && s->settings) {
+    /* A terminal that was closed says the same: then nobody is there who asks for anything. */
+    while (sigwait(&set, &sig) == 0 && sig == SIGHUP && s->settings &&
+           !(s->has_terminal && !isatty(STDIN_FILENO))) {
         manager_tell("RELOADING=1");
         served_reload(s, g);
         manager_tell("READY=1");
@@ -152,17 +156,19 @@ int serve_until_stopped(const struct config *config, const struct settings *sett
                         void (*ready)(void *arg, const char *url), void *arg)
 {
     struct config again = *config;
-    struct served s = { .config = &again, .settings = settings };
+    struct served s = { .config = &again,
+                        .settings = settings,
+                        .has_terminal = isatty(STDIN_FILENO) };
     char url[300] = "", listen[300];
 
     hold_signals();
     int sig = serve_once(&s, ready, arg, url);
     snprintf(listen, sizeof listen, "%s", strstr(url, "//") ? strstr(url, "//") + 2 : "");
     while (sig == SNAPSHOT_SIGNAL) {
+        /* Both, if they were asked for at once; what is imported comes to what was brought back. */
+        snapshot_bring_back(config->data);
         if (world_import_waits())
             import_what_waits(config);
-        else
-            snapshot_bring_back(config->data);
         /* With what was reloaded since the start. */
         if (s.arena)
             again = s.current.config;

@@ -10,13 +10,14 @@
 #include <stdio.h>
 #include <strings.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 #include "net/tls.h"
 #include "tools/wire_internal.h"
 
-enum { PIECE = 65536, SENDING_MS = 30 * 1000 };
+enum { PIECE = 65536, SENDING_MS = 30 * 1000, HANDSHAKE_SECONDS = 30 };
 
 struct wire_line {
     int fd;
@@ -58,6 +59,9 @@ static bool line_secure(struct wire_line *l, const struct wire *w)
     if (!l->ssl || (!w->pin && !expect_name(l->ssl, w->host)))
         return false;
     SSL_set_tlsext_host_name(l->ssl, w->host);
+    const struct timeval patience = { .tv_sec = HANDSHAKE_SECONDS };
+    setsockopt(l->fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    setsockopt(l->fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
     bool ok = SSL_set_fd(l->ssl, l->fd) == 1 && SSL_connect(l->ssl) == 1 &&
               (!w->pin || pin_fits(l->ssl, w->pin));
     ERR_clear_error();

@@ -34,7 +34,7 @@ def expect_reads_work(writers, port):
 
 def expect_registering_is_refused(port):
     """The log is used again where it could be emptied, so a few may still find room in it."""
-    for number in range(100):
+    for number in range(1000):
         status, answer = Client(port).call(
             "POST", "/auth/register",
             {"username": f"late{number}", "password": "correct horse battery"})
@@ -42,7 +42,7 @@ def expect_registering_is_refused(port):
             expect(answer["code"] == 0 and answer["message"], f"a full disk answered {answer}")
             return number
         expect(status == 200, f"registering on a full disk answered {status}: {answer}")
-    raise AssertionError("a hundred accounts found room on a full disk")
+    raise AssertionError("a thousand accounts found room on a full disk")
 
 
 def a_full_disk_refuses_writes_until_there_is_room(executable):

@@ -8,7 +8,10 @@
  * session that goes from one to another, or comes from another server, relies on that. */
 static void batch_post(const struct gateway *g, struct news_batch *b)
 {
-    for (unsigned i = 0; i < b->loops; i++) {
+    /* With the last parcel the batch is the loops', who may have told and freed it at once. */
+    unsigned loops = b->loops;
+
+    for (unsigned i = 0; i < loops; i++) {
         struct parcel *p = &b->parcels[i];
 
         p->post.run = hub_receive;
