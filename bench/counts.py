@@ -150,8 +150,10 @@ def count_all(binary, folder):
     data = os.path.join(folder, "data")
     os.mkdir(data)
     server = start_guildhall(binary, data)
-    place = Place(server.port)
-    server.stop()
+    try:
+        place = Place(server.port)
+    finally:
+        server.stop()
     command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/calls",
                *serve_command(binary, data, "--loops", "1")]
     process = Process(command)
