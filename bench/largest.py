@@ -26,6 +26,12 @@ class Largest:
         self._declare(server.port)
         server.stop()
         self._fill()
+        self._settle()
+
+    def _settle(self):
+        """What was filled in behind the server would be written out by its first sync."""
+        with open(os.path.join(self.folder, "guildhall.db"), "rb") as f:
+            os.fsync(f.fileno())
 
     def _declare(self, port):
         """What needs secrets is made through the interface."""
