@@ -120,6 +120,7 @@ static void life_submit(struct life *l, enum call_stage stage, enum store_mode m
     call->work = (struct work){
         .mode = mode,
         .aside = stage != STAGE_CREDENTIAL && call->route->aside,
+        .measured = stage != STAGE_CREDENTIAL && call->route->measured,
         .name = call->route->name,
         .loop = call->loop,
         .run = attempt_run,

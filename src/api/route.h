@@ -77,7 +77,8 @@ struct route {
     int status;              /* of success; 0: 200 with a reply, 204 without */
     const enum event *fires; /* ends with EVENT_NONE */
     enum route_store store;
-    bool aside; /* reads rows that nobody can bound: not on a loop */
+    bool aside;    /* reads rows that nobody can bound: not on a loop */
+    bool measured; /* the same, but most have few: on a loop for as long as there is time */
     const struct limit *limit;
     bool visitors;        /* who is not in the path's guild may call, if it can be discovered */
     bool service;         /* lies at the root, not below /api; no credentials; counted by address */

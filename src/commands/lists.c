@@ -6,13 +6,6 @@
 #include "json/read.h"
 #include "model/rows.h"
 
-static const struct type raw_commands = { .kind = KIND_ARRAY, .of = &type_raw };
-
-static struct str list_encode(struct arena *arena, const struct command *k)
-{
-    return column_encode(arena, &type_command, k);
-}
-
 /* --- in all languages ----------------------------------------------------------------- */
 
 static const char WHOLE_COMMANDS[] =
@@ -29,7 +22,7 @@ static bool is_whole(struct str definition)
 }
 
 /* The text is kept as it is shown, unless its row says that it has to be written anew. */
-static enum err show_whole(const struct rows *r, struct arena *arena, struct list *list)
+static enum err show_whole(const struct rows *r, struct json *j)
 {
     struct str text = row_text(r, 0);
     struct command k;
@@ -38,103 +31,141 @@ static enum err show_whole(const struct rows *r, struct arena *arena, struct lis
         log_warn("commands: command %llu is unreadable", (unsigned long long)row_id(r, 2));
         return OK;
     }
-    if (row_bool(r, 1)) {
-        enum err e = command_read(tx_arena(r->tx), text, &k);
-        if (e)
-            return e;
-        text = list_encode(tx_arena(r->tx), &k);
+    if (!row_bool(r, 1)) {
+        json_raw(j, text);
+        return OK;
     }
-    *(struct str *)list_add(arena, list, sizeof text) = text;
-    return OK;
+    enum err e = command_read(tx_arena(r->tx), text, &k);
+    if (!e)
+        schema_encode(j, &type_command, &k);
+    return e;
 }
 
-static enum err list_whole(struct call *call, snowflake application_id, snowflake guild_id,
-                           struct list *list)
+static enum err list_whole(struct tx *tx, snowflake application_id, snowflake guild_id,
+                           struct json *j)
 {
     struct rows rows;
-    enum err e =
-        tx_query(call->tx, WHOLE_COMMANDS, BIND(v_id(application_id), v_id(guild_id)), &rows);
+    enum err e = tx_query(tx, WHOLE_COMMANDS, BIND(v_id(application_id), v_id(guild_id)), &rows);
 
     if (e)
         return e;
+    rows.lent = true; /* a text is copied into the answer at once */
     while (!e && rows_next(&rows))
-        e = show_whole(&rows, call->arena, list);
+        e = show_whole(&rows, j);
     enum err ended = rows_end(&rows);
     return e ? e : ended;
 }
 
 /* --- in the caller's ------------------------------------------------------------------ */
 
-/* What has words in it is taken apart; *ret stays what it is where that cannot be done. */
-static enum err show_localized(struct call *call, const struct bundle_entry *entry,
-                               struct str locale, struct str *ret)
+/* What is the same for all commands of a list in somebody's language. */
+struct localized_list {
+    struct tx *tx;
+    struct json *json;
+    struct str locale;
+    uint64_t locales;      /* whose words the reader gets */
+    struct arena *scratch; /* for what is made of one command */
+};
+
+/* What has words in it is taken apart; it is shown as it is where that cannot be done. */
+static enum err show_localized(struct localized_list *l, snowflake application_id, snowflake id,
+                               struct str text)
 {
     struct command k;
-    enum err e = command_find(call->tx, call->target.application->id, entry->id, &k);
+    struct arena *before = tx_use_arena(l->tx, l->scratch);
+    enum err e = command_find(l->tx, application_id, id, &k);
 
-    if (e)
-        return e == ERR_UNKNOWN_COMMAND ? OK : e;
-    command_localize(&k, locale, COMMAND_LISTED);
-    *ret = list_encode(call->arena, &k);
-    return OK;
+    tx_use_arena(l->tx, before);
+    if (!e) {
+        command_localize(&k, l->locale, COMMAND_LISTED);
+        schema_encode(l->json, &type_command, &k);
+    } else if (e == ERR_UNKNOWN_COMMAND) {
+        json_raw(l->json, text);
+        e = OK;
+    }
+    arena_reset(l->scratch);
+    return e;
 }
 
-static bool has_words(const struct bundle *b, uint64_t locales)
+static size_t count_with_words(const struct bundle *b, uint64_t locales)
 {
+    size_t count = 0;
+
     for (size_t i = 0; i < b->count; i++)
-        if (b->entries[i].locales & locales)
-            return true;
-    return false;
+        count += (b->entries[i].locales & locales) != 0;
+    return count;
 }
 
-static enum err list_localized(struct call *call, const struct bundle *b, struct str locale,
-                               struct list *list)
+static enum err walk_localized(struct localized_list *l, const struct bundle *b)
 {
-    uint64_t locales = locale_reach(locale);
     const struct bundle_entry *k;
     struct bundle_walk walk;
     struct str text;
+    enum err e = bundle_walk_begin(l->tx, b, &walk), end;
 
-    /* Without words to choose, the bundle's text is the answer in one piece. */
-    if (b->texts.n && !has_words(b, locales)) {
-        *(struct str *)list_add(call->arena, list, sizeof b->texts) = b->texts;
-        return OK;
-    }
-    enum err e = bundle_walk_begin(call->tx, b, &walk), end;
     if (e)
         return e;
+    walk.rows.lent = true; /* a text is copied into the answer at once */
     while (!e && bundle_walk_next(&walk, &k, &text)) {
-        if (k->locales & locales)
-            e = show_localized(call, k, locale, &text);
-        *(struct str *)list_add(call->arena, list, sizeof text) = text;
+        if (k->locales & l->locales)
+            e = show_localized(l, b->application_id, k->id, text);
+        else
+            json_raw(l->json, text);
     }
     end = bundle_walk_end(&walk);
     return e ? e : end;
 }
 
-/* GET /applications/{application.id}/commands, …/guilds/{app_guild.id}/commands */
+static enum err list_localized(struct call *call, const struct bundle *b, struct str locale,
+                               struct json *j)
+{
+    enum { FEW = 10 }; /* taken apart in less than a tenth of a millisecond each */
+    struct localized_list l = { call->tx, j, locale, locale_reach(locale), NULL };
+    size_t worded = count_with_words(b, l.locales);
+
+    /* Without words to choose, the bundle's text is the answer in one piece. */
+    if (b->texts.n && !worded) {
+        json_raw(j, b->texts);
+        return OK;
+    }
+    enum err e = worded > FEW ? tx_expect_long(call->tx) : OK;
+    if (e)
+        return e;
+    l.scratch = arena_new();
+    e = walk_localized(&l, b);
+    arena_free(l.scratch);
+    return e;
+}
+
+static enum err list_in_language(struct call *call, snowflake application_id, snowflake guild_id,
+                                 struct json *j)
+{
+    struct bundle bundle;
+    struct str locale;
+    enum err e = request_locale(call, &locale);
+
+    if (!e)
+        e = bundle_find(call->tx, application_id, guild_id, &bundle);
+    if (!e && bundle.unreadable)
+        bundle_repair_later(call, &bundle);
+    return e ? e : list_localized(call, &bundle, locale, j);
+}
+
+/* GET /applications/{application.id}/commands, …/guilds/{app_guild.id}/commands
+ *
+ * Written piece by piece: it may be large, and most of it is finished. */
 enum err list_commands(struct call *call)
 {
     const struct commands_query *in = call->query;
     snowflake application_id = call->target.application->id;
     snowflake guild_id = call->target.guild ? call->target.guild->id : 0;
-    struct list list = { 0 };
-    struct bundle bundle;
-    struct str locale;
-    enum err e;
+    struct json j = call_reply_json(call);
 
-    if (in->with_localizations) {
-        e = list_whole(call, application_id, guild_id, &list);
-        return e ? e : call_reply_as(call, &raw_commands, &list);
-    }
-    e = request_locale(call, &locale);
-    if (!e)
-        e = bundle_find(call->tx, application_id, guild_id, &bundle);
-    if (!e && bundle.unreadable)
-        bundle_repair_later(call, &bundle);
-    if (!e)
-        e = list_localized(call, &bundle, locale, &list);
-    return e ? e : call_reply_as(call, &raw_commands, &list);
+    json_array(&j);
+    enum err e = in->with_localizations ? list_whole(call->tx, application_id, guild_id, &j)
+                                        : list_in_language(call, application_id, guild_id, &j);
+    json_array_end(&j);
+    return e;
 }
 
 /* GET …/commands/{command.id} */

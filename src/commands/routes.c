@@ -53,7 +53,7 @@ static const struct route routes[] = {
         .scope = UPDATE_SCOPE,
         .query = &commands_query_schema,
         .reply = &type_commands,
-        .aside = true,
+        .measured = true,
         .admit = admit_list_commands,
         .handle = list_commands,
     },
@@ -94,7 +94,7 @@ static const struct route routes[] = {
         .auth = AUTH_USER | AUTH_BOT | AUTH_BEARER,
         .scope = UPDATE_SCOPE,
         .reply = &type_command,
-        .aside = true,
+        .measured = true,
         .admit = application_modifiable,
         .handle = get_command,
     },
@@ -133,7 +133,7 @@ static const struct route routes[] = {
         .scope = UPDATE_SCOPE,
         .query = &commands_query_schema,
         .reply = &type_commands,
-        .aside = true,
+        .measured = true,
         .handle = list_commands,
     },
     {
@@ -171,7 +171,7 @@ static const struct route routes[] = {
         .auth = AUTH_USER | AUTH_BOT | AUTH_BEARER,
         .scope = UPDATE_SCOPE,
         .reply = &type_command,
-        .aside = true,
+        .measured = true,
         .handle = get_command,
     },
     {
@@ -246,7 +246,7 @@ static const struct route routes[] = {
         .doc = "Commands that the caller can use in a guild.",
         .auth = AUTH_USER,
         .reply = &command_index_reply,
-        .aside = true,
+        .measured = true,
         .handle = get_guild_command_index,
     },
     {
@@ -256,7 +256,7 @@ static const struct route routes[] = {
         .doc = "Commands of the apps on the caller's account.",
         .auth = AUTH_USER,
         .reply = &command_index_reply,
-        .aside = true,
+        .measured = true,
         .handle = get_user_command_index,
     },
     {
@@ -266,7 +266,7 @@ static const struct route routes[] = {
         .doc = "Global commands of an application that the caller allowed something.",
         .auth = AUTH_USER,
         .reply = &command_index_reply,
-        .aside = true,
+        .measured = true,
         .handle = get_application_command_index,
     },
     {
@@ -276,7 +276,7 @@ static const struct route routes[] = {
         .doc = "Commands that the caller can use in a private channel.",
         .auth = AUTH_USER,
         .reply = &command_index_reply,
-        .aside = true,
+        .measured = true,
         .handle = get_channel_command_index,
     },
     {

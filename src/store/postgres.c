@@ -18,7 +18,9 @@ static void postgres_submit(struct store *s, struct work *w)
     struct postgres *p = postgres_of(s);
 
     w->since = clock_mono();
-    queue_push(w->aside && w->mode == STORE_READ ? &p->aside : &p->queue, w);
+    bool aside = (w->aside || w->measured) && w->mode == STORE_READ;
+
+    queue_push(aside ? &p->aside : &p->queue, w);
 }
 
 static void postgres_turn_end(struct store *s, struct loop *loop)

@@ -90,7 +90,7 @@ static void read_on_loop(struct store *s, struct work *w)
     enum err e = reader_of_loop(q, w->loop, &c);
 
     if (!e) {
-        sqlite_share_begin(c);
+        sqlite_share_begin(c, w->measured);
         e = run_read(s, w, c);
         if (sqlite_share_end(c)) {
             w->arena = arena; /* it was broken off, perhaps with another one */

@@ -23,6 +23,7 @@ enum { SQLITE_ASIDES = 2 };
 struct sqlite_share {
     bool is_watched;  /* the connection is a loop's, and there are threads aside */
     bool counts;      /* a read runs that may go aside */
+    bool by_row;      /* … and each of its rows is looked at */
     bool is_spent;    /* it was broken off */
     int64_t began_ns; /* 0: it has not taken long enough to be measured */
     int64_t taken_ns; /* by all that were measured in this turn */
@@ -51,9 +52,10 @@ int sqlite_conn_do(struct sqlite_conn *c, const char *sql);
 enum err sqlite_error(struct sqlite_conn *c, int code, const char *sql);
 
 /* The connection belongs to a loop: its reads between begin and end have a share of a turn.
+ * by_row: the clock is looked at for each row, not only within long statements.
  * True at the end: it was more than that, and what was read is of no use. */
 void sqlite_share_watch(struct sqlite_conn *c);
-void sqlite_share_begin(struct sqlite_conn *c);
+void sqlite_share_begin(struct sqlite_conn *c, bool by_row);
 bool sqlite_share_end(struct sqlite_conn *c);
 /* The read that runs gives its share up. False: it has none. */
 bool sqlite_go_aside(struct tx *tx);

@@ -89,9 +89,10 @@ void sqlite_share_watch(struct sqlite_conn *c)
     sqlite3_progress_handler(c->db, SHARE_STEPS, look_at_share, &c->share);
 }
 
-void sqlite_share_begin(struct sqlite_conn *c)
+void sqlite_share_begin(struct sqlite_conn *c, bool by_row)
 {
     c->share.counts = true;
+    c->share.by_row = by_row && c->share.is_watched;
     c->share.is_spent = false;
     c->share.began_ns = 0;
 }
@@ -103,7 +104,7 @@ bool sqlite_share_end(struct sqlite_conn *c)
 
     if (share->began_ns)
         share->taken_ns += clock_mono() - share->began_ns;
-    share->counts = share->is_spent = false;
+    share->counts = share->by_row = share->is_spent = false;
     return spent;
 }
 
@@ -294,11 +295,21 @@ static struct value sqlite_column(struct arena *a, sqlite3_stmt *stmt, int i)
     }
 }
 
+/* What is made of a row may take longer than finding it: no step of SQLite's would see that. */
+static bool is_over_share(struct sqlite_conn *c)
+{
+    return c->share.by_row && look_at_share(&c->share);
+}
+
 /* One step; what went wrong is found by sqlite3_reset in sqlite_end. */
 static bool sqlite_step_row(struct rows *r, struct sqlite_cursor *cursor)
 {
     if (cursor->at_end)
         return false;
+    if (is_over_share(r->tx->connection)) {
+        cursor->at_end = true;
+        return false;
+    }
     if (sqlite3_step(cursor->statement->stmt) == SQLITE_ROW)
         return true;
     cursor->at_end = true;
@@ -322,6 +333,7 @@ bool sqlite_next(struct rows *r)
 enum err sqlite_end(struct rows *r)
 {
     struct sqlite_cursor *cursor = (struct sqlite_cursor *)r->cursor;
+    struct sqlite_conn *c = r->tx->connection;
     sqlite3_stmt *stmt = cursor->statement->stmt;
 
     /* A write is whole only at its end, where its foreign keys are looked at. */
@@ -331,7 +343,9 @@ enum err sqlite_end(struct rows *r)
     int code = sqlite3_reset(stmt);
     enum err e = OK;
     if (code != SQLITE_OK)
-        e = tx_fail(r->tx, sqlite_error(r->tx->connection, code, cursor->sql));
+        e = tx_fail(r->tx, sqlite_error(c, code, cursor->sql));
+    else if (c->share.is_spent)
+        e = tx_fail(r->tx, ERR_STORE_RETRY); /* between two rows, which SQLite knows nothing of */
     tx_remove_cursor(r->tx, &cursor->cursor);
     release_statement(cursor->statement);
     return e;

@@ -84,6 +84,8 @@ bool store_ready(struct store *s);
 struct work {
     enum store_mode mode;
     bool aside;        /* a read whose rows nobody can bound: not on a loop, not before others */
+    bool measured;     /* the same, but most have few: on a loop, with a look at the clock for each
+                        * row, until it has taken its share of a turn */
     const char *name;  /* a literal, for those who look for what takes long; or NULL */
     struct loop *loop; /* where done is called; NULL: on the store's own thread */
     /* Runs inside the transaction, maybe more than once (a serialisation failure

@@ -204,7 +204,7 @@ static const struct route routes[] = {
         .doc = "The caller's direct channels and groups, the newest first.",
         .auth = AUTH_USER | AUTH_BOT,
         .reply = &type_channels,
-        .aside = true,
+        .measured = true,
         .handle = list_private_channels,
     },
     {

@@ -23,7 +23,7 @@ static const struct route routes[] = {
         .auth = AUTH_USER | AUTH_BOT,
         .query = &channels_query_schema,
         .reply = &type_channels,
-        .aside = true,
+        .measured = true,
         .handle = list_guild_channels,
     },
     {

@@ -61,7 +61,7 @@ static const struct route routes[] = {
         .doc = "Threads that are not archived and that the caller sees, the newest first.",
         .auth = ALL_KINDS,
         .reply = &thread_list_type,
-        .aside = true,
+        .measured = true,
         .handle = list_active_threads,
     },
     {
@@ -71,7 +71,7 @@ static const struct route routes[] = {
         .doc = "The same of one channel.",
         .auth = ALL_KINDS,
         .reply = &thread_list_type,
-        .aside = true,
+        .measured = true,
         .handle = list_channel_threads,
     },
     {
