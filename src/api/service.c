@@ -107,6 +107,8 @@ static void store_metrics(struct api *api, struct buf *out)
                s.commits);
     api_metric(out, "guildhall_store_retries_total", "counter", "Transactions tried again.",
                s.retries);
+    api_metric(out, "guildhall_store_round_trips_total", "counter",
+               "Ways to PostgreSQL and back that a transaction waited for.", s.ways);
     api_metric(out, "guildhall_store_failures_total", "counter", "Commits that failed.",
                s.failures);
 }

@@ -32,6 +32,9 @@ struct engine {
                       struct rows *ret);
     bool (*next)(struct rows *r);
     enum err (*end)(struct rows *r);
+    /* See tx_foresee and tx_exec_soon; NULL: there is no way to be saved. */
+    void (*foresee)(struct tx *tx, const char *sql, const struct value *values, size_t count);
+    enum err (*exec_soon)(struct tx *tx, const char *sql, const struct value *values, size_t count);
     uint64_t (*version)(struct tx *tx);    /* see tx_version; or NULL */
     unsigned (*lane)(const struct tx *tx); /* see tx_lane; NULL: 0 */
     bool (*go_aside)(struct tx *tx);       /* see tx_expect_long; NULL: nothing runs on loops */
@@ -47,7 +50,7 @@ struct store {
     const struct engine *engine;
     char *folder;
     int lock; /* keeps other processes out of the folder; -1: none held */
-    _Atomic uint64_t reads, writes, commits, retries, failures;
+    _Atomic uint64_t reads, writes, commits, retries, failures, ways;
     _Atomic(const char *) retried; /* the name of the work that was last tried again, or NULL */
     _Atomic uint64_t blobs;        /* names of blobs that are being written */
 };

@@ -9,15 +9,30 @@
 
 /* --- one connection, postgres_conn.c: used by one thread at a time -------------------- */
 
+enum { POSTGRES_MOST_ERRANDS = 8 };
+struct postgres_statement;
+struct postgres_values;
+
 struct postgres_conn {
-    PGconn *pg;            /* NULL: not connected */
-    unsigned lane;         /* see tx_lane */
-    struct map statements; /* by the address of the SQL */
-    unsigned named;        /* statements so far, for their names */
-    bool lost;             /* noticed while it was used … */
-    bool silent;           /* … by its silence: others may be silent too */
-    int patience_ms;       /* for an answer; 0: any time */
-    const char *begin;     /* a transaction that was not begun yet, by these words */
+    PGconn *pg;             /* NULL: not connected */
+    unsigned lane;          /* see tx_lane */
+    struct map statements;  /* by the address of the SQL */
+    unsigned named;         /* statements so far, for their names */
+    bool lost;              /* noticed while it was used … */
+    bool silent;            /* … by its silence: others may be silent too */
+    int patience_ms;        /* for an answer; 0: any time */
+    _Atomic uint64_t *ways; /* counts those to the database and back; or NULL */
+    const char *begin;      /* a transaction that was not begun yet, by these words */
+    bool ending;            /* the commit of a read was sent, and its answer not waited for */
+    unsigned errand_count;
+    struct postgres_errand {
+        const char *sql;
+        struct postgres_statement *statement;
+        const struct postgres_values *values;
+        size_t count;
+        bool writes;      /* nobody waits for it; else it was foreseen */
+        PGresult *result; /* of what was foreseen, once it was asked for */
+    } errands[POSTGRES_MOST_ERRANDS];
 };
 
 /* False when the database cannot be reached; says why, when asked to. */
@@ -37,19 +52,58 @@ enum err postgres_conn_do(struct postgres_conn *c, const char *sql);
 /* A question without parameters: the first column of the first row; "": there is none. */
 enum err postgres_conn_ask(struct postgres_conn *c, const char *sql, char *out, size_t size);
 
+/* Something was sent, and its answer will be waited for. */
+void postgres_conn_count(struct postgres_conn *c);
+/* Waits for the answer to a commit that nobody waited for. */
+void postgres_conn_settle(struct postgres_conn *c);
+
+/* What became of the command that was just sent, if it was: the last result of all, or
+ * the first bad one. NULL: the connection is lost. */
+PGresult *postgres_last_result(struct postgres_conn *c, int sent);
+PGresult *postgres_next_result(struct postgres_conn *c);
+bool postgres_is_good(const PGresult *result);
+/* What the result says, when it is not good; logs what nobody else will. */
+enum err postgres_error(struct postgres_conn *c, const PGresult *result, const char *sql);
+/* The same of any result, which it takes. */
+enum err postgres_outcome(struct postgres_conn *c, PGresult *result, const char *sql);
+
+/* --- queries, postgres_query.c --------------------------------------------------------- */
+
 /* A transaction: it begins together with its first query, which saves the way
- * there and back. `how` is "begin …", `end` "commit" or "rollback". */
+ * there and back. `how` is "begin …". */
 void postgres_conn_begin(struct postgres_conn *c, const char *how);
-enum err postgres_conn_end(struct postgres_conn *c, const char *end);
+enum err postgres_conn_commit(struct postgres_conn *c);
 /* Commits with a row of the log. *ret is its position as soon as there is one, also when
  * the commit failed; 0: it has none. */
-enum err postgres_conn_commit(struct postgres_conn *c, struct str body, int64_t *ret);
+enum err postgres_conn_commit_logged(struct postgres_conn *c, struct str body, int64_t *ret);
+void postgres_conn_roll_back(struct postgres_conn *c);
+/* Ends a read, which has all that it wanted: nobody waits for the answer. */
+void postgres_conn_let_go(struct postgres_conn *c);
 
+void postgres_forget_statements(struct postgres_conn *c);
+/* See tx_foresee and tx_exec_soon. */
+void postgres_foresee(struct tx *tx, const char *sql, const struct value *values, size_t count);
+enum err postgres_exec_soon(struct tx *tx, const char *sql, const struct value *values,
+                            size_t count);
 enum err postgres_query(struct tx *tx, const char *sql, const struct value *values, size_t count,
                         struct rows *ret);
 bool postgres_next(struct rows *r);
 enum err postgres_end(struct rows *r);
 enum err postgres_script(struct tx *tx, const char *sql);
+
+/* --- values on their way, postgres_values.c ------------------------------------------- */
+
+enum { POSTGRES_MAX_VALUES = 64 };
+struct postgres_values {
+    const char *text[POSTGRES_MAX_VALUES];
+    int length[POSTGRES_MAX_VALUES];
+    int binary[POSTGRES_MAX_VALUES];
+};
+
+/* What a statement takes; text lives in the arena. */
+void postgres_fill_values(struct postgres_values *p, struct arena *a, const struct value *values,
+                          size_t count);
+struct value postgres_column(struct arena *a, const PGresult *result, int row, int i);
 
 /* --- who else is there, postgres_peers.c ---------------------------------------------- */
 

@@ -1,44 +1,15 @@
-/* postgres_conn.c - one connection to PostgreSQL: statements, parameters, rows.
- *
- * Parameters travel as text and their types are inferred from the statement, so
- * a null and a number can take turns in the same place; bytes travel as they
- * are. A query's rows are all here before the first is looked at. */
-#include <assert.h>
+/* postgres_conn.c - one connection to PostgreSQL: its life, its answers, what went wrong. */
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/mem.h"
 #include "store/postgres.h"
 
-enum { MAX_STATEMENTS = 512, MAX_PARAMETERS = 64, NAME = 16, ANSWER_MS = 8000 };
-
-/* Types of columns, from PostgreSQL's pg_type.dat; they never change. */
-enum {
-    TYPE_BOOL = 16,
-    TYPE_BYTES = 17,
-    TYPE_INT8 = 20,
-    TYPE_INT2 = 21,
-    TYPE_INT4 = 23,
-    TYPE_FLOAT4 = 700,
-    TYPE_FLOAT8 = 701,
-    TYPE_NUMERIC = 1700,
-};
-
-struct postgres_statement {
-    char name[NAME];
-};
-
-struct postgres_cursor {
-    struct row_cursor cursor;
-    PGresult *result;
-    int at, count;
-};
+enum { ANSWER_MS = 8000 };
 
 /* --- errors --------------------------------------------------------------------------- */
 
@@ -57,8 +28,7 @@ static bool is_lost(struct postgres_conn *c, const char *state)
            postgres_state_is(state, "25P03");
 }
 
-/* What the result says, when it is not good; logs what nobody else will. */
-static enum err error_of(struct postgres_conn *c, const PGresult *result, const char *sql)
+enum err postgres_error(struct postgres_conn *c, const PGresult *result, const char *sql)
 {
     const char *state = result ? pq.resultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
 
@@ -112,28 +82,26 @@ static bool wait_for_answer(struct postgres_conn *c)
     return !c->lost;
 }
 
-static PGresult *next_result(struct postgres_conn *c)
+PGresult *postgres_next_result(struct postgres_conn *c)
 {
     return wait_for_answer(c) ? pq.getResult(c->pg) : NULL;
 }
 
-static bool is_good(const PGresult *result)
+bool postgres_is_good(const PGresult *result)
 {
     ExecStatusType status = pq.resultStatus(result);
 
     return status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK;
 }
 
-/* What became of the command that was just sent, if it was: the last result of all, or
- * the first bad one. NULL: the connection is lost. */
-static PGresult *last_result(struct postgres_conn *c, int sent)
+PGresult *postgres_last_result(struct postgres_conn *c, int sent)
 {
     PGresult *last = NULL, *result;
 
     if (!sent)
         c->lost = true;
-    while (!c->lost && (result = next_result(c))) {
-        if (last && !is_good(last)) {
+    while (!c->lost && (result = postgres_next_result(c))) {
+        if (last && !postgres_is_good(last)) {
             pq.clear(result);
             continue;
         }
@@ -143,18 +111,32 @@ static PGresult *last_result(struct postgres_conn *c, int sent)
     return last;
 }
 
-/* Takes the result. */
-static enum err postgres_outcome(struct postgres_conn *c, PGresult *result, const char *sql)
+enum err postgres_outcome(struct postgres_conn *c, PGresult *result, const char *sql)
 {
-    enum err e = is_good(result) ? OK : error_of(c, result, sql);
+    enum err e = postgres_is_good(result) ? OK : postgres_error(c, result, sql);
 
     pq.clear(result);
     return e;
 }
 
+void postgres_conn_count(struct postgres_conn *c)
+{
+    if (c->ways)
+        atomic_fetch_add_explicit(c->ways, 1, memory_order_relaxed);
+}
+
+void postgres_conn_settle(struct postgres_conn *c)
+{
+    if (c->ending)
+        pq.clear(postgres_last_result(c, 1));
+    c->ending = false;
+}
+
 static PGresult *exec_words(struct postgres_conn *c, const char *sql)
 {
-    return last_result(c, pq.sendQuery(c->pg, sql));
+    postgres_conn_settle(c);
+    postgres_conn_count(c);
+    return postgres_last_result(c, pq.sendQuery(c->pg, sql));
 }
 
 enum err postgres_conn_do(struct postgres_conn *c, const char *sql)
@@ -167,337 +149,9 @@ enum err postgres_conn_ask(struct postgres_conn *c, const char *sql, char *out, 
     PGresult *result = exec_words(c, sql);
 
     out[0] = '\0';
-    if (is_good(result) && pq.ntuples(result))
+    if (postgres_is_good(result) && pq.ntuples(result))
         snprintf(out, size, "%s", pq.getvalue(result, 0, 0));
     return postgres_outcome(c, result, sql);
-}
-
-/* --- transactions --------------------------------------------------------------------- */
-
-void postgres_conn_begin(struct postgres_conn *c, const char *how)
-{
-    c->begin = how;
-}
-
-static enum err begin_now(struct postgres_conn *c)
-{
-    const char *begin = c->begin;
-
-    c->begin = NULL;
-    return begin ? postgres_conn_do(c, begin) : OK;
-}
-
-enum err postgres_conn_end(struct postgres_conn *c, const char *end)
-{
-    bool began = !c->begin;
-
-    c->begin = NULL;
-    return began ? postgres_conn_do(c, end) : OK;
-}
-
-enum err postgres_script(struct tx *tx, const char *sql)
-{
-    enum err e = begin_now(tx->connection);
-
-    if (!e)
-        e = postgres_conn_do(tx->connection, sql);
-    return e ? tx_fail(tx, e) : OK;
-}
-
-/* --- statements ----------------------------------------------------------------------- */
-
-static void forget_statements(struct postgres_conn *c)
-{
-    struct postgres_statement *st;
-    size_t at = 0;
-
-    while ((st = map_next(&c->statements, &at)))
-        mem_free(st);
-    map_clear(&c->statements);
-}
-
-static enum err find_statement(struct postgres_conn *c, const char *sql, size_t count,
-                               struct postgres_statement **ret)
-{
-    uint64_t key = (uint64_t)(uintptr_t)sql;
-    enum err e;
-
-    *ret = map_get(&c->statements, key);
-    if (*ret)
-        return OK;
-    e = begin_now(c);
-    if (!e && c->statements.count >= MAX_STATEMENTS) {
-        e = postgres_conn_do(c, "deallocate all");
-        forget_statements(c);
-    }
-    struct postgres_statement *st = mem_new(sizeof *st);
-    snprintf(st->name, sizeof st->name, "s%u", c->named++);
-    if (!e)
-        e = postgres_outcome(
-            c, last_result(c, pq.sendPrepare(c->pg, st->name, sql, (int)count, NULL)), sql);
-    if (e) {
-        mem_free(st);
-        return e;
-    }
-    map_put(&c->statements, key, st);
-    *ret = st;
-    return OK;
-}
-
-/* --- parameters ----------------------------------------------------------------------- */
-
-struct parameters {
-    const char *text[MAX_PARAMETERS];
-    int length[MAX_PARAMETERS];
-    int binary[MAX_PARAMETERS];
-};
-
-static const char *number_text(struct arena *a, const struct value *v)
-{
-    enum { ROOM = 32 };
-    char *text = arena_raw(a, ROOM);
-
-    if (v->kind == VALUE_INT)
-        snprintf(text, ROOM, "%" PRId64, v->i);
-    else
-        snprintf(text, ROOM, "%.17g", v->d);
-    return text;
-}
-
-static void postgres_fill_values(struct parameters *p, struct arena *a, const struct value *values,
-                                 size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        const struct value *v = &values[i];
-
-        p->text[i] = NULL;
-        p->length[i] = 0;
-        p->binary[i] = v->kind == VALUE_BYTES;
-        if (v->kind == VALUE_INT || v->kind == VALUE_REAL)
-            p->text[i] = number_text(a, v);
-        if (v->kind == VALUE_TEXT)
-            p->text[i] = str_dupz(a, v->s);
-        if (v->kind == VALUE_BYTES) {
-            p->text[i] = v->s.p ? v->s.p : "";
-            p->length[i] = (int)v->s.n;
-        }
-    }
-}
-
-/* --- queries -------------------------------------------------------------------------- */
-
-/* Each query of a pipeline has a result and an end. */
-static PGresult *take_result(struct postgres_conn *c)
-{
-    PGresult *result = next_result(c);
-
-    if (result)
-        pq.clear(next_result(c));
-    return result;
-}
-
-/* Sends both, then waits. Whatever goes wrong in between shows in the result;
- * a connection that cannot leave the pipeline is of no more use. */
-static PGresult *begin_and_exec(struct postgres_conn *c, const struct postgres_statement *st,
-                                size_t count, const struct parameters *p)
-{
-    bool sent =
-        pq.enterPipelineMode(c->pg) &&
-        pq.sendQueryParams(c->pg, c->begin, 0, NULL, NULL, NULL, NULL, 0) &&
-        pq.sendQueryPrepared(c->pg, st->name, (int)count, p->text, p->length, p->binary, 0) &&
-        pq.pipelineSync(c->pg);
-    PGresult *begun = sent ? take_result(c) : NULL;
-    PGresult *result = sent ? take_result(c) : NULL;
-
-    c->begin = NULL;
-    pq.clear(sent ? next_result(c) : NULL); /* the sync */
-    if (!sent || c->lost || !pq.exitPipelineMode(c->pg))
-        c->lost = true;
-    if (is_good(begun)) {
-        pq.clear(begun);
-        return result;
-    }
-    pq.clear(result);
-    return begun;
-}
-
-/* --- commits that others hear of ------------------------------------------------------ */
-
-/* The transaction has an id before it has a position: who looks for the transaction of a
- * missing position knows that its id is not above the newest (cluster/settle.c). */
-static const char TAKE_POSITION[] = "select pg_current_xact_id(), nextval('log_position')";
-static const char ADD_FRAME[] =
-    "insert into log (position, body) values (currval('log_position'), $1)";
-
-/* Making room for the second statement may have thrown the first one out. */
-static enum err find_log_statements(struct postgres_conn *c, struct postgres_statement **take,
-                                    struct postgres_statement **add)
-{
-    enum err e = begin_now(c);
-
-    if (!e)
-        e = find_statement(c, TAKE_POSITION, 0, take);
-    if (!e)
-        e = find_statement(c, ADD_FRAME, 1, add);
-    return e ? e : find_statement(c, TAKE_POSITION, 0, take);
-}
-
-static bool send_logged(struct postgres_conn *c, const struct postgres_statement *take,
-                        const struct postgres_statement *add, struct str body)
-{
-    const char *bytes[] = { body.p };
-    const int length[] = { (int)body.n }, binary[] = { 1 };
-
-    return pq.enterPipelineMode(c->pg) &&
-           pq.sendQueryPrepared(c->pg, take->name, 0, NULL, NULL, NULL, 0) &&
-           pq.sendQueryPrepared(c->pg, add->name, 1, bytes, length, binary, 0) &&
-           pq.sendQueryParams(c->pg, "commit", 0, NULL, NULL, NULL, NULL, 0) &&
-           pq.pipelineSync(c->pg);
-}
-
-static bool is_committed(const PGresult *result)
-{
-    return is_good(result) && strcmp(pq.cmdStatus((PGresult *)result), "COMMIT") == 0;
-}
-
-/* What the three commands of the pipeline came to: OK, or the first that failed. */
-static enum err logged_outcome(struct postgres_conn *c, PGresult *const results[3])
-{
-    enum err e = OK;
-
-    for (int i = 0; i < 3 && !e; i++)
-        if (!is_good(results[i]))
-            e = error_of(c, results[i], i == 0 ? TAKE_POSITION : i == 1 ? ADD_FRAME : "commit");
-    return e || is_committed(results[2]) ? e : ERR_INTERNAL;
-}
-
-enum err postgres_conn_commit(struct postgres_conn *c, struct str body, int64_t *ret)
-{
-    struct postgres_statement *take, *add;
-    PGresult *results[3] = { NULL };
-    enum err e = find_log_statements(c, &take, &add);
-
-    *ret = 0;
-    if (e)
-        return e;
-    bool sent = send_logged(c, take, add, body);
-    for (int i = 0; i < 3 && sent; i++)
-        results[i] = take_result(c);
-    pq.clear(sent ? next_result(c) : NULL); /* the sync */
-    if (!sent || c->lost || !pq.exitPipelineMode(c->pg))
-        c->lost = true;
-    if (is_good(results[0]))
-        *ret = strtoll(pq.getvalue(results[0], 0, 1), NULL, 10);
-    e = logged_outcome(c, results);
-    for (int i = 0; i < 3; i++)
-        pq.clear(results[i]);
-    return e;
-}
-
-/* --- queries in transactions ---------------------------------------------------------- */
-
-static PGresult *postgres_exec(struct postgres_conn *c, const struct postgres_statement *st,
-                               size_t count, const struct parameters *p)
-{
-    if (c->begin)
-        return begin_and_exec(c, st, count, p);
-    return last_result(
-        c, pq.sendQueryPrepared(c->pg, st->name, (int)count, p->text, p->length, p->binary, 0));
-}
-
-enum err postgres_query(struct tx *tx, const char *sql, const struct value *values, size_t count,
-                        struct rows *ret)
-{
-    struct postgres_conn *c = tx->connection;
-    struct parameters p;
-    struct postgres_statement *st;
-
-    assert(count <= MAX_PARAMETERS);
-    enum err e = find_statement(c, sql, count, &st);
-    if (e)
-        return tx_fail(tx, e);
-    postgres_fill_values(&p, tx_arena(tx), values, count);
-    PGresult *result = postgres_exec(c, st, count, &p);
-    if (!is_good(result)) {
-        e = postgres_outcome(c, result, sql);
-        return tx_fail(tx, e);
-    }
-
-    struct postgres_cursor *cursor = arena_alloc(tx_arena(tx), sizeof *cursor);
-    cursor->result = result;
-    cursor->count = pq.ntuples(result);
-    ret->columns = pq.nfields(result);
-    ret->changed = strtoll(pq.cmdTuples(result), NULL, 10);
-    tx_add_cursor(tx, &cursor->cursor, ret->columns);
-    ret->cursor = &cursor->cursor;
-    return OK;
-}
-
-/* --- rows ----------------------------------------------------------------------------- */
-
-static struct value bytes_value(struct arena *a, const char *text)
-{
-    size_t n = 0;
-    unsigned char *bytes = pq.unescapeBytea((const unsigned char *)text, &n);
-    struct value v = value_copy(a, VALUE_BYTES, bytes, n);
-
-    pq.freemem(bytes);
-    return v;
-}
-
-/* Sums of bigint are numeric; as long as they fit they are integers here. */
-static struct value numeric_value(struct str text)
-{
-    int64_t i;
-
-    return str_to_i64(text, &i) ? v_int(i) : v_real(strtod(text.p, NULL));
-}
-
-static struct value postgres_column(struct arena *a, const PGresult *result, int row, int i)
-{
-    if (pq.getisnull(result, row, i))
-        return v_null();
-
-    const char *text = pq.getvalue(result, row, i);
-    struct str s = { text, (size_t)pq.getlength(result, row, i) };
-    switch (pq.ftype(result, i)) {
-    case TYPE_BOOL:
-        return v_int(text[0] == 't');
-    case TYPE_INT2:
-    case TYPE_INT4:
-    case TYPE_INT8:
-    case TYPE_NUMERIC:
-        return numeric_value(s);
-    case TYPE_FLOAT4:
-    case TYPE_FLOAT8:
-        return v_real(strtod(text, NULL));
-    case TYPE_BYTES:
-        return bytes_value(a, text);
-    default:
-        return value_copy(a, VALUE_TEXT, s.p, s.n);
-    }
-}
-
-bool postgres_next(struct rows *r)
-{
-    struct postgres_cursor *cursor = (struct postgres_cursor *)r->cursor;
-
-    if (cursor->at >= cursor->count)
-        return false;
-    for (int i = 0; i < r->columns; i++)
-        cursor->cursor.row[i] = postgres_column(tx_arena(r->tx), cursor->result, cursor->at, i);
-    r->row = cursor->cursor.row;
-    cursor->at++;
-    return true;
-}
-
-enum err postgres_end(struct rows *r)
-{
-    struct postgres_cursor *cursor = (struct postgres_cursor *)r->cursor;
-
-    pq.clear(cursor->result);
-    tx_remove_cursor(r->tx, &cursor->cursor);
-    return OK;
 }
 
 /* --- opening -------------------------------------------------------------------------- */
@@ -523,8 +177,9 @@ bool postgres_conn_open(struct postgres_conn *c, const char *where, bool log)
     if (c->pg && pq.status(c->pg) == CONNECTION_OK) {
         pq.setNoticeProcessor(c->pg, hear_notice, NULL);
         map_init(&c->statements);
-        c->lost = c->silent = false;
+        c->lost = c->silent = c->ending = false;
         c->begin = NULL;
+        c->errand_count = 0;
         c->patience_ms = 0;
         return true;
     }
@@ -575,7 +230,7 @@ void postgres_conn_close(struct postgres_conn *c)
 {
     if (!c->pg)
         return;
-    forget_statements(c);
+    postgres_forget_statements(c);
     pq.finish(c->pg);
     c->pg = NULL;
 }
@@ -583,6 +238,10 @@ void postgres_conn_close(struct postgres_conn *c)
 bool postgres_conn_alive(struct postgres_conn *c)
 {
     struct pollfd p = { .fd = pq.socket(c->pg), .events = POLLIN };
+
+    postgres_conn_settle(c);
+    if (c->lost)
+        return false;
 
     /* No command is under way, so readable bytes mean that the server closes the connection. */
     return poll(&p, 1, 0) == 0 || (pq.consumeInput(c->pg) && pq.status(c->pg) == CONNECTION_OK);

@@ -39,6 +39,7 @@ static bool open_connection(struct postgres_worker *w, bool log)
 {
     if (!postgres_conn_open(&w->conn, w->pool->where, log))
         return false;
+    w->conn.ways = &w->pool->store.ways;
     if (!w->pool->serves || postgres_conn_serve(&w->conn, w->pool->identity))
         return true;
     postgres_conn_close(&w->conn);
@@ -129,7 +130,7 @@ static void void_position(struct postgres_worker *w, int64_t position)
 
 static enum err commit_logged(struct postgres_worker *w, struct work *work)
 {
-    enum err e = postgres_conn_commit(&w->conn, work->log, &work->position);
+    enum err e = postgres_conn_commit_logged(&w->conn, work->log, &work->position);
 
     if (e && !w->conn.lost)
         postgres_conn_do(&w->conn, "rollback");
@@ -140,7 +141,7 @@ static enum err commit_logged(struct postgres_worker *w, struct work *work)
 
 static enum err commit_now(struct postgres_worker *w, struct work *work)
 {
-    return work->log.n ? commit_logged(w, work) : postgres_conn_end(&w->conn, "commit");
+    return work->log.n ? commit_logged(w, work) : postgres_conn_commit(&w->conn);
 }
 
 static enum err commit_in_line(struct postgres_worker *w, struct work *work)
@@ -156,14 +157,12 @@ static enum err commit_in_line(struct postgres_worker *w, struct work *work)
 
 static enum outcome worker_commit(struct postgres_worker *w, struct work *work)
 {
-    bool announces = work_writes(work) && work->committed;
-    enum err e = announces ? commit_in_line(w, work) : commit_now(w, work);
-
-    /* A read has all that it wanted, whatever became of its commit. */
-    if (work->mode == STORE_READ) {
-        work->result = OK;
+    /* A read has all that it wanted, whatever becomes of its commit. */
+    if (!work_writes(work)) {
+        postgres_conn_let_go(&w->conn);
         return FINISHED;
     }
+    enum err e = work->committed ? commit_in_line(w, work) : commit_now(w, work);
     work->result = e;
     if (!e)
         atomic_fetch_add_explicit(&w->pool->store.commits, 1, memory_order_relaxed);
@@ -187,7 +186,7 @@ static enum outcome try_once(struct postgres_worker *w, struct work *work)
     if (!work->result)
         return worker_commit(w, work);
     if (!w->conn.lost)
-        postgres_conn_end(&w->conn, "rollback");
+        postgres_conn_roll_back(&w->conn);
     return outcome_of(w, tx.failed);
 }
 

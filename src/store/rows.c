@@ -122,6 +122,23 @@ enum err tx_query(struct tx *tx, const char *sql, const struct value *values, si
     return ret->error;
 }
 
+void tx_foresee(struct tx *tx, const char *sql, const struct value *values, size_t count)
+{
+    const struct engine *engine = tx->store->engine;
+
+    if (engine->foresee && !tx->failed && !holds_nul(values, count))
+        engine->foresee(tx, sql, values, count);
+}
+
+enum err tx_exec_soon(struct tx *tx, const char *sql, const struct value *values, size_t count)
+{
+    const struct engine *engine = tx->store->engine;
+
+    if (!engine->exec_soon || tx->failed || holds_nul(values, count))
+        return tx_exec(tx, sql, values, count, NULL);
+    return engine->exec_soon(tx, sql, values, count);
+}
+
 bool rows_next(struct rows *r)
 {
     return r->cursor && !r->error && r->tx->store->engine->next(r);

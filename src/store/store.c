@@ -83,6 +83,7 @@ void store_stats(struct store *s, struct store_stats *ret)
         .commits = s->commits,
         .retries = s->retries,
         .failures = s->failures,
+        .ways = s->ways,
         .retried = s->retried,
     };
 }

@@ -253,6 +253,16 @@ struct str row_bytes(const struct rows *r, int column);
 enum err tx_exec(struct tx *tx, const char *sql, const struct value *values, size_t count,
                  int64_t *ret_changed);
 
+/* What will be asked soon, and with what. An engine with a way to go asks for it together with
+ * the next query, and has the rows when they are wanted; a write in between makes them
+ * forgotten. Nothing comes of it where there is no way to be saved. */
+void tx_foresee(struct tx *tx, const char *sql, const struct value *values, size_t count);
+
+/* Like tx_exec, for writes that cannot meet a row of the same key and of which nobody has to
+ * know before the end: it may travel with what comes next, or with the commit, which fails
+ * when it does. Bytes among the values stay until then. */
+enum err tx_exec_soon(struct tx *tx, const char *sql, const struct value *values, size_t count);
+
 /* A query that returns at most one row, left in ret for row_*; *ret_found says
  * whether there was one. Needs no rows_end. */
 enum err tx_one(struct tx *tx, const char *sql, const struct value *values, size_t count,
@@ -290,6 +300,7 @@ enum err store_check(struct store *s);
 /* For /metrics. */
 struct store_stats {
     uint64_t reads, writes, commits, retries, failures;
+    uint64_t ways; /* to the database and back, that somebody waited for; SQLite has none */
     const char *retried; /* which work was last tried again; NULL: none with a name */
 };
 void store_stats(struct store *s, struct store_stats *ret);

@@ -493,6 +493,48 @@ static void a_backup_leaves_the_rows_to_pg_dump(void **state)
     assert_string_equal(store_engine(f->store), "postgres");
 }
 
+static uint64_t ways_of(struct fixture *f)
+{
+    struct store_stats stats;
+
+    store_stats(f->store, &stats);
+    return stats.ways;
+}
+
+static enum err ask_and_write(struct tx *tx, void *arg)
+{
+    static const char first[] = "select n from counter", second[] = "select n + 1 from counter",
+                      third[] = "select n + 2 from counter",
+                      more[] = "update counter set n = n + 1";
+    static const char *const all[] = { first, second, third };
+    struct rows r;
+    bool found;
+
+    (void)arg;
+    for (int i = 1; i < 3; i++)
+        tx_foresee(tx, all[i], NO_BIND);
+    for (int i = 0; i < 3; i++)
+        no_error(tx_one(tx, all[i], NO_BIND, &r, &found));
+    for (int i = 0; i < 3; i++)
+        no_error(tx_exec_soon(tx, more, NO_BIND));
+    return OK;
+}
+
+/* Three queries are one way, three writes and the commit another. */
+static void what_can_travel_together_does(void **state)
+{
+    struct fixture *f = *state;
+    uint64_t before;
+
+    counter_make(f);
+    for (int i = 0; i < 30; i++) /* each connection makes the statements for itself */
+        no_error(store_run(f->store, STORE_WRITE, NULL, ask_and_write, NULL));
+    before = ways_of(f);
+    no_error(store_run(f->store, STORE_WRITE, NULL, ask_and_write, NULL));
+    assert_int_equal(ways_of(f) - before, 2);
+    assert_int_equal(store_number(f->store, "select n from counter"), 31 * 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -510,6 +552,7 @@ int main(void)
         store_test(a_work_is_announced_after_those_it_saw),
         store_test(a_failed_commit_holds_nobody_up),
         store_test(many_different_queries_are_fine),
+        store_test(what_can_travel_together_does),
         store_test(a_backup_leaves_the_rows_to_pg_dump),
     };
 

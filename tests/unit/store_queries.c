@@ -383,6 +383,104 @@ static void a_read_cannot_write(void **state)
 #endif
 }
 
+/* --- what travels together ------------------------------------------------------------ */
+
+#define PAIRS     "create table pairs (k bigint primary key, v bigint)"
+#define PAIR_OF   "select v from pairs where k = $1"
+#define ADD_PAIR  "insert into pairs (k, v) values ($1, $2)"
+#define MOVE_PAIR "update pairs set v = v + $2 where k = $1"
+
+static const char pair_of[] = PAIR_OF, add_pair[] = ADD_PAIR, move_pair[] = MOVE_PAIR;
+
+static int64_t value_of_pair(struct tx *tx, int64_t k)
+{
+    struct rows r;
+    bool found;
+
+    no_error(tx_one(tx, pair_of, BIND(v_int(k)), &r, &found));
+    return found ? row_int(&r, 0) : -1;
+}
+
+static enum err foresee_and_ask(struct tx *tx, void *arg)
+{
+    (void)arg;
+    for (int64_t k = 1; k <= 20; k++) /* more than are kept */
+        tx_foresee(tx, pair_of, BIND(v_int(k)));
+    for (int64_t k = 20; k >= 0; k--)
+        assert_int_equal(value_of_pair(tx, k), k && k <= 3 ? k * 10 : -1);
+    /* Asked for twice, foreseen once. */
+    tx_foresee(tx, pair_of, BIND(v_int(2)));
+    assert_int_equal(value_of_pair(tx, 1), 10);
+    assert_int_equal(value_of_pair(tx, 2), 20);
+    assert_int_equal(value_of_pair(tx, 2), 20);
+    /* What was asked for before a write is of no use after it. */
+    tx_foresee(tx, pair_of, BIND(v_int(2)));
+    tx_foresee(tx, pair_of, BIND(v_int(3)));
+    assert_int_equal(value_of_pair(tx, 1), 10);
+    no_error(tx_exec(tx, move_pair, BIND(v_int(2), v_int(5)), NULL));
+    assert_int_equal(value_of_pair(tx, 2), 25);
+    tx_foresee(tx, pair_of, BIND(v_int(3)));
+    assert_int_equal(value_of_pair(tx, 1), 10);
+    no_error(tx_exec_soon(tx, move_pair, BIND(v_int(3), v_int(5))));
+    assert_int_equal(value_of_pair(tx, 3), 35);
+    return OK;
+}
+
+static void what_was_foreseen_is_what_is_there(void **state)
+{
+    struct fixture *f = *state;
+
+    no_error(store_do(f->store, PAIRS));
+    no_error(store_do(f->store, "insert into pairs (k, v) values (1, 10), (2, 20), (3, 30)"));
+    no_error(in_one(f, foresee_and_ask, NULL));
+    assert_int_equal(store_number(f->store, "select v from pairs where k = 3"), 35);
+}
+
+static enum err add_many_soon(struct tx *tx, void *arg)
+{
+    (void)arg;
+    for (int64_t k = 1; k <= 20; k++)
+        no_error(tx_exec_soon(tx, add_pair, BIND(v_int(k), v_int(k))));
+    assert_int_equal(value_of_pair(tx, 20), 20);
+    no_error(tx_exec_soon(tx, add_pair, BIND(v_int(21), v_null())));
+    return OK;
+}
+
+static void what_is_written_soon_is_seen_and_kept(void **state)
+{
+    struct fixture *f = *state;
+
+    no_error(store_do(f->store, PAIRS));
+    no_error(in_one(f, add_many_soon, NULL));
+    assert_int_equal(store_number(f->store, "select count(*) from pairs"), 21);
+}
+
+static enum err add_twice(struct tx *tx, void *arg)
+{
+    const bool *asks = arg;
+    struct rows r;
+    bool found;
+
+    no_error(tx_exec_soon(tx, add_pair, BIND(v_int(1), v_int(1))));
+    tx_exec_soon(tx, add_pair, BIND(v_int(1), v_int(2)));
+    if (*asks)
+        assert_true(tx_one(tx, pair_of, BIND(v_int(1)), &r, &found) != OK);
+    return OK;
+}
+
+static void a_write_that_fails_later_takes_all_of_it_along(void **state)
+{
+    struct fixture *f = *state;
+    bool asks[] = { false, true };
+
+    no_error(store_do(f->store, PAIRS));
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(in_one(f, add_twice, &asks[i]), ERR_STORE_CONFLICT);
+        assert_int_equal(store_number(f->store, "select count(*) from pairs"), 0);
+    }
+    no_error(in_one(f, add_many_soon, NULL));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -399,6 +497,9 @@ int main(void)
         store_test(a_row_without_its_owner_is_refused),
         store_test(a_wrong_query_is_our_fault_and_the_next_one_works),
         store_test(a_read_cannot_write),
+        store_test(what_was_foreseen_is_what_is_there),
+        store_test(what_is_written_soon_is_seen_and_kept),
+        store_test(a_write_that_fails_later_takes_all_of_it_along),
     };
 
     log_init(2, LOG_OFF, 0);

@@ -1,4 +1,6 @@
 /* access.c - what a path leads to, and what the caller may do there. */
+#include "platform/channels/internal.h"
+
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
@@ -55,10 +57,13 @@ static enum err enter_as_visitor(struct call *call)
 static enum err resolve_guild(struct call *call)
 {
     snowflake id = call_id(call, "guild.id");
-    enum err e = guild_find(call->tx, id, TARGET(call, guild));
+    bool open = call->route->auth & AUTH_OPEN; /* for anybody: nobody has a right there */
 
-    if (!e && call->route->auth & AUTH_OPEN)
-        return OK; /* for anybody: nobody has a right there */
+    if (!open)
+        standing_foresee(call->tx, id, call->caller->id);
+    enum err e = guild_find(call->tx, id, TARGET(call, guild));
+    if (!e && open)
+        return OK;
     if (!e)
         e = standing_find(call->tx, id, call->caller->id, TARGET(call, standing));
     if (e == ERR_MISSING_ACCESS && call->route->visitors)
@@ -79,17 +84,28 @@ static enum err enter_private(struct call *call, const struct channel *c)
     return e;
 }
 
+/* Who adds something is shown beside it. */
+static void foresee_author(struct call *call)
+{
+    if (route_store(call->route) == ROUTE_STORE_APPEND)
+        user_foresee(call->tx, call->caller->id);
+}
+
 enum err channel_enter(struct call *call, snowflake id)
 {
     struct channel *c = TARGET(call, channel);
     uint64_t rights;
-    enum err e = channel_find(call->tx, id, c);
+    enum err e = channel_find_bare(call->tx, id, c);
 
     if (e)
         return e;
     if (channel_is_private(c->type))
         return enter_private(call, c);
-    e = standing_find(call->tx, c->guild_id.value, call->caller->id, TARGET(call, standing));
+    standing_foresee(call->tx, c->guild_id.value, call->caller->id);
+    foresee_author(call);
+    e = channel_load_overwrites(call->tx, c);
+    if (!e)
+        e = standing_find(call->tx, c->guild_id.value, call->caller->id, TARGET(call, standing));
     /* Threads are not marked when their guild is being removed. */
     if (e == ERR_UNKNOWN_GUILD)
         e = ERR_UNKNOWN_CHANNEL;

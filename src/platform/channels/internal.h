@@ -24,6 +24,7 @@ enum {
 
 /* As channel_find, without overwrites. */
 enum err channel_find_bare(struct tx *tx, snowflake id, struct channel *ret);
+enum err channel_load_overwrites(struct tx *tx, struct channel *c);
 enum err overwrite_put(struct tx *tx, snowflake channel_id, const struct overwrite *o);
 enum err overwrites_replace(struct tx *tx, snowflake channel_id, const struct list *overwrites);
 /* The second channel has the overwrites of the first then; only rows that differ are written. */

@@ -234,14 +234,19 @@ enum err channel_find_bare(struct tx *tx, snowflake id, struct channel *ret)
     return e;
 }
 
+enum err channel_load_overwrites(struct tx *tx, struct channel *c)
+{
+    /* Threads have none of their own. */
+    if (channel_is_private(c->type) || channel_is_thread(c->type))
+        return OK;
+    return load_overwrites(tx, c);
+}
+
 enum err channel_find(struct tx *tx, snowflake id, struct channel *ret)
 {
     enum err e = channel_find_bare(tx, id, ret);
 
-    /* Threads have none of their own. */
-    if (e || channel_is_private(ret->type) || channel_is_thread(ret->type))
-        return e;
-    return load_overwrites(tx, ret);
+    return e ? e : channel_load_overwrites(tx, ret);
 }
 
 static const char CHANNELS_OF_GUILD[] =

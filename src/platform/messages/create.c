@@ -40,7 +40,7 @@ static enum err note_last(struct call *call, const struct channel *c, snowflake 
     unsigned lane = tx_lane(call->tx);
 
     if (lane)
-        return tx_exec(call->tx, LAST_OF_LANE, BIND(v_id(c->id), v_int(lane), v_id(id)), NULL);
+        return tx_exec_soon(call->tx, LAST_OF_LANE, BIND(v_id(c->id), v_int(lane), v_id(id)));
     enum err e = tx_exec(call->tx, LAST_MESSAGE, BIND(v_id(c->id), v_id(id)), NULL);
     if (!e && channel_is_thread(c->type))
         e = tx_exec(call->tx, COUNT_IN_THREAD, BIND(v_id(c->id)), NULL);

@@ -267,7 +267,7 @@ enum err message_insert(struct tx *tx, const struct message *m)
 
     if (!ref)
         ref = &none;
-    enum err e = tx_exec(
+    enum err e = tx_exec_soon(
         tx, ADD_MESSAGE,
         BIND(v_id(m->id), v_id(m->channel_id), v_id(m->author_id), v_int(m->type),
              v_text(m->content), v_int(m->tts), v_int(m->mention_everyone),
@@ -280,8 +280,7 @@ enum err message_insert(struct tx *tx, const struct message *m)
              v_int((int64_t)(m->attachments.count + m->snapshot_files.count)),
              v_opt_id(ref->message_id), refers ? v_id(ref->channel_id) : v_null(),
              v_opt_id(ref->guild_id), v_opt_text(m->call), v_opt_int(m->position), v_int(m->polled),
-             v_opt_text(m->sticker_items), v_opt_text(m->snapshot)),
-        NULL);
+             v_opt_text(m->sticker_items), v_opt_text(m->snapshot)));
 
     for (size_t i = 0; !e && i < m->attachments.count; i++)
         e = attachment_insert(tx, m, &((struct attachment *)m->attachments.items)[i]);

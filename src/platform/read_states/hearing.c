@@ -18,8 +18,8 @@ static const char READ_OWN[] =
 
 static enum err read_own(struct call *call, snowflake channel_id, snowflake guild_id, snowflake id)
 {
-    return tx_exec(call->tx, READ_OWN,
-                   BIND(v_id(call->caller->id), v_id(channel_id), v_id(guild_id), v_id(id)), NULL);
+    return tx_exec_soon(call->tx, READ_OWN,
+                        BIND(v_id(call->caller->id), v_id(channel_id), v_id(guild_id), v_id(id)));
 }
 
 /* --- whom it calls -------------------------------------------------------------------- */
