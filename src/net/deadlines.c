@@ -2,7 +2,9 @@
  *
  * One timer a loop. It is set to the earliest deadline, never to less than a
  * tick from now; a deadline that is moved later leaves it alone, so touching
- * costs two list operations and the timer sometimes fires for nothing. */
+ * costs two list operations and the timer sometimes fires for nothing. Thousands may be due at
+ * once, when a proxy has lost all its sockets: they have a share of a turn, and the rest follows
+ * in the next one. */
 #include <stdint.h>
 
 #include "base/clock.h"
@@ -10,7 +12,7 @@
 #include "net/loop.h"
 #include "net/loop_internal.h"
 
-enum { TICK_MS = 250 };
+enum { TICK_MS = 250, SHARE_NS = 5 * 1000 * 1000 };
 
 struct deadlines {
     struct link link; /* in the loop's lists */
@@ -50,7 +52,8 @@ static void wait_for(struct deadlines *ds)
     set_timer(ds->loop, ds->movable ? 0 : (uint64_t)first->at);
 }
 
-static void deadline_expire(struct deadlines *ds)
+/* False: the share of the turn was over before all had ended that were due. */
+static bool deadline_expire(struct deadlines *ds, int64_t until)
 {
     int64_t now = now_of(ds);
 
@@ -58,25 +61,46 @@ static void deadline_expire(struct deadlines *ds)
         struct deadline *d = container_of(ds->list.next, struct deadline, link);
 
         if (d->at > now)
-            return;
+            return true;
+        if (clock_mono() > until)
+            return false;
         link_remove(&d->link);
         ds->expired(d);
     }
+    return true;
 }
 
-void loop_check_deadlines(struct loop *l)
+/* A timer of no time at all might fire again in the same turn. */
+static void go_on_next_turn(struct loop *l)
 {
+    l->timer_at = uv_now(&l->uv) + 1;
+    uv_timer_start(&l->timer, deadline_fire, 1, 0);
+}
+
+static void check_until(struct loop *l, int64_t until)
+{
+    bool all = true;
+
     loop_part("deadlines");
     l->timer_at = 0;
-    for (struct link *at = l->deadline_lists.next; at != &l->deadline_lists; at = at->next)
-        deadline_expire(container_of(at, struct deadlines, link));
+    for (struct link *at = l->deadline_lists.next; at != &l->deadline_lists && all; at = at->next)
+        all = deadline_expire(container_of(at, struct deadlines, link), until);
+    if (!all) {
+        go_on_next_turn(l);
+        return;
+    }
     for (struct link *at = l->deadline_lists.next; at != &l->deadline_lists; at = at->next)
         wait_for(container_of(at, struct deadlines, link));
 }
 
+void loop_check_deadlines(struct loop *l)
+{
+    check_until(l, INT64_MAX);
+}
+
 static void deadline_fire(uv_timer_t *timer)
 {
-    loop_check_deadlines(container_of(timer, struct loop, timer));
+    check_until(container_of(timer, struct loop, timer), clock_mono() + SHARE_NS);
 }
 
 struct deadlines *deadlines_new(struct loop *l, int64_t patience_ms, bool movable_clock,

@@ -58,6 +58,8 @@ static void end_turn(struct turn_end *t)
 
     websockets_end_turn(h);
     h->dated = false;
+    h->reads = 0;
+    h->reads_until = 0;
 }
 
 struct opening {

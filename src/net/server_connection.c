@@ -1,6 +1,7 @@
 /* server_connection.c - a connection's life: reading, sending, closing. */
 #include <sys/socket.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "net/server_internal.h"
@@ -364,11 +365,33 @@ void connection_end(struct connection *c, struct connection *before)
 
 /* --- reading -------------------------------------------------------------------------- */
 
+/* Thousands of sockets may have something at once, all to be read in one turn. What is not read
+ * stays with the kernel, which names the socket again in the next turn, after those that were not
+ * named yet. */
+static bool reading_is_spent(struct home *h)
+{
+    if (h->reads_until < 0)
+        return true;
+    if (++h->reads % READS_BETWEEN_LOOKS)
+        return false;
+    int64_t now = clock_mono();
+    if (!h->reads_until)
+        h->reads_until = now + READING_NS;
+    else if (now > h->reads_until)
+        h->reads_until = -1;
+    return h->reads_until < 0;
+}
+
+/* Without room libuv reads nothing and says so (UV_ENOBUFS). */
 static void give_room(uv_handle_t *handle, size_t suggested, uv_buf_t *ret)
 {
     struct connection *c = container_of(handle, struct connection, tcp);
 
     (void)suggested;
+    if (reading_is_spent(c->home)) {
+        *ret = uv_buf_init(NULL, 0);
+        return;
+    }
     /* What is read and cannot be handled yet is kept, so little is read unless it will be. */
     *ret = uv_buf_init(c->home->bytes, c->state == CONN_BODY ? READ_SIZE : HEAD_READ);
 }
@@ -459,7 +482,7 @@ static void got_bytes(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 {
     struct connection *c = container_of(stream, struct connection, tcp);
 
-    if (n == 0)
+    if (n == 0 || n == UV_ENOBUFS)
         return;
     loop_part("reading");
     if (n < 0) {

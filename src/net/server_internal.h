@@ -36,7 +36,9 @@ enum {
     SCRATCH_KEPT = 256 * 1024,  /* a scratch buffer above it is given back */
     COPY_LIMIT = 16 * 1024,     /* longer payloads are sent from where they lie */
     ARENAS_KEPT = 64,
-    PAUSE_MS = 100, /* without descriptors */
+    READS_BETWEEN_LOOKS = 4,       /* at the clock */
+    READING_NS = 10 * 1000 * 1000, /* of a turn, for what comes from sockets */
+    PAUSE_MS = 100,                /* without descriptors */
     LINGER_MS = 1000,
     GOODBYE_MS = 5000,     /* for the peer's close frame */
     LEAST_RATE = 8 * 1024, /* bytes a second of a body */
@@ -69,6 +71,8 @@ struct home {
     struct link connections;
     struct link dirty; /* WebSockets with something to do at the end of the turn */
     struct turn_end turn_end;
+    unsigned reads;      /* in this turn */
+    int64_t reads_until; /* nanoseconds; 0: not set yet, below 0: no more in this turn */
     struct deadlines *reading, *sending, *idle, *lingering, *goodbyes, *pauses;
     uint64_t least_read, least_sent; /* bytes that must move while such a deadline runs */
     struct server_figures figures;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/mem.h"
 #include "net/server.h"
 #include "net_peer.h"
@@ -139,6 +140,16 @@ static void app_list_parts(struct exchange *x)
     app_answer(x, 200, out);
 }
 
+/* A millisecond of the loop's time. */
+static void app_answer_slowly(struct exchange *x)
+{
+    int64_t until = clock_mono() + 1000 * 1000;
+
+    while (clock_mono() < until)
+        ;
+    app_answer(x, 200, STR("at last"));
+}
+
 static void app_request(void *arg, struct exchange *x)
 {
     struct str path = x->request->path;
@@ -165,6 +176,8 @@ static void app_request(void *arg, struct exchange *x)
         http_answer(x, &moved, STR("elsewhere"));
     else if (str_is(path, "/header"))
         app_answer(x, 200, http_header(x->request, STR("X-Sent")));
+    else if (str_is(path, "/slow"))
+        app_answer_slowly(x);
     else if (str_is(path, "/later"))
         app_start_thinking(x);
     else if (str_is(path, "/hold"))

@@ -335,6 +335,46 @@ static void deadlines_expire_in_order_and_follow_their_clock(void **state)
     sem_destroy(&late.expired);
 }
 
+static struct {
+    struct deadlines *list;
+    struct deadline all[SLOW_POSTS];
+} crowd;
+
+static void expire_slowly(struct deadline *d)
+{
+    (void)d;
+    take_slowly(NULL);
+}
+
+static void start_crowd(struct loop *l, void *arg)
+{
+    (void)arg;
+    crowd.list = deadlines_new(l, 10, false, expire_slowly);
+    for (int i = 0; i < SLOW_POSTS; i++)
+        deadline_touch(crowd.list, &crowd.all[i]);
+    turns = 0;
+}
+
+static void free_crowd(struct loop *l, void *arg)
+{
+    (void)l, (void)arg;
+    deadlines_free(crowd.list);
+}
+
+/* A proxy that goes away takes thousands of sockets along, which are all given up at once. */
+static void deadlines_that_are_due_together_leave_others_their_turns(void **state)
+{
+    struct loops *ls = loops_start(1, count_turn, NULL);
+
+    (void)state;
+    arrived = 0;
+    loop_call(loops_at(ls, 0), start_crowd, NULL);
+    wait_for_arrivals(SLOW_POSTS);
+    assert_true(turns >= SLOW_POSTS * SLOW_MS / 6 - 1);
+    loop_call(loops_at(ls, 0), free_crowd, NULL);
+    loops_stop(ls);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -345,6 +385,7 @@ int main(void)
         cmocka_unit_test(a_call_runs_on_its_loop_and_is_waited_for),
         cmocka_unit_test(a_turn_ends_with_the_application_then_with_what_gathered),
         cmocka_unit_test(deadlines_expire_in_order_and_follow_their_clock),
+        cmocka_unit_test(deadlines_that_are_due_together_leave_others_their_turns),
     };
     return cmocka_run_group_tests_name("net/loop", tests, NULL, NULL);
 }
