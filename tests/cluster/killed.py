@@ -221,6 +221,27 @@ def a_log_that_lacks_something_is_no_place_to_go_on(executable):
         session.close()
 
 
+def much_that_was_missed_is_told_once_and_in_order(executable):
+    """More than one page of the log."""
+    with Place() as place:
+        alone = Alone(executable, place)
+        session = alone.session
+        alone.post("before")
+        session.wait_for("before")
+        alone.open = False
+        alone.server.kill()
+        alone.start()
+        client = Client(alone.server.port, alone.token)
+        texts = [f"missed {i}" for i in range(600)]
+        for text in texts:
+            expect(client.call("POST", f"/channels/{alone.channel}/messages", {"content": text})[0] == 200, text)
+        alone.open = True
+        session.wait_for(texts[-1])
+        expect(session.resumed == 1 and session.anew == 0, "it was not resumed")
+        expect(session.contents() == ["before"] + texts, "something was missing or heard twice")
+        session.close()
+
+
 def who_sees_something_else_meanwhile_begins_anew(executable):
     """A role is changed while a killed server is away: its sessions cannot know what they see."""
     with Ring(executable, nodes=2) as ring:
@@ -245,6 +266,7 @@ if __name__ == "__main__":
         sessions_of_a_killed_server_go_on_at_the_others,
         sessions_of_the_only_server_on_sqlite_go_on_when_it_is_back,
         a_log_that_lacks_something_is_no_place_to_go_on,
+        much_that_was_missed_is_told_once_and_in_order,
         who_sees_something_else_meanwhile_begins_anew,
     ] + ([
         sessions_of_a_killed_server_go_on_with_nats,

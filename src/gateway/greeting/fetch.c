@@ -1,24 +1,25 @@
 /* fetch.c - a client whose session is, or was, at another server of the cluster.
  *
  * The store says who has it. A server that lives is asked to give it; one that was stopped has put
- * it away, and what happened since is read from the log. A session that lies in the store is
- * anybody's, also one on its way to a server that its client has left since: who follows a client
- * from server to server would never reach it. Whatever the answer is, the store is asked again: an
- * answer only says that this is worth it now. */
+ * it away, and what happened since is read from the log (missed.c). A session that lies in the
+ * store is anybody's, also one on its way to a server that its client has left since: who follows a
+ * client from server to server would never reach it. Whatever the answer is, the store is asked
+ * again: an answer only says that this is worth it now. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cluster/cluster.h"
 #include "gateway/fanout/bus.h"
 #include "gateway/greeting/handover.h"
+#include "gateway/greeting/missed.h"
 #include "gateway/greeting/moves.h"
 #include "gateway/greeting/recovery.h"
 #include "gateway/greeting/session_bytes.h"
+#include "gateway/sessions/homes.h"
 #include "gateway/sessions/registry.h"
 
 enum {
     MOST_DENIALS = 3,
-    MOST_LOOKS = 24,     /* about six seconds */
-    MOST_MISSED = 20000, /* positions of the log that one session is told of */
+    MOST_LOOKS = 24, /* about six seconds */
 };
 
 enum fetch_state { FETCH_WAITS, FETCH_GOT, FETCH_GONE };
@@ -30,17 +31,19 @@ struct session_fetch {
     struct load load;
     uint64_t seen;  /* the last event that the session heard of */
     uint64_t begun; /* the last event that this loop had begun when it began to note them */
+    struct missed_events missed; /* of the log, between the two */
     unsigned looks;
-    bool looking, heard;
-    uint32_t asked; /* whom; 0: nobody yet */
+    bool looking, heard; /* the store or the log is being read; an answer came meanwhile */
+    uint32_t asked;      /* whom; 0: nobody yet */
     unsigned denials;
     bool abandoned; /* its socket is gone: what was asked for is left in the store */
     /* of a look */
     struct session_move question;
     enum fetch_state state;
     bool asks, recovered;
-    struct str bytes;
-    struct list missed; /* struct log_row */
+    bool misses;      /* there is something to be read of the log */
+    struct str bytes; /* of the session: in the look's arena, … */
+    struct buf kept;  /* … and while the log is read */
 };
 
 static void fetch_look(struct session_fetch *f);
@@ -54,28 +57,24 @@ static uint64_t last_missed(const struct session_fetch *f)
 
 /* What was told between the last event that it heard and the first that this loop has noted. Of
  * one whose server was killed also what that last event was: it may have been in the middle of
- * it. */
-static enum err read_missed(struct session_fetch *f, const struct gateway_source *source,
-                            struct tx *tx)
+ * it. Whether the log has it is asked here, what it says is read beside the writer. */
+static enum err look_for_missed(struct session_fetch *f, const struct gateway_source *source,
+                                struct tx *tx)
 {
     const struct gateway *g = f->load.hub->gateway;
 
     if (!session_bytes_seen(f->bytes, &f->seen) || (f->seen >= f->begun && !f->recovered))
         return OK;
-    int64_t after = (int64_t)(f->seen >> NUMBERS_OF_POSITION) - 1;
-    int64_t last = (int64_t)(last_missed(f) >> NUMBERS_OF_POSITION);
+    f->missed = missed_between(f->seen, last_missed(f), f->recovered);
     int64_t first = 0, end = 0;
     enum err e = source->log_range(tx, &first, &end);
-    if (!e)
-        e = source->log_rows(tx, after, last, MOST_MISSED + 1, &f->missed);
-    /* What the log does not have any more may have been for it. */
-    bool cut = first > after + 2 || (!first && last > after + 1);
     /* A ledger that knows more than the log did when this process began is of another time: a
      * backup was restored since. Beside other servers the log may have grown meanwhile. */
     bool alone = cluster_is_alone(g->cluster);
     int64_t known = alone ? (int64_t)(g->older >> NUMBERS_OF_POSITION) : end;
-    bool older = f->recovered && known < after + 1;
-    if (!e && (f->missed.count > MOST_MISSED || cut || older))
+    bool older = f->recovered && known < f->missed.at + 1;
+    f->misses = !e && !older && !missed_is_cut(&f->missed, first);
+    if (!e && !f->misses)
         f->state = FETCH_GONE;
     return e;
 }
@@ -95,7 +94,7 @@ static enum err take_bytes(struct session_fetch *f, const struct gateway *g, str
     if (e || !f->bytes.n)
         return e;
     f->state = moved ? FETCH_GOT : FETCH_WAITS;
-    return moved ? read_missed(f, source, tx) : OK;
+    return moved ? look_for_missed(f, source, tx) : OK;
 }
 
 /* Whether its server is known to be gone, so that nobody has to be asked. */
@@ -114,7 +113,7 @@ static enum err take_from_ledger(struct session_fetch *f, struct tx *tx, uint32_
     f->recovered = answer == LEDGER_FOUND;
     f->state = f->recovered ? FETCH_GOT : FETCH_GONE;
     if (f->recovered)
-        e = read_missed(f, source, tx);
+        e = look_for_missed(f, source, tx);
     if (!e && f->recovered && f->state == FETCH_GONE)
         e = source->home_forget(tx, r->number, cluster_identity(g->cluster));
     return e;
@@ -143,9 +142,8 @@ static enum err fetch_read(struct load *l, struct tx *tx)
     bool gone = false;
 
     f->state = f->abandoned ? FETCH_GONE : FETCH_WAITS;
-    f->asks = f->recovered = false;
+    f->asks = f->recovered = f->misses = false;
     f->bytes = STR("");
-    f->missed = (struct list){ 0 };
     if (f->abandoned)
         return OK;
     enum err e = source->home_find(tx, r->number, r->greeting.caller.id, &home);
@@ -175,67 +173,60 @@ static void fetch_committed(struct load *l)
 
 /* --- the end of it -------------------------------------------------------------------- */
 
-struct missed_list {
-    struct handover *handover;
-    uint64_t number, after, last;
-    bool recovered; /* then also what it has heard is looked at, and not told again */
-    size_t cap;
-};
-
-static void missed_take(void *arg, struct news *n)
-{
-    struct missed_list *m = arg;
-    struct handover *h = m->handover;
-
-    n->number = ++m->number;
-    if ((n->number <= m->after && !m->recovered) || n->number > m->last) {
-        news_unref(n);
-        return;
-    }
-    if (h->missed_count == m->cap) {
-        m->cap = m->cap ? m->cap * 2 : 64;
-        h->missed = mem_resize(h->missed, m->cap * sizeof *h->missed);
-    }
-    h->missed[h->missed_count++] = n;
-}
-
-/* False: something in the log cannot be read. */
-static bool missed_unpack(struct session_fetch *f)
-{
-    struct missed_list m = {
-        .handover = f->handover, .after = f->seen, .last = last_missed(f), .recovered = f->recovered
-    };
-    const struct log_row *rows = f->missed.items;
-    struct arena *arena = arena_new();
-    bool ok = true;
-
-    for (size_t i = 0; i < f->missed.count && ok; i++) {
-        struct frame frame;
-
-        if (!rows[i].body.n)
-            continue;
-        arena_reset(arena);
-        ok = frame_decode(rows[i].body, arena, &frame);
-        m.number = (uint64_t)rows[i].position << NUMBERS_OF_POSITION;
-        if (ok)
-            news_each(frame.announced, missed_take, &m);
-    }
-    arena_free(arena);
-    return ok;
-}
-
 static void fetch_end(struct session_fetch *f)
 {
     struct handover *h = f->handover;
 
     link_remove(&f->link);
     deadline_drop(&f->deadline);
-    if (f->state == FETCH_GOT && missed_unpack(f))
-        handover_unpack(h, f->bytes);
+    if (f->state == FETCH_GOT)
+        handover_unpack(h, f->kept.n ? buf_str(&f->kept) : f->bytes);
     h->recovered = f->recovered;
     registry_expect(h->to->gateway, h->resumption->number, NULL);
+    buf_clear(&f->kept);
     mem_free(f);
     handover_arrive(h);
+}
+
+static void fetch_read_on(struct session_fetch *f);
+
+/* A session that was taken and cannot be told what it missed is nobody's. */
+static void fetch_read_done(struct load *l, enum err e)
+{
+    struct session_fetch *f = container_of(l, struct session_fetch, load);
+
+    if (!e && missed_goes_on(&f->missed, f->handover)) {
+        fetch_read_on(f);
+        return;
+    }
+    if (e || !missed_is_whole(&f->missed)) {
+        f->state = FETCH_GONE;
+        home_forget_number(l->hub, f->handover->resumption->number);
+    }
+    fetch_end(f);
+}
+
+static enum err fetch_read_page(struct load *l, struct tx *tx)
+{
+    struct session_fetch *f = container_of(l, struct session_fetch, load);
+
+    return missed_read_page(&f->missed, f->handover, l->hub->gateway->options.source, tx);
+}
+
+static void fetch_read_on(struct session_fetch *f)
+{
+    f->load = (struct load){ .aside = true, .run = fetch_read_page, .done = fetch_read_done };
+    hub_load_now(f->handover->to, &f->load);
+}
+
+/* Thousands of events may have been missed: they are read page by page, beside the loops and the
+ * writer. */
+static void fetch_begin_reading(struct session_fetch *f)
+{
+    f->looking = true;
+    buf_init(&f->kept, f->bytes.n);
+    buf_add_str(&f->kept, f->bytes);
+    fetch_read_on(f);
 }
 
 static void fetch_looked(struct load *l, enum err e)
@@ -254,7 +245,10 @@ static void fetch_looked(struct load *l, enum err e)
             deadline_touch(l->hub->fetching, &f->deadline);
         return;
     }
-    fetch_end(f);
+    if (f->state == FETCH_GOT && f->misses)
+        fetch_begin_reading(f);
+    else
+        fetch_end(f);
 }
 
 /* --- from the beginning --------------------------------------------------------------- */

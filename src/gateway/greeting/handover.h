@@ -32,8 +32,10 @@ struct handover {
     size_t guild_count;
     struct seen_channels seen, changes; /* of a person: at the giver, and what is other here */
     struct news **missed; /* what came before since, for one from another server; or NULL */
-    size_t missed_count;
-    bool recovered; /* its server was killed: see recovery.h */
+    size_t missed_count, missed_cap;
+    size_t missed_at;   /* how far it was told of these, … */
+    uint64_t recent_at; /* … and of what the receiver began meanwhile */
+    bool recovered;     /* its server was killed: see recovery.h */
 };
 
 /* Notes from now on what the loop of the socket sees. */

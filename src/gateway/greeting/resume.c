@@ -259,25 +259,60 @@ static void handover_take_seats(struct handover *h, struct session *s)
     }
 }
 
-/* Tells it what this loop has begun since it asked; what the other has told already is known
- * by its number. */
-static void catch_up(struct handover *h, struct session *s)
+static void catch_up_end(struct handover *h, struct session *s)
 {
-    struct recent_events *r = &h->to->recent;
+    struct hub *to = h->to;
+
+    to->running--;
+    to->loads--;
+    if (s) {
+        ledger_settle(s);
+        atomic_fetch_add(&to->gateway->recovered, h->recovered);
+        if (!s->peer) /* a newer socket may have it already */
+            session_lose_peer(s);
+        lists_return(s);
+    }
+    handover_end(h, s);
+    hub_pump(to);
+}
+
+/* What it is told next; NULL: it has been told everything. */
+static struct news *next_missed(struct handover *h)
+{
+    if (h->missed_at < h->missed_count)
+        return h->missed[h->missed_at++];
+    return recent_at(&h->to->recent, h->recent_at++);
+}
+
+/* It may have missed thousands: they have the share of the turn that events have. */
+static void catch_up_on(struct post *post)
+{
+    struct handover *h = container_of(post, struct handover, post);
+    struct session *s = registry_local(h->to, h->resumption->number);
     struct news *n;
 
+    loop_part("sessions");
+    while (s && (n = next_missed(h))) {
+        dispatch_to(s, n);
+        if (hub_is_spent(h->to, 1)) {
+            loop_post(h->to->loop, &h->post);
+            return;
+        }
+    }
+    catch_up_end(h, s);
+}
+
+/* Tells it what this loop has begun since it asked; what the other has told already is known
+ * by its number. It has its seats by now, so events wait until it has been told. */
+static void catch_up(struct handover *h, struct session *s)
+{
+    h->to->running++;
+    h->to->loads++;
     ledger_take(s);
     seen_channels_tell(&h->changes, s);
-    for (size_t i = 0; i < h->missed_count; i++)
-        dispatch_to(s, h->missed[i]);
-    for (uint64_t i = recent_after(r, h->since, s->seen); (n = recent_at(r, i)); i++)
-        dispatch_to(s, n);
-    ledger_settle(s);
-    atomic_fetch_add(&h->to->gateway->recovered, h->recovered);
-    if (!s->peer) /* a newer socket may have it already */
-        session_lose_peer(s);
-    lists_return(s);
-    handover_end(h, s);
+    h->recent_at = recent_after(&h->to->recent, h->since, s->seen);
+    h->post.run = catch_up_on;
+    catch_up_on(&h->post);
 }
 
 static enum err read_changes(struct load *l, struct tx *tx)

@@ -39,24 +39,30 @@ static void home_written(struct load *l, enum err e)
     mem_free(container_of(l, struct home_change, load));
 }
 
-static void home_change(struct session *s, enum err (*run)(struct load *l, struct tx *tx))
+static void home_change(struct hub *h, uint64_t number, snowflake user_id,
+                        enum err (*run)(struct load *l, struct tx *tx))
 {
     struct home_change *c = mem_new(sizeof *c);
 
     c->load = (struct load){ .writes = true, .own_rows = true, .run = run, .done = home_written };
-    c->number = s->number;
-    c->user_id = s->caller.id;
-    hub_load_now(s->hub, &c->load);
+    c->number = number;
+    c->user_id = user_id;
+    hub_load_now(h, &c->load);
 }
 
 void home_note(struct session *s)
 {
-    home_change(s, home_write);
+    home_change(s->hub, s->number, s->caller.id, home_write);
+}
+
+void home_forget_number(struct hub *h, uint64_t number)
+{
+    /* When the gateway stops all its rows go at once. */
+    if (!h->gateway->draining)
+        home_change(h, number, 0, home_delete);
 }
 
 void home_forget(struct session *s)
 {
-    /* When the gateway stops all its rows go at once. */
-    if (!s->hub->gateway->draining)
-        home_change(s, home_delete);
+    home_forget_number(s->hub, s->number);
 }
