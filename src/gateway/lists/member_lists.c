@@ -46,25 +46,16 @@ struct shown_list *list_of_channel(struct roster *r, snowflake channel_id)
     l->roster = r;
     l->rule = rule_copy(rule);
     links_init(&l->faces);
+    map_init(&l->faces_by_hash);
     links_append(&r->lists, &l->link);
     return l;
 }
 
 void list_free(struct shown_list *l)
 {
-    while (!links_empty(&l->faces)) {
-        struct list_face *f = container_of(l->faces.next, struct list_face, link);
-
-        while (!links_empty(&f->subscriptions)) {
-            struct list_subscription *u =
-                container_of(f->subscriptions.next, struct list_subscription, of_face);
-
-            link_remove(&u->of_face);
-            u->face = NULL;
-        }
-        link_remove(&f->link);
-        mem_free(f);
-    }
+    while (!links_empty(&l->faces))
+        face_free(container_of(l->faces.next, struct list_face, link));
+    map_clear(&l->faces_by_hash);
     link_remove(&l->link);
     order_clear(&l->order);
     mem_free(l->rule);

@@ -183,7 +183,11 @@ bool roster_gather(struct roster *r)
 {
     if (r->wants_ids) {
         r->wants_ids = false;
-        subscriptions_move(r);
+        subscriptions_move_begin(r);
+    }
+    if (r->moving && subscriptions_move(r)) {
+        roster_continue(r);
+        return true;
     }
     if (r->wants_roles) {
         r->wants_roles = false;

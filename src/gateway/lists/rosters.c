@@ -43,6 +43,7 @@ struct roster *roster_make(struct hub *h, snowflake guild_id)
     map_init(&r->members);
     map_init(&r->noted);
     map_init(&r->todo);
+    map_init(&r->moved_to);
     map_put(&h->rosters->map, guild_id, r);
     /* From now on changes are told; who was there before is found by roster_gather. */
     crowd_watch(&h->gateway->crowds, guild_id, true);
@@ -61,6 +62,7 @@ static bool roster_free_some(struct roster *r, size_t most)
             map_clear(&r->members);
             map_clear(&r->noted);
             map_clear(&r->todo);
+            map_clear(&r->moved_to);
             for (size_t k = 0; k < r->gone_count; k++)
                 mem_free(r->gone[k]);
             mem_free(r->come);
@@ -143,10 +145,8 @@ static void drop_unused_lists(struct roster *r)
             struct list_face *face = container_of(f, struct list_face, link);
 
             after = f->next;
-            if (links_empty(&face->subscriptions)) {
-                link_remove(&face->link);
-                mem_free(face);
-            }
+            if (links_empty(&face->subscriptions))
+                face_free(face);
         }
         if (links_empty(&l->faces))
             list_free(l);
@@ -235,21 +235,6 @@ void roster_continue(struct roster *r)
     roster_post(r);
 }
 
-static void leave_all(struct roster *r)
-{
-    for (struct link *at = r->lists.next; at != &r->lists; at = at->next) {
-        struct shown_list *l = container_of(at, struct shown_list, link);
-
-        for (struct link *f = l->faces.next; f != &l->faces; f = f->next) {
-            struct list_face *face = container_of(f, struct list_face, link);
-
-            while (!links_empty(&face->subscriptions))
-                subscription_free(
-                    container_of(face->subscriptions.next, struct list_subscription, of_face));
-        }
-    }
-}
-
 static void roster_piece(struct post *post)
 {
     struct roster *r = container_of(post, struct roster, post);
@@ -263,8 +248,10 @@ static void roster_piece(struct post *post)
     }
     if (round_goes_on(r))
         return;
-    if (!roster_view(r))
-        leave_all(r);
+    if (!roster_view(r) && subscriptions_end(r)) {
+        roster_post(r);
+        return;
+    }
     round_end(r);
 }
 

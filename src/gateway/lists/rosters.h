@@ -30,6 +30,7 @@ struct list_subscription {
     uint32_t count;
     struct list_face *face;
     uint64_t round; /* in which it was last told, or passed over */
+    uint64_t moves; /* the last look at whether it stands in the right list: the roster's */
     bool fresh;     /* it has to be told all of its ranges */
 };
 
@@ -37,6 +38,8 @@ struct list_face {
     struct link link; /* of the list */
     struct shown_list *list;
     struct link subscriptions; /* those who were told in this round stand last */
+    size_t subscription_count, fresh_count;
+    uint64_t moves; /* as of its subscriptions */
     struct list_range ranges[LIST_RANGES];
     uint32_t count;
     uint64_t told[LIST_RANGES]; /* digests of the rows that they know */
@@ -50,6 +53,7 @@ struct shown_list {
     struct place_rule *rule; /* a copy, of the first channel */
     struct member_order order;
     struct link faces;
+    struct map faces_by_hash; /* of their ranges */
     bool built;
     size_t at;        /* while it is built: how far among the roster's members */
     uint64_t settled; /* the round in which the changes of it were put in */
@@ -75,6 +79,9 @@ struct roster {
     bool running, quick;
     bool failed_roles, failed_members; /* could not be read */
     bool looking;                      /* at who is there: lists wait for the end of it */
+    bool moving;                       /* subscriptions are moved to the right lists */
+    uint64_t moves;                    /* how often they were */
+    struct map moved_to;               /* while they are: channel id -> struct shown_list */
     uint64_t round;
     int64_t began;                        /* monotonic */
     int64_t told_bytes;                   /* since the last rest */
@@ -140,10 +147,14 @@ void lists_tell_drop(struct roster *r);
 
 /* --- subscriptions.c ------------------------------------------------------------------ */
 
-void subscription_enter(struct list_subscription *u, struct shown_list *l);
 void subscription_leave(struct list_subscription *u); /* stays with its session */
 void subscription_free(struct list_subscription *u);
-/* Channels may have other lists than before. */
-void subscriptions_move(struct roster *r);
+void subscription_set_fresh(struct list_subscription *u, bool fresh);
+void face_free(struct list_face *f);
+/* Channels may have other lists than before: a piece of putting that right. False: it is done. */
+void subscriptions_move_begin(struct roster *r);
+bool subscriptions_move(struct roster *r);
+/* A piece of ending all of a guild that nobody is in any more. False: it is done. */
+bool subscriptions_end(struct roster *r);
 
 #endif

@@ -1,6 +1,8 @@
 /* subscriptions.c - which member lists a session shows (op 14 and 37). */
 #include <string.h>
 
+#include "base/clock.h"
+#include "base/hash.h"
 #include "base/mem.h"
 #include "base/serial.h"
 #include "gateway/fanout/thread_sync.h"
@@ -12,31 +14,101 @@
 #include "gateway/wire/messages.h"
 #include "gateway/wire/protocol.h"
 
+enum {
+    PIECE_NS = 2 * 1000 * 1000, /* of a turn, for subscriptions that come, move or go */
+    BETWEEN_LOOKS = 8,          /* at the clock */
+};
+
+/* A piece of work on many subscriptions. */
+struct list_piece {
+    int64_t until;
+    unsigned done;
+};
+
+static struct list_piece piece_begin(void)
+{
+    return (struct list_piece){ .until = clock_mono() + PIECE_NS };
+}
+
+static bool piece_is_over(struct list_piece *p)
+{
+    return ++p->done % BETWEEN_LOOKS == 0 && clock_mono() > p->until;
+}
+
 /* --- in lists ------------------------------------------------------------------------- */
 
+static uint64_t ranges_hash(const struct list_range *ranges, uint32_t count)
+{
+    return hash_str(str_slice((const char *)ranges, count * sizeof *ranges));
+}
+
+static bool face_shows(const struct list_face *f, const struct list_subscription *u)
+{
+    return f->count == u->count && memcmp(f->ranges, u->ranges, u->count * sizeof *u->ranges) == 0;
+}
+
+/* Every session may show other rows, so there may be thousands of faces. */
 static struct list_face *face_make(struct shown_list *l, const struct list_subscription *u)
 {
-    for (struct link *at = l->faces.next; at != &l->faces; at = at->next) {
-        struct list_face *f = container_of(at, struct list_face, link);
+    uint64_t hash = ranges_hash(u->ranges, u->count);
+    struct list_face *f = map_get(&l->faces_by_hash, hash);
 
-        if (f->count == u->count && memcmp(f->ranges, u->ranges, u->count * sizeof *u->ranges) == 0)
-            return f;
-    }
-    struct list_face *f = mem_new(sizeof *f);
+    if (f && face_shows(f, u))
+        return f;
+    f = mem_new(sizeof *f);
     f->list = l;
     f->count = u->count;
     memcpy(f->ranges, u->ranges, u->count * sizeof *u->ranges);
     links_init(&f->subscriptions);
     links_append(&l->faces, &f->link);
+    map_put(&l->faces_by_hash, hash, f);
     return f;
 }
 
-void subscription_enter(struct list_subscription *u, struct shown_list *l)
+static void face_put(struct list_face *f, struct list_subscription *u)
 {
-    u->face = face_make(l, u);
+    u->face = f;
+    links_append(&f->subscriptions, &u->of_face);
+    f->subscription_count++;
+    f->fresh_count += u->fresh;
+}
+
+static void face_take(struct list_subscription *u)
+{
+    struct list_face *f = u->face;
+
+    link_remove(&u->of_face);
+    u->face = NULL;
+    if (!f)
+        return;
+    f->subscription_count--;
+    f->fresh_count -= u->fresh;
+}
+
+void face_free(struct list_face *f)
+{
+    uint64_t hash = ranges_hash(f->ranges, f->count);
+
+    while (!links_empty(&f->subscriptions))
+        face_take(container_of(f->subscriptions.next, struct list_subscription, of_face));
+    if (map_get(&f->list->faces_by_hash, hash) == f)
+        map_remove(&f->list->faces_by_hash, hash);
+    link_remove(&f->link);
+    mem_free(f);
+}
+
+void subscription_set_fresh(struct list_subscription *u, bool fresh)
+{
+    u->face->fresh_count += (size_t)fresh - (size_t)u->fresh;
+    u->fresh = fresh;
+}
+
+static void subscription_enter(struct list_subscription *u, struct shown_list *l)
+{
     u->fresh = true;
     u->round = 0;
-    links_append(&u->face->subscriptions, &u->of_face);
+    u->moves = l->roster->moves;
+    face_put(face_make(l, u), u);
     roster_hurry(l->roster);
 }
 
@@ -45,8 +117,7 @@ void subscription_leave(struct list_subscription *u)
 {
     struct roster *r = u->face ? u->face->list->roster : NULL;
 
-    link_remove(&u->of_face);
-    u->face = NULL;
+    face_take(u);
     if (r) {
         r->owes = true;
         roster_want(r);
@@ -82,52 +153,91 @@ static void subscription_begin(struct list_subscription *u)
     subscription_enter(u, list_of_channel(r, u->channel_id));
 }
 
-/* --- other lists than before ---------------------------------------------------------- */
+/* --- a piece at a time, over all of a roster ------------------------------------------ */
 
-static void subscription_move(struct list_subscription *u, struct map *lists)
+/* Calls visit for the first subscription of each face until that says that the face is done.
+ * True: the piece is over before all were. Lists and faces that come meanwhile stand at the end. */
+static bool walk_subscriptions(struct roster *r,
+                               bool (*visit)(struct roster *r, struct list_subscription *u))
 {
-    struct shown_list *l = map_get(lists, u->channel_id);
+    struct list_piece piece = piece_begin();
 
-    if (!map_get(&roster_view(u->face->list->roster)->channels, u->channel_id)) {
-        subscription_free(u);
-        return;
-    }
-    if (!l) {
-        l = list_of_channel(u->face->list->roster, u->channel_id);
-        map_put(lists, u->channel_id, l);
-    }
-    if (l == u->face->list)
-        return;
-    link_remove(&u->of_face);
-    subscription_enter(u, l);
-}
-
-/* Lists that this makes stand at the end, with those who have moved there already. */
-void subscriptions_move(struct roster *r)
-{
-    struct map lists; /* channel id -> struct shown_list */
-
-    map_init(&lists);
     for (struct link *at = r->lists.next; at != &r->lists; at = at->next) {
         struct shown_list *l = container_of(at, struct shown_list, link);
 
         for (struct link *f = l->faces.next; f != &l->faces; f = f->next) {
             struct list_face *face = container_of(f, struct list_face, link);
+            struct link *all = &face->subscriptions;
 
-            for (struct link *s = face->subscriptions.next, *next; s != &face->subscriptions;
-                 s = next) {
-                next = s->next;
-                subscription_move(container_of(s, struct list_subscription, of_face), &lists);
-            }
+            while (!links_empty(all) &&
+                   visit(r, container_of(all->next, struct list_subscription, of_face)))
+                if (piece_is_over(&piece))
+                    return true;
         }
     }
-    map_clear(&lists);
+    return false;
+}
+
+/* --- other lists than before ---------------------------------------------------------- */
+
+/* False: this one was looked at, and so were all behind it. */
+static bool subscription_move(struct roster *r, struct list_subscription *u)
+{
+    struct shown_list *l = map_get(&r->moved_to, u->channel_id);
+    struct list_face *face = u->face;
+
+    if (u->moves == r->moves)
+        return false;
+    if (!map_get(&roster_view(r)->channels, u->channel_id)) {
+        subscription_free(u);
+        return true;
+    }
+    if (!l) {
+        l = list_of_channel(r, u->channel_id);
+        map_put(&r->moved_to, u->channel_id, l);
+    }
+    face_take(u);
+    if (l == face->list) {
+        u->moves = r->moves;
+        face_put(face, u);
+    } else {
+        subscription_enter(u, l);
+    }
+    return true;
+}
+
+void subscriptions_move_begin(struct roster *r)
+{
+    r->moving = true;
+    r->moves++;
+    map_clear(&r->moved_to);
+}
+
+bool subscriptions_move(struct roster *r)
+{
+    r->moving = walk_subscriptions(r, subscription_move);
+    if (!r->moving)
+        map_clear(&r->moved_to);
+    return r->moving;
+}
+
+static bool subscription_end(struct roster *r, struct list_subscription *u)
+{
+    (void)r;
+    subscription_free(u);
+    return true;
+}
+
+bool subscriptions_end(struct roster *r)
+{
+    return walk_subscriptions(r, subscription_end);
 }
 
 /* --- of a session --------------------------------------------------------------------- */
 
 void lists_leave(struct session *s, bool ends)
 {
+    s->enters_lists = false;
     for (struct link *at = s->lists.next, *next; at != &s->lists; at = next) {
         struct list_subscription *u = container_of(at, struct list_subscription, of_session);
 
@@ -153,13 +263,72 @@ static void note_return(struct session *s)
     }
 }
 
+/* --- entering, a piece at a time ------------------------------------------------------ */
+
+/* A session may show a thousand lists, each of a channel with a thousand overwrites. */
+struct list_entry {
+    struct post post;
+    struct hub *hub;
+    uint64_t session;
+};
+
+/* True: the piece is over before all were in. */
+static bool session_enter_lists(struct session *s)
+{
+    struct list_piece piece = piece_begin();
+
+    for (struct link *at = s->lists.next, *next; at != &s->lists; at = next) {
+        struct list_subscription *u = container_of(at, struct list_subscription, of_session);
+
+        next = at->next;
+        if (u->face)
+            continue;
+        subscription_begin(u);
+        if (piece_is_over(&piece))
+            return true;
+    }
+    return false;
+}
+
+static void list_entry_post(struct list_entry *e)
+{
+    e->hub->list_pieces++;
+    loop_post(e->hub->loop, &e->post);
+}
+
+/* A session that has left meanwhile enters where it arrives. */
+static void list_entry_run(struct post *post)
+{
+    struct list_entry *e = container_of(post, struct list_entry, post);
+    struct session *s = registry_local(e->hub, e->session);
+
+    loop_part("member_lists");
+    e->hub->list_pieces--;
+    if (s && session_enter_lists(s)) {
+        list_entry_post(e);
+        return;
+    }
+    if (s)
+        s->enters_lists = false;
+    mem_free(e);
+}
+
+static void lists_enter(struct session *s)
+{
+    if (s->enters_lists)
+        return;
+    struct list_entry *e = mem_new(sizeof *e);
+
+    s->enters_lists = true;
+    *e = (struct list_entry){ { .run = list_entry_run }, s->hub, s->number };
+    list_entry_post(e);
+}
+
 void lists_return(struct session *s)
 {
     note_return(s);
-    for (struct link *at = s->lists.next, *next; at != &s->lists; at = next) {
-        next = at->next;
-        subscription_begin(container_of(at, struct list_subscription, of_session));
-    }
+    if (!links_empty(&s->lists))
+        lists_enter(s);
 }
 
 static bool range_is_right(struct list_range range)
@@ -256,7 +425,7 @@ static void session_subscribe(struct session *s, snowflake guild_id, snowflake c
     memcpy(u->ranges, ranges, count * sizeof *ranges);
     links_append(&s->lists, &u->of_session);
     ledger_note_errands(s);
-    subscription_begin(u);
+    lists_enter(s);
 }
 
 /* --- op 14 and 37 --------------------------------------------------------------------- */

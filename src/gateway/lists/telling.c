@@ -80,12 +80,8 @@ static void report_compare(struct list_report *p, const struct roster *r)
         if (!r->quick && p->digests[i] != f->told[i])
             p->changed |= 1U << i;
     }
-    for (const struct link *at = f->subscriptions.next; at != &f->subscriptions; at = at->next) {
-        bool fresh = container_of(at, const struct list_subscription, of_face)->fresh;
-
-        p->wanted[fresh ? REPORT_ALL : REPORT_CHANGES] = true;
-    }
-    p->wanted[REPORT_CHANGES] &= p->changed != 0;
+    p->wanted[REPORT_ALL] = f->fresh_count > 0;
+    p->wanted[REPORT_CHANGES] = p->changed && f->fresh_count < f->subscription_count;
 }
 
 static struct list_report *report_new(const struct roster *r, struct list_face *f)
@@ -309,7 +305,7 @@ static void tell_subscription(struct roster *r, struct list_subscription *u)
         subscription_free(u);
         return;
     }
-    u->fresh = !n || !u->session->peer || session_is_busy(u->session);
+    subscription_set_fresh(u, !n || !u->session->peer || session_is_busy(u->session));
     if (u->fresh) {
         r->owes = true;
         return;

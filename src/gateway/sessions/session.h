@@ -53,6 +53,7 @@ struct session {
     bool presence_due;    /* a change was not told yet */
     bool moving;          /* another server of the cluster gets it */
     bool parked;          /* it goes on in another process: nothing ends with it here */
+    bool enters_lists;    /* some of its member lists have not begun yet */
     unsigned char status; /* enum presence_status */
     unsigned char kind;   /* enum client_kind */
 
