@@ -60,7 +60,7 @@ void shape_guild(struct ready_shape *s, const struct gateway_guild *g, struct js
 void shape_late_guild(struct ready_shape *s, snowflake id, struct json *out);
 /* A list of relationships, or of private channels. */
 void shape_relationships(struct ready_shape *s, const struct list *relationships, struct json *out);
-void shape_private_channels(struct ready_shape *s, const struct list *channels, struct json *out);
+void shape_private_channel(struct ready_shape *s, const struct channel *c, struct json *out);
 
 /* Takes back what guilds have put into lists since; who stands among the users stays. */
 struct shape_mark shape_mark(const struct ready_shape *s);

@@ -23,17 +23,16 @@ static void empty_lists(struct json *out, const char *const *names)
         ready_raw(out, *names, "[]");
 }
 
+static void write_private_channel(void *arg, const struct channel *c, struct json *out)
+{
+    shape_private_channel(arg, c, out);
+}
+
 static enum err write_private_channels(struct tx *tx, const struct gateway_viewer *v,
                                        struct json *out)
 {
-    struct list channels;
-    enum err e = user_channels(tx, v->user_id, &channels);
-
-    if (e)
-        return e;
     json_name(out, "private_channels");
-    shape_private_channels(v->shape, &channels, out);
-    return OK;
+    return user_channels_write(tx, v->user_id, write_private_channel, v->shape, out);
 }
 
 static const char NOTES_OF[] = "select target_id, note from notes where user_id = $1";

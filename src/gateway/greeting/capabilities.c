@@ -84,10 +84,14 @@ static bool is_not_recipients(const void *arg, struct str name)
     return !str_is(name, "recipients");
 }
 
-static void write_private_channel(struct ready_shape *s, const struct channel *c, struct json *out)
+void shape_private_channel(struct ready_shape *s, const struct channel *c, struct json *out)
 {
     const struct user *others = c->recipients.value.items;
 
+    if (!shape_refers(s)) {
+        schema_encode_object(out, &channel_schema, c);
+        return;
+    }
     json_object(out);
     schema_encode_some(out, &channel_schema, c, is_not_recipients, NULL);
     json_name(out, "recipient_ids");
@@ -96,20 +100,6 @@ static void write_private_channel(struct ready_shape *s, const struct channel *c
         refer_to(s, &others[i], out);
     json_array_end(out);
     json_object_end(out);
-}
-
-void shape_private_channels(struct ready_shape *s, const struct list *channels, struct json *out)
-{
-    const struct channel *c = channels->items;
-
-    if (!shape_refers(s)) {
-        schema_encode(out, &type_channels, channels);
-        return;
-    }
-    json_array(out);
-    for (size_t i = 0; i < channels->count; i++)
-        write_private_channel(s, &c[i], out);
-    json_array_end(out);
 }
 
 /* --- guilds --------------------------------------------------------------------------- */

@@ -34,8 +34,12 @@ enum err channel_enter(struct call *call, snowflake id);
 enum err standing_rights_in(struct tx *tx, const struct standing *s, const struct channel *c,
                             uint64_t *ret);
 
-/* The private channels in somebody's list, with recipients, the newest first. */
-enum err user_channels(struct tx *tx, snowflake user_id, struct list *ret);
+/* Writes the private channels in somebody's list as an array, the newest first. There may be a
+ * hundred thousand, so only a page of them is in memory; write puts one of them, which has its
+ * recipients, into JSON. */
+typedef void channel_writer(void *arg, const struct channel *c, struct json *out);
+enum err user_channels_write(struct tx *tx, snowflake user_id, channel_writer *write, void *arg,
+                             struct json *out);
 
 /* All channels of a guild with their overwrites; threads that are not archived apart. */
 enum err guild_channels(struct tx *tx, snowflake guild_id, struct list *ret_channels,

@@ -32,6 +32,9 @@ enum err overwrites_copy(struct tx *tx, snowflake from_id, snowflake to_id);
 /* Channels of a category, without overwrites, or threads of a channel: five hundred of them,
  * archived ones last. */
 enum err channel_children(struct tx *tx, snowflake parent_id, struct list *ret);
+/* Somebody's open private channels after one of them, with recipients, in the order of ids. */
+enum err user_channels_page(struct tx *tx, snowflake user_id, snowflake after, int64_t limit,
+                            struct list *ret);
 enum err channel_count_children(struct tx *tx, snowflake parent_id, int64_t *ret);
 /* Without threads; *ret_top is the highest position, -1 when there are none. */
 enum err guild_count_channels(struct tx *tx, snowflake guild_id, int64_t *ret_count,
@@ -40,7 +43,7 @@ enum err guild_count_channels(struct tx *tx, snowflake guild_id, int64_t *ret_co
 /* --- people.c: who is in a private channel -------------------------------------------- */
 
 enum err recipient_add(struct tx *tx, snowflake channel_id, snowflake user_id, struct opt_str nick);
-/* The recipients of somebody's open channels, which are in the order of their ids. */
+/* The recipients of some of somebody's open channels, which are in the order of their ids. */
 enum err user_channels_load(struct tx *tx, snowflake user_id, struct list *channels);
 enum err recipient_remove(struct tx *tx, snowflake channel_id, snowflake user_id);
 enum err recipient_close(struct tx *tx, snowflake channel_id, snowflake user_id);

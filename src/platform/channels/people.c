@@ -86,13 +86,13 @@ enum err channel_load_recipients(struct tx *tx, struct channel *c, snowflake vie
 static const char RECIPIENTS_OF_ALL[] =
     "select r.channel_id, r.nick, " USER_COLUMNS " from recipients m "
     "join recipients r on r.channel_id = m.channel_id and r.user_id <> m.user_id "
-    "join users u on u.id = r.user_id where m.user_id = $1 and m.closed = 0 "
-    "order by r.channel_id, r.since, r.user_id";
+    "join users u on u.id = r.user_id where m.user_id = $1 and m.closed = 0 and "
+    "m.channel_id >= $2 and m.channel_id <= $3 order by r.channel_id, r.since, r.user_id";
 
 static const char PINS_TIME_OF_ALL[] =
     "select m.channel_id, max(m.pinned_at) from recipients r cross join messages m where "
-    "r.user_id = $1 and r.closed = 0 and m.channel_id = r.channel_id and m.pinned = 1 "
-    "group by m.channel_id order by m.channel_id";
+    "r.user_id = $1 and r.closed = 0 and r.channel_id >= $2 and r.channel_id <= $3 and "
+    "m.channel_id = r.channel_id and m.pinned = 1 group by m.channel_id order by m.channel_id";
 
 static void read_pins_time(const struct rows *row, struct channel *c)
 {
@@ -106,7 +106,7 @@ static enum err read_for_all(struct tx *tx, const char *sql, snowflake user_id,
 {
     struct channel *c = channels->items, *end = c + channels->count;
     struct rows rows;
-    enum err e = tx_query(tx, sql, BIND(v_id(user_id)), &rows);
+    enum err e = tx_query(tx, sql, BIND(v_id(user_id), v_id(c->id), v_id(end[-1].id)), &rows);
 
     if (e)
         return e;

@@ -57,12 +57,17 @@ static enum err check_friend(struct call *call, snowflake id)
 
 /* --- GET, POST /users/@me/channels ---------------------------------------------------- */
 
+static void write_listed(void *arg, const struct channel *c, struct json *out)
+{
+    (void)arg;
+    schema_encode_object(out, &channel_schema, c);
+}
+
 static enum err list_private_channels(struct call *call)
 {
-    struct list channels;
-    enum err e = user_channels(call->tx, call->caller->id, &channels);
+    struct json out = call_reply_json(call);
 
-    return e ? e : call_reply(call, &channels);
+    return user_channels_write(call->tx, call->caller->id, write_listed, NULL, &out);
 }
 
 static enum err open_direct(struct call *call, snowflake with)

@@ -173,48 +173,15 @@ static enum err load_overwrites(struct tx *tx, struct channel *c)
 
 static const char CHANNELS_OF_USER[] =
     "select " CHANNEL_COLUMNS " from recipients r join channels on id = r.channel_id "
-    "where r.user_id = $1 and r.closed = 0 order by r.channel_id";
+    "where r.user_id = $1 and r.closed = 0 and r.channel_id > $2 order by r.channel_id limit $3";
 
-static snowflake channel_latest(const struct channel *c)
+enum err user_channels_page(struct tx *tx, snowflake user_id, snowflake after, int64_t limit,
+                            struct list *ret)
 {
-    return c->last_message_id.given == GIVEN ? c->last_message_id.value : c->id;
-}
+    enum err e = tx_list(tx, CHANNELS_OF_USER, BIND(v_id(user_id), v_id(after), v_int(limit)),
+                         sizeof(struct channel), read_channel, ret);
 
-static int by_latest(const void *a, const void *b)
-{
-    snowflake x = channel_latest(a), y = channel_latest(b);
-
-    return (x < y) - (x > y);
-}
-
-static const char COUNT_OF_USER[] =
-    "select count(*) from recipients where user_id = $1 and closed = 0";
-
-/* There may be a hundred thousand: a list that grows would take three times the room. */
-static enum err user_channels_reserve(struct tx *tx, snowflake user_id, struct list *ret)
-{
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, COUNT_OF_USER, BIND(v_id(user_id)), &row, &found);
-
-    *ret = (struct list){ 0 };
-    if (!e && row_int(&row, 0))
-        list_reserve(tx_arena(tx), ret, sizeof(struct channel), (size_t)row_int(&row, 0));
-    return e;
-}
-
-enum err user_channels(struct tx *tx, snowflake user_id, struct list *ret)
-{
-    enum err e = user_channels_reserve(tx, user_id, ret);
-
-    if (!e)
-        e = tx_list(tx, CHANNELS_OF_USER, BIND(v_id(user_id)), sizeof(struct channel), read_channel,
-                    ret);
-    if (!e)
-        e = user_channels_load(tx, user_id, ret);
-    if (!e && ret->count)
-        qsort(ret->items, ret->count, sizeof(struct channel), by_latest);
-    return e;
+    return e ? e : user_channels_load(tx, user_id, ret);
 }
 
 /* A negative type: it is being removed. */
