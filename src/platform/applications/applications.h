@@ -11,10 +11,15 @@
 /* --- rows ----------------------------------------------------------------------------- */
 
 /* ERR_UNKNOWN_APPLICATION. With its bot, where it has one (those of world files may have
- * none); application_load_makers adds owner, team and
- * counts, which only its makers see. */
+ * none); application_load_makers adds owner and team, which only its makers see. */
 enum err application_find(struct tx *tx, snowflake id, struct application *ret);
 enum err application_load_makers(struct tx *tx, struct application *a);
+/* Who uses it, which its makers see too. There may be half a million: not on the writer. */
+struct application_counts {
+    int64_t guilds, installs, authorizations;
+};
+enum err application_load_counts(struct tx *tx, snowflake id, struct application_counts *ret);
+void application_set_counts(struct application *a, const struct application_counts *counts);
 
 /* A new application with its bot, whose id is the application's own. The bot's name
  * follows from the application's. */

@@ -7,6 +7,7 @@
 struct application_change {
     snowflake id;
     struct opt_str icon; /* the hash of a picture that is kept by now */
+    struct application_counts counts;
 };
 
 static enum err keep_icon(struct call *call)
@@ -104,6 +105,15 @@ static void ask_for_probe(struct call *call)
         call->await = endpoint_probe;
 }
 
+/* An app may be used by half a million people, who are counted before the writer is asked. */
+static enum err look_at_counts(struct call *call)
+{
+    struct application_change *change = call_passed(call, "application_change");
+
+    ask_for_probe(call);
+    return application_load_counts(call->tx, change->id, &change->counts);
+}
+
 /* Pictures of people who may not change the application are not kept, and nobody is asked
  * for them. */
 static enum err look_at_application(struct call *call)
@@ -112,18 +122,14 @@ static enum err look_at_application(struct call *call)
 
     if (!e)
         e = application_modifiable(call);
-    if (!e)
-        ask_for_probe(call);
-    return e;
+    return e ? e : look_at_counts(call);
 }
 
 static enum err look_at_own_application(struct call *call)
 {
     enum err e = resolve_own_application(call);
 
-    if (!e)
-        ask_for_probe(call);
-    return e;
+    return e ? e : look_at_counts(call);
 }
 
 static void prepare_change(struct call *call, snowflake id, enum err (*look)(struct call *))
@@ -134,8 +140,7 @@ static void prepare_change(struct call *call, snowflake id, enum err (*look)(str
     change->id = id;
     if (in->icon.given != ABSENT)
         call->compute = keep_icon;
-    if (in->icon.given != ABSENT || has_address(&in->interactions_endpoint_url))
-        call->look = look;
+    call->look = look;
 }
 
 enum err prepare_modify_application(struct call *call)
@@ -220,7 +225,9 @@ static bool looks_different(const struct application *a, const struct applicatio
 enum err modify_application(struct call *call)
 {
     struct application *a = call->target.application, before = *a;
+    const struct application_change *change = call_passed(call, "application_change");
 
+    application_set_counts(a, &change->counts);
     application_apply(call, a);
     enum err e = picture_replace(call, "app-icons", a->id, &before.icon, &a->icon);
     if (!e)

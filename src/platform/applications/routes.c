@@ -1,6 +1,17 @@
 /* routes.c - reading applications, and what proves who they are. */
 #include "platform/applications/internal.h"
 
+static enum err application_load_all(struct call *call, struct application *a)
+{
+    struct application_counts counts;
+    enum err e = application_load_counts(call->tx, a->id, &counts);
+
+    if (e)
+        return e;
+    application_set_counts(a, &counts);
+    return application_load_makers(call->tx, a);
+}
+
 /* GET /applications */
 static enum err list_applications(struct call *call)
 {
@@ -9,14 +20,14 @@ static enum err list_applications(struct call *call)
     enum err e = applications_of(call->tx, call->caller->id, q->with_team_applications, &list);
 
     for (size_t i = 0; i < list.count && !e; i++)
-        e = application_load_makers(call->tx, (struct application *)list.items + i);
+        e = application_load_all(call, (struct application *)list.items + i);
     return e ? e : call_reply(call, &list);
 }
 
 /* GET /applications/{application.id} */
 static enum err get_application(struct call *call)
 {
-    enum err e = application_load_makers(call->tx, call->target.application);
+    enum err e = application_load_all(call, call->target.application);
 
     return e ? e : call_reply(call, call->target.application);
 }

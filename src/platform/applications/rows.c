@@ -150,18 +150,29 @@ static const char COUNTS[] =
     "(select count(*) from authorizations where application_id = $1 and installed = 1), "
     "(select count(*) from authorizations where application_id = $1)";
 
+enum err application_load_counts(struct tx *tx, snowflake id, struct application_counts *ret)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, COUNTS, BIND(v_id(id)), &row, &found);
+
+    if (!e)
+        *ret = (struct application_counts){ row_int(&row, 0), row_int(&row, 1), row_int(&row, 2) };
+    return e;
+}
+
+void application_set_counts(struct application *a, const struct application_counts *counts)
+{
+    a->approximate_guild_count = counts->guilds;
+    a->approximate_user_install_count = counts->installs;
+    a->approximate_user_authorization_count = counts->authorizations;
+}
+
 enum err application_load_makers(struct tx *tx, struct application *a)
 {
     struct arena *arena = tx_arena(tx);
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, COUNTS, BIND(v_id(a->id)), &row, &found);
+    enum err e;
 
-    if (e)
-        return e;
-    a->approximate_guild_count = row_int(&row, 0);
-    a->approximate_user_install_count = row_int(&row, 1);
-    a->approximate_user_authorization_count = row_int(&row, 2);
     if (a->team_id) {
         struct team *team = arena_alloc(arena, sizeof *team);
 
