@@ -22,6 +22,7 @@ enum err command_index_moved(struct call *call, snowflake id);
 enum err command_index_account(struct call *call, const struct account_app *a);
 enum err command_index_member(struct call *call, const struct member *m);
 enum err command_index_installed(struct call *call, const struct guild_app *a);
+extern const struct job_kind command_index_job; /* goes on with the last of these */
 /* An application goes: the next direct channels with its bot. */
 enum err command_index_ending(struct call *call, const struct application_ending *ending);
 

@@ -294,7 +294,8 @@ static const struct route routes[] = {
     { 0 },
 };
 
-static const struct job_kind *const jobs[] = { &command_news_job, &command_uses_job, NULL };
+static const struct job_kind *const jobs[] = { &command_news_job, &command_uses_job,
+                                               &command_index_job, NULL };
 
 const struct domain commands_domain = {
     .name = "Commands",

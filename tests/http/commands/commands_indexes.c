@@ -3,6 +3,7 @@
 
 #include "apps.h"
 #include "channels.h"
+#include "waits.h"
 #include "workshops.h"
 
 #define PING "{'name': 'ping', 'description': 'd'}"
@@ -462,6 +463,42 @@ static void a_direct_index_moves_with_the_guilds_that_have_the_app(struct world 
     expect_moved(others, channel_index(eve, eves));
 }
 
+/* A bot's direct channels are gone through a page at a time. */
+static void direct_indexes_of_a_bot_that_many_talk_to_move_in_steps(struct world *w)
+{
+    static const char NUMBERS[] =
+        "with recursive n (i) as (select 0 union all select i + 1 from n where i < 119) ";
+    struct workshop s = world_workshop(w);
+    struct client *bob = world_client(w, "bob");
+    const char *guild = found_guild(s.ada, "Another");
+    const char *bobs = talk_to(bob, s.app);
+
+    make_command(s.bot, s.global, PING);
+    put_member(guild, bob);
+    world_sql(w, "insert into users (id, username) %s select 1000 + i, 'many' || i from n",
+              NUMBERS);
+    world_sql(w, "insert into channels (id, type) %s select 1000 + i, 1 from n", NUMBERS);
+    world_sql(
+        w,
+        "insert into recipients (channel_id, user_id, since) %s select 1000 + i, 1000 + i, 0 from n",
+        NUMBERS);
+    world_sql(
+        w, "insert into recipients (channel_id, user_id, since) %s select 1000 + i, %s, 0 from n",
+        NUMBERS, s.app);
+    world_sql(
+        w,
+        "insert into direct_channels (low_id, high_id, channel_id) %s select 1000 + i, %s, 1000 + i "
+        "from n",
+        NUMBERS, s.app);
+    snowflake last = version_of(channel_index(bob, bobs));
+    install(s.ada, s.app, guild, "applications.commands");
+    world_settle(w);
+    expect_moved(last, channel_index(bob, bobs));
+    expect_status(client_delete(s.ada, "/guilds/%s", guild), 204);
+    world_settle(w);
+    expect_moved(last, channel_index(bob, bobs));
+}
+
 static void an_accounts_index_moves_with_what_is_on_it(struct world *w)
 {
     struct workshop s = world_workshop(w);
@@ -545,6 +582,7 @@ const struct test commands_indexes_tests[] = {
     TEST(direct_channels_with_a_bot_show_its_commands),
     TEST(a_direct_index_moves_when_the_app_comes_or_goes),
     TEST(a_direct_index_moves_with_the_guilds_that_have_the_app),
+    TEST(direct_indexes_of_a_bot_that_many_talk_to_move_in_steps),
     TEST(an_accounts_index_moves_with_what_is_on_it),
     TEST(other_channels_show_commands_of_applications_in_them),
     { 0 },
