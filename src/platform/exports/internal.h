@@ -2,6 +2,7 @@
 #ifndef PLATFORM_EXPORTS_INTERNAL_H
 #define PLATFORM_EXPORTS_INTERNAL_H
 
+#include "api/hooks.h"
 #include "api/jobs.h"
 #include "platform/exports/exports.h"
 
@@ -35,5 +36,7 @@ enum err export_files(struct call *call, const struct export_part *part, snowfla
 /* --- job.c ---------------------------------------------------------------------------- */
 
 extern const struct job_kind export_job, export_expiry_job;
+/* What was gathered goes with the account. */
+enum err exports_end_with_account(struct call *call, const struct account_ending *ending);
 
 #endif

@@ -181,15 +181,15 @@ static enum err step_compute(struct call *call)
 /* --- noting how far it is ------------------------------------------------------------- */
 
 static const char SET_READY[] =
-    "update exports set ready = 1, bytes = $2, expires_at = $3 where user_id = $1";
+    "update exports set ready = 1, bytes = $2, expires_at = $3 where user_id = $1 and ready = 0";
 
 static enum err step_finish(struct call *call, const struct export_step *s)
 {
-    int64_t until = clock_us() + EXPORT_DAYS * 86400 * INT64_C(1000000);
-    enum err e =
-        tx_exec(call->tx, SET_READY, BIND(v_id(s->job.key), v_int(s->length), v_int(until)), NULL);
+    int64_t until = clock_us() + EXPORT_DAYS * 86400 * INT64_C(1000000), changed = 0;
+    enum err e = tx_exec(call->tx, SET_READY,
+                         BIND(v_id(s->job.key), v_int(s->length), v_int(until)), &changed);
 
-    if (!e)
+    if (!e && changed)
         e = job_schedule(call, &export_expiry_job, s->job.key, until, STR(""));
     return e ? e : job_finish(call, &s->job);
 }
@@ -247,6 +247,21 @@ const struct job_kind export_job = {
 };
 
 /* --- the end -------------------------------------------------------------------------- */
+
+static const char GIVE_UP[] = "update exports set ready = 1, expires_at = 0 where user_id = $1";
+
+/* Nobody may ask for it any more. A step that writes the file at this moment has its lease to
+ * end in. */
+enum err exports_end_with_account(struct call *call, const struct account_ending *ending)
+{
+    int64_t changed = 0;
+    enum err e = tx_exec(call->tx, GIVE_UP, BIND(v_id(ending->user_id)), &changed);
+
+    if (e || !changed)
+        return e;
+    return job_schedule(call, &export_expiry_job, ending->user_id,
+                        clock_us() + EXPORT_LEASE_MS * INT64_C(1000), STR(""));
+}
 
 struct export_end {
     struct job job;

@@ -174,4 +174,5 @@ const struct domain exports_domain = {
     .routes = routes,
     .resolvers = resolvers,
     .jobs = (const struct job_kind *const[]){ &export_job, &export_expiry_job, NULL },
+    .hooks = &(const struct hooks){ .account_ending = exports_end_with_account },
 };

@@ -156,9 +156,31 @@ static void it_goes_on_where_it_was_noted(struct world *w)
     expect(str_eq(download(ada, id), whole));
 }
 
+static void what_was_gathered_goes_with_the_account(struct world *w)
+{
+    struct answer a = client_post(
+        world_stranger(w), "{'username': 'gone', 'password': 'correct horse'}", "/auth/register");
+    struct client *c = world_client_with(w, answer_text(a, "token"));
+    const char *id = answer_text(client_post(c, "{}", HARVEST), "harvest_id");
+    const char *path = TEXT(w, "%s/exports/%s.tar", world_folder(w), id);
+
+    expect_soon(is_ready(c));
+    /* By itself it would stay for longer than the two weeks until the account ends. */
+    world_sql(w, "update exports set expires_at = expires_at + 8640000000000");
+    world_sql(w, "update jobs set due = due + 8640000000000 where kind = 'export-expiry'");
+    expect_status(client_post(c, "{'password': 'correct horse'}", "/users/@me/delete"), 204);
+    world_wait(w, 14 * 86400 + 1);
+    world_settle(w);
+    world_wait(w, 601);
+    expect_soon(access(path, F_OK) != 0);
+    world_settle(w);
+    expect(world_number(w, "select count(*) from exports") == 0);
+}
+
 const struct test export_tests[] = {
     TEST(a_person_gets_all_that_is_kept_and_nobody_else_does),
     TEST(long_rows_make_short_pages),
     TEST(it_goes_on_where_it_was_noted),
+    TEST(what_was_gathered_goes_with_the_account),
     { 0 },
 };
