@@ -3,7 +3,7 @@
     python3 tests/day/day.py build/release/src/guildhall
 
 A crew of people comes and goes: they register, found guilds, join, write, upload, ban, leave,
-delete, connect and lose their connections. Between two rounds the server's clock moves a quarter
+delete, speak, connect and lose their connections. Between two rounds the server's clock moves a quarter
 of an hour ahead (bench/jump_clock.c), so that everything that ends by itself does. Most of what
 is there after the first hours must be there at the end, and no more.
 
@@ -16,20 +16,23 @@ import json
 import os
 import sqlite3
 import struct
+import subprocess
 import sys
 import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "crash"))
+sys.path += [os.path.join(HERE, "..", "crash"), os.path.join(HERE, "..", "cluster")]
 
 from cases import expect, run_cases  # noqa: E402
+from phones import Phone, talk as talk_by_phone  # noqa: E402
 from process import Client, Failed, Process, register, serve_command  # noqa: E402
 from sessions import Wire  # noqa: E402
 
 ROUNDS = int(os.environ.get("DAY_ROUNDS", "24"))
 WARM_UP = 8
 QUARTER_S = 15 * 60
+WEEKS_S = 16 * 86400
 CREW = 4
 MOST_MIB = 4  # what memory may have grown by: the allocator's own
 SETTLE_S = 60
@@ -64,13 +67,15 @@ class Scene:
     """The server, those who use it, and what can be seen from outside."""
 
     def __init__(self, executable, folder):
+        self.executable, self.folder = executable, folder
         self.data = os.path.join(folder, "data")
         self.clock = Clock(folder)
         shim = os.path.join(os.path.dirname(executable), "..", "bench", "jump_clock.so")
         expect(os.path.exists(shim), f"{shim} is not built")
         # One loop: whoever asks wakes it, and it sees that the clock has moved.
-        self.server = Process(serve_command(executable, self.data, "--loops", "1"),
+        self.server = Process(serve_command(executable, self.data, "--loops", "1", "--voice-port", "0"),
                               env={"LD_PRELOAD": shim, "JUMP_CLOCK_FILE": self.clock.path})
+        self.servers = {1: self.server}  # as phones look for it
         self.accounts = 0
         self.crew = [self.newcomer() for _ in range(CREW)]
 
@@ -101,6 +106,10 @@ class Scene:
         for folder, _, names in os.walk(os.path.join(self.data, "blobs")):
             found += [os.path.join(folder, name) for name in names]
         return found
+
+    def leftovers(self):
+        """What lies in the data folder besides blobs."""
+        return {name for name in os.listdir(self.data) if name != "blobs"}
 
     def pages(self):
         """Pages of the database that are in use."""
@@ -270,11 +279,88 @@ def use_application(scene):
 
 
 def come_and_go(scene):
-    """A new account, used and logged out of."""
-    guest = scene.newcomer()
+    """Two new accounts: one is logged out of, one takes what is kept of it along and ends."""
+    guest, leaver = scene.newcomer(), scene.newcomer()
     scene.ask(guest, "GET", "/users/@me")
     scene.ask(guest, "POST", "/auth/logout", {})
+    scene.ask(leaver, "POST", "/users/@me/harvest", {})
+    scene.ask(leaver, "POST", "/users/@me/delete", {"password": "correct horse battery"})
     guest.close()
+    leaver.close()
+
+
+def arrange(scene, guild, channel):
+    """How newcomers are received, and another guild that is founded after this one."""
+    owner, *others = scene.crew
+    place = f"/guilds/{guild}"
+    role = scene.ask(owner, "POST", f"{place}/roles", {"name": "reader"})["id"]
+    scene.ask(owner, "PUT", f"{place}/onboarding", {"enabled": False, "default_channel_ids": [], "prompts": [
+        {"id": "0", "title": "which", "type": 0, "single_select": False, "required": False, "in_onboarding": True,
+         "options": [{"title": "reader", "role_ids": [role], "channel_ids": []}]}]})
+    scene.ask(owner, "PATCH", f"{place}/welcome-screen", {"enabled": False, "description": "hello",
+                                                         "welcome_channels": []})
+    scene.ask(owner, "PATCH", f"{place}/widget", {"enabled": True, "channel_id": channel})
+    scene.ask(others[0], "GET", f"{place}/widget.json")
+    scene.ask(owner, "PUT", f"{place}/incident-actions", {"invites_disabled_until": None})
+    code = scene.ask(owner, "POST", f"{place}/templates", {"name": "like this"})["code"]
+    founded = scene.ask(owner, "POST", f"/guilds/templates/{code}", {"name": "Another"})["id"]
+    scene.ask(owner, "PUT", f"{place}/templates/{code}")
+    scene.ask(owner, "DELETE", f"/guilds/{founded}")
+
+
+def show_lists(wires, guild, channel):
+    """Clients of people show rows of the member list, open threads and last messages."""
+    lists = {channel: [[0, 99], [100, 199]]}
+    for wire in wires[1::2]:
+        wire.send(json.dumps({"op": 14, "d": {"guild_id": guild, "channels": lists, "threads": True}}))
+        wire.send(json.dumps({"op": 37, "d": {"subscriptions": {guild: {"channels": lists}}}}))
+        wire.send(json.dumps({"op": 34, "d": {"guild_id": guild, "channel_ids": [channel]}}))
+        wire.send(json.dumps({"op": 8, "d": {"guild_id": guild, "query": "", "limit": 100}}))
+
+
+def speak(scene, guild):
+    """Two speak in a room, one shows something; one leaves, and the other one's line is cut."""
+    room = scene.ask(scene.crew[0], "POST", f"/guilds/{guild}/channels", {"name": "room", "type": 2})["id"]
+    phones = [Phone(scene, 1, client.token) for client in scene.crew[:2]]
+    for phone in phones:
+        phone.connect(phone.join(guild, room), guild)
+    talk_by_phone(*phones, "hello")
+    phones[0].ask(18, {"type": "guild", "guild_id": guild, "channel_id": room, "preferred_region": None})
+    key = phones[0].next("STREAM_CREATE")["stream_key"]
+    phones[1].ask(20, {"stream_key": key})
+    phones[1].next("STREAM_CREATE")
+    phones[0].ask(4, {"guild_id": guild, "channel_id": None})
+    for phone in phones:
+        phone.gate.close()
+        phone.udp.close()
+        phone.session.wire.close()
+    scene.ask(scene.crew[0], "DELETE", f"/channels/{room}")
+
+
+def look_back(scene, guild, channel):
+    """People are called, read, look for what was said and mark it as read."""
+    owner, reader = scene.crew[:2]
+    who = scene.ask(reader, "GET", "/users/@me")["id"]
+    said = scene.ask(owner, "POST", f"/channels/{channel}/messages", {"content": f"<@{who}> needle"})["id"]
+    scene.ask(reader, "GET", "/users/@me/mentions")
+    scene.ask(reader, "GET", f"/guilds/{guild}/messages/search?content=needle")
+    scene.ask(reader, "POST", f"/channels/{channel}/messages/{said}/ack", {})
+    scene.ask(reader, "POST", f"/guilds/{guild}/ack", {})
+    scene.ask(reader, "DELETE", f"/users/@me/mentions/{said}")
+
+
+def keep(scene):
+    """The operator makes a backup and a world file beside the running server."""
+    for command, name in (("backup", "all.backup"), ("export", "world.json")):
+        path = os.path.join(scene.folder, name)
+        with open(path, "wb") as out:
+            done = subprocess.run([scene.executable, command, "--data", scene.data,
+                                   *([path] if command == "backup" else [])],
+                                  stdout=out if command == "export" else subprocess.DEVNULL,
+                                  stderr=subprocess.PIPE, text=True, check=False, timeout=60)
+        expect(done.returncode == 0, f"{command}: {done.stderr}")
+        expect(os.path.getsize(path) > 1000, f"{command} wrote next to nothing")
+        os.unlink(path)
 
 
 def quarter_of_an_hour(scene):
@@ -287,7 +373,11 @@ def quarter_of_an_hour(scene):
     wires = connect(scene)
     talk(scene, channel)
     furnish(scene, guild)
+    show_lists(wires, guild, channel)
     chat(scene, guild, channel)
+    look_back(scene, guild, channel)
+    arrange(scene, guild, channel)
+    speak(scene, guild)
     use_private(scene)
     moderate(scene, guild)
     use_application(scene)
@@ -305,12 +395,17 @@ def quarter_of_an_hour(scene):
 
 class Measured:
     def __init__(self, scene):
-        # Everything that a quarter of an hour leaves for later has an hour to end.
+        # What is kept for a while, such as accounts that are about to be deleted, has two weeks to
+        # end, and everything that a quarter of an hour leaves for later another hour.
+        scene.settle()
+        scene.clock.jump(WEEKS_S)
         for _ in range(4):
             scene.pass_time()
         self.counts = scene.counts()
         self.accounts = scene.accounts
+        keep(scene)
         self.files = len(scene.files())
+        self.leftovers = scene.leftovers()
         self.pages = scene.pages()
         self.memory = scene.server.memory("RssAnon")
 
@@ -339,6 +434,8 @@ def memory_and_disk_return_to_where_they_were(executable):
                   f"files {before.files} -> {after.files}")
             compare_rows(before, after)
             expect(after.files <= before.files, f"files stayed behind: {scene.files()[:10]}")
+            expect(after.leftovers <= before.leftovers,
+                   f"stayed behind: {after.leftovers - before.leftovers}")
             # An account is a few rows in tables and indexes.
             expect(after.pages - before.pages <= 2 + (after.accounts - before.accounts),
                    f"the database grew by {after.pages - before.pages} pages")
