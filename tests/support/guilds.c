@@ -30,8 +30,9 @@ void forget_told(struct world *w)
     pthread_mutex_unlock(&w->lock);
 }
 
-static const struct heard *next_told(struct world *w)
+static const struct heard *next_told(void *of)
 {
+    struct world *w = of;
     const struct heard *found = NULL;
     size_t i = 0;
 
@@ -61,7 +62,7 @@ struct subject system_viewers(struct world *w, const char *guild)
 void expect_told_at(const char *file, int line, struct world *w, struct subject to,
                     const char *event, const char *fmt, ...)
 {
-    const struct heard *h = next_told(w);
+    const struct heard *h = heard_soon(next_told, w);
     struct str where;
     va_list args;
 

@@ -39,4 +39,9 @@ void client_hang_up(struct client *c);
 /* Single quotes become double; the text must be JSON. */
 const struct dom *parse_expected(struct arena *a, const char *fmt, va_list args);
 
+/* The next announcement that somebody hears; NULL when none comes for a long time. Rows that a
+ * job has written can be seen a moment before they are announced, so whoever saw the rows
+ * waits for the announcement. */
+const struct heard *heard_soon(const struct heard *(*next)(void *of), void *of);
+
 #endif

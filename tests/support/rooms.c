@@ -32,8 +32,9 @@ static bool is_for(const struct heard *h, snowflake channel)
            (h->to.kind == SUBJECT_GUILD && h->to.channel_id == channel && h->to.any_of == 0);
 }
 
-static const struct heard *next_heard(struct room *r)
+static const struct heard *next_heard(void *of)
 {
+    struct room *r = of;
     struct world *w = r->world;
     snowflake channel = strtoull(r->id, NULL, 10);
     const struct heard *found = NULL;
@@ -53,7 +54,7 @@ void expect_room_event_at(const char *file, int line, struct room *r, const char
                           const char *fmt, ...)
 {
     struct arena *a = world_arena(r->world);
-    const struct heard *h = next_heard(r);
+    const struct heard *h = heard_soon(next_heard, r);
     struct str where;
     va_list args;
 

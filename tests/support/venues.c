@@ -121,22 +121,36 @@ const char *venue_add_with(struct venue *p, struct client *c, int position, uint
 
 /* --- what is heard -------------------------------------------------------------------- */
 
-const struct dom *world_last_event(struct world *w, const char *event)
+struct last_heard {
+    struct world *world;
+    const char *event;
+};
+
+static const struct heard *last_heard(void *of)
 {
+    struct last_heard *l = of;
     const struct heard *found = NULL;
 
-    pthread_mutex_lock(&w->lock);
-    for (const struct heard *h = w->heard; h; h = h->next)
-        if (strcmp(event_name(h->event), event) == 0)
+    pthread_mutex_lock(&l->world->lock);
+    for (const struct heard *h = l->world->heard; h; h = h->next)
+        if (strcmp(event_name(h->event), l->event) == 0)
             found = h;
-    pthread_mutex_unlock(&w->lock);
+    pthread_mutex_unlock(&l->world->lock);
+    return found;
+}
+
+const struct dom *world_last_event(struct world *w, const char *event)
+{
+    const struct heard *found = heard_soon(last_heard, &(struct last_heard){ w, event });
+
     if (!found)
         fail_test(__FILE__, __LINE__, "nobody heard %s", event);
     return dom_parse(world_arena(w), str_of(found->payload));
 }
 
-static const struct heard *next_heard(struct venue *p)
+static const struct heard *next_heard(void *of)
 {
+    struct venue *p = of;
     struct world *w = p->world;
     const struct heard *found = NULL;
     size_t i = 0;
@@ -155,7 +169,7 @@ void expect_venue_event_at(const char *file, int line, struct venue *p, uint64_t
                            const char *event, const char *fmt, ...)
 {
     struct arena *a = world_arena(p->world);
-    const struct heard *h = next_heard(p);
+    const struct heard *h = heard_soon(next_heard, p);
     struct str where;
     va_list args;
 

@@ -10,7 +10,7 @@
 #include "venues.h"
 
 /* Far more than the slowest machine takes under the sanitizers. */
-enum { PATIENCE_S = 120, PACE_US = 1000 };
+enum { PATIENCE_S = 120, HEARING_S = 60, PACE_US = 1000 };
 
 int64_t wait_begin(void)
 {
@@ -22,6 +22,18 @@ void wait_on(const char *file, int line, const char *condition, int64_t since)
     if (clock_mono() - since > PATIENCE_S * INT64_C(1000000000))
         fail_test(file, line, "not after %d seconds: %s", PATIENCE_S, condition);
     usleep(PACE_US);
+}
+
+/* --- announcements -------------------------------------------------------------------- */
+
+const struct heard *heard_soon(const struct heard *(*next)(void *of), void *of)
+{
+    const struct heard *h = next(of);
+
+    for (int64_t since = wait_begin(); !h && clock_mono() - since < HEARING_S * INT64_C(1000000000);
+         h = next(of))
+        usleep(PACE_US);
+    return h;
 }
 
 /* --- the clock ------------------------------------------------------------------------ */

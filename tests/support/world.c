@@ -98,8 +98,9 @@ static void record(void *arg, const struct announcement *list)
     pthread_mutex_unlock(&w->lock);
 }
 
-static const struct heard *next_heard(struct client *c)
+static const struct heard *next_heard(void *of)
 {
+    struct client *c = of;
     struct world *w = c->world;
     const struct heard *found = NULL;
     size_t i = 0;
@@ -127,7 +128,7 @@ void expect_event_at(const char *file, int line, struct client *c, const char *e
         va_end(args);
         return;
     }
-    const struct heard *h = next_heard(c);
+    const struct heard *h = heard_soon(next_heard, c);
     if (!h)
         fail_test(file, line, "%s heard nothing, not %s", c->name, event);
     if (strcmp(event_name(h->event), event) != 0)
