@@ -4,7 +4,8 @@
 #include <stdatomic.h>
 #include <time.h>
 
-static _Atomic int64_t moved; /* microseconds that tests added */
+static _Atomic int64_t moved;   /* microseconds that tests added */
+static _Atomic int64_t stopped; /* the real time at which tests stopped it; 0: it goes */
 
 static int64_t read_ns(clockid_t id)
 {
@@ -16,7 +17,10 @@ static int64_t read_ns(clockid_t id)
 
 int64_t clock_us(void)
 {
-    return read_ns(CLOCK_REALTIME) / 1000 + atomic_load_explicit(&moved, memory_order_relaxed);
+    int64_t at = atomic_load_explicit(&stopped, memory_order_relaxed);
+
+    return (at ? at : read_ns(CLOCK_REALTIME) / 1000) +
+           atomic_load_explicit(&moved, memory_order_relaxed);
 }
 
 int64_t clock_ms(void)
@@ -44,8 +48,14 @@ void clock_advance(int64_t us)
     atomic_fetch_add(&moved, us);
 }
 
+void clock_stop(void)
+{
+    atomic_store(&stopped, read_ns(CLOCK_REALTIME) / 1000);
+}
+
 void clock_reset(void)
 {
+    atomic_store(&stopped, 0);
     atomic_store(&moved, 0);
 }
 

@@ -19,6 +19,8 @@ int64_t clock_thread(void);
 
 /* Moves the clock of the whole process; clock_reset brings the real time back. */
 void clock_advance(int64_t us);
+/* From now on only clock_advance moves it. */
+void clock_stop(void);
 void clock_reset(void);
 /* How far it was moved, in microseconds. */
 int64_t clock_moved(void);

@@ -1,9 +1,9 @@
 /* world.h - a whole server for one test, and people who use it.
  *
  * A world is a server in this process on a free port, with an empty store and a
- * clock that the test moves. Clients speak real HTTP to it. JSON in tests is
- * written with single quotes to be readable. An expectation that fails ends the
- * test with a message. */
+ * clock that the test moves; where calls are limited, only the test moves it. Clients speak real
+ * HTTP to it. JSON in tests is written with single quotes to be readable. An expectation that fails
+ * ends the test with a message. */
 #ifndef TESTS_WORLD_H
 #define TESTS_WORLD_H
 
