@@ -2,6 +2,7 @@
 
 import os
 import sys
+import time
 import traceback
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench"))
@@ -23,6 +24,7 @@ def expect(true, words):
 def run_case(case, executable):
     name = case.__name__
     print(f"[ RUN      ] {name}", flush=True)
+    began = time.monotonic()
     try:
         case(executable)
     except Skip as e:
@@ -33,7 +35,7 @@ def run_case(case, executable):
         print(e if isinstance(e, Failed) else traceback.format_exc())
         print(f"[  FAILED  ] {name}", flush=True)
         return "failed"
-    print(f"[       OK ] {name}", flush=True)
+    print(f"[       OK ] {name} ({(time.monotonic() - began) * 1000:.0f} ms)", flush=True)
     return "passed"
 
 

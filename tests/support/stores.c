@@ -19,8 +19,10 @@ bool fixture_choose(bool postgres)
 int fixture_open(void **state)
 {
     struct fixture *f = mem_new(sizeof *f);
+    const char *parent = getenv("TMPDIR");
 
-    strcpy(f->folder, "/tmp/guildhall-store.XXXXXX");
+    snprintf(f->folder, sizeof f->folder, "%s/guildhall-store.XXXXXX",
+             parent && *parent ? parent : "/tmp");
     if (!mkdtemp(f->folder))
         return -1;
     f->postgres = use_postgres ? test_postgres_new() : NULL;

@@ -460,6 +460,7 @@ static bool run_test(const struct test *t, const char *store)
 {
     static struct world w; /* outlives the jump */
     volatile bool ok = false;
+    const int64_t since = clock_mono();
 
     printf("[ RUN      ] %s (%s)\n", t->name, store);
     fflush(stdout);
@@ -472,7 +473,8 @@ static bool run_test(const struct test *t, const char *store)
     }
     ok = world_end(&w) && ok;
     ok = held_nobody_up() && ok;
-    printf(ok ? "[       OK ] %s (%s)\n" : "[  FAILED  ] %s (%s)\n", t->name, store);
+    printf("[  %s ] %s (%s) (%lld ms)\n", ok ? "     OK" : "FAILED ", t->name, store,
+           (long long)((clock_mono() - since) / 1000000));
     fflush(stdout);
     return ok;
 }
