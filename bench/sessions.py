@@ -22,7 +22,7 @@ class Wire:
     """One session by hand, to capture the exact bytes that the floor repeats."""
 
     def __init__(self, port, path, token, intents=641):
-        self.socket = socket.create_connection(("127.0.0.1", port), 20)
+        self.socket = socket.create_connection(("127.0.0.1", port), 120)
         self.have = b""
         self.socket.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\n"
                             f"Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"

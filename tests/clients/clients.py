@@ -18,7 +18,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "crash"))
 from cases import Skip, expect, run_cases  # noqa: E402
 from process import Client, Failed, start_guildhall  # noqa: E402
 
-PATIENCE = 30
+PATIENCE = 120
 GUILDS = 6
 WORLD = {
     "users": [{"username": "ada"}],

@@ -19,7 +19,7 @@ from cases import expect, run_cases  # noqa: E402
 from clients import HERE as CLIENTS, node_command, python_command  # noqa: E402
 from process import Client, Failed, start_guildhall  # noqa: E402
 
-PATIENCE = 30
+PATIENCE = 120
 WORLD = {
     "users": [{"username": "ada"}, {"username": "bob"}],
     "applications": [{"name": "Helper", "owner": "ada", "bot": "helper"}],

@@ -10,7 +10,7 @@ import tempfile
 import threading
 import time
 
-PATIENCE = 30
+PATIENCE = 120
 
 
 def free_port():

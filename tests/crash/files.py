@@ -15,7 +15,7 @@ from process import Client, register, start_guildhall
 
 ROUNDS = 5
 PEOPLE = 8
-PATIENCE = 30  # seconds
+PATIENCE = 120  # seconds
 
 
 def picture():

@@ -18,7 +18,7 @@ from writers import check_passes
 ROUNDS = 5
 PEOPLE = 16
 GIFS = 30  # fewer than one account may choose at once
-PATIENCE = 30
+PATIENCE = 120
 
 
 def import_gifs(executable, folder):

@@ -13,7 +13,7 @@
 #include "internal.h"
 #include "net/http.h"
 
-enum { PATIENCE_MS = 30000, LARGEST = 128 * 1024 * 1024 };
+enum { PATIENCE_MS = 120000, LARGEST = 128 * 1024 * 1024 };
 
 void client_hang_up(struct client *c)
 {

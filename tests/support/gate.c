@@ -18,7 +18,7 @@
 #include "net/websocket.h"
 #include "waits.h"
 
-enum { PATIENCE_MS = 30000, LARGEST = 64 * 1024 * 1024 };
+enum { PATIENCE_MS = 120000, LARGEST = 64 * 1024 * 1024 };
 
 struct gate {
     struct gate *next;

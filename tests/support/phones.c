@@ -13,7 +13,7 @@
 #include "base/clock.h"
 
 enum {
-    PATIENCE_MS = 20000,
+    PATIENCE_MS = 120000,
     HEADER = 12,
     CONTROL_HEADER = 8,
     TAG = 16,

@@ -103,7 +103,7 @@ void expect_no_stream(struct client *c)
     const struct dom *m;
 
     gate_send(c->gate, "{'op': 1, 'd': null}");
-    while ((m = gate_read(c->gate, 5000))) {
+    while ((m = gate_read(c->gate, 60000))) {
         const struct dom *t = dom_at(m, "t");
 
         if (str_is(dom_at(m, "op")->text, "11"))

@@ -17,7 +17,7 @@
 #include "support/postgres.h"
 #include "support/stores.h"
 
-enum { PATIENCE_MS = 20000 };
+enum { PATIENCE_MS = 120000 };
 
 /* What was told: the numbers that frames carry as their guild. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -13,7 +13,7 @@
 
 #include "unit.h"
 
-enum { PEER_SECONDS = 10, PEER_ROOM = 4 * 1024 * 1024 };
+enum { PEER_SECONDS = 60, PEER_ROOM = 4 * 1024 * 1024 };
 
 static inline int peer_connect(int port)
 {

@@ -212,7 +212,7 @@ static void it_is_for_the_operator(struct world *w)
     expect_close(g, 4004);
     g = gate_open_at(world_stranger(w), "/console/traffic/live");
     gate_send(g, "{'key': '%s', 'after': 0}", key);
-    expect(gate_read(g, 10000) != NULL);
+    expect(gate_read(g, 60000) != NULL);
 }
 
 static bool host_is_refused(struct world *w, const char *host)
@@ -261,11 +261,11 @@ static void the_traffic_can_be_followed(struct world *w)
 
     client_get(ada, "/users/1");
     gate_send(g, "{'key': '%s', 'after': 0, 'status': 'error'}", console_key(w));
-    const struct dom *m = gate_read(g, 10000);
+    const struct dom *m = gate_read(g, 60000);
     expect(m && dom_at(m, "records.0.status") && !dom_at(m, "records.1"));
     client_get(ada, "/users/@me");
     client_get(ada, "/users/2");
-    m = gate_read(g, 10000);
+    m = gate_read(g, 60000);
     expect(m && str_is(dom_at(m, "records.0.path")->text, "/api/v10/users/2"));
 }
 
@@ -280,7 +280,7 @@ static void nothing_is_noted_while_nobody_looks(struct world *w)
     gate_send(g, "{'key': '%s'}", console_key(w));
     look_with(w, "", key, "\"on\":true");
     client_get(ada, "/users/@me");
-    expect(gate_read(g, 10000) != NULL);
+    expect(gate_read(g, 60000) != NULL);
     gate_close(g, 1000);
     look_with(w, "", key, "\"on\":false");
     expect_json(look(w, "", key), "{'on': false, 'newest': 1}");

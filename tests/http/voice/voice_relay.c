@@ -71,7 +71,7 @@ static int code_of_identify(struct client *c, const char *target, const char *d)
 
     expect_op(g, 8);
     gate_send(g, "{'op': 0, 'd': %s}", d);
-    while (gate_read(g, 20000))
+    while (gate_read(g, 60000))
         ;
     return gate_close_code(g);
 }

@@ -37,7 +37,7 @@ static void frames_arrive_unchanged_and_in_order(struct world *w)
         }
         for (int to = 0; to < 3; to++) {
             for (int i = 0; to != from && i < 20; i++) {
-                struct heard_frame f = phone_hear(&phones[to], 20000);
+                struct heard_frame f = phone_hear(&phones[to], 60000);
 
                 snprintf(frame, sizeof frame, "%d says %d", from, i);
                 expect(str_is(f.frame, frame) && f.ssrc == phones[from].ssrc);
@@ -186,7 +186,7 @@ static void who_is_moved_or_removed_is_cut_off(struct world *w)
     phone_say(&p.ada, "to elsewhere");
     expect_deaf(&p.ada);
     expect_deaf(&p.bob);
-    for (const struct dom *m; (m = gate_read(p.bob.gate, 20000));)
+    for (const struct dom *m; (m = gate_read(p.bob.gate, 60000));)
         ;
     expect(gate_close_code(p.bob.gate) == 4014);
     expect(str_is(dom_at(phone_await(&p.ada, 13), "d.user_id")->text, h->bob->id));
@@ -194,7 +194,7 @@ static void who_is_moved_or_removed_is_cut_off(struct world *w)
     phone_dial(&p.bob, 8);
     expect_close(p.bob.gate, 4004);
     expect_status(client_patch(h->ada, "{'channel_id': null}", MEMBER, h->guild, h->ada->id), 200);
-    for (const struct dom *m; (m = gate_read(p.ada.gate, 20000));)
+    for (const struct dom *m; (m = gate_read(p.ada.gate, 60000));)
         ;
     expect(gate_close_code(p.ada.gate) == 4014);
     pair_hang_up(&p);
@@ -206,7 +206,7 @@ static void a_guild_that_ends_takes_its_voice_with_it(struct world *w)
     struct hall *h = &p.hall;
 
     expect_status(client_delete(h->ada, "/guilds/%s", h->guild), 204);
-    for (const struct dom *m; (m = gate_read(p.bob.gate, 20000));)
+    for (const struct dom *m; (m = gate_read(p.bob.gate, 60000));)
         ;
     expect(gate_close_code(p.bob.gate) == 4014);
     pair_hang_up(&p);
@@ -337,7 +337,7 @@ static void who_has_used_up_its_nonces_begins_anew(struct world *w)
     expect_heard(&p.ada, &p.bob, "one of the last");
     phone_say(&p.bob, "the last");
     expect_heard(&p.ada, &p.bob, "the last");
-    for (const struct dom *m; (m = gate_read(p.bob.gate, 20000));)
+    for (const struct dom *m; (m = gate_read(p.bob.gate, 60000));)
         ;
     expect(gate_close_code(p.bob.gate) == 4006);
     phone_say(&p.bob, "after it");
@@ -383,7 +383,7 @@ static void strangers_are_not_answered(struct world *w)
     phone_send(&p, str_slice("\x13\x37\xca\xfe\0\0\0\7", 8));
     char pong[16];
     struct pollfd poller = { .fd = p.fd, .events = POLLIN };
-    expect(poll(&poller, 1, 20000) == 1 && recv(p.fd, pong, sizeof pong, 0) == 8);
+    expect(poll(&poller, 1, 60000) == 1 && recv(p.fd, pong, sizeof pong, 0) == 8);
     expect(memcmp(pong, "\x13\x37\xf0\x0d\0\0\0\7", 8) == 0);
     close(stranger);
     phone_hang_up(&p);

@@ -200,7 +200,7 @@ static void what_a_whole_room_is_told_has_a_pace(struct world *w)
 
     for (int i = 1; i <= 60; i++)
         phone_shows(&c.ada, "[]");
-    for (const struct dom *m; (m = gate_read(c.ada.gate, 20000));)
+    for (const struct dom *m; (m = gate_read(c.ada.gate, 60000));)
         ;
     expect(gate_close_code(c.ada.gate) == 4021);
     cameras_hang_up(&c);
@@ -299,10 +299,10 @@ static void requests_reach_who_they_are_about(struct world *w)
     expect_deaf(&c.bob);
     phone_wants(&c.bob, "{'any': 100}");
     phone_control(&c.bob, pli);
-    expect(str_eq(phone_hear_control(&c.ada, 20000), pli));
+    expect(str_eq(phone_hear_control(&c.ada, 60000), pli));
     /* What a sender says of its layer goes to who gets it. */
     phone_control(&c.ada, report);
-    expect(str_eq(phone_hear_control(&c.bob, 20000), report));
+    expect(str_eq(phone_hear_control(&c.bob, 60000), report));
     phone_control(&c.ada, control_packet(w, 200, 0, c.ada.ssrc + 1, 7));
     phone_control(&c.ada, control_packet(w, 204, 0, c.ada.ssrc + 3, 7));
     expect_deaf(&c.bob);
@@ -407,7 +407,7 @@ static void a_stream_has_connections_of_its_own(struct world *w)
     phone_say(&s.bob, "comment");
     struct str pli = control_packet(w, 206, 1, s.bob.ssrc, s.ada.ssrc + 1);
     phone_control(&s.bob, pli);
-    expect(str_eq(phone_hear_control(&s.ada, 20000), pli));
+    expect(str_eq(phone_hear_control(&s.ada, 60000), pli));
     ask_pause(h->ada, s.key, true);
     expect_stream(h->bob, "STREAM_UPDATE", "{'paused': false}");
     expect_stream(h->bob, "STREAM_UPDATE", "{'paused': true}");
@@ -418,7 +418,7 @@ static void a_stream_has_connections_of_its_own(struct world *w)
     expect_stream(h->bob, "STREAM_UPDATE", "{'paused': false}");
     expect_shown(&s, "goes on");
     ask_about_stream(h->bob, 19, s.key);
-    while (gate_read(s.bob.gate, 20000))
+    while (gate_read(s.bob.gate, 60000))
         ;
     expect(gate_close_code(s.bob.gate) == 4014);
     expect(str_is(dom_at(phone_await(&s.ada, 13), "d.user_id")->text, h->bob->id));
@@ -426,7 +426,7 @@ static void a_stream_has_connections_of_its_own(struct world *w)
     expect_close(s.bob.gate, 4006);
     /* The owner goes to another channel, and the stream is over. */
     ask_voice(h->ada, h->guild, h->other, "");
-    while (gate_read(s.ada.gate, 20000))
+    while (gate_read(s.ada.gate, 60000))
         ;
     expect(gate_close_code(s.ada.gate) == 4014);
     phone_dial(&s.ada, 8);
@@ -457,7 +457,7 @@ static void a_stream_lets_in_who_takes_part(struct world *w)
     phone_ready(&wrong);
     /* A new connection voids the one before. */
     ask_about_stream(s.hall.bob, 20, s.key);
-    while (gate_read(wrong.gate, 20000))
+    while (gate_read(wrong.gate, 60000))
         ;
     expect(gate_close_code(wrong.gate) == 4014);
     phone_hang_up(&s.ada);
