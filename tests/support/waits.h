@@ -8,12 +8,11 @@
 #include "world.h"
 
 /* Waits until it holds; fails the test when it does not for a long time. */
-#define expect_soon(condition)                               \
-    for (int64_t waited_since = wait_begin(); !(condition);) \
-    wait_on(__FILE__, __LINE__, #condition, waited_since)
+#define expect_soon(condition)                           \
+    for (int look_count = 0; !(condition); look_count++) \
+    wait_on(__FILE__, __LINE__, #condition, look_count)
 
-int64_t wait_begin(void);
-void wait_on(const char *file, int line, const char *condition, int64_t since);
+void wait_on(const char *file, int line, const char *condition, int look);
 
 /* Waits until the server is at rest: the jobs that are due are done, no call runs, and all
  * that they announced is told. What then has not happened does not happen by itself before
