@@ -38,6 +38,11 @@ struct engine {
     uint64_t (*version)(struct tx *tx);    /* see tx_version; or NULL */
     unsigned (*lane)(const struct tx *tx); /* see tx_lane; NULL: 0 */
     bool (*go_aside)(struct tx *tx);       /* see tx_expect_long; NULL: nothing runs on loops */
+    /* See tx_seen; NULL: nothing is noted. */
+    bool (*seen)(struct tx *tx, struct tx_seen *ret);
+    bool (*row_changed)(struct tx *tx, const struct tx_seen *since, enum noted_rows rows,
+                        uint64_t id);
+    void (*touch)(struct tx *tx, enum noted_rows rows, uint64_t id);
     /* Several statements without parameters or rows, for migrations. */
     enum err (*script)(struct tx *tx, const char *sql);
     /* What the words of migrations stand for. */

@@ -41,6 +41,26 @@ uint64_t tx_version(struct tx *tx)
     return engine->version && tx->work->mode == STORE_READ ? engine->version(tx) : 0;
 }
 
+bool tx_seen(struct tx *tx, struct tx_seen *ret)
+{
+    const struct engine *engine = tx->store->engine;
+
+    return engine->seen && engine->seen(tx, ret);
+}
+
+bool tx_row_changed(struct tx *tx, const struct tx_seen *since, enum noted_rows rows, snowflake id)
+{
+    return tx->store->engine->row_changed(tx, since, rows, id);
+}
+
+void tx_touch(struct tx *tx, enum noted_rows rows, snowflake id)
+{
+    const struct engine *engine = tx->store->engine;
+
+    if (engine->touch)
+        engine->touch(tx, rows, id);
+}
+
 void tx_log(struct tx *tx, struct str body)
 {
     tx->work->log = body;

@@ -217,6 +217,7 @@ static enum err open_to_write(struct sqlite *q, const struct store_options *o)
     if (!e)
         e = migrations_apply(&q->store, o->as_is, sqlite_run_alone);
     if (!e) {
+        sqlite_touched_begin(q);
         sqlite_writer_start(q);
         sqlite_asides_start(q);
     }
@@ -269,6 +270,9 @@ const struct engine sqlite_engine = {
     .end = sqlite_end,
     .version = sqlite_version,
     .go_aside = sqlite_go_aside,
+    .seen = sqlite_seen,
+    .row_changed = sqlite_row_changed,
+    .touch = sqlite_touch,
     .script = sqlite_script,
     .id_word = "integer primary key",
     .clustered_word = "without rowid",

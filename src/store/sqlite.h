@@ -67,6 +67,19 @@ enum err sqlite_end(struct rows *r);
 uint64_t sqlite_version(struct tx *tx);
 enum err sqlite_script(struct tx *tx, const char *sql);
 
+/* --- rows that were changed, sqlite_touched.c ----------------------------------------- */
+
+enum { TOUCHED_BITS = 12, TOUCHED_AT_ONCE = 2048 };
+
+struct sqlite_touched {
+    _Atomic uint64_t last[1 << TOUCHED_BITS]; /* by slot: the number of a commit */
+    _Atomic uint64_t all;                     /* of one that changed too many to note */
+    /* The writer's: slots of what its transaction has changed. */
+    uint16_t noted[TOUCHED_AT_ONCE];
+    unsigned count;
+    bool too_many;
+};
+
 /* --- the engine, sqlite.c ------------------------------------------------------------- */
 
 struct sqlite {
@@ -91,6 +104,7 @@ struct sqlite {
     struct queue queue;
     struct hold_meter meter;
     bool has_no_syncs;
+    struct sqlite_touched touched;
     struct sqlite_log {
         uint64_t number; /* of the logs since the start: it is started afresh now and then */
         int pages;       /* in it after the last commit */
@@ -112,6 +126,15 @@ struct sqlite {
         bool has_thread;
     } copier;
 };
+
+/* The writer's connection notes rows from now on. */
+void sqlite_touched_begin(struct sqlite *q);
+/* Before the commit of this number is known to anybody. */
+void sqlite_touched_commit(struct sqlite *q, uint64_t number);
+void sqlite_touch(struct tx *tx, enum noted_rows rows, uint64_t id);
+bool sqlite_seen(struct tx *tx, struct tx_seen *ret);
+bool sqlite_row_changed(struct tx *tx, const struct tx_seen *since, enum noted_rows rows,
+                        uint64_t id);
 
 /* Reads with a snapshot of its own that is given up afterwards. */
 enum err sqlite_read_once(struct store *s, struct work *w, struct sqlite_conn **conn);

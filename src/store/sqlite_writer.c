@@ -39,7 +39,9 @@ static enum err writer_commit(struct sqlite *q)
         writer_rollback(q->writer);
         return e == ERR_STORAGE_FULL ? e : ERR_UNAVAILABLE;
     }
-    /* Before anybody hears of it: their next read must renew its snapshot. */
+    /* Before anybody hears of it: their next read must renew its snapshot, and not trust what was
+     * remembered. */
+    sqlite_touched_commit(q, q->store.commits + 1);
     atomic_fetch_add_explicit(&q->store.commits, 1, memory_order_release);
     return OK;
 }

@@ -165,6 +165,21 @@ enum err tx_expect_long(struct tx *tx);
  * same data. Asked after a query. 0: not known (writes; PostgreSQL). */
 uint64_t tx_version(struct tx *tx);
 
+/* Tables whose changes are noted row by row, where one process writes: what a read has seen of
+ * them can be remembered, and used by later reads of the same thread while it still holds. */
+enum noted_rows { NOTED_MESSAGES, NOTED_USERS, NOTED_CHANNELS, NOTED_RELATIONSHIPS };
+struct tx_seen {
+    uint64_t connection, commits;
+};
+/* What this read has seen at least. False: not known (writes; PostgreSQL). */
+bool tx_seen(struct tx *tx, struct tx_seen *ret);
+/* Whether the row of that id may have changed since an earlier read of the same connection, which
+ * this one can say since tx_seen was true for it. */
+bool tx_row_changed(struct tx *tx, const struct tx_seen *since, enum noted_rows rows, snowflake id);
+
+/* Relationships have no ids of their own: who writes one says whose list it is in. */
+void tx_touch(struct tx *tx, enum noted_rows rows, snowflake id);
+
 /* What this transaction announces, as one row of the log. When it has committed, work->position
  * says which. The bytes live as long as the work. SQLite keeps so many of them. */
 enum { STORE_LOG_KEPT = 20000 };

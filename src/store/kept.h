@@ -1,0 +1,31 @@
+/* kept.h - what a thread has made of rows, for its next reads, while those rows stay as they are.
+ *
+ * Where one process writes (SQLite) the store notes which rows change (tx_row_changed), so that
+ * something that was made of some rows can be used again until one of them does. Each thread keeps
+ * a few such things for itself and forgets the oldest. Only reads use them: inside a writing
+ * transaction nothing is decided from memory. On PostgreSQL, where others may write, nothing is
+ * kept. What is kept must not depend on who asks, unless the key says who that is. */
+#ifndef STORE_KEPT_H
+#define STORE_KEPT_H
+
+#include "store/store.h"
+
+struct kept_read;
+
+struct kept_key {
+    const char *what; /* a literal of the one file that keeps it */
+    uint64_t of[5];
+};
+
+/* What was kept under a key, if it still holds; else NULL. */
+const void *kept_find(struct tx *tx, const struct kept_key *key);
+
+/* Begins to keep something that is made of up to this many rows, which are named one by one: what
+ * this read has seen of them counts. What is made lies in the arena. It is found from kept_end on,
+ * unless it is larger than a quarter of a mebibyte. NULL: nothing is kept here. */
+struct kept_read *kept_begin(struct tx *tx, const struct kept_key *key, size_t rows);
+struct arena *kept_arena(struct kept_read *k);
+void kept_row(struct kept_read *k, enum noted_rows rows, snowflake id);
+void kept_end(struct kept_read *k, const void *made);
+
+#endif
