@@ -8,6 +8,14 @@
 
 /* --- rows.c: the SQL ------------------------------------------------------------------ */
 
+/* Of `members m`; member_read takes them from the first column on. */
+#define MEMBER_COLUMNS                                                                          \
+    "m.guild_id, m.user_id, m.nick, m.avatar, m.banner, m.joined_at, m.premium_since, m.deaf, " \
+    "m.mute, m.pending, m.timed_out_until, m.flags"
+enum { MEMBER_COLUMN_COUNT = 12 };
+/* Without its roles. */
+void member_read(const struct rows *r, struct member *ret);
+
 /* With roles; announces nothing. */
 enum err member_update(struct tx *tx, const struct member *m);
 /* Time-out, mute and deafness that it left with come back with it, once. */

@@ -9,12 +9,7 @@
 #include "model/rows.h"
 #include "platform/accounts/users.h"
 
-/* Of `members m`. */
-#define MEMBER_COLUMNS                                                                          \
-    "m.guild_id, m.user_id, m.nick, m.avatar, m.banner, m.joined_at, m.premium_since, m.deaf, " \
-    "m.mute, m.pending, m.timed_out_until, m.flags"
-
-static void read_member(const struct rows *r, struct member *m)
+void member_read(const struct rows *r, struct member *m)
 {
     *m = (struct member){
         .guild_id = row_id(r, 0),
@@ -59,7 +54,7 @@ enum err member_find(struct tx *tx, snowflake guild_id, snowflake user_id, struc
         return e;
     if (!found)
         return ERR_UNKNOWN_MEMBER;
-    read_member(&row, ret);
+    member_read(&row, ret);
     return load_roles(tx, ret);
 }
 
@@ -73,8 +68,6 @@ enum err member_load_user(struct tx *tx, struct member *m)
 
 /* --- many at once --------------------------------------------------------------------- */
 
-enum { COLUMNS_BEFORE_USER = 12 };
-
 /* Adds the member of the current row, with its account but without its roles. */
 static void add_member(const struct rows *r, struct list *list)
 {
@@ -82,8 +75,8 @@ static void add_member(const struct rows *r, struct list *list)
     struct member *m = list_add(arena, list, sizeof *m);
     struct user *user = arena_alloc(arena, sizeof *user);
 
-    read_member(r, m);
-    user_read(r, COLUMNS_BEFORE_USER, user);
+    member_read(r, m);
+    user_read(r, MEMBER_COLUMN_COUNT, user);
     m->user = user;
 }
 

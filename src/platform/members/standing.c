@@ -1,10 +1,14 @@
 /* standing.c - where a member stands in a guild: rights and rank. */
-#include "platform/members/members.h"
+#include "platform/members/internal.h"
 
 #include "base/clock.h"
+#include "model/ids.h"
 
-static const char OWNER_OF_GUILD[] =
-    "select owner_id, automod_version, mfa_level from guilds where id = $1 and removed = 0";
+/* A guild, with nulls for who is no member of it. */
+enum { OWNER_COLUMN = MEMBER_COLUMN_COUNT };
+static const char FIND_STANDING[] =
+    "select " MEMBER_COLUMNS ", g.owner_id, g.automod_version, g.mfa_level from guilds g "
+    "left join members m on m.guild_id = g.id and m.user_id = $2 where g.id = $1 and g.removed = 0";
 
 /* A bot has what its owner has, or the owner of the team that it belongs to. */
 static const char HAS_SECOND_FACTOR[] =
@@ -25,11 +29,23 @@ static enum err withhold_rights(struct tx *tx, struct standing *s)
     return e;
 }
 
-/* The member's roles and @everyone, the highest last. */
+/* The member's roles and @everyone. */
 static const char RANKED_ROLES[] =
     "select r.id, r.permissions, r.position from roles r where r.id = $1 union all "
     "select r.id, r.permissions, r.position from member_roles m join roles r on r.id = m.role_id "
     "where m.guild_id = $1 and m.user_id = $2";
+
+/* In the order of ids, as every list of a member's roles. */
+static void standing_add_role(struct arena *arena, struct list *roles, snowflake id)
+{
+    size_t i = roles->count;
+
+    ids_add(arena, roles, id);
+    for (snowflake *ids = roles->items; i && ids[i - 1] > id; i--) {
+        ids[i] = ids[i - 1];
+        ids[i - 1] = id;
+    }
+}
 
 static enum err add_roles(struct tx *tx, struct standing *s)
 {
@@ -43,6 +59,8 @@ static enum err add_roles(struct tx *tx, struct standing *s)
         snowflake id = row_id(&rows, 0);
         int64_t position = row_int(&rows, 2);
 
+        if (id != s->guild_id)
+            standing_add_role(tx_arena(tx), &s->member->roles, id);
         s->rights_of.base |= (uint64_t)row_int(&rows, 1);
         if (s->top_position < 0 || role_is_above(position, id, s->top_position, s->top_role)) {
             s->top_position = position;
@@ -62,26 +80,27 @@ void standing_foresee(struct tx *tx, snowflake guild_id, snowflake user_id)
 static enum err standing_load(struct tx *tx, snowflake guild_id, snowflake user_id,
                               enum err not_member, struct standing *s)
 {
-    struct arena *arena = tx_arena(tx);
     struct rows row;
     bool found;
 
     *s = (struct standing){ .guild_id = guild_id, .user_id = user_id };
-    enum err e = tx_one(tx, OWNER_OF_GUILD, BIND(v_id(guild_id)), &row, &found);
+    enum err e = tx_one(tx, FIND_STANDING, BIND(v_id(guild_id), v_id(user_id)), &row, &found);
     if (e)
         return e;
     if (!found)
         return ERR_UNKNOWN_GUILD;
-    s->owner_id = row_id(&row, 0);
-    s->automod_version = row_id(&row, 1);
-    bool guarded = row_int(&row, 2) > 0;
-
-    s->member = arena_alloc(arena, sizeof *s->member);
-    e = member_find(tx, guild_id, user_id, s->member);
+    s->owner_id = row_id(&row, OWNER_COLUMN);
+    s->automod_version = row_id(&row, OWNER_COLUMN + 1);
+    if (row_null(&row, 0))
+        return not_member;
+    s->member = arena_raw(tx_arena(tx), sizeof *s->member);
+    member_read(&row, s->member);
+    e = add_roles(tx, s);
     if (e)
-        return e == ERR_UNKNOWN_MEMBER ? not_member : e;
+        return e;
     const struct opt_int *until = &s->member->communication_disabled_until;
     s->rights_of = (struct rights_of){
+        .base = s->rights_of.base,
         .guild_id = guild_id,
         .user_id = user_id,
         .owner = s->owner_id == user_id,
@@ -91,8 +110,7 @@ static enum err standing_load(struct tx *tx, snowflake guild_id, snowflake user_
         .roles = s->member->roles.items,
         .role_count = s->member->roles.count,
     };
-    e = add_roles(tx, s);
-    if (!e && guarded)
+    if (row_int(&row, OWNER_COLUMN + 2) > 0)
         e = withhold_rights(tx, s);
     s->rights = rights_in_guild(&s->rights_of) & ~s->withheld;
     return e;
