@@ -89,6 +89,8 @@ static const struct type type_gateway_mentions = { .kind = KIND_ARRAY,
     { FIELD(struct message, id), .type = &type_id },                                               \
     { FIELD(struct message, channel_id), .type = &type_id },                                       \
     { FIELD(struct message, author), .type = &type_partial_user },                                 \
+    FIELDS_AFTER_AUTHOR(type_of_mentions)
+#define FIELDS_AFTER_AUTHOR(type_of_mentions)                                                      \
     { FIELD(struct message, content), .type = &type_text },                                        \
     { FIELD(struct message, timestamp), .type = &type_time },                                      \
     { FIELD(struct message, edited_timestamp), .type = &type_time, .flags = NULLABLE },            \
@@ -133,6 +135,12 @@ static const struct field gateway_message_fields[] = {
     { FIELD(struct message, channel_type), .type = &type_count, .flags = OPTIONAL },
     { 0 },
 };
+static const struct field shown_fields[] = { FIELDS_AFTER_AUTHOR(&type_message_mentions), { 0 } };
+static const struct field shown_webhook_fields[] = {
+    { FIELD(struct message, author), .type = &type_partial_user },
+    FIELDS_AFTER_AUTHOR(&type_message_mentions),
+    { 0 },
+};
 const struct schema message_schema = {
     .name = "Message",
     .size = sizeof(struct message),
@@ -144,6 +152,16 @@ const struct schema gateway_message_schema = {
     .size = sizeof(struct message),
     .fields = gateway_message_fields,
     .doc = "What was said, and where, as events tell of it.",
+};
+const struct schema shown_message_schema = {
+    .name = "ShownMessage",
+    .size = sizeof(struct message),
+    .fields = shown_fields,
+};
+const struct schema shown_webhook_message_schema = {
+    .name = "ShownWebhookMessage",
+    .size = sizeof(struct message),
+    .fields = shown_webhook_fields,
 };
 const struct type type_message = { .kind = KIND_OBJECT, .schema = &message_schema };
 const struct type type_messages = { .kind = KIND_ARRAY, .of = &type_message };

@@ -118,6 +118,7 @@ struct message {
     bool polled;                   /* it has a poll */
     struct opt_str snapshot;       /* what it took along, see forwards.c */
     struct list snapshot_files;    /* struct attachment */
+    struct str shown;              /* on pages: see messages/shown.c; .p NULL: it has none */
 };
 
 enum message_reacted {
@@ -139,7 +140,9 @@ struct messages_gone {
 extern const struct schema message_schema;         /* what calls answer */
 extern const struct schema gateway_message_schema; /* what events carry */
 extern const struct schema message_gone_schema;    /* MESSAGE_DELETE */
-extern const struct schema messages_gone_schema;   /* MESSAGE_DELETE_BULK */
+/* What follows the author in answers, without reactions; of a webhook, with the author. */
+extern const struct schema shown_message_schema, shown_webhook_message_schema;
+extern const struct schema messages_gone_schema; /* MESSAGE_DELETE_BULK */
 extern const struct schema attachment_schema;
 extern const struct type type_message, type_messages, type_message_files, type_message_mentions;
 

@@ -53,7 +53,7 @@ static enum err write_message(struct call *call, const struct channel *c, snowfl
 }
 
 static const char FIND_NOTE[] = "select call from messages where id = $1";
-static const char SAVE_NOTE[] = "update messages set call = $2 where id = $1";
+static const char SAVE_NOTE[] = "update messages set call = $2, shown = null where id = $1";
 
 /* The message of the call may have been deleted: then there is nothing to add to. */
 static enum err add_participant(struct call *call, const struct voice_call *c, snowflake user_id)

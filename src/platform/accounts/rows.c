@@ -55,6 +55,36 @@ enum err user_find(struct tx *tx, snowflake id, struct user *ret)
     return OK;
 }
 
+void user_read_partial(const struct rows *r, int column, struct user *ret)
+{
+    *ret = (struct user){
+        .id = row_id(r, column),
+        .username = row_text(r, column + 1),
+        .discriminator = STR("0"),
+        .global_name = row_opt_text(r, column + 2),
+        .avatar = row_opt_text(r, column + 3),
+        .public_flags = row_int(r, column + 4),
+        .bot = given_mark(row_bool(r, column + 5)),
+        .system = given_mark(row_bool(r, column + 6)),
+    };
+}
+
+static const char FIND_PARTIAL[] = "select " PARTIAL_USER_COLUMNS " from users u where u.id = $1";
+
+enum err user_find_partial(struct tx *tx, snowflake id, struct user *ret)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, FIND_PARTIAL, BIND(v_id(id)), &row, &found);
+
+    if (e)
+        return e;
+    if (!found)
+        return ERR_UNKNOWN_USER;
+    user_read_partial(&row, 0, ret);
+    return OK;
+}
+
 static const char FIND_LOGIN[] =
     "select " USER_COLUMNS
     " from users u where u.bot = 0 and (u.username = $1 or u.email = $1) limit 1";

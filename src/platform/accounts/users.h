@@ -14,4 +14,12 @@
 
 void user_read(const struct rows *r, int column, struct user *ret);
 
+/* Only what everybody sees, the same way. */
+#define PARTIAL_USER_COLUMNS \
+    "u.id, u.username, u.global_name, u.avatar, u.public_flags, u.bot, u.system"
+enum { PARTIAL_USER_COLUMN_COUNT = 7 };
+void user_read_partial(const struct rows *r, int column, struct user *ret);
+/* ERR_UNKNOWN_USER. */
+enum err user_find_partial(struct tx *tx, snowflake id, struct user *ret);
+
 #endif

@@ -22,9 +22,11 @@ static void message_announce(struct call *call, enum event event, const struct c
 
 /* --- the channel takes notice --------------------------------------------------------- */
 
-/* Never back: other nodes have other clocks. */
-static const char LAST_MESSAGE[] = "update channels set last_message_id = $2 where id = $1 and "
-                                   "coalesce(last_message_id, 0) < $2";
+/* Never back: other nodes have other clocks. The row is changed in any case, by which pages of
+ * the channel that were kept are known to be old (kept_pages.c). */
+static const char LAST_MESSAGE[] =
+    "update channels set last_message_id = case when coalesce(last_message_id, 0) < $2 then $2 "
+    "else last_message_id end where id = $1";
 static const char COUNT_IN_THREAD[] =
     "update channels set thread_message_count = thread_message_count + 1 where id = $1";
 static const char LAST_OF_LANE[] =

@@ -18,9 +18,11 @@ struct message_page {
     snowflake before, after, around;
     int64_t limit;
 };
-/* Newest first. */
+/* Newest first: shown, or whole. */
 enum err message_page(struct tx *tx, snowflake channel_id, const struct message_page *page,
                       struct list *ret);
+/* The newest one of a channel, whole; none where there is none. */
+enum err message_last(struct tx *tx, snowflake channel_id, struct list *ret);
 enum err message_pins(struct tx *tx, snowflake channel_id, struct list *ret);
 /* The id of a message with this nonce that the author wrote after `since`, or 0. */
 enum err message_by_nonce(struct tx *tx, snowflake channel_id, snowflake author, struct str nonce,
@@ -43,11 +45,42 @@ enum err attachment_find(struct tx *tx, snowflake channel_id, snowflake id, stru
 /* Author, where it is not known yet, mentions, attachments, the message it refers to. */
 enum err message_complete(struct call *call, struct message *m);
 enum err messages_complete(struct call *call, struct list *messages);
+/* A webhook has a name and a picture of its own, for each message. */
+const struct user *message_webhook_author(struct arena *arena, const struct message *m);
+/* Does it show what it refers to? */
+bool message_shows_reference(const struct message *m);
 /* Of one channel: adds what others keep about them, for answers. */
 enum err messages_show(struct call *call, struct list *messages);
 /* Adds what only events carry. */
 enum err message_for_gateway(struct call *call, const struct channel *c, struct message *m);
 bool attachment_signed(struct call *call, snowflake channel_id, snowflake id, struct str filename);
+
+/* --- shown.c: the text in their rows -------------------------------------------------- */
+
+/* Whether its text (.shown) says who wrote it. */
+bool message_text_has_author(const struct message *m);
+/* Where something stands in an answer. */
+struct text_span {
+    size_t at, n;
+};
+/* Writes an array of messages that are complete, as answers show them. spans: as many; where those
+ * with a text stand, up to their reactions. */
+void messages_write(struct json *j, const struct list *messages, struct text_span *spans);
+/* The rest of one: its reactions, and the end. */
+void message_end_write(struct json *j, const struct message *m);
+
+/* --- kept_pages.c: pages that others read just before --------------------------------- */
+
+struct kept_page;
+/* NULL: none that still holds. In a transaction in which the store was asked before. */
+const struct kept_page *kept_page_find(struct tx *tx, snowflake channel_id,
+                                       const struct message_page *asked);
+enum err kept_page_reply(struct call *call, const struct kept_page *p);
+/* Keeps a page: what its messages are before their reactions are shown to somebody, then what was
+ * written. NULL: it cannot be kept. */
+struct kept_page *kept_page_begin(struct tx *tx, const struct message_page *asked,
+                                  const struct list *messages);
+void kept_page_end(struct kept_page *p, struct str answer, const struct text_span *spans);
 
 /* --- files.c: what comes with a message ----------------------------------------------- */
 

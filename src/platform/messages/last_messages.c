@@ -59,9 +59,8 @@ static enum err may_read_last(struct call *call, const struct standing *who, sno
 
 static enum err add_last(struct call *call, snowflake channel_id, struct list *ret)
 {
-    struct message_page page = { .limit = 1 };
     struct list newest = { 0 };
-    enum err e = message_page(call->tx, channel_id, &page, &newest);
+    enum err e = message_last(call->tx, channel_id, &newest);
 
     if (!e)
         e = messages_complete(call, &newest);

@@ -34,6 +34,12 @@ struct message_draft {
     snowflake ephemeral_for;      /* with MESSAGE_EPHEMERAL: who sees it besides the author */
 };
 
+/* For who writes rows of messages: one that has nothing but text, and what messages.shown is for
+ * a message; .p NULL: nothing. */
+struct message message_plain(snowflake id, snowflake channel_id, snowflake author_id,
+                             struct str content);
+struct str message_shown_text(struct arena *arena, const struct message *m);
+
 /* Writes it and announces MESSAGE_CREATE to everybody who sees the channel. A direct
  * channel that was not in somebody's list comes back there, with CHANNEL_CREATE; an
  * archived thread wakes up. Checks nothing. */

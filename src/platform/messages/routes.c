@@ -29,21 +29,38 @@ static const struct schema page_query = {
     .doc = "Which messages: of around, before and after the first counts.",
 };
 
+static enum err reply_page(struct call *call, const struct message_page *page)
+{
+    struct list out = { 0 };
+    enum err e = message_page(call->tx, call->target.channel->id, page, &out);
+
+    if (!e)
+        e = messages_complete(call, &out);
+    if (e)
+        return e;
+    struct kept_page *kept = kept_page_begin(call->tx, page, &out);
+    e = messages_show(call, &out);
+    if (e)
+        return e;
+    struct text_span *spans = arena_raw(call->arena, (out.count + 1) * sizeof *spans);
+    struct json j = call_reply_json(call);
+
+    messages_write(&j, &out, spans);
+    if (kept)
+        kept_page_end(kept, buf_str(&call->reply), spans);
+    return OK;
+}
+
 /* GET /channels/{channel.id}/messages: newest first; nothing without the right to read. */
 static enum err list_messages(struct call *call)
 {
     const struct page_query *q = call->query;
     struct message_page page = { q->before.value, q->after.value, q->around.value, q->limit };
-    struct list out = { 0 };
-    enum err e = OK;
 
-    if (call->target.rights & PERMISSION(READ_MESSAGE_HISTORY))
-        e = message_page(call->tx, call->target.channel->id, &page, &out);
-    if (!e)
-        e = messages_complete(call, &out);
-    if (!e)
-        e = messages_show(call, &out);
-    return e ? e : call_reply(call, &out);
+    if (!(call->target.rights & PERMISSION(READ_MESSAGE_HISTORY)))
+        return call_reply(call, &(struct list){ 0 });
+    const struct kept_page *kept = kept_page_find(call->tx, call->target.channel->id, &page);
+    return kept ? kept_page_reply(call, kept) : reply_page(call, &page);
 }
 
 static enum err may_read(struct call *call)

@@ -150,19 +150,35 @@ enum err message_public_row(struct tx *tx, snowflake id, struct message *ret, bo
 
 /* --- pages ---------------------------------------------------------------------------- */
 
+#define PAGE_COLUMNS "id, channel_id, author_id, shown, reacted, reactions"
+
 static const char PAGE_BEFORE[] =
-    "select " MESSAGE_COLUMNS " from messages where channel_id = $1 and id < $2 and "
+    "select " PAGE_COLUMNS " from messages where channel_id = $1 and id < $2 and "
     "ephemeral_for is null order by id desc limit $3";
 static const char PAGE_AFTER[] =
-    "select " MESSAGE_COLUMNS " from messages where channel_id = $1 and id > $2 and "
+    "select " PAGE_COLUMNS " from messages where channel_id = $1 and id > $2 and "
     "ephemeral_for is null order by id limit $3";
+
+static void read_shown(const struct rows *r, void *ret)
+{
+    struct message *m = ret;
+
+    *m = (struct message){
+        .id = row_id(r, 0),
+        .channel_id = row_id(r, 1),
+        .author_id = row_id(r, 2),
+        .shown = row_null(r, 3) ? (struct str){ 0 } : row_text(r, 3),
+        .reacted = row_int(r, 4),
+        .kept_reactions = shown_text(r, 5),
+    };
+}
 
 static enum err read_page(struct tx *tx, const char *sql, snowflake channel_id, snowflake from,
                           int64_t limit, struct list *ret)
 {
     list_reserve(tx_arena(tx), ret, sizeof(struct message), (size_t)limit);
     return tx_list(tx, sql, BIND(v_id(channel_id), v_id(from), v_int(limit)),
-                   sizeof(struct message), read_message, ret);
+                   sizeof(struct message), read_shown, ret);
 }
 
 static void message_reverse(struct list *l)
@@ -196,8 +212,37 @@ static enum err read_around(struct tx *tx, snowflake channel_id, const struct me
     return OK;
 }
 
-enum err message_page(struct tx *tx, snowflake channel_id, const struct message_page *page,
-                      struct list *ret)
+static const char PAGE_REST[] =
+    "select " MESSAGE_COLUMNS " from messages where channel_id = $1 and id between $2 and $3 and "
+    "ephemeral_for is null and shown is null order by id desc";
+
+/* Those without a text are read whole, all at once. Rows and page are in the same order. */
+static enum err read_rest(struct tx *tx, snowflake channel_id, struct list *page)
+{
+    struct message *m = page->items, *end = m + page->count, *last = end;
+    struct rows rows;
+
+    while (m < end && m->shown.p)
+        m++;
+    while (last > m && last[-1].shown.p)
+        last--;
+    if (m == end)
+        return OK;
+    enum err e =
+        tx_query(tx, PAGE_REST, BIND(v_id(channel_id), v_id(last[-1].id), v_id(m->id)), &rows);
+    if (e)
+        return e;
+    while (rows_next(&rows)) {
+        while (m < last && m->id > row_id(&rows, 0))
+            m++;
+        if (m < last && m->id == row_id(&rows, 0))
+            read_message(&rows, m);
+    }
+    return rows_end(&rows);
+}
+
+static enum err read_stretch(struct tx *tx, snowflake channel_id, const struct message_page *page,
+                             struct list *ret)
 {
     if (page->around)
         return read_around(tx, channel_id, page, ret);
@@ -207,6 +252,24 @@ enum err message_page(struct tx *tx, snowflake channel_id, const struct message_
     enum err e = read_page(tx, PAGE_AFTER, channel_id, page->after, page->limit, ret);
     message_reverse(ret);
     return e;
+}
+
+enum err message_page(struct tx *tx, snowflake channel_id, const struct message_page *page,
+                      struct list *ret)
+{
+    enum err e = read_stretch(tx, channel_id, page, ret);
+
+    return e ? e : read_rest(tx, channel_id, ret);
+}
+
+static const char LAST_MESSAGE[] =
+    "select " MESSAGE_COLUMNS " from messages where channel_id = $1 and "
+    "ephemeral_for is null order by id desc limit 1";
+
+enum err message_last(struct tx *tx, snowflake channel_id, struct list *ret)
+{
+    return tx_list(tx, LAST_MESSAGE, BIND(v_id(channel_id)), sizeof(struct message), read_message,
+                   ret);
 }
 
 static const char PINS[] = "select " MESSAGE_COLUMNS
@@ -251,14 +314,21 @@ enum err message_by_nonce(struct tx *tx, snowflake channel_id, snowflake author,
 
 /* --- writing -------------------------------------------------------------------------- */
 
+static struct value shown_value(struct tx *tx, const struct message *m)
+{
+    struct str shown = message_shown_text(tx_arena(tx), m);
+
+    return shown.p ? v_text(shown) : v_null();
+}
+
 static const char ADD_MESSAGE[] =
     "insert into messages (id, channel_id, author_id, type, content, tts, mention_everyone, "
     "mentions, mention_roles, embeds, components, flags, nonce, webhook_id, webhook_name, "
     "webhook_avatar, application_id, interaction, interaction_metadata, ephemeral_for, "
     "attachment_count, reference_message_id, reference_channel_id, reference_guild_id, call, "
-    "position, polled, sticker_items, snapshot) "
+    "position, polled, sticker_items, snapshot, shown) "
     "values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, "
-    "$19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29)";
+    "$19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30)";
 
 enum err message_insert(struct tx *tx, const struct message *m)
 {
@@ -280,7 +350,7 @@ enum err message_insert(struct tx *tx, const struct message *m)
              v_int((int64_t)(m->attachments.count + m->snapshot_files.count)),
              v_opt_id(ref->message_id), refers ? v_id(ref->channel_id) : v_null(),
              v_opt_id(ref->guild_id), v_opt_text(m->call), v_opt_int(m->position), v_int(m->polled),
-             v_opt_text(m->sticker_items), v_opt_text(m->snapshot)));
+             v_opt_text(m->sticker_items), v_opt_text(m->snapshot), shown_value(tx, m)));
 
     for (size_t i = 0; !e && i < m->attachments.count; i++)
         e = attachment_insert(tx, m, &((struct attachment *)m->attachments.items)[i]);
@@ -292,19 +362,21 @@ enum err message_insert(struct tx *tx, const struct message *m)
 static const char SAVE_MESSAGE[] =
     "update messages set content = $2, edited_at = $3, mention_everyone = $4, mentions = $5, "
     "mention_roles = $6, embeds = $7, components = $8, flags = $9, attachment_count = $10, "
-    "pinned = $11, interaction_metadata = $12, pinned_at = $13, call = $14, polled = $15 where id = $1";
+    "pinned = $11, interaction_metadata = $12, pinned_at = $13, call = $14, polled = $15, "
+    "shown = $16 where id = $1";
 
 enum err message_update(struct tx *tx, const struct message *m)
 {
-    return tx_exec(
-        tx, SAVE_MESSAGE,
-        BIND(v_id(m->id), v_text(m->content), v_opt_int(m->edited_timestamp),
-             v_int(m->mention_everyone), v_text(mentions_text(tx, &m->mentions)),
-             v_text(ids_text(tx, &m->mention_roles)), v_text(m->embeds), v_text(m->components),
-             v_int(m->flags), v_int((int64_t)(m->attachments.count + m->snapshot_files.count)),
-             v_int(m->pinned), v_opt_text(m->interaction_metadata),
-             m->pinned_at ? v_int(m->pinned_at) : v_null(), v_opt_text(m->call), v_int(m->polled)),
-        NULL);
+    return tx_exec(tx, SAVE_MESSAGE,
+                   BIND(v_id(m->id), v_text(m->content), v_opt_int(m->edited_timestamp),
+                        v_int(m->mention_everyone), v_text(mentions_text(tx, &m->mentions)),
+                        v_text(ids_text(tx, &m->mention_roles)), v_text(m->embeds),
+                        v_text(m->components), v_int(m->flags),
+                        v_int((int64_t)(m->attachments.count + m->snapshot_files.count)),
+                        v_int(m->pinned), v_opt_text(m->interaction_metadata),
+                        m->pinned_at ? v_int(m->pinned_at) : v_null(), v_opt_text(m->call),
+                        v_int(m->polled), shown_value(tx, m)),
+                   NULL);
 }
 
 enum err message_remove(struct tx *tx, snowflake id)

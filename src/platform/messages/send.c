@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "model/poll.h"
+#include "platform/accounts/users.h"
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 
@@ -136,7 +137,7 @@ enum err create_message(struct call *call)
         return e;
     e = slow_mode_pass(call, c, SLOW_MESSAGE);
     if (!e)
-        e = user_find(call->tx, call->caller->id, &author);
+        e = user_find_partial(call->tx, call->caller->id, &author);
     draft.author = &author;
     if (call->target.standing)
         draft.member = call->target.standing->member;

@@ -5,6 +5,7 @@
 #include <sodium.h>
 
 #include "base/clock.h"
+#include "platform/accounts/users.h"
 #include "platform/channels/channels.h"
 #include "platform/members/members.h"
 
@@ -104,7 +105,7 @@ static enum err find_user(struct call *call, struct shown_people *people, snowfl
         }
     }
     struct user *u = arena_alloc(call->arena, sizeof *u);
-    enum err e = user_find(call->tx, id, u);
+    enum err e = user_find_partial(call->tx, id, u);
 
     if (e == ERR_UNKNOWN_USER) {
         *u = message_nobody(id);
@@ -116,10 +117,9 @@ static enum err find_user(struct call *call, struct shown_people *people, snowfl
     return e;
 }
 
-/* A webhook has a name and a picture of its own, for each message. */
-static const struct user *webhook_author(struct call *call, const struct message *m)
+const struct user *message_webhook_author(struct arena *arena, const struct message *m)
 {
-    struct user *u = arena_alloc(call->arena, sizeof *u);
+    struct user *u = arena_alloc(arena, sizeof *u);
 
     *u = (struct user){
         .id = m->author_id,
@@ -155,9 +155,11 @@ static enum err message_complete_one(struct call *call, struct shown_people *peo
     enum err e = OK;
 
     if (m->webhook_name.given == GIVEN)
-        m->author = webhook_author(call, m);
-    else if (!m->author)
+        m->author = message_webhook_author(call->arena, m);
+    else if (!m->author && !message_text_has_author(m))
         e = find_user(call, people, m->author_id, &m->author);
+    if (m->shown.p)
+        return e; /* it shows nothing else that is not in its row */
     for (size_t i = 0; !e && i < m->mentions.count; i++) {
         struct mention *mention = &((struct mention *)m->mentions.items)[i];
         const struct user *u;
@@ -181,7 +183,7 @@ static enum err message_complete_one(struct call *call, struct shown_people *peo
     return e;
 }
 
-static bool shows_reference(const struct message *m)
+bool message_shows_reference(const struct message *m)
 {
     return m->message_reference && m->message_reference->message_id.given == GIVEN &&
            (m->type == MESSAGE_REPLY || m->type == MESSAGE_THREAD_STARTER ||
@@ -200,7 +202,7 @@ static enum err complete_reference(struct call *call, struct shown_people *peopl
 {
     bool found;
 
-    if (!shows_reference(m))
+    if (m->shown.p || !message_shows_reference(m))
         return OK;
     struct message *other = arena_alloc(call->arena, sizeof *other);
     enum err e = message_row(call->tx, m->message_reference->channel_id,
@@ -215,7 +217,7 @@ static enum err complete_reference(struct call *call, struct shown_people *peopl
 /* The thread that was started from a message has its id. */
 static enum err show_thread(struct call *call, struct message *m)
 {
-    if (!(m->flags & MESSAGE_HAS_THREAD) || m->thread)
+    if (m->shown.p || !(m->flags & MESSAGE_HAS_THREAD) || m->thread)
         return OK;
     struct channel *thread = arena_alloc(call->arena, sizeof *thread);
     enum err e = channel_find(call->tx, m->id, thread);

@@ -27,7 +27,8 @@ static struct message *message_of(const struct list *messages, snowflake id)
 
 static const char LANES_OF[] =
     "select l.message_id, l.counts from messages m join reaction_lanes l on l.message_id = m.id "
-    "where m.channel_id = $1 and m.id between $2 and $3 and m.reacted = 2 order by l.message_id";
+    "where m.channel_id = $1 and m.id between $2 and $3 and m.reacted = 2 and "
+    "l.message_id between $2 and $3 order by l.message_id";
 
 /* Lanes do not say whom they have counted. */
 static void line_sum(struct reaction_line *line, struct str counts)

@@ -9,6 +9,7 @@
 #include "model/channel.h"
 #include "model/permissions.h"
 #include "model/reaction_text.h"
+#include "platform/messages/messages.h"
 
 enum { ROWS_OF_TRANSACTION = 50000 };
 
@@ -244,8 +245,8 @@ static enum err add_reactions(struct tx *tx, const struct seed_options *o,
 }
 
 static const char ADD_MESSAGE[] =
-    "insert into messages (id, channel_id, author_id, content, reacted, reactions) "
-    "values ($1, $2, $3, $4, $5, $6)";
+    "insert into messages (id, channel_id, author_id, content, reacted, reactions, shown) "
+    "values ($1, $2, $3, $4, $5, $6, $7)";
 
 static enum err add_message(struct tx *tx, const struct seed_options *o, struct place_in_world *at)
 {
@@ -267,11 +268,14 @@ static enum err add_message(struct tx *tx, const struct seed_options *o, struct 
     buf_init(&m.reactions, MOST_REACTION_TEXT);
     enum err e = add_reactions(tx, o, at, &m, seed_reactions(o, guild, j));
     struct str reactions = buf_take(&m.reactions, tx_arena(tx));
+    struct message made =
+        message_plain(m.id, m.channel_id, seed_user_id(o, author), seed_words(o, guild, j));
     return e ? e
              : tx_exec(tx, ADD_MESSAGE,
-                       BIND(v_id(m.id), v_id(m.channel_id), v_id(seed_user_id(o, author)),
-                            v_text(seed_words(o, guild, j)), v_int(reactions.n > 0),
-                            reactions.n ? v_text(reactions) : v_null()),
+                       BIND(v_id(m.id), v_id(m.channel_id), v_id(made.author_id),
+                            v_text(made.content), v_int(reactions.n > 0),
+                            reactions.n ? v_text(reactions) : v_null(),
+                            v_text(message_shown_text(tx_arena(tx), &made))),
                        NULL);
 }
 

@@ -187,7 +187,7 @@ static const char COUNT_MESSAGES_OF[] =
     "m.channel_id = $1), thread_begun = case when exists (select 1 from messages m where "
     "m.channel_id = $1 and (m.id = $1 or m.type = 21)) then 1 else 0 end where id = $1";
 static const char NUMBER_MESSAGES[] =
-    "update messages set position = p.n from (select id, row_number() over (order by id) - 1 as n "
+    "update messages set position = p.n, shown = null from (select id, row_number() over (order by id) - 1 as n "
     "from messages where channel_id = $1) p where messages.id = p.id";
 
 enum err count_thread(struct importing *im, snowflake id)

@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "model/channel.h"
 #include "model/ids.h"
+#include "platform/messages/messages.h"
 #include "platform/worlds/messages/messages.h"
 
 /* --- messages ------------------------------------------------------------------------- */
@@ -9,8 +10,8 @@
 static const char COUNT_MESSAGES_IN[] = "select count(*) from messages where channel_id = $1";
 static const char FIND_MESSAGE[] = "select 1 from messages where id = $1";
 static const char ADD_MESSAGE[] =
-    "insert into messages (id, channel_id, author_id, content, edited_at, embeds, pinned) "
-    "values ($1, $2, $3, $4, $5, $6, $7)";
+    "insert into messages (id, channel_id, author_id, content, edited_at, embeds, pinned, shown) "
+    "values ($1, $2, $3, $4, $5, $6, $7, $8)";
 static const char NOTE_LAST[] =
     "update channels set last_message_id = "
     "(select max(id) from messages where channel_id = $1) where id = $1";
@@ -48,6 +49,22 @@ static enum err message_id(struct importing *im, const struct world_message *m, 
     return free_id(im, clock_ms() - m->minutes_ago.value * 60000, ret);
 }
 
+static enum err add_message(struct importing *im, const struct world_message *m, snowflake channel,
+                            snowflake id, snowflake author)
+{
+    struct message made = message_plain(id, channel, author, m->content);
+
+    made.edited_timestamp = m->edited_at;
+    made.pinned = m->pinned.value;
+    if (m->embeds.given == GIVEN)
+        made.embeds = v_opt_json(im, m->embeds).s;
+    return tx_exec(im->tx, ADD_MESSAGE,
+                   BIND(v_id(id), v_id(channel), v_id(author), v_text(m->content),
+                        v_opt_int(m->edited_at), v_text(made.embeds), v_int(made.pinned),
+                        v_text(message_shown_text(im->arena, &made))),
+                   NULL);
+}
+
 static enum err import_message(struct importing *im, const struct world_message *m,
                                snowflake channel, bool quiet, const struct place *up)
 {
@@ -62,12 +79,7 @@ static enum err import_message(struct importing *im, const struct world_message 
     count(im, COUNT_MESSAGES, id != 0);
     if (!id)
         return OK;
-    e = tx_exec(im->tx, ADD_MESSAGE,
-                BIND(v_id(id), v_id(channel), v_id(author), v_text(m->content),
-                     v_opt_int(m->edited_at),
-                     m->embeds.given == GIVEN ? v_opt_json(im, m->embeds) : v_text(STR("[]")),
-                     v_int(m->pinned.value)),
-                NULL);
+    e = add_message(im, m, channel, id, author);
     if (!e)
         e = import_message_stickers(im, &m->stickers, channel, id, up);
     if (!e)

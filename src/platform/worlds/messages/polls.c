@@ -11,7 +11,7 @@ enum { USUAL_HOURS = 24 };
 
 /* --- in ------------------------------------------------------------------------------- */
 
-static const char MARK_POLLED[] = "update messages set polled = 1 where id = $1";
+static const char MARK_POLLED[] = "update messages set polled = 1, shown = null where id = $1";
 static const char CHOOSE[] =
     "insert into poll_voters (message_id, user_id, answers) values ($1, $2, $3) "
     "on conflict (message_id, user_id) do update set answers = poll_voters.answers + $3";

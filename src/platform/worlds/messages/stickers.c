@@ -13,7 +13,8 @@ const struct naming sticker_naming = {
 /* --- in ------------------------------------------------------------------------------- */
 
 static const char FIND_ITEM[] = "select id, name, format from stickers where id = $1";
-static const char SET_ITEMS[] = "update messages set sticker_items = $2 where id = $1";
+static const char SET_ITEMS[] =
+    "update messages set sticker_items = $2, shown = null where id = $1";
 static const char GUILD_OF[] = "select guild_id from channels where id = $1";
 
 static enum err add_item(struct importing *im, snowflake id, struct list *items)

@@ -1,0 +1,140 @@
+/* shown.c - what answers show of a message, kept in its row as text.
+ *
+ * Most messages show nothing but what their own row says, and who wrote them. That text
+ * (messages.shown: the members of the object that follow the author) is written with the row, so
+ * that a page of messages is copied together: ids, the author as it is called now, the text, the
+ * reactions as the reader sees them. A message that shows something of other rows besides, which
+ * may change without it (people it speaks to, files, what it answers, a thread, a poll), has no
+ * such text and is put together from its columns. Nothing in the text depends on the reader. */
+#include "platform/messages/internal.h"
+
+#include "model/reaction_text.h"
+
+enum { MOST_SHOWN = 4 << 20 };
+
+struct message message_plain(snowflake id, snowflake channel_id, snowflake author_id,
+                             struct str content)
+{
+    return (struct message){
+        .id = id,
+        .channel_id = channel_id,
+        .author_id = author_id,
+        .content = content,
+        .timestamp = snowflake_ms(id) * 1000,
+        .edited_timestamp = { .given = GIVEN_NULL },
+        .embeds = STR("[]"),
+        .components = STR("[]"),
+    };
+}
+
+static bool shows_other_rows(const struct message *m)
+{
+    return m->mentions.count || m->attachments.count || m->snapshot_files.count ||
+           m->snapshot.given == GIVEN || m->polled || m->flags & MESSAGE_HAS_THREAD ||
+           m->ephemeral_for || message_shows_reference(m);
+}
+
+struct str message_shown_text(struct arena *arena, const struct message *m)
+{
+    struct message shown = *m;
+    bool by_webhook = m->webhook_name.given == GIVEN;
+    struct buf out;
+    struct json j = json_to(&out);
+
+    if (shows_other_rows(m))
+        return (struct str){ 0 };
+    shown.nonce.given = ABSENT; /* only who sent it is told of it */
+    if (by_webhook)
+        shown.author = message_webhook_author(arena, m);
+    buf_init(&out, MOST_SHOWN);
+    schema_encode_object(&j, by_webhook ? &shown_webhook_message_schema : &shown_message_schema,
+                         &shown);
+    struct str object = buf_take(&out, arena);
+    return object.n ? str_slice(object.p + 1, object.n - 2) : object;
+}
+
+/* --- pages ---------------------------------------------------------------------------- */
+
+enum { AUTHORS_NOTED = 32 };
+
+/* Authors of a page, and where each stands in the answer. */
+struct noted_authors {
+    struct {
+        const struct user *user;
+        size_t at, n;
+    } all[AUTHORS_NOTED];
+    size_t count;
+};
+
+static void author_write(struct json *j, struct noted_authors *noted, const struct user *author)
+{
+    size_t at = j->out->n, i = 0;
+
+    while (i < noted->count && noted->all[i].user != author)
+        i++;
+    if (i < noted->count) {
+        char *to = buf_room(j->out, noted->all[i].n);
+
+        if (to) {
+            memcpy(to, j->out->p + noted->all[i].at, noted->all[i].n);
+            j->out->n += noted->all[i].n;
+        }
+        j->comma = true;
+        return;
+    }
+    schema_encode_object(j, &partial_user_schema, author);
+    if (i < AUTHORS_NOTED && !buf_full(j->out)) {
+        noted->all[i].user = author;
+        noted->all[i].at = at;
+        noted->all[i].n = j->out->n - at;
+        noted->count++;
+    }
+}
+
+/* The text of a webhook's message begins with its author, others with their content. */
+bool message_text_has_author(const struct message *m)
+{
+    return m->shown.n > 1 && m->shown.p[1] == 'a';
+}
+
+void message_end_write(struct json *j, const struct message *m)
+{
+    if (m->reactions.given == GIVEN) {
+        json_name(j, "reactions");
+        reaction_text_show(j, m->reactions.value);
+    }
+    json_object_end(j);
+}
+
+static void shown_write(struct json *j, struct noted_authors *noted, const struct message *m,
+                        struct text_span *span)
+{
+    span->at = j->out->n + j->comma;
+    json_object(j);
+    json_name(j, "id");
+    json_id(j, m->id);
+    json_name(j, "channel_id");
+    json_id(j, m->channel_id);
+    if (!message_text_has_author(m)) {
+        json_name(j, "author");
+        author_write(j, noted, m->author);
+    }
+    json_raw(j, m->shown);
+    span->n = j->out->n - span->at;
+    message_end_write(j, m);
+}
+
+void messages_write(struct json *j, const struct list *messages, struct text_span *spans)
+{
+    const struct message *m = messages->items;
+    struct noted_authors noted;
+
+    noted.count = 0;
+    json_array(j);
+    for (size_t i = 0; i < messages->count; i++)
+        if (m[i].shown.p)
+            shown_write(j, &noted, &m[i], &spans[i]);
+        else
+            schema_encode(j, &type_message, &m[i]);
+    json_array_end(j);
+}

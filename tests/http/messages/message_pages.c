@@ -1,0 +1,203 @@
+/* message_pages.c - a page shows each message as it is shown alone, whatever was done to it. */
+#include "apps.h"
+#include "rooms.h"
+#include "venues.h"
+
+#define MESSAGES  "/channels/%s/messages"
+#define MESSAGE   MESSAGES "/%s"
+#define REACTION  MESSAGE "/reactions/%%F0%%9F%%91%%8D/@me"
+#define WITH_TEXT "select count(*) from messages where id = %s and shown is not null"
+
+/* Whether a page with nothing but this message has the bytes of the message alone. */
+static void expect_page_alike_at(const char *file, int line, struct client *c, const char *channel,
+                                 const char *id)
+{
+    struct answer alone = client_get(c, MESSAGE, channel, id);
+    struct answer page = client_get(c, MESSAGES "?around=%s&limit=1", channel, id);
+    const char *wanted = TEXT(c->world, "[%.*s]", STR_FMT(alone.body));
+
+    if (alone.status != 200 || !str_is(page.body, wanted))
+        fail_test(file, line, "a page shows %.*s, not %s", STR_FMT(page.body), wanted);
+}
+#define expect_page_alike(c, channel, id) expect_page_alike_at(__FILE__, __LINE__, c, channel, id)
+
+static bool has_text(struct world *w, const char *id)
+{
+    return world_number(w, WITH_TEXT, id) == 1;
+}
+
+static const char *said(struct client *c, const char *channel, const char *json)
+{
+    struct answer a = client_post(c, json, MESSAGES, channel);
+
+    expect_status(a, 200);
+    return answer_text(a, "id");
+}
+
+static void a_page_follows_what_is_done_to_a_message(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct venue v = world_venue(w, ada);
+    venue_add(&v, bob);
+    const char *c = v.channel;
+    const char *m = said(bob, c, "{'content': 'say \\\"hi\\\"\\n', 'nonce': 'n1'}");
+
+    expect(has_text(w, m));
+    expect_page_alike(ada, c, m);
+    expect_status(client_patch(bob, "{'content': 'edited'}", MESSAGE, c, m), 200);
+    expect_page_alike(ada, c, m);
+    expect_json(client_get(ada, MESSAGES, c), "[{'content': 'edited'}]");
+    expect_status(client_put(ada, NULL, "/channels/%s/pins/%s", c, m), 204);
+    expect_page_alike(bob, c, m);
+    expect_json(client_get(ada, MESSAGES "?before=%s&limit=1", c, "9000000000000000000"),
+                "[{'type': 6, 'message_reference': {'message_id': '%s'}}]", m);
+    expect_json(client_get(bob, MESSAGES "?around=%s&limit=1", c, m), "[{'pinned': true}]");
+    expect_status(client_patch(ada, "{'flags': 4}", MESSAGE, c, m), 200);
+    expect_page_alike(bob, c, m);
+    expect_json(client_get(bob, MESSAGES "?around=%s&limit=1", c, m), "[{'flags': 4}]");
+    expect(has_text(w, m));
+}
+
+static void reactions_on_a_page_are_the_readers(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct venue v = world_venue(w, ada);
+    venue_add(&v, bob);
+    const char *c = v.channel, *m = said(ada, c, "{'content': 'x'}");
+
+    expect_status(client_put(bob, NULL, REACTION, c, m), 204);
+    expect_json(client_get(bob, MESSAGES, c), "[{'reactions': [{'count': 1, 'me': true}]}]");
+    expect_json(client_get(ada, MESSAGES, c), "[{'reactions': [{'count': 1, 'me': false}]}]");
+    expect_page_alike(bob, c, m);
+    expect_page_alike(ada, c, m);
+    expect_status(client_put(ada, NULL, REACTION, c, m), 204);
+    expect_page_alike(ada, c, m);
+    expect_status(client_delete(bob, REACTION, c, m), 204);
+    expect_json(client_get(bob, MESSAGES, c), "[{'reactions': [{'count': 1, 'me': false}]}]");
+    expect_status(client_delete(ada, REACTION, c, m), 204);
+    expect_absent(client_get(ada, MESSAGES, c), "0.reactions");
+    expect(has_text(w, m));
+}
+
+static void pages_name_people_as_they_are_called_now(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct venue v = world_venue(w, ada);
+    venue_add(&v, bob);
+    const char *c = v.channel, *m = said(bob, c, "{'content': 'mine'}");
+    const char *to_bob = said(ada, c, TEXT(w, "{'content': 'to <@%s>'}", bob->id));
+
+    expect(!has_text(w, to_bob));
+    expect_status(client_patch(bob, "{'global_name': 'Robert'}", "/users/@me"), 200);
+    expect_json(client_get(ada, MESSAGES, c),
+                "[{'mentions': [{'global_name': 'Robert'}]}, {'author': {'global_name': "
+                "'Robert'}}]");
+    expect_page_alike(ada, c, m);
+    expect_page_alike(ada, c, to_bob);
+}
+
+static void what_comes_from_elsewhere_is_shown_as_it_is_there(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct venue v = world_venue(w, ada);
+    venue_add(&v, bob);
+    const char *c = v.channel, *m = said(ada, c, "{'content': 'first'}");
+    const char *answer =
+        said(bob, c, TEXT(w, "{'content': 'x', 'message_reference': {'message_id': '%s'}}", m));
+    const char *poll = said(ada, c,
+                            "{'poll': {'question': {'text': 'Which?'}, 'answers': "
+                            "[{'poll_media': {'text': 'one'}}, {'poll_media': {'text': 'two'}}]}}");
+    static const struct upload file[] = { { "files[0]", "a.txt", STR_INIT("hello") }, { 0 } };
+    const char *files = answer_text(client_upload(ada, "POST", NULL, file, MESSAGES, c), "id");
+
+    expect_status(client_patch(ada, "{'content': 'changed'}", MESSAGE, c, m), 200);
+    expect_json(client_get(bob, MESSAGES "?around=%s&limit=1", c, answer),
+                "[{'referenced_message': {'content': 'changed'}}]");
+    expect_page_alike(bob, c, answer);
+    expect_status(
+        client_put(bob, "{'answer_ids': [2]}", "/channels/%s/polls/%s/answers/@me", c, poll), 204);
+    expect_page_alike(bob, c, poll);
+    expect_page_alike(ada, c, poll);
+    expect_json(client_get(bob, MESSAGES "?around=%s&limit=1", c, files),
+                "[{'attachments': [{'filename': 'a.txt', 'size': 5}]}]");
+    expect_status(client_delete(ada, MESSAGE, c, m), 204);
+    expect_json(client_get(bob, MESSAGES "?around=%s&limit=1", c, answer),
+                "[{'referenced_message': null}]");
+    expect(!has_text(w, answer) && !has_text(w, poll) && !has_text(w, files));
+}
+
+static void a_message_shows_its_thread_while_there_is_one(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct venue v = world_venue(w, ada);
+    const char *c = v.channel, *m = said(ada, c, "{'content': 'topic'}");
+
+    expect_status(client_post(ada, "{'name': 'talk'}", MESSAGE "/threads", c, m), 201);
+    expect_json(client_get(ada, MESSAGES "?around=%s&limit=1", c, m),
+                "[{'flags': 32, 'thread': {'name': 'talk', 'message_count': 0}}]");
+    said(ada, m, "{'content': 'inside'}");
+    expect_page_alike(ada, c, m);
+    expect_json(client_get(ada, MESSAGES "?around=%s&limit=1", c, m),
+                "[{'thread': {'message_count': 1}}]");
+    expect_status(client_delete(ada, "/channels/%s", m), 200);
+    expect_absent(client_get(ada, MESSAGES "?around=%s&limit=1", c, m), "0.thread");
+    expect_page_alike(ada, c, m);
+    expect(has_text(w, m));
+}
+
+static void webhooks_and_bots_are_shown_alike(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct venue v = world_venue(w, ada);
+    struct client *bot = application_bot(ada, make_application(ada, "helper"));
+    venue_add(&v, bot);
+    const char *c = v.channel;
+    struct answer hook = client_post(ada, "{'name': 'hook'}", "/channels/%s/webhooks", c);
+    struct answer told = client_post(world_stranger(w), "{'content': 'x', 'username': 'robot'}",
+                                     "/webhooks/%s/%s?wait=true", answer_text(hook, "id"),
+                                     answer_text(hook, "token"));
+    const char *by_hook = answer_text(told, "id");
+    const char *by_bot =
+        said(bot, c,
+             "{'embeds': [{'title': 'x'}], 'components': [{'type': 1, 'components': [{'type': 2, "
+             "'style': 1, 'label': 'press', 'custom_id': 'p'}]}]}");
+
+    expect(has_text(w, by_hook) && has_text(w, by_bot));
+    expect_page_alike(ada, c, by_hook);
+    expect_page_alike(ada, c, by_bot);
+    expect_json(client_get(ada, MESSAGES, c),
+                "[{'embeds': [{'title': 'x'}]}, {'author': {'username': 'robot', 'bot': true}}]");
+}
+
+/* Rows from before the text, and those that others wrote, stand among the others. */
+static void rows_without_a_text_are_shown_too(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct venue v = world_venue(w, ada);
+    const char *c = v.channel, *ids[5];
+
+    for (int i = 0; i < 5; i++)
+        ids[i] = said(ada, c, TEXT(w, "{'content': 'number %d'}", i));
+    struct answer before = client_get(ada, MESSAGES, c);
+    world_sql(w, "update messages set shown = null where id in (%s, %s)", ids[1], ids[3]);
+    struct answer after = client_get(ada, MESSAGES, c);
+    expect(str_eq(before.body, after.body));
+    after = client_get(ada, MESSAGES "?after=%s&limit=2", c, ids[1]);
+    expect_json(after, "[{'content': 'number 3'}, {'content': 'number 2'}]");
+    after = client_get(ada, MESSAGES "?around=%s&limit=3", c, ids[2]);
+    expect_json(after,
+                "[{'content': 'number 3'}, {'content': 'number 2'}, {'content': 'number 1'}]");
+    expect_status(client_patch(ada, "{'content': 'new'}", MESSAGE, c, ids[1]), 200);
+    expect(has_text(w, ids[1]));
+}
+
+const struct test message_pages_tests[] = {
+    TEST(a_page_follows_what_is_done_to_a_message),
+    TEST(reactions_on_a_page_are_the_readers),
+    TEST(pages_name_people_as_they_are_called_now),
+    TEST(what_comes_from_elsewhere_is_shown_as_it_is_there),
+    TEST(a_message_shows_its_thread_while_there_is_one),
+    TEST(webhooks_and_bots_are_shown_alike),
+    TEST(rows_without_a_text_are_shown_too),
+    { 0 },
+};
