@@ -5,7 +5,9 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "model/ids.h"
 #include "model/rows.h"
+#include "platform/accounts/users.h"
 #include "platform/relationships/notices.h"
 #include "platform/relationships/presence.h"
 #include "platform/relationships/suggestions.h"
@@ -64,6 +66,7 @@ static const char SAVE_SIDE[] =
 
 static enum err bond_save(struct tx *tx, snowflake owner, snowflake other, const struct side *s)
 {
+    tx_touch(tx, NOTED_RELATIONSHIPS, owner);
     if (s->type == RELATIONSHIP_NONE && !s->ignored)
         return tx_exec(tx, DELETE_SIDE, BIND(v_id(owner), v_id(other)), NULL);
     return tx_exec(tx, SAVE_SIDE,
@@ -279,25 +282,10 @@ enum err side_update(struct call *call, const struct bond *b)
 /* --- lists ---------------------------------------------------------------------------- */
 
 /* Only what a partial user shows: a long list is read column by column. */
-#define LIST_COLUMNS                                                                              \
-    "r.user_id, r.type, r.ignored, r.nickname, r.note, r.since, r.is_spam, r.is_stranger, "       \
-    "r.origin_application_id, u.id, u.username, u.global_name, u.avatar, u.public_flags, u.bot, " \
-    "u.system"
-enum { PARTIAL_USER = 9, AFTER_USER = 16 };
-
-static void read_partial_user(const struct rows *r, struct user *ret)
-{
-    *ret = (struct user){
-        .id = row_id(r, PARTIAL_USER),
-        .username = row_text(r, PARTIAL_USER + 1),
-        .discriminator = STR("0"),
-        .global_name = row_opt_text(r, PARTIAL_USER + 2),
-        .avatar = row_opt_text(r, PARTIAL_USER + 3),
-        .public_flags = row_int(r, PARTIAL_USER + 4),
-        .bot = given_mark(row_bool(r, PARTIAL_USER + 5)),
-        .system = given_mark(row_bool(r, PARTIAL_USER + 6)),
-    };
-}
+#define LIST_COLUMNS                                                                        \
+    "r.user_id, r.type, r.ignored, r.nickname, r.note, r.since, r.is_spam, r.is_stranger, " \
+    "r.origin_application_id, " PARTIAL_USER_COLUMNS
+enum { PARTIAL_USER = 9, AFTER_USER = PARTIAL_USER + PARTIAL_USER_COLUMN_COUNT };
 
 static struct relationship *add_listed(struct tx *tx, const struct rows *r, struct list *list)
 {
@@ -306,25 +294,28 @@ static struct relationship *add_listed(struct tx *tx, const struct rows *r, stru
     struct side s;
 
     read_side(r, &s);
-    read_partial_user(r, user);
+    user_read_partial(r, PARTIAL_USER, user);
     bond_show(&s, user->id, user, out);
     return out;
 }
 
 static const char LIST_RELATIONSHIPS[] =
-    "select " LIST_COLUMNS " from relationships r join users u on u.id = r.target_id "
-    "where r.user_id = $1 and u.disabled = 0 and u.deleting = 0 order by r.target_id";
+    "select " LIST_COLUMNS ", u.disabled + u.deleting from relationships r "
+    "join users u on u.id = r.target_id where r.user_id = $1 order by r.target_id";
 
-enum err relationships_of(struct tx *tx, snowflake user_id, struct list *ret)
+enum err relationships_of(struct tx *tx, snowflake user_id, struct list *ret, struct list *ret_all)
 {
     struct rows rows;
     enum err e = tx_query(tx, LIST_RELATIONSHIPS, BIND(v_id(user_id)), &rows);
 
-    *ret = (struct list){ 0 };
+    *ret = *ret_all = (struct list){ 0 };
     if (e)
         return e;
-    while (rows_next(&rows))
-        add_listed(tx, &rows, ret);
+    while (rows_next(&rows)) {
+        ids_add(tx_arena(tx), ret_all, row_id(&rows, PARTIAL_USER));
+        if (!row_bool(&rows, AFTER_USER))
+            add_listed(tx, &rows, ret);
+    }
     return rows_end(&rows);
 }
 

@@ -64,8 +64,8 @@ enum err side_update(struct call *call, const struct bond *b);
 /* --- lists ---------------------------------------------------------------------------- */
 
 /* All of an account's (struct relationship), by id, but those with accounts that are
- * disabled. */
-enum err relationships_of(struct tx *tx, snowflake user_id, struct list *ret);
+ * disabled; ret_all: the ids of these, too. */
+enum err relationships_of(struct tx *tx, snowflake user_id, struct list *ret, struct list *ret_all);
 /* Its friends as an app sees them. */
 enum err friends_for_application(struct tx *tx, snowflake user_id, snowflake application_id,
                                  struct list *ret);

@@ -9,10 +9,10 @@
 enum err ready_relationships(struct tx *tx, snowflake user_id, struct ready_shape *shape,
                              struct json *out)
 {
-    struct list relationships, games;
+    struct list relationships, games, all;
     int64_t suggestions;
 
-    enum err e = relationships_of(tx, user_id, &relationships);
+    enum err e = relationships_of(tx, user_id, &relationships, &all);
     if (!e)
         e = game_relationships_of(tx, user_id, 0, &games);
     if (!e)

@@ -381,6 +381,31 @@ static void profiles_are_for_those_who_have_a_reason(struct world *w)
     expect_error(client_get(p.ada, "/users/%s/profile", p.bob->id), 403, 50001);
 }
 
+/* --- the list, read again and again --------------------------------------------------- */
+
+static void a_list_that_was_read_follows_what_changes(struct world *w)
+{
+    struct people p = world_people(w);
+
+    ask_and_accept(p.ada, p.bob);
+    expect_json(client_get(p.ada, RELATIONSHIPS), "[{'nickname': null, 'type': 1}]");
+    expect_status(client_patch(p.ada, "{'nickname': 'bobby'}", THEM, p.bob->id), 204);
+    expect_json(client_get(p.ada, RELATIONSHIPS), "[{'nickname': 'bobby'}]");
+    expect_json(client_get(p.bob, RELATIONSHIPS), "[{'id': '%s', 'nickname': null}]", p.ada->id);
+    expect_status(client_patch(p.bob, "{'global_name': 'Robert'}", "/users/@me"), 200);
+    expect_json(client_get(p.ada, RELATIONSHIPS), "[{'user': {'global_name': 'Robert'}}]");
+    expect_status(client_put(p.eve, "{'confirm_stranger_request': true}", THEM, p.ada->id), 204);
+    expect(type_of(p.ada, p.eve) == INCOMING && type_of(p.eve, p.ada) == OUTGOING);
+    expect_status(client_delete(p.ada, THEM, p.eve->id), 204);
+    expect(type_of(p.ada, p.eve) == NOTHING && type_of(p.eve, p.ada) == NOTHING);
+    block_user(p.bob, p.ada);
+    expect(type_of(p.ada, p.bob) == NOTHING && type_of(p.bob, p.ada) == BLOCKED);
+    ignore_them(p.ada, p.bob);
+    expect_json(client_get(p.ada, RELATIONSHIPS), "[{'type': 0, 'user_ignored': true}]");
+    world_restart(w);
+    expect_json(client_get(p.ada, RELATIONSHIPS), "[{'type': 0, 'user_ignored': true}]");
+}
+
 static void changes_are_limited_together(struct world *w)
 {
     struct people p = world_people(w);
@@ -419,6 +444,7 @@ const struct test relationships_more_tests[] = {
     TEST(only_friends_are_added_to_groups),
     TEST(a_friend_invite_follows_the_same_rules),
     TEST(profiles_are_for_those_who_have_a_reason),
+    TEST(a_list_that_was_read_follows_what_changes),
     TEST_WITH(changes_are_limited_together, buckets_only),
     { 0 },
 };
