@@ -1,9 +1,9 @@
 /* document.c - a message as the marks that it is found by. */
 #include "platform/search/internal.h"
 
-#include <inttypes.h>
 #include <sodium.h>
 
+#include "json/number.h"
 #include "model/ids.h"
 #include "model/rows.h"
 #include "model/types.h"
@@ -13,7 +13,17 @@
 
 struct str mark_of_id(struct arena *a, char kind, snowflake id)
 {
-    return str_printf(a, "_%c%" PRIu64, kind, id);
+    char text[22] = { '_', kind };
+    size_t n = 2 + number_digits(id, text + 2);
+
+    return str_dup(a, str_slice(text, n));
+}
+
+struct str mark_of_word(struct arena *a, char kind, struct str word)
+{
+    char begin[2] = { '_', kind };
+
+    return STR_CONCAT(a, str_slice(begin, sizeof begin), word);
 }
 
 struct str mark_of_name(struct arena *a, char kind, struct str name)
@@ -23,12 +33,7 @@ struct str mark_of_name(struct arena *a, char kind, struct str name)
 
     crypto_generichash(digest, sizeof digest, (const unsigned char *)low.p, low.n, NULL, 0);
     hex = str_hex(a, digest, sizeof digest);
-    return str_printf(a, "_%c%.*s", kind, STR_FMT(hex));
-}
-
-struct str mark_of_word(struct arena *a, char kind, struct str word)
-{
-    return str_printf(a, "_%c%.*s", kind, STR_FMT(word));
+    return mark_of_word(a, kind, hex);
 }
 
 static void mark_add(struct arena *a, struct search_document *d, struct str mark)
@@ -38,7 +43,7 @@ static void mark_add(struct arena *a, struct search_document *d, struct str mark
 
 static void mark_add_ids(struct arena *a, struct search_document *d, char kind, struct str json)
 {
-    struct list ids = column_list(a, &type_ids, json);
+    struct list ids = json.n > 2 ? column_list(a, &type_ids, json) : (struct list){ 0 };
 
     for (size_t i = 0; i < ids.count; i++)
         mark_add(a, d, mark_of_id(a, kind, ((const snowflake *)ids.items)[i]));

@@ -73,12 +73,15 @@ static const char PUT_TSVECTOR[] =
 static struct str document_text(struct arena *a, const struct search_document *d, bool sqlite)
 {
     const struct str *m = d->marks.items;
-    const char *quote = sqlite ? "" : "'";
+    struct str before = sqlite ? STR("") : STR("'"), after = sqlite ? STR(" ") : STR("' ");
     struct buf out;
 
     buf_init(&out, 1024 * 1024);
-    for (size_t i = 0; i < d->marks.count; i++)
-        buf_printf(&out, "%s%.*s%s ", quote, STR_FMT(m[i]), quote);
+    for (size_t i = 0; i < d->marks.count; i++) {
+        buf_add_str(&out, before);
+        buf_add_str(&out, m[i]);
+        buf_add_str(&out, after);
+    }
     return buf_take(&out, a);
 }
 
