@@ -8,7 +8,6 @@
 
 /* ERR_UNKNOWN_MEMBER. Without .user; member_load_user adds it. */
 enum err member_find(struct tx *tx, snowflake guild_id, snowflake user_id, struct member *ret);
-void member_foresee(struct tx *tx, snowflake guild_id, snowflake user_id);
 enum err member_load_user(struct tx *tx, struct member *m);
 /* ERR_UNKNOWN_GUILD: no such guild; ERR_MISSING_ACCESS: not a member. */
 enum err standing_find(struct tx *tx, snowflake guild_id, snowflake user_id, struct standing *ret);

@@ -38,12 +38,6 @@ static enum err load_roles(struct tx *tx, struct member *m)
 static const char FIND_MEMBER[] =
     "select " MEMBER_COLUMNS " from members m where m.guild_id = $1 and m.user_id = $2";
 
-void member_foresee(struct tx *tx, snowflake guild_id, snowflake user_id)
-{
-    tx_foresee(tx, FIND_MEMBER, BIND(v_id(guild_id), v_id(user_id)));
-    tx_foresee(tx, ROLES_OF_MEMBER, BIND(v_id(guild_id), v_id(user_id)));
-}
-
 enum err member_find(struct tx *tx, snowflake guild_id, snowflake user_id, struct member *ret)
 {
     struct rows row;

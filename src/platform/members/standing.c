@@ -72,8 +72,7 @@ static enum err add_roles(struct tx *tx, struct standing *s)
 
 void standing_foresee(struct tx *tx, snowflake guild_id, snowflake user_id)
 {
-    tx_foresee(tx, OWNER_OF_GUILD, BIND(v_id(guild_id)));
-    member_foresee(tx, guild_id, user_id);
+    tx_foresee(tx, FIND_STANDING, BIND(v_id(guild_id), v_id(user_id)));
     tx_foresee(tx, RANKED_ROLES, BIND(v_id(guild_id), v_id(user_id)));
 }
 
