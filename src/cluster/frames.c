@@ -4,12 +4,11 @@
 #include <string.h>
 
 #include "base/serial.h"
-#include "model/facts.h"
 
-enum { VERSION = 3, MAX_FRAME = 256 * 1024 * 1024, ONE = 1, OF_APPS = 2 };
+enum { MAX_FRAME = 256 * 1024 * 1024, ONE = 1, OF_APPS = 2 };
 enum { VOICE_SPEAKS = 1, VOICE_HEARS = 2, VOICE_FILMS = 4, VOICE_PRIORITY = 8 };
 
-static const char MAGIC[] = { 'G', 'H', 'L', VERSION };
+static const char MAGIC[] = { 'G', 'H', 'L', FRAME_VERSION };
 
 bool frame_is_needed(const struct frame *f)
 {
@@ -153,7 +152,7 @@ static const struct facts *get_facts(struct frame_reader *r, enum event event)
 {
     struct str bytes = serial_get_bytes(&r->in);
 
-    if (!bytes.n)
+    if (!bytes.n || event == EVENT_NONE)
         return NULL;
     struct facts *f = arena_alloc(r->arena, bytes.n < sizeof *f ? sizeof *f : bytes.n);
     memcpy(f, bytes.p, bytes.n);
@@ -162,12 +161,12 @@ static const struct facts *get_facts(struct frame_reader *r, enum event event)
     return f;
 }
 
+/* Its event is EVENT_NONE when only a newer server knows it. */
 static struct announcement *get_announcement(struct frame_reader *r)
 {
     struct announcement *a = arena_alloc(r->arena, sizeof *a);
 
     a->event = event_named(serial_get_bytes(&r->in));
-    r->in.bad |= a->event == EVENT_NONE;
     a->to = get_subject(r);
     a->people = frame_get_ids(r);
     a->guild_id = serial_get(&r->in);
@@ -249,8 +248,14 @@ bool frame_decode(struct str bytes, struct arena *arena, struct frame *ret)
     for (; forgotten && !r.in.bad; forgotten--, f = &(*f)->next)
         *f = get_forgotten(&r);
     struct announcement **a = &ret->announced;
-    for (; announced && !r.in.bad; announced--, a = &(*a)->next)
-        *a = get_announcement(&r);
+    for (; announced && !r.in.bad; announced--) {
+        struct announcement *one = get_announcement(&r);
+
+        if (one->event == EVENT_NONE)
+            continue;
+        *a = one;
+        a = &one->next;
+    }
     if (moves)
         ret->move = get_move(&r);
     struct noted_voice *last = NULL;

@@ -1,14 +1,20 @@
 /* frames.h - what one transaction tells other servers, as bytes.
  *
- * The same bytes lie in the log and travel between servers. Events go by their names and
- * facts by their size, so a server that knows others refuses a frame instead of reading
- * something else into it. */
+ * The same bytes lie in the log and travel between servers. Events go by their names: one that
+ * a server does not know, because a newer one tells it, is left out. Facts go as they are, so
+ * servers that lay them out in another way do not run side by side (FRAME_FORMAT). */
 #ifndef CLUSTER_FRAMES_H
 #define CLUSTER_FRAMES_H
 
 #include "base/arena.h"
 #include "model/events.h"
+#include "model/facts.h"
 #include "model/voice_state.h"
+
+enum {
+    FRAME_VERSION = 3,
+    FRAME_FORMAT = FRAME_VERSION << 16 | (int)sizeof(struct facts),
+};
 
 /* A credential that is no longer good. */
 struct forgotten {

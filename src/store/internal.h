@@ -47,6 +47,10 @@ struct engine {
     enum err (*script)(struct tx *tx, const char *sql);
     /* What the words of migrations stand for. */
     const char *id_word, *clustered_word;
+    /* Whether a server runs that does not know this step, or with `lately` ran a moment ago. NULL:
+     * there is one program at a time. step_words: a script before a step that others may meet. */
+    const char *step_words;
+    enum err (*has_older)(struct tx *tx, int64_t step, bool lately, bool *ret);
 };
 
 extern const struct engine sqlite_engine, postgres_engine;
@@ -58,6 +62,8 @@ struct store {
     _Atomic uint64_t reads, writes, commits, retries, failures, ways;
     _Atomic(const char *) retried; /* the name of the work that was last tried again, or NULL */
     _Atomic uint64_t blobs;        /* names of blobs that are being written */
+    _Atomic bool unfinished;       /* steps wait for the end of older servers … */
+    _Atomic bool outgrown;         /* … or were applied that this program cannot live with */
 };
 
 /* One run of one work. */
@@ -122,6 +128,8 @@ typedef enum err run_at_once(struct store *s, struct work *w);
 /* Brings the schema up to date; as_is: only looks whether it is. The caller sees to it that
  * nobody else does so at the same time. */
 enum err migrations_apply(struct store *s, bool as_is, run_at_once *run);
+/* Applies those that waited for the end of older servers, if that has come. */
+enum err migrations_finish(struct store *s, run_at_once *run);
 
 /* --- folder.c ------------------------------------------------------------------------- */
 

@@ -5,18 +5,29 @@
 #include "store/migrations.h"
 
 #include <sodium.h>
+#include <string.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "store/internal.h"
 
-enum { DIGEST = 16, MAX_SQL = 1 << 20 };
+enum {
+    DIGEST = 16,
+    MAX_SQL = 1 << 20,
+    TRIES = 20, /* of a step whose tables others use … */
+    TRY_MS = 500,
+    PATIENCE_MS = 3000, /* with a server that has just ended */
+    LOOK_MS = 50,
+};
 
 struct migration_step {
     struct work work;
-    const struct migration *migration; /* to apply */
-    int64_t applied;                   /* the last number that was found */
+    const struct migration *migration; /* to apply … */
+    bool waits;                        /* … and was not: there are servers that do not know it */
+    bool *applied;                     /* which were found, by their places in the list … */
+    size_t found;                      /* … and how many */
     bool as_is;
 };
 
@@ -29,36 +40,69 @@ static struct str digest_of(struct arena *a, const struct migration *m)
     return str_hex(a, digest, sizeof digest);
 }
 
-static int last_number(void)
+static size_t migrations_count(void)
 {
-    int last = 0;
+    size_t count = 0;
 
-    for (const struct migration *m = migrations; m->number; m++)
-        last = m->number;
-    return last;
+    while (migrations_known()[count].number)
+        count++;
+    return count;
+}
+
+int64_t store_schema(void)
+{
+    return migrations_known()[migrations_count() - 1].number;
+}
+
+static enum migration_phase migration_phase(const struct migration *m)
+{
+    struct str sql = str_of(m->sql);
+
+    if (str_starts(sql, STR("-- expand: ")))
+        return MIGRATION_EXPAND;
+    return str_starts(sql, STR("-- contract: ")) ? MIGRATION_CONTRACT : MIGRATION_ALONE;
 }
 
 /* --- what was applied ----------------------------------------------------------------- */
 
-static enum err migration_compare(struct tx *tx, const struct rows *r)
+/* Of a program that is newer than this one. */
+static enum err migration_unknown(struct tx *tx, int64_t number, struct str name)
+{
+    struct rows r;
+    bool found;
+    enum err e = tx_one(tx, "select 1 from expanded_steps where number = $1", BIND(v_int(number)),
+                        &r, &found);
+
+    if (e)
+        return e;
+    if (found) {
+        log_info("store: the database has step %.*s of a newer program, with which this one can "
+                 "live",
+                 STR_FMT(name));
+        return OK;
+    }
+    log_error("store: the database is newer than this program: it has step %lld (%.*s), "
+              "the program ends at %lld; use the newer program",
+              (long long)number, STR_FMT(name), (long long)store_schema());
+    return ERR_UNAVAILABLE;
+}
+
+static enum err migration_compare(struct tx *tx, const struct rows *r, bool *applied)
 {
     int64_t number = row_int(r, 0);
-    const struct migration *m = migrations;
+    const struct migration *all = migrations_known(), *m = all;
 
     while (m->number && m->number != number)
         m++;
-    if (!m->number) {
-        log_error("store: the database is newer than this program: it has step %lld (%.*s), "
-                  "the program ends at %d; use the newer program",
-                  (long long)number, STR_FMT(row_text(r, 1)), last_number());
-        return ERR_UNAVAILABLE;
-    }
+    if (!m->number)
+        return migration_unknown(tx, number, row_text(r, 1));
     if (!str_eq(row_text(r, 2), digest_of(tx_arena(tx), m))) {
         log_error("store: step %s was applied to the database with another text than this "
                   "program has; use the program that made it",
                   m->name);
         return ERR_UNAVAILABLE;
     }
+    applied[m - all] = true;
     return OK;
 }
 
@@ -68,7 +112,8 @@ static enum err look_at_applied(struct work *w, struct tx *tx)
     struct rows r;
     enum err e = OK;
 
-    step->applied = 0;
+    memset(step->applied, 0, migrations_count() * sizeof *step->applied);
+    step->found = 0;
     if (!step->as_is)
         e = tx->store->engine->script(tx, "create table if not exists migrations ("
                                           "number bigint primary key, name text not null, "
@@ -78,10 +123,8 @@ static enum err look_at_applied(struct work *w, struct tx *tx)
                      &r);
     if (e)
         return e;
-    while (!e && rows_next(&r)) {
-        e = migration_compare(tx, &r);
-        step->applied = row_int(&r, 0);
-    }
+    for (; !e && rows_next(&r); step->found++)
+        e = migration_compare(tx, &r, step->applied);
     enum err ended = rows_end(&r);
     return e ? e : ended;
 }
@@ -143,20 +186,52 @@ static char *migration_translate(struct tx *tx, const char *sql)
     return translated;
 }
 
+/* Those of the version before may start from now on. */
+static enum err note_expanded(struct tx *tx, const struct migration *m)
+{
+    return tx_exec(tx, "insert into expanded_steps (number) values ($1)", BIND(v_int(m->number)),
+                   NULL);
+}
+
+static enum err note_applied(struct tx *tx, const struct migration *m)
+{
+    enum err e = tx_exec(tx,
+                         "insert into migrations (number, name, applied_at, digest) "
+                         "values ($1, $2, $3, $4)",
+                         BIND(v_int(m->number), v_text(str_of(m->name)), v_int(clock_ms()),
+                              v_text(digest_of(tx_arena(tx), m))),
+                         NULL);
+
+    return !e && migration_phase(m) == MIGRATION_EXPAND ? note_expanded(tx, m) : e;
+}
+
+/* Nobody uses an empty database. */
+static enum err migration_meet(struct tx *tx, struct migration_step *step)
+{
+    const struct engine *engine = tx->store->engine;
+    enum migration_phase phase = migration_phase(step->migration);
+    enum err e = OK;
+
+    step->waits = false;
+    if (!engine->has_older || !step->found)
+        return OK;
+    if (phase != MIGRATION_EXPAND)
+        e = engine->has_older(tx, step->migration->number, phase == MIGRATION_CONTRACT,
+                              &step->waits);
+    return e || step->waits ? e : engine->script(tx, engine->step_words);
+}
+
 static enum err migration_apply(struct work *w, struct tx *tx)
 {
-    const struct migration *m = container_of(w, struct migration_step, work)->migration;
-    const char *sql = migration_translate(tx, m->sql);
-    enum err e = sql ? tx->store->engine->script(tx, sql) : ERR_INTERNAL;
+    struct migration_step *step = container_of(w, struct migration_step, work);
+    const struct migration *m = step->migration;
+    enum err e = migration_meet(tx, step);
 
-    if (e)
+    if (e || step->waits)
         return e;
-    return tx_exec(tx,
-                   "insert into migrations (number, name, applied_at, digest) "
-                   "values ($1, $2, $3, $4)",
-                   BIND(v_int(m->number), v_text(str_of(m->name)), v_int(clock_ms()),
-                        v_text(digest_of(tx_arena(tx), m))),
-                   NULL);
+    const char *sql = migration_translate(tx, m->sql);
+    e = sql ? tx->store->engine->script(tx, sql) : ERR_INTERNAL;
+    return e ? e : note_applied(tx, m);
 }
 
 static enum err migration_missing(const struct migration *m)
@@ -167,10 +242,65 @@ static enum err migration_missing(const struct migration *m)
     return ERR_UNAVAILABLE;
 }
 
+static void migration_pause(long ms)
+{
+    nanosleep(&(struct timespec){ .tv_nsec = ms * 1000000 }, NULL);
+}
+
+/* Another server that uses a table makes the step give up after a moment, so that nobody has to
+ * wait behind it; it comes again. One that has just ended is seen for a moment more. */
+static enum err migration_insist(struct store *s, struct migration_step *step, run_at_once *run)
+{
+    bool contracts = migration_phase(step->migration) == MIGRATION_CONTRACT;
+    enum err e = run(s, &step->work);
+
+    for (int tries = 1; tries < TRIES && e == ERR_UNAVAILABLE && s->engine->has_older; tries++) {
+        migration_pause(TRY_MS);
+        e = run(s, &step->work);
+    }
+    for (int waited = 0; !e && step->waits && !contracts && waited < PATIENCE_MS;
+         waited += LOOK_MS) {
+        migration_pause(LOOK_MS);
+        e = run(s, &step->work);
+    }
+    return e;
+}
+
+static enum err migration_wait(struct store *s, const struct migration *m)
+{
+    if (migration_phase(m) == MIGRATION_CONTRACT) {
+        log_info("store: step %s waits until no server of an older version is left", m->name);
+        atomic_store(&s->unfinished, true);
+        return OK;
+    }
+    log_error("store: step %s cannot be applied while servers of an older version run on this "
+              "database; stop them first",
+              m->name);
+    return ERR_UNAVAILABLE;
+}
+
+static enum err migration_take(struct store *s, struct migration_step *step, run_at_once *run)
+{
+    const struct migration *m = step->migration;
+
+    if (step->as_is)
+        return migration_phase(m) == MIGRATION_CONTRACT ? OK : migration_missing(m);
+    enum err e = migration_insist(s, step, run);
+    if (e)
+        log_error("store: could not apply step %s", m->name);
+    else if (step->waits)
+        e = migration_wait(s, m);
+    else
+        log_debug("store: applied step %s", m->name);
+    return e;
+}
+
 enum err migrations_apply(struct store *s, bool as_is, run_at_once *run)
 {
+    const struct migration *all = migrations_known();
     struct migration_step step = {
         .work = { .mode = STORE_WRITE, .run = look_at_applied, .arena = arena_new() },
+        .applied = mem_new(migrations_count() * sizeof *step.applied),
         .as_is = as_is,
     };
     enum err e = run(s, &step.work);
@@ -178,18 +308,40 @@ enum err migrations_apply(struct store *s, bool as_is, run_at_once *run)
     if (e)
         log_error("store: could not read which steps were applied: %s", error_info(e)->message);
     step.work.run = migration_apply;
-    for (const struct migration *m = migrations; !e && m->number; m++) {
-        if (m->number <= step.applied)
-            continue;
-        step.migration = m;
-        e = as_is ? migration_missing(m) : run(s, &step.work);
-        if (as_is)
-            break;
-        if (e)
-            log_error("store: could not apply step %s", m->name);
-        else
-            log_debug("store: applied step %s", m->name);
+    for (size_t i = 0; !e && all[i].number; i++) {
+        step.migration = &all[i];
+        if (!step.applied[i])
+            e = migration_take(s, &step, run);
     }
+    mem_free(step.applied);
+    arena_free(step.work.arena);
+    return e;
+}
+
+/* --- what waited for older servers ---------------------------------------------------- */
+
+enum err migrations_finish(struct store *s, run_at_once *run)
+{
+    const struct migration *all = migrations_known();
+    struct migration_step step = {
+        .work = { .mode = STORE_WRITE, .run = look_at_applied, .arena = arena_new() },
+        .applied = mem_new(migrations_count() * sizeof *step.applied),
+        .as_is = true,
+    };
+    enum err e = run(s, &step.work);
+
+    step.work.run = migration_apply;
+    for (size_t i = 0; !e && !step.waits && all[i].number; i++) {
+        step.migration = &all[i];
+        if (step.applied[i])
+            continue;
+        e = run(s, &step.work);
+        if (!e && !step.waits)
+            log_info("store: applied step %s: no server of an older version is left", all[i].name);
+    }
+    if (!e && !step.waits)
+        atomic_store(&s->unfinished, false);
+    mem_free(step.applied);
     arena_free(step.work.arena);
     return e;
 }

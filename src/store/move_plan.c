@@ -12,6 +12,7 @@
 /* A name that ends with * stands for all that begin so. */
 static const char *const stay_behind[] = {
     "migrations", /* written when the tables are made */
+    "expanded_steps",
     "move_source",
     "move_tables",
     "message_index",

@@ -62,7 +62,7 @@ static enum err postgres_begin(struct postgres *p, const struct store_options *o
     p->shared = o->serves && o->shared;
     if (!e && p->shared)
         e = postgres_files_share(p, c);
-    if (!e && o->serves && !postgres_conn_serve(c, p->identity))
+    if (!e && o->serves && !postgres_conn_serve(c, p))
         e = ERR_UNAVAILABLE;
     if (c->pg)
         postgres_conn_do(c, "select pg_advisory_unlock(7166182019423)");
@@ -224,6 +224,33 @@ enum err store_side_run(struct store_side *side, enum store_mode mode, struct ar
     return postgres_worker_run(&side->worker, &w.work);
 }
 
+/* --- steps that waited ---------------------------------------------------------------- */
+
+static enum err run_on_side(struct store *s, struct work *w)
+{
+    w->since = clock_mono();
+    return postgres_worker_run(postgres_of(s)->finishing, w);
+}
+
+static enum err end_older(struct tx *tx, void *arg)
+{
+    (void)arg;
+    return postgres_end_older(tx, store_schema());
+}
+
+enum err store_side_finish(struct store_side *side)
+{
+    struct postgres *p = side->worker.pool;
+    struct arena *arena = arena_new();
+
+    p->finishing = &side->worker;
+    enum err e = migrations_finish(&p->store, run_on_side);
+    if (!e && !store_unfinished(&p->store))
+        e = store_side_run(side, STORE_APPEND, arena, end_older, NULL);
+    arena_free(arena);
+    return e;
+}
+
 /* --- tools ---------------------------------------------------------------------------- */
 
 static enum err keep_servers_out(struct tx *tx, void *arg)
@@ -270,4 +297,6 @@ const struct engine postgres_engine = {
     .script = postgres_script,
     .id_word = "bigint primary key",
     .clustered_word = "",
+    .step_words = "set local lock_timeout = '500ms'",
+    .has_older = postgres_has_older,
 };

@@ -12,6 +12,7 @@
 enum { POSTGRES_MOST_ERRANDS = 8 };
 struct postgres_statement;
 struct postgres_values;
+struct postgres;
 
 struct postgres_conn {
     PGconn *pg;             /* NULL: not connected */
@@ -40,7 +41,7 @@ bool postgres_conn_open(struct postgres_conn *c, const char *where, bool log);
 /* For servers: from now on nothing takes longer than a caller waits, and tools that want
  * the database for themselves are kept out; false, and logged, when one is there. The
  * others see who it is that has this connection (postgres_peers.c). */
-bool postgres_conn_serve(struct postgres_conn *c, uint32_t identity);
+bool postgres_conn_serve(struct postgres_conn *c, struct postgres *p);
 /* For such a tool, until its connection ends. */
 enum err postgres_keep_servers_out(struct tx *tx);
 void postgres_conn_close(struct postgres_conn *c);
@@ -116,7 +117,14 @@ uint32_t postgres_identity(bool alone);
  * a little for one that is ending. */
 bool postgres_alone(struct postgres_conn *c, uint32_t identity);
 
-struct postgres;
+/* --- servers of two versions, postgres_versions.c -------------------------------------- */
+
+/* Whether this program can use the tables as they are now; says why not, and notes it. A server
+ * that stood still may find them changed when it connects again. */
+bool postgres_fits(struct postgres_conn *c, struct postgres *p);
+enum err postgres_has_older(struct tx *tx, int64_t step, bool lately, bool *ret);
+/* Ends the connections of servers that do not know the step. */
+enum err postgres_end_older(struct tx *tx, int64_t step);
 
 /* --- where their files are, postgres_files.c ------------------------------------------- */
 
@@ -164,11 +172,12 @@ struct postgres {
     struct queue queue;
     struct queue aside; /* reads that may take long */
     struct commit_line line;
-    pthread_rwlock_t writing;   /* held alone by a work that met others too often */
-    _Atomic unsigned connected; /* workers that are */
-    _Atomic unsigned silences;  /* how often a connection fell silent */
-    atomic_bool away;           /* none was, since last we logged it */
-    unsigned count;             /* of workers, those for long reads last */
+    pthread_rwlock_t writing;          /* held alone by a work that met others too often */
+    _Atomic unsigned connected;        /* workers that are */
+    _Atomic unsigned silences;         /* how often a connection fell silent */
+    atomic_bool away;                  /* none was, since last we logged it */
+    struct postgres_worker *finishing; /* see store_side_finish */
+    unsigned count;                    /* of workers, those for long reads last */
     struct postgres_worker *workers;
 };
 

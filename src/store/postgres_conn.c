@@ -201,16 +201,16 @@ static const char SERVE[] = "set lock_timeout = '3s'; select pg_advisory_lock_sh
                             "set lock_timeout = '7s'; set statement_timeout = '7s'; "
                             "set idle_in_transaction_session_timeout = '10s'";
 
-bool postgres_conn_serve(struct postgres_conn *c, uint32_t identity)
+bool postgres_conn_serve(struct postgres_conn *c, struct postgres *p)
 {
     char sql[sizeof SERVE + 16];
 
     c->patience_ms = ANSWER_MS;
-    if (!postgres_alone(c, identity))
+    if (!postgres_alone(c, p->identity))
         return false;
-    snprintf(sql, sizeof sql, SERVE, (int32_t)identity);
+    snprintf(sql, sizeof sql, SERVE, (int32_t)p->identity);
     if (!postgres_conn_do(c, sql))
-        return true;
+        return postgres_fits(c, p);
     log_error("store: a tool has the database for itself, or PostgreSQL is too slow");
     return false;
 }

@@ -40,7 +40,7 @@ static bool open_connection(struct postgres_worker *w, bool log)
     if (!postgres_conn_open(&w->conn, w->pool->where, log))
         return false;
     w->conn.ways = &w->pool->store.ways;
-    if (!w->pool->serves || postgres_conn_serve(&w->conn, w->pool->identity))
+    if (!w->pool->serves || postgres_conn_serve(&w->conn, w->pool))
         return true;
     postgres_conn_close(&w->conn);
     return false;

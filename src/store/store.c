@@ -45,6 +45,16 @@ void store_close(struct store *s)
         s->engine->close(s);
 }
 
+bool store_unfinished(const struct store *s)
+{
+    return atomic_load(&s->unfinished);
+}
+
+bool store_outgrown(const struct store *s)
+{
+    return atomic_load(&s->outgrown);
+}
+
 const char *store_engine(const struct store *s)
 {
     return s->engine->name;

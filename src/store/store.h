@@ -137,6 +137,15 @@ enum err store_side_run(struct store_side *side, enum store_mode mode, struct ar
                         enum err (*run)(struct tx *tx, void *arg), void *arg);
 void store_side_free(struct store_side *side); /* accepts NULL */
 
+/* The last step of the tables that this program knows. */
+int64_t store_schema(void);
+/* Servers of two versions may share a PostgreSQL: whether steps wait for the end of the older
+ * ones, or newer ones have applied some that this program cannot live with. */
+bool store_unfinished(const struct store *s);
+bool store_outgrown(const struct store *s);
+/* Applies those steps if no older server is left; ends connections that one has made since. */
+enum err store_side_finish(struct store_side *side);
+
 /* What the connections of this server are known by (server_connections.identity). */
 uint32_t store_identity(const struct store *s);
 /* The number of a node in such an identity. */

@@ -172,6 +172,24 @@ static void a_frame_that_was_changed_does_no_harm(void **state)
     arena_free(a);
 }
 
+static void an_event_that_only_a_newer_server_knows_is_left_out(void **state)
+{
+    (void)state;
+    struct arena *a = arena_new();
+    struct str whole = make_frame(a);
+    char *bytes = str_dupz(a, whole);
+    struct frame f;
+
+    char *name = memmem(bytes, whole.n, "GUILD_MEMBER_UPDATE", 19);
+    assert_non_null(name);
+    memcpy(name, "GUILD_MEMBER_FOLDED", 19);
+    assert_true(frame_decode(str_slice(bytes, whole.n), a, &f));
+    assert_int_equal(f.announced->event, EVENT_MESSAGE_CREATE);
+    assert_null(f.announced->next);
+    assert_int_equal(f.forgotten->account, 30);
+    arena_free(a);
+}
+
 static void fleeting_events_alone_are_not_kept(void **state)
 {
     (void)state;
@@ -192,6 +210,7 @@ int main(void)
         cmocka_unit_test(a_frame_says_what_was_put_into_it),
         cmocka_unit_test(a_frame_that_is_cut_or_longer_is_refused),
         cmocka_unit_test(a_frame_that_was_changed_does_no_harm),
+        cmocka_unit_test(an_event_that_only_a_newer_server_knows_is_left_out),
         cmocka_unit_test(fleeting_events_alone_are_not_kept),
     };
 
