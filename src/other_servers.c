@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "base/log.h"
 #include "cluster/cluster.h"
 #include "cluster/nats_protocol.h"
@@ -67,6 +68,31 @@ static void wire_others_voice(void *arg, const struct voice_fact *fact)
     relay_heard(((struct guildhall *)arg)->relay, fact);
 }
 
+static void wire_told(void *arg, enum cluster_topic topic, struct str message)
+{
+    struct guildhall *g = arg;
+
+    if (topic == CLUSTER_SESSIONS)
+        gateway_hear(g->gateway, message);
+    else if (topic == CLUSTER_COUNTS)
+        api_hear_counts(g->api, message);
+}
+
+static void wire_tell_counts(void *arg)
+{
+    api_tell_counts(((struct guildhall *)arg)->api);
+}
+
+static void wire_hears(void *arg)
+{
+    gateway_hears(((struct guildhall *)arg)->gateway);
+}
+
+static void wire_living(void *arg, const uint32_t *identities, size_t count)
+{
+    gateway_nodes_live(((struct guildhall *)arg)->gateway, identities, count);
+}
+
 static void wire_fresh(void *arg, int64_t until)
 {
     auth_set_fresh(((struct guildhall *)arg)->auth, until);
@@ -123,6 +149,10 @@ enum err parts_open_cluster(struct guildhall *g, void (*announce)(void *arg, int
         .move = wire_session_move,
         .forget = wire_others_forgot,
         .voice = wire_others_voice,
+        .told = wire_told,
+        .tell_counts = wire_tell_counts,
+        .hears = wire_hears,
+        .living = wire_living,
         .fresh = wire_fresh,
         .sessions = wire_session_count,
         .lost = wire_lost,
@@ -130,6 +160,12 @@ enum err parts_open_cluster(struct guildhall *g, void (*announce)(void *arg, int
     enum err e = OK;
 
     auth_derive(g->auth, "bus", 0, STR(""), options.bus_key, sizeof options.bus_key);
+    if (bus_is_nats(g->config)) { /* counts that are told mean the same caller everywhere */
+        unsigned char key[HASH_KEY];
+
+        auth_derive(g->auth, "hash", 0, STR(""), key, sizeof key);
+        hash_use_key(key);
+    }
     if (parts_share(g->config) || g->config->keep_events)
         e = cluster_open(&options, &g->cluster);
     if (g->cluster)

@@ -18,6 +18,8 @@ struct api *api_new(const struct api_options *options, const struct domain *cons
     api->router = router_new(domains);
     cors_init(api);
     api->limits = limits_new(&options->limits);
+    if (options->cluster && cluster_has_wire(options->cluster))
+        limits_share(api->limits);
     api->faults = faults_new();
     api->jobs = jobs_new(api);
     api->file_removal = file_removal_new(api);
@@ -52,6 +54,23 @@ void api_free(struct api *api)
 void api_set_limits(struct api *api, const struct limits_options *limits)
 {
     limits_set(api->limits, limits);
+}
+
+/* --- counts of several servers -------------------------------------------------------- */
+
+static void send_counts(void *arg, struct str message)
+{
+    cluster_tell(((struct api *)arg)->options.cluster, CLUSTER_COUNTS, message);
+}
+
+void api_tell_counts(struct api *api)
+{
+    limits_tell(api->limits, send_counts, api);
+}
+
+void api_hear_counts(struct api *api, struct str message)
+{
+    atomic_fetch_add(&api->counts_heard, limits_hear(api->limits, message));
 }
 
 static struct intake api_intake(void *arg, const struct http_request *r)

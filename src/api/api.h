@@ -72,6 +72,9 @@ struct server_app api_app(struct api *api);
 /* Once the loops run, before the server listens: jobs are looked after from now on. */
 void api_start(struct api *api, struct loops *loops);
 /* For /metrics; once the server runs. */
+/* Tells other servers how often callers called here, and hears it of them. From any thread. */
+void api_tell_counts(struct api *api);
+void api_hear_counts(struct api *api, struct str message);
 /* Other numbers from now on; from any thread. */
 void api_set_limits(struct api *api, const struct limits_options *limits);
 void api_set_server(struct api *api, struct server *server);

@@ -219,13 +219,20 @@ void call_emit_made(struct call *call, enum event event, struct subject to,
                                      .facts = facts_of(event, schema, object, call->arena) });
 }
 
+/* What is limited for everybody together has no caller, but a thing that it is counted for. */
+static uint64_t count_major(const struct limit *limit, struct str key)
+{
+    return limit->shared ? hash_str(key) : 0;
+}
+
 enum err call_count(struct call *call, const struct limit *limit, struct str key)
 {
     struct life *l = container_of(call, struct life, call);
 
     if (limits_off(call->api->limits))
         return OK;
-    struct verdict v = limits_count(call->api->limits, hash_str(key), true, limit, 0);
+    struct verdict v =
+        limits_count(call->api->limits, hash_str(key), true, limit, count_major(limit, key));
     if (v.allowed)
         return OK;
     v.of = l->verdict.of;
@@ -238,7 +245,7 @@ enum err call_count(struct call *call, const struct limit *limit, struct str key
 void call_uncount(struct call *call, const struct limit *limit, struct str key)
 {
     if (!limits_off(call->api->limits))
-        limits_return(call->api->limits, hash_str(key), true, limit, 0);
+        limits_return(call->api->limits, hash_str(key), true, limit, count_major(limit, key));
 }
 
 enum err call_limit(struct call *call, const struct limit *limit, struct str key)
@@ -247,7 +254,8 @@ enum err call_limit(struct call *call, const struct limit *limit, struct str key
 
     if (limits_off(call->api->limits))
         return OK;
-    l->verdict = limits_count(call->api->limits, hash_str(key), true, limit, 0);
+    l->verdict =
+        limits_count(call->api->limits, hash_str(key), true, limit, count_major(limit, key));
     l->verdict.of = limit;
     if (!l->verdict.allowed)
         return ERR_RATE_LIMITED;

@@ -51,7 +51,8 @@ struct api {
     const struct domain *const *domains;
     struct router *router;
     struct limits *limits;
-    struct durations *durations; /* from api_start on */
+    _Atomic uint64_t counts_heard; /* of other servers */
+    struct durations *durations;   /* from api_start on */
     struct faults *faults;
     struct jobs *jobs;
     struct hashing *hashing; /* while the loops run */
@@ -200,6 +201,7 @@ void jobs_stop(struct jobs *jobs);
 void jobs_free(struct jobs *jobs);
 /* Something will be due then; from any thread. */
 void jobs_expect(struct jobs *jobs, int64_t due);
+uint64_t jobs_taken(const struct jobs *jobs); /* by this process, so far */
 
 /* --- life.c, checks.c ------------------------------------------------------------------ */
 

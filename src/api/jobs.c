@@ -2,7 +2,11 @@
  *
  * One timer on the first loop. It knows when the next job is due (the store says so,
  * and whoever schedules an earlier one), looks at the store then, and takes each job
- * by changing its row: who changes it runs it. A lease is a due time in the future. */
+ * by changing its row: who changes it runs it. A lease is a due time in the future.
+ *
+ * Servers that share the store would all try the same rows. So one that was not told of a job takes
+ * those of its share at once, and those of others only when they are a second late: their server
+ * ended, or is busy. */
 #include "api/jobs.h"
 
 #include <stdatomic.h>
@@ -20,7 +24,9 @@ enum {
     TICK_MS = 250,     /* the clock may be moved, so it is looked at this often */
     OTHERS_LOOK_S = 1, /* other servers schedule too, and may end before a job is due */
     RETRY_S = 5,       /* after a failure */
-    UNKNOWN_S = 3600,  /* a kind of another version of this program */
+    UNKNOWN_S = 3600,  /* a kind of another version of this program … */
+    LEFT_S = 60,       /* … that servers of that version have had the time to run */
+    LATE_S = 1,        /* a job of another server's share may be taken then */
     SECOND = 1000 * 1000,
 };
 
@@ -33,8 +39,10 @@ struct jobs {
     struct post wake;     /* tells the loop that something is due … */
     _Atomic bool waking;  /* … and is on its way */
     int64_t looked_at;
-    unsigned busy; /* looks and takings under way */
-    bool others;   /* the store is shared */
+    _Atomic uint64_t taken; /* jobs that this server ran */
+    unsigned busy;          /* looks and takings under way */
+    bool others;            /* the store is shared */
+    bool full;              /* there were more than one look can take */
 };
 
 /* --- rows ----------------------------------------------------------------------------- */
@@ -172,9 +180,12 @@ static void job_taken(struct call *call, enum err e, void *arg)
         log_warn("jobs: '%s' of %llu: %s", t->kind, (unsigned long long)t->job.key,
                  error_info(e)->message);
         job_postpone(jobs, t, RETRY_S);
-    } else if (t->taken && t->until) {
-        t->job.kind->start(jobs->api, jobs->loop, &t->job);
+        job_end(jobs);
+        return;
     }
+    atomic_fetch_add(&jobs->taken, t->taken);
+    if (t->taken && t->until)
+        t->job.kind->start(jobs->api, jobs->loop, &t->job);
     job_end(jobs);
 }
 
@@ -183,7 +194,8 @@ static void job_taken(struct call *call, enum err e, void *arg)
 struct jobs_look {
     struct job_taking *due; /* in the errand's arena */
     size_t count;
-    int64_t next; /* when the first that is not due yet will be */
+    int64_t next;         /* when the first that is not due yet will be */
+    int64_t rank, living; /* whose share is looked at: of so many */
 };
 
 static const struct job_kind *kind_named(const struct api *api, struct str name)
@@ -209,15 +221,22 @@ static bool read_job(const struct api *api, const struct rows *r, struct job_tak
     return true;
 }
 
+/* Keys are mostly ids, whose last 22 bits say little. */
+static const char FIND_DUE[] =
+    "select kind, key, due, data from jobs where (key / 4194304 + length(kind)) % "
+    "cast($2 as bigint) = cast($3 as bigint) or due <= $4 order by due limit $1";
+
 static enum err job_look(struct call *call)
 {
     struct jobs_look *l = call_passed(call, "jobs_look");
+    int64_t late = clock_us() - LATE_S * SECOND;
     struct rows r;
 
-    *l = (struct jobs_look){ .due = arena_array(call->arena, struct job_taking, AT_ONCE),
-                             .next = INT64_MAX };
-    enum err e = tx_query(call->tx, "select kind, key, due, data from jobs order by due limit $1",
-                          BIND(v_int(AT_ONCE)), &r);
+    l->due = arena_array(call->arena, struct job_taking, AT_ONCE);
+    l->count = 0;
+    l->next = INT64_MAX;
+    enum err e = tx_query(call->tx, FIND_DUE,
+                          BIND(v_int(AT_ONCE), v_int(l->living), v_int(l->rank), v_int(late)), &r);
     while (!e && l->next == INT64_MAX && rows_next(&r)) {
         if (row_int(&r, 2) > clock_us())
             l->next = row_int(&r, 2);
@@ -235,38 +254,66 @@ static void job_lower(struct jobs *jobs, int64_t due)
         ;
 }
 
+/* While servers are upgraded those of the newer version know kinds that the older do not. */
+static void job_leave(struct jobs *jobs, const struct job_taking *t)
+{
+    if (!jobs->others || t->job.due < clock_us() - LEFT_S * SECOND)
+        job_postpone(jobs, t, UNKNOWN_S);
+}
+
+static void job_begin(struct jobs *jobs, const struct job_taking *due)
+{
+    struct job_taking t = *due;
+    const struct job_kind *kind = t.job.kind;
+
+    t.until = kind->start ? clock_us() + kind->lease_ms * 1000 : 0;
+    t.job.taken = (int64_t)snowflake_new();
+    job_start(jobs, &t, job_taken);
+}
+
 static void job_looked(struct call *call, enum err e, void *arg)
 {
     const struct jobs_look *l = call_passed(call, "jobs_look");
     struct jobs *jobs = arg;
+    bool was_full = jobs->full;
+    size_t begun = 0;
 
     if (e)
         log_error("jobs: cannot look: %s", error_info(e)->message);
     for (size_t i = 0; !e && i < l->count; i++) {
-        struct job_taking t = l->due[i];
-        const struct job_kind *kind = t.job.kind;
-
-        if (!kind) {
-            job_postpone(jobs, &t, UNKNOWN_S);
-            continue;
+        if (l->due[i].job.kind) {
+            job_begin(jobs, &l->due[i]);
+            begun++;
+        } else {
+            job_leave(jobs, &l->due[i]);
         }
-        t.until = kind->start ? clock_us() + kind->lease_ms * 1000 : 0;
-        t.job.taken = (int64_t)snowflake_new();
-        job_start(jobs, &t, job_taken);
     }
-    /* A full look may have left some behind; a failed one is repeated. */
-    job_lower(jobs, e ? clock_us() + SECOND : l->count == AT_ONCE ? 0 : l->next);
+    /* A full look may have left some behind, and the looks after it asked for this server's share
+     * only; a failed one is repeated. */
+    jobs->full = begun == AT_ONCE;
+    job_lower(jobs, e ? clock_us() + SECOND : jobs->full || was_full ? 0 : l->next);
     job_end(jobs);
+}
+
+/* Who was told of a job takes it at its time, whosever it would be. */
+static struct jobs_look job_share(const struct jobs *jobs)
+{
+    struct jobs_look l = { .living = 1 };
+
+    if (jobs->others && (jobs->full || jobs->next > clock_us()))
+        cluster_share(jobs->api->options.cluster, &l.rank, &l.living);
+    return l;
 }
 
 static void start_look(struct jobs *jobs)
 {
-    struct jobs_look l = { 0 };
+    struct jobs_look l = job_share(jobs);
 
     jobs->busy++;
     jobs->looked_at = clock_us();
-    /* What is scheduled from here on lowers it again. */
-    jobs->next = INT64_MAX;
+    /* What is scheduled from here on lowers it again; what we were told of stays ours. */
+    if (jobs->next <= jobs->looked_at)
+        jobs->next = INT64_MAX;
     errand_start(jobs->api, jobs->loop,
                  &(struct errand){ .name = "jobs",
                                    .store = ROUTE_STORE_READ,
@@ -366,6 +413,11 @@ struct jobs *jobs_new(struct api *api)
     jobs->next = INT64_MAX;
     jobs->wake.run = job_wake;
     return jobs;
+}
+
+uint64_t jobs_taken(const struct jobs *jobs)
+{
+    return atomic_load(&jobs->taken);
 }
 
 void jobs_start(struct jobs *jobs, struct loop *loop)

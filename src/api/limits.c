@@ -7,25 +7,33 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/serial.h"
 #include "json/write.h"
 
 enum { SHARDS = 64, BUCKETS = 256, SWEEP_EVERY = 1024 };
+enum { ENTRY = 5, MESSAGE_BYTES = 64 * 1024 }; /* what is told: of a counter, and at once */
 
 struct counter {
     struct counter *next;
     uint64_t who, limit, major;
     int64_t ends_ms;
     unsigned count;
+    unsigned others;          /* what other servers counted */
+    unsigned told;            /* of the first of these */
+    bool is_due;              /* it is in the list of those that are to be told … */
+    struct counter *next_due; /* … before this one */
 };
 
 struct limit_shard {
     pthread_mutex_t lock;
     unsigned since_sweep;
     struct counter *buckets[BUCKETS];
+    struct counter *due;
 };
 
 struct limits {
-    bool off;
+    bool off, shares;
+    _Atomic bool has_due;
     _Atomic unsigned global_per_s, anonymous_per_s, percent;
     struct limit global, anonymous;
     struct limit_shard shards[SHARDS];
@@ -87,7 +95,7 @@ static void limit_sweep(struct limit_shard *s, int64_t now)
         for (struct counter **at = &s->buckets[b]; *at;) {
             struct counter *c = *at;
 
-            if (c->ends_ms > now) {
+            if (c->ends_ms > now || c->is_due) {
                 at = &c->next;
                 continue;
             }
@@ -114,10 +122,29 @@ static struct counter *limit_find(struct limit_shard *s, uint64_t hash, uint64_t
     return c;
 }
 
-/* A row is a literal: its address names it. */
+static uint64_t name_hash(const char *name)
+{
+    uint64_t h = 0xcbf29ce484222325ULL; /* FNV-1a: the same on every node */
+
+    for (const char *c = name; *c; c++)
+        h = (h ^ (unsigned char)*c) * 0x100000001b3ULL;
+    return h;
+}
+
+/* A row is a literal: its address says which name was read before. */
 static uint64_t limit_name(const struct limit *limit)
 {
-    return (uint64_t)(uintptr_t)limit;
+    static _Thread_local struct {
+        const struct limit *limit;
+        uint64_t name;
+    } read[64];
+    size_t at = hash_u64((uint64_t)(uintptr_t)limit) % 64;
+
+    if (read[at].limit != limit) {
+        read[at].limit = limit;
+        read[at].name = name_hash(limit->name) ^ hash_u64(limit->count) ^ limit->window_s;
+    }
+    return read[at].name;
 }
 
 static uint64_t counter_hash(uint64_t who, uint64_t name, uint64_t major)
@@ -132,6 +159,23 @@ static uint64_t counted_for(uint64_t who, bool anonymous, const struct limit *li
     return limit->shared ? 0 : who << 1 | anonymous;
 }
 
+static void counter_begin(struct counter *c, int64_t ends_ms)
+{
+    c->ends_ms = ends_ms;
+    c->count = c->others = c->told = 0;
+}
+
+/* What is far from its limit concerns nobody else. */
+static void counter_note(struct limits *l, struct limit_shard *s, struct counter *c, unsigned most)
+{
+    if (c->is_due || (c->count + c->others) * 4 < most)
+        return;
+    c->is_due = true;
+    c->next_due = s->due;
+    s->due = c;
+    atomic_store_explicit(&l->has_due, true, memory_order_release);
+}
+
 static struct verdict limit_count(struct limits *l, uint64_t who, const struct limit *limit,
                                   uint64_t major, unsigned most)
 {
@@ -141,18 +185,19 @@ static struct verdict limit_count(struct limits *l, uint64_t who, const struct l
 
     pthread_mutex_lock(&s->lock);
     struct counter *c = limit_find(s, hash, who, name, major, now);
-    if (c->ends_ms <= now) {
-        c->ends_ms = now + (int64_t)limit->window_s * 1000;
-        c->count = 0;
-    }
-    bool allowed = c->count < most;
+    if (c->ends_ms <= now)
+        counter_begin(c, now + (int64_t)limit->window_s * 1000);
+    bool allowed = c->count + c->others < most;
     if (allowed)
         c->count++;
+    if (allowed && l->shares)
+        counter_note(l, s, c, most);
+    unsigned used = c->count + c->others;
     struct verdict v = {
         .allowed = allowed,
         .shared = limit->shared,
         .limit = most,
-        .remaining = c->count < most ? most - c->count : 0, /* it may have been more before */
+        .remaining = used < most ? most - used : 0, /* it may have been more before */
         .reset_at_ms = c->ends_ms,
         .reset_after_ms = c->ends_ms - now,
     };
@@ -195,14 +240,100 @@ struct verdict limits_count_global(struct limits *l, uint64_t who, bool anonymou
 
 void limit_bucket(const struct limit *limit, char out[17])
 {
-    uint64_t h = 0xcbf29ce484222325ULL; /* FNV-1a: the same on every node */
+    uint64_t h = name_hash(limit->name);
 
-    for (const char *c = limit->name; *c; c++)
-        h = (h ^ (unsigned char)*c) * 0x100000001b3ULL;
     for (int i = 0; i < 16; i++)
         out[i] = "0123456789abcdef"[h >> (60 - 4 * i) & 15];
     out[16] = '\0';
 }
+
+/* --- among several servers ------------------------------------------------------------ */
+
+void limits_share(struct limits *l)
+{
+    l->shares = true;
+}
+
+/* With the lock of the shard. */
+static void counter_write(struct counter *c, struct buf *out)
+{
+    const uint64_t numbers[] = { c->who, c->limit, c->major, (uint64_t)c->ends_ms,
+                                 c->count > c->told ? c->count - c->told : 0 };
+
+    for (size_t i = 0; i < COUNT_OF(numbers); i++)
+        serial_put(out, numbers[i]);
+    c->told = c->count > c->told ? c->count : c->told;
+    c->is_due = false;
+}
+
+static void shard_tell(struct limit_shard *s, struct buf *out)
+{
+    pthread_mutex_lock(&s->lock);
+    while (s->due && out->n < MESSAGE_BYTES) {
+        struct counter *c = s->due;
+
+        s->due = c->next_due;
+        counter_write(c, out);
+    }
+    pthread_mutex_unlock(&s->lock);
+}
+
+void limits_tell(struct limits *l, void (*send)(void *arg, struct str message), void *arg)
+{
+    struct buf out;
+
+    if (!atomic_exchange_explicit(&l->has_due, false, memory_order_acquire))
+        return;
+    buf_init(&out, 2 * MESSAGE_BYTES);
+    for (int i = 0; i < SHARDS;) {
+        shard_tell(&l->shards[i], &out);
+        bool full = out.n >= MESSAGE_BYTES;
+
+        i += !full;
+        if (full || (i == SHARDS && out.n)) {
+            send(arg, buf_str(&out));
+            buf_reset(&out);
+        }
+    }
+    buf_clear(&out);
+}
+
+/* Windows that several servers began for one caller become one, that of the first. */
+static void counter_hear(struct limits *l, const uint64_t n[ENTRY])
+{
+    uint64_t hash = counter_hash(n[0], n[1], n[2]);
+    struct limit_shard *s = &l->shards[hash % SHARDS];
+    int64_t now = clock_ms(), ends = (int64_t)n[3];
+
+    if (ends <= now || n[4] > UINT32_MAX / 2)
+        return;
+    pthread_mutex_lock(&s->lock);
+    struct counter *c = limit_find(s, hash, n[0], n[1], n[2], now);
+    if (c->ends_ms <= now)
+        counter_begin(c, ends);
+    else if (ends < c->ends_ms)
+        c->ends_ms = ends;
+    c->others += (unsigned)n[4];
+    pthread_mutex_unlock(&s->lock);
+}
+
+uint64_t limits_hear(struct limits *l, struct str message)
+{
+    struct serial_reader in = { .rest = message };
+    uint64_t calls = 0;
+
+    while (in.rest.n >= ENTRY * sizeof(uint64_t)) {
+        uint64_t numbers[ENTRY];
+
+        for (size_t i = 0; i < ENTRY; i++)
+            numbers[i] = serial_get(&in);
+        counter_hear(l, numbers);
+        calls += numbers[4];
+    }
+    return calls;
+}
+
+/* --- as an answer says it ------------------------------------------------------------- */
 
 /* Milliseconds as seconds with three decimals. */
 static void add_seconds(struct buf *out, int64_t ms)

@@ -1,7 +1,9 @@
 /* limits.h - how often a caller may do what.
  *
  * A counter belongs to (who, which bucket, which major parameter) and a window
- * that starts with its first call. Exact within the process. */
+ * that starts with its first call. Exact within the process. Servers that share a database and
+ * hear each other tell how much was counted, a moment later, once a quarter of a limit is used:
+ * only what is done on several of them within that moment may be more than the limit. */
 #ifndef API_LIMITS_H
 #define API_LIMITS_H
 
@@ -43,6 +45,15 @@ void limits_return(struct limits *l, uint64_t who, bool anonymous, const struct 
                    uint64_t major);
 struct verdict limits_count_global(struct limits *l, uint64_t who, bool anonymous);
 bool limits_off(const struct limits *l);
+
+/* --- among several servers -------------------------------------------------------------- */
+
+/* From now on what is counted is to be told: before the first call. */
+void limits_share(struct limits *l);
+/* What was counted since it was last asked, as messages; from one thread. */
+void limits_tell(struct limits *l, void (*send)(void *arg, struct str message), void *arg);
+/* Such a message of another server. Returns how many calls it told of. */
+uint64_t limits_hear(struct limits *l, struct str message);
 
 /* The answer's header lines, for an allowed or refused call. */
 void limits_headers(const struct verdict *v, const struct limit *limit, struct buf *out);

@@ -111,6 +111,12 @@ static void store_metrics(struct api *api, struct buf *out)
                "Ways to PostgreSQL and back that a transaction waited for.", s.ways);
     api_metric(out, "guildhall_store_failures_total", "counter", "Commits that failed.",
                s.failures);
+    if (api->options.cluster)
+        api_metric(out, "guildhall_counts_heard_total", "counter",
+                   "Calls that count against a limit and were made at other servers.",
+                   api->counts_heard);
+    api_metric(out, "guildhall_jobs_total", "counter", "Jobs that this server took.",
+               jobs_taken(api->jobs));
 }
 
 struct hold_lines {

@@ -2,12 +2,19 @@
 #include "base/hash.h"
 
 #include <sodium.h>
+#include <string.h>
 
 static unsigned char hash_key[crypto_shorthash_KEYBYTES];
 
 void hash_init(void)
 {
     randombytes_buf(hash_key, sizeof hash_key);
+}
+
+void hash_use_key(const unsigned char key[HASH_KEY])
+{
+    _Static_assert(HASH_KEY == sizeof hash_key, "a key of SipHash");
+    memcpy(hash_key, key, sizeof hash_key);
 }
 
 uint64_t hash_str(struct str s)

@@ -259,6 +259,14 @@ void cluster_close(struct cluster *c)
     mem_free(c);
 }
 
+void cluster_share(const struct cluster *c, int64_t *ret_rank, int64_t *ret_living)
+{
+    uint64_t living = atomic_load(&c->nodes), rank = atomic_load(&c->rank);
+
+    *ret_living = living > 1 ? (int64_t)living : 1;
+    *ret_rank = rank < living ? (int64_t)rank : 0;
+}
+
 /* --- for those who look --------------------------------------------------------------- */
 
 static int64_t behind_ms(const struct cluster *c)

@@ -25,6 +25,10 @@
 
 struct cluster;
 
+/* What servers tell each other besides what is in the log: of their sessions
+ * (gateway/presence/directory.h), and how often callers called (api/limits.h). */
+enum cluster_topic { CLUSTER_SESSIONS, CLUSTER_COUNTS, CLUSTER_TOPICS };
+
 struct cluster_options {
     struct store *store;
     bool alone; /* there are no others: it is for the log, on SQLite */
@@ -41,6 +45,12 @@ struct cluster_options {
     void (*voice)(void *arg, const struct voice_fact *fact);
     /* Until then (clock_mono) nothing is unknown here that was revoked elsewhere. */
     void (*fresh)(void *arg, int64_t until);
+    /* What others tell (cluster_tell); they can be heard again; who lives, this server included,
+     * about once a second; and that it is time to tell what is counted here. */
+    void (*told)(void *arg, enum cluster_topic topic, struct str message);
+    void (*tell_counts)(void *arg);
+    void (*hears)(void *arg);
+    void (*living)(void *arg, const uint32_t *identities, size_t count);
     uint64_t (*sessions)(void *arg); /* how many there are, for those who look */
     void (*lost)(void *arg);         /* the log does not reach back to where we were */
 };
@@ -61,6 +71,10 @@ void cluster_committed(struct cluster *c, const struct work *w, struct frame f);
 /* The same two for a session that moves. */
 void cluster_log_move(struct cluster *c, struct tx *tx, const struct session_move *m);
 void cluster_moved(struct cluster *c, const struct work *w, const struct session_move *m);
+/* Tells other servers something that is not in the log, if they can be reached now. Messages
+ * arrive in the order of the calls, or not at all. */
+void cluster_tell(struct cluster *c, enum cluster_topic topic, struct str message);
+bool cluster_has_wire(const struct cluster *c);
 uint32_t cluster_identity(const struct cluster *c);
 bool cluster_is_alone(const struct cluster *c);
 /* All before it has been told when the cluster starts. */
@@ -75,6 +89,10 @@ struct cluster_wait {
     struct post post;
 };
 void cluster_await(struct cluster *c, struct cluster_wait *w);
+
+/* This node's place among those that live, from 0, and how many they are: what each may do in
+ * another's place is divided so. Others may see it otherwise for a moment. */
+void cluster_share(const struct cluster *c, int64_t *ret_rank, int64_t *ret_living);
 
 /* Whether it keeps up, for /readyz. */
 bool cluster_ready(const struct cluster *c);

@@ -32,7 +32,8 @@ struct settling {
 struct cluster_wire {
     struct nats *nats; /* NULL: they do not, and others read them from the log */
     unsigned char key[32];
-    char log[64], brief[64]; /* subjects: of frames with a position, and of fleeting ones */
+    /* Subjects: of frames with a position, of fleeting ones, and of what is told of sessions. */
+    char log[64], brief[64], told[64];
     _Atomic bool connected;
     _Atomic uint64_t heard, refused;
 };
@@ -60,6 +61,7 @@ struct cluster {
     _Atomic int64_t to_ack;   /* position of the last revocation of others that was told */
     _Atomic int64_t fresh_at; /* when the log was last asked and then passed, by clock_mono */
     _Atomic uint64_t frames_own, frames_read, holes, voids, nodes;
+    _Atomic uint64_t rank; /* see cluster_share */
 };
 
 static inline int64_t ms_to_ns(int64_t n)

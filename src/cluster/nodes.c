@@ -16,6 +16,7 @@ struct node_row {
     struct cluster *cluster;
     char name[256];
     int64_t ids_until;
+    int64_t foreign; /* a node whose frames we cannot read, or 0 */
     bool others_differ;
 };
 
@@ -26,12 +27,17 @@ struct node_row {
 static const char FIND_IDS[] = "select ids_until from nodes where node = $1 and name <> $2";
 static const char ENTER[] =
     "insert into nodes (node, identity, name, state, seen_at, begun_at, ids_until, position, "
-    "sessions, version, settings, address) values ($1, $2, $3, 1, clock_timestamp(), "
-    "clock_timestamp(), $4, 0, 0, $5, $6, $7) on conflict (node) do update set "
+    "sessions, version, settings, address, schema, frames) values ($1, $2, $3, 1, "
+    "clock_timestamp(), clock_timestamp(), $4, 0, 0, $5, $6, $7, $8, $9) "
+    "on conflict (node) do update set "
     "identity = excluded.identity, name = excluded.name, state = 1, seen_at = excluded.seen_at, "
     "begun_at = excluded.begun_at, ids_until = excluded.ids_until, position = 0, sessions = 0, "
     "version = excluded.version, settings = excluded.settings, address = excluded.address, "
-    "voice = ''";
+    "schema = excluded.schema, frames = excluded.frames, voice = ''";
+/* Each would miss what the other tells. */
+static const char FIND_OTHER_FRAMES[] =
+    "select node from nodes where node <> $1 and state <> 3 and frames not in (0, $2) and "
+    "seen_at > clock_timestamp() - cast($3 as double precision) * interval '1 millisecond' limit 1";
 static const char FIND_OTHER_SETTINGS[] =
     "select 1 from nodes where node <> $1 and state = 1 and settings <> $2 limit 1";
 
@@ -46,10 +52,17 @@ static enum err enter_node(struct tx *tx, void *arg)
 
     n->ids_until = !e && found ? row_int(&r, 0) : 0;
     if (!e)
+        e = tx_one(tx, FIND_OTHER_FRAMES,
+                   BIND(v_int(c->node), v_int(FRAME_FORMAT), v_int(LEASE_MS)), &r, &found);
+    n->foreign = !e && found ? row_int(&r, 0) : 0;
+    if (e || n->foreign)
+        return e;
+    if (!e)
         e = tx_exec(tx, ENTER,
                     BIND(v_int(c->node), v_int(c->identity), v_text(name),
                          v_int(clock_ms() + LEASE_MS), v_text(str_of(c->options.version)),
-                         v_text(c->options.settings), v_text(str_of(c->options.address))),
+                         v_text(c->options.settings), v_text(str_of(c->options.address)),
+                         v_int(store_schema()), v_int(FRAME_FORMAT)),
                     NULL);
     if (!e)
         e = tx_one(tx, FIND_OTHER_SETTINGS, BIND(v_int(c->node), v_text(c->options.settings)), &r,
@@ -71,6 +84,12 @@ enum err nodes_enter(struct cluster *c)
     enum err e = cluster_run(c, STORE_WRITE, enter_node, &n);
     if (e)
         return e;
+    if (n.foreign) {
+        log_error("cluster: node %lld writes to the log in another way, as a version does that "
+                  "cannot run beside this one; stop the older servers first",
+                  (long long)n.foreign);
+        return ERR_UNAVAILABLE;
+    }
     if (n.others_differ)
         log_warn("cluster: other nodes have other limits, regions or the like; callers are "
                  "answered differently from node to node");
@@ -83,7 +102,8 @@ enum err nodes_enter(struct cluster *c)
 static const char BEAT[] =
     "update nodes set state = 1, seen_at = clock_timestamp(), ids_until = $3, position = $4, "
     "sessions = $5 where node = $1 and identity = $2";
-static const char COUNT_NODES[] = "select count(*) from nodes where state = 1";
+static const char COUNT_NODES[] = "select count(*), count(*) filter (where node < $1) from nodes "
+                                  "where state = 1";
 
 static enum err beat_node(struct tx *tx, void *arg)
 {
@@ -97,9 +117,31 @@ static enum err beat_node(struct tx *tx, void *arg)
                          NULL);
 
     if (!e)
-        e = tx_one(tx, COUNT_NODES, NO_BIND, &r, &found);
+        e = tx_one(tx, COUNT_NODES, BIND(v_int(c->node)), &r, &found);
+    if (e)
+        return e;
+    atomic_store(&c->nodes, (uint64_t)row_int(&r, 0));
+    atomic_store(&c->rank, (uint64_t)row_int(&r, 1));
+    return OK;
+}
+
+static const char FIND_LIVING[] = "select identity from nodes where state = 1";
+
+static enum err find_living(struct tx *tx, void *arg)
+{
+    struct cluster *c = arg;
+    uint32_t identities[1024]; /* as many numbers as there are for nodes */
+    size_t count = 0;
+    struct rows r;
+    enum err e = tx_query(tx, FIND_LIVING, NO_BIND, &r);
+
+    if (e)
+        return e;
+    while (count < sizeof identities / sizeof *identities && rows_next(&r))
+        identities[count++] = (uint32_t)row_int(&r, 0);
+    e = rows_end(&r);
     if (!e)
-        atomic_store(&c->nodes, (uint64_t)row_int(&r, 0));
+        c->options.living(c->options.arg, identities, count);
     return e;
 }
 
@@ -138,7 +180,11 @@ enum err nodes_beat(struct cluster *c)
 {
     enum err e = cluster_run(c, STORE_APPEND, beat_node, c);
 
-    return e ? e : cluster_run(c, STORE_APPEND, bury_nodes, c);
+    if (!e)
+        e = cluster_run(c, STORE_APPEND, bury_nodes, c);
+    if (!e && c->wire.nats)
+        e = cluster_run(c, STORE_READ, find_living, c);
+    return e;
 }
 
 /* --- how far others are --------------------------------------------------------------- */

@@ -123,7 +123,19 @@ static enum err tail_beat(struct cluster *c)
     enum err e = nodes_beat(c);
     if (!e)
         parts_tend(c);
+    if (!e && store_unfinished(c->options.store))
+        store_side_finish(c->side); /* whatever it comes to, there is a next beat */
     return e;
+}
+
+/* Newer servers may have applied a step that this program cannot live with, while it stood still:
+ * it has no connections any more, and its sessions go on elsewhere. */
+static void tail_give_up(struct cluster *c)
+{
+    if (c->lost || !store_outgrown(c->options.store))
+        return;
+    c->lost = true;
+    c->options.lost(c->options.arg);
 }
 
 /* Who revoked something waits for us to say that we know. */
@@ -179,6 +191,10 @@ static int64_t tail_turn(struct cluster *c)
         e = tail_acknowledge(c);
     if (!e)
         e = tail_beat(c);
+    if (e)
+        tail_give_up(c);
+    if (atomic_load(&c->wire.connected))
+        c->options.tell_counts(c->options.arg);
     bool missing = !e && settle_step(c);
     bool waited = waits_look(c);
     if (e && !waited)

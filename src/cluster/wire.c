@@ -52,6 +52,17 @@ static bool cluster_wire_unseal(const struct cluster_wire *w, struct str message
 
 /* --- both ways ------------------------------------------------------------------------ */
 
+/* What is told has a topic, which stands in the place of a position: the last ones are these. */
+static bool is_topic(int64_t position)
+{
+    return position > INT64_MAX - CLUSTER_TOPICS;
+}
+
+static const char *wire_subject(const struct cluster_wire *w, int64_t position)
+{
+    return is_topic(position) ? w->told : position ? w->log : w->brief;
+}
+
 void cluster_wire_send(struct cluster *c, int64_t position, struct str bytes)
 {
     struct cluster_wire *w = &c->wire;
@@ -60,12 +71,22 @@ void cluster_wire_send(struct cluster *c, int64_t position, struct str bytes)
     if (!atomic_load(&w->connected))
         return;
     if (!nats_fits(w->nats, HEAD + bytes.n)) {
-        if (!position)
+        if (!position || is_topic(position))
             return;
         bytes = STR(""); /* only that it is there: the others read it */
     }
     cluster_wire_head(w, position, bytes, head);
-    nats_publish(w->nats, position ? w->log : w->brief, str_slice((char *)head, HEAD), bytes);
+    nats_publish(w->nats, wire_subject(w, position), str_slice((char *)head, HEAD), bytes);
+}
+
+void cluster_tell(struct cluster *c, enum cluster_topic topic, struct str message)
+{
+    cluster_wire_send(c, INT64_MAX - topic, message);
+}
+
+bool cluster_has_wire(const struct cluster *c)
+{
+    return c->wire.nats;
 }
 
 static void wire_hear_frame(struct cluster *c, int64_t position, struct str bytes)
@@ -96,12 +117,14 @@ static void cluster_wire_message(void *arg, struct str subject, struct str paylo
     int64_t position;
 
     if (!cluster_wire_unseal(&c->wire, payload, &position, &bytes) ||
-        (position != 0) != str_is(subject, c->wire.log)) {
+        !str_is(subject, wire_subject(&c->wire, position))) {
         atomic_fetch_add(&c->wire.refused, 1);
         return;
     }
     atomic_fetch_add(&c->wire.heard, 1);
-    if (position)
+    if (is_topic(position))
+        c->options.told(c->options.arg, (enum cluster_topic)(INT64_MAX - position), bytes);
+    else if (position)
         wire_hear_frame(c, position, bytes);
     else
         wire_hear_fleeting(c, bytes);
@@ -114,6 +137,8 @@ static void cluster_wire_changed(void *arg, bool connected)
 
     atomic_store(&c->wire.connected, connected);
     tail_hurry(c);
+    if (connected)
+        c->options.hears(c->options.arg);
 }
 
 /* --- from the start to the end -------------------------------------------------------- */
@@ -140,6 +165,7 @@ static enum err name_subjects(struct tx *tx, void *arg)
     sodium_bin2hex(hex, sizeof hex, digest, sizeof digest);
     snprintf(w->log, sizeof w->log, "guildhall.%s.log", hex);
     snprintf(w->brief, sizeof w->brief, "guildhall.%s.brief", hex);
+    snprintf(w->told, sizeof w->told, "guildhall.%s.told", hex);
     return OK;
 }
 
@@ -147,7 +173,7 @@ enum err cluster_wire_open(struct cluster *c)
 {
     struct cluster_wire *w = &c->wire;
     struct nats_options options = {
-        .subjects = { w->log, w->brief },
+        .subjects = { w->log, w->brief, w->told },
         .arg = c,
         .message = cluster_wire_message,
         .changed = cluster_wire_changed,

@@ -13,6 +13,7 @@
 #include "gateway/greeting/moves.h"
 #include "gateway/lists/lists.h"
 #include "gateway/parking.h"
+#include "gateway/presence/directory.h"
 #include "gateway/presence/presence.h"
 #include "gateway/sessions/hub.h"
 #include "gateway/sessions/ledger.h"
@@ -28,6 +29,9 @@ const struct gateway_upcalls gateway_upcalls = {
     .presence_change = presence_change,
     .presence_window_ended = presence_window_ended,
     .sessions_changed = sessions_changed,
+    .directory_mark = directory_mark,
+    .directory_flush = directory_flush,
+    .directory_end = directory_end,
     .lists_hear = lists_hear,
     .lists_hear_presence = lists_hear_presence,
     .lists_leave = lists_leave,
@@ -44,6 +48,7 @@ struct gateway *gateway_new(const struct gateway_options *options)
 
     g->options = *options;
     map_init(&g->sessions);
+    map_init(&g->remotes);
     map_init(&g->arriving);
     map_init(&g->accounts);
     map_init(&g->strangers);
@@ -57,6 +62,8 @@ struct gateway *gateway_new(const struct gateway_options *options)
 void gateway_share(struct gateway *g, struct cluster *c)
 {
     g->cluster = c;
+    if (cluster_has_wire(c))
+        g->directory = directory_new(g);
     g->published = (uint64_t)cluster_position(c) << NUMBERS_OF_POSITION;
     g->older = g->published | ((UINT64_C(1) << NUMBERS_OF_POSITION) - 1);
     if (g->options.ledger)
@@ -192,11 +199,13 @@ void gateway_free(struct gateway *g)
 
     if (!g)
         return;
+    directory_free(g->directory);
     for (struct account *a; (a = map_next(&g->accounts, &at));)
         account_free(a);
     dialects_clear(&g->dialects);
     crowds_clear(&g->crowds);
     map_clear(&g->sessions);
+    map_clear(&g->remotes);
     map_clear(&g->arriving);
     map_clear(&g->accounts);
     map_clear(&g->strangers);

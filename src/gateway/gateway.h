@@ -199,6 +199,11 @@ void gateway_announce(struct gateway *g, const struct announcement *list);
 void gateway_announce_at(struct gateway *g, int64_t position, const struct announcement *list);
 /* What another server says of a session, in the order of the log. From any thread. */
 void gateway_move(struct gateway *g, const struct session_move *m);
+/* What other servers tell of their sessions; that they can be heard again; and which of them live,
+ * by their identities, this one among them: from time to time. From any thread. */
+void gateway_hear(struct gateway *g, struct str message);
+void gateway_hears(struct gateway *g);
+void gateway_nodes_live(struct gateway *g, const uint32_t *identities, size_t count);
 /* A credential of the account is no longer good: the sessions that were begun or last
  * resumed with it are closed with 4004. token NULL: all of the account's. forgets: see
  * auth_forgets; sessions whose credential was looked for later have a new one. From any thread. */
@@ -216,7 +221,8 @@ bool gateway_find_session(struct gateway *g, snowflake user_id, struct str sessi
  * client, or NULL. From any thread. */
 const char *gateway_status(struct gateway *g, snowflake user_id, struct json *kinds);
 
-/* How many members of a guild are seen, on this server. NULL: nobody. From any thread. */
+/* How many members of a guild are seen, on this server and on those it hears of. NULL: nobody. From
+ * any thread. */
 int64_t gateway_online(struct gateway *g, snowflake guild_id);
 
 /* Those of some accounts (ids) that are seen, as a JSON list of presences; in a guild, or

@@ -11,16 +11,16 @@ static const char NODES[] =
     "interval '5 seconds' then 'silent' when state = 2 then 'drains' else 'serves' end, "
     "cast(extract(epoch from clock_timestamp() - seen_at) * 1000 as bigint), position, "
     "(select case when is_called then last_value else 0 end from log_position) - position, "
-    "sessions, (select count(*) from voice_homes h where h.identity = nodes.identity), version "
+    "sessions, schema, (select count(*) from voice_homes h where h.identity = nodes.identity), version "
     "from nodes order by node";
 
 static void print_node(const struct rows *r)
 {
-    printf("%-4lld  %-20.*s  %-21.*s  %-6.*s  %7lld  %10lld  %7lld  %8lld  %5lld  %.*s\n",
+    printf("%-4lld  %-20.*s  %-21.*s  %-6.*s  %7lld  %10lld  %7lld  %8lld  %4lld  %5lld  %.*s\n",
            (long long)row_int(r, 0), STR_FMT(row_text(r, 1)), STR_FMT(row_text(r, 2)),
            STR_FMT(row_text(r, 3)), (long long)row_int(r, 4), (long long)row_int(r, 5),
            (long long)row_int(r, 6), (long long)row_int(r, 7), (long long)row_int(r, 8),
-           STR_FMT(row_text(r, 9)));
+           (long long)row_int(r, 9), STR_FMT(row_text(r, 10)));
 }
 
 static enum err list_nodes(struct tx *tx, void *arg)
@@ -31,8 +31,9 @@ static enum err list_nodes(struct tx *tx, void *arg)
     (void)arg;
     if (e)
         return e;
-    printf("%-4s  %-20s  %-21s  %-6s  %7s  %10s  %7s  %8s  %5s  %s\n", "node", "machine", "address",
-           "state", "seen ms", "position", "behind", "sessions", "rooms", "version");
+    printf("%-4s  %-20s  %-21s  %-6s  %7s  %10s  %7s  %8s  %4s  %5s  %s\n", "node", "machine",
+           "address", "state", "seen ms", "position", "behind", "sessions", "step", "rooms",
+           "version");
     while (rows_next(&r))
         print_node(&r);
     return rows_end(&r);

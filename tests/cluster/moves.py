@@ -22,14 +22,14 @@ def people(count):
 class Scene:
     """Sessions of everybody, that may be at any of the servers, and a writer on each."""
 
-    def __init__(self, executable, nodes, bus, count=8):
+    def __init__(self, executable, nodes, bus, count=8, pen=Pen):
         self.ring = Ring(executable, nodes=nodes, people=people(count), bus=bus)
         if bus != "poll":
             self.ring.wait_metric("guildhall_nats_connected", 1)
         self.up = set(self.ring.servers)
         _, self.channel = place_of(self.ring.client(1, self.ring.tokens[0]))
         self.sessions = [Lasting(self.ports, token) for token in self.ring.tokens]
-        self.pens = [Pen(lambda n=n: self.port_of(n), self.ring.tokens[n], self.channel, f"w{n}")
+        self.pens = [pen(lambda n=n: self.port_of(n), self.ring.tokens[n], self.channel, f"w{n}")
                      for n in self.ring.servers]
         time.sleep(0.2)  # their homes are noted beside READY
 

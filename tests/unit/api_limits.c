@@ -105,6 +105,54 @@ static void a_shared_limit_has_no_caller(void **state)
     assert_true(allowed(3, &shared, 4));
 }
 
+static void pass_on(void *arg, struct str message)
+{
+    assert_true(limits_hear(arg, message) > 0);
+}
+
+static void what_is_counted_at_one_server_counts_at_the_other(void **state)
+{
+    struct limits_options options = { .global_per_s = 5, .anonymous_per_s = 2, .percent = 100 };
+    struct limits *there = limits_new(&options);
+    /* The same rows at another address, as another process has them. */
+    const struct limit three_there = { .name = "three", .count = 3, .window_s = 10 };
+
+    (void)state;
+    limits_share(limits);
+    limits_share(there);
+    assert_true(allowed(1, &three, 7) && allowed(1, &three, 7));
+    clock_advance(1000);
+    assert_true(limits_count(there, 1, false, &three_there, 7).allowed);
+    limits_tell(limits, pass_on, there);
+    limits_tell(limits, pass_on, there); /* nothing is told twice */
+    struct verdict v = limits_count(there, 1, false, &three_there, 7);
+    assert_true(!v.allowed && v.remaining == 0);
+    assert_true(limits_count(there, 1, false, &three_there, 8).allowed);
+    limits_tell(there, pass_on, limits);
+    assert_false(allowed(1, &three, 7));
+    /* The window is one for both. */
+    clock_advance(10 * 1000000 - 1000);
+    assert_true(limits_count(there, 1, false, &three_there, 7).allowed);
+    assert_true(allowed(1, &three, 7));
+    limits_free(there);
+}
+
+static void pass_nothing(void *arg, struct str message)
+{
+    (void)arg, (void)message;
+    fail();
+}
+
+static void what_is_far_from_its_limit_is_not_told(void **state)
+{
+    static const struct limit many = { .name = "many", .count = 8, .window_s = 10 };
+
+    (void)state;
+    limits_share(limits);
+    assert_true(allowed(1, &many, 0));
+    limits_tell(limits, pass_nothing, NULL);
+}
+
 static void the_global_limit_is_another_for_addresses(void **state)
 {
     (void)state;
@@ -275,6 +323,8 @@ int main(void)
         TEST(a_window_ends_when_it_ends),
         TEST(callers_limits_and_majors_are_counted_apart),
         TEST(a_shared_limit_has_no_caller),
+        TEST(what_is_counted_at_one_server_counts_at_the_other),
+        TEST(what_is_far_from_its_limit_is_not_told),
         TEST(the_global_limit_is_another_for_addresses),
         TEST(percent_leaves_at_least_one),
         TEST(many_callers_do_not_disturb_each_other),

@@ -1,9 +1,10 @@
 /* presence.c - what others see of somebody's sessions. */
 #include "gateway/presence/presence.h"
 
-#include "base/hash.h"
 #include "base/mem.h"
 #include "gateway/fanout/bus.h"
+#include "gateway/presence/directory.h"
+#include "gateway/presence/looks.h"
 #include "gateway/sessions/hub.h"
 #include "gateway/sessions/registry.h"
 #include "gateway/sessions/upcalls.h"
@@ -53,191 +54,6 @@ const char *presence_word(enum presence_status status)
     return words[status];
 }
 
-/* --- what is seen of an account ------------------------------------------------------- */
-
-/* What its sessions are together; a bot's shards are seen apart. */
-struct presence_look {
-    struct statuses statuses;
-    struct str activities; /* on the heap; p == NULL: none */
-};
-
-/* An account has the first of these that one of its sessions has. */
-static const unsigned char order[] = { PRESENCE_DND, PRESENCE_ONLINE, PRESENCE_IDLE };
-
-/* Which sessions of an account are looked at. */
-struct among {
-    const struct session *like; /* those of its shard; NULL: all */
-    const struct session *but;  /* not this one */
-    int kind;                   /* enum client_kind, or ANY_KIND */
-};
-
-enum { ANY_KIND = -1 };
-
-static bool presence_counts(const struct session *s, const struct among *c)
-{
-    return s != c->but && !s->faded && s->ready && (c->kind == ANY_KIND || s->kind == c->kind) &&
-           (!c->like ||
-            (s->shard_id == c->like->shard_id && s->shard_count == c->like->shard_count));
-}
-
-/* With the lock held. */
-static const struct session *presence_foremost(const struct account *a, struct among c)
-{
-    for (size_t i = 0; a && i < COUNT_OF(order); i++)
-        for (const struct link *at = a->sessions.next; at != &a->sessions; at = at->next) {
-            const struct session *s = container_of(at, const struct session, of_user);
-
-            if (s->status == order[i] && presence_counts(s, &c))
-                return s;
-        }
-    return NULL;
-}
-
-static const struct session *foremost_of_all(const struct account *a)
-{
-    return presence_foremost(a, (struct among){ .kind = ANY_KIND });
-}
-
-static unsigned char status_of(const struct session *s)
-{
-    return s ? s->status : PRESENCE_INVISIBLE;
-}
-
-/* With the lock held. */
-static struct statuses statuses_of(const struct account *a, struct among c)
-{
-    struct statuses all = { .whole = status_of(presence_foremost(a, c)) };
-
-    for (c.kind = 0; c.kind < CLIENT_KINDS; c.kind++)
-        all.of[c.kind] = status_of(presence_foremost(a, c));
-    return all;
-}
-
-/* With the lock held. */
-static struct presence_look look_at(const struct account *a, struct among c)
-{
-    const struct session *s = presence_foremost(a, c);
-    struct presence_look l = { .statuses = statuses_of(a, c) };
-
-    if (s && s->presence.p) {
-        char *copy = mem_resize(NULL, s->presence.n);
-
-        memcpy(copy, s->presence.p, s->presence.n);
-        l.activities = str_slice(copy, s->presence.n);
-    }
-    return l;
-}
-
-static uint64_t activities_hash(const struct presence_look *l)
-{
-    return l->activities.n ? hash_str(l->activities) : 0;
-}
-
-static void look_clear(struct presence_look *l)
-{
-    mem_free((void *)(uintptr_t)l->activities.p);
-}
-
-static void write_kinds(const struct statuses *all, struct json *j)
-{
-    static const char *const names[] = { "desktop", "mobile", "web" };
-
-    json_object(j);
-    for (int i = 0; i < CLIENT_KINDS; i++)
-        if (all->of[i] != PRESENCE_INVISIBLE) {
-            json_key_text(j, str_of(names[i]));
-            json_text(j, str_of(words[all->of[i]]));
-        }
-    json_object_end(j);
-}
-
-static void write_whose(snowflake user_id, bool referring, struct json *j)
-{
-    if (referring) {
-        json_name(j, "user_id");
-        json_id(j, user_id);
-        return;
-    }
-    json_name(j, "user");
-    json_object(j);
-    json_name(j, "id");
-    json_id(j, user_id);
-    json_object_end(j);
-}
-
-static void write_presence(snowflake user_id, bool referring, snowflake guild_id,
-                           const struct presence_look *l, struct json *j)
-{
-    bool seen = l->statuses.whole != PRESENCE_INVISIBLE;
-    struct str status = seen ? str_of(words[l->statuses.whole]) : STR("offline");
-
-    json_object(j);
-    write_whose(user_id, referring, j);
-    if (guild_id) {
-        json_name(j, "guild_id");
-        json_id(j, guild_id);
-    }
-    json_name(j, "status");
-    json_text(j, status);
-    json_name(j, "activities");
-    json_raw(j, seen && l->activities.p ? l->activities : STR("[]"));
-    json_name(j, "client_status");
-    write_kinds(&l->statuses, j);
-    json_object_end(j);
-}
-
-const char *gateway_status(struct gateway *g, snowflake user_id, struct json *kinds)
-{
-    pthread_mutex_lock(&g->lock);
-    struct statuses all =
-        statuses_of(map_get(&g->accounts, user_id), (struct among){ .kind = ANY_KIND });
-    pthread_mutex_unlock(&g->lock);
-    if (kinds)
-        write_kinds(&all, kinds);
-    return all.whole == PRESENCE_INVISIBLE ? NULL : words[all.whole];
-}
-
-void gateway_presences(struct gateway *g, snowflake guild_id, const struct list *ids,
-                       bool referring, struct json *j)
-{
-    json_array(j);
-    pthread_mutex_lock(&g->lock);
-    for (size_t i = 0; i < ids->count; i++) {
-        snowflake id = ((const snowflake *)ids->items)[i];
-        struct presence_look l =
-            look_at(map_get(&g->accounts, id), (struct among){ .kind = ANY_KIND });
-
-        if (l.statuses.whole != PRESENCE_INVISIBLE)
-            write_presence(id, referring, guild_id, &l, j);
-        look_clear(&l);
-    }
-    pthread_mutex_unlock(&g->lock);
-    json_array_end(j);
-}
-
-void gateway_presence(struct gateway *g, snowflake user_id, struct json *j)
-{
-    pthread_mutex_lock(&g->lock);
-    struct presence_look l =
-        look_at(map_get(&g->accounts, user_id), (struct among){ .kind = ANY_KIND });
-    pthread_mutex_unlock(&g->lock);
-    write_presence(user_id, false, 0, &l, j);
-    look_clear(&l);
-}
-
-void gateway_keep_seen(struct gateway *g, struct list *ids, size_t max)
-{
-    snowflake *all = ids->items;
-    size_t n = 0;
-
-    pthread_mutex_lock(&g->lock);
-    for (size_t i = 0; i < ids->count && n < max; i++)
-        if (foremost_of_all(map_get(&g->accounts, all[i])))
-            all[n++] = all[i];
-    pthread_mutex_unlock(&g->lock);
-    ids->count = n;
-}
-
 /* --- telling -------------------------------------------------------------------------- */
 
 static void publish_presence(struct gateway *g, snowflake user_id, struct subject to,
@@ -247,7 +63,7 @@ static void publish_presence(struct gateway *g, snowflake user_id, struct subjec
     struct json j = json_to(&out);
 
     buf_init(&out, MAX_PAYLOAD);
-    write_presence(user_id, false, to.kind == SUBJECT_GUILD ? to.id : 0, l, &j);
+    presence_write(user_id, false, to.kind == SUBJECT_GUILD ? to.id : 0, l, &j);
     struct news *n = news_new(EVENT_PRESENCE_UPDATE, to, buf_str(&out));
     n->facts = (struct facts){ .kind = FACTS_MEMBER, .member = { .user_id = user_id } };
     publish(g, n);
@@ -326,7 +142,7 @@ static bool is_still_shown(struct gateway *g, const struct telling *t)
         const struct shown_presence *shown = account_shown(a, t->shard_id, t->shard_count);
 
         still = memcmp(&shown->statuses, &t->look.statuses, sizeof shown->statuses) == 0 &&
-                shown->activities == activities_hash(&t->look);
+                shown->activities == look_activities(&t->look);
     }
     pthread_mutex_unlock(&g->lock);
     return still;
@@ -336,34 +152,33 @@ static void friends_read(struct load *l, enum err e)
 {
     struct telling *t = container_of(l, struct telling, load);
 
-    if (!e && is_still_shown(l->hub->gateway, t))
+    if (!e && is_still_shown(l->hub->gateway, t)) {
         tell_friends(l->hub->gateway, t->user_id, &t->friends, &t->look);
+        directory_flush(l->hub);
+        directory_tell_friends(l->hub->gateway, t->user_id, &t->friends);
+    }
     look_clear(&t->look);
     mem_free(t);
 }
 
 /* --- changes -------------------------------------------------------------------------- */
 
+static struct among shard_of(const struct session *s)
+{
+    return (struct among){ ANY_KIND, s->shard_id, s->shard_count, NULL };
+}
+
 /* What others see now; false: nothing else than before. */
 static bool take_look(struct session *s, bool ending, struct presence_look *ret)
 {
     struct gateway *g = s->hub->gateway;
+    struct among c = shard_of(s);
 
+    c.but = ending ? s : NULL;
     pthread_mutex_lock(&g->lock);
-    struct account *a = map_get(&g->accounts, s->caller.id);
-    struct presence_look now = look_at(a, (struct among){ s, ending ? s : NULL, ANY_KIND });
-    struct shown_presence *shown = account_shown(a, s->shard_id, s->shard_count);
-    uint64_t hash = activities_hash(&now);
-    bool changed = memcmp(&shown->statuses, &now.statuses, sizeof now.statuses) != 0 ||
-                   shown->activities != hash;
-    shown->statuses = now.statuses;
-    shown->activities = hash;
+    bool changed = look_show(map_get(&g->accounts, s->caller.id), &c, ret);
     /* Whoever looks because of what is told now, on another loop, must not see it any more. */
     s->faded |= ending;
-    if (changed)
-        *ret = now;
-    else
-        look_clear(&now);
     pthread_mutex_unlock(&g->lock);
     return changed;
 }
@@ -381,11 +196,14 @@ void presence_begin(struct session *s, const struct list *friends)
     s->ready = true;
     pthread_mutex_unlock(&s->hub->gateway->lock);
     presence_recount(s);
+    directory_note(s);
     if (!take_look(s, false, &l))
         return;
     tell_guilds(s, &l);
-    if (friends)
+    if (friends) {
         tell_friends(s->hub->gateway, s->caller.id, friends, &l);
+        directory_tell_friends(s->hub->gateway, s->caller.id, friends);
+    }
     look_clear(&l);
 }
 
@@ -394,6 +212,7 @@ void presence_change(struct session *s, bool ending)
     struct presence_look l;
 
     presence_recount(s);
+    directory_mark(s);
     if (!s->ready || s->hub->gateway->draining || !take_look(s, ending, &l))
         return;
     tell_guilds(s, &l);
@@ -418,10 +237,47 @@ void presence_arrive(struct session *s, snowflake guild_id)
     if (!seat || !s->ready || !(is_watched(g, seat) || crowd_is_watched(&g->crowds, guild_id)))
         return;
     pthread_mutex_lock(&g->lock);
-    struct presence_look l =
-        look_at(map_get(&g->accounts, s->caller.id), (struct among){ s, NULL, ANY_KIND });
+    struct presence_look l = account_look(map_get(&g->accounts, s->caller.id), shard_of(s));
     pthread_mutex_unlock(&g->lock);
     if (l.statuses.whole != PRESENCE_INVISIBLE)
         tell_guild(g, seat, &l);
+    look_clear(&l);
+}
+
+/* --- sessions of other servers -------------------------------------------------------- */
+
+static void tell_guild_here(struct gateway *g, const struct remote_session *r, size_t i,
+                            const struct presence_look *l)
+{
+    if (i < r->small_count || g->watchers)
+        publish_presence(g, r->user_id, to_guild(r->guilds[i]), l);
+    if (crowd_is_watched(&g->crowds, r->guilds[i]))
+        gateway_upcalls.lists_hear_presence(g, r->guilds[i], r->user_id);
+}
+
+bool presence_remote_changed(struct gateway *g, const struct remote_session *r)
+{
+    struct among c = { ANY_KIND, r->shard_id, r->shard_count, NULL };
+    struct presence_look l;
+
+    pthread_mutex_lock(&g->lock);
+    struct account *a = map_get(&g->accounts, r->user_id);
+    bool changed = a && look_show(a, &c, &l);
+    pthread_mutex_unlock(&g->lock);
+    if (!changed)
+        return false;
+    for (size_t i = 0; i < r->guild_count; i++)
+        tell_guild_here(g, r, i, &l);
+    look_clear(&l);
+    return true;
+}
+
+void presence_tell_friends_here(struct gateway *g, snowflake user_id, const struct list *friends)
+{
+    pthread_mutex_lock(&g->lock);
+    struct presence_look l =
+        account_look(map_get(&g->accounts, user_id), (struct among){ .kind = ANY_KIND });
+    pthread_mutex_unlock(&g->lock);
+    tell_friends(g, user_id, friends, &l);
     look_clear(&l);
 }

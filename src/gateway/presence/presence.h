@@ -34,11 +34,20 @@ void presence_arrive(struct session *s, snowflake guild_id);
 struct str presence_activities(const struct presence_update *in);
 void session_set_activities(struct session *s, struct str raw, struct arena *arena);
 
+struct remote_session;
+/* What is known of a session of another server has changed: tells who is here and may see it;
+ * whether that changes what they see. From any thread, without the lock. */
+bool presence_remote_changed(struct gateway *g, const struct remote_session *r);
+/* The same for friends. */
+void presence_tell_friends_here(struct gateway *g, snowflake user_id, const struct list *friends);
+
 void handle_presence(struct peer *p, int op, struct str raw, const void *d); /* op 3 */
 
 /* The list of an account's sessions, as a JSON value. */
 void sessions_write(struct gateway *g, snowflake user_id, struct json *j);
 /* Tells the other sessions of the account. */
 void sessions_changed(struct session *s);
+/* The same of a session that another server has: tells those here. */
+void sessions_changed_there(struct gateway *g, snowflake user_id);
 
 #endif

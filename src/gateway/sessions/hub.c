@@ -53,8 +53,11 @@ struct hub *hub_new(struct gateway *g, struct loop *loop)
     links_init(&h->fetches);
     links_init(&h->expected);
     links_init(&h->runnable);
+    links_init(&h->unsaid);
     topics_init(&h->topics, loop);
     h->topics.crowds = &g->crowds;
+    if (g->directory)
+        h->topics.moved = gateway_upcalls.directory_mark;
     h->queue_end = &h->queue;
     h->arena = arena_new();
     h->packer = packer_new();
@@ -361,4 +364,6 @@ void hub_turn_end(struct turn_end *t)
 
     h->turn_began = 0;
     h->spent = false;
+    if (!links_empty(&h->unsaid))
+        gateway_upcalls.directory_flush(h);
 }

@@ -90,6 +90,7 @@ struct hub {
     struct deadlines *recordings;
     struct deadline recording_end;
     struct link runnable; /* sessions whose first errand may go on */
+    struct link unsaid;   /* sessions that are different now, for presence/directory.h */
     struct post errands_post;
     bool errands_posted;
     struct rosters *rosters; /* member lists: lists/; NULL before the first */

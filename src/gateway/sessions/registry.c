@@ -46,6 +46,7 @@ static struct account *account_of(struct gateway *g, snowflake id)
         a = mem_new(sizeof *a);
         a->id = id;
         links_init(&a->sessions);
+        links_init(&a->remotes);
         map_put(&g->accounts, id, a);
     }
     return a;
@@ -54,7 +55,7 @@ static struct account *account_of(struct gateway *g, snowflake id)
 /* Of the accounts without a session only those are remembered that began some today. */
 static void forget_account(struct gateway *g, struct account *a)
 {
-    if (a->session_count || (a->starts && a->starts_day == clock_ms() / DAY_MS))
+    if (a->session_count || a->remote_count || (a->starts && a->starts_day == clock_ms() / DAY_MS))
         return;
     map_remove(&g->accounts, a->id);
     account_free(a);
@@ -106,7 +107,7 @@ bool registry_add(struct gateway *g, struct session *s)
 
     pthread_mutex_lock(&g->lock);
     struct account *a = account_of(g, s->caller.id);
-    bool ok = s->bot || a->session_count < max;
+    bool ok = s->bot || a->session_count + a->remote_count < max;
     if (ok) {
         account_add(g, a, s);
     } else {
@@ -131,6 +132,39 @@ void registry_remove(struct gateway *g, struct session *s)
     }
     pthread_mutex_unlock(&g->lock);
 }
+
+/* --- sessions of other servers -------------------------------------------------------- */
+
+void remote_add(struct gateway *g, struct remote_session *r)
+{
+    struct account *a = account_of(g, r->user_id);
+
+    a->remote_count++;
+    links_append(&a->remotes, &r->of_user);
+    map_put(&g->remotes, r->number, r);
+}
+
+void remote_remove(struct gateway *g, struct remote_session *r)
+{
+    struct account *a = map_get(&g->accounts, r->user_id);
+
+    link_remove(&r->of_user);
+    link_remove(&r->of_peer);
+    map_remove(&g->remotes, r->number);
+    a->remote_count--;
+    forget_account(g, a);
+}
+
+void remote_free(struct remote_session *r)
+{
+    if (!r)
+        return;
+    mem_free((void *)(uintptr_t)r->presence.p);
+    mem_free(r->guilds);
+    mem_free(r);
+}
+
+/* --- by number ------------------------------------------------------------------------ */
 
 struct hub *registry_home(struct gateway *g, uint64_t number)
 {
@@ -173,7 +207,9 @@ bool gateway_find_session(struct gateway *g, snowflake user_id, struct str sessi
         return false;
     pthread_mutex_lock(&g->lock);
     const struct session *s = map_get(&g->sessions, number);
-    bool found = s && s->caller.id == user_id && str_eq(str_of(s->id), session_id);
+    const struct remote_session *r = map_get(&g->remotes, number);
+    bool found = (s && s->caller.id == user_id && str_eq(str_of(s->id), session_id)) ||
+                 (r && r->user_id == user_id && str_eq(str_of(r->id), session_id));
     pthread_mutex_unlock(&g->lock);
     if (found)
         *ret = number;

@@ -12,20 +12,23 @@
 #include "gateway/wire/dialects.h"
 
 struct account;
+struct directory;
 struct hub;
 struct loop_count;
 
 struct gateway {
     struct gateway_options options;
-    struct cluster *cluster; /* NULL: this server is alone */
-    struct ledger *ledger;   /* NULL: sessions do not outlive a process that is killed */
+    struct cluster *cluster;     /* NULL: this server is alone */
+    struct ledger *ledger;       /* NULL: sessions do not outlive a process that is killed */
+    struct directory *directory; /* of the sessions of others; NULL: nobody tells of them */
     struct loops *loops;
     struct hub **hubs;
     _Atomic unsigned hub_count;   /* 0: before the start, and from the end on */
     struct loop_count *delivered; /* events to sessions, by loop */
     unsigned loop_count;
-    pthread_mutex_t lock; /* of the next four */
+    pthread_mutex_t lock; /* of the next five */
     struct map sessions;  /* number -> session */
+    struct map remotes;   /* number -> struct remote_session */
     struct map arriving;  /* number -> hub: of sessions that other servers have */
     struct map accounts;  /* user id -> struct account */
     struct map strangers; /* hash of address -> count */
@@ -49,12 +52,31 @@ struct shown_presence {
     uint64_t activities; /* a hash of them, or 0 */
 };
 
+/* What is known of a session that another server has. Changed with the lock, by one thread. */
+struct remote_session {
+    struct link of_user; /* in the account's list */
+    struct link of_peer; /* in that of its server, of which this is the identity: */
+    uint32_t server;
+    uint32_t round; /* of what its server told last, see presence/directory_peers.c */
+    uint64_t number;
+    snowflake user_id;
+    uint32_t shard_id, shard_count;
+    unsigned char status, kind; /* enum presence_status, client_kind */
+    bool faded, bot;
+    char id[SESSION_ID + 1], client[64];
+    struct str presence; /* JSON of activities, on the heap; p == NULL: none */
+    snowflake *guilds;   /* that it is in, on the heap: … */
+    size_t guild_count;
+    size_t small_count; /* … first those whose members all see each other */
+};
+
 /* What is known of an account while it has sessions or has begun some today. */
 struct account {
     snowflake id;
     struct link sessions;
+    struct link remotes; /* struct remote_session */
     struct shown_presence *shown;
-    unsigned session_count, errand_count;
+    unsigned session_count, remote_count, errand_count;
     unsigned starts;
     int64_t starts_day;
     struct {
@@ -65,6 +87,10 @@ struct account {
 /* With the lock held. */
 struct shown_presence *account_shown(struct account *a, uint32_t shard_id, uint32_t shard_count);
 void account_free(struct account *a);
+/* Puts it into the account's list and the map; takes it out again. With the lock. */
+void remote_add(struct gateway *g, struct remote_session *r);
+void remote_remove(struct gateway *g, struct remote_session *r);
+void remote_free(struct remote_session *r); /* accepts NULL */
 
 bool registry_count_stranger(struct gateway *g, uint64_t key); /* false: too many */
 void registry_uncount_stranger(struct gateway *g, uint64_t key);

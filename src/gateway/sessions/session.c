@@ -54,8 +54,10 @@ static bool watches_presences(const struct session *s)
 void session_end(struct session *s)
 {
     struct gateway *g = s->hub->gateway;
+    /* Who takes it up tells of it: nobody shall see it go in between. */
+    bool goes_on = s->parked || (s->moving && g->directory);
 
-    if (!s->parked)
+    if (!goes_on)
         gateway_upcalls.presence_change(s, true);
     if (s->peer)
         peer_become_stranger(s->peer);
@@ -76,6 +78,7 @@ void session_end(struct session *s)
     deadline_drop(&s->fade);
     deadline_drop(&s->window);
     seats_clear(&s->seats);
+    gateway_upcalls.directory_end(s);
     if (watches_presences(s))
         atomic_fetch_sub(&g->watchers, 1);
     link_remove(&s->link);
@@ -325,6 +328,7 @@ void session_detach(struct session *s)
     errands_detach(s);
     gateway_upcalls.lists_leave(s, false);
     link_remove(&s->link);
+    link_remove(&s->unsaid);
 }
 
 void session_attach(struct session *s, struct hub *h)

@@ -71,6 +71,7 @@ struct session {
     struct link errands;  /* of this session */
     struct link lists;    /* struct list_subscription: member lists that it shows */
     struct link runnable; /* in the hub's list */
+    struct link unsaid;   /* the same: other servers have to be told how it is now */
     unsigned errand_count;
     struct str presence; /* JSON of activities, on the heap; p == NULL: none */
     int64_t presence_ms;

@@ -22,6 +22,10 @@ struct gateway_upcalls {
     void (*presence_change)(struct session *s, bool ending);
     void (*presence_window_ended)(struct deadline *d);
     void (*sessions_changed)(struct session *s);
+    /* presence/directory.h */
+    void (*directory_mark)(struct session *s);
+    void (*directory_flush)(struct hub *h);
+    void (*directory_end)(struct session *s);
     /* lists/lists.h */
     void (*lists_hear)(struct hub *h, const struct news *n);
     void (*lists_hear_presence)(struct gateway *g, snowflake guild_id, snowflake user_id);

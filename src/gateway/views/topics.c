@@ -102,6 +102,12 @@ static void seat_count(const struct seats *own, const struct seat *seat, bool co
         crowd_leave(all, seat->topic->id, own->user_id);
 }
 
+static void seat_moved(const struct seats *own, const struct topic *t)
+{
+    if (own->topics->moved && t->kind == SUBJECT_GUILD)
+        own->topics->moved(own->session);
+}
+
 void seats_show(struct seats *own, bool seen)
 {
     if (own->seen == seen)
@@ -128,6 +134,7 @@ struct seat *seat_take(struct seats *own, enum subject_kind kind, snowflake id)
     note_seat(own, seat);
     if (own->seen)
         seat_count(own, seat, true);
+    seat_moved(own, seat->topic);
     return seat;
 }
 
@@ -206,6 +213,7 @@ void seat_leave(struct seats *own, struct seat *seat)
 
     if (own->seen)
         seat_count(own, seat, false);
+    seat_moved(own, t);
     topic_remove(t, seat->index);
     forget_seat(own, seat);
     mem_free(seat->roles);

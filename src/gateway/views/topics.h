@@ -52,7 +52,9 @@ struct topics {
     struct map map;
     struct topic **at_hand; /* set to NULL when that topic goes: who is telling it an event */
     struct loop *loop;
-    struct crowds *crowds;  /* of the process; NULL: nobody counts */
+    struct crowds *crowds; /* of the process; NULL: nobody counts */
+    /* A session is in another guild now, or in one less; or NULL. */
+    void (*moved)(struct session *s);
     struct guild_view *old; /* of guilds that nobody here is in any more, freed in steps */
     struct post post;
     bool posted, closing;

@@ -1,0 +1,325 @@
+/* directory.c - what this server tells the others of its own sessions. */
+#include "gateway/presence/directory.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "cluster/cluster.h"
+#include "gateway/presence/directory_internal.h"
+#include "gateway/sessions/hub.h"
+#include "gateway/sessions/registry.h"
+#include "gateway/views/view.h"
+
+enum { MAX_TOLD = 1 << 20, PIECE_BYTES = 128 * 1024 };
+
+/* What was last told of a session. */
+struct own_record {
+    uint64_t number;
+    struct str bytes; /* on the heap */
+    int64_t until; /* by clock_ms: it went to another server, who tells of it soon; 0: it is here */
+};
+
+struct directory *directory_new(struct gateway *g)
+{
+    struct directory *d = mem_new(sizeof *d);
+
+    d->gateway = g;
+    pthread_mutex_init(&d->lock, NULL);
+    pthread_mutex_init(&d->hearing, NULL);
+    map_init(&d->own);
+    map_init(&d->peers);
+    return d;
+}
+
+static void own_record_free(struct own_record *r)
+{
+    mem_free((void *)(uintptr_t)r->bytes.p);
+    mem_free(r);
+}
+
+void directory_free(struct directory *d)
+{
+    size_t at = 0;
+
+    if (!d)
+        return;
+    for (struct own_record *r; (r = map_next(&d->own, &at));)
+        own_record_free(r);
+    map_clear(&d->own);
+    directory_peers_free(d);
+    pthread_mutex_destroy(&d->lock);
+    pthread_mutex_destroy(&d->hearing);
+    mem_free(d);
+}
+
+/* --- records -------------------------------------------------------------------------- */
+
+static bool is_small(const struct seat *seat)
+{
+    const struct guild_view *v = seat->topic->view;
+
+    return v && v->member_count <= SMALL_GUILD;
+}
+
+static void put_guilds(const struct session *s, bool small, struct buf *out)
+{
+    uint64_t count = 0;
+
+    for (int round = 0; round < 2; round++) {
+        for (uint32_t i = 0; i < s->seats.count; i++) {
+            const struct seat *seat = s->seats.items[i];
+
+            if (seat->topic->kind != SUBJECT_GUILD || is_small(seat) != small)
+                continue;
+            if (round)
+                serial_put(out, seat->topic->id);
+            count++;
+        }
+        if (!round)
+            serial_put(out, count);
+    }
+}
+
+static void record_write(const struct session *s, struct buf *out)
+{
+    const uint64_t numbers[] = { s->number, s->caller.id, s->status,   s->kind,
+                                 s->faded,  s->bot,       s->shard_id, s->shard_count };
+
+    for (size_t i = 0; i < COUNT_OF(numbers); i++)
+        serial_put(out, numbers[i]);
+    serial_put_bytes(out, str_of(s->id));
+    serial_put_bytes(out, str_of(s->client));
+    serial_put_bytes(out, s->presence);
+    put_guilds(s, true, out);
+    put_guilds(s, false, out);
+}
+
+/* --- sending -------------------------------------------------------------------------- */
+
+static void message_begin(const struct directory *d, enum directory_kind kind, struct buf *out)
+{
+    buf_init(out, MAX_TOLD);
+    serial_put(out, kind);
+    serial_put(out, cluster_identity(d->gateway->cluster));
+    serial_put(out, d->told);
+}
+
+/* Whether it arrives is found out by who misses it. */
+static void message_send(const struct directory *d, struct buf *out)
+{
+    if (!buf_full(out))
+        cluster_tell(d->gateway->cluster, CLUSTER_SESSIONS, buf_str(out));
+    buf_clear(out);
+}
+
+/* With the lock: changes leave in the order of their numbers. */
+static void tell_record(struct directory *d, struct str record)
+{
+    struct buf out;
+
+    d->told++;
+    message_begin(d, DIRECTORY_PUT, &out);
+    buf_add_str(&out, record);
+    message_send(d, &out);
+}
+
+static void tell_drop(struct directory *d, uint64_t number)
+{
+    struct buf out;
+
+    d->told++;
+    message_begin(d, DIRECTORY_DROP, &out);
+    serial_put(&out, number);
+    message_send(d, &out);
+}
+
+static void own_record_set(struct own_record *r, struct str bytes)
+{
+    char *copy = mem_resize(NULL, bytes.n);
+
+    memcpy(copy, bytes.p, bytes.n);
+    mem_free((void *)(uintptr_t)r->bytes.p);
+    r->bytes = str_slice(copy, bytes.n);
+    r->until = 0;
+}
+
+/* One that has come from another server is that server's to tell of until its socket is here. */
+static void directory_keep(struct directory *d, const struct session *s, struct str bytes)
+{
+    pthread_mutex_lock(&d->lock);
+    struct own_record *r = map_get(&d->own, s->number);
+    if (!r && !s->faded) {
+        r = mem_new(sizeof *r);
+        r->number = s->number;
+        map_put(&d->own, r->number, r);
+    }
+    if (r && (r->until || !str_eq(r->bytes, bytes))) {
+        own_record_set(r, bytes);
+        tell_record(d, r->bytes);
+    }
+    pthread_mutex_unlock(&d->lock);
+}
+
+void directory_note(struct session *s)
+{
+    struct directory *d = s->hub->gateway->directory;
+    struct buf out;
+
+    link_remove(&s->unsaid);
+    if (!d || !s->ready || s->hub->gateway->draining)
+        return;
+    buf_init(&out, MAX_TOLD);
+    record_write(s, &out);
+    if (!buf_full(&out))
+        directory_keep(d, s, buf_str(&out));
+    buf_clear(&out);
+}
+
+void directory_mark(struct session *s)
+{
+    if (s->hub->gateway->directory && s->link.next && !s->unsaid.next)
+        links_append(&s->hub->unsaid, &s->unsaid);
+}
+
+void directory_flush(struct hub *h)
+{
+    while (!links_empty(&h->unsaid))
+        directory_note(container_of(h->unsaid.next, struct session, unsaid));
+}
+
+void directory_end(struct session *s)
+{
+    struct directory *d = s->hub->gateway->directory;
+
+    link_remove(&s->unsaid);
+    if (!d)
+        return;
+    pthread_mutex_lock(&d->lock);
+    struct own_record *r = map_get(&d->own, s->number);
+    if (r && (s->moving || s->parked)) {
+        r->until = clock_ms() + FADE_MS;
+    } else if (r) {
+        tell_drop(d, s->number);
+        map_remove(&d->own, s->number);
+        own_record_free(r);
+    }
+    pthread_mutex_unlock(&d->lock);
+}
+
+void directory_tell_friends(struct gateway *g, snowflake user_id, const struct list *friends)
+{
+    struct directory *d = g->directory;
+    struct buf out;
+
+    if (!d || !friends->count)
+        return;
+    pthread_mutex_lock(&d->lock);
+    message_begin(d, DIRECTORY_FRIENDS, &out);
+    serial_put(&out, user_id);
+    serial_put(&out, friends->count);
+    for (size_t i = 0; i < friends->count; i++)
+        serial_put(&out, ((const snowflake *)friends->items)[i]);
+    message_send(d, &out);
+    pthread_mutex_unlock(&d->lock);
+}
+
+/* --- all of it ------------------------------------------------------------------------ */
+
+void directory_ask(struct directory *d, uint32_t identity)
+{
+    struct buf out;
+
+    pthread_mutex_lock(&d->lock);
+    message_begin(d, DIRECTORY_ASK, &out);
+    serial_put(&out, identity);
+    message_send(d, &out);
+    pthread_mutex_unlock(&d->lock);
+}
+
+/* How many records make the next piece, from a place of the map on; *ret_end is the place after. */
+static uint64_t measure_piece(const struct directory *d, size_t at, size_t *ret_end)
+{
+    uint64_t count = 0;
+    size_t bytes = 0;
+
+    for (; at < d->own.cap && bytes < PIECE_BYTES; at++) {
+        const struct own_record *r = d->own.slots[at].value;
+
+        count += r != NULL;
+        bytes += r ? r->bytes.n : 0;
+    }
+    *ret_end = at;
+    return count;
+}
+
+static uint64_t count_pieces(const struct directory *d)
+{
+    uint64_t count = 0;
+    size_t at = 0;
+
+    do {
+        measure_piece(d, at, &at);
+        count++;
+    } while (at < d->own.cap);
+    return count;
+}
+
+static void send_piece(struct directory *d, uint64_t piece, uint64_t pieces, size_t *at)
+{
+    size_t end;
+    uint64_t count = measure_piece(d, *at, &end);
+    struct buf out;
+
+    message_begin(d, DIRECTORY_ALL, &out);
+    serial_put(&out, piece);
+    serial_put(&out, pieces);
+    serial_put(&out, count);
+    for (; *at < end; ++*at) {
+        const struct own_record *r = d->own.slots[*at].value;
+
+        if (r)
+            buf_add_str(&out, r->bytes);
+    }
+    message_send(d, &out);
+}
+
+void directory_send_all(struct directory *d)
+{
+    size_t at = 0;
+
+    pthread_mutex_lock(&d->lock);
+    uint64_t pieces = count_pieces(d);
+    for (uint64_t i = 0; i < pieces; i++)
+        send_piece(d, i, pieces, &at);
+    pthread_mutex_unlock(&d->lock);
+}
+
+/* --- from time to time ---------------------------------------------------------------- */
+
+/* One that no server has told of since; or NULL. */
+static struct own_record *find_lapsed(const struct directory *d, int64_t now)
+{
+    size_t at = 0;
+
+    for (struct own_record *r; (r = map_next(&d->own, &at));)
+        if (r->until && r->until <= now)
+            return r;
+    return NULL;
+}
+
+void directory_tend(struct directory *d)
+{
+    struct own_record *r;
+    struct buf out;
+
+    pthread_mutex_lock(&d->lock);
+    while ((r = find_lapsed(d, clock_ms()))) {
+        tell_drop(d, r->number);
+        map_remove(&d->own, r->number);
+        own_record_free(r);
+    }
+    message_begin(d, DIRECTORY_HEAD, &out);
+    message_send(d, &out);
+    pthread_mutex_unlock(&d->lock);
+}

@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+"""presence - who is there is known at every server, also after NATS or a server was away; and what
+callers did on one server counts on the others."""
+
+import json
+import os
+import time
+
+from broker import Broker
+from ring import PATIENCE, Ring, Session, expect, place_of
+from lasting import Lasting
+from cases import run_cases
+
+
+def me(ring, node, token):
+    return ring.client(node, token).call("GET", "/users/@me")[1]["id"]
+
+
+def wait_until(true, words):
+    deadline = time.monotonic() + PATIENCE
+    while not (found := true()):
+        expect(time.monotonic() < deadline, words)
+        time.sleep(0.02)
+    return found
+
+
+def present(ring, node, token, guild):
+    """How many a server says are there."""
+    return ring.client(node, token).call(
+        "GET", f"/guilds/{guild}?with_counts=true")[1]["approximate_presence_count"]
+
+
+def wait_present(ring, node, token, guild, count):
+    wait_until(lambda: present(ring, node, token, guild) == count,
+               f"node {node} sees {present(ring, node, token, guild)}, not {count}")
+
+
+def looks_of(session, user):
+    """How somebody looked, one after the other, as a session was told."""
+    with session.changed:
+        return [d["status"] for t, d in session.events
+                if t == "PRESENCE_UPDATE" and d["user"]["id"] == user]
+
+
+def wait_look(session, user, status):
+    session.wait(lambda events: any(t == "PRESENCE_UPDATE" and d["user"]["id"] == user
+                                    and d["status"] == status for t, d in events),
+                 f"{user} is {status}")
+
+
+def show(session, status, name=None):
+    activities = [{"name": name, "type": 0}] if name else []
+    session.wire.send(json.dumps({"op": 3, "d": {"since": None, "afk": False, "status": status,
+                                                 "activities": activities}}))
+
+
+def befriend(ring, one, other):
+    one, other = me(ring, 1, one), me(ring, 1, other)
+    ring.sql("insert into relationships (user_id, target_id, type) "
+             f"values ({one}, {other}, 1), ({other}, {one}, 1)")
+
+
+def who_is_there_is_known_at_every_server(executable):
+    broker = Broker()
+    with Ring(executable, bus=broker.url, people=("ada", "bob", "zoe")) as ring:
+        ada, bob, zoe = ring.tokens
+        guild, _ = place_of(ring.client(1, ada))
+        ring.client(1, zoe).call("DELETE", f"/users/@me/guilds/{guild}")
+        befriend(ring, zoe, bob)
+        ring.wait_metric("guildhall_nats_connected", 1)
+        bob_id = me(ring, 1, bob)
+        watcher, friend = Session(ring.servers[1].port, ada), Session(ring.servers[1].port, zoe)
+        there = Session(ring.servers[2].port, bob)
+        for session in (watcher, friend):
+            wait_look(session, bob_id, "online")
+        for node in (1, 2):
+            wait_present(ring, node, ada, guild, 2)
+        everybody_sees_it(ring, watcher, guild, bob_id)
+        show(there, "dnd", "chess")
+        for session in (watcher, friend):
+            wait_look(session, bob_id, "dnd")
+        sessions_of_one_account(ring, bob, there)
+        what_nats_lost_is_found_out(ring, broker, there, watcher, bob_id)
+        a_server_that_comes_knows_all(ring, guild, bob_id)
+        there.close()
+        expect(looks_of(watcher, bob_id)[-1] == "idle", "it is away, and may come back")
+    broker.kill()
+
+
+def everybody_sees_it(ring, watcher, guild, bob_id):
+    """What is asked for, and what a new session is told."""
+    watcher.wire.send(json.dumps({"op": 8, "d": {"guild_id": guild, "user_ids": [bob_id],
+                                                 "presences": True}}))
+    chunk = watcher.wait(lambda events: [d for t, d in events if t == "GUILD_MEMBERS_CHUNK"],
+                         "members")[0]
+    expect([p["status"] for p in chunk["presences"]] == ["online"], f"asked for: {chunk}")
+    friend = Session(ring.servers[1].port, ring.tokens[2])
+    expect([p["user"]["id"] for p in friend.ready["presences"]] == [bob_id],
+           f"READY shows {friend.ready['presences']}")
+    friend.close()
+
+
+def sessions_of_one_account(ring, bob, there):
+    second = Session(ring.servers[1].port, bob)
+    expect(len(second.ready["sessions"]) == 2, f"READY lists {second.ready['sessions']}")
+    there.wait(lambda events: any(t == "SESSIONS_REPLACE" and len(d) == 2 for t, d in events),
+               "the other server's session")
+    second.wire.send(json.dumps({"op": 1, "d": None}))
+    second.close()
+
+
+def what_nats_lost_is_found_out(ring, broker, there, watcher, bob_id):
+    broker.kill()
+    ring.wait_metric("guildhall_nats_connected", 0)
+    show(there, "idle")
+    broker.start()
+    ring.wait_metric("guildhall_nats_connected", 1)
+    # Its second session is dnd no more, but its first was: the last look is what counts.
+    wait_look(watcher, bob_id, "idle")
+
+
+def a_server_that_comes_knows_all(ring, guild, bob_id):
+    ring.start(3)
+    ring.wait_metric("guildhall_nats_connected", 1)
+    wait_present(ring, 3, ring.tokens[0], guild, 2)
+    friend = Session(ring.servers[3].port, ring.tokens[2])
+    expect([(p["user"]["id"], p["status"]) for p in friend.ready["presences"]]
+           == [(bob_id, "idle")], f"READY shows {friend.ready['presences']}")
+    friend.close()
+
+
+def people_of_a_killed_server_vanish_and_who_comes_back_was_never_away(executable):
+    broker = Broker()
+    os.environ["GUILDHALL_TEST_FAULT"] = "quick-fade"
+    try:
+        ring = Ring(executable, nodes=1, bus=broker.url, people=("ada", "bob", "zoe"))
+        del os.environ["GUILDHALL_TEST_FAULT"]
+        with ring:
+            ring.start(2)
+            ada, bob, zoe = ring.tokens
+            guild, _ = place_of(ring.client(1, ada))
+            ring.wait_metric("guildhall_nats_connected", 1)
+            bob_id, zoe_id = me(ring, 1, bob), me(ring, 1, zoe)
+            watcher = Session(ring.servers[1].port, ada)
+            Session(ring.servers[2].port, bob)
+            ports = [ring.servers[2].port]
+            lasting = Lasting(lambda: ports, zoe)
+            wait_present(ring, 1, ada, guild, 3)
+            wait_until(lambda: ring.sql("select count(*) from session_homes") == "3", "homes")
+            ring.servers[2].kill()
+            ports[:] = [ring.servers[1].port]
+            lasting.wait(lambda: lasting.resumed, "coming back")
+            wait_look(watcher, bob_id, "offline")
+            wait_present(ring, 1, ada, guild, 2)
+            expect(set(looks_of(watcher, zoe_id)) == {"online"}, f"{looks_of(watcher, zoe_id)}")
+            lasting.close()
+    finally:
+        os.environ.pop("GUILDHALL_TEST_FAULT", None)
+    broker.kill()
+
+
+def what_is_counted_on_one_server_counts_on_the_others(executable):
+    broker = Broker()
+    with Ring(executable, bus=broker.url, flags=("--rate-limits", "on")) as ring:
+        owner = ring.client(1, ring.tokens[0])
+        _, channel = place_of(owner)
+        ring.wait_metric("guildhall_nats_connected", 1)
+        for name in ("one", "two"):
+            expect(owner.call("PATCH", f"/channels/{channel}", {"name": name})[0] == 200, name)
+        # No other limit is used up by a quarter so far.
+        wait_until(lambda: ring.metric(2, "guildhall_counts_heard_total") == 2, "what was counted")
+        status, answer = ring.client(2, ring.tokens[0]).call("PATCH", f"/channels/{channel}",
+                                                             {"name": "three"})
+        expect(status == 429, f"the other server counted its own: {status} {answer}")
+    broker.kill()
+
+
+if __name__ == "__main__":
+    run_cases("cluster/presence", [
+        who_is_there_is_known_at_every_server,
+        people_of_a_killed_server_vanish_and_who_comes_back_was_never_away,
+        what_is_counted_on_one_server_counts_on_the_others,
+    ])
