@@ -301,7 +301,7 @@ def jobs_are_divided_and_each_is_run_once(executable):
         kept = int(ring.sql("select count(*) from jobs"))
         # Whose time comes while nobody was told of them; of a kind that nobody knows, too.
         ring.sql("insert into jobs (kind, key, due, data) select 'poll-leftovers', "
-                 "(1000 + n) * 4194304, extract(epoch from clock_timestamp()) * 1000000, '' "
+                 "(1000 + n::bigint) * 4194304, extract(epoch from clock_timestamp()) * 1000000, '' "
                  "from generate_series(1, 600) n")
         ring.sql("insert into jobs (kind, key, due, data) values ('of-tomorrow', 1, "
                  "extract(epoch from clock_timestamp()) * 1000000, '')")
