@@ -60,6 +60,39 @@ def import_reads_standard_input_and_says_what_is_wrong(executable):
         expect(done.returncode == 1 and "cannot read" in done.stderr, done.stderr)
 
 
+PIXEL = ("data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk"
+         "+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
+
+
+def files_of(folder):
+    return sorted(os.path.join(top, name) for top, _, names in os.walk(folder) for name in names)
+
+
+def a_picture_that_cannot_be_kept_takes_the_import_back(executable):
+    with tempfile.TemporaryDirectory() as folder:
+        data = os.path.join(folder, "data")
+        blobs = os.path.join(data, "blobs")
+        world = put(folder, "w.json", {**WORLD, "guilds": [{
+            "name": "Here", "owner": "ada",
+            "emojis": [{"name": "dot", "image": PIXEL}],
+            "stickers": [{"name": "spot", "tags": "dot", "image": PIXEL}]}]})
+        run(executable, "user", "add", "zoe", "--data", data)
+        before = run(executable, "export", "--data", data).stdout
+        for area in ("emojis", "stickers"):  # where a folder should be made there is a file
+            with open(os.path.join(blobs, area), "w", encoding="ascii"):
+                pass
+            done = run(executable, "import", world, "--data", data)
+            expect(done.returncode == 1 and "nothing was imported" in done.stderr, done.stderr)
+            expect(run(executable, "export", "--data", data).stdout == before, "rows stayed")
+            os.unlink(os.path.join(blobs, area))
+            kept = [f for f in files_of(blobs) if "/.new/" not in f]
+            expect(not kept, str(kept))
+        done = run(executable, "import", world, "--data", data)
+        expect(done.returncode == 0, done.stderr)
+        kept = files_of(blobs)
+        expect(len([f for f in kept if "/emojis/" in f or "/stickers/" in f]) == 2, str(kept))
+
+
 def the_sample_of_the_manual_imports(executable):
     manual = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/world-files.md")
     with open(manual, encoding="utf-8") as f:
@@ -203,6 +236,7 @@ def seed_prints_guilds_owners_and_tokens(executable):
 run_cases("worlds", [
     import_prints_tokens_that_work,
     import_reads_standard_input_and_says_what_is_wrong,
+    a_picture_that_cannot_be_kept_takes_the_import_back,
     the_sample_of_the_manual_imports,
     only_an_export_works_beside_a_running_server,
     an_export_is_for_the_operator_alone,

@@ -6,12 +6,14 @@
 #include "platform/worlds/messages/messages.h"
 
 struct world_import {
+    struct store *store;
     const struct world_options *options;
     const struct world_file *file;
     struct arena *arena;
     struct world_report *report;
     struct form form;
     struct list pictures; /* struct world_picture */
+    size_t pictures_put;
 };
 
 /* --- tokens --------------------------------------------------------------------------- */
@@ -58,6 +60,34 @@ static enum err give_tokens(struct importing *im, const struct world_file *file)
             e = give_token(im, apps[i].bot.value, &apps[i].token, &at);
     }
     return e;
+}
+
+/* --- pictures ------------------------------------------------------------------------- */
+
+/* Before the commit, so that a picture which cannot be written takes the whole import back. This
+ * process has the store for itself: nobody waits for the disk but the import. */
+static enum err put_pictures(struct world_import *in)
+{
+    const struct world_picture *p = in->pictures.items;
+    enum err e = OK;
+
+    for (in->pictures_put = 0; in->pictures_put < in->pictures.count && !e; in->pictures_put++)
+        e = blob_put(in->store, p[in->pictures_put].name, p[in->pictures_put].bytes);
+    return e;
+}
+
+/* A picture whose rows did not become part of the world goes. What fails here is looked after
+ * when the server starts: unsettled blobs keep a note. */
+static void settle_pictures(struct world_import *in, bool imported)
+{
+    const struct world_picture *p = in->pictures.items;
+
+    for (size_t i = 0; i < in->pictures_put; i++) {
+        if (imported)
+            blob_settle(in->store, p[i].name);
+        else
+            blob_delete(in->store, p[i].name);
+    }
 }
 
 /* --- the file ------------------------------------------------------------------------- */
@@ -111,7 +141,9 @@ static enum err import_all(struct tx *tx, void *arg)
         e = EACH(groups, world_private, import_group);
     if (!e && form_failed(&in->form))
         return ERR_INVALID_FORM_BODY;
-    return e ? e : give_tokens(&im, f);
+    if (!e)
+        e = give_tokens(&im, f);
+    return e ? e : put_pictures(in);
 }
 
 /* Outside the transaction: it takes long. */
@@ -132,20 +164,6 @@ static enum err hash_passwords(const struct world_options *o, struct world_file 
         u->password_hash.given = GIVEN;
     }
     return OK;
-}
-
-/* After the commit: nobody waits for a disk inside it. */
-static enum err keep_pictures(struct store *store, const struct list *pictures)
-{
-    const struct world_picture *p = pictures->items;
-    enum err e = OK;
-
-    for (size_t i = 0; i < pictures->count && !e; i++) {
-        e = blob_put(store, p[i].name, p[i].bytes);
-        if (!e)
-            e = blob_settle(store, p[i].name);
-    }
-    return e;
 }
 
 static enum err explain_problems(enum err e, const struct form *form, struct str text,
@@ -172,7 +190,7 @@ enum err world_import(struct store *store, const struct world_options *options, 
                       struct arena *arena, struct world_report *ret)
 {
     struct world_import in = {
-        .options = options, .arena = arena, .report = ret, .form = { arena }
+        .store = store, .options = options, .arena = arena, .report = ret, .form = { arena }
     };
     void *file;
 
@@ -184,8 +202,7 @@ enum err world_import(struct store *store, const struct world_options *options, 
     }
     if (!e)
         e = store_run(store, STORE_WRITE, arena, import_all, &in);
-    if (!e)
-        e = keep_pictures(store, &in.pictures);
+    settle_pictures(&in, !e);
     return explain_problems(e, &in.form, text, arena, &ret->problems);
 }
 
