@@ -17,7 +17,7 @@ static const struct mode {
 } modes[] = {
     { "get", load_get, "--path P [--token T] --connections C [--count N] --seconds S" },
     { "write", load_write,
-      "--tokens FILE [--path P --body JSON] --connections C [--count N] --seconds S" },
+      "--tokens FILE [--path P --body JSON] --connections C [--count N] [--rate N] --seconds S" },
     { "play", load_play, "--script FILE --connections C [--count N] --seconds S" },
     { "register", load_register, "--prefix NAME --count N" },
     { "idle", load_idle, "--path P --connections C --seconds S" },

@@ -21,12 +21,12 @@ struct options {
     uint64_t connections;
     uint64_t count;   /* stop after so many answers; 0: no limit */
     double seconds;   /* stop after so long */
-    uint64_t rate;    /* rounds: so many a second; 0: as many as go */
+    uint64_t rate;    /* rounds, write: so many a second; 0: as many as go */
     uint64_t message; /* fanout: bytes of one event */
 };
 
 /* Closed loops: each connection sends its next request when the last one was
- * answered. */
+ * answered. With a rate requests leave when they are due, SIGTERM ends the run. */
 void load_get(const struct options *o);
 void load_write(const struct options *o);
 void load_play(const struct options *o);

@@ -1,8 +1,9 @@
-/* load_loop.c - closed loops of requests: get, write, play, register. */
+/* load_loop.c - loops of requests: get, write, play, register. */
 #include "load.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -25,6 +26,9 @@ struct run {
     const struct options *options;
     struct client *clients;
     size_t count, busy;
+    struct client **idle; /* with a rate: who has nothing to wait for … */
+    size_t idle_count;
+    int64_t next; /* … and when the next request is due */
     uint64_t sent, answered, refused;
     int64_t began, deadline, ended;
     uint32_t *samples; /* nanoseconds of each answer */
@@ -33,9 +37,17 @@ struct run {
     void (*answered_with)(struct run *r, struct client *c, const struct answer *a);
 };
 
+static volatile sig_atomic_t told_to_end;
+
+static void note_end(int number)
+{
+    (void)number;
+    told_to_end = 1;
+}
+
 static bool more_wanted(const struct run *r, int64_t now)
 {
-    return now < r->deadline && (!r->options->count || r->sent < r->options->count);
+    return !told_to_end && now < r->deadline && (!r->options->count || r->sent < r->options->count);
 }
 
 static void client_next(struct run *r, struct client *c)
@@ -68,11 +80,56 @@ static void client_readable(struct run *r, struct client *c)
         r->refused++;
     if (r->answered_with)
         r->answered_with(r, c, &a);
-    if (more_wanted(r, now))
+    if (!r->idle && more_wanted(r, now)) {
         client_next(r, c);
-    else
-        r->busy--;
+        return;
+    }
+    r->busy--;
+    if (r->idle)
+        r->idle[r->idle_count++] = c;
 }
+
+/* --- at a rate ------------------------------------------------------------------------ */
+
+/* A request that finds nobody to carry it is late, and its time counts from when it was due:
+ * otherwise a server that stands still would be asked nothing, and nothing would be slow. */
+static void send_due(struct run *r)
+{
+    int64_t now = clock_mono(), step = 1000000000 / (int64_t)r->options->rate;
+
+    while (r->idle_count && r->next <= now && more_wanted(r, now)) {
+        struct client *c = r->idle[--r->idle_count];
+
+        client_next(r, c);
+        c->http.began = r->next;
+        r->next += step;
+        r->busy++;
+    }
+}
+
+/* Everybody is idle until something is due; SIGTERM ends the run before its time. */
+static void begin_rate(struct run *r)
+{
+    signal(SIGTERM, note_end);
+    r->idle = mem_new(r->count * sizeof(struct client *));
+    for (size_t i = 0; i < r->count; i++)
+        r->idle[r->idle_count++] = &r->clients[i];
+    r->next = r->began;
+    send_due(r);
+}
+
+/* How long to wait for answers: until another request is due, or for as long as the last
+ * ones may take. */
+static struct timespec run_patience(const struct run *r)
+{
+    int64_t now = clock_mono(), wait = GRACE_MS * INT64_C(1000000);
+
+    if (r->idle_count && more_wanted(r, now))
+        wait = r->next > now ? r->next - now : 0;
+    return (struct timespec){ wait / 1000000000, wait % 1000000000 };
+}
+
+/* --- the loop ------------------------------------------------------------------------- */
 
 /* Runs until time or count is reached and the last answers are in. */
 static void run_loop(struct run *r)
@@ -89,14 +146,20 @@ static void run_loop(struct run *r)
     }
     r->began = r->ended = clock_mono();
     r->deadline = r->began + (int64_t)(r->options->seconds * 1e9);
-    for (size_t i = 0; i < r->count && more_wanted(r, r->began); i++, r->busy++)
+    if (r->options->rate)
+        begin_rate(r);
+    for (size_t i = 0; !r->idle && i < r->count && more_wanted(r, r->began); i++, r->busy++)
         client_next(r, &r->clients[i]);
-    while (r->busy) {
-        int count = epoll_wait(epoll, events, EVENTS_A_TURN, GRACE_MS);
-        if (count == 0 || clock_mono() > r->deadline + GRACE_MS * 1000000LL)
+    while (r->busy || (r->idle && more_wanted(r, clock_mono()))) {
+        struct timespec patience = run_patience(r);
+        int count = epoll_pwait2(epoll, events, EVENTS_A_TURN, &patience, NULL);
+
+        if ((count == 0 && patience.tv_sec) || clock_mono() > r->deadline + GRACE_MS * 1000000LL)
             die("%zu answers are missing", r->busy);
         for (int i = 0; i < count; i++)
             client_readable(r, events[i].data.ptr);
+        if (r->idle)
+            send_due(r);
     }
     close(epoll);
 }
@@ -106,6 +169,7 @@ static void run_end(struct run *r)
     for (size_t i = 0; i < r->count; i++)
         http_close(&r->clients[i].http);
     mem_free(r->clients);
+    mem_free(r->idle);
     mem_free(r->samples);
 }
 
@@ -126,10 +190,11 @@ static void run_report(struct run *r)
     for (size_t i = 0; i < r->answered; i++)
         sum += r->samples[i];
     printf("{\"requests\":%llu,\"refused\":%llu,\"seconds\":%.6f,\"per_second\":%.1f,"
-           "\"mean_us\":%.2f,\"p50_us\":%.2f,\"p99_us\":%.2f}\n",
+           "\"mean_us\":%.2f,\"p50_us\":%.2f,\"p99_us\":%.2f,\"longest_us\":%.2f}\n",
            (unsigned long long)r->answered, (unsigned long long)r->refused, seconds,
            (double)r->answered / seconds, sum / (double)r->answered / 1e3,
-           r->samples[r->answered / 2] / 1e3, r->samples[r->answered * 99 / 100] / 1e3);
+           r->samples[r->answered / 2] / 1e3, r->samples[r->answered * 99 / 100] / 1e3,
+           r->samples[r->answered - 1] / 1e3);
 }
 
 /* --- get ------------------------------------------------------------------------------ */

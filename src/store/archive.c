@@ -5,20 +5,13 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "store/paced.h"
 
-enum {
-    SUM = crypto_generichash_BYTES,
-    SUM_TEXT = 2 * SUM + 1,
-    LINE = ARCHIVE_NAME + 64,
-    /* So much is written between two syncs: a commit of the server waits for no more than this
-     * when the disk has both. */
-    SYNC_EVERY = 1024 * 1024
-};
+enum { SUM = crypto_generichash_BYTES, SUM_TEXT = 2 * SUM + 1, LINE = ARCHIVE_NAME + 64 };
 
 static const char FIRST_LINE[] = "guildhall backup 1\n";
 
@@ -72,26 +65,10 @@ void archive_close(struct archive *a)
 
 /* --- writing -------------------------------------------------------------------------- */
 
-static int64_t monotonic_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
-}
-
-/* What was written goes to the disk, and the disk is left to others for as long as that took:
- * the server's commits have at least half of it. */
 static enum err archive_sync(struct archive *a)
 {
-    int64_t began = monotonic_ns();
-
     a->unsynced = 0;
-    if (fflush(a->f) != 0 || fdatasync(fileno(a->f)) != 0)
-        return archive_failed(a, "write");
-    int64_t took = monotonic_ns() - began;
-    nanosleep(&(struct timespec){ took / 1000000000, took % 1000000000 }, NULL);
-    return OK;
+    return fflush(a->f) == 0 && paced_sync(fileno(a->f)) ? OK : archive_failed(a, "write");
 }
 
 static enum err archive_put(struct archive *a, const char *p, size_t n)
@@ -99,7 +76,7 @@ static enum err archive_put(struct archive *a, const char *p, size_t n)
     if (fwrite(p, 1, n, a->f) != n)
         return archive_failed(a, "write");
     a->unsynced += (int64_t)n;
-    return a->unsynced < SYNC_EVERY ? OK : archive_sync(a);
+    return a->unsynced < PACED_BYTES ? OK : archive_sync(a);
 }
 
 static enum err archive_put_line(struct archive *a, const char *line)

@@ -4,11 +4,11 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/log.h"
 #include "store/increment_internal.h"
+#include "store/paced.h"
 
 /* --- writing -------------------------------------------------------------------------- */
 
@@ -36,33 +36,13 @@ bool increment_write_all(int fd, const char *p, size_t n)
     return true;
 }
 
-static int64_t monotonic_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
-}
-
-/* The disk is left to others for as long as it was kept from them: the server's commits have at
- * least half of it. */
-static bool sync_and_rest(int fd)
-{
-    int64_t began = monotonic_ns();
-    bool ok = fdatasync(fd) == 0;
-    int64_t took = monotonic_ns() - began;
-
-    nanosleep(&(struct timespec){ took / 1000000000, took % 1000000000 }, NULL);
-    return ok;
-}
-
 static enum err write_object(struct increment *i, const char *path, size_t n)
 {
     char part[PATH_MAX + 32];
 
     snprintf(part, sizeof part, "%s/objects/.part", i->folder);
     int fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    bool ok = fd >= 0 && increment_write_all(fd, i->piece, n) && sync_and_rest(fd);
+    bool ok = fd >= 0 && increment_write_all(fd, i->piece, n) && paced_sync(fd);
     if (fd >= 0)
         ok &= close(fd) == 0;
     if (!ok || rename(part, path) != 0)

@@ -5,35 +5,54 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "store/paced.h"
 #include "store/sqlite.h"
+
+enum { COPIED_PAGES = PACED_BYTES / 4096 }; /* between two syncs of a copy */
 
 /* --- backup --------------------------------------------------------------------------- */
 
-/* All pages in one step: one snapshot, however much is written meanwhile. */
-static enum err copy_pages(sqlite3 *from, sqlite3 *to)
+static enum err copy_failed(int code)
 {
-    sqlite3_backup *b = sqlite3_backup_init(to, "main", from, "main");
-
-    if (b)
-        sqlite3_backup_step(b, -1);
-    int code = b ? sqlite3_backup_finish(b) : sqlite3_errcode(to);
-    if (code == SQLITE_OK)
-        return OK;
-    log_error("store: backup: %s", sqlite3_errmsg(to));
+    log_error("store: backup: %s", sqlite3_errstr(code));
     return (code & 0xff) == SQLITE_FULL ? ERR_STORAGE_FULL : ERR_UNAVAILABLE;
 }
 
-/* The copy is read once and thrown away: it needs neither a journal nor a sync of its own. */
-static enum err open_copy(const char *path, sqlite3 **ret)
+/* The snapshot of the connection, a few pages at a time: written in one go the copy would keep
+ * the disk from the server's commits until all of it is there. */
+static enum err copy_pages(sqlite3 *from, sqlite3 *to, int fd)
+{
+    sqlite3_backup *b = sqlite3_backup_init(to, "main", from, "main");
+    int code = b ? SQLITE_OK : sqlite3_errcode(to);
+
+    while (code == SQLITE_OK) {
+        code = sqlite3_backup_step(b, COPIED_PAGES);
+        if (code == SQLITE_OK && !paced_sync(fd))
+            code = errno == ENOSPC || errno == EDQUOT ? SQLITE_FULL : SQLITE_IOERR;
+    }
+    if (b)
+        sqlite3_backup_finish(b);
+    return code == SQLITE_DONE ? OK : copy_failed(code);
+}
+
+/* Whatever is written meanwhile, this connection goes on seeing what is there now. */
+static enum err hold_snapshot(sqlite3 *from)
+{
+    int code = sqlite3_exec(from, "begin; select count(*) from sqlite_schema", NULL, NULL, NULL);
+
+    return code == SQLITE_OK ? OK : copy_failed(code);
+}
+
+/* The copy is read once and thrown away: it needs no journal. */
+static enum err open_copy(const char *path, sqlite3 **ret, int *ret_fd)
 {
     unlink(path);
-    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    *ret_fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 
-    if (fd < 0) {
+    if (*ret_fd < 0) {
         log_error("store: backup: cannot make '%s': %s", path, strerror(errno));
         return ERR_UNAVAILABLE;
     }
-    close(fd);
     if (sqlite3_open(path, ret) == SQLITE_OK &&
         sqlite3_exec(*ret, "pragma journal_mode = off; pragma synchronous = off", NULL, NULL,
                      NULL) == SQLITE_OK)
@@ -46,14 +65,19 @@ enum err sqlite_backup(struct store *s, const char *path)
 {
     struct sqlite_conn *from = NULL;
     sqlite3 *to = NULL;
+    int fd = -1;
     enum err e = sqlite_conn_open(((struct sqlite *)s)->path, &from);
 
     if (!e)
-        e = open_copy(path, &to);
+        e = open_copy(path, &to, &fd);
     if (!e)
-        e = copy_pages(from->db, to);
+        e = hold_snapshot(from->db);
+    if (!e)
+        e = copy_pages(from->db, to, fd);
     if (sqlite3_close(to) != SQLITE_OK && !e)
         e = ERR_UNAVAILABLE;
+    if (fd >= 0)
+        close(fd);
     sqlite_conn_close(from);
     if (e)
         unlink(path);

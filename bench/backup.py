@@ -1,0 +1,126 @@
+"""Rows about backups: what others who write notice of one, and what memory it takes."""
+
+import json
+import os
+import shutil
+import signal
+import sqlite3
+import statistics
+import subprocess
+
+from process import Failed, start_guildhall
+
+HALF = 512 << 20  # of rows, and as much of files
+RATE, WRITERS = 1000, 64
+CONTENT = 3800  # characters of a message
+FILE = 1 << 20
+SLOWER, MEMORY_MIB = 2, 64
+
+
+class Backup:
+    def __init__(self, bench, quick):
+        self.bench, self.quick = bench, quick
+        self.half = HALF // 8 if quick else HALF
+        self.data = os.path.join(bench.folder, "kept")
+        self.saved = os.path.join(bench.folder, "saved")
+        self.tokens = os.path.join(bench.folder, "kept-tokens")
+
+    def rows(self):
+        return [("backup", self.row_backup)]
+
+    # --- what is saved ---------------------------------------------------------------------
+
+    def fill(self):
+        count = self.half // (CONTENT + 300)
+        subprocess.run([self.bench.guildhall, "seed", "--data", self.data, "--messages", str(count)],
+                       check=True, capture_output=True)
+        rows = sqlite3.connect(os.path.join(self.data, "guildhall.db"))
+        # Long ones, which nobody searches: making an index of them would be another load.
+        rows.execute(f"update messages set content = hex(randomblob({CONTENT // 2}))")
+        rows.execute("delete from message_unindexed")
+        rows.commit()
+        rows.execute("pragma wal_checkpoint(truncate)")
+        rows.close()
+        folder = os.path.join(self.data, "blobs", "attachments", "bench")
+        os.makedirs(folder)
+        for number in range(self.half // FILE):
+            with open(os.path.join(folder, str(number)), "wb") as f:
+                f.write(os.urandom(FILE))
+        os.sync()
+
+    def register(self, port):
+        with open(self.tokens, "w", encoding="ascii") as f:
+            f.write(self.bench.load("register", port, "--prefix", "saver", "--count", WRITERS,
+                                    "--connections", 2, "--seconds", 120))
+
+    # --- measuring -------------------------------------------------------------------------
+
+    def begin_writes(self, port, seconds):
+        return subprocess.Popen(
+            [self.bench.tool("load"), "write", "--port", str(port), "--tokens", self.tokens,
+             "--connections", str(WRITERS), "--rate", str(RATE), "--seconds", str(seconds)],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def end_writes(self, load):
+        said, problem = load.communicate(timeout=60)
+        if load.returncode:
+            raise Failed(problem.strip())
+        figures = json.loads(said)
+        if figures["refused"]:
+            raise Failed(f"{figures['refused']} writes were refused")
+        if figures["per_second"] < 0.95 * RATE:
+            raise Failed(f"{figures['per_second']:.0f} writes a second went through, not {RATE}")
+        return figures
+
+    def writes_alone(self, port):
+        return self.end_writes(self.begin_writes(port, 2 if self.quick else 10))
+
+    def writes_beside(self, port, *words):
+        """Figures of the writes, seconds that the backup took, and its memory."""
+        backup = subprocess.Popen([self.bench.guildhall, "backup", *words, "--data", self.data],
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        load = self.begin_writes(port, 600)
+        problem = backup.stderr.read()
+        _, status, used = os.wait4(backup.pid, 0)
+        backup.returncode = os.waitstatus_to_exitcode(status)
+        load.send_signal(signal.SIGTERM)
+        figures = self.end_writes(load)
+        if backup.returncode:
+            raise Failed(f"backup ended with {backup.returncode}: {problem.decode()}")
+        return figures, figures["seconds"], used.ru_maxrss * 1024
+
+    def compare(self, port, what, *words):
+        alone, beside, memory = [], [], []
+        for _ in range(1 if self.quick else 3):
+            alone.append(self.writes_alone(port))
+            beside.append(self.writes_beside(port, *words))
+            memory.append(beside[-1][2])
+            self.forget_saved()
+        least = statistics.median(f["p99_us"] for f in alone)
+        most = statistics.median(f["p99_us"] for f, _, _ in beside)
+        self.bench.report.add(
+            f"{RATE:,} writes a second beside a backup {what}: p99", most / least, "x alone",
+            ("<=", SLOWER),
+            {"alone us": least, "beside us": most,
+             "longest ms": max(f["longest_us"] for f, _, _ in beside) / 1e3,
+             "longest alone ms": max(f["longest_us"] for f in alone) / 1e3,
+             "seconds": statistics.median(s for _, s, _ in beside)})
+        self.bench.report.add(f"memory of a backup {what}", max(memory) / 2**20, "MiB",
+                              ("<=", MEMORY_MIB), {"MiB saved": 2 * self.half / 2**20})
+
+    def forget_saved(self):
+        shutil.rmtree(self.saved, ignore_errors=True)
+        if os.path.exists(self.saved):
+            os.unlink(self.saved)
+
+    def row_backup(self, bench):
+        self.fill()
+        server = bench.watch(start_guildhall(bench.guildhall, self.data))
+        try:
+            self.register(server.port)
+            self.writes_alone(server.port)  # warms up
+            self.compare(server.port, "into a file", self.saved)
+            self.compare(server.port, "into a folder", "--incremental", self.saved)
+        finally:
+            server.kill()
+            shutil.rmtree(self.data, ignore_errors=True)
