@@ -137,6 +137,8 @@ enum err blobs_open(struct store *s)
     enum err e = folder_make(path);
     if (!e && s->lock >= 0)
         remove_parts(path);
+    if (!e)
+        blobs_make_hold(s);
     if (snprintf(path, sizeof path, "%s/blobs/.new", s->folder) >= (int)sizeof path)
         return ERR_UNAVAILABLE;
     return e ? e : folder_make(path);

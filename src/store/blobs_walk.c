@@ -19,12 +19,27 @@ static bool hold_path(struct store *s, char path[PATH_MAX])
     return snprintf(path, PATH_MAX, "%s/backup.lock", s->folder) < PATH_MAX;
 }
 
+/* Before the first backup, so that the file is the server's and not that of whoever makes it. */
+void blobs_make_hold(struct store *s)
+{
+    char path[PATH_MAX];
+    int fd = hold_path(s, path) ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600) : -1;
+
+    if (fd >= 0 && folder_give_file(s->folder, fd))
+        close(fd);
+    else if (errno == EACCES && access(path, R_OK) != 0)
+        log_warn("store: '%s' is somebody else's: until it is deleted, files that nobody needs "
+                 "any more stay",
+                 path);
+}
+
 enum err blobs_hold(struct store *s, int *ret)
 {
     char path[PATH_MAX];
     int fd = hold_path(s, path) ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600) : -1;
 
-    if (fd < 0 || flock(fd, LOCK_SH) != 0) {
+    /* Often it is root who makes backups; the server has to be able to open the file. */
+    if (fd < 0 || !folder_give_file(s->folder, fd) || flock(fd, LOCK_SH) != 0) {
         log_error("store: cannot hold the files of '%s': %s", s->folder, strerror(errno));
         if (fd >= 0)
             close(fd);
@@ -38,7 +53,11 @@ bool blobs_held(struct store *s)
 {
     char path[PATH_MAX];
     int fd = hold_path(s, path) ? open(path, O_RDWR | O_CLOEXEC) : -1;
-    bool held = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0;
+
+    if (fd < 0 && errno == EACCES) /* made by flock(1), for root */
+        fd = open(path, O_RDONLY | O_CLOEXEC);
+    /* What cannot be opened may be somebody's hold. */
+    bool held = fd >= 0 ? flock(fd, LOCK_EX | LOCK_NB) != 0 : errno != ENOENT;
 
     if (fd >= 0)
         close(fd);

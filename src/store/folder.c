@@ -1,4 +1,5 @@
 /* folder.c - the folder that a store lives in. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -88,4 +89,52 @@ enum err folder_lock(const char *path, int *ret)
     }
     *ret = fd;
     return OK;
+}
+
+/* --- whose it is ---------------------------------------------------------------------- */
+
+static bool belongs_to_other(const char *folder, struct stat *ret)
+{
+    return geteuid() == 0 && stat(folder, ret) == 0 && ret->st_uid != 0;
+}
+
+bool folder_give_file(const char *folder, int fd)
+{
+    struct stat st;
+
+    return !belongs_to_other(folder, &st) || fchown(fd, st.st_uid, st.st_gid) == 0;
+}
+
+/* In the folder at dir, without following links; closes dir. */
+static bool give_entries(int dir, const struct stat *owner)
+{
+    DIR *d = fdopendir(dir);
+    struct dirent *entry;
+    bool ok = d != NULL;
+
+    while (ok && (entry = readdir(d))) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        ok = fchownat(dir, entry->d_name, owner->st_uid, owner->st_gid, AT_SYMLINK_NOFOLLOW) == 0;
+        int below = openat(dir, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (ok && below >= 0)
+            ok = give_entries(below, owner);
+        else if (below >= 0)
+            close(below);
+    }
+    if (d)
+        closedir(d);
+    else
+        close(dir);
+    return ok;
+}
+
+bool folder_give_all(const char *folder)
+{
+    struct stat st;
+
+    if (!belongs_to_other(folder, &st))
+        return true;
+    int dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return dir >= 0 && give_entries(dir, &st);
 }

@@ -87,12 +87,22 @@ enum err increment_new(const char *folder, struct increment **ret)
                : ERR_UNAVAILABLE;
 }
 
+/* Backups also lie where nothing can be written: on another machine's disk, on a disc. */
+static int open_lock(const char *path, int how)
+{
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+
+    if (fd < 0 && how == LOCK_SH && (errno == EROFS || errno == EACCES))
+        fd = open(path, O_RDONLY | O_CLOEXEC);
+    return fd;
+}
+
 enum err increment_lock(struct increment *i, int how)
 {
     char path[PATH_MAX + 32];
 
     snprintf(path, sizeof path, "%s/lock", i->folder);
-    i->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    i->lock = open_lock(path, how);
     if (i->lock < 0)
         return increment_failed("open", path);
     if (flock(i->lock, how | LOCK_NB) == 0)

@@ -150,6 +150,8 @@ bool is_note_name(const char *note);
 
 /* --- blobs_walk.c --------------------------------------------------------------------- */
 
+/* Makes the file that backups lock. */
+void blobs_make_hold(struct store *s);
 /* Until the descriptor is closed, or the process ends, no server deletes a blob of the folder
  * that has a row. */
 enum err blobs_hold(struct store *s, int *ret);

@@ -233,7 +233,8 @@ enum err backup_restore(const char *path, int64_t number, const char *folder,
     if (e)
         return e;
     e = read_backup(path, number, take_into_folder, folder, ret);
-    if (!e && (!sync_everything(folder) || unlink(mark) != 0 || !folder_sync(folder))) {
+    if (!e && (!folder_give_all(folder) || !sync_everything(folder) || unlink(mark) != 0 ||
+               !folder_sync(folder))) {
         log_error("backup: cannot write to '%s': %s", folder, strerror(errno));
         e = ERR_UNAVAILABLE;
     }

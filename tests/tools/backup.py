@@ -20,7 +20,7 @@ import zlib
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "crash"))
 
-from cases import expect, run_cases  # noqa: E402
+from cases import Skip, expect, run_cases  # noqa: E402
 from process import Client, Failed, register, start_guildhall  # noqa: E402
 
 ATTACHMENT = bytes(range(256)) * 300
@@ -423,6 +423,26 @@ def damaged_increments_are_found(executable):
         expect(done.returncode == 1, "a folder that is none")
 
 
+def increments_are_read_where_nothing_can_be_written(executable):
+    with tempfile.TemporaryDirectory() as folder:
+        data, saved, back = (os.path.join(folder, n) for n in ("data", "saved", "back"))
+        run(executable, "user", "add", "zoe", "--data", data)
+        run(executable, "backup", "--incremental", saved, "--data", data)
+        # Root writes wherever the modes say no, but not through a mount that is read-only.
+        script = 'mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" && shift && exec "$@"'
+        locked = ["unshare", "--mount", "sh", "-ec", script, "sh", saved]
+        if subprocess.run([*locked, "true"], check=False, capture_output=True).returncode:
+            raise Skip("mounts are not allowed here")
+        done = run(locked[0], *locked[1:], executable, "check", saved)
+        expect(done.returncode == 0 and "number 1" in done.stdout, done.stdout + done.stderr)
+        done = run(locked[0], *locked[1:], executable, "restore", saved, "--data", back)
+        expect(done.returncode == 0, done.stderr)
+        expect(run(executable, "check", "--data", back).returncode == 0, "what was restored")
+        done = run(locked[0], *locked[1:], executable, "backup", "--incremental", saved, "--data",
+                   data)
+        expect(done.returncode == 1 and "Read-only file system" in done.stderr, done.stderr)
+
+
 def increments_that_are_killed_leave_the_others(executable):
     with tempfile.TemporaryDirectory() as folder:
         data, saved = os.path.join(folder, "data"), os.path.join(folder, "saved")
@@ -461,5 +481,6 @@ if __name__ == "__main__":
         increments_write_only_what_is_new,
         increments_that_are_not_kept_give_their_room_back,
         damaged_increments_are_found,
+        increments_are_read_where_nothing_can_be_written,
         increments_that_are_killed_leave_the_others,
     ])
