@@ -17,7 +17,13 @@
 #include "base/log.h"
 #include "base/mem.h"
 
-enum { QUESTION = 4096, MAX_ANSWER = 256 * 1024 * 1024, PATIENCE_S = 5, PAUSE_MS = 100 };
+enum {
+    QUESTION = 4096,
+    MAX_ANSWER = 256 * 1024 * 1024,
+    PATIENCE_S = 5, /* of the server with who asks */
+    ANSWER_S = 60,  /* of who asks with the server */
+    PAUSE_MS = 100,
+};
 
 /* Of a server that shares its folder with others: with its number behind it. */
 static const char FILE_NAME[] = "control";
@@ -31,16 +37,25 @@ struct control {
     pthread_t thread;
 };
 
-/* Through the folder's descriptor: a path to it may be longer than an address holds. */
-static void make_address(int folder, const char *name, struct sockaddr_un *ret)
+/* A folder, by its path and opened. */
+struct control_place {
+    const char *path;
+    int fd;
+};
+
+/* A path that is longer than an address holds goes through the descriptor. */
+static void make_address(const struct control_place *at, const char *name, struct sockaddr_un *ret)
 {
     *ret = (struct sockaddr_un){ .sun_family = AF_UNIX };
-    snprintf(ret->sun_path, sizeof ret->sun_path, "/proc/self/fd/%d/%.31s", folder, name);
+    if ((size_t)snprintf(ret->sun_path, sizeof ret->sun_path, "%s/%.31s", at->path, name) >=
+        sizeof ret->sun_path)
+        snprintf(ret->sun_path, sizeof ret->sun_path, "/proc/self/fd/%d/%.31s", at->fd, name);
 }
 
-static void set_patience(int fd)
+/* 0 seconds: for ever. */
+static void set_patience(int fd, int64_t seconds)
 {
-    struct timeval patience = { .tv_sec = PATIENCE_S };
+    struct timeval patience = { .tv_sec = seconds };
 
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
@@ -92,7 +107,7 @@ static void control_serve(const struct control *c, int fd)
     char room[QUESTION];
     struct buf out;
 
-    set_patience(fd);
+    set_patience(fd, PATIENCE_S);
     buf_init(&out, MAX_ANSWER);
     struct str rest = read_question(fd, room), word = str_cut(&rest, ' ');
     const struct control_row *row = c->rows;
@@ -130,11 +145,11 @@ static void *listen_for_questions(void *arg)
     return NULL;
 }
 
-static bool open_listener(struct control *c)
+static bool open_listener(struct control *c, const char *path)
 {
     struct sockaddr_un at;
 
-    make_address(c->folder, c->name, &at);
+    make_address(&(struct control_place){ path, c->folder }, c->name, &at);
     unlinkat(c->folder, c->name, 0); /* of a server that was killed */
     c->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     /* Nobody can connect before it listens. */
@@ -154,7 +169,7 @@ enum err control_open(const char *folder, int node, const struct control_row *ro
         snprintf(c->name, sizeof c->name, "%s-%d", FILE_NAME, node);
     c->folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     c->stop = eventfd(0, EFD_CLOEXEC);
-    if (c->folder < 0 || c->stop < 0 || !open_listener(c)) {
+    if (c->folder < 0 || c->stop < 0 || !open_listener(c, folder)) {
         log_warn("control: cannot listen in '%s': %s", folder, strerror(errno));
         control_close(c);
         return ERR_UNAVAILABLE;
@@ -187,45 +202,74 @@ void control_close(struct control *c)
 
 /* --- the other side ------------------------------------------------------------------- */
 
-static int control_dial(int folder, const char *name)
+/* What the last system call says of a server that did not answer. */
+static enum err error_of_server(void)
+{
+    if (errno == EACCES || errno == EPERM)
+        return ERR_FORBIDDEN;
+    return errno == EAGAIN || errno == EWOULDBLOCK ? ERR_OVERLOADED : ERR_UNAVAILABLE;
+}
+
+static enum err control_dial(const struct control_place *place, const char *name, int64_t seconds,
+                             int *ret)
 {
     struct sockaddr_un at;
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-    make_address(folder, name, &at);
-    if (fd >= 0 && connect(fd, (struct sockaddr *)&at, sizeof at) != 0) {
-        close(fd);
-        fd = -1;
-    }
-    return fd;
-}
-
-static enum err ask_socket(int folder, const char *name, const char *question, struct buf *out)
-{
-    int fd = control_dial(folder, name);
-    ssize_t got = -1;
-
     if (fd < 0)
         return ERR_UNAVAILABLE;
+    set_patience(fd, seconds);
+    make_address(place, name, &at);
+    if (connect(fd, (struct sockaddr *)&at, sizeof at) != 0) {
+        enum err e = error_of_server();
+
+        close(fd);
+        return e;
+    }
+    *ret = fd;
+    return OK;
+}
+
+static enum err ask_socket(const struct control_place *place, const char *name, int64_t seconds,
+                           const char *question, struct buf *out)
+{
+    ssize_t got = -1;
+    int fd;
+    enum err e = control_dial(place, name, seconds, &fd);
+
+    if (e)
+        return e;
     if (send_all(fd, str_of(question)) && send_all(fd, STR("\n"))) {
         char *at;
 
         while ((at = buf_room(out, 65536)) && (got = recv(fd, at, 65536, 0)) > 0)
             out->n += (size_t)got;
     }
+    e = got == 0 ? OK : error_of_server();
     close(fd);
-    return got == 0 ? OK : ERR_UNAVAILABLE;
+    return e;
 }
 
-static enum err ask_servers(const char *folder, const char *question, bool all, struct buf *out)
+static bool is_control(const struct dirent *d)
+{
+    return strncmp(d->d_name, FILE_NAME, sizeof FILE_NAME - 1) == 0;
+}
+
+static enum err ask_servers(const char *folder, const char *question, int64_t seconds, bool all,
+                            struct buf *out)
 {
     DIR *dir = opendir(folder);
-    enum err e = ERR_UNAVAILABLE;
+    enum err e = dir ? ERR_UNAVAILABLE : error_of_server();
 
-    for (const struct dirent *d; dir && (d = readdir(dir));)
-        if (strncmp(d->d_name, FILE_NAME, sizeof FILE_NAME - 1) == 0 && (all || e) &&
-            !ask_socket(dirfd(dir), d->d_name, question, out))
-            e = OK;
+    for (const struct dirent *d; dir && (d = readdir(dir));) {
+        if (!is_control(d) || (!all && !e))
+            continue;
+        struct control_place place = { folder, dirfd(dir) };
+        enum err one = ask_socket(&place, d->d_name, seconds, question, out);
+        /* Of a server that is gone the socket may have stayed, which says nothing. */
+        if (!one || (e && one != ERR_UNAVAILABLE))
+            e = one;
+    }
     if (dir)
         closedir(dir);
     return e;
@@ -233,10 +277,16 @@ static enum err ask_servers(const char *folder, const char *question, bool all, 
 
 enum err control_ask(const char *folder, const char *question, struct buf *out)
 {
-    return ask_servers(folder, question, false, out);
+    return ask_servers(folder, question, ANSWER_S, false, out);
 }
 
 enum err control_ask_all(const char *folder, const char *question, struct buf *out)
 {
-    return ask_servers(folder, question, true, out);
+    return ask_servers(folder, question, ANSWER_S, true, out);
+}
+
+enum err control_ask_within(const char *folder, const char *question, int64_t seconds,
+                            struct buf *out)
+{
+    return ask_servers(folder, question, seconds, false, out);
 }

@@ -26,9 +26,13 @@ enum err control_open(const char *folder, int node, const struct control_row *ro
 void control_close(struct control *c);
 
 /* The other side: asks the server that runs on this folder, or one of those that share it.
- * ERR_UNAVAILABLE: none does. */
+ * ERR_UNAVAILABLE: none does. ERR_FORBIDDEN: the folder is somebody else's. ERR_OVERLOADED: no
+ * answer came in time. */
 enum err control_ask(const char *folder, const char *question, struct buf *out);
 /* The same of all of them; the answers follow one another. */
 enum err control_ask_all(const char *folder, const char *question, struct buf *out);
+/* One of them, and so many seconds for the answer; 0: as long as it takes. */
+enum err control_ask_within(const char *folder, const char *question, int64_t seconds,
+                            struct buf *out);
 
 #endif

@@ -1,5 +1,6 @@
 /* control_rows.c - what its operator may ask of a server that runs. */
 #include "base/mem.h"
+#include "control_names.h"
 #include "net/tls.h"
 #include "operator/operator.h"
 #include "parts.h"
@@ -7,16 +8,36 @@
 #include "store/snapshots.h"
 #include "workbench/workbench.h"
 
+/* Without names, when the store cannot be asked. */
+static void give_named(const struct guildhall *g, struct buf *lines, struct buf *out)
+{
+    if (control_name_accounts(g->store, buf_str(lines), out)) {
+        buf_reset(out);
+        buf_add_str(out, buf_str(lines));
+    }
+    buf_clear(lines);
+}
+
 static void list_sessions(void *arg, unsigned uid, struct str rest, struct buf *out)
 {
+    const struct guildhall *g = arg;
+    struct buf lines;
+
     (void)uid, (void)rest;
-    gateway_census(((struct guildhall *)arg)->gateway, out);
+    buf_init(&lines, SIZE_MAX);
+    gateway_census(g->gateway, &lines);
+    give_named(g, &lines, out);
 }
 
 static void list_voice(void *arg, unsigned uid, struct str rest, struct buf *out)
 {
+    const struct guildhall *g = arg;
+    struct buf lines;
+
     (void)uid, (void)rest;
-    relay_census(((struct guildhall *)arg)->relay, out);
+    buf_init(&lines, SIZE_MAX);
+    relay_census(g->relay, &lines);
+    give_named(g, &lines, out);
 }
 
 /* Of the person with this name; nothing when there is none. */

@@ -107,7 +107,7 @@ int main(int argc, char **argv)
 
     struct arena *arena = arena_new();
     char **rest = arena_array(arena, char *, (size_t)argc + 1);
-    status = 1;
+    status = 2;
     if (settings_read(c, arena, argv + (argc > 1), &settings, rest, &problem)) {
         guildhall_init(&settings.config);
         status = c->run(&settings, rest);

@@ -28,6 +28,9 @@ struct order_row {
 
 extern const struct order_row operator_rows[];
 
+/* Notes in the operator's log what a user of the machine has changed. */
+enum err operator_note(struct tx *tx, unsigned uid, struct str command);
+
 const struct order_row *order_row_find(struct str noun, struct str verb);
 
 /* Carries out a question: noun, verb and words with a tab between them. Waits for the store:

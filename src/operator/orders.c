@@ -5,6 +5,7 @@
 #include "api/errand.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "operator/internal.h"
 #include "platform/accounts/accounts.h"
 
@@ -76,11 +77,13 @@ static const char *read_order(struct order *o, struct str question)
 {
     struct str rest = question, noun = str_cut(&rest, '\t'), verb = str_cut(&rest, '\t');
 
+    if (!utf8_valid(question))
+        return "that is not UTF-8";
     o->row = order_row_find(noun, verb);
     if (!o->row)
         return "there is no such order";
     if (o->row->is_list && !read_page(o, &rest))
-        return "a page has 1-100 rows behind an id";
+        return "--after is an id";
     while (rest.n && o->count < ORDER_WORDS)
         o->words[o->count++] = str_cut(&rest, '\t');
     if (rest.n || o->count < o->row->least || o->count > o->row->most)

@@ -76,6 +76,13 @@ enum err order_stats(struct call *call, struct order *o)
 static const char ADD_NOTE[] =
     "insert into operator_log (id, at, uid, command) values ($1, $2, $3, $4)";
 
+enum err operator_note(struct tx *tx, unsigned uid, struct str command)
+{
+    return tx_exec(tx, ADD_NOTE,
+                   BIND(v_id(snowflake_new()), v_int(clock_us()), v_int(uid), v_text(command)),
+                   NULL);
+}
+
 enum err order_note(struct call *call, const struct order *o)
 {
     struct buf text;
@@ -85,10 +92,7 @@ enum err order_note(struct call *call, const struct order *o)
                o->row->verb ? o->row->verb : "");
     for (int i = 0; i < o->count; i++)
         buf_printf(&text, " %.*s", STR_FMT(o->words[i]));
-    struct str command = buf_take(&text, call->arena);
-    return tx_exec(call->tx, ADD_NOTE,
-                   BIND(v_id(snowflake_new()), v_int(clock_us()), v_int(o->uid), v_text(command)),
-                   NULL);
+    return operator_note(call->tx, o->uid, buf_take(&text, call->arena));
 }
 
 static const char NOTES_AFTER[] =

@@ -8,25 +8,32 @@
 
 static const char USER_BY_NAME[] = "select id from users where username = $1";
 
-/* Ids have at least 15 digits; a name of so many is found by its id alone. */
+/* Ids have at least 15 digits. */
 static bool is_user_id(struct str word, snowflake *ret)
 {
     return word.n >= 15 && snowflake_parse(word, ret);
 }
 
-enum err order_user(struct call *call, struct order *o, int word, struct user *ret)
+static enum err user_named(struct call *call, struct str name, struct user *ret)
 {
     struct rows row;
-    snowflake id;
-    bool found = true;
-    enum err e = OK;
+    bool found;
+    enum err e = tx_one(call->tx, USER_BY_NAME, BIND(v_text(name)), &row, &found);
 
-    if (!is_user_id(o->words[word], &id)) {
-        e = tx_one(call->tx, USER_BY_NAME, BIND(v_text(o->words[word])), &row, &found);
-        id = !e && found ? row_id(&row, 0) : 0;
-    }
-    if (!e)
-        e = found ? user_find(call->tx, id, ret) : ERR_UNKNOWN_USER;
+    if (e)
+        return e;
+    return found ? user_find(call->tx, row_id(&row, 0), ret) : ERR_UNKNOWN_USER;
+}
+
+/* A name may have nothing but digits; an id that somebody has means its owner. */
+enum err order_user(struct call *call, struct order *o, int word, struct user *ret)
+{
+    struct str name = o->words[word];
+    snowflake id;
+    enum err e = is_user_id(name, &id) ? user_find(call->tx, id, ret) : ERR_UNKNOWN_USER;
+
+    if (e == ERR_UNKNOWN_USER)
+        e = user_named(call, name, ret);
     if (e == ERR_UNKNOWN_USER)
         o->problem = "there is no such account";
     return e;

@@ -12,11 +12,12 @@ static bool ask_server(const struct config *config, const char *question, struct
     struct buf out;
 
     buf_init(&out, SIZE_MAX);
-    bool ok = control_ask(config->data, question, &out) == OK && out.n;
+    enum err e = control_ask(config->data, question, &out);
+    bool ok = !e && out.n;
     *ret = str_dupz(arena, buf_str(&out));
     buf_clear(&out);
     if (!ok)
-        fprintf(stderr, "guildhall: no server runs on '%s'\n", config->data);
+        no_server(config->data, e ? e : ERR_OVERLOADED);
     return ok;
 }
 

@@ -124,7 +124,7 @@ static int gif_import(const struct config *config, const char *path, const char 
     int status = 1;
 
     buf_init(&text, MAX_LIST);
-    if (read_whole_file(path, &text) && !guildhall_open_store(config, false, &store)) {
+    if (read_whole_file(path, &text) && !tool_open_store(config, &store)) {
         struct gifs_import in = { .text = buf_str(&text),
                                   .folder = folder,
                                   .fetch = gif_fetch,

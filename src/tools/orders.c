@@ -5,6 +5,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "base/utf8.h"
 #include "control.h"
 #include "json/write.h"
 #include "operator/operator.h"
@@ -17,6 +18,8 @@ const struct option_row order_options[] = {
       .help = "Print a line of JSON for each instead of a table" },
     { "yes", OPTION_SWITCH, AT(yes), .fallback = "off",
       .help = "Do not ask before what cannot be undone" },
+    { "wait", OPTION_INT, AT(order_wait), .fallback = "60", .min = 1, .max = 86400,
+      .help = "Seconds for the server's answer" },
     { "limit", OPTION_INT, AT(limit), .fallback = "100", .min = 1, .max = 1000000000,
       .help = "Lists: so many at most" },
     { "after", OPTION_TEXT, AT(after), .fallback = "0", .value = "ID",
@@ -66,35 +69,70 @@ static void print_json(const struct str *names, int count, struct str rows)
     }
 }
 
-static void print_line(const struct str *cells, const int *widths, int count, size_t skip)
+/* What moves a terminal's cursor or turns its lines around is not sent there. */
+static bool is_shown(uint32_t cp)
+{
+    return cp >= 0x20 && !(cp >= 0x7f && cp < 0xa0) && cp != 0x200e && cp != 0x200f &&
+           !(cp >= 0x202a && cp <= 0x202e) && !(cp >= 0x2066 && cp <= 0x2069);
+}
+
+static void print_cell(struct str cell)
+{
+    while (cell.n) {
+        uint32_t cp;
+        size_t n = utf8_decode(cell, &cp);
+
+        if (n && is_shown(cp))
+            fwrite(cell.p, 1, n, stdout);
+        else
+            putchar('?');
+        cell = str_from(cell, n ? n : 1);
+    }
+}
+
+/* The columns of a list, as wide as what has stood in them so far. */
+struct table {
+    int widths[MOST_COLUMNS];
+    bool begun;
+};
+
+static void table_widen(struct table *t, const struct str *cells, int count, size_t skip)
+{
+    for (int i = 0; i < count; i++) {
+        int width = (int)utf8_length(str_from(cells[i], skip));
+
+        if (width > t->widths[i])
+            t->widths[i] = width;
+    }
+}
+
+static void print_line(const struct table *t, const struct str *cells, int count, size_t skip)
 {
     for (int i = 0; i < count; i++) {
         struct str cell = str_from(cells[i], skip);
 
+        print_cell(cell);
         if (i + 1 < count)
-            printf("%-*.*s  ", widths[i], STR_FMT(cell));
-        else
-            printf("%.*s\n", STR_FMT(cell));
+            printf("%*s", t->widths[i] - (int)utf8_length(cell) + 2, "");
     }
+    putchar('\n');
 }
 
-static void print_list(const struct str *names, int count, struct str rows)
+static void print_list(struct table *t, const struct str *names, int count, struct str rows)
 {
-    int widths[MOST_COLUMNS] = { 0 };
     struct str cells[MOST_COLUMNS];
 
-    for (int i = 0; i < count; i++)
-        widths[i] = (int)names[i].n - 1;
+    table_widen(t, names, count, 1);
     for (struct str rest = rows; rest.n;) {
         cut_cells(str_cut(&rest, '\n'), cells);
-        for (int i = 0; i < count; i++)
-            if ((int)cells[i].n > widths[i])
-                widths[i] = (int)cells[i].n;
+        table_widen(t, cells, count, 0);
     }
-    print_line(names, widths, count, 1);
+    if (!t->begun)
+        print_line(t, names, count, 1);
+    t->begun = true;
     while (rows.n) {
         cut_cells(str_cut(&rows, '\n'), cells);
-        print_line(cells, widths, count, 0);
+        print_line(t, cells, count, 0);
     }
 }
 
@@ -108,46 +146,53 @@ static void print_facts(const struct str *names, int count, struct str rows)
         if ((int)names[i].n - 1 > width)
             width = (int)names[i].n - 1;
     cut_cells(str_cut(&rows, '\n'), cells);
-    for (int i = 0; i < count; i++)
-        printf("%-*.*s  %.*s\n", width, STR_FMT(str_from(names[i], 1)), STR_FMT(cells[i]));
+    for (int i = 0; i < count; i++) {
+        printf("%-*.*s  ", width, STR_FMT(str_from(names[i], 1)));
+        print_cell(cells[i]);
+        putchar('\n');
+    }
 }
 
-static void print_answer(const struct settings *s, const struct order_row *row, struct str answer)
+static void print_answer(const struct settings *s, struct table *list, struct str answer)
 {
     struct str names[MOST_COLUMNS];
     int count = cut_cells(str_cut(&answer, '\n'), names);
 
     if (s->json)
         print_json(names, count, answer);
-    else if (row->is_list)
-        print_list(names, count, answer);
+    else if (list)
+        print_list(list, names, count, answer);
     else
         print_facts(names, count, answer);
 }
 
+void order_print(const struct settings *s, struct str answer)
+{
+    print_answer(s, NULL, answer);
+}
+
 /* --- asking --------------------------------------------------------------------------- */
 
-/* The status of the program; -1: no server runs. ret_rows and ret_last are for lists. */
-static int give_order(const struct settings *s, const struct order_row *row, const char *question,
+/* The status of the program; -1: no server runs. Of a list, ret_rows and last. */
+static int give_order(const struct settings *s, const char *question, struct table *list,
                       int64_t *ret_rows, char last[32])
 {
     struct buf out;
     int status = 1;
 
     buf_init(&out, SIZE_MAX);
-    if (control_ask(s->config.data, question, &out)) {
-        buf_clear(&out);
-        return -1;
-    }
+    enum err e = control_ask_within(s->config.data, question, s->order_wait, &out);
     struct str answer = buf_str(&out), first = str_cut(&answer, '\n');
-    if (str_is(first, "ok")) {
+    if (e) {
+        status = e == ERR_UNAVAILABLE ? -1 : no_server(s->config.data, e);
+    } else if (str_is(first, "ok")) {
         struct str rest = answer;
 
-        print_answer(s, row, answer);
+        print_answer(s, list, answer);
         for (*ret_rows = -1; rest.n; ++*ret_rows) {
-            struct str line = str_cut(&rest, '\n');
+            struct str line = str_cut(&rest, '\n'), id = str_cut(&line, '\t');
 
-            snprintf(last, 32, "%.*s", STR_FMT(str_cut(&line, '\t')));
+            snprintf(last, 32, "%.*s", STR_FMT(id));
         }
         status = 0;
     } else {
@@ -162,9 +207,13 @@ static int give_order(const struct settings *s, const struct order_row *row, con
 static int give_list(const struct settings *s, const struct order_row *row)
 {
     char question[MOST_QUESTION], last[32];
+    struct table table = { 0 };
     int64_t left = s->limit, rows;
+    uint64_t after;
     int status;
 
+    if (!str_to_u64(str_of(s->after), &after))
+        return usage("--after is an id");
     snprintf(last, sizeof last, "%.31s", s->after);
     do {
         int64_t page = left < ORDER_PAGE ? left : ORDER_PAGE;
@@ -172,7 +221,7 @@ static int give_list(const struct settings *s, const struct order_row *row)
         snprintf(question, sizeof question, "operate %s\t%s\t%s\t%lld", row->noun,
                  row->verb ? row->verb : "", last, (long long)page);
         rows = 0;
-        status = give_order(s, row, question, &rows, last);
+        status = give_order(s, question, &table, &rows, last);
         left -= rows;
         if (status || rows < page)
             return status;
@@ -183,19 +232,20 @@ static int give_list(const struct settings *s, const struct order_row *row)
 
 /* --- what is asked of people ---------------------------------------------------------- */
 
-static bool is_meant(const struct settings *s, const struct order_row *row, char **arguments)
+static int ask_whether_meant(const struct settings *s, const struct order_row *row, char **words)
 {
     char answer[16] = "";
 
     if (!row->is_final || s->yes)
-        return true;
-    if (!isatty(STDIN_FILENO)) {
-        usage("this cannot be undone; say --yes if you mean it");
-        return false;
-    }
+        return 0;
+    if (!isatty(STDIN_FILENO))
+        return usage("this cannot be undone; say --yes if you mean it");
     fprintf(stderr, "%s %s %s cannot be undone. Type yes to go on: ", row->noun, row->verb,
-            arguments[0]);
-    return fgets(answer, sizeof answer, stdin) && strcmp(answer, "yes\n") == 0;
+            words[0]);
+    if (fgets(answer, sizeof answer, stdin) && strcmp(answer, "yes\n") == 0)
+        return 0;
+    fprintf(stderr, "guildhall: nothing was done\n");
+    return 2;
 }
 
 /* A line of the standard input, which is not shown on a terminal. */
@@ -231,25 +281,44 @@ static int how_to_order(const char *noun)
     return 2;
 }
 
-static bool make_question(const struct order_row *row, char **words, char *out, size_t size)
+/* NULL: the words are as many as the order has, and can be sent. */
+static const char *find_word_problem(const struct order_row *row, char **words)
 {
-    size_t n = (size_t)snprintf(out, size, "operate %s\t%s", row->noun, row->verb);
     int count = 0;
 
     for (; words[count]; count++) {
-        if (strpbrk(words[count], "\t\n") || !*words[count])
-            return false;
-        n += n < size ? (size_t)snprintf(out + n, size - n, "\t%s", words[count]) : 0;
+        if (!*words[count])
+            return "a word is empty";
+        if (strpbrk(words[count], "\t\r\n"))
+            return "a word has a tab or a line break in it";
     }
-    if (row->has_secret) {
-        char secret[256];
+    count += row->has_secret;
+    return count < row->least || count > row->most ? "" : NULL;
+}
 
-        if (!read_secret(secret, sizeof secret) || strchr(secret, '\t') || !*secret)
-            return false;
-        n += n < size ? (size_t)snprintf(out + n, size - n, "\t%s", secret) : 0;
-        count++;
-    }
-    return n < size && count >= row->least && count <= row->most;
+static bool question_add(char *question, const char *word)
+{
+    size_t n = strlen(question);
+
+    return (size_t)snprintf(question + n, MOST_QUESTION - n, "\t%s", word) < MOST_QUESTION - n;
+}
+
+/* Noun, verb and words, and a password that is read now. */
+static const char *make_question(const struct order_row *row, char **words, char *question)
+{
+    char secret[256] = "";
+
+    snprintf(question, MOST_QUESTION, "operate %s\t%s", row->noun, row->verb ? row->verb : "");
+    for (; *words; words++)
+        if (!question_add(question, *words))
+            return "that is too long";
+    if (!row->has_secret)
+        return NULL;
+    if (!read_secret(secret, sizeof secret) || !*secret)
+        return "no password came";
+    return !strchr(secret, '\t') && question_add(question, secret)
+               ? NULL
+               : "a password with a tab in it cannot be given here";
 }
 
 int order_from_words(const struct settings *s, const char *noun, char **arguments)
@@ -264,22 +333,21 @@ int order_from_words(const struct settings *s, const char *noun, char **argument
     char **words = row->verb ? arguments + 1 : arguments;
     if (row->is_list)
         return words[0] ? how_to_order(noun) : give_list(s, row);
-    if (row->verb && !is_meant(s, row, words))
-        return 2;
-    if (!row->verb)
-        snprintf(question, sizeof question, "operate %s\t", row->noun);
-    else if (!make_question(row, words, question, sizeof question))
-        return how_to_order(noun);
-    return give_order(s, row, question, &rows, last);
+    const char *problem = find_word_problem(row, words);
+    if (problem)
+        return *problem ? usage(problem) : how_to_order(noun);
+    int status = ask_whether_meant(s, row, words);
+    if (status)
+        return status;
+    problem = make_question(row, words, question);
+    return problem ? usage(problem) : give_order(s, question, NULL, &rows, last);
 }
 
 static int order_running(const struct settings *s, const char *noun, char **arguments)
 {
     int status = order_from_words(s, noun, arguments);
 
-    if (status < 0)
-        fprintf(stderr, "guildhall: no server runs on '%s'\n", s->config.data);
-    return status < 0 ? 1 : status;
+    return status < 0 ? no_server(s->config.data, ERR_UNAVAILABLE) : status;
 }
 
 int tool_guild(const struct settings *s, char **arguments)

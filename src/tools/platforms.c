@@ -142,8 +142,7 @@ static int run_order(const struct settings *s, const struct verb *v, struct plat
     struct store *store = NULL;
     int status = 1;
 
-    if (!guildhall_open_store(&s->config, false, &store) &&
-        !auth_open(s->config.data, store, &o->auth))
+    if (!tool_open_store(&s->config, &store) && !auth_open(s->config.data, store, &o->auth))
         status = platform_report(store_run(store, STORE_WRITE, NULL, v->run, o), o);
     auth_close(o->auth);
     store_close(store);
@@ -242,8 +241,7 @@ static int import_file(const struct settings *s, const char *path)
 
     if (!f)
         fprintf(stderr, "guildhall: cannot read '%s': %s\n", path, strerror(errno));
-    else if (!guildhall_open_store(&s->config, false, &store) &&
-             !auth_open(s->config.data, store, &b->auth))
+    else if (!tool_open_store(&s->config, &store) && !auth_open(s->config.data, store, &b->auth))
         e = import_lines(store, f, b, &count);
     if (e && b->bad)
         fprintf(stderr, "guildhall: line %d: %s; %d lines before it were imported\n", b->bad,
@@ -279,7 +277,7 @@ static int subscribe_guild(const struct settings *s, const char *id)
 
     if (!str_to_u64(str_of(id), &o.guild_id))
         return usage("platform guild-subscription GUILD");
-    enum err e = guildhall_open_store(&s->config, false, &store);
+    enum err e = tool_open_store(&s->config, &store);
     if (!e)
         e = store_run(store, STORE_WRITE, NULL, add_subscription, &o);
     store_close(store);

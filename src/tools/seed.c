@@ -76,7 +76,7 @@ int tool_seed(const struct settings *s, char **arguments)
 
     if (problem)
         return usage(problem);
-    if (guildhall_open_store(&s->config, false, &store))
+    if (tool_open_store(&s->config, &store))
         return 1;
     meter_begin(&m, "seed");
     enum err e = world_seed(store, &s->seed, seed_tell, &m);

@@ -18,7 +18,7 @@ const struct option_row sessions_rows[] = {
 
 struct listed {
     snowflake user_id;
-    struct str session_id, address, transport, client;
+    struct str name, session_id, address, transport, client;
     bool bot, connected;
     struct list shard;
     int64_t intents, guilds, events, waiting, loop;
@@ -29,6 +29,7 @@ static const struct type id = { .kind = KIND_ID }, text = { .kind = KIND_STRING 
                          numbers = { .kind = KIND_ARRAY, .of = &number };
 static const struct field fields[] = {
     { FIELD(struct listed, user_id), .type = &id },
+    { FIELD(struct listed, name), .type = &text, .flags = OPTIONAL, .fallback_text = "" },
     { FIELD(struct listed, bot), .type = &flag },
     { FIELD(struct listed, session_id), .type = &text },
     { FIELD(struct listed, connected), .type = &flag },
@@ -58,11 +59,11 @@ static void print_line(struct str line, struct arena *arena)
     char part[32];
     snprintf(part, sizeof part, "%lld/%lld", s->shard.count == 2 ? (long long)shard[0] : 0,
              s->shard.count == 2 ? (long long)shard[1] : 1);
-    printf("%-20llu %-5s %-9s %-40.*s %-11.*s %7lld %6lld %8lld %8lld  %.*s\n",
-           (unsigned long long)s->user_id, s->bot ? "bot" : "user", s->bot ? part : "-",
-           STR_FMT(s->connected ? s->address : STR("away")), STR_FMT(s->transport),
-           (long long)s->intents, (long long)s->guilds, (long long)s->events, (long long)s->waiting,
-           STR_FMT(s->client));
+    printf("%-20llu %-20.*s %-5s %-9s %-40.*s %-11.*s %7lld %6lld %8lld %8lld  %.*s\n",
+           (unsigned long long)s->user_id, STR_FMT(s->name), s->bot ? "bot" : "user",
+           s->bot ? part : "-", STR_FMT(s->connected ? s->address : STR("away")),
+           STR_FMT(s->transport), (long long)s->intents, (long long)s->guilds, (long long)s->events,
+           (long long)s->waiting, STR_FMT(s->client));
 }
 
 static void print_table(struct str all)
@@ -70,8 +71,8 @@ static void print_table(struct str all)
     struct arena *arena = arena_new();
     size_t count = 0;
 
-    printf("%-20s %-5s %-9s %-40s %-11s %7s %6s %8s %8s  %s\n", "account", "kind", "shard",
-           "address", "transport", "intents", "guilds", "events", "waiting", "client");
+    printf("%-20s %-20s %-5s %-9s %-40s %-11s %7s %6s %8s %8s  %s\n", "account", "name", "kind",
+           "shard", "address", "transport", "intents", "guilds", "events", "waiting", "client");
     for (; all.n; count++) {
         arena_reset(arena);
         print_line(str_cut(&all, '\n'), arena);
@@ -84,12 +85,13 @@ static void print_table(struct str all)
 
 struct listed_voice {
     snowflake user_id, channel_id;
-    struct str address, mode;
+    struct str name, address, mode;
     bool connected;
     int64_t version, speaking, packets, missing, jitter_us;
 };
 static const struct field voice_fields[] = {
     { FIELD(struct listed_voice, user_id), .type = &id },
+    { FIELD(struct listed_voice, name), .type = &text, .flags = OPTIONAL, .fallback_text = "" },
     { FIELD(struct listed_voice, channel_id), .type = &id },
     { FIELD(struct listed_voice, connected), .type = &flag },
     { FIELD(struct listed_voice, address), .type = &text },
@@ -113,8 +115,8 @@ static void print_voice_line(struct str line, struct arena *arena)
     if (schema_decode(&listed_voice, line, &form, &read))
         return;
     const struct listed_voice *s = read;
-    printf("%-20llu %-20llu %-40.*s %-31.*s %7lld %-8s %10lld %8lld %6.1f ms\n",
-           (unsigned long long)s->user_id, (unsigned long long)s->channel_id,
+    printf("%-20llu %-20.*s %-20llu %-40.*s %-31.*s %7lld %-8s %10lld %8lld %6.1f ms\n",
+           (unsigned long long)s->user_id, STR_FMT(s->name), (unsigned long long)s->channel_id,
            STR_FMT(s->connected ? s->address : STR("away")), STR_FMT(s->mode),
            (long long)s->version, s->speaking ? "speaks" : "-", (long long)s->packets,
            (long long)s->missing, (double)s->jitter_us / 1000);
@@ -125,8 +127,8 @@ static void print_voice_table(struct str all)
     struct arena *arena = arena_new();
     size_t count = 0;
 
-    printf("%-20s %-20s %-40s %-31s %7s %-8s %10s %8s %9s\n", "account", "channel", "address",
-           "encryption", "version", "", "packets", "missing", "jitter");
+    printf("%-20s %-20s %-20s %-40s %-31s %7s %-8s %10s %8s %9s\n", "account", "name", "channel",
+           "address", "encryption", "version", "", "packets", "missing", "jitter");
     for (; all.n; count++) {
         arena_reset(arena);
         print_voice_line(str_cut(&all, '\n'), arena);
@@ -175,7 +177,7 @@ int tool_sessions(const struct settings *s, char **arguments)
     buf_init(&out, SIZE_MAX);
     enum err e = control_ask_all(s->config.data, voice ? "voice" : "sessions", &out);
     if (e)
-        fprintf(stderr, "guildhall: no server runs on '%s'\n", s->config.data);
+        no_server(s->config.data, e);
     else if (s->json)
         fwrite(out.p, 1, out.n, stdout);
     else if (voice)

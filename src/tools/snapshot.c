@@ -16,10 +16,10 @@ static int ask_and_print(const struct settings *s, const char *question)
     struct buf out;
 
     buf_init(&out, LONGEST_ANSWER);
-    enum err e = control_ask(s->config.data, question, &out);
+    enum err e = control_ask_within(s->config.data, question, 0, &out);
     bool refused = !e && str_starts(buf_str(&out), STR("error"));
     if (e)
-        fprintf(stderr, "guildhall: no server runs on '%s'\n", s->config.data);
+        no_server(s->config.data, e);
     else
         fprintf(refused ? stderr : stdout, "%s%.*s", refused ? "guildhall: " : "",
                 STR_FMT(refused ? str_from(buf_str(&out), 7) : buf_str(&out)));

@@ -34,6 +34,7 @@ struct settings {
     int64_t token_count;                /* seed: how many to print */
     bool json;                          /* sessions, orders: as it came */
     bool yes;                           /* orders: nobody has to be asked */
+    int64_t order_wait;                 /* orders: seconds for the answer */
     int64_t limit;                      /* lists: so many … */
     const char *after;                  /* … behind this id */
     struct invoke_options invoke;
@@ -82,6 +83,17 @@ int tool_leave(const struct settings *s, char **arguments);
 /* An order for the server that runs (operator/operator.h): the program's status, or -1 when no
  * server does. */
 int order_from_words(const struct settings *s, const char *noun, char **arguments);
+/* Prints what one came to, as the server would have answered it: the names of columns, a tab
+ * between them, and a line below. */
+void order_print(const struct settings *s, struct str answer);
+
+/* Says on stderr why the server that runs on the folder was not asked (control_ask); the status
+ * for it. */
+int no_server(const char *folder, enum err e);
+
+/* The store, to write while no server runs. Root acts as the owner of the folder from then on,
+ * so that the server can open what is made there. */
+enum err tool_open_store(const struct config *config, struct store **ret);
 
 /* Imports a world file; says on stderr why it cannot. */
 enum err import_text(const struct config *config, struct store *store, struct str text, bool tokens,

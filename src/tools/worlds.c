@@ -99,7 +99,7 @@ int tool_import(const struct settings *s, char **arguments)
         return usage("import FILE; - reads from the standard input");
     buf_init(&text, MAX_FILE);
     struct arena *arena = arena_new();
-    if (read_whole_file(arguments[0], &text) && !guildhall_open_store(&s->config, false, &store)) {
+    if (read_whole_file(arguments[0], &text) && !tool_open_store(&s->config, &store)) {
         if (!store_take(store) && !import_text(&s->config, store, buf_str(&text),
                                                strcmp(s->tokens, "off") != 0, arena, &report)) {
             if (strcmp(s->tokens, "env") == 0)

@@ -5,6 +5,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tarfile
@@ -155,6 +156,135 @@ def a_new_password_ends_what_was_begun_with_the_old_one(executable):
         expect(notes[0]["uid"] == os.getuid(), str(notes))
 
 
+def mistakes_are_sentences(executable):
+    with Server(executable) as s:
+        ada = Client(s.port, register(s.port, "ada"))
+        digits = "123456789012345678"
+        register(s.port, digits)
+        _, guild = ada.call("POST", "/guilds", {"name": "\u00e9\u4e2d"})
+        expect(s.order("user", "show", digits)[0]["name"] == digits, "a name of digits")
+        huge = "9" * 19
+        for words, problem, status in (
+                (["user", "show", ""], "a word is empty", 2),
+                (["user", "show", "a\tb"], "a tab or a line break", 2),
+                (["user", "show", "a\nb"], "a tab or a line break", 2),
+                (["user", "show", "x" * 3000], "too long", 2),
+                (["user", "show"], "user is one of", 2),
+                (["user", "show", "ada", "bob"], "user is one of", 2),
+                (["user", "show", guild["id"]], "no such account", 1),
+                (["user", "show", huge], "no such account", 1),
+                (["user", "show", "99999999999999999999999"], "no such account", 1),
+                (["user", "show", "'; drop table users; --"], "no such account", 1),
+                (["user", "add", "ada", "admin"], "user add NAME [bot]", 1),
+                (["user", "list", "--after", "ada"], "--after is an id", 2),
+                (["user", "list", "--limit", "0"], "limit", 2),
+                (["user", "list", "--frob"], "frob", 2),
+                (["user", "premium", "ada", "4"], "0, 1, 2 or 3", 1),
+                (["user", "passwd", "ada"], "no password came", 2),
+                (["guild", "show", huge], "no guild", 1),
+                (["guild", "show", "ada"], "no guild", 1),
+                (["guild", "owner", guild["id"], guild["id"]], "no such account", 1),
+                (["guild", "delete"], "guild is one of", 2),
+                (["guild", "delete", guild["id"]], "--yes", 2),
+                (["guild", "delete", "1", "--yes"], "no guild", 1),
+                (["app", "show", guild["id"]], "no application", 1),
+                (["app", "token", "x", "--yes"], "no application", 1),
+                (["token", "revoke", "nobody"], "no such account", 1),
+                (["invite", "create", "many"], "1-100000", 1),
+                (["stats", "all"], "stats is one of", 2),
+                (["log", "all"], "log is one of", 2),
+                (["frob"], "no such command", 2)):
+            done = s.run(*words, stdin="")
+            expect(done.returncode == status and problem in done.stderr and not done.stdout,
+                   f"{words}: {done.returncode} {done.stdout}{done.stderr}")
+        bytes_done = subprocess.run([s.executable, "user", "show", b"\xff\xfe", "--data",
+                                     s.folder.name], capture_output=True, timeout=60, check=False)
+        expect(bytes_done.returncode == 1 and b"not UTF-8" in bytes_done.stderr,
+               str(bytes_done.stderr))
+        done = s.run("user", "passwd", "ada", stdin="tab\there and more\n")
+        expect(done.returncode == 2 and "a tab in it" in done.stderr, done.stderr)
+        table = s.run("guild", "list").stdout.splitlines()
+        expect(table[0].index("owner") == table[1].index("ada"), repr(table))
+        expect(s.order("log") == [], "a mistake is in the log")
+
+
+def long_lists_come_whole_and_have_one_head(executable):
+    with Server(executable) as s:
+        for name in ("ada", "bob", "cyd", "dan", "eve"):  # who may have 50 each
+            client = Client(s.port, register(s.port, name))
+            for i in range(41):
+                client.call("POST", "/applications", {"name": f"App {i}"})
+        done = s.run("app", "list", "--limit", "1000")
+        lines = done.stdout.splitlines()
+        expect(len(lines) == 206 and done.stderr == "", f"{len(lines)} lines; {done.stderr}")
+        expect(sum("owner" in line for line in lines) == 1, "several heads")
+        ids = [a["id"] for a in s.order("app", "list", "--limit", "1000")]
+        expect(len(set(ids)) == 205 and ids == sorted(ids, key=int), "twice, or not in order")
+        done = s.run("app", "list", "--limit", "200")
+        expect(f"--after {ids[199]}" in done.stderr, done.stderr)
+
+
+def several_orders_at_once_are_all_carried_out(executable):
+    with Server(executable) as s:
+        register(s.port, "ada")
+        words = [s.executable, "invite", "create", "--json", "--data", s.folder.name]
+        children = [subprocess.Popen(words, stdout=subprocess.PIPE, text=True) for _ in range(24)]
+        codes = {json.loads(child.communicate(timeout=60)[0])["code"] for child in children}
+        expect(len(codes) == 24, f"{len(codes)} codes")
+        expect(len(s.order("log", "--limit", "1000")) == 24, "the log")
+
+
+def who_has_no_right_is_told_so(executable):
+    if os.geteuid() != 0:
+        raise Skip("only root can be somebody else")
+
+    def nobody():
+        os.setgid(65534)
+        os.setuid(65534)
+    with Server(executable) as s:
+        open_path = os.path.join(s.folder.name, "program")
+        shutil.copy(executable, open_path)
+        os.chmod(s.folder.name, 0o755)  # the folder can be looked into; the socket is another's
+        for closed in (False, True):
+            where = os.path.join(s.folder.name, "closed") if closed else s.folder.name
+            if closed:
+                os.makedirs(where, 0o700)
+            for words in (["user", "list"], ["user", "add", "eve"], ["stats"], ["sessions"]):
+                done = subprocess.run([open_path, *words, "--data", where], capture_output=True,
+                                      text=True, timeout=60, check=False, preexec_fn=nobody)
+                expect(done.returncode == 1 and "is not yours" in done.stderr,
+                       f"{words}: {done.returncode} {done.stderr}")
+        expect(s.order("user", "list") == [], "somebody was added")
+
+
+def what_root_makes_is_the_servers(executable):
+    """A service runs as a user of its own, and its operator as root."""
+    if os.geteuid() != 0:
+        raise Skip("only root can be somebody else")
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        data, saved, back = (os.path.join(folder, n) for n in ("data", "saved", "back"))
+        world = os.path.join(folder, "world.json")
+        with open(world, "w", encoding="utf-8") as f:
+            json.dump({"users": [{"username": "bob"}]}, f)
+        for name in (data, back):
+            os.mkdir(name)
+            os.chown(name, 65534, 65534)
+        for words in (["user", "add", "ada", "--data", data], ["import", world, "--data", data],
+                      ["check", "--data", data], ["backup", saved, "--data", data],
+                      ["export", os.path.join(folder, "copy"), "--data", data],
+                      ["restore", saved, "--data", back]):
+            done = subprocess.run([executable, *words], capture_output=True, text=True, timeout=60,
+                                  check=False)
+            expect(done.returncode == 0, f"{words}: {done.stderr}")
+        for name in (data, back):
+            for top, folders, files in os.walk(name):
+                for entry in folders + files:
+                    expect(os.lstat(os.path.join(top, entry)).st_uid == 65534,
+                           f"{os.path.join(top, entry)} is root's")
+        expect(os.stat(saved).st_uid == 0 and os.stat(saved).st_mode & 0o777 == 0o600, "the backup")
+
+
 def tokens_end_by_order(executable):
     with Server(executable) as s:
         token = register(s.port, "ada")
@@ -302,8 +432,57 @@ def the_orders_of_the_readme_work(executable):
             server.stop()
 
 
+def orders_hold_on_every_server_of_a_database(executable):
+    if os.environ.get("ORDERS_STORE") != "postgres":
+        return  # SQLite belongs to one server
+    store = new_database()
+    with tempfile.TemporaryDirectory() as folder:
+        one, two = (start_guildhall(executable, folder, "--store", store, "--bus", "poll", "--node",
+                                    str(node)) for node in (1, 2))
+        try:
+            def order(*words, **more):
+                done = subprocess.run([executable, *words, "--data", folder], capture_output=True,
+                                      text=True, timeout=60, check=False, **more)
+                expect(done.returncode == 0, f"{words}: {done.stderr}")
+            for words, more in ((["user", "disable", "ada"], {}), (["token", "revoke", "bob"], {}),
+                                (["user", "passwd", "cyd"], {"input": "another password\n"}),
+                                (["user", "erase", "dan", "--yes"], {})):
+                token = register(one.port, next(w for w in words[2:]))
+                with connect(one.port, token) as first, connect(two.port, token) as second:
+                    order(*words, **more)
+                    expect(is_closed(first) and is_closed(second), f"{words}: a session goes on")
+                for server in (one, two):
+                    expect(status_of(server.port, token) == 401, f"{words}: the token is good")
+        finally:
+            one.stop()
+            two.stop()
+
+
+def a_server_that_stands_still_is_told_of(executable):
+    with Server(executable) as s:
+        s.process.freeze()
+        try:
+            done = s.run("user", "list", "--wait", "1")
+        finally:
+            os.kill(s.process.pid, signal.SIGCONT)
+        expect(done.returncode == 1 and "does not answer" in done.stderr, done.stderr)
+
+
 def without_a_server_only_accounts_are_made(executable):
     with tempfile.TemporaryDirectory() as folder:
+        made = subprocess.run([executable, "user", "add", "ada", "--json", "--data", folder],
+                              check=False, capture_output=True, text=True, timeout=60)
+        expect(json.loads(made.stdout)["token"], made.stdout)
+        done = subprocess.run([executable, "user", "add", "eve", "admin", "--data", folder],
+                              check=False, capture_output=True, text=True, timeout=60)
+        expect(done.returncode == 2 and "user add NAME [bot]" in done.stderr, done.stderr)
+        server = start_guildhall(executable, folder)
+        try:
+            noted = subprocess.run([executable, "log", "--json", "--data", folder], check=True,
+                                   capture_output=True, text=True, timeout=60).stdout
+            expect(json.loads(noted)["command"] == "user add ada", noted)
+        finally:
+            server.stop()
         done = subprocess.run([executable, "guild", "list", "--data", folder], check=False,
                               capture_output=True, text=True, timeout=60)
         expect(done.returncode == 1 and "no server runs" in done.stderr, done.stderr)
@@ -317,6 +496,13 @@ if __name__ == "__main__":
         who_lost_the_second_factor_is_let_in,
         what_is_kept_about_somebody_becomes_a_file,
         tokens_end_by_order,
+        mistakes_are_sentences,
+        long_lists_come_whole_and_have_one_head,
+        several_orders_at_once_are_all_carried_out,
+        who_has_no_right_is_told_so,
+        what_root_makes_is_the_servers,
+        orders_hold_on_every_server_of_a_database,
+        a_server_that_stands_still_is_told_of,
         a_deleted_account_leaves_what_others_have,
         guilds_are_given_away_and_deleted,
         an_application_gets_a_new_token,

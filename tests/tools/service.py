@@ -237,7 +237,7 @@ def names_in_the_environment_are_options(executable):
         return subprocess.run([executable, "version"], env={**os.environ, name: "x"},
                               capture_output=True, text=True, timeout=PATIENCE, check=False)
     done = version_with("GUILDHALL_LISTN")
-    expect(done.returncode == 1 and not done.stdout, done.stdout)
+    expect(done.returncode == 2 and not done.stdout, done.stdout)
     expect(done.stderr == "guildhall: GUILDHALL_LISTN in the environment is no option; "
            "did you mean GUILDHALL_LISTEN?\n", done.stderr)
     for name in ("GUILDHALL_URL", "GUILDHALL_AS", "GUILDHALL_BINARY", "GUILDHALL_TEST_POSTGRES",

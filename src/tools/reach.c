@@ -1,0 +1,40 @@
+/* reach.c - how commands come to the server that runs, or to the folder of one that does not. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "guildhall.h"
+#include "tools/tools.h"
+
+int no_server(const char *folder, enum err e)
+{
+    if (e == ERR_FORBIDDEN)
+        fprintf(stderr,
+                "guildhall: '%s' is not yours: give the order as root, or as the user that the "
+                "server runs as\n",
+                folder);
+    else if (e == ERR_OVERLOADED)
+        fprintf(stderr, "guildhall: the server on '%s' does not answer\n", folder);
+    else
+        fprintf(stderr, "guildhall: no server runs on '%s' (--data says which folder)\n", folder);
+    return 1;
+}
+
+static bool become_owner(const char *folder)
+{
+    struct stat st;
+
+    if (geteuid() != 0 || stat(folder, &st) != 0 || st.st_uid == 0)
+        return true;
+    if (setegid(st.st_gid) == 0 && seteuid(st.st_uid) == 0)
+        return true;
+    fprintf(stderr, "guildhall: cannot act as the owner of '%s': %s\n", folder, strerror(errno));
+    return false;
+}
+
+enum err tool_open_store(const struct config *config, struct store **ret)
+{
+    return become_owner(config->data) ? guildhall_open_store(config, false, ret) : ERR_UNAVAILABLE;
+}
