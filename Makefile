@@ -6,10 +6,11 @@ DESTDIR ?=
 FUZZ_SECONDS ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help run build dev test cluster cluster-test bench bench-counts fuzz dist format lint install clean
+.PHONY: help run build dev test cluster cluster-test bench bench-counts fuzz dist static arm64 format \
+	lint install clean
 
 help: ## this list
-	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 18
+	@sed -n 's/^\([a-z0-9-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 18
 
 run: build ## build, then serve a small world from the folder data/ on 127.0.0.1:8080
 	@mkdir -p data
@@ -61,6 +62,15 @@ dist: ## what people install, in build/dist: a Debian package and the source
 	@scripts/setup package
 	@scripts/package deb
 	@scripts/package source
+
+static: ## one file that runs on any Linux of this machine's kind, in build/dist
+	@scripts/setup static
+	@scripts/package static
+
+arm64: ## the Debian package and the static file for 64-bit ARM, by cross compiler
+	@scripts/setup arm64
+	@scripts/package deb arm64
+	@scripts/package static arm64
 
 format: ## lay the C files out as .clang-format says
 	@git ls-files -z '*.c' '*.h' | xargs -0 clang-format -i

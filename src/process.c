@@ -1,4 +1,7 @@
 /* process.c - what is set once for the whole process, and how many threads it has. */
+#ifdef GUILDHALL_STATIC
+#include <nss.h>
+#endif
 #include <signal.h>
 #include <sodium.h>
 #include <stdio.h>
@@ -25,6 +28,15 @@ void guildhall_raise_descriptors(void)
         log_warn("cannot use more than the soft limit of descriptors");
 }
 
+/* The static program has no modules for names but those two; what the machine's own
+ * configuration asks for besides would be loaded, and fit no other libc. */
+static void choose_name_lookup(void)
+{
+#ifdef GUILDHALL_STATIC
+    __nss_configure_lookup("hosts", "files dns");
+#endif
+}
+
 void guildhall_init(const struct config *config)
 {
     bool json = strcmp(config->log_format, "json") == 0 ||
@@ -39,6 +51,7 @@ void guildhall_init(const struct config *config)
     hash_init();
     snowflake_init((unsigned)config->node);
     signal(SIGPIPE, SIG_IGN);
+    choose_name_lookup();
     guildhall_raise_descriptors();
 }
 

@@ -1,10 +1,24 @@
 /* dynlib.c - libraries that are loaded when they are first needed. */
 #include "base/dynlib.h"
 
+#ifndef GUILDHALL_STATIC
 #include <dlfcn.h>
+#endif
 #include <string.h>
 
 #include "base/log.h"
+
+#ifdef GUILDHALL_STATIC
+
+bool dynlib_load(const char *file, const struct dynlib_symbol *symbols)
+{
+    (void)file;
+    for (const struct dynlib_symbol *s = symbols; s->name; s++)
+        memcpy(s->place, &s->linked, sizeof s->linked);
+    return true;
+}
+
+#else
 
 bool dynlib_load(const char *file, const struct dynlib_symbol *symbols)
 {
@@ -26,3 +40,5 @@ bool dynlib_load(const char *file, const struct dynlib_symbol *symbols)
     }
     return true;
 }
+
+#endif

@@ -384,11 +384,12 @@ void fetcher_start(struct fetcher *f, const struct fetch *request)
 
 struct fetcher *fetcher_new(struct loop *l, const struct fetch_options *options)
 {
+    const char *ca_file = options->ca_file ? options->ca_file : curl_ca_file();
     struct fetcher *f = mem_new(sizeof *f);
 
     f->loop = l;
     f->allow_private = options->allow_private;
-    f->ca_file = options->ca_file ? mem_dupz(options->ca_file) : NULL;
+    f->ca_file = ca_file ? mem_dupz(ca_file) : NULL;
     links_init(&f->jobs);
     return f;
 }

@@ -48,4 +48,8 @@ extern struct curl_functions curl;
 /* Once, from any thread; false when it cannot be loaded, which is logged. */
 bool curl_load(void);
 
+/* Where this machine keeps the certificates that are trusted; NULL: where the library expects
+ * them. The static program runs on machines that its library was not made for. */
+const char *curl_ca_file(void);
+
 #endif

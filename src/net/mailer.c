@@ -81,6 +81,8 @@ static void mail_set_options(struct mailer *m, struct str *text, struct curl_sli
     curl.easy_setopt(e, CURLOPT_USE_SSL, (long)(m->is_local ? CURLUSESSL_NONE : CURLUSESSL_ALL));
     curl.easy_setopt(e, CURLOPT_PROXY, ""); /* none, whatever the environment says */
     curl.easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
+    if (curl_ca_file())
+        curl.easy_setopt(e, CURLOPT_CAINFO, curl_ca_file());
     curl.easy_setopt(e, CURLOPT_TIMEOUT_MS, (long)MAIL_TIMEOUT_MS);
     curl.easy_setopt(e, CURLOPT_CONNECTTIMEOUT_MS, (long)MAIL_CONNECT_MS);
     curl.easy_setopt(e, CURLOPT_SERVER_RESPONSE_TIMEOUT, (long)MAIL_TIMEOUT_MS / 1000);

@@ -4,17 +4,31 @@
 #include <stddef.h>
 
 #include "base/dynlib.h"
+#include "base/log.h"
 
 struct libpq pq;
+
+#ifdef GUILDHALL_STATIC
+
+bool libpq_load(void)
+{
+    log_error("store: the static program keeps its data in its folder only; PostgreSQL takes the "
+              "Debian package, or a build of your own");
+    return false;
+}
+
+#else
 
 bool libpq_load(void)
 {
     static const struct dynlib_symbol symbols[] = {
-#define X(name) { "PQ" #name, &pq.name },
+#define X(name) DYNLIB_SYMBOL(PQ##name, &pq.name),
         LIBPQ_FUNCTIONS(X)
 #undef X
-            { NULL, NULL },
+            { NULL, NULL, NULL },
     };
 
     return pq.finish || dynlib_load("libpq.so.5", symbols);
 }
+
+#endif

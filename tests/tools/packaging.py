@@ -107,49 +107,106 @@ def the_container_serves_without_root_and_writes_to_its_volume_alone(executable)
         expect(not healthy(), "nobody is there, and it is healthy")
 
 
-def the_steps_of_the_action_give_a_server_and_tokens(executable):
-    steps = [re.sub(r"^ {8}", "", s, flags=re.M) for s in
-             re.findall(r"^      run: \|\n((?: {8}.*\n)+)", text_of("ci", "action.yml"), re.M)]
-    expect(len(steps) == 2, str(steps))
+PAGE = os.path.join(HERE, "..", "..", "docs", "testing-your-bot.md")
+
+
+def block_of_page(name):
+    with open(PAGE, encoding="utf-8") as f:
+        return re.search(rf"^```\w+ {re.escape(name)}\n(.*?)^```$", f.read(), re.M | re.S)[1]
+
+
+def steps_of(name):
+    """The scripts of a workflow or an action."""
+    found = re.findall(r"^( +)(?:- )?run: \|\n((?:\1 +.*\n)+)", text_of("ci", name), re.M)
+    return [re.sub(r"^ {%d}" % (len(lines) - len(lines.lstrip())), "", lines, flags=re.M)
+            for _, lines in found]
+
+
+class Runner:
+    """What GitHub's runner gives to the steps of a job, one after the other."""
+
+    def __init__(self, folder, executable):
+        self.folder, self.executable, self.group, self.port = folder, executable, [], free_port()
+        self.write("world.json", block_of_page("world.json"))
+        os.mkdir(self.path("bin"))
+        self.write("bin/sudo", "#!/bin/sh\necho \"$@\" >\"$RUNNER_TEMP/installed\"\n")
+        os.chmod(self.path("bin/sudo"), 0o755)
+        self.env = {**os.environ, "PATH": f"{folder}/bin:{os.environ['PATH']}", "RUNNER_TEMP": folder,
+                    "WORLD": "world.json", "LISTEN": f"127.0.0.1:{self.port}"}
+        for name in ("ENV", "OUTPUT", "PATH"):
+            self.env[f"GITHUB_{name}"] = self.path(name)
+            self.write(name, "")
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def write(self, name, text):
+        with open(self.path(name), "w", encoding="utf-8") as f:
+            f.write(text)
+
+    def read(self, name):
+        with open(self.path(name), encoding="utf-8") as f:
+            return f.read()
+
+    def step(self, script, **env):
+        told = dict(line.split("=", 1) for line in self.read("ENV").splitlines())
+        paths = self.read("PATH").split()
+        # A file, which what a step leaves running may keep open.
+        with open(self.path("said"), "w", encoding="utf-8") as said:
+            child = subprocess.Popen(["bash", "-eo", "pipefail", "-c", script], cwd=self.folder,
+                                     env={**self.env, **told, **env,
+                                          "PATH": ":".join([*paths, self.env["PATH"]])},
+                                     stdout=said, stderr=subprocess.STDOUT, start_new_session=True)
+        self.group.append(child.pid)
+        expect(child.wait(PATIENCE) == 0, f"{script}\n{self.read('said')}")
+        return self.read("said")
+
+    def close(self):
+        for pid in self.group:
+            try:
+                os.killpg(pid, signal.SIGTERM)
+            except ProcessLookupError:
+                pass
+
+
+def the_action_takes_a_package_or_a_program(executable):
+    install, start = steps_of("action.yml")
     with tempfile.TemporaryDirectory() as folder:
-        os.mkdir(os.path.join(folder, "bin"))
-        os.symlink(executable, os.path.join(folder, "bin/guildhall"))
-        with open(os.path.join(folder, "bin/sudo"), "w", encoding="utf-8") as f:
-            f.write("#!/bin/sh\necho \"$@\" >\"$RUNNER_TEMP/installed\"\n")
-        os.chmod(os.path.join(folder, "bin/sudo"), 0o755)
-        with open(os.path.join(folder, "world.json"), "w", encoding="utf-8") as f:
-            json.dump({"users": [{"username": "ada"}],
-                       "applications": [{"name": "Weather", "owner": "ada", "bot": "weather"}]}, f)
-        port = free_port()
-        env = {**os.environ, "PATH": f"{folder}/bin:{os.environ['PATH']}", "RUNNER_TEMP": folder,
-               "GITHUB_ENV": f"{folder}/env", "GITHUB_OUTPUT": f"{folder}/output",
-               "PACKAGE": "guildhall.deb", "WORLD": "world.json", "LISTEN": f"127.0.0.1:{port}"}
-        group = []
+        runner = Runner(folder, executable)
         try:
-            for step in steps:
-                done = subprocess.Popen(["bash", "-eo", "pipefail", "-c", step], cwd=folder, env=env,
-                                        start_new_session=True)
-                group.append(done.pid)
-                expect(done.wait(PATIENCE) == 0, step)
-            with open(f"{folder}/installed", encoding="utf-8") as f:
-                expect(f.read() == f"apt-get install -y {os.path.realpath(folder)}/guildhall.deb\n",
-                       "apt-get was asked for something else")
-            with open(f"{folder}/output", encoding="utf-8") as f:
-                expect(f.read() == f"api=http://127.0.0.1:{port}/api\n", "another address")
-            with open(f"{folder}/env", encoding="utf-8") as f:
-                told = dict(line.strip().split("=", 1) for line in f)
-            said = subprocess.run(["curl", "-fsS", "-H", f"Authorization: Bot {told['WEATHER_TOKEN']}",
-                                   f"http://127.0.0.1:{port}/api/v10/users/@me"],
-                                  capture_output=True, text=True, check=False, timeout=PATIENCE)
-            expect('"username":"weather"' in said.stdout, said.stdout + said.stderr + str(told))
+            runner.step(install, PACKAGE="guildhall.deb")
+            expect(runner.read("installed") ==
+                   f"apt-get install -y {os.path.realpath(folder)}/guildhall.deb\n",
+                   "apt-get was asked for something else")
+            expect(runner.read("PATH") == "", "a package is in the path already")
+            runner.step(install, PACKAGE=executable)
+            runner.step(start)
+            expect(runner.read("OUTPUT") == f"api=http://127.0.0.1:{runner.port}/api\n", "the address")
+            said = runner.step("curl -fsS -H \"Authorization: Bot $WEATHER_TOKEN\" "
+                               f"http://127.0.0.1:{runner.port}/api/v10/users/@me")
+            expect('"username":"weather"' in said, said)
         finally:
-            for pid in group:
-                try:
-                    os.killpg(pid, signal.SIGTERM)
-                except ProcessLookupError:
-                    pass
+            runner.close()
+
+
+def the_workflow_tests_a_bot(executable):
+    install, start = steps_of("action.yml")
+    (test,) = steps_of("workflow.yml")
+    with tempfile.TemporaryDirectory() as folder:
+        runner = Runner(folder, executable)
+        try:
+            runner.write("bot.py", block_of_page("bot.py"))
+            runner.step(install, PACKAGE=executable)
+            runner.step(start)
+            api = runner.read("OUTPUT").strip().removeprefix("api=")
+            test = test.replace("${{ steps.guildhall.outputs.api }}", api)
+            expect("node bot.js" in test, test)
+            said = runner.step(test.replace("node bot.js", "/usr/bin/python3 bot.py"))
+            expect("Sunny in Oslo" in said, said)
+        finally:
+            runner.close()
 
 
 if __name__ == "__main__":
     run_cases("packaging", [the_container_serves_without_root_and_writes_to_its_volume_alone,
-                            the_steps_of_the_action_give_a_server_and_tokens])
+                            the_action_takes_a_package_or_a_program, the_workflow_tests_a_bot])
