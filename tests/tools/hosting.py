@@ -19,7 +19,7 @@ import urllib.request
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "crash"))
 
-from cases import Skip, expect, run_cases  # noqa: E402
+from cases import expect, run_cases  # noqa: E402
 from process import Process  # noqa: E402
 
 PAGE = os.path.join(HERE, "..", "..", "docs", "HOSTING.md")
@@ -137,8 +137,7 @@ def certificate(folder):
 
 def find_program(name):
     found = shutil.which(name) or shutil.which(name, path="/usr/sbin:/usr/local/sbin")
-    if not found:
-        raise Skip(f"there is no {name}")
+    expect(found, f"there is no {name}; `scripts/setup test` installs it")
     return found
 
 
@@ -245,6 +244,25 @@ def haproxy_passes_everything_on(executable):
     goes_through(executable, write, lambda m, path: [program, "-db", "-f", path])
 
 
+def caddy_passes_everything_on(executable):
+    program = find_program("caddy")
+
+    def write(machine, port):
+        # The page lets Caddy fetch a certificate, and answer at its name alone.
+        site = machine.here(blocks("caddy")[0]).replace(
+            "chat.example {", f"chat.example:{port} {{\n"
+            f"bind 127.0.0.1\ntls {machine.root}/cert.pem {machine.root}/key.pem")
+        path = os.path.join(machine.root, "Caddyfile")
+        with open(path, "w", encoding="utf-8") as f:
+            f.write("{\nadmin off\nauto_https off\ndefault_sni chat.example\n"
+                    f"storage file_system {machine.root}/caddy\n}}\n{site}")
+        return path
+
+    goes_through(executable, write, lambda m, path: [
+        "env", f"HOME={m.root}", f"XDG_CONFIG_HOME={m.root}", program, "run", "--adapter",
+        "caddyfile", "--config", path])
+
+
 if __name__ == "__main__":
     run_cases("hosting", [every_command_of_the_page_works, nginx_passes_everything_on,
-                          haproxy_passes_everything_on])
+                          haproxy_passes_everything_on, caddy_passes_everything_on])
