@@ -127,6 +127,7 @@ const struct domain *const guildhall_domains[] = {
     &console_sessions_domain,
     &console_snapshots_domain,
     &console_worlds_domain,
+    &console_health_domain,
     NULL,
 };
 /* clang-format on */

@@ -31,7 +31,7 @@ static void send_answer(struct life *l, int status, struct str type)
     bool kept = call->reply_kept.p;
     struct str body = kept ? call->reply_kept : buf_str(&reply);
     if (l->began)
-        call_record(l, status, type.p && !head.zipped && file < 0 ? body : STR(""));
+        call_record(l, status, type, type.p && !head.zipped && file < 0 ? body : STR(""));
     /* What is compressed while it is sent, and so is short, is none of the long ones. */
     bool is_long =
         body.n >= HTTP_LONG && (body.n > HTTP_GZIP_LONGEST || head.zipped || head.no_gzip ||
@@ -159,7 +159,7 @@ void answer_cut(struct life *l)
     struct buf reply = call->reply, headers = call->headers;
 
     if (l->began)
-        call_record(l, 0, STR(""));
+        call_record(l, 0, (struct str){ 0 }, STR(""));
     http_drop(call->exchange);
     buf_clear(&reply);
     buf_clear(&headers);

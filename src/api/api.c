@@ -145,6 +145,11 @@ struct faults *api_faults(const struct api *api)
     return api->faults;
 }
 
+const struct durations *api_durations(const struct api *api)
+{
+    return api->durations;
+}
+
 const struct api_options *api_options(const struct api *api)
 {
     return &api->options;

@@ -95,6 +95,8 @@ const struct api_options *api_options(const struct api *api);
 /* Faults that calls meet; api/faults.h. */
 struct faults *api_faults(const struct api *api);
 struct server *api_server(const struct api *api);
+/* How long calls took, from api_start on; api/durations.h. */
+const struct durations *api_durations(const struct api *api);
 bool api_draining(const struct api *api);
 
 /* The base URL of this server as the caller should use it: scheme "http" or "ws". */

@@ -5,16 +5,16 @@
 #include "api/durations.h"
 
 #include <stdatomic.h>
+#include <string.h>
 
 #include "base/mem.h"
 
-static const int64_t bounds_us[] = { 500,   1000,   2500,   5000,    10000,
-                                     25000, 100000, 250000, 1000000, 5000000 };
-enum { BOUNDS = sizeof bounds_us / sizeof *bounds_us };
+const int64_t duration_bounds_us[DURATION_BOUNDS] = { 500,   1000,   2500,   5000,    10000,
+                                                      25000, 100000, 250000, 1000000, 5000000 };
 
 /* Of one loop and one domain. The last count is of what took longer than every bound. */
 struct duration_cell {
-    _Alignas(64) _Atomic uint64_t counts[BOUNDS + 1];
+    _Alignas(64) _Atomic uint64_t counts[DURATION_BOUNDS + 1];
     _Atomic uint64_t us;
 };
 
@@ -60,33 +60,50 @@ void durations_note(struct durations *d, unsigned loop, unsigned group, int64_t 
     int64_t us = ns / 1000;
     int i = 0;
 
-    while (i < BOUNDS && us > bounds_us[i])
+    while (i < DURATION_BOUNDS && us > duration_bounds_us[i])
         i++;
     cell_add(&cell->counts[i], 1);
     cell_add(&cell->us, (uint64_t)us);
 }
 
-static void write_group(const struct durations *d, size_t group, struct buf *out)
+size_t durations_groups(const struct durations *d)
 {
-    uint64_t counts[BOUNDS + 1] = { 0 }, us = 0, all = 0;
-    const char *name = d->domains[group]->name;
+    return d->groups;
+}
 
+const char *durations_name(const struct durations *d, size_t group)
+{
+    return d->domains[group]->name;
+}
+
+void durations_counts(const struct durations *d, size_t group, uint64_t ret[DURATION_BOUNDS + 1])
+{
+    memset(ret, 0, (DURATION_BOUNDS + 1) * sizeof *ret);
     for (unsigned loop = 0; loop < d->loops; loop++) {
         const struct duration_cell *cell = &d->cells[loop * d->groups + group];
 
-        us += atomic_load_explicit(&cell->us, memory_order_relaxed);
-        for (int i = 0; i <= BOUNDS; i++)
-            counts[i] += atomic_load_explicit(&cell->counts[i], memory_order_relaxed);
+        for (int i = 0; i <= DURATION_BOUNDS; i++)
+            ret[i] += atomic_load_explicit(&cell->counts[i], memory_order_relaxed);
     }
-    for (int i = 0; i <= BOUNDS; i++)
+}
+
+static void write_group(const struct durations *d, size_t group, struct buf *out)
+{
+    uint64_t counts[DURATION_BOUNDS + 1], us = 0, all = 0;
+    const char *name = durations_name(d, group);
+
+    durations_counts(d, group, counts);
+    for (unsigned loop = 0; loop < d->loops; loop++)
+        us += atomic_load_explicit(&d->cells[loop * d->groups + group].us, memory_order_relaxed);
+    for (int i = 0; i <= DURATION_BOUNDS; i++)
         all += counts[i];
     if (!all)
         return;
     uint64_t below = 0;
-    for (int i = 0; i < BOUNDS; i++) {
+    for (int i = 0; i < DURATION_BOUNDS; i++) {
         below += counts[i];
         buf_printf(out, "guildhall_call_seconds_bucket{group=\"%s\",le=\"%g\"} %llu\n", name,
-                   (double)bounds_us[i] / 1e6, (unsigned long long)below);
+                   (double)duration_bounds_us[i] / 1e6, (unsigned long long)below);
     }
     buf_printf(out,
                "guildhall_call_seconds_bucket{group=\"%s\",le=\"+Inf\"} %llu\n"

@@ -7,6 +7,10 @@
 
 struct durations;
 
+/* Durations are told apart by these bounds; what took longer than the last is one more kind. */
+enum { DURATION_BOUNDS = 10 };
+extern const int64_t duration_bounds_us[DURATION_BOUNDS];
+
 struct durations *durations_new(const struct domain *const *domains, unsigned loops);
 void durations_free(struct durations *d);
 
@@ -14,5 +18,9 @@ void durations_free(struct durations *d);
 void durations_note(struct durations *d, unsigned loop, unsigned group, int64_t ns);
 /* For Prometheus, those groups that were called; from any thread. */
 void durations_write(const struct durations *d, struct buf *out);
+/* The same as numbers; groups are counted from 0. */
+size_t durations_groups(const struct durations *d);
+const char *durations_name(const struct durations *d, size_t group);
+void durations_counts(const struct durations *d, size_t group, uint64_t ret[DURATION_BOUNDS + 1]);
 
 #endif

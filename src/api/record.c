@@ -59,7 +59,16 @@ static bool is_page(const struct life *l)
     return !l->call.route && !l->refused && (method == HTTP_GET || method == HTTP_HEAD);
 }
 
-void call_record(const struct life *l, int status, struct str reply)
+/* The lines lie behind each other as they came; the last one without its end. */
+static struct str request_head(const struct http_request *r)
+{
+    if (!r->header_count)
+        return STR("");
+    const struct http_header *first = &r->headers[0], *last = &r->headers[r->header_count - 1];
+    return str_slice(first->name.p, (size_t)(last->value.p + last->value.n - first->name.p));
+}
+
+void call_record(const struct life *l, int status, struct str type, struct str reply)
 {
     const struct call *call = &l->call;
     const struct exchange *x = call->exchange;
@@ -96,6 +105,9 @@ void call_record(const struct life *l, int status, struct str reply)
         [TRAFFIC_ADDRESS] = x->remote,
         [TRAFFIC_REQUEST] = request_text(x),
         [TRAFFIC_REPLY] = call->reply_type.p && !l->refused ? STR("") : reply,
+        [TRAFFIC_REQUEST_HEAD] = request_head(x->request),
+        [TRAFFIC_REPLY_TYPE] = type,
+        [TRAFFIC_REPLY_HEAD] = buf_str(&call->headers),
     };
     traffic_add(call->api->options.traffic, &r, texts);
     buf_clear(&problem);

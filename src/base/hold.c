@@ -20,6 +20,7 @@ static struct {
     pthread_mutex_t lock;
     struct hold_record list[RECORDS];
     size_t count;
+    int64_t recent_turn_ns; /* the longest since somebody forgot it */
 } records = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static int64_t limit_ns = (int64_t)HOLD_LIMIT_MS * MS;
@@ -55,6 +56,8 @@ static void record_note(const char *kind, const char *part, int64_t ns, bool ove
         r->longest_ns = ns;
     if (r)
         r->over += over;
+    if (ns > records.recent_turn_ns && strcmp(kind, "turn") == 0)
+        records.recent_turn_ns = ns;
     pthread_mutex_unlock(&records.lock);
 }
 
@@ -64,6 +67,17 @@ void hold_each(void (*tell)(const struct hold_record *r, void *arg), void *arg)
     for (size_t i = 0; i < records.count; i++)
         tell(&records.list[i], arg);
     pthread_mutex_unlock(&records.lock);
+}
+
+int64_t hold_recent(bool forget)
+{
+    pthread_mutex_lock(&records.lock);
+    int64_t ns = records.recent_turn_ns;
+
+    if (forget)
+        records.recent_turn_ns = 0;
+    pthread_mutex_unlock(&records.lock);
+    return ns;
 }
 
 /* --- meters --------------------------------------------------------------------------- */

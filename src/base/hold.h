@@ -38,6 +38,10 @@ struct hold_record {
 };
 void hold_each(void (*tell)(const struct hold_record *r, void *arg), void *arg);
 
+/* The longest part of a loop's turn since this was last asked with forget, or 0 below a
+ * millisecond. From any thread. */
+int64_t hold_recent(bool forget);
+
 /* For tests, before threads start: turns count in the thread's own processor time, so that a
  * busy machine does not matter; `times` as much is allowed (sanitizers are slow), and
  * whoever takes more is reported on its own thread. NULL: as ever. */

@@ -56,6 +56,8 @@ static void census_write_session(const struct session *s, struct json *j)
     json_int(j, (int64_t)s->seq);
     json_name(j, "waiting");
     json_int(j, s->peer ? (int64_t)(s->seq - s->sent) : 0);
+    json_name(j, "buffered_bytes");
+    json_int(j, s->peer ? (int64_t)(websocket_waiting(s->peer->ws) + s->behind_bytes) : 0);
     json_name(j, "client");
     json_text(j, str_of(s->client));
     json_name(j, "loop");

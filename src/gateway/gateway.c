@@ -15,6 +15,7 @@
 #include "gateway/parking.h"
 #include "gateway/presence/directory.h"
 #include "gateway/presence/presence.h"
+#include "gateway/sessions/delays.h"
 #include "gateway/sessions/hub.h"
 #include "gateway/sessions/ledger.h"
 #include "gateway/sessions/peer.h"
@@ -138,6 +139,7 @@ void gateway_drain(struct gateway *g, int64_t patience_ms)
     if (!g || !g->hub_count)
         return;
     g->draining = true;
+    g->delay_ms = 0;
     for (unsigned i = 0; i < g->hub_count; i++)
         loop_call(g->hubs[i]->loop, send_away, g);
     for (int64_t waited = 0; g->connected && waited < patience_ms; waited += 20)
@@ -151,7 +153,7 @@ static void look_busy(struct loop *loop, void *arg)
     const struct hub *h = g->hubs[loop_index(loop)];
 
     g->busy |= h->loads > 0 || h->pump_posted || h->errands_posted || h->topics.posted ||
-               h->list_pieces || h->queue || h->telling;
+               h->list_pieces || h->queue || h->telling || delays_wait(h);
 }
 
 static void wait_for_loads(struct gateway *g, unsigned count)
@@ -176,10 +178,16 @@ static void end_hub(struct loop *loop, void *arg)
     g->hubs[loop_index(loop)] = NULL;
 }
 
+void gateway_set_delay(struct gateway *g, int64_t ms)
+{
+    g->delay_ms = ms;
+}
+
 void gateway_stop(struct gateway *g)
 {
     if (!g)
         return;
+    g->delay_ms = 0;
     unsigned count = g->hub_count;
 
     wait_for_loads(g, count);

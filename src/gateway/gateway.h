@@ -255,6 +255,10 @@ bool gateway_push(struct gateway *g, struct str session_id, enum gateway_push wh
 /* The same to all sessions of an account; how many these are. */
 size_t gateway_push_account(struct gateway *g, snowflake user_id, enum gateway_push what, int code);
 
+/* Events are told so much later, all of them and in their order; 0: at once, and also those that
+ * wait. From any thread. */
+void gateway_set_delay(struct gateway *g, int64_t ms);
+
 struct gateway_stats {
     uint64_t sessions, connected, identified, resumed, recovered, published, delivered, cut, closed;
 };

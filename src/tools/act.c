@@ -25,6 +25,8 @@ const struct option_row act_rows[] = {
       .help = "Wait until somebody else says something with this in it" },
     { "wait", OPTION_INT, AT(wait), .fallback = "10", .min = 1, .max = 900,
       .help = "Seconds to wait for it; then the status is 5" },
+    { "json", OPTION_SWITCH, AT(json), .fallback = "off",
+      .help = "Print what was said as it came" },
     { 0 },
 };
 
@@ -68,7 +70,10 @@ static enum invoke_status await_expected(struct invoke_run *v)
         const struct told_message *m = message_told(v, e.data);
         if (!m || !m->author || m->author->id == me->id || !is_expected(v, m))
             continue;
-        printf("%.*s: %.*s\n", STR_FMT(m->author->username), STR_FMT(m->content));
+        if (v->options->json)
+            printf("%.*s\n", STR_FMT(e.data));
+        else
+            printf("%.*s: %.*s\n", STR_FMT(m->author->username), STR_FMT(m->content));
         return INVOKE_ANSWERED;
     }
     if (news == WIRE_LOST)

@@ -3,7 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "json/schema.h"
 #include "json/write.h"
+#include "model/types.h"
 #include "tools/console.h"
 
 #define AT(member) .offset = offsetof(struct settings, console.member)
@@ -17,11 +19,13 @@ const struct option_row fault_rows[] = {
     { "retry-after", OPTION_TEXT, AT(retry_after), .value = "2s", .help = "What a 429 says" },
     { "drop", OPTION_SWITCH, AT(drop), .fallback = "off",
       .help = "End the connection without an answer" },
+    { "json", OPTION_SWITCH, AT(json), .fallback = "off",
+      .help = "Print what the server answered" },
     { 0 },
 };
 
 static const char HOW[] = "fault 'POST /channels/*/messages' --status 500 --times 2 --delay 3s, "
-                          "fault, or fault clear";
+                          "fault events --delay 3s, fault, or fault clear";
 
 static bool read_optional(const char *text, int64_t *ret_ms)
 {
@@ -29,15 +33,16 @@ static bool read_optional(const char *text, int64_t *ret_ms)
     return !text || read_duration(text, ret_ms);
 }
 
-/* 'POST /path' or '/path'. */
+/* 'POST /path' or '/path'; 'events' is what sessions are told. */
 static bool write_order(const struct console_options *o, const char *what, struct buf *out)
 {
     struct json j = json_to(out);
     struct str path = str_of(what);
-    struct str method = *what == '/' ? STR("") : str_cut(&path, ' ');
+    bool events = strcmp(what, "events") == 0;
+    struct str method = *what == '/' || events ? STR("") : str_cut(&path, ' ');
     int64_t delay, retry;
 
-    if (!str_starts(path, STR("/")) || !read_optional(o->delay, &delay) ||
+    if ((!events && !str_starts(path, STR("/"))) || !read_optional(o->delay, &delay) ||
         !read_optional(o->retry_after, &retry))
         return false;
     json_object(&j);
@@ -57,6 +62,59 @@ static bool write_order(const struct console_options *o, const char *what, struc
     json_bool(&j, o->drop);
     json_object_end(&j);
     return true;
+}
+
+/* --- what there is --------------------------------------------------------------------- */
+
+struct told_fault {
+    struct str method, path;
+    int64_t id, status, delay_ms, times, hits;
+    bool drop;
+};
+static const struct type told_flag = { .kind = KIND_BOOL };
+static const struct field told_fault_fields[] = {
+    { FIELD(struct told_fault, id), .type = &type_int },
+    { FIELD(struct told_fault, method), .type = &type_text },
+    { FIELD(struct told_fault, path), .type = &type_text },
+    { FIELD(struct told_fault, status), .type = &type_int },
+    { FIELD(struct told_fault, delay_ms), .type = &type_int },
+    { FIELD(struct told_fault, times), .type = &type_int },
+    { FIELD(struct told_fault, hits), .type = &type_int },
+    { FIELD(struct told_fault, drop), .type = &told_flag },
+    { 0 },
+};
+static const struct schema told_fault_schema = { .size = sizeof(struct told_fault),
+                                                 .fields = told_fault_fields };
+static const struct type type_told_fault = { .kind = KIND_OBJECT, .schema = &told_fault_schema };
+static const struct type type_told_faults = { .kind = KIND_ARRAY, .of = &type_told_fault };
+
+static void print_fault(const struct told_fault *f)
+{
+    printf("%lld: %.*s%s%.*s", (long long)f->id, STR_FMT(f->method), f->method.n ? " " : "",
+           STR_FMT(f->path));
+    if (f->delay_ms)
+        printf(", after %lld ms", (long long)f->delay_ms);
+    if (f->status)
+        printf(", %lld", (long long)f->status);
+    if (f->drop)
+        printf(", cut off");
+    if (f->times)
+        printf(", %lld left", (long long)f->times);
+    printf(", met %lld\n", (long long)f->hits);
+}
+
+/* The one that was made, or all of them. */
+static void print_faults(struct str body, bool one, struct arena *arena)
+{
+    struct form form = { .arena = arena };
+    void *read;
+
+    if (schema_decode(one ? &type_told_fault : &type_told_faults, body, &form, &read))
+        return;
+    const struct list *all = read;
+    const struct told_fault *first = one ? read : all->items;
+    for (size_t i = 0; i < (one ? 1 : all->count); i++)
+        print_fault(&first[i]);
 }
 
 /* What the words ask of the console; false: nothing that there is. */
@@ -85,8 +143,10 @@ int tool_fault(const struct settings *s, char **arguments)
     bool asked = !(what && arguments[1]) && ask_console(s, what, arena, &a);
     int status = asked ? console_status(&a) : usage(HOW);
 
-    if (!status && a.body.n)
+    if (!status && a.body.n && s->console.json)
         printf("%.*s\n", STR_FMT(a.body));
+    else if (!status && a.body.n)
+        print_faults(a.body, what != NULL, arena);
     arena_free(arena);
     return status;
 }

@@ -1,11 +1,12 @@
 /* snapshot.c - `guildhall snapshot` and `restore NAME`: the world kept by name, and back. */
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "control.h"
-#include "tools/tools.h"
+#include "tools/console.h"
 
 /* A restore reads and writes all there is. */
 enum { PATIENCE_S = 600, LOOK_US = 20 * 1000, LONGEST_ANSWER = 1024 * 1024 };
@@ -33,12 +34,31 @@ static bool question_of(const char *word, const char *name, char out[256])
     return !strpbrk(name, "\r\n") && snprintf(out, 256, "%s %s", word, name) < 256;
 }
 
+const struct option_row snapshot_rows[] = {
+    { "json", OPTION_SWITCH, .offset = offsetof(struct settings, console.json), .fallback = "off",
+      .help = "Print the list as the server has it" },
+    { 0 },
+};
+
+static int print_list(const struct settings *s)
+{
+    struct arena *arena = arena_new();
+    struct wire_answer a =
+        console_call(&s->config, arena, "GET", "/console/snapshots", (struct str){ 0 });
+    int status = console_status(&a);
+
+    if (!status)
+        printf("%.*s\n", STR_FMT(a.body));
+    arena_free(arena);
+    return status;
+}
+
 int tool_snapshot(const struct settings *s, char **arguments)
 {
     char question[256];
 
     if (!arguments[0])
-        return ask_and_print(s, "snapshots");
+        return s->console.json ? print_list(s) : ask_and_print(s, "snapshots");
     if (arguments[1] || !question_of("snapshot", arguments[0], question))
         return usage("snapshot [NAME]");
     return ask_and_print(s, question);

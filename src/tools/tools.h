@@ -42,8 +42,8 @@ struct settings {
 };
 
 extern const struct option_row import_rows[], seed_rows[], sessions_rows[], invoke_rows[],
-    order_options[], watch_rows[], clock_rows[], fault_rows[], act_rows[], move_rows[],
-    backup_rows[], restore_rows[];
+    order_options[], watch_rows[], health_rows[], clock_rows[], fault_rows[], act_rows[],
+    move_rows[], backup_rows[], restore_rows[], snapshot_rows[];
 
 /* Each returns the program's status. What follows the command comes in arguments,
  * ended by NULL. */
@@ -54,6 +54,7 @@ int tool_export(const struct settings *s, char **arguments);
 int tool_seed(const struct settings *s, char **arguments);
 int tool_sessions(const struct settings *s, char **arguments);
 int tool_watch(const struct settings *s, char **arguments);
+int tool_health(const struct settings *s, char **arguments);
 int tool_clock(const struct settings *s, char **arguments);
 int tool_fault(const struct settings *s, char **arguments);
 int tool_console_key(const struct settings *s, char **arguments);

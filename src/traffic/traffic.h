@@ -35,11 +35,14 @@ enum traffic_credential {
 
 /* The texts of a record. */
 enum traffic_text {
-    TRAFFIC_TARGET,  /* calls: path and query; refused: what is known of them */
-    TRAFFIC_PROBLEM, /* calls: the first of the error tree; sockets: why it was closed */
-    TRAFFIC_ADDRESS, /* where from */
-    TRAFFIC_REQUEST, /* calls: the body; received: d */
-    TRAFFIC_REPLY,   /* calls: the body; sent: d */
+    TRAFFIC_TARGET,       /* calls: path and query; refused: what is known of them */
+    TRAFFIC_PROBLEM,      /* calls: the first of the error tree; sockets: why it was closed */
+    TRAFFIC_ADDRESS,      /* where from */
+    TRAFFIC_REQUEST,      /* calls: the body; received: d */
+    TRAFFIC_REPLY,        /* calls: the body; sent: d */
+    TRAFFIC_REQUEST_HEAD, /* calls: the lines of the headers, as they came */
+    TRAFFIC_REPLY_TYPE,   /* calls: what the body is */
+    TRAFFIC_REPLY_HEAD,   /* calls: the headers that the interface adds, each with its CRLF */
     TRAFFIC_TEXTS,
 };
 

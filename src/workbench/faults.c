@@ -22,7 +22,8 @@ static const struct field fault_fields[] = {
     { FIELD(struct fault_order, method), .type = &type_method, .flags = OPTIONAL,
       .doc = "Any without it" },
     { FIELD(struct fault_order, path), .type = &type_path,
-      .doc = "\"/channels/*/messages\": * is any segment, ** all that follow" },
+      .doc = "\"/channels/*/messages\": * is any segment, ** all that follow; \"events\": what "
+             "sessions are told" },
     { FIELD(struct fault_order, status), .type = &type_status, .flags = OPTIONAL,
       .doc = "400-599, answered instead" },
     { FIELD(struct fault_order, delay_ms), .type = &type_delay, .flags = OPTIONAL,
@@ -91,6 +92,25 @@ static bool read_method(struct str text, struct fault *ret)
     return ret->any_method;
 }
 
+/* Not a call: what sessions are told comes later. */
+static bool is_of_events(const char *path)
+{
+    return strcmp(path, "events") == 0;
+}
+
+/* Events wait as long as the longest of those faults says. */
+static void delay_events(struct call *call)
+{
+    struct fault *list = arena_array(call->arena, struct fault, MOST_FAULTS);
+    size_t count = faults_list(api_faults(call->api), list);
+    int64_t ms = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (is_of_events(list[i].path) && list[i].delay_ms > ms)
+            ms = list[i].delay_ms;
+    gateway_set_delay(api_options(call->api)->gateway, ms);
+}
+
 /* POST /console/faults: the next calls that fit go wrong. */
 static enum err create_fault(struct call *call)
 {
@@ -109,8 +129,13 @@ static enum err create_fault(struct call *call)
         return call_invalid(call, "status", "BASE_TYPE_REQUIRED",
                             "A fault has a status, a delay or a drop.");
     memcpy(f.path, in->path.p, in->path.n < sizeof f.path ? in->path.n : sizeof f.path - 1);
+    if (is_of_events(f.path) && (in->status || in->drop || in->method.n))
+        return call_invalid(call, "path", FORM_CHOICES, "Events can be delayed, no more.");
+    if (is_of_events(f.path))
+        f.times = 0;
     if (!faults_add(api_faults(call->api), &f))
         return call_invalid(call, "path", FORM_CHOICES, "There are 64 faults already.");
+    delay_events(call);
     struct json j = call_reply_json(call);
     write_fault(&f, &j);
     return OK;
@@ -120,13 +145,17 @@ static enum err create_fault(struct call *call)
 static enum err delete_faults(struct call *call)
 {
     faults_remove(api_faults(call->api), 0);
+    delay_events(call);
     return OK;
 }
 
 /* DELETE /console/faults/{fault.id}: takes one back. */
 static enum err delete_fault(struct call *call)
 {
-    return faults_remove(api_faults(call->api), call_id(call, "fault.id")) ? OK : ERR_NOT_FOUND;
+    bool found = faults_remove(api_faults(call->api), call_id(call, "fault.id"));
+
+    delay_events(call);
+    return found ? OK : ERR_NOT_FOUND;
 }
 
 static const struct resolver resolvers[] = {

@@ -252,3 +252,67 @@ void hide_target(struct str target, const char *place, struct buf *out)
         hide_form(query, place, out);
     }
 }
+
+/* --- headers -------------------------------------------------------------------------- */
+
+static bool str_ends_nocase(struct str s, const char *end)
+{
+    size_t n = strlen(end);
+
+    return s.n >= n && str_eq_nocase(str_from(s, s.n - n), str_slice(end, n));
+}
+
+static bool is_secret_header(struct str name)
+{
+    static const char *const ends[] = { "authorization", "cookie", "token", "secret",
+                                        "password",      "key",    "code" };
+
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (str_ends_nocase(name, ends[i]))
+            return true;
+    return false;
+}
+
+/* "Bot abc" as "Bot ***": that the word is missing or wrong is what people look for. */
+static void add_scheme(struct buf *out, struct str value)
+{
+    static const char *const schemes[] = { "Bot", "Bearer", "Basic" };
+    struct str word = str_cut(&value, ' ');
+
+    for (size_t i = 0; value.n && i < sizeof schemes / sizeof *schemes; i++)
+        if (str_eq_nocase(word, str_of(schemes[i])))
+            buf_printf(out, "%s ", schemes[i]);
+    buf_add_lit(out, "***");
+}
+
+/* Addresses may have a token or a code in their query. */
+static bool is_address_header(struct str name)
+{
+    return str_eq_nocase(name, STR("Location")) || str_eq_nocase(name, STR("Referer")) ||
+           str_eq_nocase(name, STR("Link"));
+}
+
+void hide_headers(struct str lines, const char *place, struct buf *out)
+{
+    while (lines.n) {
+        struct str value = str_cut(&lines, '\n'), name;
+
+        if (value.n && value.p[value.n - 1] == '\r')
+            value.n--;
+        /* What has no colon is a name whose rest was not kept. */
+        if (!memchr(value.p, ':', value.n))
+            continue;
+        name = str_cut(&value, ':');
+        while (value.n && (*value.p == ' ' || *value.p == '\t'))
+            value = str_from(value, 1);
+        add_valid(out, name);
+        buf_add_lit(out, ": ");
+        if (is_secret_header(name))
+            add_scheme(out, value);
+        else if (is_address_header(name))
+            hide_target(value, place, out);
+        else
+            add_valid(out, value);
+        buf_add_char(out, '\n');
+    }
+}

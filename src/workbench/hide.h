@@ -11,6 +11,8 @@
 void hide_body(struct str text, const char *place, struct buf *out);
 /* Why a call was refused, as "password: Must be 8 or more in length." */
 void hide_problem(struct str text, const char *place, struct buf *out);
+/* Lines of headers, each ended by a line feed and with what is secret in them hidden. */
+void hide_headers(struct str lines, const char *place, struct buf *out);
 /* A path with its query. */
 void hide_target(struct str target, const char *place, struct buf *out);
 

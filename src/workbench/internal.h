@@ -21,6 +21,7 @@ struct workbench {
     struct live_door doors[2]; /* by local_head */
     _Atomic unsigned watchers;
     struct call_log *log; /* NULL: none */
+    struct health *health;
 };
 
 /* A page that looks every second, and a person who clicks. */
@@ -47,5 +48,13 @@ bool key_is_right(const struct workbench *w, struct str key);
 struct call_log *call_log_start(struct workbench *w, struct loop *loop);
 /* Prints what is left; accepts NULL. Not from a loop. */
 void call_log_stop(struct call_log *l);
+
+/* --- health.c ------------------------------------------------------------------------- */
+
+/* Notes how the server does, on the loop, until it is stopped. */
+struct health *health_start(struct api *api, struct loop *loop);
+/* Not from a loop; accepts NULL. */
+void health_stop(struct health *h);
+void health_free(struct health *h);
 
 #endif

@@ -3,39 +3,63 @@
 #include "base/clock.h"
 #include "workbench/internal.h"
 
-enum { MOST_PEOPLE = 12, TOKEN_S = 30 * 24 * 3600 };
+enum { MOST_PEOPLE = 12, TOKEN_S = 30 * 24 * 3600, BOT_TOKEN_S = 3600 };
 
 static const struct limit limit_people = {
     .name = "console people", .count = 60, .window_s = 10, .by_address = true
 };
 static const struct type type_any = { .kind = KIND_RAW };
 
-static const char LIST[] = "select username, global_name from users where bot = 0 and "
-                           "disabled = 0 order by id limit $1";
+struct people_query {
+    struct opt_bool bots;
+};
+
+static const struct type type_flag = { .kind = KIND_BOOL };
+static const struct field people_query_fields[] = {
+    { FIELD(struct people_query, bots), .type = &type_flag, .flags = OPTIONAL,
+      .doc = "With as many bots behind them" },
+    { 0 },
+};
+static const struct schema people_query_schema = { .name = "PeopleQuery",
+                                                   .size = sizeof(struct people_query),
+                                                   .fields = people_query_fields };
+
+static const char LIST[] = "select username, global_name from users where bot = $1 and "
+                           "disabled = 0 order by id limit $2";
+
+static enum err write_people(struct call *call, struct json *j, bool bots)
+{
+    struct rows rows;
+    enum err e = tx_query(call->tx, LIST, BIND(v_int(bots), v_int(MOST_PEOPLE)), &rows);
+
+    while (!e && rows_next(&rows)) {
+        json_object(j);
+        json_name(j, "username");
+        json_text(j, row_text(&rows, 0));
+        json_name(j, "global_name");
+        if (row_null(&rows, 1))
+            json_null(j);
+        else
+            json_text(j, row_text(&rows, 1));
+        json_name(j, "bot");
+        json_bool(j, bots);
+        json_object_end(j);
+    }
+    return e ? e : rows_end(&rows);
+}
 
 /* GET /console/people: those who were here first. */
 static enum err list_console_people(struct call *call)
 {
-    struct rows rows;
-    enum err e = tx_query(call->tx, LIST, BIND(v_int(MOST_PEOPLE)), &rows);
-
-    if (e)
-        return e;
+    const struct people_query *q = call->query;
     struct json j = call_reply_json(call);
+
     json_array(&j);
-    while (rows_next(&rows)) {
-        json_object(&j);
-        json_name(&j, "username");
-        json_text(&j, row_text(&rows, 0));
-        json_name(&j, "global_name");
-        if (row_null(&rows, 1))
-            json_null(&j);
-        else
-            json_text(&j, row_text(&rows, 1));
-        json_object_end(&j);
-    }
+    enum err e = write_people(call, &j, false);
+    if (!e && q->bots.given == GIVEN && q->bots.value)
+        e = write_people(call, &j, true);
     json_array_end(&j);
-    return rows_end(&rows);
+    return e;
 }
 
 struct person_wanted {
@@ -52,7 +76,9 @@ static const struct schema wanted_schema = { .name = "PersonWanted",
                                              .fields = wanted_fields };
 static const struct type type_wanted = { .kind = KIND_OBJECT, .schema = &wanted_schema };
 
-static const char FIND[] = "select id from users where username = $1 and bot = 0 and disabled = 0";
+static const char FIND[] =
+    "select u.id, u.bot, (select min(a.id) from applications a where a.bot_id = u.id) "
+    "from users u where u.username = $1 and u.disabled = 0";
 
 /* POST /console/people: a token of somebody. */
 static enum err enter_as_person(struct call *call)
@@ -65,11 +91,13 @@ static enum err enter_as_person(struct call *call)
 
     if (e || !found)
         return e ? e : ERR_UNKNOWN_USER;
+    bool bot = row_bool(&row, 1);
     struct token_grant grant = {
         .user_id = row_id(&row, 0),
-        .kind = CALLER_USER,
+        .kind = bot ? CALLER_BOT : CALLER_USER,
+        .application_id = bot ? row_id(&row, 2) : 0,
         .scopes = STR(""),
-        .expires_at = clock_us() + (int64_t)TOKEN_S * 1000 * 1000,
+        .expires_at = clock_us() + (int64_t)(bot ? BOT_TOKEN_S : TOKEN_S) * 1000 * 1000,
         .client = STR("console"),
     };
     e = auth_issue(api_options(call->api)->auth, call->tx, &grant, &token);
@@ -79,6 +107,8 @@ static enum err enter_as_person(struct call *call)
     json_object(&j);
     json_name(&j, "token");
     json_text(&j, token);
+    json_name(&j, "bot");
+    json_bool(&j, bot);
     json_object_end(&j);
     return OK;
 }
@@ -90,6 +120,7 @@ static const struct route routes[] = {
         .name = "list_console_people",
         .doc = "The first dozen people, for a page to choose from. Of servers with a workbench.",
         .service = true,
+        .query = &people_query_schema,
         .reply = &type_any,
         .store = ROUTE_STORE_READ,
         .limit = &limit_people,
@@ -100,7 +131,8 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/console/people",
         .name = "enter_as_person",
-        .doc = "A token of one of them, good for a month. Of servers with a workbench.",
+        .doc = "A token of one of them, good for a month, or for an hour where it is a bot's. Of "
+               "servers with a workbench.",
         .service = true,
         .body = &type_wanted,
         .reply = &type_any,

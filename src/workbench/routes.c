@@ -33,7 +33,7 @@ static const struct field traffic_query_fields[] = {
     { FIELD(struct traffic_query, session), .type = &type_word, .flags = OPTIONAL,
       .doc = "A session's id" },
     { FIELD(struct traffic_query, text), .type = &type_word, .flags = OPTIONAL,
-      .doc = "Anywhere in path, bodies and problem" },
+      .doc = "Anywhere in path, headers, bodies and problem" },
     { FIELD(struct traffic_query, application_id), .type = &type_app, .flags = OPTIONAL },
     { FIELD(struct traffic_query, after), .type = &type_number, .flags = OPTIONAL,
       .doc = "Records with higher numbers, the oldest first; without it the newest" },

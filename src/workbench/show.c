@@ -91,6 +91,23 @@ static struct str hidden_problem(struct arena *arena, struct str text, const cha
     return buf_take(&out, arena);
 }
 
+/* Of the answer those that the interface sets; the rest of its head says how it was sent. */
+static void show_headers(struct shown *s, const struct buf *room, struct arena *arena)
+{
+    const struct traffic_record *r = &s->r;
+    struct str type = traffic_text(r, room, TRAFFIC_REPLY_TYPE);
+    struct buf out;
+
+    buf_init(&out, MOST_TEXT);
+    hide_headers(traffic_text(r, room, TRAFFIC_REQUEST_HEAD), r->place, &out);
+    s->request_headers = buf_take(&out, arena);
+    buf_init(&out, MOST_TEXT);
+    if (type.n)
+        hide_headers(STR_CONCAT(arena, STR("Content-Type: "), type), r->place, &out);
+    hide_headers(traffic_text(r, room, TRAFFIC_REPLY_HEAD), r->place, &out);
+    s->reply_headers = buf_take(&out, arena);
+}
+
 static void show_texts(struct shown *s, const struct buf *room, struct arena *arena)
 {
     const struct traffic_record *r = &s->r;
@@ -101,6 +118,8 @@ static void show_texts(struct shown *s, const struct buf *room, struct arena *ar
     s->address = str_dup(arena, traffic_text(r, room, TRAFFIC_ADDRESS));
     s->request = hidden_body(arena, traffic_text(r, room, TRAFFIC_REQUEST), r->place);
     s->reply = hidden_body(arena, traffic_text(r, room, TRAFFIC_REPLY), r->place);
+    if (r->kind == TRAFFIC_CALL)
+        show_headers(s, room, arena);
     s->hint = mistake_of(r, target);
 }
 
@@ -179,6 +198,7 @@ static bool text_fits(const struct shown *s, struct str text)
 {
     return !text.n || str_holds(s->target, text) || str_holds(s->problem, text) ||
            str_holds(s->request, text) || str_holds(s->reply, text) ||
+           str_holds(s->request_headers, text) || str_holds(s->reply_headers, text) ||
            str_holds(str_of(s->r.name), text);
 }
 
@@ -367,6 +387,8 @@ static void write_call(const struct shown *s, struct json *j)
         write_text(j, "problem", s->problem);
     if (s->hint)
         write_text(j, "hint", str_of(s->hint));
+    write_text(j, "request_headers", s->request_headers);
+    write_text(j, "reply_headers", s->reply_headers);
     write_body(s, j, "request", TRAFFIC_REQUEST);
     write_body(s, j, "reply", TRAFFIC_REPLY);
 }

@@ -11,7 +11,8 @@ struct shown {
     struct traffic_record r;
     struct str username; /* empty: nobody, or an account that is gone */
     struct str target, problem, address, request, reply;
-    const char *hint; /* the likely mistake, or NULL */
+    struct str request_headers, reply_headers; /* calls: lines */
+    const char *hint;                          /* the likely mistake, or NULL */
 };
 
 /* Which records somebody wants to see; what is not set holds for all. */
@@ -23,7 +24,7 @@ struct traffic_filter {
     struct str status;     /* "404", "4xx", or "error" for all from 400 on */
     struct str event;      /* of the gateway */
     struct str session;    /* the first 16 characters of its id, or more */
-    struct str text;       /* in path, bodies and problem */
+    struct str text;       /* in path, headers, bodies and problem */
     snowflake application; /* 0: any */
 };
 

@@ -38,6 +38,7 @@ void workbench_start(struct workbench *w, struct api *api, struct loops *loops)
 {
     w->api = api;
     make_key(w, api_options(api)->auth);
+    w->health = health_start(api, loops_at(loops, 0));
     if (w->options.log)
         w->log = call_log_start(w, loops_at(loops, 0));
 }
@@ -48,6 +49,7 @@ void workbench_stop(struct workbench *w)
         return;
     call_log_stop(w->log);
     w->log = NULL;
+    health_stop(w->health);
 }
 
 void workbench_free(struct workbench *w)
@@ -55,6 +57,7 @@ void workbench_free(struct workbench *w)
     if (!w)
         return;
     traffic_free(w->traffic);
+    health_free(w->health);
     mem_free(w);
 }
 

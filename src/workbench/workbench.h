@@ -42,6 +42,6 @@ extern const struct domain console_people_domain; /* people.c */
 const char *workbench_key(const struct workbench *w);
 
 extern const struct domain workbench_domain, console_clock_domain, console_faults_domain,
-    console_sessions_domain, console_snapshots_domain, console_worlds_domain;
+    console_sessions_domain, console_snapshots_domain, console_worlds_domain, console_health_domain;
 
 #endif

@@ -84,17 +84,35 @@ def time_passes_on_a_workbench(executable):
 def calls_fail_on_a_workbench(executable):
     def work(data, port, ada):
         made = tool(executable, data, "fault", "GET /users/*", "--status", "503", "--times", "2")
-        expect(made.returncode == 0 and json.loads(made.stdout)["times"] == 2, made.stderr)
+        expect(made.stdout == "1: GET /users/*, 503, 2 left, met 0\n", made.stdout + made.stderr)
         expect([call(port, "/api/v10/users/@me", ada) for _ in range(3)] == [503, 503, 200], "twice")
         tool(executable, data, "fault", "/users/@me", "--status", "429", "--retry-after", "2s",
              "--delay", "20ms", "--times", "0")
-        expect(json.loads(tool(executable, data, "fault").stdout)[0]["retry_after_ms"] == 2000, "2s")
+        told = json.loads(tool(executable, data, "fault", "--json").stdout)
+        expect(told[0]["retry_after_ms"] == 2000, "2s")
+        told = tool(executable, data, "fault").stdout
+        expect(told == "2: /users/@me, after 20 ms, 429, met 0\n", told)
         expect(call(port, "/api/v10/users/@me", ada) == 429, "limited")
         expect(tool(executable, data, "fault", "clear").returncode == 0, "clear")
         expect(call(port, "/api/v10/users/@me", ada) == 200, "taken back")
+        late = tool(executable, data, "fault", "events", "--delay", "20ms")
+        expect(late.stdout == "3: events, after 20 ms, met 0\n", late.stdout + late.stderr)
         expect(tool(executable, data, "fault", "nonsense").returncode == 2, "no path")
         expect(tool(executable, data, "fault", "/x").returncode == 3, "no fault")
     with_server(executable, work, "--workbench", "on")
+
+
+def the_hour_is_told(executable):
+    def work(data, port, ada):
+        expect(call(port, "/api/v10/users/@me", ada) == 200, "a call")
+        told = json.loads(tool(executable, data, "health", "--json").stdout)
+        expect(told["minutes"][-1]["calls"] >= 1, str(told))
+        lines = tool(executable, data, "health").stdout.splitlines()
+        expect(lines[0].split()[0] == "minute" and any("calls about" in x for x in lines), str(lines))
+        expect(any(x.startswith("Accounts") for x in lines), str(lines))
+        expect(tool(executable, data, "health", "word").returncode == 2, "a word")
+        expect(json.loads(tool(executable, data, "snapshot", "--json").stdout)["snapshots"] == [], "none")
+    with_server(executable, work)
 
 
 def only_on_a_workbench(executable):
@@ -104,7 +122,7 @@ def only_on_a_workbench(executable):
             expect(refused.returncode == 3 and "no workbench" in refused.stderr, refused.stderr)
     with_server(executable, work)
     with tempfile.TemporaryDirectory() as data:
-        for word in ("clock", "fault", "watch", "console-key"):
+        for word in ("clock", "fault", "health", "watch", "console-key"):
             refused = tool(executable, data, word)
             expect(refused.returncode == 1 and "no server runs" in refused.stderr, refused.stderr)
 
@@ -203,13 +221,13 @@ def people_are_acted_for(executable):
             return tool(executable, data, *words)
         waiting = subprocess.Popen(
             [executable, "say", "who is there?", "--as", "ada", "--channel", "general", "--expect",
-             "only me", "--wait", "60", "--data", data], stdout=subprocess.PIPE, text=True)
+             "only me", "--wait", "60", "--json", "--data", data], stdout=subprocess.PIPE, text=True)
         seen = act("watch", "--after", "0", "--route", "create_message", "--count", "1")
         expect(seen.returncode == 0, seen.stderr)
         said = act("say", "It is only me", "--as", "bob", "--channel", "general")
         expect(said.returncode == 0, said.stderr)
         told = waiting.communicate(timeout=90)[0]
-        expect(waiting.returncode == 0 and told == "bob: It is only me\n", told)
+        expect(waiting.returncode == 0 and json.loads(told)["content"] == "It is only me", told)
         none = act("say", "anybody?", "--as", "ada", "--channel", "general", "--expect", "yes",
                    "--wait", "1")
         expect(none.returncode == 5 and "nobody said" in none.stderr, none.stderr)
@@ -240,7 +258,7 @@ def commands_reach_a_server_that_speaks_tls_alone(executable):
         seen = act("watch", "--after", "0", "--user", "bob", "--route", "create_message", "--count",
                    "1")
         expect(seen.returncode == 0 and " bob " in seen.stdout, seen.stderr)
-        made = act("fault", "GET /users/@me", "--status", "503", "--times", "1")
+        made = act("fault", "GET /users/@me", "--status", "503", "--times", "1", "--json")
         expect(made.returncode == 0 and json.loads(made.stdout)["status"] == 503, made.stderr)
         expect(act("fault", "clear").returncode == 0 and act("clock").returncode == 0, "clock")
         # Nobody vouches for this certificate but the server's own socket.
@@ -353,6 +371,7 @@ run_cases("workbench", [
     calls_are_watched,
     time_passes_on_a_workbench,
     calls_fail_on_a_workbench,
+    the_hour_is_told,
     only_on_a_workbench,
     sessions_are_dropped,
     the_demo_answers_its_own_commands,

@@ -113,6 +113,33 @@ static void tokens_in_paths_are_hidden(void **state)
     hides_in_path("/", NULL, "/");
 }
 
+static void hides_in_headers(const char *lines, const char *place, const char *shown)
+{
+    buf_reset(&out);
+    hide_headers(str_of(lines), place, &out);
+    if (!str_is(buf_str(&out), shown))
+        fail_msg("%s became %.*s", lines, STR_FMT(buf_str(&out)));
+}
+
+static void secrets_of_headers_are_hidden(void **state)
+{
+    (void)state;
+    hides_in_headers("Host: a\r\nAuthorization: Bot abc\r\nAccept:*/*", NULL,
+                     "Host: a\nAuthorization: Bot ***\nAccept: */*\n");
+    hides_in_headers("authorization:bearer abc", NULL, "authorization: Bearer ***\n");
+    hides_in_headers("AUTHORIZATION: abc", NULL, "AUTHORIZATION: ***\n");
+    hides_in_headers("Authorization: Bot", NULL, "Authorization: ***\n");
+    hides_in_headers("Authorization: abc def", NULL, "Authorization: ***\n");
+    hides_in_headers("Proxy-Authorization: Basic abc", NULL, "Proxy-Authorization: Basic ***\n");
+    hides_in_headers("Cookie: a=b; c=d\r\nX-Api-Key: abc\r\nX-Auth-Token: abc\r\n", NULL,
+                     "Cookie: ***\nX-Api-Key: ***\nX-Auth-Token: ***\n");
+    hides_in_headers("Location: https://a/b?code=c&x=y", "/oauth2/authorize",
+                     "Location: https://a/b?code=***&x=y\n");
+    hides_in_headers("Referer: https://a/b?token=c", NULL, "Referer: https://a/b?token=***\n");
+    hides_in_headers("X: \xff\r\nAuthorizat", NULL, "X: \xef\xbf\xbd\n");
+    hides_in_headers("", NULL, "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -122,6 +149,7 @@ int main(void)
         cmocka_unit_test(tokens_in_paths_are_hidden),
         cmocka_unit_test(secrets_of_another_kind_are_hidden),
         cmocka_unit_test(refusals_do_not_quote_secrets),
+        cmocka_unit_test(secrets_of_headers_are_hidden),
     };
 
     buf_init(&out, 1 << 20);

@@ -9,6 +9,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "net/loop.h"
 
@@ -21,6 +22,7 @@ struct parcel {
     struct post post;
     struct hub *hub;
     struct parcel *next; /* in the hub's line */
+    int64_t due_ns;      /* of one that is delayed */
     struct news_batch *batch;
     size_t begun;
 };

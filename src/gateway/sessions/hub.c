@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/planted.h"
+#include "gateway/sessions/delays.h"
 #include "gateway/sessions/errands.h"
 #include "gateway/sessions/ledger.h"
 #include "gateway/sessions/peer.h"
@@ -108,6 +109,7 @@ void hub_free(struct hub *h)
     gateway_upcalls.dispatch_drop(h);
     release_at_hand(h);
     drop_queue(h);
+    delays_free(h);
     mem_free(h->delivery);
     recent_clear(&h->recent);
     topics_clear(&h->topics);
@@ -189,13 +191,20 @@ void hub_load_now(struct hub *h, struct load *l)
 
 /* --- events in line ------------------------------------------------------------------- */
 
+void hub_take(struct hub *h, struct parcel *p)
+{
+    *h->queue_end = p;
+    h->queue_end = &p->next;
+}
+
 void hub_receive(struct post *post)
 {
     struct parcel *p = container_of(post, struct parcel, post);
     struct hub *h = p->hub;
 
-    *h->queue_end = p;
-    h->queue_end = &p->next;
+    if (delays_keep(h, p))
+        return;
+    hub_take(h, p);
     hub_pump(h);
 }
 

@@ -17,6 +17,7 @@
 #include "net/loop.h"
 #include "store/store.h"
 
+struct delay_line;
 struct delivery;
 struct gateway;
 
@@ -61,6 +62,7 @@ struct hub {
     struct buf in;       /* scratch for what is read */
 
     struct parcel *queue, **queue_end; /* with events in line: none of them is begun to its end */
+    struct delay_line *delays;         /* events that do not stand in line yet; NULL: none ever */
     struct parcel *at_hand;            /* has the event that is begun and not finished */
     bool telling;                      /* there is such an event */
     struct delivery *delivery;         /* that event, on its way: fanout/; NULL before the first */
@@ -104,7 +106,8 @@ void hub_free(struct hub *h);
 void hub_load(struct hub *h, struct load *l);     /* when it is quiet */
 void hub_load_now(struct hub *h, struct load *l); /* before the next event, or beside them */
 void hub_pump(struct hub *h);
-void hub_receive(struct post *post); /* struct parcel */
+void hub_receive(struct post *post);            /* struct parcel */
+void hub_take(struct hub *h, struct parcel *p); /* at the end of the line */
 void hub_turn_end(struct turn_end *t);
 /* From now on, for as long as a session may be away; on its loop. */
 void hub_record(struct hub *h);

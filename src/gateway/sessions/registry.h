@@ -38,6 +38,7 @@ struct gateway {
     _Atomic uint64_t published; /* written with that lock */
     uint64_t older;             /* in a cluster: events up to here were before this process */
     _Atomic bool draining;
+    _Atomic int64_t delay_ms;  /* that events wait before loops hear of them; of test servers */
     _Atomic unsigned watchers; /* sessions of bots that asked for presences */
     bool busy;                 /* while it stops */
     _Atomic uint64_t connected, identified, resumed, recovered, cut, closed, session_count;

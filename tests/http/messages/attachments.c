@@ -191,6 +191,28 @@ static void pages_are_only_for_downloading(struct world *w)
     expect(str_is(answer_header(f, "Content-Disposition"), "attachment; filename=\"x.svg\""));
 }
 
+/* The pages allow scripts of this server, and a browser says what it asks for a file for. */
+static void files_are_neither_scripts_nor_styles(struct world *w)
+{
+    static const struct {
+        const char *wanted;
+        int status;
+    } cases[] = { { "image", 200 },  { "document", 200 }, { "empty", 200 },
+                  { "video", 200 },  { "script", 404 },   { "style", 404 },
+                  { "worker", 404 }, { "iframe", 404 },   { "serviceworker", 404 } };
+    const struct upload u[] = { { "files[0]", "x.js", STR_INIT("alert(1)") }, { 0 } };
+    struct client *ada = world_client(w, "ada");
+    struct venue v = world_venue(w, ada);
+    struct answer a = client_upload(ada, "POST", NULL, u, MESSAGES, v.channel);
+
+    for (size_t i = 0; i < COUNT_OF(cases); i++)
+        expect_status(
+            fetch(ada, answer_text(a, "attachments.0.url"),
+                  str_printf(world_arena(w), "Sec-Fetch-Dest: %s\r\n", cases[i].wanted).p),
+            cases[i].status);
+    expect_status(fetch(ada, answer_text(a, "attachments.0.url"), NULL), 200);
+}
+
 static void files_are_at_most_10_mib(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
@@ -430,6 +452,7 @@ const struct test attachments_tests[] = {
     TEST(names_are_made_safe),
     TEST(pictures_show_their_size),
     TEST(pages_are_only_for_downloading),
+    TEST(files_are_neither_scripts_nor_styles),
     TEST(files_are_at_most_10_mib),
     TEST(ten_files_are_enough),
     TEST(old_names_of_parts_are_taken),

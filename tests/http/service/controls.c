@@ -121,6 +121,31 @@ static void faults_are_taken_back(struct world *w)
         "BASE_TYPE_CHOICES");
 }
 
+static void events_come_late_and_in_order(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct gate *g = gate_session(ada, "v=10&encoding=json", "");
+    int64_t before = clock_mono();
+
+    expect_invalid(tell(w, "POST", "/console/faults", "{'path': 'events', 'status': 500}"), "path",
+                   FORM_CHOICES);
+    expect_json(tell(w, "POST", "/console/faults", "{'path': 'events', 'delay_ms': 100}"),
+                "{'path': 'events', 'delay_ms': 100, 'times': 0}");
+    expect_status(client_put(ada, "{'note': 'a'}", "/users/@me/notes/%s", bob->id), 204);
+    expect_status(client_put(ada, "{'note': 'b'}", "/users/@me/notes/%s", bob->id), 204);
+    expect_dispatch(g, "USER_NOTE_UPDATE", "{'note': 'a'}");
+    expect(clock_mono() - before >= 100 * 1000000);
+    expect_dispatch(g, "USER_NOTE_UPDATE", "{'note': 'b'}");
+    /* What waits comes at once when the delay is taken back. */
+    expect_status(tell(w, "POST", "/console/faults", "{'path': 'events', 'delay_ms': 60000}"), 200);
+    expect_status(client_put(ada, "{'note': 'c'}", "/users/@me/notes/%s", bob->id), 204);
+    expect_status(tell(w, "DELETE", "/console/faults", ""), 204);
+    expect_dispatch(g, "USER_NOTE_UPDATE", "{'note': 'c'}");
+    /* A server that stops does not wait for it. */
+    expect_status(tell(w, "POST", "/console/faults", "{'path': 'events', 'delay_ms': 60000}"), 200);
+    expect_status(client_put(ada, "{'note': 'd'}", "/users/@me/notes/%s", bob->id), 204);
+}
+
 static void sessions_are_pushed(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
@@ -188,6 +213,7 @@ const struct test controls_tests[] = {
     TEST_WITH(a_fault_can_be_a_delay_or_a_cut, with_workbench),
     TEST_WITH(faults_are_taken_back, with_workbench),
     TEST_WITH(sessions_are_pushed, with_workbench),
+    TEST_WITH(events_come_late_and_in_order, with_workbench),
     TEST(other_servers_have_neither_time_nor_trouble),
     TEST_WITH(without_limits_the_gateway_has_none_either, without_limits),
     { 0 },

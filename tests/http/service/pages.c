@@ -149,6 +149,18 @@ static void people_of_a_server_for_tests_are_a_click_away(struct world *w)
         client_request(nobody, "POST", "/console/people", json, STR("{\"username\": \"nobody\"}")),
         404, 10013);
     expect_status(ask_page(w, "GET", "/console/people", "Origin: http://evil.example\r\n"), 401);
+    world_bot(w, "robo");
+    expect_json(ask_page(w, "GET", "/console/people", NULL), "[{'username': 'ada', 'bot': false}]");
+    expect_json(ask_page(w, "GET", "/console/people?bots=true", NULL),
+                "[{'username': 'ada', 'bot': false}, {'username': 'robo', 'bot': true}]");
+    a = client_request(nobody, "POST", "/console/people", json, STR("{\"username\": \"robo\"}"));
+    expect_json(a, "{'bot': true}");
+    struct client *robo =
+        world_client_with(w, str_printf(world_arena(w), "Bot %s", answer_text(a, "token")).p);
+    expect_json(client_get(robo, "/users/@me"), "{'username': 'robo', 'bot': true}");
+    world_wait(w, 3601); /* a bot's is good for an hour */
+    expect_error(client_get(robo, "/users/@me"), 401, 0);
+    expect_status(client_get(ada, "/users/@me"), 200);
 }
 
 static void elsewhere_nobody_is_let_in_by_a_click(struct world *w)

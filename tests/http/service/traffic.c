@@ -78,6 +78,59 @@ static void a_call_is_noted_with_who_what_and_why(struct world *w)
                 "'problem': 'name: Must be between 2 and 100 in length.'}]}");
 }
 
+static void headers_are_noted_without_what_is_secret(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct answer a = client_request(
+        world_stranger(w), "GET", "/api/v10/users/@me",
+        TEXT(w, "Authorization: Bot %s\r\nX-Mine: one\r\nX-Mine: two\r\n", ada->authorization),
+        (struct str){ 0 });
+
+    expect_error(a, 401, 0);
+    a = look(w, "?limit=1&text=X-Mine", NULL);
+    const char *asked = answer_text(a, "records.0.request_headers");
+    expect(strstr(asked, "Authorization: Bot ***\nX-Mine: one\nX-Mine: two\n"));
+    expect(!memmem(a.body.p, a.body.n, ada->authorization, strlen(ada->authorization)));
+    expect_status(client_get(ada, "/users/@me"), 200);
+    const char *told = answer_text(look(w, "?limit=1", NULL), "records.0.reply_headers");
+    expect(strncmp(told, "Content-Type: application/json\n", 31) == 0);
+    expect_status(client_request(ada, "DELETE", "/api/v10/gateway", NULL, STR("")), 405);
+    told = answer_text(look(w, "?limit=1", NULL), "records.0.reply_headers");
+    expect(strstr(told, "\nAllow: "));
+    expect_status(
+        client_put(ada, "{'note': 'x'}", "/users/@me/notes/%s", world_client(w, "bob")->id), 204);
+    told = answer_text(look(w, "?limit=1", NULL), "records.0.reply_headers");
+    expect(!strstr(told, "Content-Type"));
+}
+
+static int64_t number_at(struct answer a, const char *path)
+{
+    const struct dom *d = dom_at(a.json, path);
+    uint64_t n = 0;
+
+    expect(d && str_to_u64(d->text, &n));
+    return (int64_t)n;
+}
+
+/* The minute at hand is told before it is over. */
+static void the_figures_of_the_hour_are_told(struct world *w)
+{
+    struct client *s = world_stranger(w), *ada = world_client(w, "ada");
+
+    for (int i = 0; i < 5; i++)
+        expect_status(client_get(ada, "/users/@me"), 200);
+    expect_error(client_request(s, "GET", "/console/health", "Origin: http://elsewhere.example\r\n",
+                                STR("")),
+                 401, 0);
+    struct answer a = client_request(s, "GET", "/console/health", NULL, (struct str){ 0 });
+    expect_status(a, 200);
+    expect(dom_at(a.json, "minutes.0") && !dom_at(a.json, "minutes.1"));
+    expect(number_at(a, "minutes.0.calls") >= 5);
+    expect(number_at(a, "minutes.0.memory_bytes") > 1000000);
+    expect(number_at(a, "groups.0.calls") > 0);
+    expect(dom_at(a.json, "groups.0.minutes.p99_ms.0"));
+}
+
 static void filters_hold_together(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
@@ -321,6 +374,8 @@ static void looking_through_long_bodies_holds_nobody_up(struct world *w)
 const struct test traffic_tests[] = {
     TEST_WITH(visits_of_people_are_not_noted, with_workbench),
     TEST_WITH(a_call_is_noted_with_who_what_and_why, with_workbench),
+    TEST_WITH(headers_are_noted_without_what_is_secret, with_workbench),
+    TEST_WITH(the_figures_of_the_hour_are_told, with_workbench),
     TEST_WITH(filters_hold_together, with_workbench),
     TEST_WITH(likely_mistakes_are_said, with_workbench),
     TEST_WITH(what_never_was_a_call_is_noted, with_workbench),

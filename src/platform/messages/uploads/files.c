@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/mem.h"
+
 /* --- in ------------------------------------------------------------------------------- */
 
 /* Spread over folders; the name that people see is in the row only. */
@@ -159,6 +161,19 @@ enum err uploads_keep(struct call *call, const struct list *words, struct list *
 
 /* --- out ------------------------------------------------------------------------------ */
 
+/* A browser says what it wants a file for. Our pages allow scripts and styles of this server:
+ * a file that somebody sent must never be one of them. */
+static bool is_for_showing(const struct call *call)
+{
+    static const char *const fine[] = { "empty", "document", "image", "audio", "video" };
+    struct str wanted = http_header(call->exchange->request, STR("Sec-Fetch-Dest"));
+
+    for (size_t i = 0; wanted.p && i < COUNT_OF(fine); i++)
+        if (str_is(wanted, fine[i]))
+            return true;
+    return !wanted.p;
+}
+
 /* GET /attachments/{place.id}/{attachment.id}/{filename}: for whoever has a signed
  * address. What browsers could take for a page of ours is only for downloading. */
 static enum err get_attachment(struct call *call)
@@ -170,7 +185,7 @@ static enum err get_attachment(struct call *call)
     int64_t size;
     int fd;
 
-    if (!attachment_signed(call, channel_id, id, filename))
+    if (!attachment_signed(call, channel_id, id, filename) || !is_for_showing(call))
         return ERR_NOT_FOUND;
     enum err e = attachment_find(call->tx, channel_id, id, &a);
     if (!e && !str_eq(a.filename, filename))

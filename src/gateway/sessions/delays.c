@@ -1,0 +1,94 @@
+/* delays.c - events that come later than they could. */
+#include "gateway/sessions/delays.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "gateway/sessions/hub.h"
+#include "gateway/sessions/registry.h"
+
+enum { DELAY_TICK_MS = 5 };
+
+/* Of a hub; there is one while events wait, and from then on. */
+struct delay_line {
+    uv_timer_t timer;
+    struct hub *hub;
+    struct parcel *first, **end;
+};
+
+static int64_t delay_of(const struct hub *h)
+{
+    return atomic_load_explicit(&h->gateway->delay_ms, memory_order_relaxed) * 1000000;
+}
+
+/* Without a delay nothing waits any more, whatever it was promised. */
+static void delays_tick(uv_timer_t *timer)
+{
+    struct delay_line *d = timer->data;
+    int64_t delay = delay_of(d->hub), now = clock_mono();
+    bool taken = false;
+
+    while (d->first && (!delay || d->first->due_ns <= now)) {
+        struct parcel *p = d->first;
+
+        d->first = p->next;
+        p->next = NULL;
+        hub_take(d->hub, p);
+        taken = true;
+    }
+    if (!d->first) {
+        d->end = &d->first;
+        uv_timer_stop(&d->timer);
+    }
+    if (taken)
+        hub_pump(d->hub);
+}
+
+static struct delay_line *delay_line_new(struct hub *h)
+{
+    struct delay_line *d = mem_new(sizeof *d);
+
+    d->hub = h;
+    d->end = &d->first;
+    d->timer.data = d;
+    uv_timer_init(loop_uv(h->loop), &d->timer);
+    return d;
+}
+
+bool delays_keep(struct hub *h, struct parcel *p)
+{
+    int64_t delay = delay_of(h);
+
+    if (!delay && !delays_wait(h))
+        return false;
+    if (!h->delays)
+        h->delays = delay_line_new(h);
+    p->due_ns = clock_mono() + delay;
+    *h->delays->end = p;
+    h->delays->end = &p->next;
+    uv_timer_start(&h->delays->timer, delays_tick, DELAY_TICK_MS, DELAY_TICK_MS);
+    return true;
+}
+
+bool delays_wait(const struct hub *h)
+{
+    return h->delays && h->delays->first;
+}
+
+static void delay_line_closed(uv_handle_t *handle)
+{
+    mem_free(handle->data);
+}
+
+void delays_free(struct hub *h)
+{
+    struct delay_line *d = h->delays;
+
+    if (!d)
+        return;
+    for (struct parcel *p = d->first, *next; p; p = next) {
+        next = p->next;
+        parcel_release(p);
+    }
+    h->delays = NULL;
+    uv_close((uv_handle_t *)&d->timer, delay_line_closed);
+}
