@@ -22,8 +22,12 @@ export async function callAsWritten({ method, path, token, body }) {
 export function sender(app) {
   const token = h("input", { type: "password", autocomplete: "off", placeholder: "Or a token: Bot …", "aria-label": "Token" });
   const who = h("select", { "aria-label": "As" }, h("option", { value: "" }, app.rest.token ? "As yourself" : "As nobody"));
-  consoleCall("GET", "/people").then((all) => all.forEach((p) => who.append(h("option", { value: p.username }, `As ${p.global_name || p.username}`))), () => {});
-  const chosen = async () => token.value.trim() || (who.value ? (await consoleCall("POST", "/people", { username: who.value })).token : app.rest.token);
+  consoleCall("GET", "/people?bots=true").then((all) => all.forEach((p) => who.append(h("option", { value: p.username }, `As ${p.bot ? `the bot ${p.username}` : p.global_name || p.username}`))), () => {});
+  const known = async () => {
+    const { token: text, bot } = await consoleCall("POST", "/people", { username: who.value });
+    return bot ? `Bot ${text}` : text;
+  };
+  const chosen = async () => token.value.trim() || (who.value ? await known() : app.rest.token);
   return { el: h("div.inline-form", null, who, token), chosen };
 }
 

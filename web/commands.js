@@ -1,8 +1,8 @@
 // commands.js - using an app: commands with their options, components, modals, and what comes back.
 import { Refusal } from "./rest.js";
-import { askModal } from "./components.js";
 import { announce, fill, h, iconButton } from "./dom.js";
 import { contextOf } from "./message.js";
+import { askModal } from "./modals.js";
 import { appIcon } from "./pictures.js";
 import { isThread } from "./store.js";
 import { suggest } from "./suggest.js";
@@ -131,8 +131,9 @@ export async function useComponent(app, channel, m, c, values, control) {
 export function showModal(app, modal) {
   const channel = app.store.channels.get(modal.channel_id);
   if (!channel) return;
-  askModal(modal, { app, channel, context: contextOf(app, channel), use() {} }, async (components) => {
-    const end = await interact(app, channel, { type: 5, application_id: modal.application.id, data: { id: modal.id, custom_id: modal.custom_id, components } });
+  askModal(modal, { app, channel, context: contextOf(app, channel), use() {} }, async (components, files) => {
+    const attachments = files.map((f, i) => ({ id: String(i), filename: f.name }));
+    const end = await interact(app, channel, { type: 5, application_id: modal.application.id, data: { id: modal.id, custom_id: modal.custom_id, components, ...(files.length ? { attachments } : {}) } }, files);
     const words = failureWords(end, modal.application.name);
     if (words && end.type !== "SILENCE") throw new Error(words);
   });

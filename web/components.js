@@ -1,12 +1,12 @@
-// components.js - buttons, menus and layouts of messages; fields of modals.
-import { dialog, field, h } from "./dom.js";
+// components.js - buttons, menus and layouts of messages.
+import { dialog, h } from "./dom.js";
 import { emoji, markdown } from "./markdown.js";
 import { attachment, picture } from "./pictures.js";
 import { isThread } from "./store.js";
 import { t } from "./words.js";
 
-const ROW = 1, BUTTON = 2, STRING_MENU = 3, INPUT = 4, USER_MENU = 5, ROLE_MENU = 6, MENTIONABLE_MENU = 7, CHANNEL_MENU = 8;
-const SECTION = 9, TEXT_DISPLAY = 10, THUMBNAIL = 11, GALLERY = 12, FILE = 13, SEPARATOR = 14, CONTAINER = 17, LABEL = 18, UPLOAD = 19;
+const ROW = 1, BUTTON = 2, STRING_MENU = 3, USER_MENU = 5, ROLE_MENU = 6, MENTIONABLE_MENU = 7, CHANNEL_MENU = 8;
+const SECTION = 9, TEXT_DISPLAY = 10, THUMBNAIL = 11, GALLERY = 12, FILE = 13, SEPARATOR = 14, CONTAINER = 17;
 const STYLES = ["", "primary", "secondary", "success", "danger", "link"];
 const LINK = 5;
 
@@ -111,7 +111,7 @@ function oneMenu(c, options, label, done) {
 }
 
 /** A menu as a control with values(). */
-function menuControl(c, place, done) {
+export function menuControl(c, place, done) {
   const options = optionsOf(c, place), label = c.placeholder || t(PLACEHOLDERS[c.type]);
   return (c.max_values ?? 1) > 1 ? manyMenu(c, options, label, done) : oneMenu(c, options, label, done);
 }
@@ -119,71 +119,3 @@ function menuControl(c, place, done) {
 function menuOf(c, place) {
   return h("div.menu-line", null, menuControl(c, place, (values, el) => place.use(c, values, el)));
 }
-
-/* --- modals --- */
-
-/** A modal of an app; resolves with the filled components, or nothing. */
-export function askModal(modal, place, submit) {
-  return dialog(modal.title, (close) => {
-    const entries = (modal.components || []).map((c) => modalPart(c, place)).filter(Boolean);
-    const problem = h("p.field-error", { role: "alert", hidden: true });
-    const save = h("button.button.primary", { type: "submit" }, "Submit");
-    const form = h("form", { novalidate: true }, h("p.faint", null, modal.application?.name ? `${modal.application.name} asks` : ""), entries.map((e) => e.el), problem,
-      h("div.actions", null, h("button.button.secondary", { type: "button", onclick: () => close() }, t("Cancel")), save));
-    form.addEventListener("submit", async (e) => {
-      e.preventDefault();
-      if (!entries.map((x) => x.check()).every(Boolean)) return;
-      save.disabled = true;
-      try {
-        await submit(entries.map((x) => x.value()).filter(Boolean));
-        close(true);
-      } catch (refusal) {
-        problem.hidden = false;
-        problem.textContent = refusal.words || refusal.message;
-        save.disabled = false;
-      }
-    });
-    return form;
-  });
-}
-
-function modalPart(c, place) {
-  if (c.type === ROW) {
-    const inner = modalField(c.components[0], c.components[0].label, "", place);
-    return inner && { ...inner, value: () => ({ type: ROW, components: [inner.value()] }) };
-  }
-  if (c.type === LABEL) {
-    const inner = modalField(c.component, c.label, c.description, place);
-    return inner && { ...inner, value: () => ({ type: LABEL, component: inner.value() }) };
-  }
-  if (c.type === TEXT_DISPLAY) return { el: component(c, place), check: () => true, value: () => null };
-  return null;
-}
-
-function modalField(c, label, hint, place) {
-  if (c.type === INPUT) return inputField(c, label, hint);
-  if (c.type === UPLOAD) return null;
-  const control = menuControl(c, place, () => {});
-  const el = field(label || "", control, hint);
-  const check = () => {
-    const missing = c.required !== false && (c.min_values ?? 1) > 0 && !control.values().length;
-    el.problem(missing ? "Please choose" : "");
-    return !missing;
-  };
-  return { el, check, value: () => ({ type: c.type, custom_id: c.custom_id, values: control.values() }) };
-}
-
-function inputField(c, label, hint) {
-  const control = h(c.style === 2 ? "textarea" : "input", { placeholder: c.placeholder, maxlength: c.max_length || 4000, required: c.required !== false, rows: c.style === 2 ? 4 : null });
-  control.value = c.value || "";
-  const el = field(label || "", control, hint);
-  const check = () => {
-    const n = [...control.value].length;
-    const words = !n && c.required !== false ? "Please fill this in" : n && n < (c.min_length || 0) ? `At least ${c.min_length} characters` : "";
-    el.problem(words);
-    return !words;
-  };
-  return { el, check, value: () => ({ type: INPUT, custom_id: c.custom_id, value: control.value }) };
-}
-
-

@@ -7,7 +7,7 @@ import { isThread } from "./store.js";
 import { suggest } from "./suggest.js";
 import { t } from "./words.js";
 
-const TYPING_MS = 8000, MOST_FILES = 10;
+const TYPING_MS = 8000, MOST_FILES = 10, PATIENCE_MS = 400;
 
 export function composer(app, channel) {
   const { store } = app, guild = store.guildOf(channel);
@@ -129,12 +129,17 @@ export function composer(app, channel) {
       return;
     }
     const body = draft(content), before = { reply, files };
+    let note = /** @type {any} */ (null);
     input.value = "";
     reply = null;
     files = [];
     drawAbove();
     grow();
-    if (await app.tryCall(app.rest.post(path, body))) return;
+    const slow = setTimeout(() => { note = app.notice(channel, t("Sending…")); }, PATIENCE_MS);
+    const sent = await app.tryCall(app.rest.post(path, body));
+    clearTimeout(slow);
+    note?.end();
+    if (sent) return;
     // What was refused is not lost: it stands in the field again.
     ({ reply, files } = before);
     if (!input.value) input.value = content;

@@ -47,6 +47,43 @@ export function fill(el, ...children) {
   return el;
 }
 
+/** The same for what is drawn again and again: who stands on a control with a data-key stays on it. @param {HTMLElement} el @param {...any} children */
+export function refill(el, ...children) {
+  const held = document.activeElement, key = held instanceof HTMLElement && el.contains(held) ? held.dataset.key : undefined;
+  const scrolled = [...el.querySelectorAll(".table-wrap")].map((x) => x.scrollLeft);
+  fill(el, ...children);
+  el.querySelectorAll(".table-wrap").forEach((x, i) => { x.scrollLeft = scrolled[i] || 0; });
+  if (key !== undefined) /** @type {HTMLElement|null} */ (el.querySelector(`[data-key="${CSS.escape(key)}"]`))?.focus({ preventScroll: true });
+}
+
+/**
+ * The same for long lists of which little changes: what has the same sign as before stays as it is.
+ * @param {HTMLElement} el @param {Map<string, {sign: string, el: Element}>} made what it holds, kept by who calls
+ * @param {{key: string, sign: string, make: () => Element}[]} items
+ */
+export function fillChanged(el, made, items) {
+  const wanted = new Set(items.map((i) => i.key));
+  for (const [key, one] of made) {
+    if (wanted.has(key)) continue;
+    one.el.remove();
+    made.delete(key);
+  }
+  let at = el.firstElementChild;
+  for (const { key, sign, make } of items) {
+    const before = made.get(key);
+    if (!before || before.sign !== sign) {
+      const next = make(), held = before?.el.contains(document.activeElement);
+      if (before) before.el.replaceWith(next);
+      if (before && at === before.el) at = next;
+      made.set(key, { sign, el: next });
+      if (held) /** @type {HTMLElement} */ (next).focus({ preventScroll: true });
+    }
+    const now = made.get(key).el;
+    if (at === now) at = now.nextElementSibling;
+    else el.insertBefore(now, at);
+  }
+}
+
 const PATHS = {
   hash: "M5 9h14M4 15h14M10 4 8 20M16 4l-2 16",
   voice: "M4 9v6h4l5 4V5L8 9zM16 9a4 4 0 0 1 0 6M18 6a8 8 0 0 1 0 12",
@@ -144,6 +181,11 @@ export function dialog(title, build, props) {
   });
 }
 
+/** What can be used now: while a dialog is open, nothing outside of it. @returns {HTMLElement} */
+export function foremost() {
+  return /** @type {HTMLElement[]} */ ([...document.querySelectorAll("dialog[open]")]).at(-1) || document.body;
+}
+
 /** A small menu at a place of the page. @param {{label: string, icon?: string, danger?: boolean, run: () => void}[]} items */
 export function menu(at, items, label) {
   document.querySelector(".menu")?.remove();
@@ -166,7 +208,7 @@ export function menu(at, items, label) {
     e.preventDefault();
     e.stopPropagation();
   });
-  document.body.appendChild(el);
+  foremost().appendChild(el);
   const box = el.getBoundingClientRect();
   el.style.left = `${Math.max(4, Math.min(at.x, innerWidth - box.width - 8))}px`;
   el.style.top = `${Math.max(4, Math.min(at.y, innerHeight - box.height - 8))}px`;
@@ -182,8 +224,9 @@ export function below(el) {
 
 /** A short word at the corner: what failed, what was done. */
 export function toast(text, kind) {
-  let box = document.querySelector(".toasts");
-  if (!box) document.body.appendChild(box = h("div.toasts"));
+  const place = foremost();
+  let box = place.querySelector(":scope > .toasts");
+  if (!box) place.appendChild(box = h("div.toasts"));
   const el = h("div.toast", { class: kind || "", role: kind === "bad" ? "alert" : "status" }, text);
   box.appendChild(el);
   setTimeout(() => el.remove(), 6000);

@@ -9,8 +9,9 @@ export function table(heads, rows, label) {
     h("tbody", null, rows.map((cells) => h("tr", null, cells.map((c) => h("td", null, c)))))));
 }
 
-export function small(words, onclick, kind) {
-  return h("button.button", { type: "button", class: kind || "secondary", onclick }, words);
+/** @param {any} words @param {(e: any) => void} onclick @param {string} [kind] @param {string} [key] who stands on it stays on it when it is drawn again */
+export function small(words, onclick, kind, key) {
+  return h("button.button", { type: "button", class: kind || "secondary", onclick, dataset: key ? { key } : null }, words);
 }
 
 /**

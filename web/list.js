@@ -4,6 +4,13 @@ import { h } from "./dom.js";
 const MOST = 120, STEP = 40, NEAR = 500;
 const AT_ONCE = 12; // new messages that are made in one frame; who scrolls up sees the others
 
+/** Puts an element in the place of another; who stood on one of its controls stands on the same one. */
+function replaceHeld(old, el) {
+  const controls = (x) => [...x.querySelectorAll("article, button, a, select, input, [tabindex]")], held = controls(old).indexOf(document.activeElement);
+  old.replaceWith(el);
+  if (held >= 0) (controls(el)[held] || el.querySelector("article"))?.focus({ preventScroll: true });
+}
+
 /** Messages: of any height, followed at their end. Items have an id and a version. */
 export class MessageList {
   /** @param {{render: (item: any, before: any) => HTMLElement, more: () => Promise<boolean>, label: string}} options */
@@ -18,9 +25,21 @@ export class MessageList {
     this.stuck = true;
     this.top = 0;
     this.el.addEventListener("scroll", () => this.scrolled(), { passive: true });
+    this.el.addEventListener("keydown", (e) => this.key(e));
     this.resized = new ResizeObserver(() => this.stuck && this.toEnd());
     this.resized.observe(this.body);
     this.resized.observe(this.el);
+  }
+
+  /** Arrow keys lead from message to message; what one can do with it is a Tab away. */
+  key(e) {
+    const at = /** @type {HTMLElement} */ (e.target), all = /** @type {HTMLElement[]} */ ([...this.body.querySelectorAll("article")]);
+    if ((e.key !== "ArrowUp" && e.key !== "ArrowDown") || (at !== this.el && at.tagName !== "ARTICLE") || !all.length) return;
+    const here = all.indexOf(at), next = here < 0 ? all.at(-1) : all[here + (e.key === "ArrowUp" ? -1 : 1)];
+    e.preventDefault();
+    if (!next) return;
+    this.stuck = this.stuck && next === all.at(-1);
+    next.focus();
   }
 
   get atEnd() { return this.el.scrollHeight - this.el.scrollTop - this.el.clientHeight < 40; }
@@ -70,7 +89,7 @@ export class MessageList {
       if (!made || made.version !== version) {
         el = this.options.render(item, before);
         this.made.set(item.id, { el, version });
-        if (made) made.el.replaceWith(el);
+        if (made) replaceHeld(made.el, el);
         if (made && at === made.el) at = el;
       }
       if (at === el) at = el.nextElementSibling;
@@ -96,12 +115,19 @@ export class MessageList {
     if (this.el.scrollTop < NEAR && this.first > 0) {
       this.around(() => { this.first = Math.max(0, this.first - STEP); this.draw(); });
     } else if (this.el.scrollTop < NEAR && this.first === 0 && this.items.length) {
-      this.moving = true;
-      await this.options.more();
-      this.moving = false;
+      await this.loadMore();
     } else if (!last && this.el.scrollHeight - this.el.scrollTop - this.el.clientHeight < NEAR) {
       this.around(() => { this.first = Math.min(this.items.length - MOST, this.first + STEP); this.draw(); });
     }
+  }
+
+  /** Older items; false: there are none, or they did not come. */
+  async loadMore() {
+    if (this.moving) return false;
+    this.moving = true;
+    const found = await this.options.more().catch(() => false);
+    this.moving = false;
+    return found;
   }
 
   jump(id) {

@@ -200,7 +200,7 @@ class App {
       if (done) toast(done);
       return answer ?? true;
     } catch (e) {
-      toast(e.words ? `${e.words} (${e.code || e.status})` : String(e.message || e), "bad");
+      toast(e.words && (e.code || e.status) ? `${e.words} (${e.code || e.status})` : String(e.message || e), "bad");
       return null;
     }
   }

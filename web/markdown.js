@@ -2,27 +2,29 @@
 import { h } from "./dom.js";
 
 const INLINE = [
-  { re: /^\\([^\sA-Za-z0-9])/, make: (m) => m[1] },
-  { re: /^``(.+?)``(?!`)|^`([^`]+)`/s, make: (m) => h("code", null, (m[1] ?? m[2]).trim() || m[0]) },
-  { re: /^<(a?):(\w{2,32}):(\d{15,21})>/, make: (m) => emoji(m[2], m[3], !!m[1]) },
-  { re: /^<@!?(\d{15,21})>/, make: (m, c) => mention(c.user?.(m[1]), "@", m[1]) },
-  { re: /^<@&(\d{15,21})>/, make: (m, c) => mention(c.role?.(m[1]), "@", m[1]) },
-  { re: /^<#(\d{15,21})>/, make: (m, c) => channelMention(c, m[1]) },
-  { re: /^<\/([^:>]{1,100}):(\d{15,21})>/, make: (m) => h("span.mention", null, `/${m[1]}`) },
-  { re: /^<t:(-?\d{1,13})(?::([tTdDfFsSR]))?>/, make: (m) => time(Number(m[1]), m[2] || "f") },
-  { re: /^@(everyone|here)\b/, make: (m) => h("span.mention", null, m[0]) },
-  { re: /^\[([^\]\n]+)\]\(<?(https?:\/\/[^\s<>)]+)>?\)/, make: (m, c) => link(m[2], inline(m[1], c)) },
-  { re: /^<(https?:\/\/[^\s<>]+)>/, make: (m) => link(m[1], [m[1]]) },
-  { re: /^https?:\/\/[^\s<>"]+[^\s<>".,;:!?)\]']/, make: (m) => link(m[0], [m[0]]) },
-  { re: /^\|\|(.+?)\|\|/s, make: (m, c) => spoiler(inline(m[1], c)) },
-  { re: /^\*\*(.+?)\*\*(?!\*)/s, make: (m, c) => h("strong", null, inline(m[1], c)) },
-  { re: /^__(.+?)__(?!_)/s, make: (m, c) => h("u", null, inline(m[1], c)) },
-  { re: /^~~(.+?)~~/s, make: (m, c) => h("s", null, inline(m[1], c)) },
-  { re: /^\*(?=\S)((?:\*\*|[^*])+?)\*(?!\*)/s, make: (m, c) => h("em", null, inline(m[1], c)) },
-  { re: /^_(?=\S)((?:__|[^_])+?)_(?![\w])/s, make: (m, c) => h("em", null, inline(m[1], c)) },
+  { first: "\\", re: /^\\([^\sA-Za-z0-9])/, make: (m) => m[1] },
+  { first: "`", re: /^``(.+?)``(?!`)|^`([^`]+)`/s, make: (m) => h("code", null, (m[1] ?? m[2]).trim() || m[0]) },
+  { first: "<", re: /^<(a?):(\w{2,32}):(\d{15,21})>/, make: (m) => emoji(m[2], m[3], !!m[1]) },
+  { first: "<", re: /^<@!?(\d{15,21})>/, make: (m, c) => mention(c.user?.(m[1]), "@", m[1]) },
+  { first: "<", re: /^<@&(\d{15,21})>/, make: (m, c) => mention(c.role?.(m[1]), "@", m[1]) },
+  { first: "<", re: /^<#(\d{15,21})>/, make: (m, c) => channelMention(c, m[1]) },
+  { first: "<", re: /^<\/([^:>]{1,100}):(\d{15,21})>/, make: (m) => h("span.mention", null, `/${m[1]}`) },
+  { first: "<", re: /^<t:(-?\d{1,13})(?::([tTdDfFsSR]))?>/, make: (m) => time(Number(m[1]), m[2] || "f") },
+  { first: "@", re: /^@(everyone|here)\b/, make: (m) => h("span.mention", null, m[0]) },
+  { first: "[", re: /^\[([^\]\n]+)\]\(<?(https?:\/\/[^\s<>)]+)>?\)/, make: (m, c) => namedLink(m[2], m[1], c) },
+  { first: "<", re: /^<(https?:\/\/[^\s<>]+)>/, make: (m) => link(m[1], [m[1]]) },
+  { first: "h", re: /^https?:\/\/[^\s<>"]+[^\s<>".,;:!?)\]']/, make: (m) => link(m[0], [m[0]]) },
+  { first: "|", re: /^\|\|(.+?)\|\|/s, make: (m, c) => spoiler(inline(m[1], c)) },
+  { first: "*", re: /^\*\*(.+?)\*\*(?!\*)/s, make: (m, c) => h("strong", null, inline(m[1], c)) },
+  { first: "_", re: /^__(.+?)__(?!_)/s, make: (m, c) => h("u", null, inline(m[1], c)) },
+  { first: "~", re: /^~~(.+?)~~/s, make: (m, c) => h("s", null, inline(m[1], c)) },
+  { first: "*", re: /^\*(?=\S)((?:\*\*|[^*])+?)\*(?!\*)/s, make: (m, c) => h("em", null, inline(m[1], c)) },
+  { first: "_", re: /^_(?=\S)((?:__|[^_])+?)_(?![\w])/s, make: (m, c) => h("em", null, inline(m[1], c)) },
 ];
 const SPECIAL = /[\\`<@[h|*_~]/g;
 const DEEPEST = 12;
+/** Which rules can begin with a character: asking all of them at every letter would take long. */
+const BY_FIRST = new Map([..."\\`<@[h|*_~"].map((c) => [c, INLINE.filter((r) => r.first === c)]));
 
 /** @returns {any[]} nodes and texts */
 export function inline(text, context, depth = 0) {
@@ -32,7 +34,7 @@ export function inline(text, context, depth = 0) {
   if (c.depth > DEEPEST) return [text];
   for (let at = 0; at < text.length; ) {
     const rest = text.slice(at);
-    const rule = INLINE.find((r) => r.re.test(rest));
+    const rule = BY_FIRST.get(text[at])?.find((r) => r.re.test(rest));
     if (rule) {
       const m = rule.re.exec(rest);
       if (plain) out.push(plain);
@@ -107,6 +109,12 @@ function nodes(list) {
 
 function link(url, children) {
   return h("a", { href: url, target: "_blank", rel: "noopener noreferrer nofollow" }, children);
+}
+
+/** Words that look like one address must not lead to another: both are shown. */
+function namedLink(url, words, context) {
+  if (!/https?:|www\.|^[\w-]+(\.[\w-]+)+(\/|$)/i.test(words) || words === url) return link(url, inline(words, context));
+  return h("span", null, words, " (", link(url, [url]), ")");
 }
 
 function mention(found, mark, id) {

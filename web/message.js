@@ -59,7 +59,13 @@ export function message(app, channel, m, before) {
   const name = m.webhook_id ? m.author.username : store.nameOf(m.author.id, guild);
   const parts = [];
   if (!before || !sameDay(m, before)) parts.push(h("div.day", { role: "separator" }, h("span", null, dayName(new Date(m.timestamp)))));
-  parts.push(SYSTEM[m.type] ? systemLine(app, m, name) : body(app, channel, m, before, name, guild));
+  try {
+    parts.push(SYSTEM[m.type] ? systemLine(app, m, name) : body(app, channel, m, before, name, guild));
+  } catch (e) {
+    // One message that cannot be drawn must not take the channel away.
+    reportError(e);
+    parts.push(h("div.message.system", null, "This message cannot be shown."));
+  }
   return h("li.message-item", { dataset: { id: m.id } }, parts);
 }
 

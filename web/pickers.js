@@ -1,5 +1,5 @@
 // pickers.js - emoji and GIFs.
-import { fill, h } from "./dom.js";
+import { fill, foremost, h } from "./dom.js";
 import { emoji } from "./markdown.js";
 import { ownPath } from "./pictures.js";
 import { t } from "./words.js";
@@ -16,8 +16,8 @@ function popover(at, label, children) {
     if (before instanceof HTMLElement && before.isConnected) before.focus();
   };
   const el = h("div.popover", { role: "dialog", "aria-label": label }, children(end));
-  el.addEventListener("keydown", (e) => e.key === "Escape" && (e.stopPropagation(), end()));
-  document.body.append(el);
+  el.addEventListener("keydown", (e) => e.key === "Escape" && (e.preventDefault(), e.stopPropagation(), end()));
+  foremost().append(el);
   const from = at.getBoundingClientRect(), box = el.getBoundingClientRect();
   el.style.left = `${Math.max(4, Math.min(from.right - box.width, innerWidth - box.width - 4))}px`;
   el.style.top = `${from.top - box.height > 8 ? from.top - box.height - 6 : Math.min(from.bottom + 6, innerHeight - box.height - 4)}px`;

@@ -59,17 +59,20 @@ export function fileSize(bytes) {
   return bytes < 1048576 ? `${(bytes / 1024).toFixed(1)} KB` : `${(bytes / 1048576).toFixed(1)} MB`;
 }
 
+/** A name as it is: marks that turn the direction of writing hide how a file's name ends. @param {string} name */
+export const plainName = (name) => String(name ?? "").replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "");
+
 /** @param {{filename: string, url: string, size?: number, content_type?: string, description?: string, width?: number, height?: number}} a */
 export function attachment(a) {
-  const path = ownPath(a.url), type = a.content_type || "";
-  const spoiler = a.filename?.startsWith("SPOILER_");
+  const path = ownPath(a.url), type = a.content_type || "", name = plainName(a.filename);
+  const spoiler = name.startsWith("SPOILER_");
   const show = (el) => (spoiler ? h("details.spoiler-file", null, h("summary", null, "Spoiler"), el) : el);
   if (path && type.startsWith("image/")) {
     return show(h("a.attachment-picture", { href: path, target: "_blank", rel: "noopener" },
-      h("img", { src: path, alt: a.description || a.filename, width: a.width, height: a.height, loading: "lazy" })));
+      h("img", { src: path, alt: a.description || name, width: a.width, height: a.height, loading: "lazy" })));
   }
-  if (path && type.startsWith("video/")) return show(h("video", { src: path, controls: true, preload: "metadata", "aria-label": a.filename }));
-  if (path && type.startsWith("audio/")) return h("figure.sound", null, h("figcaption", null, a.filename), h("audio", { src: path, controls: true, preload: "none" }));
+  if (path && type.startsWith("video/")) return show(h("video", { src: path, controls: true, preload: "metadata", "aria-label": name }));
+  if (path && type.startsWith("audio/")) return h("figure.sound", null, h("figcaption", null, name), h("audio", { src: path, controls: true, preload: "none" }));
   return h("div.file", null, h("span.file-mark", { "aria-hidden": "true" }, "▤"),
-    h("div", null, path ? h("a", { href: path, download: a.filename }, a.filename) : a.filename, a.size !== undefined && h("span.faint", null, ` ${fileSize(a.size)}`)));
+    h("div", null, path ? h("a", { href: path, download: name }, name) : name, a.size !== undefined && h("span.faint", null, ` ${fileSize(a.size)}`)));
 }

@@ -1,4 +1,5 @@
 // rest.js - calls to the public interface, as any client makes them.
+import { t } from "./words.js";
 
 /** A refused call: the server's sentence, its code, and which fields are wrong. */
 export class Refusal extends Error {
@@ -44,6 +45,16 @@ function firstField(node, path) {
 const LONGEST_WAIT_S = 10;
 const pause = (s) => new Promise((go) => setTimeout(go, s * 1000));
 
+/** An answer with its text; that there is none is said in words, too. @param {string} path @param {RequestInit} init */
+async function reach(path, init) {
+  try {
+    const answer = await fetch(path, init);
+    return { answer, text: await answer.text() };
+  } catch {
+    throw new Refusal(0, { message: t("The server does not answer.") });
+  }
+}
+
 export class Rest {
   /** @param {string} [token] */
   constructor(token) {
@@ -57,8 +68,7 @@ export class Rest {
     const form = body instanceof FormData;
     if (body !== undefined && !form) headers["Content-Type"] = "application/json";
     for (let tries = 0; ; tries++) {
-      const answer = await fetch(`/api/v10${path}`, { method, headers, body: form ? body : body === undefined ? undefined : JSON.stringify(body) });
-      const text = await answer.text();
+      const { answer, text } = await reach(`/api/v10${path}`, { method, headers, body: form ? body : body === undefined ? undefined : JSON.stringify(body) });
       const json = text && (answer.headers.get("Content-Type") || "").startsWith("application/json") ? JSON.parse(text) : null;
       if (answer.ok) return json;
       if (answer.status === 429 && tries < 3 && json?.retry_after <= LONGEST_WAIT_S) {

@@ -9,12 +9,33 @@ export const isForum = (c) => c.type === FORUM || c.type === MEDIA;
 export const older = (a, b) => (a.length !== b.length ? a.length < b.length : a < b);
 const byId = (list) => new Map((list || []).map((x) => [x.id, x]));
 const MOST_KEPT = 10000, EVENTS_KEPT = 2000, ACK_AFTER_MS = 800;
+/** Topics whose views are large and need not be right at every frame, and how long they wait. */
+const CALM = new Set(["unread", "presence", "members", "channels", "guilds", "voice"]), CALM_MS = 200;
+
+/** Channels, which are asked for by their guild more often than they change. */
+class Channels extends Map {
+  byGuild = null;
+  set(id, channel) { this.byGuild = null; return super.set(id, channel); }
+  delete(id) { this.byGuild = null; return super.delete(id); }
+  of(guild) {
+    if (!this.byGuild) {
+      this.byGuild = new Map();
+      for (const c of this.values()) {
+        const list = this.byGuild.get(c.guild_id);
+        if (list) list.push(c);
+        else this.byGuild.set(c.guild_id, [c]);
+      }
+    }
+    return this.byGuild.get(guild) || [];
+  }
+}
 
 export class Store {
   constructor(rest) {
     this.rest = rest;
     this.listeners = new Map();
     this.dirty = new Set();
+    this.told = new Map();
     this.scheduled = false;
     this.events = [];
     this.eventCount = 0;
@@ -26,7 +47,7 @@ export class Store {
   reset() {
     this.me = null;
     this.guilds = new Map();
-    this.channels = new Map();
+    this.channels = new Channels();
     this.users = new Map();
     this.relationships = new Map();
     this.games = [];
@@ -56,14 +77,28 @@ export class Store {
     this.scheduled = true;
     // A page that is not shown gets no frames, but its lists must not grow without end.
     const flush = () => { this.scheduled = false; this.flush(); };
-    if (document.hidden) setTimeout(flush, 200);
+    if (document.hidden) setTimeout(flush, CALM_MS);
     else requestAnimationFrame(flush);
   }
 
   flush() {
-    const topics = [...this.dirty];
-    this.dirty.clear();
-    for (const topic of topics) for (const listener of [...(this.listeners.get(topic) || [])]) listener(topic);
+    const now = performance.now(), late = [...this.dirty].filter((topic) => CALM.has(topic) && now - (this.told.get(topic) ?? -CALM_MS) < CALM_MS);
+    const topics = [...this.dirty].filter((topic) => !late.includes(topic));
+    this.dirty = new Set();
+    for (const topic of topics) {
+      if (CALM.has(topic)) this.told.set(topic, now);
+      for (const listener of [...(this.listeners.get(topic) || [])]) this.tell(listener, topic);
+    }
+    if (late.length) setTimeout(() => this.touch(...late), CALM_MS);
+  }
+
+  /** A view that fails must not keep the others from being drawn. */
+  tell(listener, topic) {
+    try {
+      listener(topic);
+    } catch (e) {
+      reportError(e);
+    }
   }
 
   /* --- looking --- */
@@ -104,9 +139,19 @@ export class Store {
     const people = (channel.recipients || []).map((u) => this.nameOf(u.id));
     return people.join(", ") || "Empty group";
   }
-  channelsOf(guild) { return [...this.channels.values()].filter((c) => c.guild_id === guild.id); }
+  channelsOf(guild) { return [...this.channels.of(guild.id)]; }
+  /** What was not read, by guild; null: in direct channels. */
+  unreadByGuild() {
+    const out = new Map();
+    for (const [id, u] of this.unread) {
+      const guild = this.channels.get(id)?.guild_id ?? null, sum = out.get(guild) || { mentions: 0 };
+      sum.mentions += u.mentions;
+      out.set(guild, sum);
+    }
+    return out;
+  }
   privateChannels() {
-    const all = [...this.channels.values()].filter((c) => c.type === DM || c.type === GROUP);
+    const all = this.channels.of(undefined).filter((c) => c.type === DM || c.type === GROUP);
     return all.sort((a, b) => (older(a.last_message_id || a.id, b.last_message_id || b.id) ? 1 : -1));
   }
   voiceOf(channel) { return [...this.voice.values()].filter((v) => v.channel_id === channel); }

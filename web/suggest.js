@@ -5,7 +5,7 @@ let number = 0;
 
 /**
  * @param {HTMLElement} input a field, which becomes a combobox
- * @param {{find: () => any[]|Promise<any[]>, row: (item: any) => any, choose: (item: any) => void, group?: (item: any) => string, label: string}} options
+ * @param {{find: () => any[]|Promise<any[]>, row: (item: any) => any, choose: (item: any) => void, group?: (item: any) => string, label: string, lasting?: boolean}} options lasting: Esc is for what it stands in
  */
 export function suggest(input, options) {
   const id = `suggest-${++number}`;
@@ -65,7 +65,7 @@ export function suggest(input, options) {
     if (e.key === "ArrowDown") mark(at + 1);
     else if (e.key === "ArrowUp") mark(at - 1);
     else if ((e.key === "Enter" || e.key === "Tab") && !e.isComposing) choose(at);
-    else if (e.key === "Escape") close();
+    else if (e.key === "Escape" && !options.lasting) close();
     else return;
     e.preventDefault();
     e.stopImmediatePropagation();

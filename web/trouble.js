@@ -5,6 +5,7 @@ import { consoleCall } from "./operator.js";
 const EVERY_MS = 3000;
 
 function span(ms) {
+  if (ms < 1000) return `${ms} ms`;
   const s = Math.round(ms / 1000);
   /** @type {[number, string][]} */
   const units = [[86400, "d"], [3600, "h"], [60, "min"]];
@@ -13,9 +14,10 @@ function span(ms) {
 }
 
 /** What is wrong on purpose, in words; nothing: nothing is. */
-function sentence(faults, clock) {
-  const parts = [];
-  if (faults.length) parts.push(faults.length === 1 ? `A fault waits for ${faults[0].method || "any call of"} ${faults[0].path}` : `${faults.length} faults wait for calls`);
+function sentence(all, clock) {
+  const parts = [], late = Math.max(0, ...all.filter((f) => f.path === "events").map((f) => f.delay_ms)), faults = all.filter((f) => f.path !== "events");
+  if (late) parts.push(`events come ${span(late)} late`);
+  if (faults.length) parts.push(faults.length === 1 ? `a fault waits for ${faults[0].method || "any call of"} ${faults[0].path}` : `${faults.length} faults wait for calls`);
   if (clock.moved_ms) parts.push(`the clock was moved by ${span(clock.moved_ms)}`);
   const words = parts.join(", and ");
   return words && `${words[0].toUpperCase()}${words.slice(1)}.`;

@@ -17,7 +17,7 @@ const GERMAN = {
   "Only you can see this": "Nur du kannst das sehen", "Dismiss": "Verwerfen", "is thinking…": "denkt nach…", "edited": "bearbeitet",
   "Connecting…": "Verbinde…", "The connection is lost. Next try in": "Verbindung verloren. Nächster Versuch in", "Jump to…": "Springe zu…",
   "New messages": "Neue Nachrichten", "Join": "Beitreten", "Leave": "Verlassen", "Today": "Heute", "Yesterday": "Gestern",
-  "Nothing here yet": "Noch nichts hier", "Online now": "Jetzt online", "Offline": "Offline", "Search": "Suchen", "Add a reaction": "Reagieren",
+  "Submit": "Absenden", "Sending…": "Wird gesendet…", "The server does not answer.": "Der Server antwortet nicht.", "That message is further up than is looked.": "Diese Nachricht liegt weiter oben, als gesucht wird.", "Nothing here yet": "Noch nichts hier", "Online now": "Jetzt online", "Offline": "Offline", "Search": "Suchen", "Add a reaction": "Reagieren",
   "You may not write here.": "Hier darfst du nicht schreiben.", "Pinned messages": "Angeheftete Nachrichten", "Accept the invite": "Einladung annehmen",
 };
 

@@ -60,9 +60,16 @@ export class Server {
 export async function bot(server) {
   const client = new Client({ intents: [GatewayIntentBits.Guilds, GatewayIntentBits.GuildMessages], rest: { api: `${server.url}/api` } });
   client.on("error", () => {});
+  client.on("raw", ({ t, d }) => { if (t === "INTERACTION_CREATE" && d.type === 5 && d.data.custom_id === "form") answerForm(client, d); });
   client.on("interactionCreate", (i) => answer(i).catch(() => {}));
   await Promise.all([new Promise((go) => client.once("clientReady", go)), client.login(server.token("helper").replace(/^Bot /, ""))]);
   return client;
+}
+
+/** The library may not know all fields of a modal; what it was told is kept for the test. */
+async function answerForm(client, d) {
+  client.lastForm = d;
+  await fetch(`${client.options.rest.api}/v10/interactions/${d.id}/${d.token}/callback`, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ type: 4, data: { content: "It is filled in" } }) });
 }
 
 /** Somebody's voice in a channel, as far as it is said on the voice gateway. */
@@ -107,6 +114,12 @@ export class Speaker {
   }
 }
 
+const option = (label) => ({ label, value: label.toLowerCase() });
+/** Every field that is neither a text nor a menu; builders do not know all of them. */
+const FORM = { custom_id: "form", title: "The form", components: [
+  { type: 18, label: "A file", component: { type: 19, custom_id: "file" } }, { type: 18, label: "One", component: { type: 21, custom_id: "one", options: [option("Oak"), option("Larch")] } },
+  { type: 18, label: "Some", component: { type: 22, custom_id: "some", options: [option("Glue"), option("Nails")] } }, { type: 18, label: "Sure", component: { type: 23, custom_id: "sure" } }] };
+
 const row = (...parts) => new ActionRowBuilder().addComponents(...parts);
 
 async function answer(i) {
@@ -115,13 +128,15 @@ async function answer(i) {
   if (i.isChatInputCommand()) {
     const embed = new EmbedBuilder().setTitle("Dice").setColor(0x3498db).setDescription("You rolled **4**").addFields({ name: "Sides", value: String(i.options.getInteger("sides") ?? 6), inline: true }).setFooter({ text: "Good luck" });
     const menu = new StringSelectMenuBuilder().setCustomId("menu").setPlaceholder("Pick a die").addOptions({ label: "Four", value: "4" }, { label: "Six", value: "6", description: "The usual one" });
-    return i.reply({ embeds: [embed], components: [row(new ButtonBuilder().setCustomId("again").setLabel("Again").setStyle(ButtonStyle.Primary), new ButtonBuilder().setCustomId("name").setLabel("Name it").setStyle(ButtonStyle.Secondary), new ButtonBuilder().setCustomId("off").setLabel("Off").setStyle(ButtonStyle.Danger).setDisabled(true)), row(menu)] });
+    return i.reply({ embeds: [embed], components: [row(new ButtonBuilder().setCustomId("again").setLabel("Again").setStyle(ButtonStyle.Primary), new ButtonBuilder().setCustomId("name").setLabel("Name it").setStyle(ButtonStyle.Secondary), new ButtonBuilder().setCustomId("fill").setLabel("Fill in").setStyle(ButtonStyle.Secondary), new ButtonBuilder().setCustomId("off").setLabel("Off").setStyle(ButtonStyle.Danger).setDisabled(true)), row(menu)] });
   }
   if (i.isButton() && i.customId === "again") return i.update({ content: "Rolled again" });
   if (i.isButton() && i.customId === "name") {
     return i.showModal(new ModalBuilder().setCustomId("naming").setTitle("Name the die").addComponents(row(new TextInputBuilder().setCustomId("name").setLabel("Its name").setStyle(TextInputStyle.Short).setMinLength(2))));
   }
+  if (i.isButton() && i.customId === "fill") return i.showModal(FORM);
   if (i.isStringSelectMenu()) return i.reply({ content: `Picked ${i.values[0]}` });
+  if (i.isModalSubmit() && i.customId === "form") return undefined; // answered as it came
   if (i.isModalSubmit()) return i.reply({ content: `It is called ${i.fields.getTextInputValue("name")}` });
   return undefined;
 }

@@ -1,11 +1,12 @@
 // bench-interactions.js - what became of each use of an app, on an axis of time.
 import { again } from "../again.js";
-import { fill, h } from "../dom.js";
+import { fill, h, refill } from "../dom.js";
 import { table } from "../forms.js";
 import { Feed, asOperator, clock, laidOut } from "../operator.js";
 
 const KINDS = { 2: "command", 3: "component", 4: "autocomplete", 5: "modal" };
-const AXIS_MS = 4000, LIMIT_MS = 3000;
+const LIMIT_MS = 3000, END_MS = 15 * 60 * 1000, KEPT = 100;
+const DEFERRED = [5, 6];
 
 function parse(text) {
   try {
@@ -15,63 +16,97 @@ function parse(text) {
   }
 }
 
+/* --- from records to interactions --- */
+
 /** Puts records together that belong to one interaction. */
-function gather(records) {
-  const all = new Map(), nonces = new Map(), asked = new Map();
-  for (const r of records) {
-    if (r.kind === "sent" && r.event === "INTERACTION_CREATE") {
-      const d = parse(r.d);
-      if (d?.application_id) all.set(d.id, { id: d.id, at: Date.parse(r.at), d, app: r.user?.username, steps: [], text: r.d });
-      else if (d?.nonce) nonces.set(d.id, String(d.nonce)); // the person's own client is told of it
-    } else if (r.kind === "sent" && r.event === "INTERACTION_FAILURE") {
-      const d = parse(r.d), one = d && all.get(d.id);
-      if (one) one.failed = { at: Date.parse(r.at), reason: d.reason_code };
-    } else if (r.kind === "call" && r.route === "create_interaction") {
-      const body = parse(r.request);
-      if (body?.nonce) asked.set(String(body.nonce), { path: r.path, body });
-    } else if (r.kind === "call") addStep(all, r);
+class Gathered {
+  constructor(records) {
+    this.all = new Map();
+    this.nonces = new Map();
+    this.asked = new Map();
+    for (const r of records) this.take(r, Date.parse(r.at));
+    for (const one of this.all.values()) one.asked = this.asked.get(this.nonces.get(one.id));
   }
-  for (const one of all.values()) one.asked = asked.get(nonces.get(one.id));
-  return [...all.values()].reverse();
+  one(id, at) {
+    if (!this.all.has(id)) this.all.set(id, { id, at, steps: [] });
+    return this.all.get(id);
+  }
+  step(one, kind, r, at) { one?.steps.push({ kind, at, status: r.status, problem: r.problem }); }
+
+  take(r, at) {
+    const d = r.kind === "sent" && /^INTERACTION_/.test(r.event) ? parse(r.d) : null;
+    if (r.kind === "call") this.takeCall(r, at);
+    else if (r.kind === "delivered") this.step(this.one(/(\d+)$/.exec(r.path)?.[1], at), r.status === 200 ? "answered" : "delivered", r.status === 200 ? { status: 200 } : r, at);
+    else if (d?.application_id) {
+      const one = Object.assign(this.one(d.id, at), { d, app: r.user?.username, text: r.d });
+      this.step(one, "delivered", { status: 200 }, at);
+    } else if (d && r.event === "INTERACTION_CREATE") {
+      // The person's own client is told of it, whoever the app is and however it is reached.
+      const one = this.one(d.id, at);
+      one.by = r.user?.username;
+      if (d.nonce) this.nonces.set(d.id, String(d.nonce));
+    } else if (d && r.event === "INTERACTION_FAILURE") this.one(d.id, at).failed = { at, reason: d.reason_code };
+  }
+
+  takeCall(r, at) {
+    const ack = /\/interactions\/(\d+)\//.exec(r.path), more = /^\/api(?:\/v\d+)?\/webhooks\/(\d+)\//.exec(r.path), body = parse(r.request);
+    if (r.route === "create_interaction") {
+      if (body?.nonce) this.asked.set(String(body.nonce), { path: r.path, body });
+    } else if (ack) this.step(this.one(ack[1], at), DEFERRED.includes(body?.type) ? "acknowledged" : "answered", r, at);
+    else if (more) {
+      const one = [...this.all.values()].reverse().find((x) => x.d?.application_id === more[1] && x.at <= at);
+      this.step(one, r.method === "POST" ? "follow-up" : /@original/.test(r.path) && r.method === "PATCH" ? "answered" : r.method.toLowerCase(), r, at);
+    }
+  }
 }
 
-function addStep(all, r) {
-  const ack = /\/interactions\/(\d+)\//.exec(r.path), more = /^\/api(?:\/v\d+)?\/webhooks\/(\d+)\//.exec(r.path);
-  const at = Date.parse(r.at);
-  if (ack) all.get(ack[1])?.steps.push({ kind: "callback", at, status: r.status, problem: r.problem });
-  else if (more) {
-    const one = [...all.values()].reverse().find((x) => x.d.application_id === more[1] && x.at <= at);
-    one?.steps.push({ kind: r.method === "POST" ? "follow-up" : r.method.toLowerCase(), at, status: r.status, problem: r.problem });
-  }
+/** What is known of it: told to the app by the gateway, or only asked for by the person. */
+function factsOf(one) {
+  const d = one.d || one.asked?.body || {}, user = one.d?.member?.user || one.d?.user;
+  const name = d.data?.name || d.data?.custom_id || "";
+  return { who: user?.username || one.by || "", what: `${d.type === 2 && (d.data?.type ?? 1) === 1 ? "/" : ""}${name} (${KINDS[d.type] || "interaction"})`, app: one.app || (d.application_id ? `app ${d.application_id}` : "") };
 }
+
+/* --- the axis --- */
+
+/** Where a moment stands: three seconds are half of the axis, a quarter of an hour is its end. */
+const place = (ms) => `${ms <= LIMIT_MS ? (Math.max(0, ms) / LIMIT_MS) * 50 : Math.min(100, 50 + (Math.log(ms / LIMIT_MS) / Math.log(END_MS / LIMIT_MS)) * 50)}%`;
+const span = (ms) => (ms < 10000 ? `${ms} ms` : `${Math.round(ms / 1000)} s`);
+const isGood = (s) => s.status > 0 && s.status < 400;
 
 function bar(one) {
-  const place = (ms) => `${Math.min(100, Math.max(0, (ms / AXIS_MS) * 100))}%`;
-  const ack = one.steps.find((s) => s.kind === "callback" && s.status < 400), end = ack?.at ?? one.failed?.at;
-  return h("div.timeline", { role: "img", "aria-label": end ? `${end - one.at} ms` : "not answered" }, end && h("i", { class: ack ? "" : "bad", style: { left: "0", width: place(Math.max(end - one.at, 40)) } }), h("b", { style: { left: place(LIMIT_MS) }, title: "3 s" }));
+  const end = one.steps.filter((s) => s.kind !== "delivered" && isGood(s)).at(-1)?.at ?? one.failed?.at;
+  const told = ["created", ...one.steps.map((s) => `${s.kind} after ${span(s.at - one.at)}${isGood(s) ? "" : ` (${s.status || "no answer"})`}`), ...(one.failed ? [`failed after ${span(one.failed.at - one.at)}`] : [])].join(", ");
+  return h("div.timeline", { role: "img", "aria-label": told, title: told }, end && h("i", { class: one.failed ? "bad" : "", style: { left: "0", width: `max(${place(end - one.at)}, 3px)` } }),
+    h("b", { style: { left: place(LIMIT_MS) } }, h("small", null, "3 s")), h("b.last", { style: { left: "100%" } }, h("small", null, "15 min")),
+    one.steps.map((s) => h("u", { class: `${s.kind} ${isGood(s) ? "" : "bad"}`, style: { left: place(s.at - one.at) } })), one.failed && h("u.bad", { style: { left: place(one.failed.at - one.at) } }));
 }
 
 function outcome(one) {
-  const ack = one.steps.find((s) => s.kind === "callback" && s.status < 400), refused = one.steps.find((s) => s.status >= 400);
-  const more = one.steps.filter((s) => s.kind === "follow-up").length;
-  if (refused) return h("span.bad", null, `${refused.status} ${refused.problem || "refused"}`);
-  if (ack) return `answered after ${ack.at - one.at} ms${more ? `, ${more} follow-ups` : ""}`;
+  const first = one.steps.find((s) => s.kind !== "delivered" && isGood(s)), refused = one.steps.find((s) => !isGood(s));
+  const more = one.steps.filter((s) => s.kind === "follow-up").length, answered = one.steps.find((s) => s.kind === "answered" && isGood(s));
+  if (refused) return h("span.bad", null, `${refused.status || "no answer"} ${refused.problem || "refused"}`);
+  if (first?.kind === "acknowledged") return `acknowledged after ${span(first.at - one.at)}, ${answered ? `answered after ${span(answered.at - one.at)}` : "not answered yet"}${more ? `, ${more} follow-ups` : ""}`;
+  if (first) return `answered after ${span(first.at - one.at)}${more ? `, ${more} follow-ups` : ""}`;
   return one.failed ? h("span.bad", null, one.failed.reason === 2 ? "no answer in 3 s" : "the app is not there") : "waiting";
 }
 
 export function interactions(app, body) {
   return asOperator(app, body, async () => {
-    const place = h("div"), detail = h("div");
+    const rows = h("div"), detail = h("div");
     // A client may use a nonce once, and names its own session.
     const repeat = (one) => ({ method: "POST", path: one.asked.path, body: JSON.stringify({ ...one.asked.body, nonce: String(Date.now()), ...(app.store.session ? { session_id: app.store.session } : {}) }) });
-    const show = (one) => fill(detail, h("h2", null, "Payload"), h("pre.json", { tabindex: 0 }, laidOut(one.text)), one.asked && again(app, repeat(one)));
-    const draw = () => fill(place, table(["When", "Who", "What", "App", "", "Outcome"], gather(feed.records).slice(0, 100).map((one) => {
-      const user = one.d.member?.user || one.d.user, name = one.d.data?.name || one.d.data?.custom_id || "";
-      return [clock(one.at), user?.username || "", h("button.link", { type: "button", onclick: () => show(one) }, `${one.d.type === 2 && one.d.data?.type === 1 ? "/" : ""}${name} (${KINDS[one.d.type] || one.d.type})`), one.app || "", bar(one), outcome(one)];
-    }), "Interactions"));
+    const steps = (one) => table(["Step", "After", "Status", ""], one.steps.map((s) => [s.kind, span(s.at - one.at), String(s.status || "none"), s.problem || ""]), "Steps");
+    const show = (one) => fill(detail, h("h2", null, "Steps"), steps(one), one.text && [h("h2", null, "Payload"), h("pre.json", { tabindex: 0 }, laidOut(one.text))], one.asked && again(app, repeat(one)));
+    const draw = () => {
+      refill(rows, table(["When", "Who", "What", "App", "From created to 15 minutes", "Outcome"], [...new Gathered(feed.records).all.values()].reverse().slice(0, KEPT).map((one) => {
+        const { who, what, app: name } = factsOf(one);
+        return [clock(one.at), who, h("button.link", { type: "button", dataset: { key: one.id }, onclick: () => show(one) }, what), name, bar(one), outcome(one)];
+      }), "Interactions"));
+    };
     const feed = new Feed(draw);
     await feed.begin();
-    fill(body, h("div.bench-scroll.stack", { tabindex: 0, role: "region", "aria-label": "Interactions" }, h("p.faint", null, "A bar ends when the app has answered; the line is at three seconds. Apps that are called by HTTP are seen by their answers only."), place, detail));
+    fill(body, h("div.bench-scroll.stack", { tabindex: 0, role: "region", "aria-label": "Interactions" }, h("p.faint", null, "The marks on a bar: delivered, acknowledged, answered, follow-ups. Its first half are the three seconds in which an app has to say something, its end the fifteen minutes in which it may go on."), rows, detail));
     draw();
     return () => feed.end();
   });

@@ -1,5 +1,6 @@
 // bench-reference.js - every route of /openapi.json, to read and to try.
 import { callAsWritten, sender } from "../again.js";
+import { bodyForm } from "../body-form.js";
 import { fill, h } from "../dom.js";
 import { small } from "../forms.js";
 
@@ -25,32 +26,25 @@ function operation(app, doc, o) {
   return el;
 }
 
-/** A value of a schema, to begin with. */
-function sample(doc, schema, depth = 0) {
-  if (!schema || depth > 4) return null;
-  if (schema.$ref) return sample(doc, schema.$ref.split("/").slice(1).reduce((n, k) => n?.[k], doc), depth + 1);
-  const type = Array.isArray(schema.type) ? schema.type[0] : schema.type;
-  if (schema.anyOf) return sample(doc, schema.anyOf[0], depth + 1);
-  if (type === "object") return Object.fromEntries(Object.entries(schema.properties || {}).filter(([k]) => (schema.required || []).includes(k)).map(([k, v]) => [k, sample(doc, v, depth + 1)]));
-  return { string: "", integer: schema.minimum ?? 0, number: 0, boolean: false, array: [] }[type] ?? null;
-}
-
 function tryForm(app, doc, o) {
-  const inputs = (o.parameters || []).filter((p) => p.in === "path" || p.in === "query").map((p) => ({ p, input: h("input", { "aria-label": p.name, placeholder: `${p.name}${p.required ? "" : "?"}` }) }));
-  const schema = o.requestBody?.content?.["application/json"]?.schema, answer = h("pre.json", { hidden: true, tabindex: 0 });
-  const text = schema && h("textarea.mono", { rows: 5, "aria-label": "Body" });
-  if (text) text.value = JSON.stringify(sample(doc, schema), null, 2);
-  const as = sender(app);
+  const inputs = (o.parameters || []).filter((p) => p.in === "path" || p.in === "query").map((p) => ({ p, input: h("input", { "aria-label": p.name, placeholder: `${p.name}${p.required ? "" : "?"}`, title: p.description || "" }) }));
+  const schema = o.requestBody?.content?.["application/json"]?.schema, answer = h("pre.json", { hidden: true, tabindex: 0, role: "status", "aria-label": "Answer" });
+  const form = schema && bodyForm(doc, schema), as = sender(app);
   async function send() {
-    let path = o.path;
+    let path = o.path, body;
     const query = new URLSearchParams();
     for (const { p, input } of inputs) {
       if (p.in === "path") path = path.replace(`{${p.name}}`, encodeURIComponent(input.value));
       else if (input.value) query.set(p.name, input.value);
     }
+    try {
+      body = form?.text();
+    } catch {
+      return; // the field says what is wrong
+    }
     const url = path + (String(query) ? `?${query}` : ""), token = await as.chosen();
     answer.hidden = false;
-    answer.textContent = await callAsWritten({ method: o.method, path: url, token, body: text?.value });
+    answer.textContent = await callAsWritten({ method: o.method, path: url, token, body });
   }
-  return h("div", null, o.description && h("p", null, o.description), inputs.length > 0 && h("div.inline-form", null, inputs.map((x) => x.input)), text, h("div.inline-form", null, as.el, small("Send", send, "primary")), answer);
+  return h("div", null, o.description && h("p", null, o.description), inputs.length > 0 && h("div.inline-form", null, inputs.map((x) => x.input)), form?.el, h("div.inline-form", null, as.el, small("Send", send, "primary")), answer);
 }

@@ -42,7 +42,7 @@ function fits(r, f) {
   if (f.who && !(r.user?.username || "nobody").toLowerCase().includes(f.who)) return false;
   if (f.status === "error" && !(request && r.status >= 400)) return false;
   if (f.status && f.status !== "error" && String(r.status || "")[0] !== f.status) return false;
-  return !f.text || [r.path, r.route, r.event, r.problem, r.request, r.reply, r.d].some((x) => x && x.toLowerCase().includes(f.text));
+  return !f.text || [r.path, r.route, r.event, r.problem, r.request, r.reply, r.d, r.request_headers, r.reply_headers].some((x) => x && x.toLowerCase().includes(f.text));
 }
 
 function row(r, current, onclick) {
@@ -61,8 +61,15 @@ const quoted = (text) => `'${String(text).replaceAll("'", "'\\''")}'`;
 
 /** A line for a shell that does the same again; who says it puts the token in. */
 function curl(r) {
-  const body = r.request ? ` -H 'Content-Type: application/json' -d ${quoted(r.request)}` : "";
+  const meant = (r.request_headers || "").split("\n").filter((line) => /^(content-type|x-(audit-log-reason|discord-locale|super-properties)):/i.test(line) && !/multipart/i.test(line));
+  const body = meant.map((line) => ` -H ${quoted(line)}`).join("") + (r.request ? ` -d ${quoted(r.request)}` : "");
   return `curl -X ${r.method} ${quoted(location.origin + r.path)} -H "Authorization: $token"${body}`;
+}
+
+/** Folded, since most do not look for them. */
+function headers(title, lines) {
+  const all = (lines || "").split("\n").filter(Boolean).map((line) => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 2)]);
+  return all.length > 0 && h("details.headers", null, h("summary", null, `${title} (${all.length})`), h("dl", null, all.map(([name, value]) => [h("dt", null, name), h("dd", null, value)])));
 }
 
 function details(app, r) {
@@ -70,7 +77,7 @@ function details(app, r) {
   if (r.kind === "refused") return [h("strong", null, `Refused with ${r.status}`), h("p.faint", null, r.address), h("p", null, r.problem), h("p.faint", null, "It never became a call: nothing of the server but its reader has seen it."), r.path && h("code", null, r.path)];
   if (r.kind !== "call") return [h("strong", null, `${r.event || r.kind}`), h("p.faint", null, `${r.user?.username || "nobody yet"} · socket ${r.socket}${r.session ? ` · session ${r.session}` : ""}${r.s ? ` · s ${r.s}` : ""}`), r.reason && h("p.bad", null, r.reason), text("Data", r.d, r.d_cut)];
   return [h("strong", null, `${r.method} ${r.template || r.path}`), h("p.faint", null, `${r.route || "no such route"} · ${r.user ? `${r.user.username} (${r.user.kind})` : "nobody"} · ${r.address} · ${r.ms} ms`),
-    h("p", null, `${r.status}${r.code ? ` · code ${r.code}` : ""}${r.problem ? ` · ${r.problem}` : ""}`), r.hint && h("p.good", null, r.hint), text("Asked", r.request, r.request_cut), text("Answered", r.reply, r.reply_cut),
+    h("p", null, `${r.status}${r.code ? ` · code ${r.code}` : ""}${r.problem ? ` · ${r.problem}` : ""}`), r.hint && h("p.good", null, r.hint), headers("Headers of the request", r.request_headers), headers("Headers of the answer", r.reply_headers), text("Asked", r.request, r.request_cut), text("Answered", r.reply, r.reply_cut),
     again(app, { method: r.method, path: r.path, body: r.request, cut: r.request_cut }),
     h("strong", null, "In a shell"), h("pre", { tabindex: 0 }, curl(r)), h("div", null, small("Copy", () => { navigator.clipboard?.writeText(curl(r)); toast("Copied"); }))];
 }

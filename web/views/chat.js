@@ -1,6 +1,6 @@
 // chat.js - guilds, channels, messages, members: the page where people are.
 import { composer } from "../composer.js";
-import { arrowKeys, below, dialog, field, fill, h, icon, iconButton, menu } from "../dom.js";
+import { arrowKeys, below, dialog, field, fill, fillChanged, h, icon, iconButton, menu, refill, toast } from "../dom.js";
 import { MessageList, RowList } from "../list.js";
 import { inline } from "../markdown.js";
 import { contextOf, message } from "../message.js";
@@ -13,6 +13,7 @@ import { voiceBar, voicePage } from "./voice.js";
 
 const ICONS = { [VOICE]: "voice", [STAGE]: "stage", [NEWS]: "news", 15: "forum", 16: "forum", 10: "thread", 11: "thread", 12: "thread" };
 const folded = new Set(JSON.parse(localStorage.getItem("folded") || "[]"));
+const MOST_PAGES = 20; // of older messages that are loaded to find one
 let view = null;
 
 export async function mount(app, page, params) {
@@ -34,6 +35,7 @@ class Chat {
     this.app = app;
     this.store = app.store;
     this.rail = arrowKeys(h("nav.rail", { "aria-label": "Servers" }), "a,button");
+    this.railMade = new Map();
     this.side = h("div.side-list");
     this.self = h("div.self");
     this.voiceBar = h("div");
@@ -46,7 +48,7 @@ class Chat {
     this.off = Object.entries(draw).map(([topic, f]) => this.store.on(topic, f));
     app.replyTo = (m) => this.composer?.reply(m);
     app.editMessage = (c, m) => this.composer?.edit(m);
-    app.jumpTo = (id) => this.list?.jump(id);
+    app.jumpTo = (id) => this.jumpTo(id);
     this.drawSelf();
     this.drawVoice();
   }
@@ -89,19 +91,26 @@ class Chat {
   /* --- guilds --- */
 
   drawRail() {
-    const unread = (g) => this.store.channelsOf(g).map((c) => this.store.unread.get(c.id)).filter(Boolean);
-    const direct = this.store.privateChannels().reduce((n, c) => n + (this.store.unread.get(c.id)?.mentions || 0), 0);
-    const badge = (n) => n > 0 && h("span.badge", null, n > 99 ? "99+" : n);
-    const counted = (n) => (n > 0 ? `, ${n > 99 ? "99+" : n} mentions` : "");
-    fill(this.rail,
-      h("a.rail-item", { href: "/channels/@me", "aria-label": t("Direct messages") + counted(direct), title: t("Direct messages"), "aria-current": this.guild ? null : "page" }, h("span.guild-icon.home", null, icon("people")), badge(direct)),
-      h("div.rail-line", { role: "presentation" }),
-      [...this.store.guilds.values()].map((g) => {
-        const u = unread(g), mentions = u.reduce((n, x) => n + x.mentions, 0);
-        return h("a.rail-item", { href: `/channels/${g.id}`, "aria-label": g.name + (u.length ? ", unread" : "") + counted(mentions), title: g.name, class: u.length ? "unread" : "", "aria-current": this.guild === g ? "page" : null }, guildIcon(g), badge(mentions));
+    const unread = this.store.unreadByGuild(), direct = unread.get(null)?.mentions || 0;
+    const item = (key, sign, make) => ({ key, sign: String(sign), make });
+    fillChanged(this.rail, this.railMade, [
+      item("home", [direct, !this.guild], () => this.homeItem(direct)),
+      item("line", "", () => h("div.rail-line", { role: "presentation" })),
+      ...[...this.store.guilds.values()].map((g) => {
+        const u = unread.get(g.id);
+        return item(g.id, [g.name, g.icon, !!u, u?.mentions, this.guild === g], () => this.guildItem(g, !!u, u?.mentions || 0));
       }),
-      h("button.rail-item", { type: "button", "aria-label": "Add a server", title: "Add a server", onclick: () => this.addGuild() }, h("span.guild-icon.add", null, icon("plus"))),
-      h("a.rail-item.rail-end", { href: "/workbench", "aria-label": t("Workbench"), title: t("Workbench") }, h("span.guild-icon.add", null, icon("wrench"))));
+      item("add", "", () => h("button.rail-item", { type: "button", "aria-label": "Add a server", title: "Add a server", onclick: () => this.addGuild() }, h("span.guild-icon.add", null, icon("plus")))),
+      item("bench", "", () => h("a.rail-item.rail-end", { href: "/workbench", "aria-label": t("Workbench"), title: t("Workbench") }, h("span.guild-icon.add", null, icon("wrench")))),
+    ]);
+  }
+
+  homeItem(mentions) {
+    return h("a.rail-item", { href: "/channels/@me", "aria-label": t("Direct messages") + counted(mentions), title: t("Direct messages"), "aria-current": this.guild ? null : "page" }, h("span.guild-icon.home", null, icon("people")), badge(mentions));
+  }
+
+  guildItem(g, unread, mentions) {
+    return h("a.rail-item", { href: `/channels/${g.id}`, "aria-label": g.name + (unread ? ", unread" : "") + counted(mentions), title: g.name, class: unread ? "unread" : "", "aria-current": this.guild === g ? "page" : null }, guildIcon(g), badge(mentions));
   }
 
   async addGuild() {
@@ -136,7 +145,8 @@ class Chat {
   }
 
   drawChannels() {
-    const g = this.guild, manage = this.store.mayInGuild(g, "MANAGE_CHANNELS"), rows = [];
+    const g = this.guild, manage = this.store.mayInGuild(g, "MANAGE_CHANNELS"), rows = [], threads = new Map();
+    for (const x of this.store.channelsOf(g)) if (isThread(x) && !x.thread_metadata?.archived) threads.set(x.parent_id, [...(threads.get(x.parent_id) || []), x]);
     let hidden = false;
     for (const c of this.ordered()) {
       if (c.type === CATEGORY) {
@@ -147,12 +157,11 @@ class Chat {
       }
       if (hidden && c.parent_id && c !== this.channel && !this.store.unread.has(c.id)) continue;
       rows.push(this.channelRow(c));
-      const threads = this.store.channelsOf(g).filter((x) => isThread(x) && x.parent_id === c.id && !x.thread_metadata?.archived);
-      if (!isForum(c)) rows.push(threads.slice(0, 20).map((x) => this.channelRow(x, "thread")));
+      if (!isForum(c)) rows.push((threads.get(c.id) || []).slice(0, 20).map((x) => this.channelRow(x, "thread")));
       if (isVoice(c)) rows.push(this.voiceRows(c));
     }
     const head = h("header.side-head", null, h("button.plain.guild-name", { type: "button", "aria-haspopup": "menu", onclick: (e) => this.guildMenu(e.currentTarget) }, h("strong", null, g.name), h("span", { "aria-hidden": "true" }, "▾")));
-    fill(this.side, head, arrowKeys(h("div.channel-list", null, rows), "a,button"));
+    refill(this.side, head, arrowKeys(h("div.channel-list", null, rows), "a,button"));
   }
 
   fold(id) {
@@ -163,7 +172,7 @@ class Chat {
 
   channelRow(c, kind) {
     const unread = this.store.unread.get(c.id);
-    return h("a.channel", { href: `/channels/${c.guild_id || "@me"}/${c.id}`, class: [kind || "", unread ? "unread" : ""].join(" "), "aria-current": c === this.channel || c.id === this.channel?.id ? "page" : null, "aria-label": `${c.name}${unread ? `, ${unread.count} unread` : ""}${unread?.mentions ? `, ${unread.mentions} mentions` : ""}` },
+    return h("a.channel", { href: `/channels/${c.guild_id || "@me"}/${c.id}`, dataset: { key: c.id }, class: [kind || "", unread ? "unread" : ""].join(" "), "aria-current": c === this.channel || c.id === this.channel?.id ? "page" : null, "aria-label": `${c.name}${unread ? `, ${unread.count} unread` : ""}${unread?.mentions ? `, ${unread.mentions} mentions` : ""}` },
       icon(ICONS[c.type] || "hash"), h("span.clip", null, c.name), unread?.mentions > 0 && h("span.badge", null, unread.mentions));
   }
 
@@ -179,7 +188,7 @@ class Chat {
   }
 
   drawPrivate() {
-    fill(this.side, h("header.side-head", null, h("button.jump", { type: "button", onclick: () => this.app.key({ ctrlKey: true, key: "k", preventDefault() {} }) }, t("Jump to…"), h("kbd", null, "Ctrl K"))),
+    refill(this.side, h("header.side-head", null, h("button.jump", { type: "button", onclick: () => this.app.key({ ctrlKey: true, key: "k", preventDefault() {} }) }, t("Jump to…"), h("kbd", null, "Ctrl K"))),
       arrowKeys(h("div.channel-list", null,
         h("a.channel", { href: "/friends", "aria-current": this.channel || this.guild ? null : "page" }, icon("people"), t("Friends"), this.pending() > 0 && h("span.badge", null, this.pending())),
         h("div.category", null, h("span", null, t("Direct messages")), iconButton("plus", "New group", () => this.addGroup())),
@@ -190,7 +199,7 @@ class Chat {
 
   privateRow(c) {
     const other = c.type === DM ? c.recipients?.[0] : null, unread = this.store.unread.get(c.id), name = this.store.nameOfChannel(c);
-    return h("a.channel.private", { href: `/channels/@me/${c.id}`, class: unread ? "unread" : "", "aria-current": c.id === this.channel?.id ? "page" : null },
+    return h("a.channel.private", { href: `/channels/@me/${c.id}`, dataset: { key: c.id }, class: unread ? "unread" : "", "aria-current": c.id === this.channel?.id ? "page" : null },
       other ? h("span.with-status", null, avatar(other, name, "small-avatar"), statusDot(this.store, other.id)) : h("span.small-avatar.group", null, icon("people")),
       h("span.clip", null, name), unread?.mentions > 0 && h("span.badge", null, unread.mentions));
   }
@@ -323,6 +332,16 @@ class Chat {
     if (matchMedia("(min-width: 700px)").matches) this.composer.focus();
   }
 
+  /** Shows a message, also one that is further up than what was loaded. */
+  async jumpTo(id) {
+    const { list, channel } = this, log = list && this.store.log(channel.id);
+    for (let pages = 0; list && !list.jump(id); pages++) {
+      if (log.start || pages === MOST_PAGES || this.list !== list) return toast(t("That message is further up than is looked."), "bad");
+      if (!(await list.loadMore())) return undefined;
+    }
+    return undefined;
+  }
+
   /* --- members --- */
 
   drawMembers() {
@@ -354,6 +373,9 @@ class Chat {
       h("span.with-status", null, avatar(r.user, name, "small-avatar"), statusDot(this.store, r.user.id)), h("span.clip.author", { style: color ? { "--role": color } : null }, name), r.user.bot && h("span.tag", null, "APP")));
   }
 }
+
+const badge = (n) => n > 0 && h("span.badge", null, n > 99 ? "99+" : n);
+const counted = (n) => (n > 0 ? `, ${n > 99 ? "99+" : n} mentions` : "");
 
 function isOnline(store, id) {
   if (id === store.me.id) return true;

@@ -14,7 +14,7 @@ export function jump(app) {
   ];
   dialog(t("Jump to…"), (close) => {
     const input = h("input", { type: "search", "aria-label": t("Jump to…"), autocomplete: "off", autofocus: true });
-    const found = suggest(input, { label: t("Jump to…"), find: () => {
+    const found = suggest(input, { label: t("Jump to…"), lasting: true, find: () => {
       const words = input.value.toLowerCase().replace(/^[#@]/, "");
       return places.filter((p) => p.label.toLowerCase().includes(words)).sort((a, b) => a.label.length - b.label.length).slice(0, 12);
     }, row: (p) => [h("span.suggestion-main", null, h("strong", null, p.label)), h("span.faint", null, p.detail)], choose: (p) => { close(); app.go(p.path); } });

@@ -1,6 +1,7 @@
 // second-factor.js - codes of an authenticator beside the password: on, off, and backup codes.
 import { dialog, fill, h, toast } from "../dom.js";
 import { quickForm, small } from "../forms.js";
+import { qrPicture } from "../qr.js";
 import { t } from "../words.js";
 
 const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
@@ -33,8 +34,8 @@ export async function security(app, body, redraw) {
 
 function disabled(app, me, redraw) {
   const secret = newSecret();
-  return h("section", null, h("p", null, "A log-in then asks for a code of an authenticator as well. Add this key to yours, and write the code that it shows."),
-    h("div.secret", { tabindex: 0, role: "group", "aria-label": "Key" }, groups(secret)),
+  return h("section", null, h("p", null, "A log-in then asks for a code of an authenticator as well. Add this key to yours, and write below the code that it shows."),
+    h("div.key", null, qrPicture(address(me, secret), "The key as a QR code"), h("div.stack", null, h("p.faint", null, "Scan the picture with your authenticator, or write the key:"), h("div.secret", { tabindex: 0, role: "group", "aria-label": "Key" }, groups(secret)))),
     h("p", null, h("a", { href: address(me, secret), "data-plain": true }, "Open it in an authenticator of this device")),
     quickForm([{ name: "code", label: "Six digits" }, { name: "password", label: t("Password"), type: "password" }], t("Turn it on"), async (v) => {
       const answer = await app.renew(app.rest.post("/users/@me/mfa/totp/enable", { secret, code: v.code.replace(/\s/g, ""), password: v.password }));

@@ -1,0 +1,288 @@
+// people.js - people come in, write, meet, talk and follow links.
+import assert from "node:assert/strict";
+import { createHmac } from "node:crypto";
+import { readQr } from "./qr-reader.js";
+import { call, enter, field, general, say, seen, server } from "./stage.js";
+import { Speaker, until } from "./world.js";
+
+/** What an authenticator shows now. */
+function codeOf(secret) {
+  const bits = [...secret].map((c) => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(c).toString(2).padStart(5, "0")).join("");
+  const key = Buffer.from(bits.match(/.{8}/g).map((b) => parseInt(b, 2))), count = Buffer.alloc(8);
+  count.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30000)));
+  const mac = createHmac("sha1", key).update(count).digest(), at = mac[19] & 15;
+  return String((mac.readUInt32BE(at) & 0x7fffffff) % 1000000).padStart(6, "0");
+}
+
+/** The squares of a picture that is a QR code, without the light margin. */
+async function modulesOf(locator) {
+  const { size, d } = await locator.evaluate((svg) => ({ size: svg.viewBox.baseVal.width, d: svg.querySelector("path").getAttribute("d") }));
+  const rows = Array.from({ length: size - 8 }, () => new Array(size - 8).fill(false));
+  for (const [, c, r] of d.matchAll(/M(\d+) (\d+)h1v1h-1z/g)) rows[r - 4][c - 4] = true;
+  return rows;
+}
+
+export const TESTS = {
+  async people_come_in_by_the_form() {
+    const page = await enter(null);
+    await page.open("/");
+    await page.getByRole("tab", { name: "Register" }).click();
+    await page.getByLabel("Username").fill("ada");
+    await page.getByLabel("Password").fill("correct horse");
+    await page.getByRole("button", { name: "Register" }).click();
+    await page.locator("[aria-invalid=true]").waitFor(); // the server's own words stand at the field
+    await page.getByLabel("Username").fill("gwen");
+    await page.getByRole("button", { name: "Register" }).click();
+    await page.getByRole("heading", { name: "Friends" }).waitFor();
+    await page.getByTitle("Status").click();
+    await page.getByRole("menuitem", { name: "Log out" }).click();
+    await page.getByLabel("Username or email").fill("gwen");
+    await page.getByLabel("Password").fill("correct horse");
+    await page.getByRole("button", { name: "Log in" }).click();
+    await page.getByRole("heading", { name: "Friends" }).waitFor();
+    await page.context().close();
+  },
+
+  async mailed_links_lead_to_pages_that_hide_their_tokens() {
+    const page = await enter(null);
+    await page.open("/verify#token=1.x"); // the demo sends no mail, so no link of it is good
+    await page.getByRole("heading", { name: "This link is not good any more" }).waitFor();
+    assert.equal(new URL(page.url()).hash, "");
+    await page.open("/reset#token=1.x");
+    await page.getByRole("heading", { name: "A new password" }).waitFor();
+    assert.equal(new URL(page.url()).hash, "");
+    await page.getByLabel("Password").fill("another horse");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("temporarily disabled").waitFor();
+    await page.open("/");
+    await page.getByRole("button", { name: "Forgot the password?" }).click();
+    await page.getByLabel("Username or email").fill("ada");
+    await page.getByRole("button", { name: "Mail me a link" }).click();
+    await page.getByText("temporarily disabled").waitFor();
+    await page.context().close();
+  },
+
+  async the_demos_people_are_a_click_away() {
+    const page = await enter(null);
+    await page.open("/");
+    await page.getByRole("button", { name: "Ada" }).click();
+    await page.getByRole("heading", { name: "Friends" }).waitFor();
+    await page.getByText("@ada").first().waitFor();
+    await page.context().close();
+  },
+
+  async two_people_see_what_the_other_writes() {
+    const [ada, bob] = await Promise.all([enter("ada"), enter("bob")]);
+    await Promise.all([ada.open(general()), bob.open(general())]);
+    await say(ada, "Hello Bob, **how** are you?");
+    await bob.getByText("Hello Bob,").waitFor();
+    assert.equal(await bob.locator(".text strong").last().textContent(), "how");
+    await field(bob).pressSequentially("I");
+    await ada.getByText(/is typing/).waitFor();
+    await say(bob, "Well!");
+    await seen(ada, "Well!");
+    await ada.getByRole("article").last().hover();
+    await ada.getByRole("button", { name: "React with 👍" }).last().click();
+    await bob.getByRole("button", { name: "👍, 1" }).click();
+    await ada.getByRole("button", { name: "👍, 2" }).waitFor();
+    await field(bob).press("ArrowUp");
+    await field(bob).fill("Very well!");
+    await field(bob).press("Enter");
+    await ada.getByText("(edited)").waitFor();
+    await call("bob", "POST", `/channels/${server().channel}/messages`, { poll: { question: { text: "Oak or larch?" }, answers: [{ poll_media: { text: "Oak" } }, { poll_media: { text: "Larch" } }], duration: 1 } });
+    await ada.getByRole("button", { name: "Larch" }).click();
+    await bob.getByRole("button", { name: "Larch 1" }).waitFor();
+    await field(ada).fill("");
+    await ada.locator("input[type=file]").first().setInputFiles({ name: "plan.txt", mimeType: "text/plain", buffer: Buffer.from("oak") });
+    await say(ada, "The plan");
+    await bob.getByRole("link", { name: "plan.txt" }).waitFor();
+    await Promise.all([ada.context().close(), bob.context().close()]);
+  },
+
+  async what_was_not_read_is_marked_in_the_next_window() {
+    const me = await call("ada", "GET", "/users/@me");
+    const ada = await enter("ada");
+    await ada.open(general());
+    await field(ada).waitFor();
+    await until("it is noted that all was read", async () => {
+      const acked = ada.waitForResponse((r) => r.url().endsWith("/ack") && r.ok());
+      await call("bob", "POST", `/channels/${server().channel}/messages`, { content: "Read at once" });
+      return acked;
+    });
+    await ada.context().close();
+    await call("bob", "POST", `/channels/${server().channel}/messages`, { content: `Read later <@${me.id}>` });
+    const later = await enter("ada");
+    await later.open("/friends");
+    await later.getByRole("link", { name: "The Workshop, unread" }).click();
+    await later.getByRole("link", { name: "general, 1 unread" }).click();
+    await seen(later, "Read later");
+    await later.getByRole("link", { name: "The Workshop", exact: true }).waitFor();
+    await later.context().close();
+  },
+
+  async a_friend_request_travels_both_ways() {
+    const [ada, bob] = await Promise.all([enter("ada"), enter("bob")]);
+    await server().call(null, "POST", "/auth/register", { username: "hal", password: "correct horse" });
+    await Promise.all([ada.open("/friends"), bob.open("/friends")]);
+    await ada.getByLabel("Add a friend").fill("nobody.at.all");
+    await ada.getByRole("button", { name: "Send request" }).click();
+    await ada.locator("[aria-invalid=true]").waitFor();
+    await call("ada", "DELETE", `/users/@me/relationships/${(await call("bob", "GET", "/users/@me")).id}`);
+    await ada.getByLabel("Add a friend").fill("bob");
+    await ada.getByRole("button", { name: "Send request" }).click();
+    await bob.getByRole("tab", { name: /Pending/ }).click();
+    await bob.getByRole("button", { name: "Accept" }).click();
+    await bob.getByRole("tab", { name: "All" }).click();
+    await bob.getByRole("button", { name: "Message Ada" }).click();
+    await say(bob, "Friends again");
+    await ada.getByRole("link", { name: /Bob/ }).first().click();
+    await seen(ada, "Friends again");
+    await Promise.all([ada.context().close(), bob.context().close()]);
+  },
+
+  async a_voice_channel_shows_both() {
+    const [ada, bob] = await Promise.all([enter("ada"), enter("bob")]);
+    for (const page of [ada, bob]) {
+      await page.open(general());
+      await page.getByRole("link", { name: "Tea table" }).click();
+      await page.getByRole("button", { name: "Join" }).click();
+    }
+    const tiles = (page) => page.getByRole("region", { name: "In voice" }).locator(".voice-tile");
+    for (const page of [ada, bob]) await until("both are seen", async () => (await tiles(page).count()) === 2);
+    await ada.getByRole("button", { name: "Mute", exact: true }).click();
+    await tiles(bob).filter({ hasText: "Ada" }).getByText("muted").waitFor();
+    await ada.getByRole("button", { name: "Leave voice" }).click();
+    await until("one is left", async () => (await tiles(bob).count()) === 1);
+    await bob.getByRole("button", { name: "Leave voice" }).click();
+    await Promise.all([ada.context().close(), bob.context().close()]);
+  },
+
+  async who_speaks_is_seen() {
+    const ada = await enter("ada"), channels = await call("ada", "GET", `/guilds/${server().guild}/channels`);
+    const room = channels.find((c) => c.name === "Tea table").id, bob = new Speaker(server(), "bob", room);
+    await bob.begin();
+    await ada.open(`/channels/${server().guild}/${room}`);
+    await ada.getByRole("button", { name: "Join" }).click();
+    const tile = ada.getByRole("region", { name: "In voice" }).locator(".voice-tile").filter({ hasText: "Bob" });
+    bob.speaks(1);
+    await tile.getByText("speaks").waitFor();
+    assert.equal(await ada.locator(".voice-person.speaking").count(), 1);
+    bob.speaks(0);
+    await tile.getByText("speaks").waitFor({ state: "detached" });
+    assert.equal(await ada.locator(".voice-person.speaking").count(), 0);
+    // Who comes later is told who speaks already.
+    bob.speaks(1);
+    await tile.getByText("speaks").waitFor();
+    await ada.getByRole("button", { name: "Leave voice" }).click();
+    await tile.getByText("speaks").waitFor({ state: "detached" });
+    await ada.getByRole("button", { name: "Join" }).click();
+    await tile.getByText("speaks").waitFor();
+    bob.end();
+    await ada.getByRole("button", { name: "Leave voice" }).click();
+    await ada.context().close();
+  },
+
+  async a_stream_shows_its_preview() {
+    const channels = await call("ada", "GET", `/guilds/${server().guild}/channels`);
+    const room = channels.find((c) => c.name === "Tea table").id, bob = new Speaker(server(), "bob", room);
+    await bob.begin();
+    bob.main.send(JSON.stringify({ op: 18, d: { type: "guild", guild_id: server().guild, channel_id: room } }));
+    const key = `guild:${server().guild}:${room}:${(await call("bob", "GET", "/users/@me")).id}`;
+    const thumbnail = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+    await until("the stream has a picture", () => call("bob", "POST", `/streams/${encodeURIComponent(key)}/preview`, { thumbnail }).then(() => true, () => false));
+    const ada = await enter("ada");
+    await ada.open(`/channels/${server().guild}/${room}`);
+    await ada.getByRole("img", { name: /^What Bob.* streams$/ }).waitFor();
+    bob.end();
+    await ada.context().close();
+  },
+
+  async a_second_factor_is_turned_on_used_and_turned_off() {
+    const page = await enter(null);
+    await server().call(null, "POST", "/auth/register", { username: "jon", password: "correct horse" });
+    await page.open("/");
+    const login = async () => {
+      await page.getByLabel("Username or email").fill("jon");
+      await page.getByLabel("Password").fill("correct horse");
+      await page.getByRole("button", { name: "Log in" }).click();
+    };
+    await login();
+    await page.getByRole("heading", { name: "Friends" }).waitFor();
+    await page.open("/settings/security");
+    const secret = (await page.getByRole("group", { name: "Key" }).textContent()).replaceAll(" ", "");
+    assert.match(secret, /^[A-Z2-7]{32}$/);
+    const scanned = readQr(await modulesOf(page.getByRole("img", { name: "The key as a QR code" })));
+    assert.equal(new URL(scanned).searchParams.get("secret"), secret);
+    assert.ok(scanned.startsWith("otpauth://totp/") && decodeURIComponent(scanned).includes(":jon?"), scanned);
+    await page.getByLabel("Six digits").fill("nonsense");
+    await page.getByLabel("Password").fill("correct horse");
+    await page.getByRole("button", { name: "Turn it on" }).click();
+    await page.getByText("Invalid two-factor code").waitFor();
+    await page.getByLabel("Six digits").fill(codeOf(secret));
+    await page.getByRole("button", { name: "Turn it on" }).click();
+    const codes = page.getByRole("dialog", { name: "Backup codes" });
+    await codes.waitFor();
+    const backup = await codes.getByRole("listitem").allTextContents();
+    assert.equal(backup.length, 10);
+    await codes.getByRole("button", { name: "Close" }).click();
+    await page.getByText("A log-in asks for a code").waitFor();
+    await page.getByLabel("Password").fill("correct horse");
+    await page.getByRole("button", { name: "Show them" }).click();
+    await codes.waitFor();
+    assert.deepEqual(await codes.getByRole("listitem").allTextContents(), backup);
+    await codes.getByRole("button", { name: "Close" }).click();
+    await page.evaluate(() => sessionStorage.clear());
+    await page.open("/login");
+    await login();
+    const asked = page.getByRole("dialog", { name: "Second factor" });
+    await asked.getByRole("textbox").fill(backup[0]);
+    await asked.getByRole("button", { name: "Log in" }).click();
+    await page.getByRole("heading", { name: "Friends" }).waitFor();
+    await page.open("/settings/security");
+    await page.getByLabel("Six digits, or a backup code").fill(backup[1]);
+    await page.getByRole("button", { name: "Turn it off" }).click();
+    await page.getByRole("group", { name: "Key" }).waitFor();
+    await page.context().close();
+  },
+
+  async links_lead_into_guilds_and_bring_bots() {
+    const invite = await call("ada", "POST", `/channels/${server().channel}/invites`, {});
+    const guest = await enter(null);
+    await guest.open(`/invite/${invite.code}`);
+    await guest.getByRole("heading", { name: "The Workshop" }).waitFor();
+    await guest.getByRole("button", { name: "Accept the invite" }).click();
+    await guest.getByRole("tab", { name: "Register" }).click();
+    await guest.getByLabel("Username").fill("ivy");
+    await guest.getByLabel("Password").fill("correct horse");
+    await guest.getByRole("button", { name: "Register" }).click();
+    await guest.getByRole("button", { name: "Accept the invite" }).click();
+    await guest.getByRole("heading", { name: "general", exact: true }).first().waitFor();
+    await guest.open("/invite/nonsense");
+    await guest.getByRole("heading", { name: "This invite leads nowhere" }).waitFor();
+    const made = await call("ada", "POST", "/applications", { name: "Clock" });
+    await call("ada", "POST", `/applications/${made.id}/bot`, {});
+    const ada = await enter("ada");
+    await ada.open(`/oauth2/authorize?client_id=${made.id}&scope=bot+applications.commands&permissions=2048`);
+    await ada.getByLabel("Add to server").selectOption({ label: "The Workshop" });
+    await ada.getByRole("button", { name: "Authorise" }).click();
+    await ada.getByRole("heading", { name: "Done" }).waitFor();
+    const members = await call("helper", "GET", `/guilds/${server().guild}/members?limit=100`);
+    assert.ok(members.some((m) => m.user.bot && m.user.username.toLowerCase().startsWith("clock")));
+    await ada.open("/nowhere/at/all");
+    await ada.getByRole("heading", { name: "There is nothing here" }).waitFor();
+    await Promise.all([guest.context().close(), ada.context().close()]);
+  },
+
+  async a_qr_code_of_any_length_can_be_read() {
+    const page = await enter("bob");
+    await page.open("/settings/security");
+    await page.getByRole("img", { name: "The key as a QR code" }).waitFor();
+    const texts = Array.from({ length: 54 }, (_, i) => `${"otpauth:/ä".repeat(20).slice(0, i * 4)}`).filter((x) => Buffer.byteLength(x) <= 213);
+    const made = await page.evaluate(async (all) => {
+      const at = performance.getEntriesByType("resource").find((e) => e.name.endsWith("/qr.js")).name, { qrModules } = await import(at);
+      return all.map((text) => qrModules(text));
+    }, texts);
+    assert.deepEqual(made.map(readQr), texts);
+    await page.context().close();
+  },
+};

@@ -1,0 +1,123 @@
+// screens.js - every screen: for people who do not see it, in small and large windows, light and dark, and how much of it is sent.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { call, enter, field, general, picture, roll, server } from "./stage.js";
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const MOST_BYTES = 200 * 1024, WIDTHS = [1440, 768, 360];
+
+const SETTINGS = ["profile", "language", "privacy", "connections", "grants", "security", "sessions", "apps", "teams"];
+const OF_GUILDS = ["overview", "roles", "members", "bans", "invites", "integrations", "commands", "webhooks", "emoji", "log"];
+const BENCH = ["traffic", "interactions", "events", "sessions", "trouble", "world", "health", "reference"];
+
+/** Each path, and what is there when it is drawn. @returns {Promise<[string, string][]>} */
+async function screens() {
+  const guild = server().guild, channels = await call("ada", "GET", `/guilds/${guild}/channels`), [app] = await call("ada", "GET", "/applications");
+  const kind = (type) => channels.find((c) => c.type === type)?.id;
+  const direct = await call("ada", "POST", "/users/@me/channels", { recipient_id: (await call("bob", "GET", "/users/@me")).id });
+  const invite = await call("ada", "POST", `/channels/${server().channel}/invites`, {});
+  const signs = { traffic: ".wire", events: ".wire", health: ".chart", reference: ".operation" };
+  return [
+    [general(), "article"], [`/channels/@me/${direct.id}`, ".composer"], ["/friends", ".person"],
+    ...[[2, ".voice-controls"], [13, ".stage-topic"], [15, ".posts"]].filter(([type]) => kind(type)).map(([type, sign]) => [`/channels/${guild}/${kind(type)}`, sign]),
+    ...SETTINGS.map((tab) => [`/settings/${tab}`, ".settings-body > div > *"]), [`/settings/apps/${app?.id}`, ".settings-body > div > *"],
+    ...OF_GUILDS.map((tab) => [`/channels/${guild}/settings/${tab}`, ".settings-body > div > *"]), ...BENCH.map((tab) => [`/workbench/${tab}`, signs[tab] || ".bench-scroll"]),
+    [`/invite/${invite.code}`, "h1"], ["/invite/nonsense", "h1"], [`/oauth2/authorize?client_id=${app?.id}&scope=bot+identify&permissions=2048`, "h1"],
+  ];
+}
+
+/** Faults, as one line each. @param {string[]} [rules] all of them without it */
+async function faultsOf(page, words, rules) {
+  const { violations } = await page.evaluate((only) => window.axe.run(document, { resultTypes: ["violations"], ...(only ? { runOnly: only } : {}) }), rules);
+  return violations.map((v) => `${words}: ${v.id}: ${v.nodes[0].target} ${v.nodes[0].failureSummary?.split("\n")[1] || ""}`);
+}
+
+/** Of the chat only the middle is drawn anew; everything else is another page. */
+const drawn = (page, path, sign) => page.locator(/^\/friends|^\/channels\/(@me|\d+)\/\d+$/.test(path) ? sign : `.page:not([data-old]) ${sign}`).first().waitFor();
+const nameOf = (path) => path.replace(/\?.*/, "").replace(/\d{15,}/g, "").split("/").filter(Boolean).join("-") || "start";
+
+/** What opens above a page. @type {[string, (page: any) => Promise<void>, (page: any) => Promise<void>][]} */
+const OPENED = [
+  ["jump", (page) => page.keyboard.press("Control+k"), (page) => page.locator(".suggestion").first().waitFor()],
+  ["emoji", (page) => page.getByRole("button", { name: "Emoji", exact: true }).click(), (page) => page.getByRole("dialog", { name: "Emoji" }).waitFor()],
+  ["gifs", (page) => page.getByRole("button", { name: "GIFs", exact: true }).click(), (page) => page.getByRole("dialog", { name: "GIFs" }).waitFor()],
+  ["commands", (page) => field(page).fill("/"), (page) => page.locator(".suggestion").first().waitFor()],
+  ["profile", (page) => page.getByRole("button", { name: /^Profile of/ }).last().click(), (page) => page.getByRole("dialog").waitFor()],
+  ["modal", (page) => page.getByRole("button", { name: "Fill in" }).last().click(), (page) => page.getByRole("dialog", { name: "The form" }).waitFor()],
+];
+
+export const TESTS = {
+  async every_screen_is_for_everybody_and_fits() {
+    const faults = [], wide = [], page = await enter("ada", { viewport: { width: 1440, height: 740 } }), all = await screens();
+    await page.addInitScript(axe);
+    await page.open(general());
+    await field(page).waitFor();
+    await roll(page);
+    for (const [path, sign] of all) {
+      await page.turn(path);
+      await drawn(page, path, sign);
+      faults.push(...(await faultsOf(page, path)));
+      for (const width of WIDTHS) {
+        await page.setViewportSize({ width, height: 740 });
+        const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+        if (over > 0) wide.push(`${path} is ${over} pixels too wide for ${width}`);
+      }
+      await picture(page, `screen-${nameOf(path)}-360`);
+      await page.setViewportSize({ width: 1440, height: 740 });
+    }
+    await page.turn(general());
+    await page.locator("article").first().waitFor();
+    for (const [name, open, there] of OPENED) {
+      await open(page);
+      await there(page);
+      faults.push(...(await faultsOf(page, name)));
+      await page.keyboard.press("Escape");
+      if (name === "commands") await field(page).fill("");
+    }
+    assert.deepEqual([...faults, ...wide], []);
+    await page.setViewportSize({ width: 360, height: 740 });
+    await page.getByRole("button", { name: "Channels" }).click();
+    await page.getByRole("link", { name: "rules" }).click();
+    await page.getByText("Be kind. Clean up").waitFor();
+    await page.context().close();
+  },
+
+  async light_is_as_good_as_dark() {
+    const faults = [], page = await enter("ada", { colorScheme: "light" }), guest = await enter(null, { colorScheme: "light" });
+    await page.addInitScript(axe);
+    await guest.addInitScript(axe);
+    await page.open(general());
+    // Light differs in its colours alone: the screens that have all of them are enough.
+    for (const [path, sign] of (await screens()).filter(([x]) => /^.channels.\d+.\d+$|friends|security|roles|traffic|interactions|health|reference|authorize/.test(x))) {
+      await page.turn(path);
+      await drawn(page, path, sign);
+      faults.push(...(await faultsOf(page, `light ${path}`, ["color-contrast"])));
+    }
+    for (const path of ["/login", "/register", "/verify", "/nowhere"]) {
+      await guest.open(path);
+      await guest.locator("h1").first().waitFor();
+      for (const colorScheme of ["light", "dark"]) {
+        await guest.emulateMedia({ colorScheme });
+        faults.push(...(await faultsOf(guest, `${colorScheme} ${path}`)));
+      }
+    }
+    assert.deepEqual(faults, []);
+    await Promise.all([page.context().close(), guest.context().close()]);
+  },
+
+  async all_files_together_are_small() {
+    const page = await (await fetch(`${server().url}/`, { headers: { Accept: "text/html" } })).text(), base = /\/web\/\w+\//.exec(page)[0];
+    const seen = new Map(), waiting = ["main.js", "style.css", "icon.svg"];
+    for (let name = waiting.shift(); name; name = waiting.shift()) {
+      if (seen.has(name)) continue;
+      const url = new URL(name, `${server().url}${base}`), [text, sent] = await Promise.all([fetch(url).then((a) => a.text()), fetch(url, { method: "HEAD", headers: { "Accept-Encoding": "gzip" } })]);
+      assert.ok(sent.ok, name);
+      seen.set(name, Number(sent.headers.get("content-length")));
+      for (const [, other] of text.matchAll(/(?:from|import\()\s*"(\.[^"]+)"/g)) waiting.push(new URL(other, url).pathname.slice(base.length));
+    }
+    const bytes = [...seen.values()].reduce((a, b) => a + b, 0);
+    console.log(`${seen.size} files, ${bytes} bytes with gzip`);
+    assert.ok(seen.size > 40 && bytes <= MOST_BYTES, `${seen.size} files of ${bytes} bytes`);
+  },
+};

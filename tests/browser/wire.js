@@ -1,0 +1,169 @@
+// wire.js - the workbench: what was said, said again, made to fail, kept and brought back.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { connect } from "node:net";
+import { call, enter, field, general, options, picture, roll, say, seen, server } from "./stage.js";
+import { until } from "./world.js";
+
+export const TESTS = {
+  async the_wire_under_it_is_shown() {
+    const page = await enter("ada");
+    await page.open(general());
+    await roll(page);
+    await call("ada", "GET", "/users/1").catch(() => {});
+    await page.open("/workbench/interactions");
+    await page.getByText(/answered after/).first().waitFor();
+    await page.getByRole("img", { name: /created, delivered after .*answered after/ }).first().waitFor();
+    await picture(page, "console-interactions");
+    await page.open("/workbench/traffic");
+    await page.getByLabel("Filter by text").fill("/users/1");
+    await page.getByRole("button", { name: /404 .*GET/ }).first().click();
+    await page.getByText(/curl -X GET/).waitFor();
+    await page.getByText(/^Headers of the request/).click();
+    const name = page.locator(".headers dt").filter({ hasText: /^authorization$/i });
+    await name.waitFor();
+    assert.equal(await name.locator("+ dd").textContent(), "***");
+    await page.getByText(/^Headers of the answer/).click();
+    await page.getByText("application/json").last().waitFor();
+    await call("bob", "POST", `/channels/${server().channel}/messages`, { content: "Seen on the wire" });
+    await page.getByLabel("Filter by text").fill("Seen on the wire");
+    await page.getByRole("button", { name: /POST/ }).click();
+    await page.getByText("Seen on the wire").first().waitFor();
+    await page.getByLabel("Filter by text").fill("");
+    await picture(page, "console-traffic");
+    await page.context().close();
+  },
+
+  async a_call_is_changed_and_sent_again() {
+    const page = await enter("ada");
+    await call("ada", "POST", `/channels/${server().channel}/messages`, { content: "Said once" });
+    await page.open("/workbench/traffic");
+    await page.getByLabel("Filter by text").fill("Said once");
+    await page.getByRole("button", { name: /POST/ }).click();
+    await page.getByText("Send it again").click();
+    await page.getByLabel("Body").fill('{ "content": "Said twice" }');
+    await page.getByLabel("As", { exact: true }).selectOption({ label: "As Bob" });
+    await page.getByRole("button", { name: "Send", exact: true }).click();
+    await page.getByText(/^200 OK/).waitFor();
+    const [said] = await call("bob", "GET", `/channels/${server().channel}/messages?limit=1`);
+    assert.deepEqual([said.content, said.author.username], ["Said twice", "bob"]);
+    await page.open(general());
+    await roll(page);
+    await page.open("/workbench/interactions");
+    const rolls = page.getByRole("button", { name: /\/roll/ });
+    await rolls.first().click();
+    await page.getByText("Send it again").click();
+    const before = await rolls.count();
+    await page.getByRole("button", { name: "Send", exact: true }).click();
+    await page.getByRole("status", { name: "Answer" }).filter({ hasText: /^204/ }).waitFor();
+    await until("it is another one", async () => (await rolls.count()) === before + 1);
+    await page.context().close();
+  },
+
+  async bytes_that_are_no_call_are_in_the_traffic() {
+    const page = await enter("ada"), at = new URL(server().url);
+    await page.open("/workbench/traffic");
+    await page.locator(".wire").first().waitFor();
+    const socket = connect(Number(at.port), at.hostname, () => socket.end("GET /nonsense HTTP/9.9\r\n\r\n"));
+    await page.getByLabel("Kind").selectOption("call");
+    await page.getByRole("button", { name: /505 .*nonsense/ }).click();
+    await page.getByText("Refused with 505").waitFor();
+    await page.context().close();
+  },
+
+  async trouble_on_demand_is_said_on_every_page() {
+    const page = await enter("ada");
+    await page.open("/workbench/trouble");
+    await page.getByLabel("Path").fill("/users/@me/notes/*");
+    await page.getByRole("button", { name: "Make it so" }).click();
+    await page.getByText("A fault waits for any call of /users/@me/notes/*.").waitFor();
+    await page.getByLabel("Tell every session of everything so much later, ms").fill("300");
+    await page.getByRole("button", { name: "Delay events" }).click();
+    await page.getByText("Events come 300 ms late, and a fault waits for").waitFor();
+    await page.getByRole("button", { name: "+15 min" }).click();
+    await page.getByText("and the clock was moved by 15 min").waitFor();
+    await page.open(general());
+    await page.getByText("a fault waits for").waitFor();
+    await page.getByRole("button", { name: "Take it back" }).click();
+    await page.getByText("a fault waits for").waitFor({ state: "hidden" });
+    await page.context().close();
+  },
+
+  async a_route_is_tried_with_a_form_as_the_bot() {
+    const page = await enter(null);
+    await page.open("/workbench/reference");
+    await page.getByLabel("Search routes").fill("create_message");
+    await page.locator("summary").filter({ has: page.getByText("/api/v10/channels/{channel.id}/messages", { exact: true }) }).click();
+    await page.getByLabel("channel.id").fill(server().channel);
+    await page.getByLabel("content", { exact: true }).fill("Said by a form");
+    await page.getByLabel("embeds", { exact: true }).fill("[{");
+    await page.getByLabel("As", { exact: true }).selectOption({ label: "As the bot helper" });
+    await page.getByRole("button", { name: "Send", exact: true }).click();
+    await page.getByText("That is no JSON").waitFor();
+    await page.getByLabel("embeds", { exact: true }).fill("");
+    await page.getByRole("button", { name: "Send", exact: true }).click();
+    await page.getByText(/^200 OK/).waitFor();
+    const [said] = await call("bob", "GET", `/channels/${server().channel}/messages?limit=1`);
+    assert.deepEqual([said.content, said.author.username], ["Said by a form", "helper"]);
+    await page.context().close();
+  },
+
+  async the_hour_and_the_sessions_are_shown() {
+    const page = await enter("ada");
+    await page.open("/workbench/health");
+    await page.locator("figure").filter({ hasText: "Calls a second" }).first().waitFor();
+    await page.getByRole("button", { name: "Accounts", exact: true }).click();
+    await page.locator("figure").filter({ hasText: "Accounts: 99 of 100 within" }).waitFor();
+    await page.turn("/workbench/sessions");
+    await page.getByRole("row", { name: /helper bot 0\/1 guilds, guild_messages/ }).waitFor();
+    await page.context().close();
+  },
+
+  async a_world_is_kept_changed_and_brought_back() {
+    const page = await enter("ada");
+    await page.open("/workbench/world");
+    await page.getByLabel("Name of a new snapshot").fill("../no");
+    await page.getByRole("button", { name: "Keep it" }).click();
+    await page.locator("[aria-invalid=true]").waitFor();
+    await page.getByLabel("Name of a new snapshot").fill("before");
+    await page.getByRole("button", { name: "Keep it" }).click();
+    await page.getByRole("cell", { name: "before", exact: true }).waitFor();
+    await page.getByLabel("A new account").fill("kim");
+    await page.getByLabel("Its password").fill("correct horse");
+    await page.getByLabel("Its password").press("Enter");
+    await page.getByText("@kim can log in").waitFor();
+    const [saved] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Export the world" }).click()]);
+    assert.ok(JSON.parse(readFileSync(await saved.path(), "utf8")).users.some((u) => u.username === "kim"));
+    const choose = (world) => page.getByLabel("A world file").setInputFiles({ name: "world.json", mimeType: "application/json", buffer: Buffer.from(JSON.stringify(world)) });
+    await choose({ users: [{ username: 7 }] });
+    await page.getByRole("button", { name: "Import" }).click();
+    await page.getByText(/users\.0\.username/).first().waitFor();
+    await choose({ users: [{ username: "lea", password: "correct horse" }], guilds: [{ name: "Lea’s", owner: "lea" }] });
+    await page.getByRole("button", { name: "Import" }).click();
+    await page.getByText(/Imported: 1 users, 1 guilds/).waitFor();
+    await server().call(null, "POST", "/auth/login", { login: "lea", password: "correct horse" });
+    await page.getByRole("row", { name: /^before \d/ }).getByRole("button", { name: "Restore" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Restore" }).click();
+    await page.getByText("“before” is back").waitFor();
+    for (const login of ["lea", "kim"]) await assert.rejects(server().call(null, "POST", "/auth/login", { login, password: "correct horse" }), /400/);
+    await page.open(general());
+    await field(page).waitFor();
+    await page.context().close();
+  },
+
+  async the_page_recovers_when_the_server_comes_back() {
+    const page = await enter("ada");
+    await page.open(general());
+    await field(page).waitFor();
+    await server().kill();
+    await page.getByText(/The connection is lost/).waitFor();
+    server().restart();
+    await until("the server is back", () => fetch(`${server().url}/healthz`).then((a) => a.ok, () => false));
+    await call("bob", "POST", `/channels/${server().channel}/messages`, { content: "While you were away" });
+    await seen(page, "While you were away");
+    await until("the bar is gone", async () => !(await page.getByText(/The connection is lost|Connecting…/).isVisible()));
+    await say(page, "Back again");
+    await seen(page, "Back again");
+    await page.context().close();
+  },
+};
