@@ -12,7 +12,9 @@
 #include "voice/streams/streams.h"
 #include "voice/voice.h"
 
-enum { ROOMS_AT_ONCE = 8 };
+/* Rooms that get another server in one transaction: so many, or fewer with so many people. A
+ * transaction of thousands would be in the way of those who come back. */
+enum { ROOMS_AT_ONCE = 32, PEOPLE_AT_ONCE = 320 };
 
 static _Atomic(const char *) relay_endpoint;
 
@@ -195,6 +197,7 @@ enum err voice_home_left(struct call *call, const struct voice_state *was)
 struct homeless_room {
     snowflake id;
     bool lost; /* its server is gone; else it lives and gives it up */
+    int64_t people;
 };
 
 static void read_homeless(const struct rows *r, void *ret)
@@ -202,12 +205,14 @@ static void read_homeless(const struct rows *r, void *ret)
     *(struct homeless_room *)ret = (struct homeless_room){
         .id = row_id(r, 0),
         .lost = row_null(r, 1),
+        .people = row_int(r, 2),
     };
 }
 
 /* Those that nobody could take are looked at again when somebody can. */
 static const char HOMELESS[] =
-    "select h.room_id, n.identity from voice_homes h "
+    "select h.room_id, n.identity, "
+    "(select count(*) from voice_states v where v.channel_id = h.room_id) from voice_homes h "
     "left join nodes n on n.identity = h.identity and n.state = 1 "
     "where (n.identity is null or n.voice = '') and (h.identity <> 0 or $1 = 1) "
     "order by h.room_id limit $2";
@@ -223,29 +228,37 @@ static enum err homeless_find(struct tx *tx, const struct list *carriers, int64_
 static enum err homeless_settle(struct call *call, const struct homeless_room *room,
                                 const struct list *carriers)
 {
+    const struct voice_carrier *c = carrier_choose(carriers, room->id);
     struct stream stream;
-    enum err e = home_put(call->tx, room->id, carrier_choose(carriers, room->id));
+    bool empty = false;
+    enum err e = home_put(call->tx, room->id, c);
 
     if (!e)
         e = stream_of_server(call->tx, room->id, &stream);
-    if (e == ERR_UNKNOWN_STREAM) {
-        e = voice_resettle(call, room->id, room->lost);
-        return e ? e
-                 : voice_home_left(call, &(struct voice_state){ .channel_id = given_id(room->id) });
-    }
-    return e ? e : stream_resettle(call, &stream, room->lost);
+    if (!e)
+        return stream_resettle(call, &stream, room->lost);
+    if (e != ERR_UNKNOWN_STREAM)
+        return e;
+    e = voice_resettle(call, room->id, c ? c->endpoint : (struct str){ 0 }, room->lost, &empty);
+    return e || !empty ? e : voice_home_drop(call, room->id);
 }
 
 enum err voice_homes_mend(struct call *call, bool *ret_more)
 {
     struct list carriers, rooms = { 0 };
+    int64_t people = 0;
+    size_t done = 0;
     enum err e = carriers_find(call->tx, &carriers);
 
     if (!e)
         e = homeless_find(call->tx, &carriers, ROOMS_AT_ONCE, &rooms);
-    for (size_t i = 0; !e && i < rooms.count; i++)
-        e = homeless_settle(call, (const struct homeless_room *)rooms.items + i, &carriers);
-    *ret_more = rooms.count == ROOMS_AT_ONCE;
+    for (; !e && done < rooms.count && people < PEOPLE_AT_ONCE; done++) {
+        const struct homeless_room *room = (const struct homeless_room *)rooms.items + done;
+
+        e = homeless_settle(call, room, &carriers);
+        people += room->people;
+    }
+    *ret_more = rooms.count == ROOMS_AT_ONCE || done < rooms.count;
     return e;
 }
 

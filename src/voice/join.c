@@ -149,6 +149,7 @@ static void join_compare(const struct session_order *o, const struct voice_entra
     if (!f->present)
         return;
     f->own = str_eq(was->session_id, o->session_id);
+    f->here = was->node == snowflake_node();
     f->live = was->live;
     f->same_channel = voice_channel(was) == o->target;
     f->same_place = in->guild_id ? voice_guild(was) == in->guild_id : f->same_channel;

@@ -11,8 +11,11 @@
 #include "voice/states.h"
 
 /* A dead process is noticed at most LEASE_S and a tick after it last said something, and
- * that is less than ten seconds after it died. */
-enum { TICK_MS = 1000, RENEW_TICKS = 2, LEASE_S = 7 };
+ * that is less than ten seconds after it died. Whom it held leave in steps: one transaction with
+ * thousands of them would be in the way of those who come back, and they in its. */
+enum { TICK_MS = 1000, RENEW_TICKS = 2, LEASE_S = 7, PEOPLE_AT_ONCE = 64 };
+/* The node of states that a process held which had the number of one that lives. */
+enum { NODE_LEFT_OVER = -1 };
 
 struct lease {
     struct api *api;
@@ -22,6 +25,9 @@ struct lease {
     int64_t node;
     bool shared; /* the store has room for others */
     bool running;
+    size_t left; /* how many dead processes held that have left by now; … */
+    size_t step; /* … and those of the step that runs, … */
+    bool more;   /* … after which there are others */
     unsigned ticks;
     struct deadlines *deadlines;
     struct deadline deadline;
@@ -38,21 +44,22 @@ static const char RENEW[] = "insert into voice_nodes (node, expires_at) values (
 static const char DEAD_NODES[] =
     "select distinct v.node from voice_states v left join voice_nodes n on n.node = v.node "
     "where v.node <> $1 and (n.expires_at is null or n.expires_at <= $2)";
-static const char ALL_NODES[] = "select distinct node from voice_states";
+static const char LEAVE_OVER[] =
+    "update voice_states set node = $1 where node = $2 or cast($3 as bigint) = 1";
 
-static enum err lease_renew(struct tx *tx, int64_t node)
+static enum err lease_renew(struct call *call, const struct lease *l)
 {
-    return tx_exec(tx, RENEW, BIND(v_int(node), v_int(clock_us() + LEASE_S * INT64_C(1000000))),
-                   NULL);
+    if (!l->shared)
+        return OK;
+    return tx_exec(call->tx, RENEW,
+                   BIND(v_int(l->node), v_int(clock_us() + LEASE_S * INT64_C(1000000))), NULL);
 }
 
 /* Nodes (int64_t) that hold states and are dead. */
 static enum err find_dead(struct tx *tx, const struct lease *l, struct list *ret)
 {
     struct rows rows;
-    enum err e = l->shared
-                     ? tx_query(tx, DEAD_NODES, BIND(v_int(l->node), v_int(clock_us())), &rows)
-                     : tx_query(tx, ALL_NODES, NO_BIND, &rows);
+    enum err e = tx_query(tx, DEAD_NODES, BIND(v_int(l->node), v_int(clock_us())), &rows);
 
     *ret = (struct list){ 0 };
     if (e)
@@ -62,24 +69,17 @@ static enum err find_dead(struct tx *tx, const struct lease *l, struct list *ret
     return rows_end(&rows);
 }
 
-static enum err clear_node(struct call *call, int64_t node)
+/* Some of those whom dead processes held leave. */
+static enum err clear_some(struct call *call, struct lease *l)
 {
-    struct list states;
-    enum err e = voice_of_node(call->tx, node, &states);
-
-    if (!e && states.count)
-        log_info("voice: %zu left over of node %lld", states.count, (long long)node);
-    return e ? e : voice_leave_all(call, &states);
-}
-
-static enum err clear_dead(struct call *call, const struct lease *l)
-{
-    struct list dead;
+    struct list dead, states = { 0 };
     enum err e = find_dead(call->tx, l, &dead);
 
-    for (size_t i = 0; !e && i < dead.count; i++)
-        e = clear_node(call, ((const int64_t *)dead.items)[i]);
-    return e;
+    if (!e && dead.count)
+        e = voice_of_node(call->tx, *(const int64_t *)dead.items, PEOPLE_AT_ONCE, &states);
+    l->step = states.count;
+    l->more = dead.count > 1 || states.count == PEOPLE_AT_ONCE;
+    return e ? e : voice_leave_all(call, &states);
 }
 
 /* --- now and then --------------------------------------------------------------------- */
@@ -102,6 +102,23 @@ static void lease_start(struct lease *l, enum route_store store, enum err (*run)
                                    .arg = l });
 }
 
+static enum err lease_keep(struct call *call)
+{
+    struct lease *l = lease_of(call);
+    enum err e = lease_renew(call, l);
+
+    return e ? e : clear_some(call, l);
+}
+
+static void lease_count(struct lease *l)
+{
+    l->left += l->step;
+    if (l->left && !l->more) {
+        log_info("voice: %zu left whose server is gone", l->left);
+        l->left = 0;
+    }
+}
+
 static void lease_kept(struct call *call, enum err e, void *arg)
 {
     struct lease *l = arg;
@@ -109,15 +126,12 @@ static void lease_kept(struct call *call, enum err e, void *arg)
     (void)call;
     if (e)
         log_warn("voice: cannot keep the lease: %s", error_info(e)->message);
-    l->running = false;
-}
-
-static enum err lease_keep(struct call *call)
-{
-    const struct lease *l = lease_of(call);
-    enum err e = lease_renew(call->tx, l->node);
-
-    return e ? e : clear_dead(call, l);
+    else
+        lease_count(l);
+    l->more = l->more || e;
+    l->running = !e && l->more && !api_draining(l->api);
+    if (l->running)
+        lease_start(l, ROUTE_STORE_WRITE, lease_keep, lease_kept);
 }
 
 static enum err lease_look(struct call *call)
@@ -130,10 +144,11 @@ static enum err lease_look(struct call *call)
 
 static void lease_looked(struct call *call, enum err e, void *arg)
 {
+    (void)call;
     if (e)
         lease_start(arg, ROUTE_STORE_WRITE, lease_keep, lease_kept);
     else
-        lease_kept(call, OK, arg);
+        ((struct lease *)arg)->running = false;
 }
 
 static void lease_tick(struct deadline *d)
@@ -142,7 +157,7 @@ static void lease_tick(struct deadline *d)
 
     l->on_tick(l->arg);
     deadline_touch(l->deadlines, d);
-    if (!l->shared || l->running || api_draining(l->api))
+    if (!(l->shared || l->more) || l->running || api_draining(l->api))
         return;
     l->running = true;
     if (l->ticks++ % RENEW_TICKS == 0)
@@ -153,22 +168,22 @@ static void lease_tick(struct deadline *d)
 
 /* --- life ----------------------------------------------------------------------------- */
 
-/* What a process of this number held before is left over too. */
+/* What a process of this number held before is left over too; alone, whatever there is. */
 static enum err clear_first(struct call *call)
 {
     const struct lease *l = lease_of(call);
-    enum err e = l->shared ? clear_node(call, l->node) : OK;
+    enum err e = tx_exec(call->tx, LEAVE_OVER,
+                         BIND(v_int(NODE_LEFT_OVER), v_int(l->node), v_int(!l->shared)), NULL);
 
-    if (!e)
-        e = clear_dead(call, l);
-    return e || !l->shared ? e : lease_renew(call->tx, l->node);
+    return e ? e : lease_keep(call);
 }
 
+/* The server need not wait for the others: nobody can be held under the same number as they. */
 static void lease_cleared(struct call *call, enum err e, void *arg)
 {
     struct lease *l = arg;
 
-    (void)call;
+    lease_kept(call, e, l);
     pthread_mutex_lock(&l->lock);
     l->cleared = true;
     l->result = e;

@@ -12,9 +12,9 @@ enum voice_outcome voice_decide(const struct voice_facts *f)
         return decide_leave(f);
     if (!f->open || (f->full && !f->same_channel))
         return VOICE_IGNORED;
-    if (f->same_channel && f->own)
+    if (f->same_channel && f->own && f->here)
         return f->live ? VOICE_CHANGES : VOICE_REJOINS;
     if (!f->same_place)
         return VOICE_JOINS;
-    return f->own ? VOICE_MOVES : VOICE_TAKES_OVER;
+    return f->own && !f->same_channel ? VOICE_MOVES : VOICE_TAKES_OVER;
 }

@@ -9,7 +9,7 @@ enum voice_outcome {
     VOICE_LEAVES,
     VOICE_CHANGES,    /* only what it lets be heard and seen */
     VOICE_REJOINS,    /* the same, and is told again where its voice is */
-    VOICE_TAKES_OVER, /* from another session of the account */
+    VOICE_TAKES_OVER, /* from another session of the account, or server of the session */
     VOICE_MOVES,      /* to another channel of the guild */
     VOICE_JOINS,      /* and leaves where the account was before */
 };
@@ -18,6 +18,7 @@ struct voice_facts {
     bool leaves;       /* no channel was named */
     bool present;      /* the account is in voice, where the order is about */
     bool own;          /* by this session */
+    bool here;         /* which joined at this server: what another held ends with that one */
     bool open;         /* the channel exists, is one for voice, and may be entered */
     bool full;         /* for this account */
     bool same_place;   /* the account is in this guild, or in this private channel */

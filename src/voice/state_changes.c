@@ -241,28 +241,24 @@ enum err voice_migrate(struct call *call, snowflake channel_id, struct str regio
     return e;
 }
 
-enum err voice_resettle(struct call *call, snowflake channel_id, bool lost)
+enum err voice_resettle(struct call *call, snowflake channel_id, struct str endpoint, bool lost,
+                        bool *ret_empty)
 {
-    struct str endpoint, region = { 0 };
+    struct str salt = voice_salt(call->arena);
     struct list states;
     enum err e = voice_in_channel(call->tx, channel_id, &states);
+    struct voice_state *s = states.items;
 
+    *ret_empty = !e && !states.count;
+    if (!e && states.count)
+        e = voice_renew_salts(call->tx, channel_id, salt);
     for (size_t i = 0; !e && i < states.count; i++) {
-        struct voice_state *s = (struct voice_state *)states.items + i;
-
-        s->salt = voice_salt(call->arena);
-        s->live = false;
-        e = voice_put(call->tx, s);
-        /* Most often all of them are hosted in one region. */
-        if (!e && (!region.p || !str_eq(region, s->region)))
-            e = voice_endpoint(call, channel_id, s->region, &endpoint);
-        if (e)
-            return e;
-        region = s->region;
-        note_change(call, s);
+        s[i].salt = salt;
+        s[i].live = false;
+        note_change(call, &s[i]);
         if (lost && endpoint.p)
-            state_tell_server(call, s, (struct str){ 0 });
-        state_tell_server(call, s, endpoint);
+            state_tell_server(call, &s[i], (struct str){ 0 });
+        state_tell_server(call, &s[i], region_fill(call->arena, endpoint, s[i].region));
     }
     return e;
 }

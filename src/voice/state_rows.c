@@ -79,7 +79,7 @@ static enum err read_all(struct tx *tx, const char *sql, struct value of, struct
 static const char OF_SESSION[] = STATES "where v.session_id = $1 order by v.guild_id, v.user_id";
 static const char IN_CHANNEL[] = STATES "where v.channel_id = $1 order by v.guild_id, v.user_id";
 static const char IN_GUILD[] = STATES "where v.guild_id = $1 order by v.user_id";
-static const char OF_NODE[] = STATES "where v.node = $1 order by v.guild_id, v.user_id";
+static const char OF_NODE[] = STATES "where v.node = $1 order by v.guild_id, v.user_id limit $2";
 
 enum err voice_of_session(struct tx *tx, struct str session_id, struct list *ret)
 {
@@ -96,9 +96,11 @@ enum err voice_in_guild(struct tx *tx, snowflake guild_id, struct list *ret)
     return read_all(tx, IN_GUILD, v_id(guild_id), ret);
 }
 
-enum err voice_of_node(struct tx *tx, int64_t node, struct list *ret)
+enum err voice_of_node(struct tx *tx, int64_t node, int64_t max, struct list *ret)
 {
-    return read_all(tx, OF_NODE, v_int(node), ret);
+    *ret = (struct list){ 0 };
+    return tx_list(tx, OF_NODE, BIND(v_int(node), v_int(max)), sizeof(struct voice_state),
+                   read_state, ret);
 }
 
 static const char COUNT_STATES[] =
@@ -162,6 +164,14 @@ enum err voice_put(struct tx *tx, const struct voice_state *s)
                         v_opt_int(s->request_to_speak_timestamp), v_int(s->connected_at.value),
                         v_int(s->active_at), v_int(s->priority)),
                    NULL);
+}
+
+static const char RENEW_SALTS[] =
+    "update voice_states set salt = $2, live = 0 where channel_id = $1";
+
+enum err voice_renew_salts(struct tx *tx, snowflake channel_id, struct str salt)
+{
+    return tx_exec(tx, RENEW_SALTS, BIND(v_id(channel_id), v_bytes(salt)), NULL);
 }
 
 static const char DELETE_STATE[] = "delete from voice_states where guild_id = $1 and user_id = $2";

@@ -21,8 +21,8 @@ enum err voice_of_user(struct tx *tx, snowflake user_id, struct voice_state *ret
 enum err voice_of_session(struct tx *tx, struct str session_id, struct list *ret);
 enum err voice_in_channel(struct tx *tx, snowflake channel_id, struct list *ret);
 enum err voice_in_guild(struct tx *tx, snowflake guild_id, struct list *ret);
-/* Of a process, by its number. */
-enum err voice_of_node(struct tx *tx, int64_t node, struct list *ret);
+/* Some of a process, by its number. */
+enum err voice_of_node(struct tx *tx, int64_t node, int64_t max, struct list *ret);
 /* How many are in a channel, and how many of them with a camera. */
 enum err voice_count(struct tx *tx, snowflake channel_id, int64_t *ret_people,
                      int64_t *ret_cameras);
@@ -76,9 +76,11 @@ enum err voice_drop_recipient(struct call *call, const struct recipient_change *
 enum err voice_drop_channel(struct call *call, const struct channel *c);
 enum err voice_drop_guild(struct call *call, snowflake guild_id);
 
-/* A channel is another server's now; lost: the one before is gone. Everybody there gets another
- * token, and is told. */
-enum err voice_resettle(struct call *call, snowflake channel_id, bool lost);
+/* A channel is another server's now, which is reached there, host and path ({region} may stand
+ * in it; p == NULL: nobody's); lost: the one before is gone. Everybody there gets another token,
+ * and is told; *ret_empty: nobody is there. */
+enum err voice_resettle(struct call *call, snowflake channel_id, struct str endpoint, bool lost,
+                        bool *ret_empty);
 
 /* A channel is hosted elsewhere: everybody in it is told anew where their voice is. */
 enum err voice_migrate(struct call *call, snowflake channel_id, struct str region);

@@ -27,7 +27,8 @@ class Ring:
 
     count = 0
 
-    def __init__(self, executable, nodes=2, people=("ada", "bob"), flags=(), bus="poll"):
+    def __init__(self, executable, nodes=2, people=("ada", "bob"), flags=(), bus="poll",
+                 world=None):
         self.database = os.environ.get("GUILDHALL_TEST_POSTGRES")
         if not self.database or not shutil.which("psql"):
             raise Skip("there is no PostgreSQL (run it with scripts/with-postgres)")
@@ -38,8 +39,8 @@ class Ring:
         self.folder = tempfile.mkdtemp(prefix="guildhall-ring.")
         self.servers = {}
         self.sql(f"create schema {self.schema}")
-        world = {"users": [{"username": name} for name in people],
-                 "guilds": [guild_with("Hall", people[0], list(people[1:]))]}
+        world = world or {"users": [{"username": name} for name in people],
+                          "guilds": [guild_with("Hall", people[0], list(people[1:]))]}
 
         class Bench:
             guildhall = executable

@@ -27,12 +27,15 @@ static void every_row_leads_where_it_says(void **unused)
         { { .open = true, .full = true }, VOICE_IGNORED },
         { { .open = true, .full = true, .present = true, .same_place = true, .own = true },
           VOICE_IGNORED },
-        { { HERE, .own = true, .open = true, .full = true, .live = true }, VOICE_CHANGES },
+        { { HERE, .own = true, .here = true, .open = true, .full = true, .live = true },
+          VOICE_CHANGES },
         { { HERE, .open = true, .full = true }, VOICE_TAKES_OVER },
         /* 7 and 8 */
-        { { HERE, .own = true, .open = true, .live = true }, VOICE_CHANGES },
-        { { HERE, .own = true, .open = true }, VOICE_REJOINS },
-        /* 9 */
+        { { HERE, .own = true, .here = true, .open = true, .live = true }, VOICE_CHANGES },
+        { { HERE, .own = true, .here = true, .open = true }, VOICE_REJOINS },
+        /* 9, and a session that goes on at another server */
+        { { HERE, .own = true, .open = true, .live = true }, VOICE_TAKES_OVER },
+        { { HERE, .own = true, .open = true }, VOICE_TAKES_OVER },
         { { HERE, .open = true, .live = true }, VOICE_TAKES_OVER },
         { { .present = true, .same_place = true, .open = true }, VOICE_TAKES_OVER },
         /* 10 */

@@ -147,45 +147,46 @@ static void part_tell_server(struct call *call, const struct stream *s, const st
 }
 
 /* Each who takes part has a token of its own, and other tokens are void. */
-static enum err send_server(struct call *call, const struct stream *s, const struct stream_part *p,
-                            bool lost)
+static void part_welcome(struct call *call, const struct stream *s, const struct stream_part *p,
+                         struct str endpoint, bool lost)
 {
-    struct str endpoint;
-    enum err e = voice_endpoint(call, s->rtc_server_id, s->region, &endpoint);
-
-    if (e)
-        return e;
     note_part(call, s, p, true);
     if (lost && endpoint.p)
         part_tell_server(call, s, p, (struct str){ 0 });
     part_tell_server(call, s, p, endpoint);
-    return OK;
 }
 
 enum err stream_welcome(struct call *call, const struct stream *s, const struct stream_part *p)
 {
+    struct str endpoint;
     struct list parts;
     enum err e = stream_parts(call->tx, s->key.owner_id, &parts);
 
+    if (!e)
+        e = voice_endpoint(call, s->rtc_server_id, s->region, &endpoint);
     if (e)
         return e;
     struct stream_shown out = stream_as_shown(call, s, &parts);
     call_emit(call, EVENT_STREAM_CREATE, to_session(p->session), &created_schema, &out);
-    return send_server(call, s, p, false);
+    part_welcome(call, s, p, endpoint, false);
+    return OK;
 }
 
 enum err stream_resettle(struct call *call, const struct stream *s, bool lost)
 {
+    struct str endpoint;
     struct list parts;
     enum err e = stream_parts(call->tx, s->key.owner_id, &parts);
 
+    if (!e)
+        e = voice_endpoint(call, s->rtc_server_id, s->region, &endpoint);
     for (size_t i = 0; !e && i < parts.count; i++) {
         struct stream_part *p = (struct stream_part *)parts.items + i;
 
         p->salt = voice_salt(call->arena);
         e = stream_part_put(call->tx, s->key.owner_id, p);
         if (!e)
-            e = send_server(call, s, p, lost);
+            part_welcome(call, s, p, endpoint, lost);
     }
     return e;
 }

@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""many_rooms - the rooms of a killed server are all another's, and their people are back.
+
+    many_rooms.py [--long] GUILDHALL
+
+In each room is somebody of the server that is killed and somebody of one that stays. Everybody
+is told where the voice is now, and connects there.
+"""
+
+from concurrent.futures import ThreadPoolExecutor
+import contextlib
+import threading
+import time
+
+from phones import Phone, talk
+from ring import Ring, expect
+from round import LONG
+from voice import place_of
+from cases import run_cases
+
+ROOMS = 500 if LONG else 40
+OF_A_GUILD = 10
+PEOPLE = 1000 if LONG else 100  # who do not come back
+FLAGS = ("--voice-port", "0")
+AT_ONCE = 8  # threads that connect
+
+
+def world():
+    """Rooms in guilds of ten, so that few hear of each other; two people a room."""
+    names = [f"p{i}" for i in range(2 * ROOMS)]
+    guilds = []
+    for first in range(0, ROOMS, OF_A_GUILD):
+        here = names[2 * first:2 * (first + OF_A_GUILD)]
+        guilds.append({"name": f"Hall {first}", "owner": here[0],
+                       "members": [{"user": name} for name in here[1:]],
+                       "channels": [{"name": f"voice {i}", "type": "voice"}
+                                    for i in range(len(here) // 2)]})
+    return {"users": [{"username": name} for name in names], "guilds": guilds}
+
+
+class Pulse(threading.Thread):
+    """Heartbeats of sessions that wait for others."""
+
+    def __init__(self):
+        super().__init__(daemon=True)
+        self.sessions, self.over = [], threading.Event()
+        self.start()
+
+    def run(self):
+        while not self.over.wait(15):
+            for session in list(self.sessions):
+                with contextlib.suppress(OSError):
+                    session.wire.send('{"op": 1, "d": null}')
+
+
+PULSE = Pulse()
+
+
+class Caller(Phone):
+    def __init__(self, ring, node, token):
+        super().__init__(ring, node, token)
+        PULSE.sessions.append(self.session)
+
+
+class Room:
+    """One of the killed server's, and one of the other's."""
+
+    def __init__(self, ring, number):
+        self.ring, self.tokens = ring, ring.tokens[2 * number:2 * number + 2]
+        self.phones = [Caller(ring, 1 + i, token) for i, token in enumerate(self.tokens)]
+        self.guild, self.channel = self._place(number)
+        for phone in self.phones:
+            phone.join(self.guild, self.channel)
+
+    def _place(self, number):
+        guild = self.phones[0].session.ready["guilds"][0]
+        voices = sorted((c for c in guild["channels"] if c["type"] == 2),
+                        key=lambda c: int(c["id"]))
+        return guild["id"], voices[number % OF_A_GUILD]["id"]
+
+    def join_anew(self):
+        """Who lost its session has another at once, and is told of the server that is gone."""
+        self.phones[0] = Caller(self.ring, 2, self.tokens[0])
+        self.phones[0].ask(4, {"guild_id": self.guild, "channel_id": self.channel})
+
+    def await_told(self, endpoint):
+        """Who kept its session is told first that the server is gone."""
+        lost = self.phones[1].next("VOICE_SERVER_UPDATE")
+        expect(lost["endpoint"] is None, f"told {lost['endpoint']}")
+        self.servers = [phone.next("VOICE_SERVER_UPDATE", lambda d: d["endpoint"] == endpoint)
+                        for phone in self.phones]
+
+    def connect(self):
+        for phone, server in zip(self.phones, self.servers):
+            phone.connect(server, self.guild)
+
+
+def a_killed_server_leaves_its_rooms_to_another(executable):
+    with Ring(executable, flags=FLAGS, world=world()) as ring, ThreadPoolExecutor(AT_ONCE) as pool:
+        ring.wait_ready()
+        rooms = list(pool.map(lambda i: Room(ring, i), range(ROOMS)))
+        expect(ring.sql("select count(*), count(distinct identity) from voice_homes") ==
+               f"{ROOMS}|1", "not every room is the first server's")
+        killed = time.monotonic()
+        ring.servers[1].kill()
+        list(pool.map(Room.join_anew, rooms))
+        joined = time.monotonic() - killed
+        for room in rooms:
+            room.await_told(f"127.0.0.1:{ring.servers[2].port}/voice")
+        told = time.monotonic() - killed
+        list(pool.map(Room.connect, rooms))
+        back = time.monotonic() - killed
+        print(f"{ROOMS} rooms: half of the people had joined anew after {joined:.1f} s, all were "
+              f"told after {told:.1f} s, all were back after {back:.1f} s")
+        for room in (rooms[0], rooms[-1]):
+            talk(*room.phones, "again")
+        expect(not LONG or back < 10, "that took too long")
+
+
+def those_who_do_not_come_back_have_left(executable):
+    """They leave in steps; whoever looks is told of each."""
+    names = [f"p{i}" for i in range(PEOPLE + 1)]
+    people = {"users": [{"username": name} for name in names],
+              "guilds": [{"name": "Hall", "owner": names[0],
+                          "members": [{"user": name} for name in names[1:]],
+                          "channels": [{"name": "voice", "type": "voice"}]}]}
+    with Ring(executable, flags=FLAGS, world=people) as ring:
+        ring.wait_ready()
+        watcher = Caller(ring, 2, ring.tokens[0])
+        guild, channel = place_of(ring.servers[2].port, ring.tokens[0])
+        phones = [Caller(ring, 1, token) for token in ring.tokens[1:]]
+        for phone in phones:
+            phone.join(guild, channel)
+        gone = {phone.user for phone in phones}
+        killed = time.monotonic()
+        ring.servers[1].kill()
+        ring.start(1)  # at once, under the same number: they are nobody's all the same
+        while gone:
+            left = watcher.next("VOICE_STATE_UPDATE", lambda d: d["channel_id"] is None)
+            gone.discard(left["user_id"])
+        print(f"{PEOPLE} people had left {time.monotonic() - killed:.1f} s after the kill")
+        expect(ring.sql("select count(*) from voice_states") == "0", "somebody is still there")
+        expect(ring.sql("select count(*) from voice_homes") == "0", "the room's home is left")
+
+
+if __name__ == "__main__":
+    run_cases("cluster/many_rooms", [a_killed_server_leaves_its_rooms_to_another,
+                                     those_who_do_not_come_back_have_left])
