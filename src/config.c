@@ -85,6 +85,9 @@ const struct option_row config_rows[] = {
       .help = "UDP port that carries voice, 0 for any free one; unset: voice is not carried here" },
     { "voice-address", OPTION_TEXT, AT(voice_address), .value = "IPV4",
       .help = "Where clients send voice to; unset: the address to listen on" },
+    { "voice-xsalsa20", OPTION_SWITCH, AT(voice_xsalsa20), .fallback = "on",
+      .help =
+          "Voice may be encrypted with xsalsa20_poly1305, the only mode of some old libraries" },
     { "voice-second-label", OPTION_SWITCH, AT(voice_second_label), .fallback = "on",
       .help = "Voice keys may be signed with the label that clients in use sign with" },
     { "everybody-is-premium", OPTION_SWITCH, AT(everybody_is_premium), .fallback = "on",

@@ -11,7 +11,7 @@ struct config {
         *voice_endpoint, *voice_port, *voice_address;
     const char *log_level, *log_format, *durability, *private_endpoints, *registration;
     const char *tls_cert, *tls_key, *metrics_token, *metrics_listen, *smtp_url, *smtp_from;
-    bool voice_second_label, everybody_is_premium;
+    bool voice_xsalsa20, voice_second_label, everybody_is_premium;
     const char *automod_words;
     const char *gifs, *gif_rating, *gif_categories, *gif_blocked_words;
     const char *gif_provider, *gif_provider_key, *gif_media_hosts;

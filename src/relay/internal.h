@@ -46,6 +46,7 @@ enum voice_op {
     VOICE_SESSION_UPDATE = 14,
     VOICE_WANTS = 15,
     VOICE_VERSION = 16,
+    VOICE_NO_ROUTE = 32,
     VOICE_OP_MAX = 63,
 };
 
@@ -84,6 +85,12 @@ static inline struct loop *relay_loop(const struct relay *r)
     return loops_at(r->own, 0);
 }
 
+/* Whether clients may choose it. */
+static inline bool relay_offers_mode(const struct relay *r, const struct seal_mode *mode)
+{
+    return !r->options.no_xsalsa20 || !seal_mode_uses_header(mode);
+}
+
 /* Keeps a claim under its number. */
 void claim_keep(struct relay_claim *c);
 /* The claim of that number, which is the caller's now; NULL: it was answered already. */
@@ -101,6 +108,7 @@ enum note_kind {
     NOTE_VIDEO,
     NOTE_WANTS,
     NOTE_ACK,
+    NOTE_VERSION,
 };
 
 /* What a client says of codecs. */
@@ -214,7 +222,7 @@ void voice_peer_shutdown(struct websocket *ws);
 bool relay_count_stranger(struct relay *r, uint64_t address);
 void relay_uncount_stranger(struct relay *r, uint64_t address);
 
-/* --- seats.c: who is connected, on the relay's thread ----------------------------------- */
+/* --- seats.c, seat_notes.c: who is connected, on the relay's thread ----------------------- */
 
 /* Where datagrams come from and go to. */
 union media_address {
@@ -222,6 +230,10 @@ union media_address {
     struct sockaddr_in in;
     struct sockaddr_in6 in6;
 };
+static inline unsigned media_address_port(const union media_address *a)
+{
+    return ntohs(a->any.sa_family == AF_INET6 ? a->in6.sin6_port : a->in.sin_port);
+}
 
 /* What a sender has sent in a second. */
 struct media_window {
@@ -336,6 +348,7 @@ void outbox_trim(struct relay_seat *s, int64_t seq_ack);
 void outbox_clear(struct relay_seat *s);
 
 void outbox_ready(struct relay_seat *s);
+void outbox_version(struct relay_seat *s);
 void outbox_description(struct relay_seat *s);
 /* Those who are there besides it. */
 void outbox_clients(struct relay_seat *s);
@@ -348,7 +361,7 @@ struct relay_text *text_wanted(void);
 struct relay_text *text_codec(enum video_codec codec);
 struct relay_text *text_client(const struct relay_seat *about);
 
-/* --- media.c: datagrams, on the relay's thread ------------------------------------------ */
+/* --- media_socket.c: datagrams, on the relay's thread ----------------------------------- */
 
 /* Opens the socket; its port goes to r->port. */
 enum err media_open(struct relay *r, struct media_socket **ret);

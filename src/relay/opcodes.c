@@ -4,6 +4,7 @@
 #include <sodium.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "json/schema.h"
 #include "model/types.h"
@@ -164,7 +165,7 @@ static void handle_voice_select(struct voice_peer *p, const void *d)
         voice_peer_close(p, RELAY_BAD_PROTOCOL, "protocol");
         return;
     }
-    if (!mode) {
+    if (!mode || !relay_offers_mode(p->hub->relay, mode)) {
         voice_peer_close(p, RELAY_BAD_MODE, "mode");
         return;
     }
@@ -200,10 +201,20 @@ static void handle_voice_speaking(struct voice_peer *p, const void *d)
     note_send(n);
 }
 
-static void handle_voice_version(struct voice_peer *p)
+/* The answer has a number, so it comes from where these are counted. */
+static void handle_voice_version(struct voice_peer *p, struct str raw)
 {
-    voice_peer_write(p, VOICE_VERSION,
-                     STR("{\"voice\":\"guildhall\",\"rtc_worker\":\"guildhall\"}"));
+    (void)raw;
+    note_send(voice_peer_note(p, NOTE_VERSION, 0));
+}
+
+/* Media does not reach it, or not us: whoever runs the server should look at the way between. */
+static void handle_voice_no_route(struct voice_peer *p, struct str raw)
+{
+    (void)raw;
+    if (!p->lost_route)
+        log_info("voice: a client has no route to where it was told to send media");
+    p->lost_route = true;
 }
 
 /* --- heartbeats ----------------------------------------------------------------------- */
@@ -275,12 +286,6 @@ static const struct schema envelope_schema = { .size = sizeof(struct voice_envel
                                                .fields = envelope_fields };
 const struct type type_voice_envelope = { .kind = KIND_OBJECT, .schema = &envelope_schema };
 
-static void voice_version_asked(struct voice_peer *p, struct str raw)
-{
-    (void)raw;
-    handle_voice_version(p);
-}
-
 const struct voice_op_row voice_op_rows[] = {
     { VOICE_IDENTIFY, "voice_identify", true, &type_identify, handle_voice_identify, NULL },
     { VOICE_RESUME, "voice_resume", true, &type_resume, handle_voice_resume, NULL },
@@ -291,7 +296,8 @@ const struct voice_op_row voice_op_rows[] = {
     { VOICE_SESSION_UPDATE, "voice_session", false, &type_voice_session, handle_voice_session,
       NULL },
     { VOICE_WANTS, "voice_wants", false, &type_voice_wants, handle_voice_wants, NULL },
-    { VOICE_VERSION, "voice_version", false, NULL, NULL, voice_version_asked },
+    { VOICE_VERSION, "voice_version", false, NULL, NULL, handle_voice_version },
+    { VOICE_NO_ROUTE, "voice_no_route", false, NULL, NULL, handle_voice_no_route },
     { 0 },
 };
 

@@ -259,7 +259,8 @@ void outbox_ready(struct relay_seat *s)
     json_name(&j, "modes");
     json_array(&j);
     for (unsigned i = 0; seal_mode_name(i); i++)
-        json_text(&j, str_of(seal_mode_name(i)));
+        if (relay_offers_mode(r, seal_mode_find(str_of(seal_mode_name(i)))))
+            json_text(&j, str_of(seal_mode_name(i)));
     json_array_end(&j);
     json_name(&j, "experiments");
     json_array(&j);
@@ -271,6 +272,15 @@ void outbox_ready(struct relay_seat *s)
     json_array_end(&j);
     json_object_end(&j);
     outbox_finish(s, VOICE_READY, &out);
+}
+
+void outbox_version(struct relay_seat *s)
+{
+    struct relay_text *t = relay_text_new(
+        VOICE_VERSION, STR("{\"voice\":\"guildhall\",\"rtc_worker\":\"guildhall\"}"));
+
+    outbox_send(s, t);
+    relay_text_unref(t);
 }
 
 /* End-to-end encryption is not negotiated: version 0. */

@@ -16,6 +16,7 @@ struct voice_peer {
     struct relay_place place;
     bool placed; /* its state says that it has a socket */
     bool counted, closing;
+    bool lost_route;          /* it said that media does not get through */
     struct deadline deadline; /* stranger or overdue: one at a time */
     int64_t window_ms, seq_ack;
     unsigned messages, videos; /* in the window; videos: what a whole room is told at length */

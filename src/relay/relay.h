@@ -5,7 +5,7 @@
  * and it waits for nobody. Sockets live on the server's loops and send it notes; it sends
  * them letters. Who may connect is asked of a table of functions, and what the store says
  * about somebody comes after each commit, in its order (relay_heard). So it uses nothing
- * above model/ and net/. Begin with seats.c; media.c is the way of a packet. */
+ * above model/ and net/. Begin with seats.h; media.c is the way of a packet. */
 #ifndef RELAY_RELAY_H
 #define RELAY_RELAY_H
 
@@ -83,6 +83,7 @@ struct relay_options {
     const char *host;    /* where datagrams are received */
     int port;            /* 0: any free one */
     const char *address; /* IPv4, what clients are told */
+    bool no_xsalsa20;    /* that mode is not offered */
     struct relay_source source;
 };
 

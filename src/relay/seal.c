@@ -28,6 +28,19 @@ struct seal_mode {
                   unsigned char *out);
 };
 
+/* --- what was sealed ------------------------------------------------------------------ */
+
+bool rtp_is_silence(const struct rtp_plain *p)
+{
+    static const unsigned char silence[] = { 0xf8, 0xff, 0xfe };
+    size_t before = 0;
+
+    if (p->extended)
+        before = RTP_PREAMBLE + 4 * ((size_t)p->bytes[2] << 8 | p->bytes[3]);
+    return p->n == before + sizeof silence &&
+           memcmp(p->bytes + before, silence, sizeof silence) == 0;
+}
+
 /* --- AES-256-GCM ---------------------------------------------------------------------- */
 
 static const unsigned char *bytes_of(struct str s)
@@ -109,6 +122,11 @@ const struct seal_mode *seal_mode_find(struct str name)
         if (str_is(name, modes[i].name))
             return &modes[i];
     return NULL;
+}
+
+bool seal_mode_uses_header(const struct seal_mode *mode)
+{
+    return mode->header_nonce;
 }
 
 const char *seal_mode_name(unsigned i)

@@ -17,6 +17,8 @@ enum {
 /* A mode; the names are the interface's, in the order in which clients are offered them. */
 struct seal_mode;
 const struct seal_mode *seal_mode_find(struct str name);
+/* Whether its nonces are packets' headers, which then have nothing else to authenticate them. */
+bool seal_mode_uses_header(const struct seal_mode *mode);
 /* Name of the i-th mode, or NULL. */
 const char *seal_mode_name(unsigned i);
 
@@ -39,6 +41,8 @@ struct rtp_plain {
     unsigned char bytes[PACKET_MAX];
     size_t n;
 };
+/* Whether it is a frame in which nobody says anything, as clients send before they pause. */
+bool rtp_is_silence(const struct rtp_plain *p);
 
 /* The counter that the sender gave the packet; 0 where the header is the nonce. False: it is too
  * short, or has a counter of ours. */

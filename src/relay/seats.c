@@ -1,26 +1,11 @@
-/* seats.c - who is connected to voice: rooms, what happens in them, what the store says.
- *
- * All of it belongs to the relay's thread. A seat is made when a client's claim is found
- * good and goes when its state in the store goes or changes its salt, or when its client has
- * been away for too long. */
-#include "relay/internal.h"
+/* seats.c - who is connected to voice, and in which room. */
+#include "relay/seats.h"
 
 #include <sodium.h>
 
 #include "base/hash.h"
 #include "base/mem.h"
 #include "net/address.h"
-
-struct relay_seats {
-    struct relay *relay;
-    struct map rooms;      /* channel or stream -> struct relay_room */
-    struct map by_ssrc;    /* of all that follow: struct relay_seat */
-    struct map by_place;   /* a state's key */
-    struct map by_token;   /* its first bytes */
-    struct map by_peer;    /* those with a socket */
-    struct map by_address; /* those whose media comes from somewhere */
-    struct deadlines *away;
-};
 
 /* --- keys ----------------------------------------------------------------------------- */
 
@@ -37,16 +22,11 @@ static uint64_t token_key(const unsigned char token[RELAY_TOKEN])
     return key;
 }
 
-static unsigned address_port(const union media_address *a)
-{
-    return ntohs(a->any.sa_family == AF_INET6 ? a->in6.sin6_port : a->in.sin_port);
-}
-
 static uint64_t media_address_key(const union media_address *a)
 {
     struct address address = address_from(a);
     unsigned char bytes[sizeof address.bytes + 2];
-    unsigned port = address_port(a);
+    unsigned port = media_address_port(a);
 
     memcpy(bytes, address.bytes, sizeof address.bytes);
     bytes[sizeof address.bytes] = (unsigned char)(port >> 8);
@@ -69,13 +49,12 @@ const struct relay_seat *seats_next(const struct relay_seats *all, size_t *at)
     return map_next(&all->by_ssrc, at);
 }
 
-static struct relay_seats *seats_of(const struct relay_seat *s)
+struct relay_seats *seats_of(const struct relay_seat *s)
 {
     return s->relay->seats;
 }
 
-/* Two places, or two addresses, may have one key: whoever came last has it. */
-static void seat_unmap(struct map *map, uint64_t key, const struct relay_seat *s)
+void seat_unmap(struct map *map, uint64_t key, const struct relay_seat *s)
 {
     if (map_get(map, key) == s)
         map_remove(map, key);
@@ -147,8 +126,8 @@ static uint32_t ssrc_choose(const struct relay_seats *all)
     return block * SSRC_BLOCK;
 }
 
-static struct relay_seat *seat_new(struct relay_seats *all, const struct relay_claim *c,
-                                   const struct voice_fact *f)
+struct relay_seat *seat_new(struct relay_seats *all, const struct relay_claim *c,
+                            const struct voice_fact *f)
 {
     struct relay_seat *s = mem_new(sizeof *s);
 
@@ -199,7 +178,7 @@ static void seat_free(struct relay_seat *s)
     mem_free(s);
 }
 
-static void seat_close_socket(struct relay_seat *s, enum letter_kind kind, enum relay_close code)
+void seat_close_socket(struct relay_seat *s, enum letter_kind kind, enum relay_close code)
 {
     if (!s->peer)
         return;
@@ -218,7 +197,7 @@ void tell_others(const struct relay_seat *s, struct relay_text *t)
     relay_text_unref(t);
 }
 
-static void seat_leave(struct relay_seat *s)
+void relay_seat_leave(struct relay_seat *s)
 {
     tell_others(s, text_gone(s));
     seat_free(s);
@@ -227,206 +206,31 @@ static void seat_leave(struct relay_seat *s)
 void seat_end(struct relay_seat *s, enum relay_close code)
 {
     seat_close_socket(s, LETTER_CLOSE, code);
-    seat_leave(s);
+    relay_seat_leave(s);
 }
 
-/* Two places may share a key, however unlikely that is. */
-static struct relay_seat *seat_of_place(const struct relay_seats *all, snowflake guild_id,
-                                        snowflake user_id)
+struct relay_seat *seat_of_token(const struct relay_seats *all,
+                                 const unsigned char token[RELAY_TOKEN])
+{
+    struct relay_seat *s = map_get(&all->by_token, token_key(token));
+
+    return s && sodium_memcmp(s->token, token, sizeof s->token) == 0 ? s : NULL;
+}
+
+struct relay_seat *seat_of_place(const struct relay_seats *all, snowflake guild_id,
+                                 snowflake user_id)
 {
     struct relay_seat *s = map_get(&all->by_place, seat_place_key(guild_id, user_id));
 
     return s && s->place.guild_id == guild_id && s->place.user_id == user_id ? s : NULL;
 }
 
-static bool same_salt(const struct relay_seat *s, const struct voice_fact *f)
-{
-    return sodium_memcmp(s->place.salt, f->salt, sizeof s->place.salt) == 0;
-}
-
-/* --- what the store says -------------------------------------------------------------- */
-
-enum { SPEAKING_VOICE = 1, SPEAKING_SHARE = 2, SPEAKING_PRIORITY = 4 };
-
-unsigned seat_speaking(const struct relay_seat *s)
-{
-    if (!s->speaks)
-        return 0;
-    return s->priority ? s->speaking : s->speaking & ~(unsigned)SPEAKING_PRIORITY;
-}
-
-static void tell_arrival(struct relay_seat *s)
-{
-    outbox_ready(s);
-    if (s->room->count > 1)
-        outbox_clients(s);
-    tell_others(s, text_client(s));
-}
-
-/* A second socket with the same token takes the place of the first. */
-static void seats_admit(struct relay_seats *all, const struct voice_fact *f, struct relay_claim *c)
-{
-    struct relay_seat *before = seat_of_place(all, f->guild_id, f->user_id);
-
-    if (before) {
-        seat_close_socket(before, same_salt(before, f) ? LETTER_REPLACED : LETTER_CLOSE,
-                          RELAY_DISCONNECTED);
-        seat_leave(before);
-    }
-    struct relay_seat *s = seat_new(all, c, f);
-    mem_free(c);
-    letter_send(s->relay, s->loop, s->peer, LETTER_WELCOME, 0, &s->place);
-    tell_arrival(s);
-}
-
-static void seats_hear(struct relay_seats *all, const struct voice_fact *f)
-{
-    struct relay_seat *s = seat_of_place(all, f->guild_id, f->user_id);
-    struct relay_claim *c = f->claim ? claim_take(all->relay, f->claim) : NULL;
-    unsigned shown = s ? seat_speaking(s) : 0;
-
-    if (c) {
-        seats_admit(all, f, c);
-        return;
-    }
-    if (!s)
-        return;
-    if (!f->channel_id || !same_salt(s, f)) {
-        seat_end(s, RELAY_DISCONNECTED);
-        return;
-    }
-    s->speaks = f->speaks;
-    s->hears = f->hears;
-    s->films = f->films;
-    s->priority = f->priority;
-    if (s->announced && seat_speaking(s) != shown)
-        tell_others(s, text_speaking(s));
-}
-
-/* --- what clients say ----------------------------------------------------------------- */
-
-void seat_announce(struct relay_seat *s, unsigned speaking)
-{
-    unsigned bits = speaking & (SPEAKING_VOICE | SPEAKING_SHARE | SPEAKING_PRIORITY);
-    bool known = s->announced;
-    unsigned shown = seat_speaking(s);
-
-    s->announced = true;
-    s->speaking = bits;
-    if (!known || seat_speaking(s) != shown)
-        tell_others(s, text_speaking(s));
-}
-
-static void tell_one(struct relay_seat *s, struct relay_text *t)
-{
-    outbox_send(s, t);
-    relay_text_unref(t);
-}
-
-/* Who comes late is told whose SSRCs it will receive. */
-static void tell_present(struct relay_seat *s)
-{
-    const struct relay_room *room = s->room;
-
-    for (size_t i = 0; i < room->count; i++) {
-        const struct relay_seat *other = room->seats[i];
-
-        if (other != s && other->announced)
-            tell_one(s, text_speaking(other));
-        if (other != s && other->filmed)
-            tell_one(s, text_video(other));
-    }
-}
-
-/* A new key each time: nothing that was sealed before can come again. */
-static void seat_select(struct relay_seat *s, const struct seal_mode *mode,
-                        const struct codec_offer *offer)
-{
-    bool again = s->described;
-
-    seal_free(s->seal);
-    randombytes_buf(s->key, sizeof s->key);
-    s->seal = seal_new(mode, s->key, SEAL_OURS);
-    s->counters = (struct replay_window){ 0 };
-    if (s->has_found && !s->has_address)
-        seat_bind(s, &s->found);
-    seat_offers(s, offer);
-    s->described = true;
-    outbox_description(s);
-    if (!again)
-        tell_present(s);
-}
-
-static struct relay_seat *seat_of_resume(const struct relay_seats *all, const struct relay_note *n)
-{
-    struct relay_seat *s = map_get(&all->by_token, token_key(n->resume.token));
-
-    if (!s || sodium_memcmp(s->token, n->resume.token, sizeof s->token) != 0 ||
-        strcmp(s->session_id, n->resume.session_id) != 0 || s->server_id != n->resume.server_id ||
-        (n->resume.channel_id && n->resume.channel_id != s->channel_id) ||
-        (s->version >= VOICE_NUMBERED) != (n->version >= VOICE_NUMBERED))
-        return NULL;
-    return s;
-}
-
-static void seats_resume(struct relay_seats *all, const struct relay_note *n)
-{
-    struct relay_seat *s = seat_of_resume(all, n);
-
-    if (!s || !outbox_holds(s, n->resume.seq_ack)) {
-        letter_send(all->relay, n->loop, n->peer, LETTER_CLOSE, RELAY_NO_SESSION, NULL);
-        return;
-    }
-    seat_close_socket(s, LETTER_REPLACED, RELAY_DISCONNECTED);
-    deadline_drop(&s->away);
-    s->loop = n->loop;
-    s->peer = n->peer;
-    s->version = n->version;
-    map_put(&all->by_peer, s->peer, s);
-    letter_send(s->relay, s->loop, s->peer, LETTER_WELCOME_BACK, 0, &s->place);
-    outbox_resumed(s);
-    outbox_replay(s, n->resume.seq_ack);
-}
-
-static void seat_away(struct relay_seat *s)
-{
-    seat_unmap(&seats_of(s)->by_peer, s->peer, s);
-    s->peer = 0;
-    deadline_touch(seats_of(s)->away, &s->away);
-}
+/* --- life ----------------------------------------------------------------------------- */
 
 static void seat_expired(struct deadline *d)
 {
-    seat_leave(container_of(d, struct relay_seat, away));
+    relay_seat_leave(container_of(d, struct relay_seat, away));
 }
-
-void seats_take(struct relay_seats *all, const struct relay_note *n)
-{
-    struct relay_seat *s = n->kind == NOTE_FACT ? NULL : map_get(&all->by_peer, n->peer);
-
-    if (n->kind == NOTE_FACT)
-        seats_hear(all, &n->fact);
-    else if (n->kind == NOTE_RESUME)
-        seats_resume(all, n);
-    else if (!s)
-        return;
-    else if (n->kind == NOTE_GONE)
-        seat_away(s);
-    else if (n->kind == NOTE_SELECT)
-        seat_select(s, n->select.mode, &n->select.offer);
-    else if (n->kind == NOTE_CODECS)
-        seat_offers(s, &n->offer);
-    else if (n->kind == NOTE_SPEAKING)
-        seat_announce(s, n->speaking);
-    else if (n->kind == NOTE_VIDEO)
-        seat_video(s, n);
-    else if (n->kind == NOTE_WANTS)
-        seat_wants(s, &n->wants);
-    else if (n->kind == NOTE_ACK)
-        outbox_trim(s, n->seq_ack);
-}
-
-/* --- life ----------------------------------------------------------------------------- */
 
 struct relay_seats *seats_new(struct relay *r)
 {

@@ -204,6 +204,33 @@ static void modes_are_found_by_name(void **state)
     assert_null(seal_mode_name(3));
 }
 
+static void silence_is_known_behind_any_extension(void **unused)
+{
+    static const struct {
+        bool extended, silent;
+        const char *bytes;
+    } rows[] = {
+        { false, true, "f8fffe" },
+        { false, false, "f8ffff" },
+        { false, false, "f8fffe00" },
+        { false, false, "f8ff" },
+        { true, true, "bede0000f8fffe" },
+        { true, true, "bede000110aabbccf8fffe" },
+        { true, false, "bede000110aabbccf8ff00" },
+        { true, false, "bedeffff10aabbccf8fffe" },
+        { true, false, "f8fffe00" },
+    };
+
+    (void)unused;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct rtp_plain p = { .extended = rows[i].extended };
+
+        sodium_hex2bin(p.bytes, sizeof p.bytes, rows[i].bytes, strlen(rows[i].bytes), NULL, &p.n,
+                       NULL);
+        assert_int_equal(rtp_is_silence(&p), rows[i].silent);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -214,6 +241,7 @@ int main(void)
         cmocka_unit_test(no_nonce_is_used_twice),
         cmocka_unit_test(the_last_nonce_is_followed_by_none),
         cmocka_unit_test(modes_are_found_by_name),
+        cmocka_unit_test(silence_is_known_behind_any_extension),
     };
 
     return sodium_init() < 0 ? 1 : cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,6 +18,12 @@ static void with_public_url(struct config *config)
     config->public_url = "https://chat.example/app";
 }
 
+static void without_the_old_mode(struct config *config)
+{
+    with_relay(config);
+    config->voice_xsalsa20 = false;
+}
+
 /* --- where it is ---------------------------------------------------------------------- */
 
 static void the_endpoint_is_this_server(struct world *w)
@@ -172,6 +178,32 @@ static void protocols_and_modes_are_checked(struct world *w)
     phone_ready(&p);
     gate_send(p.gate, "{'op': 0, 'd': {}}");
     expect_close(p.gate, 4005);
+}
+
+static void the_old_mode_can_be_turned_off(struct world *w)
+{
+    struct hall h = world_hall(w);
+    struct phone p = phone_join(&h, h.ada, h.voice);
+
+    phone_dial(&p, 8);
+    expect(dom_at(phone_ready(&p), "d.modes")->count == 2);
+    gate_send(p.gate, "{'op': 1, 'd': {'protocol': 'udp', 'data': {'mode': 'xsalsa20_poly1305'}}}");
+    expect_close(p.gate, 4016);
+}
+
+/* Every message has one but heartbeats' answers, hello and resumed. */
+static void the_answer_to_which_version_has_a_number(struct world *w)
+{
+    struct hall h = world_hall(w);
+    struct phone p = phone_join(&h, h.ada, h.voice);
+
+    phone_dial(&p, 8);
+    phone_ready(&p);
+    gate_send(p.gate, "{'op': 32, 'd': {}}"); /* it has no route: nothing is answered */
+    gate_send(p.gate, "{'op': 16, 'd': {}}");
+    const struct dom *m = expect_op(p.gate, 16);
+    expect(str_is(dom_at(m, "d.voice")->text, "guildhall"));
+    expect(str_is(dom_at(m, "seq")->text, "2"));
 }
 
 /* --- heartbeats ----------------------------------------------------------------------- */
@@ -455,6 +487,8 @@ const struct test voice_relay_tests[] = {
     TEST_WITH(wrong_claims_are_refused, with_relay),
     TEST_WITH(messages_are_read_strictly, with_relay),
     TEST_WITH(protocols_and_modes_are_checked, with_relay),
+    TEST_WITH(the_old_mode_can_be_turned_off, without_the_old_mode),
+    TEST_WITH(the_answer_to_which_version_has_a_number, with_relay),
     TEST_WITH(heartbeats_are_answered_as_the_version_asks, with_relay),
     TEST_WITH(who_does_not_beat_is_closed, with_relay),
     TEST_WITH(people_hear_who_comes_speaks_and_goes, with_relay),

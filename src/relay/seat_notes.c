@@ -1,0 +1,190 @@
+/* seat_notes.c - what happens to seats: what the store says of somebody, and what clients say. */
+#include "relay/seats.h"
+
+#include <sodium.h>
+
+#include "base/mem.h"
+
+static bool same_salt(const struct relay_seat *s, const struct voice_fact *f)
+{
+    return sodium_memcmp(s->place.salt, f->salt, sizeof s->place.salt) == 0;
+}
+
+/* --- what the store says -------------------------------------------------------------- */
+
+enum { SPEAKING_VOICE = 1, SPEAKING_SHARE = 2, SPEAKING_PRIORITY = 4 };
+
+unsigned seat_speaking(const struct relay_seat *s)
+{
+    if (!s->speaks)
+        return 0;
+    return s->priority ? s->speaking : s->speaking & ~(unsigned)SPEAKING_PRIORITY;
+}
+
+static void tell_arrival(struct relay_seat *s)
+{
+    outbox_ready(s);
+    if (s->room->count > 1)
+        outbox_clients(s);
+    tell_others(s, text_client(s));
+}
+
+/* A second socket with the same token takes the place of the first. */
+static void seats_admit(struct relay_seats *all, const struct voice_fact *f, struct relay_claim *c)
+{
+    struct relay_seat *before = seat_of_place(all, f->guild_id, f->user_id);
+
+    if (before) {
+        seat_close_socket(before, same_salt(before, f) ? LETTER_REPLACED : LETTER_CLOSE,
+                          RELAY_DISCONNECTED);
+        relay_seat_leave(before);
+    }
+    struct relay_seat *s = seat_new(all, c, f);
+    mem_free(c);
+    letter_send(s->relay, s->loop, s->peer, LETTER_WELCOME, 0, &s->place);
+    tell_arrival(s);
+}
+
+static void seats_hear(struct relay_seats *all, const struct voice_fact *f)
+{
+    struct relay_seat *s = seat_of_place(all, f->guild_id, f->user_id);
+    struct relay_claim *c = f->claim ? claim_take(all->relay, f->claim) : NULL;
+    unsigned shown = s ? seat_speaking(s) : 0;
+
+    if (c) {
+        seats_admit(all, f, c);
+        return;
+    }
+    if (!s)
+        return;
+    if (!f->channel_id || !same_salt(s, f)) {
+        seat_end(s, RELAY_DISCONNECTED);
+        return;
+    }
+    s->speaks = f->speaks;
+    s->hears = f->hears;
+    s->films = f->films;
+    s->priority = f->priority;
+    if (s->announced && seat_speaking(s) != shown)
+        tell_others(s, text_speaking(s));
+}
+
+/* --- what clients say ----------------------------------------------------------------- */
+
+void seat_announce(struct relay_seat *s, unsigned speaking)
+{
+    unsigned bits = speaking & (SPEAKING_VOICE | SPEAKING_SHARE | SPEAKING_PRIORITY);
+    bool known = s->announced;
+    unsigned shown = seat_speaking(s);
+
+    s->announced = true;
+    s->speaking = bits;
+    if (!known || seat_speaking(s) != shown)
+        tell_others(s, text_speaking(s));
+}
+
+static void tell_one(struct relay_seat *s, struct relay_text *t)
+{
+    outbox_send(s, t);
+    relay_text_unref(t);
+}
+
+/* Who comes late is told whose SSRCs it will receive. */
+static void tell_present(struct relay_seat *s)
+{
+    const struct relay_room *room = s->room;
+
+    for (size_t i = 0; i < room->count; i++) {
+        const struct relay_seat *other = room->seats[i];
+
+        if (other != s && other->announced)
+            tell_one(s, text_speaking(other));
+        if (other != s && other->filmed)
+            tell_one(s, text_video(other));
+    }
+}
+
+/* A new key each time: nothing that was sealed before can come again. */
+static void seat_select(struct relay_seat *s, const struct seal_mode *mode,
+                        const struct codec_offer *offer)
+{
+    bool again = s->described;
+
+    seal_free(s->seal);
+    randombytes_buf(s->key, sizeof s->key);
+    s->seal = seal_new(mode, s->key, SEAL_OURS);
+    s->counters = (struct replay_window){ 0 };
+    if (s->has_found && !s->has_address)
+        seat_bind(s, &s->found);
+    seat_offers(s, offer);
+    s->described = true;
+    outbox_description(s);
+    if (!again)
+        tell_present(s);
+}
+
+static struct relay_seat *seat_of_resume(const struct relay_seats *all, const struct relay_note *n)
+{
+    struct relay_seat *s = seat_of_token(all, n->resume.token);
+
+    if (!s || strcmp(s->session_id, n->resume.session_id) != 0 ||
+        s->server_id != n->resume.server_id ||
+        (n->resume.channel_id && n->resume.channel_id != s->channel_id) ||
+        (s->version >= VOICE_NUMBERED) != (n->version >= VOICE_NUMBERED))
+        return NULL;
+    return s;
+}
+
+static void seats_resume(struct relay_seats *all, const struct relay_note *n)
+{
+    struct relay_seat *s = seat_of_resume(all, n);
+
+    if (!s || !outbox_holds(s, n->resume.seq_ack)) {
+        letter_send(all->relay, n->loop, n->peer, LETTER_CLOSE, RELAY_NO_SESSION, NULL);
+        return;
+    }
+    seat_close_socket(s, LETTER_REPLACED, RELAY_DISCONNECTED);
+    deadline_drop(&s->away);
+    s->loop = n->loop;
+    s->peer = n->peer;
+    s->version = n->version;
+    map_put(&all->by_peer, s->peer, s);
+    letter_send(s->relay, s->loop, s->peer, LETTER_WELCOME_BACK, 0, &s->place);
+    outbox_resumed(s);
+    outbox_replay(s, n->resume.seq_ack);
+}
+
+static void seat_away(struct relay_seat *s)
+{
+    seat_unmap(&seats_of(s)->by_peer, s->peer, s);
+    s->peer = 0;
+    deadline_touch(seats_of(s)->away, &s->away);
+}
+
+void seats_take(struct relay_seats *all, const struct relay_note *n)
+{
+    struct relay_seat *s = n->kind == NOTE_FACT ? NULL : map_get(&all->by_peer, n->peer);
+
+    if (n->kind == NOTE_FACT)
+        seats_hear(all, &n->fact);
+    else if (n->kind == NOTE_RESUME)
+        seats_resume(all, n);
+    else if (!s)
+        return;
+    else if (n->kind == NOTE_GONE)
+        seat_away(s);
+    else if (n->kind == NOTE_SELECT)
+        seat_select(s, n->select.mode, &n->select.offer);
+    else if (n->kind == NOTE_CODECS)
+        seat_offers(s, &n->offer);
+    else if (n->kind == NOTE_SPEAKING)
+        seat_announce(s, n->speaking);
+    else if (n->kind == NOTE_VIDEO)
+        seat_video(s, n);
+    else if (n->kind == NOTE_WANTS)
+        seat_wants(s, &n->wants);
+    else if (n->kind == NOTE_ACK)
+        outbox_trim(s, n->seq_ack);
+    else if (n->kind == NOTE_VERSION)
+        outbox_version(s);
+}
