@@ -119,4 +119,28 @@ struct move_side {
 enum err move_files(struct store *from, struct store *to, const struct move_options *o,
                     struct move_report *ret);
 
+/* --- a move, move.c ------------------------------------------------------------------- */
+
+struct move_run {
+    const struct move_options *o;
+    struct move_side from, to;
+    char key[128];    /* digest of the key that the world's tokens were made with */
+    char source[160]; /* what the target knows the source by */
+    struct move_plan plan;
+    struct move_state *states; /* one for each table of the plan */
+    struct value *row;
+    struct buf scratch, sql;
+    int64_t done, total; /* rows; each is written and compared */
+    struct move_report *report;
+};
+
+/* Runs what stands in .sql at the target, and empties it. */
+enum err move_run_script(struct move_run *m);
+
+/* --- its rows, move_tables.c ---------------------------------------------------------- */
+
+enum err move_table_count(struct move_side *s, const struct move_table *t, int64_t *ret);
+/* Those that an earlier run has copied have to be what they were. */
+enum err move_tables(struct move_run *m);
+
 #endif

@@ -47,9 +47,21 @@ enum err traffic_read(struct tx *tx, struct traffic *t, struct traffic_page *pag
 enum err traffic_each(struct tx *tx, struct traffic *t, struct traffic_page *page,
                       void (*show)(const struct shown *s, void *arg), void *arg);
 
+enum {
+    SHOWN_TEXT = 1024 * 1024, /* bytes of a record that was made readable */
+    SHOWN_SESSION = 16,       /* digits of a session's number */
+};
+/* What its kind is called, and how a session is named. */
+const char *shown_kind(const struct shown *s);
+void shown_session(uint64_t number, char out[SHOWN_SESSION + 1]);
+
+/* --- show_text.c ---------------------------------------------------------------------- */
+
 void shown_write(const struct shown *s, struct json *j);
 /* As one line, with its end, for a terminal. */
 void shown_line(const struct shown *s, struct buf *out);
+
+/* --- mistakes.c ----------------------------------------------------------------------- */
 
 /* What is probably wrong with a call that was refused, in words; or NULL. */
 const char *mistake_of(const struct traffic_record *r, struct str target);

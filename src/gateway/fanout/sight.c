@@ -362,7 +362,7 @@ static void look_at_places(struct sight_report *s, const struct sight_change *c,
 
 /* --- telling -------------------------------------------------------------------------- */
 
-static bool may_have_threads(int64_t type)
+bool sight_may_have_threads(int64_t type)
 {
     return type == CHANNEL_TEXT || type == CHANNEL_NEWS || channel_holds_posts(type);
 }
@@ -374,7 +374,7 @@ static void note_gained(struct sight_report *s, const struct sight_place *p)
         s->gained = mem_resize(s->gained, s->gained_cap * sizeof *s->gained);
     }
     s->gained[s->gained_count++] = p->id;
-    s->gained_threads |= may_have_threads(p->rule->type);
+    s->gained_threads |= sight_may_have_threads(p->rule->type);
 }
 
 static void tell_gained(struct sight_report *s, struct session *to)
@@ -455,65 +455,4 @@ bool sight_tell(struct sight_report *s, const struct delivery *d, struct seat *s
     tell_gained(s, seat->session);
     s->session = 0;
     return true;
-}
-
-/* --- a channel that is changed itself ------------------------------------------------- */
-
-struct changed_channel {
-    struct news *news[2];      /* hidden, shown */
-    struct place_rule *before; /* NULL: it was not there */
-};
-
-static bool has_other_overwrites(const struct place_rule *p, const struct facts *f)
-{
-    return p->count != f->count || (p->count && memcmp(p->overwrites, facts_overwrites(f),
-                                                       p->count * sizeof *p->overwrites) != 0);
-}
-
-struct changed_channel *changed_channel_begin(const struct delivery *d)
-{
-    if (d->news->event != EVENT_CHANNEL_UPDATE)
-        return NULL;
-    const struct place_rule *old = map_get(&d->topic->view->channels, d->facts->channel.id);
-    if (old && !has_other_overwrites(old, d->facts))
-        return NULL;
-    struct changed_channel *c = mem_new(sizeof *c);
-    if (old) {
-        size_t size = sizeof *old + old->count * sizeof *old->overwrites;
-
-        c->before = mem_resize(NULL, size);
-        memcpy(c->before, old, size);
-    }
-    return c;
-}
-
-bool changed_channel_tell(struct changed_channel *c, const struct delivery *d, struct seat *seat)
-{
-    if (!delivery_receives(d, seat->session))
-        return false;
-    struct rights_of who = sight_rights(seat);
-    const struct place_rule *now = map_get(&seat->topic->view->channels, d->facts->channel.id);
-    bool shown = now && sight_shows(&who, now);
-
-    if ((c->before && sight_shows(&who, c->before)) == shown)
-        return false;
-    if (shown && c->before && may_have_threads(now->type))
-        thread_sync_begin(seat->session, d->topic->id, &now->id, 1);
-    if (seat->session->bot)
-        return false; /* it is told of the change itself */
-    if (!c->news[shown])
-        c->news[shown] = news_new(shown ? EVENT_CHANNEL_CREATE : EVENT_CHANNEL_DELETE, d->news->to,
-                                  news_payload(d->news));
-    session_dispatch(seat->session, c->news[shown], 0);
-    return true;
-}
-
-void changed_channel_free(struct changed_channel *c)
-{
-    if (!c)
-        return;
-    news_unref(c->news[0]);
-    news_unref(c->news[1]);
-    mem_free(c->before);
-    mem_free(c);
 }

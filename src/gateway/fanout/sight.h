@@ -21,6 +21,10 @@ void sight_free(struct sight_report *s); /* accepts NULL */
 /* What decides over what somebody can view now, and whether it shows a channel. */
 struct rights_of sight_rights(const struct seat *seat);
 bool sight_shows(const struct rights_of *who, const struct place_rule *p);
+/* Whether who sees a channel of this type now may have to be told of threads there. */
+bool sight_may_have_threads(int64_t type);
+
+/* --- changed_channel.c ---------------------------------------------------------------- */
 
 /* Before a channel is changed; NULL when it is seen by the same people after it. */
 struct changed_channel *changed_channel_begin(const struct delivery *d);

@@ -25,10 +25,6 @@ enum {
 /* As channel_find, without overwrites. */
 enum err channel_find_bare(struct tx *tx, snowflake id, struct channel *ret);
 enum err channel_load_overwrites(struct tx *tx, struct channel *c);
-enum err overwrite_put(struct tx *tx, snowflake channel_id, const struct overwrite *o);
-enum err overwrites_replace(struct tx *tx, snowflake channel_id, const struct list *overwrites);
-/* The second channel has the overwrites of the first then; only rows that differ are written. */
-enum err overwrites_copy(struct tx *tx, snowflake from_id, snowflake to_id);
 /* Channels of a category, without overwrites, or threads of a channel: five hundred of them,
  * archived ones last. */
 enum err channel_children(struct tx *tx, snowflake parent_id, struct list *ret);
@@ -39,6 +35,13 @@ enum err channel_count_children(struct tx *tx, snowflake parent_id, int64_t *ret
 /* Without threads; *ret_top is the highest position, -1 when there are none. */
 enum err guild_count_channels(struct tx *tx, snowflake guild_id, int64_t *ret_count,
                               int64_t *ret_top);
+
+/* --- saving.c: what is written of them ------------------------------------------------ */
+
+enum err overwrite_put(struct tx *tx, snowflake channel_id, const struct overwrite *o);
+enum err overwrites_replace(struct tx *tx, snowflake channel_id, const struct list *overwrites);
+/* The second channel has the overwrites of the first then; only rows that differ are written. */
+enum err overwrites_copy(struct tx *tx, snowflake from_id, snowflake to_id);
 
 /* --- people.c: who is in a private channel -------------------------------------------- */
 

@@ -11,6 +11,20 @@
 /* Overwrites that are read and told at once; a channel counts for ten. */
 enum { TOLD_A_STEP = 2000, ROWS_OF_CHANNEL = 10 };
 
+struct subject to_channel_viewers(const struct channel *c)
+{
+    if (channel_is_private(c->type))
+        return to_channel(c->id);
+    struct subject to = to_viewers(c->guild_id.value, c->id);
+    if (channel_is_thread(c->type)) {
+        to.parent_id = c->parent_id.value;
+        to.starter_id = c->owner_id.value;
+        to.thread_type = c->type;
+        to.closed = c->type == CHANNEL_PRIVATE_THREAD;
+    }
+    return to;
+}
+
 static enum err announce_counted(struct call *call, snowflake id, size_t *ret_overwrites)
 {
     struct channel c;

@@ -14,6 +14,24 @@ enum err sticker_delete(struct call *call, const struct sticker *s);
 /* Adds who brought them. */
 enum err stickers_load_users(struct tx *tx, struct list *stickers);
 
+/* --- routes.c ------------------------------------------------------------------------- */
+
+/* {sticker.id}: of the guild in the path, where there is one. */
+enum err sticker_of_path(struct call *call, struct sticker *ret);
+
+/* --- guild_stickers.c: what the table names -------------------------------------------- */
+
+extern const struct type sticker_draft_body, sticker_patch_body;
+enum err prepare_create_guild_sticker(struct call *call);
+enum err create_guild_sticker(struct call *call);
+enum err may_change_sticker(struct call *call); /* in .admit */
+enum err modify_guild_sticker(struct call *call);
+enum err delete_guild_sticker(struct call *call);
+enum err stickers_show_in_guild(struct call *call, struct guild *g);
+/* Adds who brought them, for those who could bring one. */
+enum err stickers_dress(struct call *call, struct list *stickers);
+enum err sticker_reply(struct call *call, struct sticker *sticker);
+
 /* --- formats.c: what a file is -------------------------------------------------------- */
 
 struct sticker_file {
