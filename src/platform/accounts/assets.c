@@ -79,33 +79,34 @@ static bool is_hash(struct str s)
 }
 
 /* Every kind of picture: where it is asked for, the area it is kept in. */
-#define ASSETS(ROW)                                                                             \
-    ROW("/avatars/{owner.id}/{file}", avatar, "avatars", "An account's avatar.")                \
-    ROW("/banners/{owner.id}/{file}", banner, "banners", "An account's or a guild's banner.")   \
-    ROW("/guilds/{home.id}/users/{owner.id}/avatars/{file}", member_avatar, "member-avatars",   \
-        "A member's avatar in one guild.")                                                      \
-    ROW("/guilds/{home.id}/users/{owner.id}/banners/{file}", member_banner, "member-banners",   \
-        "A member's banner in one guild.")                                                      \
-    ROW("/icons/{owner.id}/{file}", guild_icon, "icons", "A guild's icon.")                     \
-    ROW("/splashes/{owner.id}/{file}", guild_splash, "splashes", "A guild's splash.")           \
-    ROW("/discovery-splashes/{owner.id}/{file}", discovery_splash, "discovery-splashes",        \
-        "A guild's splash for those who look for guilds.")                                      \
-    ROW("/home-headers/{owner.id}/{file}", home_header, "home-headers", "A guild's header.")    \
-    ROW("/roles/{owner.id}/icons/{file}", role_icon, "role-icons", "A role's icon.")            \
-    ROW("/role-icons/{owner.id}/{file}", role_icon_by_new_name, "role-icons", "The same.")      \
-    ROW("/channels/{owner.id}/icons/{file}", channel_icon, "channel-icons", "A group's icon.")  \
-    ROW("/channel-icons/{owner.id}/{file}", channel_icon_by_new_name, "channel-icons",          \
-        "The same.")                                                                            \
-    ROW("/guild-events/{owner.id}/{file}", event_image, "guild-events", "A scheduled event's.") \
-    ROW("/app-icons/{owner.id}/{file}", application_icon, "app-icons", "An app's icon.")        \
-    ROW("/team-icons/{owner.id}/{file}", team_icon, "team-icons", "A team's icon.")
+#define ASSETS(ROW)                                                                                \
+    ROW("/avatars/{owner.id}/{file}", get_avatar, "avatars", "An account's avatar.")               \
+    ROW("/banners/{owner.id}/{file}", get_banner, "banners", "An account's or a guild's banner.")  \
+    ROW("/guilds/{home.id}/users/{owner.id}/avatars/{file}", get_member_avatar, "member-avatars",  \
+        "A member's avatar in one guild.")                                                         \
+    ROW("/guilds/{home.id}/users/{owner.id}/banners/{file}", get_member_banner, "member-banners",  \
+        "A member's banner in one guild.")                                                         \
+    ROW("/icons/{owner.id}/{file}", get_guild_icon, "icons", "A guild's icon.")                    \
+    ROW("/splashes/{owner.id}/{file}", get_guild_splash, "splashes", "A guild's splash.")          \
+    ROW("/discovery-splashes/{owner.id}/{file}", get_discovery_splash, "discovery-splashes",       \
+        "A guild's splash for those who look for guilds.")                                         \
+    ROW("/home-headers/{owner.id}/{file}", get_home_header, "home-headers", "A guild's header.")   \
+    ROW("/roles/{owner.id}/icons/{file}", get_role_icon, "role-icons", "A role's icon.")           \
+    ROW("/role-icons/{owner.id}/{file}", get_role_icon_by_new_name, "role-icons", "The same.")     \
+    ROW("/channels/{owner.id}/icons/{file}", get_channel_icon, "channel-icons", "A group's icon.") \
+    ROW("/channel-icons/{owner.id}/{file}", get_channel_icon_by_new_name, "channel-icons",         \
+        "The same.")                                                                               \
+    ROW("/guild-events/{owner.id}/{file}", get_event_image, "guild-events",                        \
+        "A scheduled event's.")                                                                    \
+    ROW("/app-icons/{owner.id}/{file}", get_application_icon, "app-icons", "An app's icon.")       \
+    ROW("/team-icons/{owner.id}/{file}", get_team_icon, "team-icons", "A team's icon.")
 
 static enum err get_asset(struct call *call);
 
 #define ROUTE(path_, name_, area_, doc_) \
     { .method = GET,                     \
       .path = path_,                     \
-      .name = "get_" #name_,             \
+      .name = #name_,                    \
       .doc = doc_,                       \
       .service = true,                   \
       .status = 200,                     \
