@@ -20,6 +20,34 @@ struct answer try_channel(struct client *c, const char *guild, const char *rest)
     return client_post(c, body.p, "/guilds/%s/channels", guild);
 }
 
+const char *talk_to(struct client *c, const char *id)
+{
+    struct answer a =
+        client_post(c, TEXT(c->world, "{'recipients': ['%s']}", id), "/users/@me/channels");
+
+    expect_status(a, 200);
+    return answer_text(a, "id");
+}
+
+struct hidden_place world_hidden_place(struct world *w)
+{
+    struct hidden_place p = { .ada = world_client(w, "ada"),
+                              .bob = world_client(w, "bob"),
+                              .bot = world_bot(w, "robot") };
+
+    p.guild = found_guild(p.ada, "Hall");
+    p.role = make_role(p.ada, p.guild, "{'name': 'Keepers', 'permissions': '0'}");
+    p.hidden = make_channel(
+        p.ada, p.guild,
+        TEXT(w,
+             "{'name': 'h', 'permission_overwrites': [{'id': '%s', 'type': 0, 'deny': '1024'},"
+             " {'id': '%s', 'type': 0, 'allow': '1024'}]}",
+             p.guild, p.role));
+    put_member(p.guild, p.bob);
+    put_member(p.guild, p.bot);
+    return p;
+}
+
 struct subject viewers(const char *guild, const char *channel)
 {
     return to_viewers(id_of(guild), id_of(channel));

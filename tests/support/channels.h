@@ -9,6 +9,17 @@ const char *make_channel(struct client *c, const char *guild, const char *json);
 /* Tries to make one with a name and these members of the body besides. */
 struct answer try_channel(struct client *c, const char *guild, const char *rest);
 
+/* The direct channel of somebody with the account of that id. */
+const char *talk_to(struct client *c, const char *id);
+
+/* A guild of ada's in which bob and a bot are, with a channel that only those of a role see, which
+ * neither of them has. */
+struct hidden_place {
+    struct client *ada, *bob, *bot;
+    const char *guild, *role, *hidden;
+};
+struct hidden_place world_hidden_place(struct world *w);
+
 /* Everybody who sees a channel of a guild. */
 struct subject viewers(const char *guild, const char *channel);
 

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <unistd.h>
+#include <zlib.h>
 
 static int count_files(const char *folder, const char *conditions)
 {
@@ -46,4 +47,20 @@ void expect_files_at(const char *file, int line, struct world *w, const char *ar
     }
     fail_test(file, line, "%d files in '%s' and %d notes, not %d and none", found, area, notes,
               count);
+}
+
+struct str unzip(struct world *w, struct str bytes)
+{
+    size_t max = 4 * 1024 * 1024;
+    char *out = arena_alloc(world_arena(w), max);
+    z_stream z = { .next_in = (Bytef *)(uintptr_t)bytes.p,
+                   .avail_in = (uInt)bytes.n,
+                   .next_out = (Bytef *)out,
+                   .avail_out = (uInt)max };
+
+    expect(inflateInit2(&z, 15 + 16) == Z_OK);
+    int e = inflate(&z, Z_FINISH);
+    inflateEnd(&z);
+    expect(e == Z_STREAM_END && z.avail_in == 0);
+    return str_slice(out, z.total_out);
 }

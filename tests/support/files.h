@@ -13,4 +13,7 @@ int file_notes(struct world *w);
 #define expect_files(w, area, count) expect_files_at(__FILE__, __LINE__, (w), (area), (count))
 void expect_files_at(const char *file, int line, struct world *w, const char *area, int count);
 
+/* What gzip made of it, at most 4 MiB, in the world's arena. */
+struct str unzip(struct world *w, struct str bytes);
+
 #endif

@@ -172,3 +172,11 @@ void world_count_choices(struct world *w)
     world_wait(w, 1);
     expect_number(w, 0, "select count(*) from gif_choices");
 }
+
+void expect_gifs_at(const char *file, int line, struct world *w, const char *query, const char *ids)
+{
+    const char *found = gif_ids(client_get(world_stranger(w), "/gifs/search?q=%s", query));
+
+    if (strcmp(found, ids) != 0)
+        fail_test(file, line, "'%s' finds '%s', not '%s'", query, found, ids);
+}

@@ -23,5 +23,9 @@ void world_count_choices(struct world *w);
 
 /* The ids that an answer lists, with a space between them. */
 const char *gif_ids(struct answer a);
+/* A search finds these, in this order. */
+#define expect_gifs(w, query, ids) expect_gifs_at(__FILE__, __LINE__, (w), (query), (ids))
+void expect_gifs_at(const char *file, int line, struct world *w, const char *query,
+                    const char *ids);
 
 #endif

@@ -7,6 +7,12 @@
 
 #include "internal.h"
 
+void with_two_regions(struct config *c)
+{
+    c->voice_regions = "eu:Europe,us:America";
+    c->voice_endpoint = "{region}.voice.example";
+}
+
 const char *stream_key(const struct hall *h, const char *channel, const struct client *owner)
 {
     return str_printf(world_arena(h->world), "guild:%s:%s:%s", h->guild, channel, owner->id).p;

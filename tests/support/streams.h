@@ -4,6 +4,9 @@
 
 #include "voices.h"
 
+/* For TEST_WITH: eu and us, each with a host of its own. */
+void with_two_regions(struct config *c);
+
 /* "guild:…" of a stream in the hall. */
 const char *stream_key(const struct hall *h, const char *channel, const struct client *owner);
 

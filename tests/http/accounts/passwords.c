@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "api/api.h"
+#include "people.h"
 #include "rooms.h"
 #include "venues.h"
 #include "waits.h"
@@ -104,14 +105,6 @@ static void files_do_not_wait_for_passwords(struct world *w)
         expect(finish_login(fds[i], text) == 400);
 }
 
-static double processor_time(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 static void nothing_is_hashed_for_clients_that_have_gone(struct world *w)
 {
     struct linger at_once = { .l_onoff = 1 };
@@ -141,13 +134,6 @@ static void nothing_is_hashed_for_clients_that_have_gone(struct world *w)
 #define RIGHT  "{'login': 'ada', 'password': 'correct horse'}"
 #define WRONG  "{'login': 'ada', 'password': 'wrong horse'}"
 #define RENAME "{'username': 'ada', 'password': '%s'}"
-
-/* Only the limits that are about passwords. */
-static void limits_on(struct config *config)
-{
-    config->rate_limits = true;
-    config->rate_limit_global = config->rate_limit_anonymous = 1000000;
-}
 
 static struct client *from(struct world *w, const char *address)
 {
@@ -357,15 +343,15 @@ static void a_new_password_forgets_where_the_old_one_was_used(struct world *w)
 }
 
 const struct test passwords_tests[] = {
-    TEST_WITH(failures_of_others_do_not_lock_the_owner_out, limits_on),
-    TEST_WITH(known_addresses_outlive_the_server, limits_on),
-    TEST_WITH(twenty_addresses_are_known, limits_on),
-    TEST_WITH(a_login_has_ten_tries_from_one_address, limits_on),
-    TEST_WITH(a_login_that_nobody_has_is_limited_like_others, limits_on),
-    TEST_WITH(wrong_passwords_are_one_count_for_all_routes, limits_on),
-    TEST_WITH(right_passwords_do_not_count, limits_on),
-    TEST_WITH(many_guesses_at_once_are_no_more_than_one_after_the_other, limits_on),
-    TEST_WITH(a_new_password_forgets_where_the_old_one_was_used, limits_on),
+    TEST_WITH(failures_of_others_do_not_lock_the_owner_out, buckets_only),
+    TEST_WITH(known_addresses_outlive_the_server, buckets_only),
+    TEST_WITH(twenty_addresses_are_known, buckets_only),
+    TEST_WITH(a_login_has_ten_tries_from_one_address, buckets_only),
+    TEST_WITH(a_login_that_nobody_has_is_limited_like_others, buckets_only),
+    TEST_WITH(wrong_passwords_are_one_count_for_all_routes, buckets_only),
+    TEST_WITH(right_passwords_do_not_count, buckets_only),
+    TEST_WITH(many_guesses_at_once_are_no_more_than_one_after_the_other, buckets_only),
+    TEST_WITH(a_new_password_forgets_where_the_old_one_was_used, buckets_only),
     TEST_WITH(who_finds_the_line_full_is_told_to_come_back, slow_and_few),
     TEST_WITH(files_do_not_wait_for_passwords, slow_and_few),
     TEST_WITH(nothing_is_hashed_for_clients_that_have_gone, slow_and_few),

@@ -322,15 +322,6 @@ static void an_application_shows_its_commands_to_who_allowed_it(struct world *w)
                 s.app, s.app, s.app);
 }
 
-static const char *talk_to(struct client *c, const char *id)
-{
-    struct answer a =
-        client_post(c, TEXT(c->world, "{'recipients': ['%s']}", id), "/users/@me/channels");
-
-    expect_status(a, 200);
-    return answer_text(a, "id");
-}
-
 static struct answer channel_index(struct client *c, const char *channel)
 {
     return client_get(c, "/channels/%s/application-command-index", channel);

@@ -195,15 +195,6 @@ static void a_guilds_rules_hold_for_apps_of_ones_own(struct world *w)
     }
 }
 
-static const char *talk_to(struct client *c, const char *id)
-{
-    struct answer a =
-        client_post(c, TEXT(c->world, "{'recipients': ['%s']}", id), "/users/@me/channels");
-
-    expect_status(a, 200);
-    return answer_text(a, "id");
-}
-
 static void age_restricted_commands_in_private_are_for_the_bots_own_channel(struct world *w)
 {
     struct scene s = world_scene(w);

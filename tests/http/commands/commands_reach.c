@@ -46,15 +46,6 @@ static bool can_use(struct client *by, const struct dom *k, const char *guild, c
     return status == 204;
 }
 
-static const char *talk_to(struct client *c, const char *id)
-{
-    struct answer a =
-        client_post(c, TEXT(c->world, "{'recipients': ['%s']}", id), "/users/@me/channels");
-
-    expect_status(a, 200);
-    return answer_text(a, "id");
-}
-
 static const char *make_group(struct client *c, struct client *one, struct client *two)
 {
     make_friends(c, one);

@@ -17,20 +17,9 @@ struct scene {
 
 static struct scene open_scene(struct world *w)
 {
-    struct scene s = { .ada = world_client(w, "ada"),
-                       .bob = world_client(w, "bob"),
-                       .bot = world_bot(w, "robot") };
+    struct hidden_place p = world_hidden_place(w);
+    struct scene s = { p.ada, p.bob, p.bot, p.guild, p.role, p.hidden, NULL, NULL, NULL };
 
-    s.guild = found_guild(s.ada, "Hall");
-    s.role = make_role(s.ada, s.guild, "{'name': 'Keepers', 'permissions': '0'}");
-    s.hidden = make_channel(
-        s.ada, s.guild,
-        TEXT(w,
-             "{'name': 'h', 'permission_overwrites': [{'id': '%s', 'type': 0, 'deny': '1024'},"
-             " {'id': '%s', 'type': 0, 'allow': '1024'}]}",
-             s.guild, s.role));
-    put_member(s.guild, s.bob);
-    put_member(s.guild, s.bot);
     s.of_ada = gate_session(s.ada, PLAIN, "");
     s.of_bob = gate_session(s.bob, PLAIN, "");
     s.of_bot = gate_session(s.bot, PLAIN, "'intents': 1");

@@ -25,20 +25,9 @@ static const char *start_thread(struct client *c, const char *channel, const cha
 
 static struct loft open_loft(struct world *w)
 {
-    struct loft l = { .ada = world_client(w, "ada"),
-                      .bob = world_client(w, "bob"),
-                      .bot = world_bot(w, "robot") };
+    struct hidden_place p = world_hidden_place(w);
+    struct loft l = { p.ada, p.bob, p.bot, p.guild, p.role, p.hidden, NULL, NULL };
 
-    l.guild = found_guild(l.ada, "Loft");
-    l.role = make_role(l.ada, l.guild, "{'name': 'Keepers', 'permissions': '0'}");
-    l.hidden = make_channel(
-        l.ada, l.guild,
-        TEXT(w,
-             "{'name': 'h', 'permission_overwrites': [{'id': '%s', 'type': 0, 'deny': '1024'},"
-             " {'id': '%s', 'type': 0, 'allow': '1024'}]}",
-             l.guild, l.role));
-    put_member(l.guild, l.bob);
-    put_member(l.guild, l.bot);
     l.joined = start_thread(l.ada, l.hidden, "joined");
     l.other = start_thread(l.ada, l.hidden, "other");
     const char *archived = start_thread(l.ada, l.hidden, "archived");

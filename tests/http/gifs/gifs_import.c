@@ -8,14 +8,6 @@
 
 #define MEDIA "'media': {'gif': 'f.gif'}}"
 
-static void finds(struct world *w, const char *query, const char *ids)
-{
-    const char *found = gif_ids(client_get(world_stranger(w), "/gifs/search?q=%s", query));
-
-    if (strcmp(found, ids) != 0)
-        fail_test(__FILE__, __LINE__, "'%s' finds '%s', not '%s'", query, found, ids);
-}
-
 static void rows_come_as_array_lines_or_csv(struct world *w)
 {
     struct gif_import done =
@@ -30,13 +22,13 @@ static void rows_come_as_array_lines_or_csv(struct world *w)
                "f,\"two\nlines\",\"[\"\"blue\"\",\"\"sky blue\"\"]\",,f.mp4,,\n"
                "g,six,,f.gif\n"));
     expect(done.made == 3 && done.refused == 0);
-    finds(w, "two", "a f");
-    finds(w, "tagged", "b");
-    finds(w, "five", "e");
-    finds(w, "green", "e");
-    finds(w, "lines", "f");
-    finds(w, "sky", "f");
-    finds(w, "six", "g");
+    expect_gifs(w, "two", "a f");
+    expect_gifs(w, "tagged", "b");
+    expect_gifs(w, "five", "e");
+    expect_gifs(w, "green", "e");
+    expect_gifs(w, "lines", "f");
+    expect_gifs(w, "sky", "f");
+    expect_gifs(w, "six", "g");
 }
 
 static void bad_rows_are_told_and_left_out(struct world *w)
@@ -128,10 +120,10 @@ static void a_known_id_is_renewed(struct world *w)
 
         expect(done.made == 0 && done.renewed == 1);
     }
-    finds(w, "old", "");
-    finds(w, "before", "");
-    finds(w, "new", "a");
-    finds(w, "after", "a");
+    expect_gifs(w, "old", "");
+    expect_gifs(w, "before", "");
+    expect_gifs(w, "new", "a");
+    expect_gifs(w, "after", "a");
     expect_json(client_get(nobody, "/gifs/search?q=new"), "[{'width': 220, 'height': 124}]");
     expect_status(client_request(nobody, "GET", "/gifs/a/mp4.mp4", NULL, STR("")), 404);
     expect(strcmp(gif_ids(client_get(nobody, "/gifs/trending-gifs")), "a b") == 0);

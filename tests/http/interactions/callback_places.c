@@ -4,23 +4,15 @@
 
 #include <stdio.h>
 
+#include "channels.h"
 #include "gate.h"
 
 #define MESSAGES "/channels/%s/messages"
 
-static const char *direct(struct client *c, const char *other)
-{
-    struct answer a =
-        client_post(c, TEXT(c->world, "{'recipient_id': '%s'}", other), "/users/@me/channels");
-
-    expect_status(a, 200);
-    return answer_text(a, "id");
-}
-
 static void answers_in_direct_channels_are_for_both(struct world *w)
 {
     struct stage s = world_stage(w);
-    const char *channel = direct(s.ada, s.bot->id);
+    const char *channel = talk_to(s.ada, s.bot->id);
     struct ask ask =
         ASK(&s, .channel = channel, .guild = "", .owners = TEXT(w, "{\"1\":\"%s\"}", s.ada->id));
     struct room room = world_room(w, channel);
@@ -43,7 +35,7 @@ static void answers_in_direct_channels_are_for_both(struct world *w)
 static void answers_in_channels_that_the_bot_is_not_in_reach_people(struct world *w)
 {
     struct stage s = world_stage(w);
-    const char *channel = direct(s.ada, s.bob->id);
+    const char *channel = talk_to(s.ada, s.bob->id);
     struct ask ask =
         ASK(&s, .channel = channel, .guild = "", .owners = TEXT(w, "{\"1\":\"%s\"}", s.ada->id));
     struct room room = world_room(w, channel);
@@ -114,7 +106,7 @@ static void sessions_hear_what_is_theirs(struct world *w)
 static void a_block_keeps_answers_from_the_other(struct world *w)
 {
     struct stage s = world_stage(w);
-    const char *channel = direct(s.ada, s.bob->id);
+    const char *channel = talk_to(s.ada, s.bob->id);
     const char *owners = TEXT(w, "{\"1\":\"%s\"}", s.ada->id);
     struct ask ask = ASK(&s, .channel = channel, .guild = "", .owners = owners);
     struct room room = world_room(w, channel);

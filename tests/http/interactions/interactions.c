@@ -144,15 +144,6 @@ static void tokens_are_hard_to_guess(struct world *w)
 
 /* --- where ---------------------------------------------------------------------------- */
 
-static const char *dm_with(struct client *c, const char *other)
-{
-    struct answer a =
-        client_post(c, TEXT(c->world, "{'recipient_id': '%s'}", other), "/users/@me/channels");
-
-    expect_status(a, 200);
-    return answer_text(a, "id");
-}
-
 static struct answer roll_in(struct scene *s, struct client *by, const char *command,
                              const char *channel)
 {
@@ -169,7 +160,7 @@ static void the_apps_own_channel_is_a_context(struct world *w)
 {
     struct scene s = world_scene(w);
     const char *roll_id = scene_command(&s, "%s", "");
-    const char *dm = dm_with(s.bob, s.application);
+    const char *dm = talk_to(s.bob, s.application);
 
     expect_status(roll_in(&s, s.bob, roll_id, dm), 204);
     const struct dom *d = last_interaction(&s);
@@ -193,7 +184,7 @@ static void other_private_channels_take_what_is_installed_on_the_account(struct 
     const char *roll_id = scene_command(&s, "%s", "");
 
     befriend(s.ada, s.bob);
-    const char *dm = dm_with(s.bob, s.ada->id);
+    const char *dm = talk_to(s.bob, s.ada->id);
     expect_invalid(roll_in(&s, s.bob, roll_id, dm), "data",
                    "INTERACTION_APPLICATION_COMMAND_INVALID");
     install_on(&s, s.bob);
@@ -215,7 +206,7 @@ static void contexts_and_installs_are_what_the_command_says(struct world *w)
     const char *nowhere = scene_command(&s, "'contexts': [1, 2]"),
                *theirs = scene_command(&s, "'integration_types': [1]"),
                *old = scene_command(&s, "'contexts': null, 'dm_permission': false");
-    const char *dm = dm_with(s.bob, s.application);
+    const char *dm = talk_to(s.bob, s.application);
 
     expect_invalid(roll(&s, s.bob, nowhere, "%s", ""), "data",
                    "INTERACTION_APPLICATION_COMMAND_INVALID");

@@ -186,14 +186,6 @@ static void descriptors_are_raised_to_the_hard_limit(struct world *w)
     setrlimit(RLIMIT_NOFILE, &before);
 }
 
-static double processor_time(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 /* A question that cannot be taken for want of descriptors waits without work. */
 static void the_operators_socket_does_not_spin(struct world *w)
 {

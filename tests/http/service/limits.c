@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "people.h"
 
 #define LOGIN    "/auth/login"
 #define REGISTER "/auth/register"
@@ -17,13 +18,6 @@
 static void limits_on(struct config *config)
 {
     config->rate_limits = true;
-}
-
-/* Only the limits of single routes. */
-static void buckets_only(struct config *config)
-{
-    config->rate_limits = true;
-    config->rate_limit_global = config->rate_limit_anonymous = 1000000;
 }
 
 static void ten_times(struct config *config)

@@ -5,9 +5,9 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <zlib.h>
 
 #include "api/api.h"
+#include "files.h"
 #include "model/types.h"
 #include "rooms.h"
 #include "venues.h"
@@ -134,22 +134,6 @@ static void a_guild_takes_all_its_pictures_at_once(struct world *w)
 
 /* --- answers -------------------------------------------------------------------------- */
 
-static struct str unzipped(struct world *w, struct str bytes)
-{
-    size_t max = 4 * 1024 * 1024;
-    char *out = arena_alloc(world_arena(w), max);
-    z_stream z = { .next_in = (Bytef *)(uintptr_t)bytes.p,
-                   .avail_in = (uInt)bytes.n,
-                   .next_out = (Bytef *)out,
-                   .avail_out = (uInt)max };
-
-    expect(inflateInit2(&z, 15 + 16) == Z_OK);
-    int e = inflate(&z, Z_FINISH);
-    inflateEnd(&z);
-    expect(e == Z_STREAM_END && z.avail_in == 0);
-    return str_slice(out, z.total_out);
-}
-
 static void long_answers_are_zipped_too(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
@@ -172,7 +156,7 @@ static void long_answers_are_zipped_too(struct world *w)
     expect(str_is(answer_header(zipped, "Content-Encoding"), "gzip"));
     expect(str_is(answer_header(zipped, "Vary"), "Accept-Encoding"));
     expect(str_is(answer_header(zipped, "Content-Type"), "application/json"));
-    expect(str_eq(unzipped(w, zipped.body), plain.body));
+    expect(str_eq(unzip(w, zipped.body), plain.body));
 }
 
 const struct test long_bodies_tests[] = {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "model/permissions.h"
+#include "people.h"
 #include "platform/accounts/accounts.h"
 
 /* --- a domain ------------------------------------------------------------------------- */
@@ -193,12 +194,6 @@ static void the_first_thing_that_is_wrong_is_told(struct world *w)
     }
 }
 
-static void limit_things(struct config *config)
-{
-    config->rate_limits = true;
-    config->rate_limit_global = config->rate_limit_anonymous = 1000000;
-}
-
 /* 401 stands before the limit and uses nothing up; everything else after it. */
 static void the_limit_stands_between_credential_and_kind(struct world *w)
 {
@@ -380,7 +375,7 @@ static void a_shared_limit_is_for_all_together(struct world *w)
 }
 
 #define TEST_HERE(function)    TEST_ON(function, NULL, domains)
-#define TEST_LIMITED(function) TEST_ON(function, limit_things, domains)
+#define TEST_LIMITED(function) TEST_ON(function, buckets_only, domains)
 
 const struct test order_tests[] = {
     TEST_HERE(the_first_thing_that_is_wrong_is_told),

@@ -1,4 +1,5 @@
 /* protocol.c - bytes that are no good HTTP, and the finer points of those that are. */
+#include "files.h"
 #include "world.h"
 
 #include <stdio.h>
@@ -6,7 +7,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #define JSON      "Content-Type: application/json\r\n"
 #define LOGIN     "POST /api/v10/auth/login HTTP/1.1\r\nHost: x\r\n" JSON
@@ -300,22 +300,6 @@ static void who_leaves_early_harms_nobody(struct world *w)
 }
 
 /* --- answers -------------------------------------------------------------------------- */
-
-static struct str unzip(struct world *w, struct str bytes)
-{
-    size_t max = 4 * 1024 * 1024;
-    char *out = arena_alloc(world_arena(w), max);
-    z_stream z = { .next_in = (Bytef *)(uintptr_t)bytes.p,
-                   .avail_in = (uInt)bytes.n,
-                   .next_out = (Bytef *)out,
-                   .avail_out = (uInt)max };
-
-    expect(inflateInit2(&z, 15 + 16) == Z_OK);
-    int e = inflate(&z, Z_FINISH);
-    inflateEnd(&z);
-    expect(e == Z_STREAM_END && z.avail_in == 0);
-    return str_slice(out, z.total_out);
-}
 
 static struct answer fetch(struct world *w, const char *path, const char *headers)
 {

@@ -7,12 +7,6 @@
 
 #include "model/permissions.h"
 
-static void with_regions(struct config *c)
-{
-    c->voice_regions = "eu:Europe,us:America";
-    c->voice_endpoint = "{region}.voice.example";
-}
-
 /* --- PATCH ---------------------------------------------------------------------------- */
 
 static void a_region_change_is_told_to_all(struct world *w)
@@ -353,9 +347,9 @@ static void a_call_has_streams_for_its_people(struct world *w)
 }
 
 const struct test stream_routes_tests[] = {
-    TEST_WITH(a_region_change_is_told_to_all, with_regions),
+    TEST_WITH(a_region_change_is_told_to_all, with_two_regions),
     TEST(only_its_owner_changes_a_stream),
-    TEST_WITH(colons_may_be_escaped, with_regions),
+    TEST_WITH(colons_may_be_escaped, with_two_regions),
     TEST(a_preview_is_kept_and_shown),
     TEST(a_preview_is_a_picture_of_some_size),
     TEST(a_preview_is_for_who_may_connect),

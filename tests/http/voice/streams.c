@@ -8,12 +8,6 @@
 
 /* --- op 18 ---------------------------------------------------------------------------- */
 
-static void with_regions(struct config *c)
-{
-    c->voice_regions = "eu:Europe,us:America";
-    c->voice_endpoint = "{region}.voice.example";
-}
-
 static void a_stream_begins_in_order(struct world *w)
 {
     struct hall h = world_hall(w);
@@ -367,7 +361,7 @@ static void no_stream_outlives_the_process(struct world *w)
 }
 
 const struct test streams_tests[] = {
-    TEST_WITH(a_stream_begins_in_order, with_regions),
+    TEST_WITH(a_stream_begins_in_order, with_two_regions),
     TEST(a_stream_needs_its_owner_in_the_channel),
     TEST(a_stream_takes_the_right_and_no_afk_channel),
     TEST(an_owner_has_one_stream),

@@ -22,21 +22,13 @@ static const char FOLLOWED_WORLD[] =
 
 static void integrations_of_a_file_are_synced_and_exported(struct world *w)
 {
-    struct elsewhere other = elsewhere_open(w);
-    struct world_report report;
-
     world_file_here(w, FOLLOWED_WORLD);
-    struct str first = world_exported_here(w);
+    expect_round_trip(w);
     world_restart(w); /* a server that runs is not told */
     expect_soon(world_number(w, "select subscriber_count from integrations") == 2);
     expect(world_number(w, "select count(*) from member_roles") == 1);
     world_file_here(w, FOLLOWED_WORLD);
     expect(world_number(w, "select count(*) from integrations") == 1);
-
-    enum err e = world_file_into(w, other.store, first, false, &report);
-    struct str second = e ? report.problems : world_exported(w, other.store);
-    elsewhere_close(&other);
-    expect_same(first, second);
 }
 
 static const char RINGING_WORLD[] =
@@ -51,12 +43,8 @@ static const char RINGING_WORLD[] =
 
 static void emoji_and_sounds_of_a_file_are_there_and_exported(struct world *w)
 {
-    struct elsewhere other = elsewhere_open(w);
-    struct world_report report;
-
     world_file_here(w, RINGING_WORLD);
     world_file_here(w, RINGING_WORLD);
-    struct str first = world_exported_here(w);
     expect(world_number(w, "select count(*) from emojis") == 2);
     expect(world_number(w, "select count(*) from emojis where id = 71 and animated = 1") == 1);
     expect(world_number(w,
@@ -68,11 +56,7 @@ static void emoji_and_sounds_of_a_file_are_there_and_exported(struct world *w)
     expect(world_number(w, "select count(*) from sounds") == 2);
     expect(world_number(w, "select count(*) from sounds s join emojis e on e.id = s.emoji_id "
                            "where s.id = 81 and s.volume = 0.5 and e.name = 'bell'") == 1);
-
-    enum err e = world_file_into(w, other.store, first, false, &report);
-    struct str second = e ? report.problems : world_exported(w, other.store);
-    elsewhere_close(&other);
-    expect_same(first, second);
+    expect_round_trip(w);
 }
 
 static const char RULED_WORLD[] =
@@ -87,9 +71,6 @@ static const char RULED_WORLD[] =
 
 static void rules_of_a_file_are_in_force_and_exported(struct world *w)
 {
-    struct elsewhere other = elsewhere_open(w);
-    struct world_report report;
-
     expect_file_refused(
         w,
         "{'users': [{'username': 'ada'}], 'guilds': [{'name': 'Home', 'owner': 'ada', 'automod': [{'name': 'x', 'by': "
@@ -97,14 +78,9 @@ static void rules_of_a_file_are_in_force_and_exported(struct world *w)
         "guilds.0.automod.0.actions.0.type: Rules of this trigger do not do this.\n");
     world_file_here(w, RULED_WORLD);
     world_file_here(w, RULED_WORLD);
-    struct str first = world_exported_here(w);
     expect(world_number(w, "select count(*) from automod_rules") == 2);
     expect(world_number(w, "select count(*) from guilds where automod_version > 0") == 1);
-
-    enum err e = world_file_into(w, other.store, first, false, &report);
-    struct str second = e ? report.problems : world_exported(w, other.store);
-    elsewhere_close(&other);
-    expect_same(first, second);
+    expect_round_trip(w);
 }
 
 static const char REACTED_WORLD[] =
@@ -116,8 +92,6 @@ static const char REACTED_WORLD[] =
 
 static void reactions_of_a_file_are_there_and_exported(struct world *w)
 {
-    struct elsewhere other = elsewhere_open(w);
-    struct world_report report;
     char good[sizeof REACTED_WORLD + 8];
     const char *wrong = strstr(REACTED_WORLD, "'!'");
 
@@ -144,11 +118,7 @@ static void reactions_of_a_file_are_there_and_exported(struct world *w)
     expect(world_number(w, "select count(*) from messages where reacted = 3 and "
                            "reactions like '%%02,0,%%,:71%%wave%%'") == 1);
     expect(memmem(first.p, first.n, "\"reactions\"", 11));
-
-    enum err e = world_file_into(w, other.store, first, false, &report);
-    struct str second = e ? report.problems : world_exported(w, other.store);
-    elsewhere_close(&other);
-    expect_same(first, second);
+    expect_round_trip(w);
 }
 
 static const char STUCK_WORLD[] =
@@ -160,18 +130,11 @@ static const char STUCK_WORLD[] =
 
 static void stickers_of_a_file_are_there_and_exported(struct world *w)
 {
-    struct elsewhere other = elsewhere_open(w);
-    struct world_report report;
-
     world_file_here(w, STUCK_WORLD);
     world_file_here(w, STUCK_WORLD);
-    struct str first = world_exported_here(w);
     expect(world_number(w, "select count(*) from stickers where id = 81 and format = 4") == 1);
     expect(world_number(w, "select count(*) from messages where sticker_items like '%%81%%'") == 1);
-    enum err e = world_file_into(w, other.store, first, false, &report);
-    struct str second = e ? report.problems : world_exported(w, other.store);
-    elsewhere_close(&other);
-    expect_same(first, second);
+    expect_round_trip(w);
 }
 
 static const char ENTITLED_WORLD[] =
@@ -185,9 +148,6 @@ static const char ENTITLED_WORLD[] =
 
 static void entitlements_of_a_file_are_there_and_exported(struct world *w)
 {
-    struct elsewhere other = elsewhere_open(w);
-    struct world_report report;
-
     expect_file_refused(
         w,
         "{'users': [{'username': 'ada'}], 'applications': [{'name': 'Helper', 'owner': "
@@ -195,17 +155,13 @@ static void entitlements_of_a_file_are_there_and_exported(struct world *w)
         "applications.0.entitlements.0: a user or a guild has it\n");
     world_file_here(w, ENTITLED_WORLD);
     world_file_here(w, ENTITLED_WORLD);
-    struct str first = world_exported_here(w);
     expect(world_number(w, "select count(*) from skus where slug = 'gold-silver' and flags = 4 and "
                            "type = 5") == 1);
     expect(world_number(w, "select count(*) from entitlements where sku_type = 3 and test = 1") ==
            1);
     expect(world_number(w, "select count(*) from entitlements e join guilds g on g.id = e.guild_id "
                            "and g.owner_id = e.user_id where e.sku_id = 51") == 1);
-    enum err e = world_file_into(w, other.store, first, false, &report);
-    struct str second = e ? report.problems : world_exported(w, other.store);
-    elsewhere_close(&other);
-    expect_same(first, second);
+    expect_round_trip(w);
 }
 
 static const char POLLED_WORLD[] =
@@ -218,20 +174,12 @@ static const char POLLED_WORLD[] =
 
 static void polls_of_a_file_are_there_and_exported(struct world *w)
 {
-    struct elsewhere other = elsewhere_open(w);
-    struct world_report report;
-
     world_file_here(w, POLLED_WORLD);
     world_file_here(w, POLLED_WORLD);
-    struct str first = world_exported_here(w);
     expect(world_number(w, "select count(*) from poll_votes") == 3);
     expect(world_number(w, "select sum(answers) from poll_voters") == 1 + 3);
     expect(world_number(w, "select count(*) from jobs where kind = 'poll-end'") == 1);
-
-    enum err e = world_file_into(w, other.store, first, false, &report);
-    struct str second = e ? report.problems : world_exported(w, other.store);
-    elsewhere_close(&other);
-    expect_same(first, second);
+    expect_round_trip(w);
 }
 
 static void sounds_of_a_file_show_one_emoji_that_is_there(struct world *w)
