@@ -44,6 +44,13 @@ struct str str_cut(struct str *s, char sep)
     return front;
 }
 
+struct str str_skip_spaces(struct str s)
+{
+    while (s.n && s.p[0] == ' ')
+        s = str_from(s, 1);
+    return s;
+}
+
 struct str str_trim(struct str s)
 {
     while (s.n && (s.p[0] == ' ' || s.p[0] == '\t')) {

@@ -71,6 +71,7 @@ struct str str_cut(struct str *s, char sep);
 
 /* Without ASCII spaces and tabs at both ends. */
 struct str str_trim(struct str s);
+struct str str_skip_spaces(struct str s); /* those at its front */
 
 /* True when all of s is one decimal number that fits; no sign for u64. */
 bool str_to_u64(struct str s, uint64_t *ret);

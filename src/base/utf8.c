@@ -47,6 +47,14 @@ bool utf8_valid(struct str s)
     return true;
 }
 
+bool utf8_is_ascii(struct str s)
+{
+    for (size_t i = 0; i < s.n; i++)
+        if ((unsigned char)s.p[i] >= 0x80)
+            return false;
+    return true;
+}
+
 size_t utf8_length(struct str s)
 {
     size_t n = 0;

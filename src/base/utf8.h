@@ -10,6 +10,9 @@
 
 bool utf8_valid(struct str s);
 
+/* Every byte is a character. */
+bool utf8_is_ascii(struct str s);
+
 /* Code points in valid text. */
 size_t utf8_length(struct str s);
 

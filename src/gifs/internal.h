@@ -132,8 +132,6 @@ double gif_day(int64_t us);
 
 /* The other locale's part before the first '-'. */
 struct str gif_language(struct str locale);
-/* One of the interface's locales as it writes them; p == NULL: it is none. */
-struct str gif_locale_known(struct str tag);
 
 /* Popularity right now of something with this heat; and the heat after one more choice. */
 double gif_popularity(double heat, double today);

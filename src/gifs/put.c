@@ -117,7 +117,7 @@ static enum err put_tags(struct tx *tx, int64_t n, const struct gif_draft *d)
 
 static enum err put_score(struct tx *tx, int64_t n, const struct gif_draft *d)
 {
-    struct str known = gif_locale_known(d->locale);
+    struct str known = locale_known(d->locale);
     struct str locale = known.p ? known : d->locale;
 
     return tx_exec(tx, PUT_SCORE,

@@ -43,19 +43,11 @@ struct str gif_language(struct str locale)
     return str_cut(&locale, '-');
 }
 
-struct str gif_locale_known(struct str tag)
-{
-    for (const struct choice *c = type_locale.choices; c->text; c++)
-        if (str_eq_nocase(tag, str_of(c->text)))
-            return str_of(c->text);
-    return (struct str){ 0 };
-}
-
 static enum err find_locale(struct call *call, const struct opt_str *named, struct str *ret)
 {
     if (named->given != GIVEN || !named->value.n)
         return request_locale(call, ret);
-    *ret = gif_locale_known(named->value);
+    *ret = locale_known(named->value);
     if (!ret->p)
         *ret = STR("en-US");
     return OK;

@@ -196,7 +196,7 @@ static struct str plain_locale(const struct call *call, const struct opt_str *na
     struct str said = named && named->given == GIVEN && named->value.n
                           ? named->value
                           : http_header(call->exchange->request, STR("X-Discord-Locale"));
-    struct str known = gif_locale_known(said);
+    struct str known = locale_known(said);
 
     return known.p ? known : STR("en-US");
 }

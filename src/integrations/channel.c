@@ -5,11 +5,6 @@
 #include "model/rows.h"
 #include "platform/channels/channels.h"
 
-enum err refuse_guild_channel(struct call *call)
-{
-    return channel_is_private(call->target.channel->type) ? OK : ERR_CHANNEL_TYPE;
-}
-
 /* An app in a group, as it is kept. */
 struct group_app {
     snowflake id, application_id, user_id;

@@ -87,7 +87,6 @@ enum err integrations_in_audit(struct call *call, struct audit_shown *log);
 enum err migrate_command_scope(struct call *call);
 enum err list_application_ids(struct call *call);
 /* channel.c */
-enum err refuse_guild_channel(struct call *call);
 enum err list_channel_integrations(struct call *call);
 enum err delete_channel_integration(struct call *call);
 /* changes.c */

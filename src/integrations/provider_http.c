@@ -77,17 +77,9 @@ struct provider_people {
 PAGE(subscribers, "subscribers");
 PAGE(friends, "friends");
 
-static void *provider_http_decode(struct http_question *k, const struct type *type, struct str body)
-{
-    struct form form = { .arena = k->arena };
-    void *value;
-
-    return schema_decode(type, body, &form, &value) ? NULL : value;
-}
-
 static bool read_account(struct http_question *k, struct str body, struct provider_answer *a)
 {
-    const struct provider_account *account = provider_http_decode(k, &type_account, body);
+    const struct provider_account *account = schema_read(&type_account, body, k->arena);
 
     if (!account)
         return false;
@@ -98,8 +90,8 @@ static bool read_account(struct http_question *k, struct str body, struct provid
 
 static bool read_page(struct http_question *k, struct str body, struct provider_answer *a)
 {
-    const struct provider_people *page = provider_http_decode(
-        k, k->question.kind == ASK_FRIENDS ? &type_friends : &type_subscribers, body);
+    const struct provider_people *page = schema_read(
+        k->question.kind == ASK_FRIENDS ? &type_friends : &type_subscribers, body, k->arena);
 
     if (!page)
         return false;

@@ -90,13 +90,6 @@ static const struct schema connection_schema = {
 static const struct type type_role_connection = { .kind = KIND_OBJECT,
                                                   .schema = &connection_schema };
 
-/* A token is good for its own app only. */
-static enum err own_application(struct call *call)
-{
-    return call->caller->application_id == call->target.application->id ? OK
-                                                                        : ERR_APPLICATION_NOT_YOURS;
-}
-
 static const char READ[] = "select platform_name, platform_username, metadata "
                            "from role_connections where user_id = $1 and application_id = $2";
 static const char SAVE[] =
@@ -182,7 +175,7 @@ static enum err delete_role_connection(struct call *call)
 /* People take back what any app says of them; a token is good for its own app only. */
 static enum err own_application_or_self(struct call *call)
 {
-    return call->caller->kind == CALLER_USER ? OK : own_application(call);
+    return call->caller->kind == CALLER_USER ? OK : application_of_caller(call);
 }
 
 /* --- the routes ----------------------------------------------------------------------- */
@@ -221,7 +214,7 @@ static const struct route routes[] = {
         .auth = AUTH_BEARER,
         .scope = "role_connections.write",
         .reply = &type_role_connection,
-        .admit = own_application,
+        .admit = application_of_caller,
         .handle = get_role_connection,
     },
     {
@@ -244,7 +237,7 @@ static const struct route routes[] = {
         .body = &type_role_connection,
         .reply = &type_role_connection,
         .status = 200,
-        .admit = own_application,
+        .admit = application_of_caller,
         .handle = put_role_connection,
     },
     { 0 },

@@ -4,6 +4,7 @@
 #include "api/hooks.h"
 #include "model/rows.h"
 #include "platform/guilds/guilds.h"
+#include "platform/channels/channels.h"
 
 /* {integration.id}: of the path's guild; those of private channels are looked up there. */
 static enum err resolve_integration(struct call *call)
@@ -181,7 +182,7 @@ static const struct route routes[] = {
         .doc = "The apps in a private channel.",
         .auth = AUTH_USER,
         .reply = &type_integrations,
-        .admit = refuse_guild_channel,
+        .admit = channel_admit_private,
         .handle = list_channel_integrations,
     },
     {
@@ -192,7 +193,7 @@ static const struct route routes[] = {
         .auth = AUTH_USER,
         .status = 204,
         .fires = (const enum event[]){ EVENT_INTEGRATION_DELETE, EVENT_NONE },
-        .admit = refuse_guild_channel,
+        .admit = channel_admit_private,
         .handle = delete_channel_integration,
     },
     {

@@ -22,7 +22,7 @@ static void check_text_input(struct form *form, const struct place *here, const 
 {
     struct place style = place_key(here, STR("style")), least = place_key(here, STR("min_length"));
 
-    component_require(form, here, "style", c->style.given == GIVEN);
+    form_require(form, here, "style", c->style.given == GIVEN);
     if (c->style.given == GIVEN && c->style.value > 2)
         form_fail(form, &style, FORM_CHOICES, "Value must be one of (1, 2).");
     check_length(form, here, "placeholder", &c->placeholder, 0, MOST_HINT);
@@ -57,7 +57,7 @@ static void check_row(struct form *form, const struct place *here, const struct 
     check_type(form, &item, c->type == TEXT_INPUT, "4,");
     if (c->type != TEXT_INPUT)
         return;
-    component_require(form, &item, "label", c->label.given == GIVEN);
+    form_require(form, &item, "label", c->label.given == GIVEN);
     check_length(form, &item, "label", &c->label, 1, MOST_LABEL);
     check_text_input(form, &item, c);
 }
@@ -67,7 +67,7 @@ static void check_label(struct form *form, const struct place *here, const struc
     struct place inside = place_key(here, STR("component"));
     const struct component *c = label->component.value;
 
-    component_require(form, here, "label", label->label.given == GIVEN);
+    form_require(form, here, "label", label->label.given == GIVEN);
     check_length(form, here, "label", &label->label, 1, MOST_LABEL);
     check_length(form, here, "description", &label->description, 0, MOST_ABOUT);
     if (!c)
@@ -93,9 +93,9 @@ void modal_check(struct form *form, const struct place *here, const struct callb
     const struct opt_list *parts = &in->message.components;
     const struct component *c = parts->value.items;
 
-    component_require(form, here, "custom_id", in->custom_id.given == GIVEN);
-    component_require(form, here, "title", in->title.given == GIVEN);
-    component_require(form, here, "components", parts->given == GIVEN);
+    form_require(form, here, "custom_id", in->custom_id.given == GIVEN);
+    form_require(form, here, "title", in->title.given == GIVEN);
+    form_require(form, here, "components", parts->given == GIVEN);
     if (parts->given != GIVEN || form_failed_at(form, &list))
         return;
     if (parts->value.count < 1 || parts->value.count > MOST_PARTS)

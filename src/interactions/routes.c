@@ -13,15 +13,6 @@
 
 /* --- before the transaction that writes ----------------------------------------------- */
 
-/* What an app says for somebody is kept from those whom a block keeps from that person. */
-static enum err check_barred(struct call *call)
-{
-    bool barred;
-    enum err e = channel_is_barred(call->tx, call->target.channel, call->caller->id, &barred);
-
-    return !e && barred ? ERR_CANNOT_MESSAGE : e;
-}
-
 /* The channel, as the caller sees it, and the guild that it says. */
 static enum err interaction_enter(struct call *call)
 {
@@ -39,7 +30,7 @@ static enum err interaction_enter(struct call *call)
         return ERR_UNKNOWN_GUILD;
     it->channel_id = c->id;
     it->guild_id = guild_id;
-    return channel_takes_messages(c->type) ? check_barred(call) : ERR_NOT_TEXT_CHANNEL;
+    return channel_takes_messages(c->type) ? channel_check_barred(call) : ERR_NOT_TEXT_CHANNEL;
 }
 
 /* Where the app's bot stands, if it is there. */

@@ -126,33 +126,24 @@ static const struct field fields[] = {
     { 0 },
 };
 
-static void interaction_require(struct form *form, const struct place *here, const char *key,
-                                bool there)
-{
-    struct place at = place_key(here, str_of(key));
-
-    if (!there && !form_failed_at(form, &at))
-        form_fail(form, &at, FORM_REQUIRED);
-}
-
 static void check_data(struct form *form, const struct place *here, int64_t type,
                        const struct data_in *d)
 {
     switch (type) {
     case INTERACTION_COMPONENT:
-        interaction_require(form, here, "component_type",
-                            d->component_type.given == GIVEN || d->type.given == GIVEN);
-        interaction_require(form, here, "custom_id", d->custom_id.given == GIVEN);
+        form_require(form, here, "component_type",
+                     d->component_type.given == GIVEN || d->type.given == GIVEN);
+        form_require(form, here, "custom_id", d->custom_id.given == GIVEN);
         break;
     case INTERACTION_MODAL:
-        interaction_require(form, here, "id", d->id.given == GIVEN);
-        interaction_require(form, here, "custom_id", d->custom_id.given == GIVEN);
-        interaction_require(form, here, "components", d->components.given == GIVEN);
+        form_require(form, here, "id", d->id.given == GIVEN);
+        form_require(form, here, "custom_id", d->custom_id.given == GIVEN);
+        form_require(form, here, "components", d->components.given == GIVEN);
         break;
     default:
-        interaction_require(form, here, "id", d->id.given == GIVEN);
-        interaction_require(form, here, "name", d->name.given == GIVEN);
-        interaction_require(form, here, "version", d->version.given == GIVEN);
+        form_require(form, here, "id", d->id.given == GIVEN);
+        form_require(form, here, "name", d->name.given == GIVEN);
+        form_require(form, here, "version", d->version.given == GIVEN);
     }
 }
 
@@ -164,7 +155,7 @@ static void interaction_check(struct form *form, const struct place *here, const
     if (in->data && !form_failed_at(form, &type))
         check_data(form, &data, in->type, in->data);
     if (in->type == INTERACTION_COMPONENT)
-        interaction_require(form, here, "message_id", in->message_id.given == GIVEN);
+        form_require(form, here, "message_id", in->message_id.given == GIVEN);
     nonce_check(form, here, &in->nonce);
 }
 

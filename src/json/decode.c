@@ -430,3 +430,11 @@ enum err schema_decode(const struct type *type, struct str text, struct form *fo
         *form = (struct form){ .arena = form->arena };
     return e;
 }
+
+void *schema_read(const struct type *type, struct str text, struct arena *arena)
+{
+    struct form form = { .arena = arena };
+    void *value;
+
+    return schema_decode(type, text, &form, &value) ? NULL : value;
+}

@@ -234,3 +234,11 @@ void form_first(const struct form *f, struct buf *out)
         buf_add_lit(out, ": ");
     buf_add_str(out, node->problems->message);
 }
+
+void form_require(struct form *f, const struct place *here, const char *key, bool there)
+{
+    struct place at = place_key(here, str_of(key));
+
+    if (!there && !form_failed_at(f, &at))
+        form_fail(f, &at, FORM_REQUIRED);
+}

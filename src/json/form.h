@@ -67,6 +67,9 @@ static inline bool form_failed_at(const struct form *f, const struct place *at)
     return form_failed(f) && form_search(f, at);
 }
 
+/* Notes that a field is missing, unless something else is wrong with it. */
+void form_require(struct form *f, const struct place *here, const char *key, bool there);
+
 /* Writes the value of "errors". */
 void form_write(const struct form *f, struct json *j);
 

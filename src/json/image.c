@@ -7,13 +7,6 @@
 #include "base/arena.h"
 #include "base/pictures.h"
 
-static struct str skip_spaces(struct str s)
-{
-    while (s.n && s.p[0] == ' ')
-        s = str_from(s, 1);
-    return s;
-}
-
 /* The base64 part. */
 static bool cut_data(struct str uri, struct str *ret)
 {
@@ -23,9 +16,9 @@ static bool cut_data(struct str uri, struct str *ret)
     struct str data = uri, head = str_cut(&data, ',');
     struct str scheme = str_cut(&head, ':');
     str_cut(&head, ';');
-    if (!str_eq_nocase(scheme, STR("data")) || !str_eq_nocase(skip_spaces(head), STR("base64")))
+    if (!str_eq_nocase(scheme, STR("data")) || !str_eq_nocase(str_skip_spaces(head), STR("base64")))
         return false;
-    *ret = skip_spaces(data);
+    *ret = str_skip_spaces(data);
     return true;
 }
 

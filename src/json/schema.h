@@ -209,6 +209,8 @@ struct schema {
  * not JSON, ERR_INVALID_FORM_BODY with all problems in form when it is not what the type says. An
  * empty text is taken as {} . Strings point into text or the arena. */
 enum err schema_decode(const struct type *type, struct str text, struct form *form, void **ret);
+/* The same where nobody is told what is wrong with it: NULL, then. */
+void *schema_read(const struct type *type, struct str text, struct arena *arena);
 /* The same for a JSON text that stands at a place of a larger one; form may hold problems
  * of the rest. */
 enum err schema_decode_at(const struct type *type, struct str text, struct form *form,

@@ -345,3 +345,13 @@ void channel_shape(struct channel *c)
         !c->default_auto_archive_duration.value)
         c->default_auto_archive_duration.given = ABSENT;
 }
+
+bool channels_hold(const struct list *channels, snowflake id)
+{
+    const struct channel *c = channels->items;
+
+    for (size_t i = 0; i < channels->count; i++)
+        if (c[i].id == id)
+            return true;
+    return false;
+}

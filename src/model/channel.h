@@ -25,6 +25,9 @@ bool channel_is_voice(int64_t type);    /* voice or stage */
 bool channel_holds_posts(int64_t type); /* a forum or a media channel */
 bool channel_takes_messages(int64_t type);
 
+/* Whether a channel of that id is among those of the list. */
+bool channels_hold(const struct list *channels, snowflake id);
+
 enum channel_flags {
     CHANNEL_PINNED = 1 << 1,      /* a thread of a forum */
     CHANNEL_REQUIRE_TAG = 1 << 4, /* a forum */

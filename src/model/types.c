@@ -92,6 +92,15 @@ const struct type type_color = {
 const struct type type_locale = { .kind = KIND_STRING,
                                   .choices = locales,
                                   .doc = "Language tag such as en-US" };
+
+struct str locale_known(struct str tag)
+{
+    for (const struct choice *c = type_locale.choices; c->text; c++)
+        if (str_eq_nocase(tag, str_of(c->text)))
+            return str_of(c->text);
+    return (struct str){ 0 };
+}
+
 const struct type type_asset_hash = {
     .kind = KIND_STRING, .doc = "Name of a picture: 32 hex digits, a_ before them when animated"
 };

@@ -6,6 +6,8 @@
 
 extern const struct type type_id, type_bool, type_text, type_count, type_int, type_time, type_raw;
 extern const struct type type_ids, type_texts, type_permissions, type_color, type_locale;
+/* A language tag as we write it; p == NULL: it is none of ours. */
+struct str locale_known(struct str tag);
 extern const struct type type_asset_hash; /* of a picture that is kept */
 extern const struct type type_picture;    /* a picture that is sent: PICTURE_MAX */
 extern const struct type type_nothing;    /* what we do not have: always null, or empty */

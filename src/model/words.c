@@ -8,14 +8,6 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 
-static bool is_ascii(struct str s)
-{
-    for (size_t i = 0; i < s.n; i++)
-        if ((unsigned char)s.p[i] >= 0x80)
-            return false;
-    return true;
-}
-
 /* As utf8proc makes it; the text itself, when it cannot. */
 static struct str fold_mapped(struct arena *a, struct str text, utf8proc_option_t options)
 {
@@ -63,7 +55,7 @@ static struct str fold_squeezed(struct arena *a, struct str text)
 
 struct str words_normal(struct arena *a, struct str text)
 {
-    text = is_ascii(text)
+    text = utf8_is_ascii(text)
                ? str_lower(a, text)
                : fold_mapped(a, text, UTF8PROC_COMPOSE | UTF8PROC_COMPAT | UTF8PROC_CASEFOLD);
     return fold_squeezed(a, text);
@@ -92,7 +84,7 @@ static struct str without_accents(struct arena *a, struct str text)
     size_t n = 0, size;
     uint32_t c;
 
-    if (is_ascii(text))
+    if (utf8_is_ascii(text))
         return text;
     text = fold_mapped(a, text, UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT | UTF8PROC_CASEFOLD);
     out = arena_raw(a, text.n + 1);

@@ -236,7 +236,7 @@ static const char *invited_by(struct invoke_run *v, const struct config *config,
 
         if (channel && wire_call(member.wire, "POST", str_dupz(v->arena, path),
                                  STR("{\"max_uses\":1}"), NULL, 0, &a)) {
-            invite = a.status == 200 ? invoke_decode(&member, &type_act_invite, a.body) : NULL;
+            invite = a.status == 200 ? schema_read(&type_act_invite, a.body, member.arena) : NULL;
             if (!invite)
                 invoke_complain("%s cannot invite: %d %.*s", options.as, a.status, STR_FMT(a.body));
         }

@@ -54,21 +54,13 @@ bool invoke_complain(const char *fmt, ...)
     return false;
 }
 
-void *invoke_decode(struct invoke_run *v, const struct type *type, struct str text)
-{
-    struct form form = { .arena = v->arena };
-    void *value;
-
-    return schema_decode(type, text, &form, &value) ? NULL : value;
-}
-
 void *invoke_get(struct invoke_run *v, const struct type *type, const char *path)
 {
     struct wire_answer a;
 
     if (!wire_get(v->wire, path, &a))
         return NULL;
-    void *value = a.status == 200 ? invoke_decode(v, type, a.body) : NULL;
+    void *value = a.status == 200 ? schema_read(type, a.body, v->arena) : NULL;
     if (!value)
         invoke_complain("GET %s was answered %d: %.*s", path, a.status,
                         a.body.n > 500 ? 500 : (int)a.body.n, a.body.p);

@@ -39,8 +39,6 @@ struct invoke_run {
     bool filled; /* a form came, and --fill was for it */
 };
 
-/* Decodes what we need of an answer; NULL: it is not that. */
-void *invoke_decode(struct invoke_run *v, const struct type *type, struct str text);
 /* Decodes the answer to a GET; NULL after having said why there is none. */
 void *invoke_get(struct invoke_run *v, const struct type *type, const char *path);
 /* Reaches the server as --as or --token says; false after having said why not. The wire is the

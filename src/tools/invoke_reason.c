@@ -57,7 +57,8 @@ static const struct seen_page *look_at_traffic(struct invoke_run *v, snowflake i
         return NULL;
     struct wire_answer a =
         console_call(v->config, v->arena, "GET", str_dupz(v->arena, path), (struct str){ 0 });
-    const struct seen_page *page = a.status == 200 ? invoke_decode(v, &type_page, a.body) : NULL;
+    const struct seen_page *page =
+        a.status == 200 ? schema_read(&type_page, a.body, v->arena) : NULL;
     return page && page->on ? page : NULL;
 }
 

@@ -166,7 +166,7 @@ static void print_components(const struct list *components)
 static const struct list *parts_of(struct invoke_run *v, struct str json)
 {
     static const struct list none;
-    const struct list *list = invoke_decode(v, &type_parts, json);
+    const struct list *list = schema_read(&type_parts, json, v->arena);
 
     return list ? list : &none;
 }

@@ -96,7 +96,7 @@ static const struct type type_told = { .kind = KIND_OBJECT, .schema = &told_sche
 
 const struct told_message *message_told(struct invoke_run *v, struct str json)
 {
-    struct told_message *m = invoke_decode(v, &type_told_message, json);
+    struct told_message *m = schema_read(&type_told_message, json, v->arena);
 
     if (m)
         m->raw = json;
@@ -176,7 +176,7 @@ static void hear_removal(struct event_wait *w, const struct told_event *t)
 
 static void hear_modal(struct event_wait *w, struct str json)
 {
-    struct told_modal *m = invoke_decode(w->v, &type_modal, json);
+    struct told_modal *m = schema_read(&type_modal, json, w->v->arena);
 
     if (!m)
         return;
@@ -188,7 +188,7 @@ static void hear_modal(struct event_wait *w, struct str json)
 
 static void hear_choices(struct event_wait *w, const struct told_event *t)
 {
-    const struct list *choices = invoke_decode(w->v, &type_choices, t->choices.value);
+    const struct list *choices = schema_read(&type_choices, t->choices.value, w->v->arena);
 
     if (choices)
         w->out->choices = *choices;
@@ -235,7 +235,7 @@ static void invoke_wait_hear(struct event_wait *w, const struct wire_event *e)
     if (!removed && !str_starts(e->name, STR("INTERACTION_")) &&
         !str_starts(e->name, STR("APPLICATION_COMMAND_AUTOCOMPLETE")))
         return;
-    const struct told_event *t = invoke_decode(w->v, &type_told, e->data);
+    const struct told_event *t = schema_read(&type_told, e->data, w->v->arena);
     if (t && removed)
         hear_removal(w, t);
     else if (t && t->nonce.given == GIVEN && str_eq(t->nonce.value, w->nonce))

@@ -156,14 +156,6 @@ static const struct schema ready_schema = { .size = sizeof(struct wire_facts),
 static const struct type type_hello = { .kind = KIND_OBJECT, .schema = &hello_schema };
 static const struct type type_ready = { .kind = KIND_OBJECT, .schema = &ready_schema };
 
-static void *wire_gateway_decode(struct wire *w, const struct type *type, struct str text)
-{
-    struct form form = { .arena = w->arena };
-    void *value;
-
-    return schema_decode(type, text, &form, &value) ? NULL : value;
-}
-
 /* READY of somebody in very large guilds has more values than we read; all we need of it
  * then is that it came. */
 static bool is_ready(struct str text)
@@ -179,7 +171,7 @@ enum wire_news wire_next(struct wire *w, int64_t until, struct wire_event *ret)
 
         if (news != WIRE_EVENT)
             return news;
-        const struct wire_envelope *e = wire_gateway_decode(w, &type_envelope, text);
+        const struct wire_envelope *e = schema_read(&type_envelope, text, w->arena);
         if (!e && is_ready(text)) {
             *ret = (struct wire_event){ STR("READY"), STR("{}") };
             return WIRE_EVENT;
@@ -233,9 +225,9 @@ static bool hear_hello(struct wire *w, int64_t until)
 
     if (next_text(w, until, w->arena, &text) != WIRE_EVENT)
         return false;
-    const struct wire_envelope *e = wire_gateway_decode(w, &type_envelope, text);
+    const struct wire_envelope *e = schema_read(&type_envelope, text, w->arena);
     const struct wire_facts *hello =
-        e && e->op == HELLO ? wire_gateway_decode(w, &type_hello, e->d) : NULL;
+        e && e->op == HELLO ? schema_read(&type_hello, e->d, w->arena) : NULL;
     if (!hello)
         return false;
     w->beat_ns = hello->heartbeat_interval * 1000000;
@@ -284,7 +276,7 @@ bool wire_connect(struct wire *w)
     while (!str_is(e.name, "READY"))
         if (wire_next(w, until, &e) != WIRE_EVENT)
             return false;
-    const struct wire_facts *ready = wire_gateway_decode(w, &type_ready, e.data);
+    const struct wire_facts *ready = schema_read(&type_ready, e.data, w->arena);
     if (ready && ready->session_id.given == GIVEN)
         w->session = ready->session_id.value;
     return true;

@@ -60,19 +60,6 @@ static const struct type type_call_state = { .kind = KIND_OBJECT, .schema = &sta
 
 /* --- who ------------------------------------------------------------------------------ */
 
-static enum err check_private(struct call *call)
-{
-    return channel_is_private(call->target.channel->type) ? OK : ERR_CHANNEL_TYPE;
-}
-
-static enum err check_ringable(struct call *call)
-{
-    bool barred;
-    enum err e = channel_is_barred(call->tx, call->target.channel, call->caller->id, &barred);
-
-    return !e && barred ? ERR_CANNOT_MESSAGE : e;
-}
-
 /* Those who were named, all of them of the channel, or everybody else. */
 static enum err call_routes_choose(struct call *call, const struct ring_request *in, bool self,
                                    struct list *ret)
@@ -103,7 +90,7 @@ static enum err call_routes_choose(struct call *call, const struct ring_request 
 static enum err get_call(struct call *call)
 {
     struct call_state state = { 0 };
-    enum err e = check_ringable(call);
+    enum err e = channel_check_barred(call);
 
     state.ringable = !e;
     if (e && e != ERR_CANNOT_MESSAGE)
@@ -122,7 +109,7 @@ static enum err ring_call(struct call *call)
     if (!e)
         e = voice_call_find(call->tx, id, &running);
     if (!e)
-        e = check_ringable(call);
+        e = channel_check_barred(call);
     for (size_t i = 0; !e && i < people.count; i++) {
         snowflake user_id = ((const snowflake *)people.items)[i];
         struct voice_state s;
@@ -186,7 +173,7 @@ static const struct route routes[] = {
         .doc = "Whether a call in a private channel can ring.",
         .auth = AUTH_USER,
         .reply = &type_call_state,
-        .admit = check_private,
+        .admit = channel_admit_private,
         .handle = get_call,
     },
     {
@@ -197,7 +184,7 @@ static const struct route routes[] = {
         .auth = AUTH_USER,
         .body = &patch_body,
         .fires = (const enum event[]){ EVENT_CALL_UPDATE, EVENT_VOICE_SERVER_UPDATE, EVENT_NONE },
-        .admit = check_private,
+        .admit = channel_admit_private,
         .handle = modify_call,
     },
     {
@@ -209,7 +196,7 @@ static const struct route routes[] = {
         .auth = AUTH_USER,
         .body = &ring_body,
         .fires = fired,
-        .admit = check_private,
+        .admit = channel_admit_private,
         .handle = ring_call,
     },
     {
@@ -220,7 +207,7 @@ static const struct route routes[] = {
         .auth = AUTH_USER,
         .body = &ring_body,
         .fires = fired,
-        .admit = check_private,
+        .admit = channel_admit_private,
         .handle = stop_ringing,
     },
     { 0 },

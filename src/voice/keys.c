@@ -77,13 +77,6 @@ static const struct limit match_limit = { .name = "voice-key-match", .count = 30
 
 /* --- what a body says ----------------------------------------------------------------- */
 
-static struct str skip_spaces(struct str s)
-{
-    while (s.n && s.p[0] == ' ')
-        s = str_from(s, 1);
-    return s;
-}
-
 /* A data URI of any media type, or bare base64. */
 static bool data_read(struct arena *a, struct str text, struct str *ret)
 {
@@ -96,9 +89,9 @@ static bool data_read(struct arena *a, struct str text, struct str *ret)
         do
             str_cut(&head, ';'); /* the type, and what more it says */
         while (memchr(head.p, ';', head.n));
-        if (!str_eq_nocase(skip_spaces(head), STR("base64")))
+        if (!str_eq_nocase(str_skip_spaces(head), STR("base64")))
             return false;
-        data = skip_spaces(data);
+        data = str_skip_spaces(data);
     }
     return data.n && str_base64_decode(a, data, ret);
 }

@@ -89,16 +89,6 @@ static enum err stage_find(struct tx *tx, snowflake channel_id, struct stage *re
 static const char STAGES_OF_GUILD[] =
     "select " STAGE_COLUMNS " from stage_instances where guild_id = $1 order by id";
 
-static bool is_shown(const struct list *channels, snowflake id)
-{
-    const struct channel *c = channels->items;
-
-    for (size_t i = 0; i < channels->count; i++)
-        if (c[i].id == id)
-            return true;
-    return false;
-}
-
 static bool has_stage_channel(const struct list *channels)
 {
     const struct channel *c = channels->items;
@@ -122,7 +112,7 @@ enum err stages_show(struct tx *tx, struct gateway_guild *ret)
         return e;
     while (rows_next(&rows)) {
         read_stage(&rows, &s);
-        if (is_shown(&ret->channels, s.channel_id))
+        if (channels_hold(&ret->channels, s.channel_id))
             *(struct stage *)list_add(tx_arena(tx), &ret->stage_instances, sizeof s) = s;
     }
     return rows_end(&rows);

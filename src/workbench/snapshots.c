@@ -3,7 +3,7 @@
 
 #include "workbench/internal.h"
 
-/* Each reads or writes all there is. */
+/* Each of these calls reads or writes the whole world. */
 static const struct limit limit_snapshots = {
     .name = "console snapshots", .count = 10, .window_s = 10, .by_address = true
 };

@@ -10,7 +10,7 @@
 
 enum { LARGEST_WORLD = 16 * 1024 * 1024 };
 
-/* Each reads or writes all there is. */
+/* Each of these calls reads or writes the whole world. */
 static const struct limit limit_worlds = {
     .name = "console worlds", .count = 10, .window_s = 10, .by_address = true
 };

@@ -52,7 +52,7 @@ struct roster *roster_make(struct hub *h, snowflake guild_id)
 
 /* --- the end -------------------------------------------------------------------------- */
 
-/* So many members of it at most; true: all is gone. */
+/* Frees so many of its members at most, then the rest of it; true: all of it is gone. */
 static bool roster_free_some(struct roster *r, size_t most)
 {
     for (size_t i = 0; i < most; i++) {

@@ -149,6 +149,8 @@ void lists_tell_drop(struct roster *r);
 
 void subscription_leave(struct list_subscription *u); /* stays with its session */
 void subscription_free(struct list_subscription *u);
+/* Whether its session may see the channel whose members it lists. */
+bool subscription_may_enter(const struct list_subscription *u);
 void subscription_set_fresh(struct list_subscription *u, bool fresh);
 void face_free(struct list_face *f);
 /* Channels may have other lists than before: a piece of putting that right. False: it is done. */

@@ -134,7 +134,7 @@ void subscription_free(struct list_subscription *u)
     ledger_note_errands(s);
 }
 
-static bool subscription_may_enter(const struct list_subscription *u)
+bool subscription_may_enter(const struct list_subscription *u)
 {
     struct seat *seat = seat_find(&u->session->seats, SUBJECT_GUILD, u->guild_id);
 

@@ -285,13 +285,6 @@ static void report_make(struct roster *r, enum report_kind kind)
 
 /* --- telling -------------------------------------------------------------------------- */
 
-static bool subscription_holds(const struct list_subscription *u)
-{
-    struct seat *seat = seat_find(&u->session->seats, SUBJECT_GUILD, u->guild_id);
-
-    return seat && seat_rights(seat, u->channel_id) & PERMISSION(VIEW_CHANNEL);
-}
-
 /* A session that is away or behind is told all of it later: the rows of before are worth nothing
  * then. */
 static void tell_subscription(struct roster *r, struct list_subscription *u)
@@ -301,7 +294,7 @@ static void tell_subscription(struct roster *r, struct list_subscription *u)
 
     if (!r->report->wanted[kind])
         return;
-    if (!subscription_holds(u)) {
+    if (!subscription_may_enter(u)) {
         subscription_free(u);
         return;
     }

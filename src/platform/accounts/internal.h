@@ -79,6 +79,7 @@ enum err own_token_renew(struct call *call, struct str *ret);
 
 /* In prepare: the caller's password is checked before the handler runs. */
 void own_password_ask(struct call *call, struct str given);
+enum err refuse_own_password(struct call *call); /* notes that it is not the one */
 /* In the handler: the caller, whose password is still the one that was checked. */
 enum err own_password_find(struct call *call, struct user *ret);
 

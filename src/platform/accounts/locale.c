@@ -5,15 +5,6 @@
 
 static const struct str fallback = STR_INIT("en-US");
 
-/* One of ours as we write it; p == NULL: it is none. */
-static struct str known_locale(struct str tag)
-{
-    for (const struct choice *c = type_locale.choices; c->text; c++)
-        if (str_eq_nocase(tag, str_of(c->text)))
-            return str_of(c->text);
-    return (struct str){ 0 };
-}
-
 /* Languages that we only have with a region. */
 static const struct {
     const char *language, *locale;
@@ -24,10 +15,10 @@ static const struct {
 /* The tag itself, else its language wherever it is spoken. */
 static struct str nearest_locale(struct str tag)
 {
-    struct str found = known_locale(tag), language = str_cut(&tag, '-');
+    struct str found = locale_known(tag), language = str_cut(&tag, '-');
 
     if (!found.p)
-        found = known_locale(language);
+        found = locale_known(language);
     for (size_t i = 0; !found.p && i < COUNT_OF(regional); i++)
         if (str_eq_nocase(language, str_of(regional[i].language)))
             found = str_of(regional[i].locale);
@@ -53,7 +44,7 @@ static int weight_of(struct str parameters)
 
 struct str locale_wanted(struct str named, struct str accepted)
 {
-    struct str best = known_locale(str_trim(named));
+    struct str best = locale_known(str_trim(named));
     int most = 0;
 
     if (best.p)

@@ -23,7 +23,7 @@ static enum err look_at_own_password(struct call *call)
     return address_find(call, user.id, &p->known_address);
 }
 
-static enum err refuse_own_password(struct call *call)
+enum err refuse_own_password(struct call *call)
 {
     return call_invalid(call, "password", "PASSWORD_DOES_NOT_MATCH", "Password does not match.");
 }

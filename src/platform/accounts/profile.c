@@ -47,11 +47,6 @@ static enum err look_at_password(struct call *call)
     return address_find(call, user.id, &change->known_address);
 }
 
-static enum err refuse_password(struct call *call)
-{
-    return call_invalid(call, "password", "PASSWORD_DOES_NOT_MATCH", "Password does not match.");
-}
-
 /* Tries are counted, because somebody who stole a token could guess the password here. */
 static enum err check_password(struct call *call)
 {
@@ -62,7 +57,7 @@ static enum err check_password(struct call *call)
     bool right = true;
     enum err e = change->known_hash.p ? password_guess(call, &guess, &right) : OK;
 
-    return e ? e : right ? OK : refuse_password(call);
+    return e ? e : right ? OK : refuse_own_password(call);
 }
 
 static enum err check_and_hash(struct call *call)
@@ -196,7 +191,7 @@ enum err modify_current_user(struct call *call)
     if (e)
         return e;
     if (is_sensitive(call) && !str_eq(out.user.password_hash, change->known_hash))
-        return refuse_password(call);
+        return refuse_own_password(call);
 
     before = out.user;
     profile_apply(call, &out.user);

@@ -58,3 +58,9 @@ enum err application_owned(struct call *call)
 {
     return check_level(call, MAKER_OWNER);
 }
+
+enum err application_of_caller(struct call *call)
+{
+    return call->caller->application_id == call->target.application->id ? OK
+                                                                        : ERR_APPLICATION_NOT_YOURS;
+}

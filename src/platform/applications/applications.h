@@ -45,6 +45,8 @@ enum err application_level(struct tx *tx, const struct application *a, const str
 enum err application_readable(struct call *call);
 enum err application_modifiable(struct call *call);
 enum err application_owned(struct call *call);
+/* The same unless the token was made for it: one is good for its own app only. */
+enum err application_of_caller(struct call *call);
 
 /* --- keys ----------------------------------------------------------------------------- */
 

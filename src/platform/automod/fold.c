@@ -5,20 +5,12 @@
 
 #include "base/utf8.h"
 
-static bool text_is_ascii(struct str s)
-{
-    for (size_t i = 0; i < s.n; i++)
-        if ((unsigned char)s.p[i] >= 0x80)
-            return false;
-    return true;
-}
-
 /* A character may need more bytes without case than with it, never more than four. */
 struct folded_text text_fold(struct arena *arena, struct str text)
 {
     struct folded_text ret = { .original = text };
 
-    if (text_is_ascii(text)) {
+    if (utf8_is_ascii(text)) {
         ret.text = str_lower(arena, text);
         return ret;
     }

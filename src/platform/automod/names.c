@@ -45,7 +45,7 @@ static enum err find_named(struct call *call, const struct member *m, snowflake 
     return e || !j.named.count ? e : judge_exempt(call, m, NULL, ret_hits, ret_rules);
 }
 
-/* Who is called otherwise now is free again. */
+/* A member in quarantine whose name breaks no rule any more is let out. */
 static enum err name_release(struct call *call, struct member *m, snowflake version)
 {
     struct list hits, rules;

@@ -8,7 +8,7 @@
 #define TARGET(call, member) \
     ((call)->target.member = arena_alloc((call)->arena, sizeof *(call)->target.member))
 
-/* With those that are withheld from them. */
+/* All rights that somebody has there, also those that are withheld for want of a second factor. */
 static enum err all_rights_in(struct tx *tx, const struct standing *s, const struct channel *c,
                               uint64_t *ret)
 {

@@ -17,6 +17,10 @@ enum err channel_others(struct tx *tx, snowflake channel_id, snowflake viewer, s
 /* A direct channel of two of whom one has blocked the other, or of two strangers: neither calls
  * nor what apps say for this person go through it. */
 enum err channel_is_barred(struct tx *tx, const struct channel *c, snowflake user_id, bool *ret);
+/* The same for the call's channel and caller: ERR_CANNOT_MESSAGE. */
+enum err channel_check_barred(struct call *call);
+/* For .admit: the path's channel is a direct one or a group. ERR_CHANNEL_TYPE. */
+enum err channel_admit_private(struct call *call);
 /* Somebody writes in a direct channel to friends, to members of a guild of theirs, to friends in
  * a game who take messages, and to those who answered; people and bots also if the person has
  * the bot's app. In other channels nothing is refused. ERR_CANNOT_MESSAGE,

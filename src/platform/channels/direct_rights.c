@@ -79,6 +79,19 @@ enum err channel_is_barred(struct tx *tx, const struct channel *c, snowflake use
     return e;
 }
 
+enum err channel_check_barred(struct call *call)
+{
+    bool barred;
+    enum err e = channel_is_barred(call->tx, call->target.channel, call->caller->id, &barred);
+
+    return !e && barred ? ERR_CANNOT_MESSAGE : e;
+}
+
+enum err channel_admit_private(struct call *call)
+{
+    return channel_is_private(call->target.channel->type) ? OK : ERR_CHANNEL_TYPE;
+}
+
 /* Friends in a game say themselves where they take messages. */
 static enum err check_game_friend(struct tx *tx, snowflake to)
 {

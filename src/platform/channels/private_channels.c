@@ -255,7 +255,7 @@ static enum err people_in(struct tx *tx, snowflake channel_id, struct list *ret)
 {
     enum err e = channel_others(tx, channel_id, 0, ret);
 
-    /* A private thread, then. */
+    /* Of these channels only private threads have no recipients; they have members. */
     return e || ret->count ? e : thread_member_ids(tx, channel_id, ret);
 }
 

@@ -48,12 +48,6 @@ static enum err get_entitlement(struct call *call)
     return e ? e : call_reply(call, &found);
 }
 
-static enum err bearer_is_of_application(struct call *call)
-{
-    return call->caller->application_id == call->target.application->id ? OK
-                                                                        : ERR_APPLICATION_NOT_YOURS;
-}
-
 /* GET /users/@me/applications/{application.id}/entitlements */
 static enum err list_own_entitlements(struct call *call)
 {
@@ -142,7 +136,7 @@ static enum err create_test_entitlement(struct call *call)
     return call_reply(call, &made);
 }
 
-/* For premium buttons. */
+/* Listens to messages with premium buttons, which may offer SKUs of their own app alone. */
 static enum err check_offered_sku(struct call *call, const struct sku_offer *offer)
 {
     struct sku sku;
@@ -292,7 +286,7 @@ static const struct route routes[] = {
         .query = &own_entitlements_query_schema,
         .reply = &type_entitlements,
         .aside = true,
-        .admit = bearer_is_of_application,
+        .admit = application_of_caller,
         .handle = list_own_entitlements,
     },
     {

@@ -107,7 +107,7 @@ static enum err create_harvest(struct call *call)
     return e ? e : reply_harvest(call, &row);
 }
 
-/* Nobody else's is found. */
+/* An export is looked for among the caller's own, so that nobody finds that of another. */
 static enum err download_harvest(struct call *call)
 {
     struct export_row row;

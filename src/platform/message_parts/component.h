@@ -62,9 +62,6 @@ extern const struct type type_components_in; /* array of struct component */
 /* A menu of texts, people, roles or channels. */
 bool component_is_select(int64_t type);
 
-/* Notes that a field of a component is missing. */
-void component_require(struct form *form, const struct place *here, const char *key, bool there);
-
 /* What all of them together can break: each custom_id once, not too many, not too much
  * text. here: of the list. */
 void components_check_all(struct form *form, const struct place *list,

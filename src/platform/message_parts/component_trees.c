@@ -71,7 +71,7 @@ static void check_row(struct form *form, const struct place *here, const struct 
 
     if (form_failed_at(form, &list))
         return;
-    component_require(form, here, "components", count > 0);
+    form_require(form, here, "components", count > 0);
     for (size_t i = 0; i < count; i++) {
         struct place item = place_index(&list, i), at = place_key(&item, STR("type"));
 

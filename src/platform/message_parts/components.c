@@ -90,30 +90,22 @@ static const struct field component_fields[] = {
 
 /* --- one component -------------------------------------------------------------------- */
 
-void component_require(struct form *form, const struct place *here, const char *key, bool there)
-{
-    struct place at = place_key(here, str_of(key));
-
-    if (!there && !form_failed_at(form, &at))
-        form_fail(form, &at, FORM_REQUIRED);
-}
-
 static void check_button(struct form *form, const struct place *here, const struct component *c)
 {
     struct place url = place_key(here, STR("url"));
 
-    component_require(form, here, "style", c->style.given == GIVEN);
+    form_require(form, here, "style", c->style.given == GIVEN);
     if (c->style.given != GIVEN)
         return;
     if (c->style.value == BUTTON_PREMIUM) {
-        component_require(form, here, "sku_id", c->sku_id.given == GIVEN);
+        form_require(form, here, "sku_id", c->sku_id.given == GIVEN);
         return;
     }
-    component_require(form, here, "label", c->label.given == GIVEN || c->emoji.given == GIVEN);
+    form_require(form, here, "label", c->label.given == GIVEN || c->emoji.given == GIVEN);
     if (c->style.value == BUTTON_LINK) {
-        component_require(form, here, "url", c->url.given == GIVEN);
+        form_require(form, here, "url", c->url.given == GIVEN);
     } else {
-        component_require(form, here, "custom_id", c->custom_id.given == GIVEN);
+        form_require(form, here, "custom_id", c->custom_id.given == GIVEN);
         if (c->url.given == GIVEN)
             form_fail(form, &url, "BUTTON_COMPONENT_INVALID_URL", "Only link buttons have a url.");
     }
@@ -136,23 +128,23 @@ static void check_component(struct form *form, const struct place *here, const v
     if (c->type == BUTTON)
         check_button(form, here, c);
     else if (takes_input(c->type))
-        component_require(form, here, "custom_id", c->custom_id.given == GIVEN);
+        form_require(form, here, "custom_id", c->custom_id.given == GIVEN);
     if (c->type == STRING_SELECT || c->type == RADIO_GROUP || c->type == CHECKBOX_GROUP)
-        component_require(form, here, "options", c->options.given == GIVEN);
+        form_require(form, here, "options", c->options.given == GIVEN);
     if (c->type == SECTION || c->type == CONTAINER)
-        component_require(form, here, "components", c->components.value.count > 0);
+        form_require(form, here, "components", c->components.value.count > 0);
     if (c->type == SECTION)
-        component_require(form, here, "accessory", c->accessory.given == GIVEN);
+        form_require(form, here, "accessory", c->accessory.given == GIVEN);
     if (c->type == LABEL)
-        component_require(form, here, "component", c->component.given == GIVEN);
+        form_require(form, here, "component", c->component.given == GIVEN);
     if (c->type == TEXT_DISPLAY)
-        component_require(form, here, "content", c->content.given == GIVEN);
+        form_require(form, here, "content", c->content.given == GIVEN);
     if (c->type == THUMBNAIL)
-        component_require(form, here, "media", c->media.given == GIVEN);
+        form_require(form, here, "media", c->media.given == GIVEN);
     if (c->type == MEDIA_GALLERY)
-        component_require(form, here, "items", c->items.given == GIVEN);
+        form_require(form, here, "items", c->items.given == GIVEN);
     if (c->type == FILE_DISPLAY)
-        component_require(form, here, "file", c->file.given == GIVEN);
+        form_require(form, here, "file", c->file.given == GIVEN);
 }
 
 const struct schema component_schema = {

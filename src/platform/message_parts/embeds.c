@@ -163,7 +163,7 @@ void embeds_check(struct form *form, const struct place *here, const struct opt_
         form_fail(form, &at, "MAX_EMBED_SIZE_EXCEEDED", "Embed size exceeds maximum size of 6000");
 }
 
-/* The type is ours to say. */
+/* Embeds that clients send are of the type "rich", whatever they say. */
 static void embed_clean(struct embed *e)
 {
     e->type = STR("rich");

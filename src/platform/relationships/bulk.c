@@ -39,8 +39,8 @@ enum err bulk_remove_relationships(struct call *call)
 
 /* --- tokens --------------------------------------------------------------------------- */
 
-/* Of a token only this is kept. */
-static struct str digest_of(const struct call *call, struct str token)
+/* Tokens for adding many at once are kept as a keyed digest. */
+static struct str bulk_token_digest(const struct call *call, struct str token)
 {
     unsigned char *digest = arena_alloc(call->arena, DIGEST_BYTES);
 
@@ -64,7 +64,7 @@ enum err bulk_token_issue(struct call *call, const struct list *user_ids, struct
     if (e)
         return e;
     return tx_exec(call->tx, ADD_TOKEN,
-                   BIND(v_bytes(digest_of(call, *ret)), v_id(call->caller->id),
+                   BIND(v_bytes(bulk_token_digest(call, *ret)), v_id(call->caller->id),
                         v_text(column_encode(call->arena, &type_ids, user_ids)),
                         v_int(now + TOKEN_LIFE_US)),
                    NULL);
@@ -77,10 +77,10 @@ static enum err find_token(struct call *call, struct str token, struct list *ret
 {
     struct rows row;
     bool found;
-    enum err e =
-        tx_one(call->tx, FIND_TOKEN,
-               BIND(v_bytes(digest_of(call, token)), v_id(call->caller->id), v_int(clock_us())),
-               &row, &found);
+    enum err e = tx_one(
+        call->tx, FIND_TOKEN,
+        BIND(v_bytes(bulk_token_digest(call, token)), v_id(call->caller->id), v_int(clock_us())),
+        &row, &found);
 
     if (e || !found)
         return e ? e : ERR_UNKNOWN_TOKEN;

@@ -91,16 +91,6 @@ enum err scheduled_events_of_channel(struct tx *tx, snowflake channel_id, struct
                        BIND(v_id(channel_id)), ret);
 }
 
-static bool channel_is_listed(const struct list *channels, snowflake id)
-{
-    const struct channel *c = channels->items;
-
-    for (size_t i = 0; i < channels->count; i++)
-        if (c[i].id == id)
-            return true;
-    return false;
-}
-
 enum err scheduled_events_show(struct tx *tx, struct gateway_guild *ret)
 {
     struct list all;
@@ -109,7 +99,7 @@ enum err scheduled_events_show(struct tx *tx, struct gateway_guild *ret)
 
     for (size_t i = 0; !e && i < all.count; i++) {
         if (event[i].channel_id.given == GIVEN &&
-            !channel_is_listed(&ret->channels, event[i].channel_id.value))
+            !channels_hold(&ret->channels, event[i].channel_id.value))
             continue;
         event[i].user_count = given_int(event[i].users);
         *(struct scheduled_event *)list_add(tx_arena(tx), &ret->guild_scheduled_events,

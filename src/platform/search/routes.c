@@ -334,11 +334,6 @@ static enum err search_guild_messages(struct call *call)
     return e ? e : search_and_reply(call, &t);
 }
 
-static enum err must_be_private(struct call *call)
-{
-    return channel_is_private(call->target.channel->type) ? OK : ERR_CHANNEL_TYPE;
-}
-
 /* GET /channels/{channel.id}/messages/search */
 static enum err search_channel_messages(struct call *call)
 {
@@ -376,7 +371,7 @@ static const struct route routes[] = {
         .reply = &search_reply,
         .aside = true,
         .limit = &search_limit,
-        .admit = must_be_private,
+        .admit = channel_admit_private,
         .handle = search_channel_messages,
     },
     { 0 },

@@ -5,8 +5,8 @@
 
 #include "platform/accounts/users.h"
 
-/* Of a token only this is kept. */
-static struct str digest_of(const struct call *call, struct str token)
+/* Tokens of invitations are kept as a keyed digest. */
+static struct str invitation_digest(const struct call *call, struct str token)
 {
     unsigned char *digest = arena_alloc(call->arena, TEAM_DIGEST_BYTES);
 
@@ -68,7 +68,7 @@ enum err invite_team_member(struct call *call)
                     .permissions = { (void *)every, 1 } },
         .invite_token = str_base64url(call->arena, secret, sizeof secret),
     };
-    e = team_member_insert(call->tx, &out.member, digest_of(call, out.invite_token));
+    e = team_member_insert(call->tx, &out.member, invitation_digest(call, out.invite_token));
     return e ? e : call_reply(call, &out);
 }
 
@@ -114,7 +114,7 @@ enum err accept_team_invite(struct call *call)
     struct team team;
     int64_t count;
 
-    enum err e = team_invited_to(call->tx, me, digest_of(call, in->token), &id);
+    enum err e = team_invited_to(call->tx, me, invitation_digest(call, in->token), &id);
     if (e || !id)
         return e ? e : ERR_UNKNOWN_TOKEN;
     e = team_find(call->tx, id, &team);

@@ -181,7 +181,7 @@ static void plan_guild(struct template_plan *p)
     p->guild.system_channel_id = plan_channel_id(p, s->system_channel_id);
 }
 
-/* On the pool. */
+/* Runs on the pool: a template may be of many megabytes. */
 static enum err plan_read(struct call *step)
 {
     struct template_plan *p = call_passed(step, "template_plan");

@@ -66,7 +66,7 @@ static void add_victor(struct call *call, struct poll_embed *e, const struct pol
               emoji->animated.value ? STR("true") : STR("false"));
 }
 
-/* A tie has no victor, and nobody's choice is none. */
+/* The result names a victor only when one answer has more votes than each of the others. */
 static struct str result_embeds(struct call *call, const struct poll *poll)
 {
     const struct poll_count *c = poll->results->answer_counts.items;
