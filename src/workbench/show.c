@@ -98,10 +98,10 @@ static void show_headers(struct shown *s, const struct buf *room, struct arena *
     struct str type = traffic_text(r, room, TRAFFIC_REPLY_TYPE);
     struct buf out;
 
-    buf_init(&out, MOST_TEXT);
+    buf_init(&out, SHOWN_TEXT);
     hide_headers(traffic_text(r, room, TRAFFIC_REQUEST_HEAD), r->place, &out);
     s->request_headers = buf_take(&out, arena);
-    buf_init(&out, MOST_TEXT);
+    buf_init(&out, SHOWN_TEXT);
     if (type.n)
         hide_headers(STR_CONCAT(arena, STR("Content-Type: "), type), r->place, &out);
     hide_headers(traffic_text(r, room, TRAFFIC_REPLY_HEAD), r->place, &out);
