@@ -76,6 +76,60 @@ static void many_go_in_steps(struct world *w)
     expect(store_count(w, "select count(*) from audit_log where action = 21") == 1);
 }
 
+#define NUMBERS(count) \
+    " with recursive n (i) as (select 0 union all select i + 1 from n where i < " #count " - 1) "
+
+/* A step looks at five hundred; whoever stands behind the last who went is looked at by the next.
+ */
+static void nobody_is_passed_over_between_two_steps(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    const char *guild = found_guild(ada, "Home");
+
+    world_sql(w,
+              "insert into users (id, username)" NUMBERS(600) "select 1000 + i, 'm' || i from n");
+    world_sql(w,
+              "insert into members (guild_id, user_id, joined_at)" NUMBERS(
+                  600) "select %s, 1000 + i, case when i in (9, 504) then 0 else 4102444800000000 "
+                       "end from n",
+              guild);
+    expect_json(client_post(ada, "{}", PRUNE, guild), "{'pruned': 2}");
+    world_settle(w);
+    expect(store_count(w, "select count(*) from members where joined_at = 0") == 0);
+}
+
+/* Whoever has a hundred roles that may go, and one that may not: all are looked for. A step that
+ * held the writer for too long would fail the test. */
+static void many_roles_are_looked_for_in_short_steps(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    const char *guild = found_guild(ada, "Home");
+    char roles[2000];
+    size_t n = 0;
+
+    for (int i = 0; i < 100; i++)
+        n += (size_t)snprintf(roles + n, sizeof roles - n, "%s'%d'", i ? "," : "", 5000 + i);
+    world_sql(w,
+              "insert into roles (id, guild_id, name, permissions, position)" NUMBERS(
+                  101) "select 5000 + i, %s, 'r', 0, 1 from n",
+              guild);
+    world_sql(w,
+              "insert into users (id, username)" NUMBERS(500) "select 1000 + i, 'm' || i from n");
+    world_sql(w,
+              "insert into members (guild_id, user_id, joined_at)" NUMBERS(
+                  500) "select %s, 1000 + i, 0 from n",
+              guild);
+    world_sql(w,
+              "insert into member_roles (guild_id, user_id, role_id) select m.guild_id, m.user_id, "
+              "r.id from members m join roles r on r.guild_id = m.guild_id and r.id >= 5000 and "
+              "r.id <= 5100 where m.guild_id = %s and m.user_id < 2000",
+              guild);
+    expect_json(client_post(ada, TEXT(w, "{'include_roles': [%s]}", roles), PRUNE, guild),
+                "{'pruned': 0}");
+    world_settle(w);
+    expect(store_count(w, "select count(*) from members where joined_at = 0") == 500);
+}
+
 static void pruning_takes_rights_and_a_rank(struct world *w)
 {
     struct ranks r = world_ranks(w, PERMISSION(KICK_MEMBERS) | PERMISSION(MANAGE_GUILD));
@@ -183,6 +237,8 @@ static void apps_may_see_somebody_in_a_guild(struct world *w)
 const struct test prune_tests[] = {
     TEST(who_was_not_seen_is_counted_and_taken_out),
     TEST(many_go_in_steps),
+    TEST(nobody_is_passed_over_between_two_steps),
+    TEST(many_roles_are_looked_for_in_short_steps),
     TEST(pruning_takes_rights_and_a_rank),
     TEST_WITH(a_guild_is_pruned_twice_a_minute, with_limits),
     TEST(members_of_roles_are_counted),
