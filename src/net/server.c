@@ -44,6 +44,8 @@ static struct home *home_new(struct server *s, struct loop *l, const struct serv
     h->budget = body_budget_ref(s->budget);
     links_init(&h->connections);
     links_init(&h->dirty);
+    links_init(&h->postponed);
+    h->go_on.run = home_go_on;
     /* What goes in is bounded before it gets here; what goes out is ours. */
     buf_init(&h->out, SIZE_MAX / 2);
     buf_init(&h->plain, SIZE_MAX / 2);

@@ -31,6 +31,7 @@ void connection_close(struct connection *c)
     bool working = c->state == CONN_CALL || c->state == CONN_ASKED;
     c->state = CONN_CLOSED;
     deadline_drop(&c->deadline);
+    link_remove(&c->later);
     c->call = NULL;
     if (call && working) {
         call->x.connection = NULL; /* its answer will find nobody */
@@ -365,21 +366,56 @@ void connection_end(struct connection *c, struct connection *before)
 
 /* --- reading -------------------------------------------------------------------------- */
 
-/* Thousands of sockets may have something at once, all to be read in one turn. What is not read
- * stays with the kernel, which names the socket again in the next turn, after those that were not
- * named yet. */
-static bool reading_is_spent(struct home *h)
+/* Thousands of sockets may have something at once, and one of them hundreds of requests. What is
+ * not read stays with the kernel, which names the socket again in the next turn, after those that
+ * were not named yet. */
+bool home_has_read_enough(struct home *h)
 {
-    if (h->reads_until < 0)
-        return true;
-    if (++h->reads % READS_BETWEEN_LOOKS)
-        return false;
     int64_t now = clock_mono();
+
     if (!h->reads_until)
         h->reads_until = now + READING_NS;
     else if (now > h->reads_until)
         h->reads_until = -1;
     return h->reads_until < 0;
+}
+
+static bool reading_is_spent(struct home *h)
+{
+    return h->reads_until < 0 || (++h->reads % READS_BETWEEN_LOOKS == 0 && home_has_read_enough(h));
+}
+
+static void go_on_soon(struct home *h)
+{
+    if (h->goes_on || links_empty(&h->postponed))
+        return;
+    h->goes_on = true;
+    loop_post(h->loop, &h->go_on);
+}
+
+void connection_postpone(struct connection *c)
+{
+    if (!c->later.next)
+        links_append(&c->home->postponed, &c->later);
+    go_on_soon(c->home);
+}
+
+void home_go_on(struct post *post)
+{
+    struct home *h = container_of(post, struct home, go_on);
+
+    h->goes_on = false;
+    while (!links_empty(&h->postponed) && !home_has_read_enough(h)) {
+        struct connection *c = container_of(h->postponed.next, struct connection, later);
+
+        loop_part("reading");
+        link_remove(&c->later);
+        if (c->state == CONN_WEBSOCKET)
+            websocket_resume(c);
+        else
+            connection_resume(c);
+    }
+    go_on_soon(h);
 }
 
 /* Without room libuv reads nothing and says so (UV_ENOBUFS). */

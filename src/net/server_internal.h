@@ -36,9 +36,9 @@ enum {
     SCRATCH_KEPT = 256 * 1024,  /* a scratch buffer above it is given back */
     COPY_LIMIT = 16 * 1024,     /* longer payloads are sent from where they lie */
     ARENAS_KEPT = 64,
-    READS_BETWEEN_LOOKS = 4,       /* at the clock */
-    READING_NS = 10 * 1000 * 1000, /* of a turn, for what comes from sockets */
-    PAUSE_MS = 100,                /* without descriptors */
+    READS_BETWEEN_LOOKS = 4,      /* at the clock */
+    READING_NS = 8 * 1000 * 1000, /* of a turn, for what comes from sockets */
+    PAUSE_MS = 100,               /* without descriptors */
     LINGER_MS = 1000,
     GOODBYE_MS = 5000,     /* for the peer's close frame */
     LEAST_RATE = 8 * 1024, /* bytes a second of a body */
@@ -71,8 +71,11 @@ struct home {
     struct link connections;
     struct link dirty; /* WebSockets with something to do at the end of the turn */
     struct turn_end turn_end;
-    unsigned reads;      /* in this turn */
-    int64_t reads_until; /* nanoseconds; 0: not set yet, below 0: no more in this turn */
+    unsigned reads;        /* in this turn */
+    int64_t reads_until;   /* nanoseconds; 0: not set yet, below 0: no more in this turn */
+    struct link postponed; /* connections whose input waits for the next turn */
+    struct post go_on;     /* with these */
+    bool goes_on;          /* that was posted */
     struct deadlines *reading, *sending, *idle, *lingering, *goodbyes, *pauses;
     uint64_t least_read, least_sent; /* bytes that must move while such a deadline runs */
     struct server_figures figures;
@@ -154,6 +157,7 @@ struct connection {
     bool preamble : 1; /* a PROXY protocol header may come */
     bool secure : 1;   /* of a WebSocket: as of an exchange */
     struct link link;  /* in home->connections */
+    struct link later; /* in home->postponed, with something in `in` */
     struct deadline deadline;
     struct buf in;     /* not handled yet */
     size_t looked_at;  /* bytes of an incomplete head already checked */
@@ -181,6 +185,12 @@ static inline size_t connection_unsent(const struct connection *c)
 {
     return uv_stream_get_write_queue_size((const uv_stream_t *)&c->tcp);
 }
+
+/* Whether the turn's share of reading is spent, by the clock. */
+bool home_has_read_enough(struct home *h);
+/* What is left in c->in is handled in the next turn. */
+void connection_postpone(struct connection *c);
+void home_go_on(struct post *post);
 
 /* Has what sending looks at brought near. */
 static inline void connection_fetch(const struct connection *c)
@@ -278,6 +288,7 @@ void gzip_free(struct gzip *g);
 /* server_websocket.c */
 bool websocket_begin(struct connection *c, struct serving *call);
 void websocket_input(struct connection *c, char *bytes, size_t n);
+void websocket_resume(struct connection *c); /* with what was postponed */
 void websocket_sent(struct connection *c);
 void websocket_end(struct connection *c);
 void websocket_free(struct websocket *ws);

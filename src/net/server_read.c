@@ -205,6 +205,8 @@ static size_t reader_take(struct connection *c, struct str bytes)
             return bytes.n;
         if (c->state == CONN_BODY)
             n = body_read(c, rest);
+        else if (c->state == CONN_HEAD && used && home_has_read_enough(c->home))
+            connection_postpone(c);
         else if (c->state == CONN_HEAD && !output_waits(c))
             n = c->skip ? reader_skip(c, rest) : read_request(c, rest);
         if (n == 0)
@@ -217,6 +219,8 @@ static size_t reader_take(struct connection *c, struct str bytes)
 /* Requests that the peer sent before its end of input are answered first. */
 static void end_if_done(struct connection *c)
 {
+    if (c->later.next)
+        return;
     if (c->ended && c->state == CONN_HEAD && connection_unsent(c) <= WAITING_OUTPUT)
         c->state = CONN_LAST;
     else if (c->ended && c->state == CONN_BODY)
@@ -238,7 +242,8 @@ static bool input_waits(const struct connection *c)
 {
     bool head = c->state == CONN_HEAD && c->looked_at && connection_unsent(c) <= WAITING_OUTPUT;
 
-    return c->state == CONN_ASKED || (c->in.n >= WAITING_INPUT && c->state != CONN_BODY && !head);
+    return c->state == CONN_ASKED || c->later.next ||
+           (c->in.n >= WAITING_INPUT && c->state != CONN_BODY && !head);
 }
 
 static void after_taking(struct connection *c, struct connection *before)

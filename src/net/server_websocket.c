@@ -378,16 +378,40 @@ static void websocket_handle_frame(struct websocket *ws, const struct ws_message
     }
 }
 
+/* Messages that are left when the turn's share is spent are handled in the next one. */
+static void postpone_messages(struct connection *c, const char *bytes, size_t n)
+{
+    buf_add(&c->in, bytes, n);
+    connection_pause(c, true);
+    connection_postpone(c);
+}
+
+void websocket_resume(struct connection *c)
+{
+    struct buf waiting = c->in;
+
+    buf_init(&c->in, waiting.max);
+    connection_pause(c, false);
+    websocket_input(c, waiting.p, waiting.n);
+    buf_clear(&waiting);
+}
+
 void websocket_input(struct connection *c, char *bytes, size_t n)
 {
     struct websocket *ws = c->websocket;
+    bool first = true;
 
-    if (!ws->open) {
+    if (!ws->open || c->later.next) {
         buf_add(&c->in, bytes, n);
-        connection_pause(c, c->in.n >= WAITING_INPUT);
+        connection_pause(c, c->later.next || c->in.n >= WAITING_INPUT);
         return;
     }
     while (n && c->state == CONN_WEBSOCKET && !ws->ending && !ws->cut) {
+        if (!first && home_has_read_enough(c->home)) {
+            postpone_messages(c, bytes, n);
+            return;
+        }
+        first = false;
         struct ws_message m = { 0 };
         bool found = false;
         long used = ws_read(&ws->reader, bytes, n, &m, &found);

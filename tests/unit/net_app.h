@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -141,12 +142,17 @@ static void app_list_parts(struct exchange *x)
 }
 
 /* A millisecond of the loop's time. */
-static void app_answer_slowly(struct exchange *x)
+static void app_work(void)
 {
     int64_t until = clock_mono() + 1000 * 1000;
 
     while (clock_mono() < until)
         ;
+}
+
+static void app_answer_slowly(struct exchange *x)
+{
+    app_work();
     app_answer(x, 200, STR("at last"));
 }
 
@@ -271,6 +277,8 @@ static void app_send_long(struct websocket *ws)
 static void app_message(struct websocket *ws, enum ws_opcode opcode, struct str payload)
 {
     assert_ptr_equal(websocket_data(ws), &app);
+    if (str_is(payload, "slow"))
+        app_work();
     if (str_is(payload, "close"))
         websocket_close(ws, 4000, STR("bye"));
     else if (str_is(payload, "long"))
@@ -407,6 +415,79 @@ static inline void app_stop(void)
     server_stop(app.server, 1000);
     server_free(app.server);
     loops_stop(app.loops);
+}
+
+/* --- turns ---------------------------------------------------------------------------- */
+
+enum { APP_LOOPS = 2 };
+
+/* Holds the loops, so that all that is sent meanwhile is there when they look again. */
+static struct {
+    struct post post[APP_LOOPS];
+    struct turn_end ends[APP_LOOPS];
+    sem_t held[APP_LOOPS], go[APP_LOOPS];
+    _Atomic int turns;
+} app_jam;
+
+static inline void app_jam_hold(struct post *p)
+{
+    long i = p - app_jam.post;
+
+    sem_post(&app_jam.held[i]);
+    sem_wait(&app_jam.go[i]);
+}
+
+static inline void app_jam_count(struct turn_end *t)
+{
+    (void)t;
+    app_jam.turns++;
+}
+
+static inline void app_jam_begin(struct loop *l, void *arg)
+{
+    unsigned i = loop_index(l);
+
+    (void)arg;
+    app_jam.ends[i].run = app_jam_count;
+    loop_add_turn_end(l, &app_jam.ends[i]);
+    app_jam.post[i].run = app_jam_hold;
+    loop_post(l, &app_jam.post[i]);
+}
+
+static inline void app_jam_end(struct loop *l, void *arg)
+{
+    (void)arg;
+    loop_drop_turn_end(&app_jam.ends[loop_index(l)]);
+}
+
+static inline void app_hold_loops(void)
+{
+    for (unsigned i = 0; i < APP_LOOPS; i++) {
+        sem_init(&app_jam.held[i], 0, 0);
+        sem_init(&app_jam.go[i], 0, 0);
+        loop_call(loops_at(app.loops, i), app_jam_begin, NULL);
+        sem_wait(&app_jam.held[i]);
+    }
+}
+
+static inline void app_let_go(void)
+{
+    app_jam.turns = 0;
+    for (unsigned i = 0; i < APP_LOOPS; i++)
+        sem_post(&app_jam.go[i]);
+}
+
+/* Of all loops, since they were let go. */
+static inline int app_turns(void)
+{
+    int turns = app_jam.turns;
+
+    for (unsigned i = 0; i < APP_LOOPS; i++) {
+        loop_call(loops_at(app.loops, i), app_jam_end, NULL);
+        sem_destroy(&app_jam.held[i]);
+        sem_destroy(&app_jam.go[i]);
+    }
+    return turns;
 }
 
 static inline int app_connect(void)

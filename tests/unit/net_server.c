@@ -1,7 +1,6 @@
 /* net_server.c - deadlines, ends and figures of a real server. */
 #include "unit.h"
 
-#include <semaphore.h>
 #include <sys/resource.h>
 
 #include "base/log.h"
@@ -283,45 +282,7 @@ static void figures_tell_what_happened(void **state)
 
 /* --- turns ---------------------------------------------------------------------------- */
 
-enum { CALLERS = 200, LOOPS = 2, CALLS_A_TURN = 16 };
-
-static struct {
-    struct post post[LOOPS];
-    struct turn_end ends[LOOPS];
-    sem_t held[LOOPS], go[LOOPS];
-    _Atomic int turns;
-} jam;
-
-static void jam_hold(struct post *p)
-{
-    long i = p - jam.post;
-
-    sem_post(&jam.held[i]);
-    sem_wait(&jam.go[i]);
-}
-
-static void jam_count_turn(struct turn_end *t)
-{
-    (void)t;
-    jam.turns++;
-}
-
-static void jam_begin(struct loop *l, void *arg)
-{
-    unsigned i = loop_index(l);
-
-    (void)arg;
-    jam.ends[i].run = jam_count_turn;
-    loop_add_turn_end(l, &jam.ends[i]);
-    jam.post[i].run = jam_hold;
-    loop_post(l, &jam.post[i]);
-}
-
-static void jam_end(struct loop *l, void *arg)
-{
-    (void)arg;
-    loop_drop_turn_end(&jam.ends[loop_index(l)]);
-}
+enum { CALLERS = 200, CALLS_A_TURN = 16 };
 
 /* Everybody asks while the loops are held, so all is there when they look again. Each call takes
  * a millisecond, and a turn reads for ten of them and some more. */
@@ -335,27 +296,36 @@ static void sockets_that_speak_together_leave_others_their_turns(void **state)
         peer_send(callers[i], "GET /echo HTTP/1.1\r\nHost: x\r\n\r\n");
         peer_expect(callers[i], 200, "hello");
     }
-    for (unsigned i = 0; i < LOOPS; i++) {
-        sem_init(&jam.held[i], 0, 0);
-        sem_init(&jam.go[i], 0, 0);
-        loop_call(loops_at(app.loops, i), jam_begin, NULL);
-        sem_wait(&jam.held[i]);
-    }
+    app_hold_loops();
     for (int i = 0; i < CALLERS; i++)
         peer_send(callers[i], "GET /slow HTTP/1.1\r\nHost: x\r\n\r\n");
-    jam.turns = 0;
-    for (unsigned i = 0; i < LOOPS; i++)
-        sem_post(&jam.go[i]);
+    app_let_go();
     for (int i = 0; i < CALLERS; i++)
         peer_expect(callers[i], 200, "at last");
-    assert_true(jam.turns >= CALLERS / CALLS_A_TURN - 2);
+    assert_true(app_turns() >= CALLERS / CALLS_A_TURN - 2);
     for (int i = 0; i < CALLERS; i++)
         close(callers[i]);
-    for (unsigned i = 0; i < LOOPS; i++) {
-        loop_call(loops_at(app.loops, i), jam_end, NULL);
-        sem_destroy(&jam.held[i]);
-        sem_destroy(&jam.go[i]);
-    }
+}
+
+/* Ten milliseconds of one peer's calls, or some more, are a turn; all are answered. */
+static void calls_of_one_peer_leave_others_their_turns(void **state)
+{
+    enum { CALLS = 100, CALLS_OF_TURN = 11 };
+    int fd = app_connect();
+
+    (void)state;
+    peer_send(fd, "GET /echo HTTP/1.1\r\nHost: x\r\n\r\n");
+    peer_expect(fd, 200, "hello");
+    app_hold_loops();
+    for (int i = 0; i < CALLS; i++)
+        peer_send(fd, "GET /slow HTTP/1.1\r\nHost: x\r\n\r\n");
+    app_let_go();
+    for (int i = 0; i < CALLS; i++)
+        peer_expect(fd, 200, "at last");
+    assert_true(app_turns() >= CALLS / CALLS_OF_TURN - 2);
+    peer_send(fd, "GET /echo HTTP/1.1\r\nHost: x\r\n\r\n");
+    peer_expect(fd, 200, "hello");
+    close(fd);
 }
 
 #define with_server(test) cmocka_unit_test_setup_teardown(test, start, stop)
@@ -375,6 +345,7 @@ int main(void)
         with_server(running_out_of_descriptors_is_survived),
         with_server(figures_tell_what_happened),
         with_server(sockets_that_speak_together_leave_others_their_turns),
+        with_server(calls_of_one_peer_leave_others_their_turns),
     };
     log_init(2, LOG_OFF, 0); /* before there are threads */
     return cmocka_run_group_tests_name("net/server", tests, NULL, NULL);

@@ -404,6 +404,25 @@ static void sockets_of_a_turn_have_a_share_of_it(void **state)
         close(w[i].fd);
 }
 
+/* Ten milliseconds of one peer's messages, or some more, are a turn; all are answered. */
+static void messages_of_one_peer_leave_others_their_turns(void **state)
+{
+    enum { MESSAGES = 100, MESSAGES_A_TURN = 11 };
+    struct wire w = open_socket();
+
+    (void)state;
+    app_hold_loops();
+    for (int i = 0; i < MESSAGES; i++)
+        wire_send_text(&w, "slow");
+    app_let_go();
+    for (int i = 0; i < MESSAGES; i++)
+        wire_expect(&w, 1, "slow");
+    assert_true(app_turns() >= MESSAGES / MESSAGES_A_TURN - 2);
+    wire_send_text(&w, "one");
+    wire_expect(&w, 1, "one");
+    close(w.fd);
+}
+
 #define with_server(test) cmocka_unit_test_setup_teardown(test, start, stop)
 
 int main(void)
@@ -411,6 +430,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         with_server(sockets_of_a_turn_have_a_share_of_it),
         with_server(messages_come_back),
+        with_server(messages_of_one_peer_leave_others_their_turns),
         with_server(large_messages_come_back_whole),
         with_server(a_long_message_leaves_in_pieces_and_others_follow_it),
         with_server(a_peer_that_does_not_read_is_owed_one_pong),
