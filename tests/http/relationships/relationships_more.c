@@ -315,6 +315,7 @@ static void blocks_stop_messages_both_ways(struct world *w)
     block_user(p.ada, p.bob);
     expect_error(client_post(p.ada, hello, "/channels/%s/messages", channel), 403, 50007);
     expect_error(client_post(p.bob, hello, "/channels/%s/messages", channel), 403, 50007);
+    expect_error(client_post(p.bob, NULL, "/channels/%s/typing", channel), 403, 50007);
     expect_status(client_get(p.ada, "/channels/%s/messages", channel), 200);
     expect_status(
         client_post(p.ada, TEXT(w, "{'recipient_id': '%s'}", p.bob->id), "/users/@me/channels"),
