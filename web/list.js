@@ -113,7 +113,7 @@ export class MessageList {
     this.top = this.el.scrollTop;
     if (this.moving) return;
     if (this.el.scrollTop < NEAR && this.first > 0) {
-      this.around(() => { this.first = Math.max(0, this.first - STEP); this.draw(); });
+      this.showAbove();
     } else if (this.el.scrollTop < NEAR && this.first === 0 && this.items.length) {
       await this.loadMore();
     } else if (!last && this.el.scrollHeight - this.el.scrollTop - this.el.clientHeight < NEAR) {
@@ -127,8 +127,12 @@ export class MessageList {
     this.moving = true;
     const found = await this.options.more().catch(() => false);
     this.moving = false;
+    // Who is at the top already cannot scroll any more to see what came.
+    if (found && this.el.scrollTop < NEAR) this.showAbove();
     return found;
   }
+
+  showAbove() { this.around(() => { this.first = Math.max(0, this.first - STEP); this.draw(); }); }
 
   jump(id) {
     const i = this.items.findIndex((m) => m.id === id);

@@ -8,6 +8,7 @@ export const isVoice = (c) => c.type === VOICE || c.type === STAGE;
 export const isForum = (c) => c.type === FORUM || c.type === MEDIA;
 export const older = (a, b) => (a.length !== b.length ? a.length < b.length : a < b);
 const byId = (list) => new Map((list || []).map((x) => [x.id, x]));
+export const MEMBERS_LISTED = 100;
 const MOST_KEPT = 10000, EVENTS_KEPT = 2000, ACK_AFTER_MS = 800;
 /** Topics whose views are large and need not be right at every frame, and how long they wait. */
 const CALM = new Set(["unread", "presence", "members", "channels", "guilds", "voice"]), CALM_MS = 200;
@@ -394,6 +395,18 @@ const HANDLERS = {
   GUILD_MEMBERS_CHUNK(d) {
     const guild = this.guilds.get(d.guild_id);
     if (guild) d.members.forEach((m) => this.addMember(guild, m));
+    this.touch("members");
+  },
+  /** The rows of a member list that was asked for: who is there, and how. */
+  GUILD_MEMBER_LIST_UPDATE(d) {
+    const guild = this.guilds.get(d.guild_id);
+    for (const op of guild ? d.ops : []) {
+      if (op.op !== "SYNC") continue;
+      const members = op.items.map((i) => i.member).filter(Boolean), listed = new Set(members.map((m) => m.user.id));
+      members.forEach((m) => { this.addMember(guild, m); if (m.presence) this.presences.set(m.user.id, m.presence); });
+      // Of a large guild only those who are online are listed.
+      if (op.range[0] === 0) for (const id of guild.members.keys()) if (!listed.has(id) && members.length < MEMBERS_LISTED) this.presences.delete(id);
+    }
     this.touch("members");
   },
   GUILD_APPLICATION_COMMAND_INDEX_UPDATE() { this.touch("commands"); },

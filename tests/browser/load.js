@@ -82,4 +82,26 @@ export const TESTS = {
     });
     await page.context().close();
   },
+
+  async a_channel_with_a_hundred_thousand_messages_is_scrolled_through() {
+    const page = await enter("ada"), author = await call("bob", "GET", "/users/@me"), oldest = 10n ** 15n, all = 100000n, channel = server().channel;
+    const one = (n) => JSON.parse(messageEvent(author, { channel_id: channel }, `Line ${n}`)).d;
+    await page.route(/\/messages\?limit=50/, (route) => {
+      const before = BigInt(new URL(route.request().url()).searchParams.get("before") || oldest + all) - oldest;
+      return route.fulfill({ json: Array.from({ length: 50 }, (_, i) => before - 1n - BigInt(i)).filter((n) => n >= 0n).map((n) => ({ ...one(n), id: String(oldest + n) })) });
+    });
+    await page.open(general());
+    await page.getByText("Line 99999").waitFor();
+    const log = page.getByRole("region", { name: /^Messages in/ });
+    await expectNoLongTask(page, "of scrolling up through a long channel", async () => {
+      for (let i = 0; i < 40; i++) {
+        await log.evaluate((el) => { el.scrollTop -= 1500; });
+        await page.evaluate(() => new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go))));
+      }
+    });
+    const first = Number(/\d+/.exec(await page.locator(".text").first().textContent())[0]);
+    assert.ok(first < 99900, `it is at ${first}`);
+    assert.ok((await page.locator("article").count()) <= 130, "only a window is in the page");
+    await page.context().close();
+  },
 };

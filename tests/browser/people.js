@@ -74,6 +74,8 @@ export const TESTS = {
   async two_people_see_what_the_other_writes() {
     const [ada, bob] = await Promise.all([enter("ada"), enter("bob")]);
     await Promise.all([ada.open(general()), bob.open(general())]);
+    // Who is here is known, also of those who are no friends: the bot, and Bob.
+    for (const name of ["helper", "Bob"]) await ada.locator(".member:not(.offline)").filter({ hasText: name }).waitFor();
     await say(ada, "Hello Bob, **how** are you?");
     await bob.getByText("Hello Bob,").waitFor();
     assert.equal(await bob.locator(".text strong").last().textContent(), "how");

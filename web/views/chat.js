@@ -5,7 +5,7 @@ import { MessageList, RowList } from "../list.js";
 import { inline } from "../markdown.js";
 import { contextOf, message } from "../message.js";
 import { avatar, guildIcon } from "../pictures.js";
-import { CATEGORY, DM, GROUP, NEWS, STAGE, VOICE, isForum, isThread, isVoice } from "../store.js";
+import { CATEGORY, DM, GROUP, MEMBERS_LISTED, NEWS, STAGE, VOICE, isForum, isThread, isVoice } from "../store.js";
 import { t } from "../words.js";
 import { friendsPage } from "./friends.js";
 import { forumPage } from "./forum.js";
@@ -274,6 +274,7 @@ class Chat {
     this.channel = channel;
     this.store.read(channel?.id);
     if (channel?.guild_id) localStorage.setItem(`last:${channel.guild_id}`, channel.id);
+    this.listMembers(channel);
     document.title = `${channel ? this.store.nameOfChannel(channel) : t("Friends")} · Guildhall`;
     if (!channel) this.pageEnd = friendsPage(this.app, this.main, () => this.burger());
     else if (isVoice(channel)) this.pageEnd = voicePage(this.app, this.main, channel, this.head(channel));
@@ -343,6 +344,12 @@ class Chat {
   }
 
   /* --- members --- */
+
+  /** READY has only some of the members: who can see this channel is asked for, and told again when it changes. */
+  listMembers(channel) {
+    const place = isThread(channel || {}) ? this.store.channels.get(channel.parent_id) : channel;
+    if (place?.guild_id) this.app.gateway.send(14, { guild_id: place.guild_id, typing: true, threads: true, activities: false, channels: { [place.id]: [[0, MEMBERS_LISTED - 1]] } });
+  }
 
   drawMembers() {
     const people = this.guild ? [...this.guild.members.values()] : this.channel?.type === GROUP ? [{ user: this.store.me }, ...this.channel.recipients.map((user) => ({ user }))] : [];
