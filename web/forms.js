@@ -59,6 +59,11 @@ export function dataUrl(file) {
   });
 }
 
+/** In a small window the list of tabs is a line that is longer than it: the one that is open is seen. @param {Element} page */
+export function showCurrent(page) {
+  page.querySelector("nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+}
+
 /** Pages with a list at the side; a tab is its word in the path, its words, and who draws it. */
 export function tabbedPage(app, page, { base, title, tabs, active, back }) {
   const body = h("main.settings-body", { tabindex: 0 });
@@ -68,6 +73,7 @@ export function tabbedPage(app, page, { base, title, tabs, active, back }) {
   fill(body, h("h1", null, t(found[1])));
   const place = h("div");
   body.append(place);
+  showCurrent(page);
   document.title = `${t(found[1])} · Guildhall`;
   const show = async () => {
     try {

@@ -100,20 +100,50 @@ static bool ring_has(const struct traffic *t, uint64_t number)
            t->end - t->places[number % SLOTS] <= t->size;
 }
 
+/* A record in one piece, which is what nearly all are: where it goes is worked out once. */
+static void ring_write_whole(char *at, const struct traffic_record *r,
+                             const struct str texts[TRAFFIC_TEXTS])
+{
+    memcpy(at, r, sizeof *r);
+    at += sizeof *r;
+    for (int i = 0; i < TRAFFIC_TEXTS; i++) {
+        if (!r->kept[i])
+            continue;
+        memcpy(at, texts[i].p, r->kept[i]);
+        at += r->kept[i];
+    }
+}
+
+static void ring_write_record(struct traffic *t, const struct traffic_record *r,
+                              const struct str texts[TRAFFIC_TEXTS], size_t bytes)
+{
+    size_t at = t->end % t->size;
+
+    if (bytes <= t->size - at) {
+        ring_write_whole(t->bytes + at, r, texts);
+        t->end += bytes;
+        return;
+    }
+    ring_write(t, r, sizeof *r);
+    for (int i = 0; i < TRAFFIC_TEXTS; i++)
+        if (r->kept[i])
+            ring_write(t, texts[i].p, r->kept[i]);
+}
+
 void traffic_add(struct traffic *t, struct traffic_record *r, const struct str texts[TRAFFIC_TEXTS])
 {
+    size_t bytes = sizeof *r;
+
     for (int i = 0; i < TRAFFIC_TEXTS; i++) {
         r->lengths[i] = texts[i].n < UINT32_MAX ? (uint32_t)texts[i].n : UINT32_MAX;
         r->kept[i] = texts[i].n < TRAFFIC_LONGEST ? (uint32_t)texts[i].n : TRAFFIC_LONGEST;
+        bytes += r->kept[i];
     }
     pthread_mutex_lock(&t->lock);
     if (t->bytes) {
         r->number = ++t->newest;
         t->places[r->number % SLOTS] = t->end;
-        ring_write(t, r, sizeof *r);
-        for (int i = 0; i < TRAFFIC_TEXTS; i++)
-            if (r->kept[i])
-                ring_write(t, texts[i].p, r->kept[i]);
+        ring_write_record(t, r, texts, bytes);
     }
     pthread_mutex_unlock(&t->lock);
 }

@@ -1,5 +1,6 @@
 // workbench.js - the wire under the chat: what programs asked, what they were told, how the server is.
 import { fill, h, icon } from "../dom.js";
+import { showCurrent } from "../forms.js";
 import { RowList } from "../list.js";
 import { clock, pretty } from "../operator.js";
 import { health } from "./bench-health.js";
@@ -18,6 +19,7 @@ export async function mount(app, page, [tab]) {
   document.title = `${found[1]} · Workbench`;
   fill(page, h("div.bench", null, h("header.main-head", null, h("a.icon-button", { href: "/channels/@me", "aria-label": "Back to the chat", title: "Back to the chat" }, "←"), icon("wrench"), h("h1", null, "Workbench"),
     h("nav.tabs.inline", { "aria-label": "Workbench" }, TABS.map(([id, words]) => h("a.channel", { href: `/workbench/${id}`, "aria-current": id === found[0] ? "page" : null }, words)))), h("main.bench-body", null, body)));
+  showCurrent(page);
   const end = await found[2](app, body);
   return () => end?.();
 }
