@@ -6,6 +6,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Server, bot } from "./world.js";
 
+const PATIENCE_MS = 60000; // of one step, on a machine that is busy elsewhere
 const lanes = new AsyncLocalStorage();
 export const options = { executable: "", pictures: "", artefacts: "", browser: null };
 
@@ -48,7 +49,7 @@ export async function enter(name, more = {}) {
   const own = lane(), context = await options.browser.newContext({ viewport: { width: 1280, height: 800 }, colorScheme: "dark", ...more });
   own.contexts.add(context);
   context.on("close", () => own.contexts.delete(context));
-  context.setDefaultTimeout(20000);
+  context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
   page.on("pageerror", (e) => own.problems.push(String(e.stack || e)));
   page.on("dialog", (d) => { own.problems.push(`a dialog: ${d.message()}`); d.dismiss(); });

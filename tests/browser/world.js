@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ActionRowBuilder, ButtonBuilder, ButtonStyle, Client, EmbedBuilder, GatewayIntentBits, ModalBuilder, StringSelectMenuBuilder, TextInputBuilder, TextInputStyle } from "discord.js";
 
-const PATIENCE_MS = 30000;
+const PATIENCE_MS = 60000;
 const WebSocket = createRequire(import.meta.resolve("discord.js"))("ws"); // that of discord.js
 
 /** Waits for a condition, and says which one did not come true. */
