@@ -107,14 +107,16 @@ static const char FIND_HOME[] = "select identity from voice_homes where room_id 
 static const char PUT_HOME[] = "insert into voice_homes (room_id, identity) values ($1, $2) "
                                "on conflict (room_id) do update set identity = excluded.identity";
 
-/* 0: it has none. */
-static enum err home_find(struct tx *tx, snowflake room_id, uint32_t *ret)
+/* 0: nobody's; *ret_found (may be NULL): whether it has a row. */
+static enum err home_find(struct tx *tx, snowflake room_id, uint32_t *ret, bool *ret_found)
 {
     struct rows r;
     bool found;
     enum err e = tx_one(tx, FIND_HOME, BIND(v_id(room_id)), &r, &found);
 
     *ret = !e && found ? (uint32_t)row_int(&r, 0) : 0;
+    if (ret_found)
+        *ret_found = !e && found;
     return e;
 }
 
@@ -123,21 +125,23 @@ static enum err home_put(struct tx *tx, snowflake room_id, const struct voice_ca
     return tx_exec(tx, PUT_HOME, BIND(v_id(room_id), v_int(c ? c->identity : 0)), NULL);
 }
 
-/* A room that is new is where its first session is, so that its facts have the shortest way. */
+/* A room that is new is where its first session is, so that its facts have the shortest way. One
+ * whose server is gone stays so for whoever comes now: the watch gives it another and tells all
+ * who are there, while a home that changed here would be told to one of them. */
 static enum err home_settle(struct call *call, snowflake room_id, struct voice_carrier *ret)
 {
     struct list carriers;
     uint32_t identity;
-    enum err e = home_find(call->tx, room_id, &identity);
+    bool found;
+    enum err e = home_find(call->tx, room_id, &identity, &found);
 
     *ret = (struct voice_carrier){ 0 };
     if (!e)
         e = carriers_find(call->tx, &carriers);
     if (e)
         return e;
-    const struct voice_carrier *c = carrier_of(&carriers, identity);
-    if (!c) {
-        c = carrier_of(&carriers, own_identity(call));
+    const struct voice_carrier *c = carrier_of(&carriers, found ? identity : own_identity(call));
+    if (!found) {
         c = c ? c : carrier_choose(&carriers, room_id);
         e = home_put(call->tx, room_id, c);
     }
@@ -168,7 +172,7 @@ enum err voice_home_is_here(struct call *call, snowflake room_id, bool *ret)
 
     *ret = !rooms_have_homes(call);
     if (!*ret) {
-        e = home_find(call->tx, room_id, &identity);
+        e = home_find(call->tx, room_id, &identity, NULL);
         *ret = identity == own_identity(call);
     }
     return e;

@@ -12,8 +12,8 @@
 #include "model/voice_state.h"
 #include "net/loop.h"
 
-/* Where the voice of a room is, host and path; p == NULL: nowhere now. A room without a home gets
- * one: this server, if it carries voice. */
+/* Where the voice of a room is, host and path; p == NULL: nowhere now, and all who are there will
+ * be told of another. A room that is new gets a home: this server, if it carries voice. */
 enum err voice_endpoint(struct call *call, snowflake room_id, struct str region, struct str *ret);
 /* Whether connections of that room are this server's. */
 enum err voice_home_is_here(struct call *call, snowflake room_id, bool *ret);

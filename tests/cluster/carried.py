@@ -97,6 +97,21 @@ def streams_have_a_home(room):
     expect(room.ring.sql("select count(*) from voice_homes") == "1", "the stream's home is left")
 
 
+def who_comes_to_a_lost_room_does_not_hide_that_from_the_others(executable):
+    """Ada joins before anybody has seen that the room's server is gone; Bob is told all the same."""
+    room = Room(executable)
+    with room.ring:
+        for _ in range(3):
+            room.ada.ask(4, {"guild_id": room.guild, "channel_id": None})
+            room.bob.next("VOICE_STATE_UPDATE",
+                          lambda d: d["user_id"] == room.ada.user and d["channel_id"] is None)
+            room.ring.sql("update voice_homes set identity = 77")
+            room.ada.ask(4, {"guild_id": room.guild, "channel_id": room.channel})
+            lost, found = (room.bob.next("VOICE_SERVER_UPDATE")["endpoint"] for _ in range(2))
+            expect(lost is None and found, f"told {lost}, then {found}")
+            room.ada.next("VOICE_SERVER_UPDATE", lambda d, e=found: d["endpoint"] == e)
+
+
 def a_server_that_stood_still_has_no_rooms_when_it_goes_on(executable):
     room = Room(executable)
     with room.ring:
@@ -150,5 +165,6 @@ if __name__ == "__main__":
     run_cases("cluster/carried", [
         a_server_behind_a_balancer_needs_a_name_of_its_own,
         people_of_two_servers_hear_each_other_and_go_on_at_one_that_stays,
+        who_comes_to_a_lost_room_does_not_hide_that_from_the_others,
         a_room_waits_for_a_server_that_carries_voice,
     ] + ([a_server_that_stood_still_has_no_rooms_when_it_goes_on] if LONG else []))
