@@ -13,6 +13,7 @@ from sessions import PLAIN, Wire
 
 WARM, TIMES = 30, 120
 FRIENDS = 20
+QUIET = 100_000  # instructions in four seconds
 FIRST_MESSAGES = 250  # after so many, all that a server does once is done
 SLOW_CLOCK = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
                           "build/release/bench/slow_clock.so")
@@ -83,6 +84,12 @@ class Counter:
                     return int(total.group(1))
             time.sleep(0.02)
         raise Failed("callgrind wrote nothing")
+
+    def settle(self):
+        """Until the server has nothing left to do for what was asked before."""
+        deadline = time.monotonic() + 120
+        while self.dump() > QUIET and time.monotonic() < deadline:
+            time.sleep(4)  # longer than what waits for a quiet moment, on a slow clock
 
     def each(self, ask):
         for _ in range(WARM):
@@ -172,6 +179,7 @@ def count_all(binary, folder):
     try:
         counter = Counter(process, folder)
         say_first(process.port, place)
+        counter.settle()
         return {**count_calls(counter, process.port, place),
                 **count_sessions(counter, process.port, place)}
     finally:
