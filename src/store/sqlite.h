@@ -129,7 +129,7 @@ struct sqlite {
 
 /* The writer's connection notes rows from now on. */
 void sqlite_touched_begin(struct sqlite *q);
-/* Before the commit of this number is known to anybody. */
+/* Before the commit of this number. */
 void sqlite_touched_commit(struct sqlite *q, uint64_t number);
 void sqlite_touch(struct tx *tx, enum noted_rows rows, uint64_t id);
 bool sqlite_seen(struct tx *tx, struct tx_seen *ret);

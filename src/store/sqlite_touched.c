@@ -2,7 +2,7 @@
  *
  * SQLite tells the writer of every row that it changes, by statements, triggers or cascades. The
  * rows of some tables are noted in slots, by their ids, and get the number of the commit before
- * anybody can have heard of it. A reader knows how many commits its snapshot has seen at least:
+ * it happens. A reader knows how many commits its snapshot has seen at least:
  * what was read then still holds while the slots of its rows have no greater number. Rows that
  * share a slot only make somebody read again what did not change. */
 #include <string.h>

@@ -31,6 +31,9 @@ static void writer_rollback(struct sqlite_conn *c)
 
 static enum err writer_commit(struct sqlite *q)
 {
+    /* Before anybody can read the rows: who sees one of them must not be shown, of another, what
+     * was remembered from before. Should this commit fail, the next one has the number. */
+    sqlite_touched_commit(q, q->store.commits + 1);
     int code = sqlite_conn_do(q->writer, "commit");
 
     if (code != SQLITE_OK) {
@@ -39,9 +42,7 @@ static enum err writer_commit(struct sqlite *q)
         writer_rollback(q->writer);
         return e == ERR_STORAGE_FULL ? e : ERR_UNAVAILABLE;
     }
-    /* Before anybody hears of it: their next read must renew its snapshot, and not trust what was
-     * remembered. */
-    sqlite_touched_commit(q, q->store.commits + 1);
+    /* Before anybody hears of it: their next read must renew its snapshot. */
     atomic_fetch_add_explicit(&q->store.commits, 1, memory_order_release);
     return OK;
 }
