@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "gateway/greeting/identification.h"
+#include "gateway/presence/directory.h"
 #include "gateway/presence/presence.h"
 #include "gateway/sessions/hub.h"
 #include "gateway/sessions/peer.h"
@@ -103,8 +104,10 @@ static void identify_known(struct greeting *g)
         identify_refuse(i, 0);
         return;
     }
-    if (starts && i->session->bot)
+    if (starts && i->session->bot) {
         note_start(h, g->caller.id);
+        directory_tell_starts(h->gateway, g->caller.id, i->session->shard_id);
+    }
     i->viewer = session_viewer(i->session);
     snprintf(i->viewer.address, sizeof i->viewer.address, "%.*s",
              STR_FMT(websocket_remote(g->peer->ws)));

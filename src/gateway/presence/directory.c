@@ -224,6 +224,25 @@ void directory_tell_friends(struct gateway *g, snowflake user_id, const struct l
     pthread_mutex_unlock(&d->lock);
 }
 
+void directory_tell_starts(struct gateway *g, snowflake user_id, uint32_t shard_id)
+{
+    struct directory *d = g->directory;
+    struct buf out;
+
+    if (!d || g->options.no_limits)
+        return;
+    struct session_starts s = registry_starts(g, user_id, shard_id);
+    pthread_mutex_lock(&d->lock);
+    message_begin(d, DIRECTORY_STARTS, &out);
+    serial_put(&out, s.user_id);
+    serial_put(&out, s.key);
+    serial_put(&out, (uint64_t)s.full_ms);
+    serial_put(&out, (uint64_t)s.day);
+    serial_put(&out, s.starts);
+    message_send(d, &out);
+    pthread_mutex_unlock(&d->lock);
+}
+
 /* --- all of it ------------------------------------------------------------------------ */
 
 void directory_ask(struct directory *d, uint32_t identity)
@@ -308,17 +327,29 @@ static struct own_record *find_lapsed(const struct directory *d, int64_t now)
     return NULL;
 }
 
+/* One of them, taken out; or NULL. */
+static struct own_record *take_lapsed(struct directory *d)
+{
+    pthread_mutex_lock(&d->lock);
+    struct own_record *r = find_lapsed(d, clock_ms());
+    if (r) {
+        tell_drop(d, r->number);
+        map_remove(&d->own, r->number);
+    }
+    pthread_mutex_unlock(&d->lock);
+    return r;
+}
+
 void directory_tend(struct directory *d)
 {
     struct own_record *r;
     struct buf out;
 
-    pthread_mutex_lock(&d->lock);
-    while ((r = find_lapsed(d, clock_ms()))) {
-        tell_drop(d, r->number);
-        map_remove(&d->own, r->number);
+    while ((r = take_lapsed(d))) {
+        directory_lapsed(d, r->bytes);
         own_record_free(r);
     }
+    pthread_mutex_lock(&d->lock);
     message_begin(d, DIRECTORY_HEAD, &out);
     message_send(d, &out);
     pthread_mutex_unlock(&d->lock);

@@ -28,5 +28,7 @@ void directory_flush(struct hub *h);
 void directory_end(struct session *s);
 /* Friends of somebody whose look has changed here. After the change itself. */
 void directory_tell_friends(struct gateway *g, snowflake user_id, const struct list *friends);
+/* A bot has begun a session: other servers let it begin as many less. */
+void directory_tell_starts(struct gateway *g, snowflake user_id, uint32_t shard_id);
 
 #endif

@@ -16,6 +16,7 @@ enum directory_kind {
     DIRECTORY_PUT,     /* a record; this is one change more */
     DIRECTORY_DROP,    /* the number of a session; the same */
     DIRECTORY_ALL,     /* which piece of all records it is, of how many; their count; records */
+    DIRECTORY_STARTS,  /* how an account has begun sessions: struct session_starts */
     DIRECTORY_FRIENDS, /* an account, and ids of friends of it, who are told how it looks now */
 };
 
@@ -33,6 +34,8 @@ void directory_ask(struct directory *d, uint32_t identity);
 void directory_send_all(struct directory *d);
 /* Sends how far this server is, and forgets those of its sessions that went to others. */
 void directory_tend(struct directory *d);
+/* A session that went to another server was taken up by none: tells who is here and saw it. */
+void directory_lapsed(struct directory *d, struct str record);
 void directory_peers_free(struct directory *d);
 
 #endif

@@ -258,6 +258,18 @@ static void hear_friends(struct directory *d, struct serial_reader *in)
     mem_free(ids);
 }
 
+static void hear_starts(struct directory *d, struct serial_reader *in)
+{
+    struct session_starts s = { .user_id = serial_get(in) };
+
+    s.key = (uint32_t)serial_get(in);
+    s.full_ms = (int64_t)serial_get(in);
+    s.day = (int64_t)serial_get(in);
+    s.starts = (unsigned)serial_get(in);
+    if (!in->bad)
+        registry_hear_starts(d->gateway, &s);
+}
+
 static void directory_hear(struct directory *d, struct str message)
 {
     struct serial_reader in = { .rest = message };
@@ -286,6 +298,9 @@ static void directory_hear(struct directory *d, struct str message)
         break;
     case DIRECTORY_ALL:
         hear_all(d, p, told, &in);
+        break;
+    case DIRECTORY_STARTS:
+        hear_starts(d, &in);
         break;
     case DIRECTORY_FRIENDS:
         hear_friends(d, &in);
@@ -362,6 +377,16 @@ static void tell_left_friends(struct gateway *g, snowflake user_id)
         loop_post(f->hub->loop, &f->post);
     }
     pthread_mutex_unlock(&g->publishing);
+}
+
+void directory_lapsed(struct directory *d, struct str record)
+{
+    struct serial_reader in = { .rest = record };
+    struct remote_session *r = record_read(&in);
+
+    if (r && presence_remote_changed(d->gateway, r) && !r->bot)
+        tell_left_friends(d->gateway, r->user_id);
+    remote_free(r);
 }
 
 /* Some of them; whether all are. */

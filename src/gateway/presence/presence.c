@@ -258,11 +258,12 @@ static void tell_guild_here(struct gateway *g, const struct remote_session *r, s
 bool presence_remote_changed(struct gateway *g, const struct remote_session *r)
 {
     struct among c = { ANY_KIND, r->shard_id, r->shard_count, NULL };
-    struct presence_look l;
+    struct presence_look l = { 0 };
 
+    memset(&l.statuses, PRESENCE_INVISIBLE, sizeof l.statuses);
     pthread_mutex_lock(&g->lock);
     struct account *a = map_get(&g->accounts, r->user_id);
-    bool changed = a && look_show(a, &c, &l);
+    bool changed = !a || look_show(a, &c, &l); /* of one who has no session nothing is kept */
     pthread_mutex_unlock(&g->lock);
     if (!changed)
         return false;

@@ -267,6 +267,39 @@ bool registry_may_start(struct gateway *g, snowflake id, uint32_t shard_id, int6
     return ok;
 }
 
+struct session_starts registry_starts(struct gateway *g, snowflake id, uint32_t shard_id)
+{
+    struct session_starts s = { .user_id = id, .key = shard_id % GATEWAY_CONCURRENCY };
+
+    pthread_mutex_lock(&g->lock);
+    const struct account *a = map_get(&g->accounts, id);
+    if (a) {
+        s.full_ms = a->keys[s.key].full_ms;
+        s.day = a->starts_day;
+        s.starts = a->starts;
+    }
+    pthread_mutex_unlock(&g->lock);
+    return s;
+}
+
+void registry_hear_starts(struct gateway *g, const struct session_starts *s)
+{
+    int64_t *full_ms;
+
+    if (s->key >= GATEWAY_CONCURRENCY || s->day != registry_today() || g->options.no_limits)
+        return;
+    pthread_mutex_lock(&g->lock);
+    struct account *a = account_of(g, s->user_id);
+    if (a->starts_day != s->day)
+        a->starts = 0;
+    a->starts_day = s->day;
+    if (s->starts > a->starts)
+        a->starts = s->starts;
+    full_ms = &a->keys[s->key].full_ms;
+    *full_ms = s->full_ms > *full_ms ? s->full_ms : *full_ms;
+    pthread_mutex_unlock(&g->lock);
+}
+
 unsigned gateway_starts_left(struct gateway *g, snowflake bot_id)
 {
     pthread_mutex_lock(&g->lock);

@@ -110,6 +110,15 @@ struct hub *registry_home(struct gateway *g, uint64_t number);
  * so many today? Counts it; *ret is how many it has begun then. */
 bool registry_may_start(struct gateway *g, snowflake id, uint32_t shard_id, int64_t known,
                         int64_t *ret);
+/* How an account has begun sessions with a shard: what servers of a cluster tell each other. */
+struct session_starts {
+    snowflake user_id;
+    uint32_t key; /* of the shard: below GATEWAY_CONCURRENCY */
+    int64_t full_ms, day;
+    unsigned starts;
+};
+struct session_starts registry_starts(struct gateway *g, snowflake id, uint32_t shard_id);
+void registry_hear_starts(struct gateway *g, const struct session_starts *s);
 int64_t registry_today(void);
 /* It is asked for at another server, and will live there; hub NULL: no more. */
 void registry_expect(struct gateway *g, uint64_t number, struct hub *hub);
