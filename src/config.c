@@ -19,6 +19,9 @@ const struct option_row config_rows[] = {
       .help = "Connections to PostgreSQL" },
     { "bus", OPTION_TEXT, AT(bus), .fallback = "off", .value = "off|poll|URL",
       .help = "How servers that share PostgreSQL hear of each other: poll, or nats://…" },
+    { "blobs", OPTION_CHOICE, AT(blobs), .fallback = "folder", .choices = "folder|postgres",
+      .help = "Where files are, with store: in the data folder, which servers have to share, or in "
+              "PostgreSQL" },
     { "keep-events", OPTION_SWITCH, AT(keep_events), .fallback = "off",
       .help = "Embedded: keep the last events, so that sessions outlive a server that is killed" },
     { "ledger", OPTION_TEXT, AT(ledger), .value = "DIR|off",

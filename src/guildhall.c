@@ -21,6 +21,7 @@ static struct store_options store_options_of(const struct config *config)
     return (struct store_options){
         .folder = config->data,
         .postgres = config->store,
+        .blobs_inside = config->store && strcmp(config->blobs, "postgres") == 0,
         .no_sync = strcmp(config->durability, "off") == 0,
         .workers = (unsigned)config->store_workers,
         .readers = parts_loop_count(config),

@@ -4,7 +4,9 @@
  * its own: a reader, or a crash, finds all of it or nothing. Before that an empty
  * file with the blob's name is put into blobs/.new, and it stays until the row that
  * the blob belongs to is committed: whoever looks for blobs without a row has to
- * read that small folder only, however many blobs there are. */
+ * read that small folder only, however many blobs there are.
+ *
+ * Where the database has the blobs (postgres_blobs.c) the folder is a cache without notes. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +21,7 @@
 #include "store/internal.h"
 
 /* In blobs/.new a whole name is one file name, with another character for its slashes. */
-enum { MAX_NAME = 255 };
+enum { MAX_NAME = 255, CACHED_S = 3600 };
 static const char SLASH = '+';
 
 static bool is_name_char(char c)
@@ -75,6 +77,12 @@ static void name_of_note(char *note)
     for (char *p = note; *p; p++)
         if (*p == SLASH)
             *p = '/';
+}
+
+void blob_of_note(const char *note, char *out, size_t size)
+{
+    snprintf(out, size, "%s", note);
+    name_of_note(out);
 }
 
 bool is_note_name(const char *note)
@@ -204,19 +212,29 @@ static enum err write_note(struct store *s, const char *name)
     return OK;
 }
 
+/* Nodes may share the folder; process and count tell their parts apart. */
+static bool name_part(struct store *s, char part[PATH_MAX])
+{
+    uint64_t count = atomic_fetch_add(&s->blobs, 1);
+
+    return snprintf(part, PATH_MAX, "%s/blobs/.part-%lx-%lx", s->folder, (long)getpid(),
+                    (long)count) < PATH_MAX;
+}
+
 enum err blob_put(struct store *s, const char *name, struct str bytes)
 {
     char path[PATH_MAX], part[PATH_MAX];
     enum err e = find_path(s, name, path);
 
+    if (!e && s->inside) {
+        unlink(path); /* what it was before; who opens it reads it anew */
+        return postgres_blob_put(s, name, bytes);
+    }
     if (!e)
         e = write_note(s, name);
     if (e)
         return e;
-    /* Nodes may share the folder; process and count tell their parts apart. */
-    uint64_t count = atomic_fetch_add(&s->blobs, 1);
-    if (snprintf(part, sizeof part, "%s/blobs/.part-%lx-%lx", s->folder, (long)getpid(),
-                 (long)count) >= (int)sizeof part)
+    if (!name_part(s, part))
         return ERR_NOT_FOUND;
     e = write_file(part, bytes);
     if (!e)
@@ -224,6 +242,63 @@ enum err blob_put(struct store *s, const char *name, struct str bytes)
     if (e)
         unlink(part);
     return e;
+}
+
+/* --- the cache ------------------------------------------------------------------------ */
+
+/* Another server may have deleted it since. */
+static bool is_fresh(const struct stat *st)
+{
+    return st->st_mtime > time(NULL) - CACHED_S;
+}
+
+bool blob_is_near(struct store *s, const char *name)
+{
+    char path[PATH_MAX];
+    struct stat st;
+
+    return !s->inside || find_path(s, name, path) ||
+           (stat(path, &st) == 0 && S_ISREG(st.st_mode) && is_fresh(&st));
+}
+
+static enum err refresh_blob(struct store *s, const char *name, const char *path)
+{
+    int64_t size;
+    enum err e = postgres_blob_read(s, name, -1, &size);
+
+    if (e == ERR_NOT_FOUND)
+        unlink(path);
+    if (!e)
+        utimensat(AT_FDCWD, path, NULL, AT_SYMLINK_NOFOLLOW);
+    return e;
+}
+
+static enum err read_into_cache(struct store *s, const char *name, const char *path)
+{
+    char part[PATH_MAX];
+    int fd = name_part(s, part) ? open(part, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
+
+    if (fd < 0)
+        return error_of_errno("make", part);
+    int64_t size;
+    enum err e = postgres_blob_read(s, name, fd, &size);
+    close(fd);
+    if (!e)
+        e = move_into_place(part, path);
+    if (e)
+        unlink(part);
+    return e;
+}
+
+enum err blob_fetch(struct store *s, const char *name)
+{
+    char path[PATH_MAX];
+    struct stat st;
+    enum err e = find_path(s, name, path);
+
+    if (e || blob_is_near(s, name))
+        return e;
+    return lstat(path, &st) == 0 ? refresh_blob(s, name, path) : read_into_cache(s, name, path);
 }
 
 /* --- open, delete --------------------------------------------------------------------- */
@@ -234,6 +309,8 @@ enum err blob_open(struct store *s, const char *name, int *ret_fd, int64_t *ret_
     struct stat st;
     enum err e = find_path(s, name, path);
 
+    if (!e && s->inside)
+        e = blob_fetch(s, name);
     if (e)
         return e;
     int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
@@ -253,6 +330,8 @@ enum err blob_settle(struct store *s, const char *name)
     char path[PATH_MAX];
     enum err e = find_note(s, name, path);
 
+    if (!e && s->inside)
+        return postgres_blob_settle(s, name, true);
     if (!e && unlink(path) != 0 && errno != ENOENT)
         e = error_of_errno("delete", path);
     return e;
@@ -265,6 +344,10 @@ enum err blob_delete(struct store *s, const char *name)
 
     if (e)
         return e;
+    if (s->inside) {
+        unlink(path);
+        return postgres_blob_delete(s, name);
+    }
     if (unlink(path) != 0)
         e = error_of_errno("delete", path);
     enum err settled = e && e != ERR_NOT_FOUND ? OK : blob_settle(s, name);
@@ -280,12 +363,28 @@ static bool is_older(int folder, const char *name, int64_t seconds)
     return fstatat(folder, name, &st, 0) == 0 && st.st_mtime <= time(NULL) - seconds;
 }
 
+struct unsettled_walk {
+    void (*found)(void *arg, const char *name);
+    void *arg;
+};
+
+static enum err found_unsettled(void *arg, const struct blob_name *name)
+{
+    const struct unsettled_walk *w = arg;
+
+    w->found(w->arg, name->name);
+    return OK;
+}
+
 enum err blobs_unsettled(struct store *s, int64_t seconds,
                          void (*found)(void *arg, const char *name), void *arg)
 {
     char path[PATH_MAX];
     struct dirent *entry;
 
+    if (s->inside)
+        return postgres_blobs_each(s, seconds, found_unsettled,
+                                   &(struct unsettled_walk){ found, arg });
     if (snprintf(path, sizeof path, "%s/blobs/.new", s->folder) >= (int)sizeof path)
         return ERR_UNAVAILABLE;
     DIR *folder = opendir(path);

@@ -36,6 +36,11 @@ void blobs_make_hold(struct store *s)
 enum err blobs_hold(struct store *s, int *ret)
 {
     char path[PATH_MAX];
+
+    if (s->inside) {
+        *ret = -1;
+        return postgres_blobs_hold(s);
+    }
     int fd = hold_path(s, path) ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600) : -1;
 
     /* Often it is root who makes backups; the server has to be able to open the file. */
@@ -52,6 +57,9 @@ enum err blobs_hold(struct store *s, int *ret)
 bool blobs_held(struct store *s)
 {
     char path[PATH_MAX];
+
+    if (s->inside)
+        return postgres_blobs_held(s);
     int fd = hold_path(s, path) ? open(path, O_RDWR | O_CLOEXEC) : -1;
 
     if (fd < 0 && errno == EACCES) /* made by flock(1), for root */
@@ -141,12 +149,47 @@ static enum err walk_below(struct store *s, const char *below, bool deep, blob_f
     return walk_folder(&w, AT_FDCWD, path, 0);
 }
 
+/* --- those in the database ------------------------------------------------------------ */
+
+struct inside_walk {
+    struct store *store;
+    blob_found *found;
+    void *arg;
+};
+
+static enum err inside_found(void *arg, const struct blob_name *name)
+{
+    const struct inside_walk *w = arg;
+    int64_t size;
+    int fd;
+    enum err e = blob_open(w->store, name->name, &fd, &size);
+
+    if (e)
+        return e == ERR_NOT_FOUND ? OK : e; /* deleted since it was listed */
+    e = w->found(w->arg, name->name, fd, name->put_at);
+    close(fd);
+    return e;
+}
+
+static enum err inside_note_found(void *arg, const struct blob_name *name)
+{
+    const struct inside_walk *w = arg;
+    char note[PATH_MAX];
+
+    blob_note_name(name->name, note, sizeof note);
+    return w->found(w->arg, note, -1, name->put_at);
+}
+
 enum err blobs_walk(struct store *s, blob_found *found, void *arg)
 {
+    if (s->inside)
+        return postgres_blobs_each(s, -1, inside_found, &(struct inside_walk){ s, found, arg });
     return walk_below(s, "blobs", true, found, arg);
 }
 
 enum err blobs_walk_notes(struct store *s, blob_found *found, void *arg)
 {
+    if (s->inside)
+        return postgres_blobs_each(s, 0, inside_note_found, &(struct inside_walk){ s, found, arg });
     return walk_below(s, "blobs/.new", false, found, arg);
 }

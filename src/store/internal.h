@@ -62,6 +62,7 @@ struct store {
     _Atomic uint64_t reads, writes, commits, retries, failures, ways;
     _Atomic(const char *) retried; /* the name of the work that was last tried again, or NULL */
     _Atomic uint64_t blobs;        /* names of blobs that are being written */
+    struct blob_sides *inside;     /* blobs are in the database, and this leads there; or NULL */
     _Atomic bool unfinished;       /* steps wait for the end of older servers … */
     _Atomic bool outgrown;         /* … or were applied that this program cannot live with */
 };
@@ -147,6 +148,29 @@ bool is_blob_name(const char *name);
 /* How a blob is called in the folder of notes, and whether something is called so. */
 void blob_note_name(const char *blob, char *out, size_t size);
 bool is_note_name(const char *note);
+void blob_of_note(const char *note, char *out, size_t size);
+
+/* --- blobs in the database, postgres_blobs.c --------------------------------------------- */
+
+struct blob_name {
+    const char *name;
+    time_t put_at;
+};
+
+struct blob_sides *blob_sides_new(void);
+void blob_sides_free(struct blob_sides *all); /* accepts NULL */
+enum err postgres_blob_put(struct store *s, const char *name, struct str bytes);
+enum err postgres_blob_settle(struct store *s, const char *name, bool settled);
+/* ERR_NOT_FOUND when it is not there. */
+enum err postgres_blob_delete(struct store *s, const char *name);
+/* Writes it to fd, from the beginning; fd -1: only looks how long it is. The same. */
+enum err postgres_blob_read(struct store *s, const char *name, int fd, int64_t *ret_size);
+/* Each that was put so many seconds ago and not settled since; -1: each there is. */
+enum err postgres_blobs_each(struct store *s, int64_t seconds,
+                             enum err (*found)(void *arg, const struct blob_name *name), void *arg);
+/* See blobs_hold and blobs_held. Until the store is closed. */
+enum err postgres_blobs_hold(struct store *s);
+bool postgres_blobs_held(struct store *s);
 
 /* --- blobs_walk.c --------------------------------------------------------------------- */
 

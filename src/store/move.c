@@ -41,6 +41,7 @@ static enum err open_side(struct move_side *s, const struct move_place *place, b
     if (!e)
         e = store_open(&(struct store_options){ .folder = place->folder,
                                                 .postgres = place->postgres,
+                                                .blobs_inside = place->blobs_inside,
                                                 .as_is = has_world,
                                                 .moves = target },
                        &s->store);
@@ -301,7 +302,8 @@ enum err move_world(const struct move_options *o, struct move_report *ret)
     enum err e = open_side(&m.from, &o->from, false);
     if (!e)
         e = open_side(&m.to, &o->to, true);
-    ret->files_stay = is_same_folder(o->from.folder, o->to.folder);
+    ret->files_stay = is_same_folder(o->from.folder, o->to.folder) && !o->from.blobs_inside &&
+                      !o->to.blobs_inside;
     if (!e)
         e = run_move(&m);
     move_plan_clear(&m.plan);

@@ -16,6 +16,7 @@
 struct move_place {
     const char *folder;   /* rows of SQLite, files and keys */
     const char *postgres; /* rows, when not NULL */
+    bool blobs_inside;    /* and files */
 };
 
 struct move_options {

@@ -104,10 +104,9 @@ static enum err copy_file(struct file_move *f, int from, const char *path)
     return OK;
 }
 
-static enum err compare_file(struct file_move *f, int from, const char *path)
+static enum err compare_file(struct file_move *f, int from, int to, const char *path)
 {
     unsigned char one[DIGEST], other[DIGEST];
-    int to = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
     bool ok = to >= 0 && pump_bytes(f, from, -1, one) && pump_bytes(f, to, -1, other);
 
     if (to >= 0)
@@ -132,12 +131,67 @@ static enum err move_file(struct file_move *f, const char *name, int fd)
     if (f->compares) {
         f->report->files++;
         f->report->bytes += from.st_size;
-        return compare_file(f, fd, path);
+        return compare_file(f, fd, open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC), path);
     }
     /* One of the same size is from an earlier run, and compared with the others. */
     if (lstat(path, &to) == 0 && to.st_size == from.st_size)
         return OK;
     return copy_file(f, fd, path);
+}
+
+/* --- into the database ---------------------------------------------------------------- */
+
+static enum err put_inside(struct file_move *f, const char *blob, int fd, size_t size)
+{
+    char *bytes = mem_new(size + 1);
+    ssize_t n = 0;
+    size_t got = 0;
+
+    while (got < size && (n = pread(fd, bytes + got, size - got, (off_t)got)) > 0)
+        got += (size_t)n;
+    enum err e =
+        got == size ? postgres_blob_put(f->to, blob, str_slice(bytes, size)) : ERR_UNAVAILABLE;
+    mem_free(bytes);
+    return e ? e : postgres_blob_settle(f->to, blob, true);
+}
+
+/* The folder may be the source's own: what is compared comes from the database. */
+static enum err compare_inside(struct file_move *f, const char *blob, int fd)
+{
+    char part[PATH_MAX];
+    int64_t size;
+
+    if (snprintf(part, sizeof part, "%s/blobs/.part-move", f->to->folder) >= (int)sizeof part)
+        return ERR_UNAVAILABLE;
+    int to = open(part, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (to < 0)
+        return file_failed("make", part);
+    unlink(part);
+    enum err e = postgres_blob_read(f->to, blob, to, &size);
+    if (e || lseek(to, 0, SEEK_SET) != 0) {
+        close(to);
+        return e ? e : file_failed("read", part);
+    }
+    return compare_file(f, fd, to, blob);
+}
+
+static enum err move_inside(struct file_move *f, const char *blob, int fd)
+{
+    struct stat from;
+    int64_t size = -1;
+
+    if (fstat(fd, &from) != 0)
+        return ERR_UNAVAILABLE;
+    if (f->compares) {
+        f->report->files++;
+        f->report->bytes += from.st_size;
+        return compare_inside(f, blob, fd);
+    }
+    enum err e = postgres_blob_read(f->to, blob, -1, &size);
+    if (e == ERR_NOT_FOUND)
+        return put_inside(f, blob, fd, (size_t)from.st_size);
+    /* One of the same size is from an earlier run, and compared with the others. */
+    return e || size == from.st_size ? e : put_inside(f, blob, fd, (size_t)from.st_size);
 }
 
 /* --- all of them ---------------------------------------------------------------------- */
@@ -159,6 +213,8 @@ static enum err move_blob(void *arg, const char *blob, int fd, time_t written)
         return ERR_UNAVAILABLE;
     if (f->o->tell)
         f->o->tell(f->o->arg, "files", ++f->done, f->total);
+    if (f->to->inside)
+        return move_inside(f, blob, fd);
     return move_file(f, name, fd);
 }
 
@@ -169,6 +225,10 @@ static enum err move_note(void *arg, const char *note, int fd, time_t written)
     struct file_move *f = arg;
 
     (void)fd, (void)written;
+    if (f->to->inside) {
+        blob_of_note(note, path, sizeof path);
+        return postgres_blob_settle(f->to, path, false);
+    }
     if (snprintf(path, sizeof path, "%s/blobs/.new/%s", f->to->folder, note) >= (int)sizeof path)
         return ERR_UNAVAILABLE;
     int made = make_file(path);
@@ -217,10 +277,12 @@ enum err move_files(struct store *from, struct store *to, const struct move_opti
     struct file_move f = { .to = to, .o = o, .report = ret, .piece = mem_new(PIECE) };
     enum err e = blobs_walk(from, count_blob, &f);
 
-    if (!e)
+    if (!e && !to->inside)
         e = blobs_walk_notes(from, move_note, &f);
     if (!e)
         e = move_all(&f, from);
+    if (!e && to->inside) /* a note is a part of the blob's row there */
+        e = blobs_walk_notes(from, move_note, &f);
     f.compares = true;
     if (!e)
         e = move_all(&f, from);

@@ -13,6 +13,8 @@
 static const char *const stay_behind[] = {
     "migrations", /* written when the tables are made */
     "expanded_steps",
+    "blobs", /* files go by themselves */
+    "blob_parts",
     "move_source",
     "move_tables",
     "message_index",

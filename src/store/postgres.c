@@ -60,7 +60,9 @@ static enum err postgres_begin(struct postgres *p, const struct store_options *o
     e = migrations_apply(&p->store, o->as_is, run_on_first);
     p->serves = o->serves;
     p->shared = o->serves && o->shared;
-    if (!e && p->shared)
+    if (!e && !o->as_is && !o->beside && !o->moves)
+        e = postgres_blobs_check(p, c);
+    if (!e && p->shared && !p->store.inside)
         e = postgres_files_share(p, c);
     if (!e && o->serves && !postgres_conn_serve(c, p))
         e = ERR_UNAVAILABLE;
@@ -93,7 +95,9 @@ static void postgres_close(struct store *s)
             pthread_join(p->workers[i].thread, NULL);
         postgres_conn_close(&p->workers[i].conn);
     }
-    postgres_files_leave(p);
+    if (!p->store.inside)
+        postgres_files_leave(p);
+    blob_sides_free(p->store.inside);
     queue_clear(&p->queue);
     queue_clear(&p->aside);
     commit_line_clear(&p->line);
@@ -131,6 +135,7 @@ static struct postgres *postgres_new(const struct store_options *o)
     p->store.folder = mem_dupz(o->folder);
     p->store.lock = -1; /* nodes may share a folder */
     p->where = mem_dupz(o->postgres);
+    p->store.inside = o->blobs_inside ? blob_sides_new() : NULL;
     p->identity = postgres_identity(!o->shared);
     unsigned ordinary = o->workers ? o->workers : DEFAULT_WORKERS;
     p->count = ordinary + ASIDE_WORKERS;

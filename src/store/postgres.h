@@ -133,6 +133,11 @@ enum err postgres_end_older(struct tx *tx, int64_t step);
 enum err postgres_files_share(struct postgres *p, struct postgres_conn *c);
 void postgres_files_leave(const struct postgres *p);
 
+/* --- files in the database, postgres_blobs.c ------------------------------------------- */
+
+/* Refuses a server that would look for them in the wrong place. */
+enum err postgres_blobs_check(const struct postgres *p, struct postgres_conn *c);
+
 /* --- the order of commits, postgres_line.c -------------------------------------------- */
 
 struct commit_line {

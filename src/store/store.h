@@ -54,6 +54,7 @@ struct store_options {
     bool beside;          /* a tool that only reads, beside a server that may run */
     bool as_is;           /* refused when it is not there, or not up to date */
     bool moves;           /* a tool that moves a world into it (move.h); others are refused then */
+    bool blobs_inside;    /* PostgreSQL: blobs are in the database, the folder is a cache of them */
     bool no_sync;         /* SQLite: commits do not wait for the disk */
     unsigned workers;     /* PostgreSQL connections; 0: 4 */
     unsigned readers;     /* loops that will read: loop_index is below it */
@@ -313,7 +314,11 @@ enum err blobs_unsettled(struct store *s, int64_t seconds,
 bool blobs_held(struct store *s);
 /* Does this process have the folder of the blobs for itself? */
 bool store_is_alone(const struct store *s);
-/* ERR_NOT_FOUND when it is not there; the fd is the caller's to close. */
+/* ERR_NOT_FOUND when it is not there; the fd is the caller's to close. On a loop only when it is
+ * near: a blob that is in the database would have to be read from there first (blob_fetch, which
+ * waits). */
+bool blob_is_near(struct store *s, const char *name);
+enum err blob_fetch(struct store *s, const char *name);
 enum err blob_open(struct store *s, const char *name, int *ret_fd, int64_t *ret_size);
 /* ERR_NOT_FOUND when it is not there any more. */
 enum err blob_delete(struct store *s, const char *name);

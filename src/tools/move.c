@@ -59,6 +59,7 @@ static void print_start(const struct move_options *o)
 int tool_move(const struct settings *s, char **arguments)
 {
     const char *to = s->move_to;
+    bool inside = strcmp(s->config.blobs, "postgres") == 0;
     struct meter meter;
     struct move_report report;
 
@@ -66,15 +67,16 @@ int tool_move(const struct settings *s, char **arguments)
         return usage(
             "move --to postgres://… [--to-data DIR], or move --store postgres://… --to DIR");
     struct move_options o = {
-        .from = { s->config.data, s->config.store },
-        .to = { to, NULL },
+        .from = { s->config.data, s->config.store, s->config.store && inside },
+        .to = { to, NULL, false },
         .keys = snapshot_keys,
         .tell = move_tell,
         .arg = &meter,
         .rebuild = gifs_reindex,
     };
     if (is_postgres(to))
-        o.to = (struct move_place){ s->move_to_data ? s->move_to_data : s->config.data, to };
+        o.to =
+            (struct move_place){ s->move_to_data ? s->move_to_data : s->config.data, to, inside };
     else if (s->move_to_data)
         return usage("to-data is for --to postgres://…; a folder holds everything");
     meter_begin(&meter, "move");

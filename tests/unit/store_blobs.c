@@ -156,6 +156,72 @@ static void a_blob_is_noted_until_it_is_settled_or_deleted(void **state)
     assert_int_equal(unsettled(f->store, 0), 0);
 }
 
+/* --- in the database ------------------------------------------------------------------ */
+
+/* On SQLite there is no such thing. */
+static int open_inside(void **state)
+{
+    int failed = fixture_open(state);
+    struct fixture *f = *state;
+
+    if (failed || !f->postgres)
+        return failed;
+    store_close(f->store);
+    f->options.blobs_inside = true;
+    return store_open(&f->options, &f->store) != OK;
+}
+
+#define inside_test(f) cmocka_unit_test_setup_teardown(f, open_inside, fixture_close)
+
+static void the_folder_is_a_cache_of_what_is_in_the_database(void **state)
+{
+    struct fixture *f = *state;
+    char path[128];
+    int fd;
+    int64_t size;
+
+    if (!f->postgres)
+        return;
+    snprintf(path, sizeof path, "%s/blobs/avatars/1/new", f->folder);
+    no_error(blob_put(f->store, "avatars/1/new", STR("here")));
+    assert_false(blob_is_near(f->store, "avatars/1/new"));
+    assert_blob(f->store, "avatars/1/new", STR("here"));
+    assert_true(blob_is_near(f->store, "avatars/1/new"));
+    assert_int_equal(unlink(path), 0);
+    assert_blob(f->store, "avatars/1/new", STR("here"));
+    /* Another server deletes it: after a while that is noticed. */
+    no_error(store_do(f->store, "delete from blobs"));
+    assert_blob(f->store, "avatars/1/new", STR("here"));
+    const struct timespec old[2] = { 0 };
+    assert_int_equal(utimensat(AT_FDCWD, path, old, 0), 0);
+    assert_false(blob_is_near(f->store, "avatars/1/new"));
+    assert_int_equal(blob_open(f->store, "avatars/1/new", &fd, &size), ERR_NOT_FOUND);
+    assert_int_not_equal(access(path, F_OK), 0);
+}
+
+static void files_are_not_looked_for_in_the_wrong_place(void **state)
+{
+    struct fixture *f = *state;
+
+    if (!f->postgres)
+        return;
+    no_error(blob_put(f->store, "avatars/1/new", STR("here")));
+    store_close(f->store);
+    f->store = NULL;
+    f->options.blobs_inside = false;
+    assert_int_equal(store_open(&f->options, &f->store), ERR_UNAVAILABLE);
+    f->options.blobs_inside = true;
+    no_error(store_open(&f->options, &f->store));
+    no_error(store_do(f->store, "delete from blobs"));
+    no_error(store_do(f->store, "insert into files (id, name, owner_id, size, created_at) "
+                                "values (1, 'avatars/1/x', 1, 1, 1)"));
+    store_close(f->store);
+    f->store = NULL;
+    assert_int_equal(store_open(&f->options, &f->store), ERR_UNAVAILABLE);
+    f->options.blobs_inside = false;
+    no_error(store_open(&f->options, &f->store));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -164,6 +230,12 @@ int main(void)
         store_test(names_that_lead_elsewhere_are_refused),
         store_test(a_half_written_blob_is_swept_away_at_start),
         store_test(a_blob_is_noted_until_it_is_settled_or_deleted),
+        inside_test(a_blob_comes_back_whole),
+        inside_test(a_deleted_blob_is_not_there),
+        inside_test(names_that_lead_elsewhere_are_refused),
+        inside_test(a_blob_is_noted_until_it_is_settled_or_deleted),
+        inside_test(the_folder_is_a_cache_of_what_is_in_the_database),
+        inside_test(files_are_not_looked_for_in_the_wrong_place),
     };
 
     log_init(2, LOG_OFF, 0);

@@ -101,6 +101,7 @@ static bool is_hash(struct str s)
     ROW("/app-icons/{owner.id}/{file}", get_application_icon, "app-icons", "An app's icon.")       \
     ROW("/team-icons/{owner.id}/{file}", get_team_icon, "team-icons", "A team's icon.")
 
+static enum err prepare_asset(struct call *call);
 static enum err get_asset(struct call *call);
 
 #define ROUTE(path_, name_, area_, doc_) \
@@ -111,6 +112,7 @@ static enum err get_asset(struct call *call);
       .service = true,                   \
       .status = 200,                     \
       .store = ROUTE_STORE_NONE,         \
+      .prepare = prepare_asset,          \
       .handle = get_asset },
 static const struct route routes[] = { ASSETS(ROUTE){ 0 } };
 #undef ROUTE
@@ -133,6 +135,35 @@ enum err picture_reply(struct call *call, const char *area, snowflake owner, str
     /* The name is made of the content, so it never changes. */
     call_add_header(call, "Cache-Control", STR("public, max-age=31536000, immutable"));
     return call_reply_file(call, content_type(head, n), fd, size);
+}
+
+/* False: what the path says is no name of a picture. */
+static bool asset_name(struct call *call, char name[256])
+{
+    struct str hash = without_extension(call_text(call, "file"));
+
+    if (!is_hash(hash))
+        return false;
+    picture_name(name, areas[call->route - routes], call_id(call, "owner.id"), hash);
+    return true;
+}
+
+static enum err fetch_asset(struct call *call)
+{
+    char name[256];
+
+    asset_name(call, name);
+    return blob_fetch(api_options(call->api)->store, name);
+}
+
+/* On a loop: what is in the database only is fetched beside it. */
+static enum err prepare_asset(struct call *call)
+{
+    char name[256];
+
+    if (asset_name(call, name) && !blob_is_near(api_options(call->api)->store, name))
+        call->compute = fetch_asset;
+    return OK;
 }
 
 /* GET a picture: the row says of which kind. */
