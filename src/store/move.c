@@ -160,7 +160,8 @@ static void add_empty(struct move_run *m)
         buf_printf(&m->sql, "%s%s\"%s", truncates && i ? ", \"" : before, name,
                    truncates ? "" : ";");
     }
-    buf_add_str(&m->sql, truncates ? STR(" cascade;") : STR(""));
+    if (truncates)
+        buf_add_lit(&m->sql, ", \"blobs\" cascade;"); /* PostgreSQL alone has files in it */
 }
 
 static enum err begin_anew(struct move_run *m)

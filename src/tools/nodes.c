@@ -11,8 +11,8 @@ static const char NODES[] =
     "interval '5 seconds' then 'silent' when state = 2 then 'drains' else 'serves' end, "
     "cast(extract(epoch from clock_timestamp() - seen_at) * 1000 as bigint), position, "
     "(select case when is_called then last_value else 0 end from log_position) - position, "
-    "sessions, schema, (select count(*) from voice_homes h where h.identity = nodes.identity), version "
-    "from nodes order by node";
+    "sessions, schema, (select count(*) from voice_homes h where h.identity = nodes.identity), "
+    "version from nodes order by node";
 
 static void print_node(const struct rows *r)
 {
