@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 """deb - the package: nothing to complain of, the same bytes each time, and it serves."""
 
+import functools
 import glob
 import gzip
 import os
+import re
+import resource
 import subprocess
 import sys
 import tempfile
@@ -11,7 +14,7 @@ import tempfile
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 sys.path.insert(0, os.path.join(ROOT, "tests", "crash"))
 
-from cases import expect, run_cases  # noqa: E402
+from cases import Skip, expect, run_cases  # noqa: E402
 from process import Client, start_guildhall  # noqa: E402
 
 PATIENCE = 600
@@ -31,20 +34,28 @@ def made(kind):
         return path, file.read()
 
 
+@functools.cache
+def package():
+    """The file, made once for all that only look at it."""
+    return made("deb")[0]
+
+
 def the_same_commit_gives_the_same_bytes(_):
-    for kind in ("deb", "source"):
-        expect(made(kind)[1] == made(kind)[1], f"two builds of {kind} differ")
+    with open(package(), "rb") as file:
+        first = file.read()
+    expect(made("deb")[1] == first, "two builds of deb differ")
+    expect(made("source")[1] == made("source")[1], "two builds of source differ")
 
 
 def there_is_nothing_to_complain_of(_):
-    path, _ = made("deb")
+    path = package()
     # Run by root it says so, on the standard error.
     said = done("lintian", "--fail-on", "error,warning,info", "--display-info", path)
     expect(said.strip() == "", said)
 
 
 def what_is_installed_serves(_):
-    path, _ = made("deb")
+    path = package()
     with tempfile.TemporaryDirectory() as folder:
         done("dpkg-deb", "-x", path, folder)
         program = os.path.join(folder, "usr/bin/guildhall")
@@ -72,8 +83,73 @@ def what_is_installed_serves(_):
             server.stop()
 
 
+# A machine that is this one, with a layer over it that takes what is written: the package is
+# installed for real, and gone with the layer. Nobody else's ports are there.
+FRESH = r"""
+mount -t tmpfs none "$1"
+mkdir "$1/new" "$1/work" "$1/root"
+mount -t overlay none -o "lowerdir=/,upperdir=$1/new,workdir=$1/work" "$1/root"
+for place in proc dev sys; do mount --rbind "/$place" "$1/root/$place"; done
+mount -t tmpfs none "$1/root/tmp"
+cp "$2" "$1/root/tmp/guildhall.deb"
+ip link set lo up
+chroot "$1/root" sh -euc "$3"
+"""
+# What a host types, word by word; without systemd the unit is read by hand.
+FIRST_ACCOUNT = r"""
+cd /tmp
+test ! -e /usr/bin/guildhall
+began=$(date +%s.%N)
+DEBIAN_FRONTEND=noninteractive apt-get install -q -y ./guildhall.deb >/tmp/apt.log 2>&1 ||
+    { cat /tmp/apt.log; exit 1; }
+unit=/lib/systemd/system/guildhall.service
+user=$(sed -n 's/^User=//p' $unit)
+export STATE_DIRECTORY=/var/lib/$(sed -n 's/^StateDirectory=//p' $unit)
+install -d -o "$user" -g "$user" -m "$(sed -n 's/^StateDirectoryMode=//p' $unit)" "$STATE_DIRECTORY"
+setpriv --reuid "$user" --regid "$user" --init-groups sh -c \
+    "exec $(sed -n 's/^ExecStart=//p' $unit)" >/tmp/server.log 2>&1 &
+until curl -fs http://127.0.0.1:8080/readyz >/dev/null; do
+    kill -0 $! || { cat /tmp/server.log; exit 1; }
+    sleep 0.05
+done
+guildhall user add ada --data /var/lib/guildhall | tee /tmp/account
+token=$(sed -n 's/^token *//p' /tmp/account)
+curl -fsS -H "Authorization: $token" http://127.0.0.1:8080/api/v10/users/@me | grep '"username":"ada"'
+echo "seconds $(echo "$(date +%s.%N) $began" | awk '{ print $1 - $2 }')"
+guildhall backup /var/backups/guildhall.backup --data /var/lib/guildhall
+find /var/lib/guildhall ! -user "$user" -printf 'not of the server: %p\n'
+kill $!
+wait $! || :
+"""
+MINUTE = 60
+
+
+def processor_seconds():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def the_first_account_is_there_within_a_minute(_):
+    """On a machine with nothing else to do, that is: what counts is what it takes, not what others do."""
+    if os.geteuid() != 0:
+        raise Skip("only root installs packages")
+    with tempfile.TemporaryDirectory() as folder:
+        alone = ["unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "sh", "-euc"]
+        if subprocess.run([*alone, "mount -t tmpfs none \"$1\" && ip link set lo up", "sh", folder],
+                          capture_output=True, check=False).returncode:
+            raise Skip("mounts are not allowed here")
+        path, began = package(), processor_seconds()
+        said = done(*alone, FRESH, "sh", folder, path, FIRST_ACCOUNT)
+        took = processor_seconds() - began
+    expect("not of the server" not in said, said)
+    seconds = float(re.search(r"^seconds (.*)$", said, re.M)[1])
+    print(f"from the package to the first account: {seconds:.1f} s, {took:.1f} s of processor time")
+    expect(took < MINUTE / 2, f"{took} s of processor time")
+
+
 run_cases("deb", [
     the_same_commit_gives_the_same_bytes,
     there_is_nothing_to_complain_of,
     what_is_installed_serves,
+    the_first_account_is_there_within_a_minute,
 ])
