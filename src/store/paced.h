@@ -7,7 +7,7 @@
 enum {
     /* So much is written between two syncs: a commit of the server waits for no more than this
      * when the disk has both. */
-    PACED_BYTES = 1024 * 1024
+    PACED_BYTES = 256 * 1024
 };
 
 /* What was written to the file goes to the disk, and the disk is left to others for as long as
