@@ -60,7 +60,11 @@ static void option_set(struct reading *r, const struct option_row *row, const ch
 
     switch (row->kind) {
     case OPTION_TEXT:
-        *(const char **)place = text.n ? str_dupz(r->arena, text) : NULL;
+        /* What has a value without being asked for needs one: a variable of a script was unset. */
+        if (text.n || !row->fallback)
+            *(const char **)place = text.n ? str_dupz(r->arena, text) : NULL;
+        else
+            option_say(r, str_printf(r->arena, "%s must not be empty", from));
         break;
     case OPTION_CHOICE:
         if (is_choice(row->choices, text))

@@ -197,6 +197,11 @@ def mistakes_are_sentences(executable):
             done = s.run(*words, stdin="")
             expect(done.returncode == status and problem in done.stderr and not done.stdout,
                    f"{words}: {done.returncode} {done.stdout}{done.stderr}")
+        for words in (["user", "list"], ["sessions"], ["check"], ["serve"], ["user", "add", "eve"]):
+            done = subprocess.run([s.executable, *words, "--data", ""], capture_output=True, text=True,
+                                  timeout=60, check=False)
+            expect(done.returncode == 2 and "--data must not be empty" in done.stderr,
+                   f"{words}: {done.returncode} {done.stderr}")
         bytes_done = subprocess.run([s.executable, "user", "show", b"\xff\xfe", "--data",
                                      s.folder.name], capture_output=True, timeout=60, check=False)
         expect(bytes_done.returncode == 1 and b"not UTF-8" in bytes_done.stderr,
