@@ -1,6 +1,7 @@
 /* polls.c - questions under messages: asking, choosing, who hears of it, and the end. */
 #include <pthread.h>
 
+#include "clocks.h"
 #include "gate.h"
 #include "guilds.h"
 #include "rooms.h"
@@ -435,6 +436,6 @@ const struct test polls_tests[] = {
     TEST(a_poll_goes_with_its_message),
     TEST(a_poll_goes_with_its_channel),
     TEST(a_poll_may_be_ended_by_its_author),
-    TEST(a_poll_ends_at_its_time),
+    TEST_WITH(a_poll_ends_at_its_time, stop_clock),
     { 0 },
 };
