@@ -80,9 +80,9 @@ def what_nobody_answers_fails_after_a_kill(executable, store=()):
     with Place() as place:
         stage = Stage(place, executable, store)
         # Only who is there is told: a start that takes longer than the limit is too late for it.
-        for _ in range(ROUNDS):
+        for number in range(ROUNDS):
             began = time.monotonic()
-            asked = stage.ask("first")
+            asked = stage.ask(f"first {number}")
             stage.kill()
             ada = Session(stage.server.port, stage.token)
             if time.monotonic() - began < LIMIT:
@@ -90,7 +90,8 @@ def what_nobody_answers_fails_after_a_kill(executable, store=()):
             ada.close()
         failed = ada.told("INTERACTION_FAILURE")
         took = time.monotonic() - began
-        expect(failed == {"id": asked["id"], "nonce": "first", "reason_code": 2}, f"told {failed}")
+        expect(failed == {"id": asked["id"], "nonce": f"first {number}", "reason_code": 2},
+               f"told {failed}")
         expect(took > LIMIT - 0.1, f"told after {took:.1f} s")
         path = f"/interactions/{asked['id']}/{asked['token']}/callback"
         status, answer = stage.call(path, {"type": 5})
