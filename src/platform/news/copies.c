@@ -123,11 +123,6 @@ const struct job_kind news_publish = {
     .run = run_publish,
 };
 
-enum err copies_begin(struct call *call, const struct message *m)
-{
-    return copies_schedule(call, &news_publish, m->id, m->channel_id, 0);
-}
-
 /* --- what becomes of them ------------------------------------------------------------- */
 
 struct message_copy {
@@ -208,6 +203,15 @@ const struct job_kind news_change = {
 enum err copies_change(struct call *call, const struct message *m)
 {
     return copies_schedule(call, &news_change, m->id, m->channel_id, 0);
+}
+
+/* To save a message as published asks for its copies to be changed. That job runs beside the one
+ * that makes them and might tell their readers of a change where there was none. */
+enum err copies_begin(struct call *call, const struct message *m)
+{
+    enum err e = job_cancel(call, &news_change, m->id);
+
+    return e ? e : copies_schedule(call, &news_publish, m->id, m->channel_id, 0);
 }
 
 static const char FORGET_COPIES[] =

@@ -112,6 +112,8 @@ static void what_is_published_is_copied(struct world *w)
                       "{'id': '%s', 'bot': true, 'discriminator': '0000'}, 'message_reference': "
                       "{'type': 0, 'channel_id': '%s', 'message_id': '%s', 'guild_id': '%s'}}",
                       hook, hook, p.source.channel, m, p.source.id);
+    world_settle(w);
+    expect_room_silence(&p.room);
     expect_error(client_post(p.ada, NULL, CROSSPOST, p.source.channel, m), 400, 40033);
     /* What becomes of it becomes of its copies. */
     expect_status(client_patch(p.ada, "{'content': 'new'}", MESSAGE, p.source.channel, m), 200);
