@@ -15,7 +15,6 @@ extern const struct domain settings_proto_domain;
 
 /* ERR_UNKNOWN_USER when there is none. */
 enum err user_find(struct tx *tx, snowflake id, struct user *ret);
-void user_foresee(struct tx *tx, snowflake id);
 
 /* The language of a call: its X-Discord-Locale, else the best of its Accept-Language,
  * else the account's own, else en-US. Tags that are none of ours are skipped. */

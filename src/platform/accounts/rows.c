@@ -36,11 +36,6 @@ void user_read(const struct rows *r, int column, struct user *ret)
 
 static const char FIND_USER[] = "select " USER_COLUMNS " from users u where u.id = $1";
 
-void user_foresee(struct tx *tx, snowflake id)
-{
-    tx_foresee(tx, FIND_USER, BIND(v_id(id)));
-}
-
 enum err user_find(struct tx *tx, snowflake id, struct user *ret)
 {
     struct rows row;
@@ -70,6 +65,11 @@ void user_read_partial(const struct rows *r, int column, struct user *ret)
 }
 
 static const char FIND_PARTIAL[] = "select " PARTIAL_USER_COLUMNS " from users u where u.id = $1";
+
+void user_foresee_partial(struct tx *tx, snowflake id)
+{
+    tx_foresee(tx, FIND_PARTIAL, BIND(v_id(id)));
+}
 
 enum err user_find_partial(struct tx *tx, snowflake id, struct user *ret)
 {

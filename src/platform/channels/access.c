@@ -1,6 +1,7 @@
 /* access.c - what a path leads to, and what the caller may do there. */
 #include "platform/channels/internal.h"
 
+#include "platform/accounts/users.h"
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
@@ -88,7 +89,7 @@ static enum err enter_private(struct call *call, const struct channel *c)
 static void foresee_author(struct call *call)
 {
     if (route_store(call->route) == ROUTE_STORE_APPEND)
-        user_foresee(call->tx, call->caller->id);
+        user_foresee_partial(call->tx, call->caller->id);
 }
 
 enum err channel_enter(struct call *call, snowflake id)
