@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { call, enter, field, general, options, server } from "./stage.js";
 
-const LONGEST_TASK_MS = 50, MOST_ROUNDS = 4, EVENTS_A_TICK = 50, TICK_MS = 50, TICKS = 30;
+const LONGEST_TASK_MS = 50, MOST_ROUNDS = 8, EVENTS_A_TICK = 50, TICK_MS = 50, TICKS = 30;
 
 /** Processor time, which a machine that is busy elsewhere does not change. */
 function longestTask(trace) {

@@ -110,6 +110,7 @@ export const TESTS = {
 
   async the_hour_and_the_sessions_are_shown() {
     const page = await enter("ada");
+    await call("ada", "GET", "/users/@me"); // a call about accounts
     await page.open("/workbench/health");
     await page.locator("figure").filter({ hasText: "Calls a second" }).first().waitFor();
     await page.getByRole("button", { name: "Accounts", exact: true }).click();
