@@ -106,6 +106,13 @@ static void face_hear(struct crowd *c, struct face *f, const char *text)
         face_greet(c, f);
         return;
     }
+    /* On a busy machine the minute comes in which it asks who is still there, and hears it. */
+    if (strstr(text, "\"op\":1,")) {
+        face_send(f, "{\"op\":1,\"d\":null}");
+        return;
+    }
+    if (strstr(text, "\"op\":11"))
+        return;
     if (!strstr(text, "\"op\":0,"))
         fail_test(__FILE__, __LINE__, "session %d was told %.100s", f->number, text);
     /* No gap, and nothing twice. */
