@@ -329,7 +329,7 @@ enum err store_check(struct store *s);
 /* For /metrics. */
 struct store_stats {
     uint64_t reads, writes, commits, retries, failures;
-    uint64_t ways; /* to the database and back, that somebody waited for; SQLite has none */
+    uint64_t ways;       /* to the database and back, that somebody waited for; SQLite has none */
     const char *retried; /* which work was last tried again; NULL: none with a name */
 };
 void store_stats(struct store *s, struct store_stats *ret);
