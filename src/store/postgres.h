@@ -9,7 +9,7 @@
 
 /* --- one connection, postgres_conn.c: used by one thread at a time -------------------- */
 
-enum { POSTGRES_MOST_ERRANDS = 8 };
+enum { POSTGRES_MOST_ERRANDS = 16 };
 struct postgres_statement;
 struct postgres_values;
 struct postgres;

@@ -111,23 +111,6 @@ static void forget_foreseen(struct postgres_conn *c)
             errand_remove(c, i);
 }
 
-static enum err errand_add(struct tx *tx, const char *sql, const struct value *values, size_t count,
-                           bool writes)
-{
-    struct postgres_conn *c = tx->connection;
-    struct postgres_statement *st;
-    enum err e = find_statement(c, sql, count, &st);
-
-    if (e)
-        return tx_fail(tx, e);
-    struct postgres_values *p = arena_raw(tx_arena(tx), sizeof *p);
-    postgres_fill_values(p, tx_arena(tx), values, count);
-    c->errands[c->errand_count++] = (struct postgres_errand){
-        .sql = sql, .statement = st, .values = p, .count = count, .writes = writes
-    };
-    return OK;
-}
-
 static bool same_text(const char *a, const char *b)
 {
     return a == b || (a && b && strcmp(a, b) == 0);
@@ -142,6 +125,34 @@ static bool is_errand(const struct postgres_errand *e, const char *sql,
         if (p->binary[i] || e->values->binary[i] || !same_text(p->text[i], e->values->text[i]))
             return false;
     return true;
+}
+
+static bool is_foreseen(const struct postgres_conn *c, const char *sql,
+                        const struct postgres_values *p, size_t count)
+{
+    for (unsigned i = 0; i < c->errand_count; i++)
+        if (is_errand(&c->errands[i], sql, p, count))
+            return true;
+    return false;
+}
+
+static enum err errand_add(struct tx *tx, const char *sql, const struct value *values, size_t count,
+                           bool writes)
+{
+    struct postgres_conn *c = tx->connection;
+    struct postgres_statement *st;
+    enum err e = find_statement(c, sql, count, &st);
+
+    if (e)
+        return tx_fail(tx, e);
+    struct postgres_values *p = arena_raw(tx_arena(tx), sizeof *p);
+    postgres_fill_values(p, tx_arena(tx), values, count);
+    if (!writes && is_foreseen(c, sql, p, count))
+        return OK;
+    c->errands[c->errand_count++] = (struct postgres_errand){
+        .sql = sql, .statement = st, .values = p, .count = count, .writes = writes
+    };
+    return OK;
 }
 
 /* The rows of a query that was foreseen. NULL: they have to be asked for, once. */

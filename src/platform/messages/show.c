@@ -149,6 +149,11 @@ static void part_files(struct call *call, struct message *m)
     m->attachments.count = own;
 }
 
+static bool lacks_author(const struct message *m)
+{
+    return m->webhook_name.given != GIVEN && !m->author && !message_text_has_author(m);
+}
+
 static enum err message_complete_one(struct call *call, struct shown_people *people,
                                      struct message *m)
 {
@@ -156,7 +161,7 @@ static enum err message_complete_one(struct call *call, struct shown_people *peo
 
     if (m->webhook_name.given == GIVEN)
         m->author = message_webhook_author(call->arena, m);
-    else if (!m->author && !message_text_has_author(m))
+    else if (lacks_author(m))
         e = find_user(call, people, m->author_id, &m->author);
     if (m->shown.p)
         return e; /* it shows nothing else that is not in its row */
@@ -230,10 +235,21 @@ static enum err show_thread(struct call *call, struct message *m)
     return e;
 }
 
+static void foresee_authors(struct call *call, const struct list *messages)
+{
+    const struct message *m = messages->items;
+
+    for (size_t i = 0; i < messages->count; i++)
+        if (lacks_author(&m[i]))
+            user_foresee_partial(call->tx, m[i].author_id);
+}
+
 enum err messages_complete(struct call *call, struct list *messages)
 {
     struct shown_people people = { .count = 0 };
     enum err e = OK;
+
+    foresee_authors(call, messages);
 
     for (size_t i = 0; !e && i < messages->count; i++) {
         struct message *m = &((struct message *)messages->items)[i];
