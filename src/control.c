@@ -262,7 +262,8 @@ static enum err ask_servers(const char *folder, const char *question, int64_t se
     enum err e = dir ? ERR_UNAVAILABLE : error_of_server();
 
     for (const struct dirent *d; dir && (d = readdir(dir));) {
-        if (!is_control(d) || (!all && !e))
+        /* One that has not answered may still do what it was told: no other is told so, too. */
+        if (!is_control(d) || (!all && (!e || e == ERR_OVERLOADED)))
             continue;
         struct control_place place = { folder, dirfd(dir) };
         enum err one = ask_socket(&place, d->d_name, seconds, question, out);

@@ -53,6 +53,7 @@ export class Store {
     this.relationships = new Map();
     this.games = [];
     this.presences = new Map();
+    this.listed = new Map(); // by guild and list: who was in it
     this.voice = new Map();
     this.typing = new Map();
     this.messages = new Map();
@@ -145,7 +146,9 @@ export class Store {
   unreadByGuild() {
     const out = new Map();
     for (const [id, u] of this.unread) {
-      const guild = this.channels.get(id)?.guild_id ?? null, sum = out.get(guild) || { mentions: 0 };
+      const channel = this.channels.get(id);
+      if (!channel) continue;
+      const guild = channel.guild_id ?? null, sum = out.get(guild) || { mentions: 0 };
       sum.mentions += u.mentions;
       out.set(guild, sum);
     }
@@ -318,6 +321,7 @@ function channelChanged(d) {
 function channelGone(d) {
   this.channels.delete(d.id);
   this.messages.delete(d.id);
+  this.unread.delete(d.id);
   this.touch("channels");
 }
 
@@ -382,7 +386,7 @@ const HANDLERS = {
   GUILD_DELETE(d) {
     if (d.unavailable) return;
     this.guilds.delete(d.id);
-    for (const [id, c] of this.channels) if (c.guild_id === d.id) this.channels.delete(id);
+    for (const [id, c] of this.channels) if (c.guild_id === d.id) { this.channels.delete(id); this.unread.delete(id); }
     this.touch("guilds", "channels");
   },
   GUILD_ROLE_CREATE: roleChanged,
@@ -404,8 +408,10 @@ const HANDLERS = {
       if (op.op !== "SYNC") continue;
       const members = op.items.map((i) => i.member).filter(Boolean), listed = new Set(members.map((m) => m.user.id));
       members.forEach((m) => { this.addMember(guild, m); if (m.presence) this.presences.set(m.user.id, m.presence); });
-      // Of a large guild only those who are online are listed.
-      if (op.range[0] === 0) for (const id of guild.members.keys()) if (!listed.has(id) && members.length < MEMBERS_LISTED) this.presences.delete(id);
+      // Who was in this list, of which all is here, and is there no longer has gone.
+      const key = `${d.guild_id}:${d.id}`, whole = op.range[0] === 0 && op.items.length < MEMBERS_LISTED;
+      for (const id of (whole && this.listed.get(key)) || []) if (!listed.has(id)) this.presences.delete(id);
+      this.listed.set(key, listed);
     }
     this.touch("members");
   },

@@ -264,8 +264,10 @@ static bool str_ends_nocase(struct str s, const char *end)
 
 static bool is_secret_header(struct str name)
 {
-    static const char *const ends[] = { "authorization", "cookie", "token", "secret",
-                                        "password",      "key",    "code" };
+    static const char *const ends[] = {
+        "authorization", "cookie", "token", "secret",    "password",
+        "key",           "code",   "jwt",   "assertion", "oidc-data",
+    };
 
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         if (str_ends_nocase(name, ends[i]))
@@ -289,7 +291,18 @@ static void add_scheme(struct buf *out, struct str value)
 static bool is_address_header(struct str name)
 {
     return str_eq_nocase(name, STR("Location")) || str_eq_nocase(name, STR("Referer")) ||
-           str_eq_nocase(name, STR("Link"));
+           str_eq_nocase(name, STR("Link")) || str_ends_nocase(name, "-uri") ||
+           str_ends_nocase(name, "-url");
+}
+
+/* What stands behind '#' is for nobody but a browser, and may be a token. */
+static void hide_address(struct str address, const char *place, struct buf *out)
+{
+    struct str fragment = address, rest = str_cut(&fragment, '#');
+
+    hide_target(rest, place, out);
+    if (fragment.n)
+        buf_add_lit(out, "#***");
 }
 
 void hide_headers(struct str lines, const char *place, struct buf *out)
@@ -310,7 +323,7 @@ void hide_headers(struct str lines, const char *place, struct buf *out)
         if (is_secret_header(name))
             add_scheme(out, value);
         else if (is_address_header(name))
-            hide_target(value, place, out);
+            hide_address(value, place, out);
         else
             add_valid(out, value);
         buf_add_char(out, '\n');

@@ -1,6 +1,7 @@
 """A NATS server for tests: Debian's where it is installed, else the few words of its protocol
 that servers use, spoken by threads of this process."""
 
+import atexit
 import json
 import random
 import shutil
@@ -38,6 +39,7 @@ class Broker:
         self.lock, self.clients = threading.Lock(), {}
         self.passed = 0
         self.start()
+        atexit.register(self.kill)
 
     @property
     def url(self):

@@ -85,19 +85,22 @@ def what_is_installed_serves(_):
 
 # A machine that is this one, with a layer over it that takes what is written: the package is
 # installed for real, and gone with the layer. Nobody else's ports are there.
-FRESH = r"""
+LAYER = r"""
 mount -t tmpfs none "$1"
 mkdir "$1/new" "$1/work" "$1/root"
 mount -t overlay none -o "lowerdir=/,upperdir=$1/new,workdir=$1/work" "$1/root"
+ip link set lo up
+"""
+FRESH = LAYER + r"""
 for place in proc dev sys; do mount --rbind "/$place" "$1/root/$place"; done
 mount -t tmpfs none "$1/root/tmp"
 cp "$2" "$1/root/tmp/guildhall.deb"
-ip link set lo up
 chroot "$1/root" sh -euc "$3"
 """
 # What a host types, word by word; without systemd the unit is read by hand.
 FIRST_ACCOUNT = r"""
 cd /tmp
+dpkg --purge guildhall >/dev/null 2>&1 || :
 test ! -e /usr/bin/guildhall
 began=$(date +%s.%N)
 DEBIAN_FRONTEND=noninteractive apt-get install -q -y ./guildhall.deb >/tmp/apt.log 2>&1 ||
@@ -135,8 +138,7 @@ def the_first_account_is_there_within_a_minute(_):
         raise Skip("only root installs packages")
     with tempfile.TemporaryDirectory() as folder:
         alone = ["unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "sh", "-euc"]
-        if subprocess.run([*alone, "mount -t tmpfs none \"$1\" && ip link set lo up", "sh", folder],
-                          capture_output=True, check=False).returncode:
+        if subprocess.run([*alone, LAYER, "sh", folder], capture_output=True, check=False).returncode:
             raise Skip("mounts are not allowed here")
         path, began = package(), processor_seconds()
         said = done(*alone, FRESH, "sh", folder, path, FIRST_ACCOUNT)

@@ -136,6 +136,9 @@ static void secrets_of_headers_are_hidden(void **state)
     hides_in_headers("Location: https://a/b?code=c&x=y", "/oauth2/authorize",
                      "Location: https://a/b?code=***&x=y\n");
     hides_in_headers("Referer: https://a/b?token=c", NULL, "Referer: https://a/b?token=***\n");
+    hides_in_headers("Location: https://a/b#access_token=c", NULL, "Location: https://a/b#***\n");
+    hides_in_headers("X-Original-Uri: /a?token=c\r\nX-Iap-Jwt-Assertion: abc", NULL,
+                     "X-Original-Uri: /a?token=***\nX-Iap-Jwt-Assertion: ***\n");
     hides_in_headers("X: \xff\r\nAuthorizat", NULL, "X: \xef\xbf\xbd\n");
     hides_in_headers("", NULL, "");
 }
