@@ -296,21 +296,22 @@ static void job_looked(struct call *call, enum err e, void *arg)
 }
 
 /* Who was told of a job takes it at its time, whosever it would be. */
-static struct jobs_look job_share(const struct jobs *jobs)
+static struct jobs_look job_share(const struct jobs *jobs, int64_t now)
 {
     struct jobs_look l = { .living = 1 };
 
-    if (jobs->others && (jobs->full || jobs->next > clock_us()))
+    if (jobs->others && (jobs->full || jobs->next > now))
         cluster_share(jobs->api->options.cluster, &l.rank, &l.living);
     return l;
 }
 
 static void start_look(struct jobs *jobs)
 {
-    struct jobs_look l = job_share(jobs);
+    int64_t now = clock_us();
+    struct jobs_look l = job_share(jobs, now);
 
     jobs->busy++;
-    jobs->looked_at = clock_us();
+    jobs->looked_at = now;
     /* What is scheduled from here on lowers it again; what we were told of stays ours. */
     if (jobs->next <= jobs->looked_at)
         jobs->next = INT64_MAX;

@@ -82,6 +82,7 @@ void postgres_conn_roll_back(struct postgres_conn *c);
 void postgres_conn_let_go(struct postgres_conn *c);
 
 void postgres_forget_statements(struct postgres_conn *c);
+void postgres_forget_errands(struct postgres_conn *c);
 /* See tx_foresee and tx_exec_soon. */
 void postgres_foresee(struct tx *tx, const char *sql, const struct value *values, size_t count);
 enum err postgres_exec_soon(struct tx *tx, const char *sql, const struct value *values,

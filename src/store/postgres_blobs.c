@@ -1,7 +1,7 @@
 /* postgres_blobs.c - blobs that are kept in the database, in parts; the folder is a cache of them.
  *
- * Who puts one writes it to both. Who opens one that is not in the folder reads it from the
- * database first. A blob never changes, but it may be deleted by another server: after an hour the
+ * Who puts one writes it to the database. Who opens one that is not in the folder reads it from
+ * there first. A blob never changes, but it may be deleted by another server: after an hour the
  * database is asked whether it is still there. What is done here uses connections of its own: a
  * worker that has one for its transaction may wait for it. */
 #include <errno.h>

@@ -230,6 +230,7 @@ void postgres_conn_close(struct postgres_conn *c)
 {
     if (!c->pg)
         return;
+    postgres_forget_errands(c);
     postgres_forget_statements(c);
     pq.finish(c->pg);
     c->pg = NULL;

@@ -97,7 +97,7 @@ static void errand_remove(struct postgres_conn *c, unsigned i)
     memmove(&c->errands[i], &c->errands[i + 1], (c->errand_count - i) * sizeof *c->errands);
 }
 
-static void forget_errands(struct postgres_conn *c)
+void postgres_forget_errands(struct postgres_conn *c)
 {
     while (c->errand_count)
         errand_remove(c, c->errand_count - 1);
@@ -308,7 +308,7 @@ static PGresult *exec_together(struct postgres_conn *c, const struct postgres_st
 
 void postgres_conn_begin(struct postgres_conn *c, const char *how)
 {
-    forget_errands(c);
+    postgres_forget_errands(c);
     postgres_conn_settle(c);
     c->begin = how;
 }
@@ -369,14 +369,14 @@ enum err postgres_conn_commit(struct postgres_conn *c)
 
 void postgres_conn_roll_back(struct postgres_conn *c)
 {
-    forget_errands(c);
+    postgres_forget_errands(c);
     if (is_begun(c))
         postgres_conn_do(c, "rollback");
 }
 
 void postgres_conn_let_go(struct postgres_conn *c)
 {
-    forget_errands(c);
+    postgres_forget_errands(c);
     if (!is_begun(c))
         return;
     c->ending = pq.sendQuery(c->pg, "commit");

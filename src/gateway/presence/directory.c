@@ -207,6 +207,18 @@ void directory_end(struct session *s)
     pthread_mutex_unlock(&d->lock);
 }
 
+void directory_taken_up(struct directory *d, uint64_t number)
+{
+    pthread_mutex_lock(&d->lock);
+    struct own_record *r = map_get(&d->own, number);
+    if (r && r->until) {
+        tell_drop(d, number);
+        map_remove(&d->own, number);
+        own_record_free(r);
+    }
+    pthread_mutex_unlock(&d->lock);
+}
+
 void directory_tell_friends(struct gateway *g, snowflake user_id, const struct list *friends)
 {
     struct directory *d = g->directory;

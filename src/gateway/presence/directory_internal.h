@@ -31,6 +31,8 @@ struct directory {
 
 /* Asks a server, or with 0 everybody, for all its sessions. */
 void directory_ask(struct directory *d, uint32_t identity);
+/* Another server tells of a session that left here: what is said of it here ends. */
+void directory_taken_up(struct directory *d, uint64_t number);
 void directory_send_all(struct directory *d);
 /* Sends how far this server is, and forgets those of its sessions that went to others. */
 void directory_tend(struct directory *d);

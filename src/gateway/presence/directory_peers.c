@@ -182,7 +182,9 @@ static void hear_record(struct directory *d, struct directory_peer *p, struct se
         return;
     r->server = p->identity;
     r->round = p->round;
+    uint64_t number = r->number;
     remote_put(d, p, r);
+    directory_taken_up(d, number);
 }
 
 static void hear_drop(struct directory *d, const struct directory_peer *p, struct serial_reader *in)
