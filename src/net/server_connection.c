@@ -436,8 +436,8 @@ static void give_room(uv_handle_t *handle, size_t suggested, uv_buf_t *ret)
 static void end_of_input(struct connection *c)
 {
     c->ended = true;
-    if (c->state == CONN_HEAD && connection_unsent(c))
-        return; /* requests may wait for room; seen again when all is sent */
+    if (c->state == CONN_HEAD && (connection_unsent(c) || c->later.next))
+        return; /* requests may wait for room, or for the next turn; seen again then */
     if (c->state != CONN_CALL && c->state != CONN_ASKED && c->state != CONN_FILE &&
         c->state != CONN_LAST)
         connection_close(c);

@@ -197,6 +197,7 @@ static void lease_begin_turn(struct loop *loop, void *arg)
 
     l->deadlines = deadlines_new(loop, TICK_MS, false, lease_tick);
     deadline_touch(l->deadlines, &l->deadline);
+    l->running = true; /* until lease_kept */
     lease_start(l, ROUTE_STORE_WRITE, clear_first, lease_cleared);
 }
 

@@ -39,7 +39,6 @@ struct list_face {
     struct shown_list *list;
     struct link subscriptions; /* those who were told in this round stand last */
     size_t subscription_count, fresh_count;
-    uint64_t moves; /* as of its subscriptions */
     struct list_range ranges[LIST_RANGES];
     uint32_t count;
     uint64_t told[LIST_RANGES]; /* digests of the rows that they know */

@@ -65,7 +65,9 @@ bool delays_keep(struct hub *h, struct parcel *p)
     p->due_ns = clock_mono() + delay;
     *h->delays->end = p;
     h->delays->end = &p->next;
-    uv_timer_start(&h->delays->timer, delays_tick, DELAY_TICK_MS, DELAY_TICK_MS);
+    /* Started anew by every event it would never fire. */
+    if (!uv_is_active((const uv_handle_t *)&h->delays->timer))
+        uv_timer_start(&h->delays->timer, delays_tick, DELAY_TICK_MS, DELAY_TICK_MS);
     return true;
 }
 
