@@ -138,13 +138,19 @@ static void write_quantile(struct json *j, const uint32_t *counts, double part)
         json_real(j, (double)us / 1000);
 }
 
+/* Nobody wants more places than three. */
+static void write_thousandths(struct json *j, const char *name, int64_t thousandths)
+{
+    json_key(j, str_of(name));
+    json_real(j, (double)thousandths / 1000);
+}
+
 static void write_minute(struct json *j, const struct figure_minute *m)
 {
     json_object(j);
     json_name(j, "at");
     json_time(j, m->at_us);
-    json_name(j, "seconds");
-    json_real(j, (double)(m->ns / 1000000) / 1000);
+    write_thousandths(j, "seconds", m->ns / 1000000);
     write_count(j, "calls", m->calls);
     write_count(j, "events", m->events);
     write_count(j, "sessions", m->sessions);
@@ -153,8 +159,7 @@ static void write_minute(struct json *j, const struct figure_minute *m)
     write_count(j, "commits", m->commits);
     write_count(j, "sent_bytes", m->sent_bytes);
     write_count(j, "memory_bytes", m->memory_bytes);
-    json_name(j, "longest_turn_ms");
-    json_real(j, (double)(m->longest_turn_ns / 1000) / 1000);
+    write_thousandths(j, "longest_turn_ms", m->longest_turn_ns / 1000);
     json_object_end(j);
 }
 

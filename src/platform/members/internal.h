@@ -14,7 +14,7 @@
     "m.mute, m.pending, m.timed_out_until, m.flags"
 enum { MEMBER_COLUMN_COUNT = 12 };
 /* Without its roles. */
-void member_read(const struct rows *r, struct member *ret);
+void member_read(const struct rows *r, struct member *m);
 
 /* With roles; announces nothing. */
 enum err member_update(struct tx *tx, const struct member *m);
