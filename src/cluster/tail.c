@@ -193,7 +193,7 @@ static int64_t tail_turn(struct cluster *c)
         e = tail_beat(c);
     if (e)
         tail_give_up(c);
-    if (c->wire.nats) /* also while nobody can be reached: what is due must not pile up */
+    if (c->options.bus.n) /* also while nobody can be reached: what is due must not pile up */
         c->options.tell_counts(c->options.arg);
     bool missing = !e && settle_step(c);
     bool waited = waits_look(c);

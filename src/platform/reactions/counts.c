@@ -173,7 +173,16 @@ size_t reaction_kinds(struct str text)
     return count;
 }
 
-/* Emoji that nobody uses any more go when another one comes. */
+/* The lanes are put together: emoji whose last users left at the same time, each in a lane of
+ * its own, are in no text any more. */
+static enum err lanes_end(struct tx *tx, const struct message *m)
+{
+    if (m->reacted != REACTED_IN_LANES)
+        return OK;
+    enum err e = reaction_lanes_drop(tx, m->id);
+    return e ? e : tx_exec(tx, DROP_UNUSED, BIND(v_id(m->id)), NULL);
+}
+
 static enum err line_append(struct tx *tx, const struct message *m,
                             const struct reaction_line *line)
 {
@@ -183,9 +192,7 @@ static enum err line_append(struct tx *tx, const struct message *m,
     if (in_lanes && reaction_kinds(kept) == reaction_kinds(m->reactions.value))
         return reactions_save(tx, m, text_with(tx, kept, line), REACTED_IN_LANES);
     enum err e = reactions_save_all(tx, m, text_with(tx, text_without(tx, m, 0), line));
-    if (!e && in_lanes)
-        e = reaction_lanes_drop(tx, m->id);
-    return e || !in_lanes ? e : tx_exec(tx, DROP_UNUSED, BIND(v_id(m->id)), NULL);
+    return e ? e : lanes_end(tx, m);
 }
 
 enum err reaction_insert(struct tx *tx, const struct message *m, const struct reaction_line *line,
@@ -205,7 +212,7 @@ enum err reactions_take_off(struct tx *tx, const struct message *m, snowflake id
     struct str left = id ? text_without(tx, m, id) : STR("");
     enum err e = reactions_save_all(tx, m, left);
 
-    return e || m->reacted != REACTED_IN_LANES ? e : reaction_lanes_drop(tx, m->id);
+    return e ? e : lanes_end(tx, m);
 }
 
 enum err reaction_delete(struct tx *tx, const struct message *m, snowflake id)
