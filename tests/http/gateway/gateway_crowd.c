@@ -68,12 +68,17 @@ static void face_dial(struct crowd *c, struct face *f)
 
 static void face_send(struct face *f, const char *text)
 {
-    size_t n = strlen(text);
-    char frame[1024] = { (char)0x81, (char)(0x80 | 126), (char)(n >> 8), (char)n };
+    size_t n = strlen(text), head = n < 126 ? 2 : 4, mask = 4; /* of zeros */
+    char frame[1024] = { (char)0x81, (char)(0x80 | n) };
 
-    memcpy(frame + 8, text, n);
+    if (head == 4) {
+        frame[1] = (char)(0x80 | 126);
+        frame[2] = (char)(n >> 8);
+        frame[3] = (char)n;
+    }
+    memcpy(frame + head + mask, text, n);
     /* A socket that the server has closed meanwhile is noticed when it is read. */
-    send(f->fd, frame, n + 8, MSG_NOSIGNAL);
+    send(f->fd, frame, head + mask + n, MSG_NOSIGNAL);
 }
 
 static void face_greet(struct crowd *c, struct face *f)
