@@ -12,6 +12,7 @@ static const char *const fault_words[] = {
     [PLANTED_BLIND_LEDGER] = "blind-ledger",
     [PLANTED_QUICK_FADE] = "quick-fade",
     [PLANTED_BLIND_SIGHT] = "blind-sight",
+    [PLANTED_LATE_LOOPS] = "late-loops",
 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;

@@ -214,12 +214,19 @@ static uint64_t last_in_line(const struct hub *h)
     return h->queue ? parcel_number(container_of(h->queue_end, struct parcel, next)) : h->begun;
 }
 
-void hub_load(struct hub *h, struct load *l)
+void hub_load_after(struct hub *h, struct load *l, uint64_t number)
 {
+    uint64_t last = last_in_line(h);
+
     l->quiet = true;
-    l->after = last_in_line(h);
+    l->after = number > last ? number : last;
     links_append(&h->waiting, &l->link);
     hub_pump(h);
+}
+
+void hub_load(struct hub *h, struct load *l)
+{
+    hub_load_after(h, l, 0);
 }
 
 /* --- what those missed who come back after a restart ---------------------------------- */

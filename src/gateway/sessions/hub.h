@@ -103,7 +103,9 @@ struct hub {
 
 struct hub *hub_new(struct gateway *g, struct loop *loop);
 void hub_free(struct hub *h);
-void hub_load(struct hub *h, struct load *l);     /* when it is quiet */
+void hub_load(struct hub *h, struct load *l); /* when it is quiet */
+/* The same, and not before the event of this number, which comes to every loop, was told. */
+void hub_load_after(struct hub *h, struct load *l, uint64_t number);
 void hub_load_now(struct hub *h, struct load *l); /* before the next event, or beside them */
 void hub_pump(struct hub *h);
 void hub_receive(struct post *post);            /* struct parcel */
