@@ -125,6 +125,10 @@ void kept_row(struct kept_read *k, enum noted_rows rows, snowflake id)
 
 void kept_end(struct kept_read *k, const void *made)
 {
-    if (arena_used(k->arena) <= LARGEST)
+    if (arena_used(k->arena) <= LARGEST) {
         k->made = made;
+        return;
+    }
+    arena_free(k->arena);
+    k->arena = NULL;
 }
