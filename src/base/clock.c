@@ -5,7 +5,7 @@
 #include <time.h>
 
 static _Atomic int64_t moved;   /* microseconds that tests added */
-static _Atomic int64_t stopped; /* the real time at which tests stopped it; 0: it goes */
+static _Atomic int64_t stopped; /* the time at which tests stopped it; 0: it goes */
 
 static int64_t read_ns(clockid_t id)
 {
@@ -19,8 +19,8 @@ int64_t clock_us(void)
 {
     int64_t at = atomic_load_explicit(&stopped, memory_order_relaxed);
 
-    return (at ? at : read_ns(CLOCK_REALTIME) / 1000) +
-           atomic_load_explicit(&moved, memory_order_relaxed);
+    at = at ? atomic_fetch_add(&stopped, 1) : read_ns(CLOCK_REALTIME) / 1000;
+    return at + atomic_load_explicit(&moved, memory_order_relaxed);
 }
 
 int64_t clock_ms(void)
@@ -50,7 +50,15 @@ void clock_advance(int64_t us)
 
 void clock_stop(void)
 {
-    atomic_store(&stopped, read_ns(CLOCK_REALTIME) / 1000);
+    atomic_store(&stopped, (read_ns(CLOCK_REALTIME) / 1000000000 + 1) * 1000000);
+}
+
+void clock_go(void)
+{
+    int64_t at = atomic_exchange(&stopped, 0);
+
+    if (at)
+        atomic_fetch_add(&moved, at - read_ns(CLOCK_REALTIME) / 1000);
 }
 
 void clock_reset(void)

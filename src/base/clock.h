@@ -19,8 +19,11 @@ int64_t clock_thread(void);
 
 /* Moves the clock of the whole process; clock_reset brings the real time back. */
 void clock_advance(int64_t us);
-/* From now on only clock_advance moves it. */
+/* At the beginning of the next second. From now on only clock_advance moves it, but for a
+ * microsecond a look: what happens later is later. */
 void clock_stop(void);
+/* On from where it was stopped. */
+void clock_go(void);
 void clock_reset(void);
 /* How far it was moved, in microseconds. */
 int64_t clock_moved(void);

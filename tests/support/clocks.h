@@ -1,7 +1,6 @@
-/* clocks.h - a clock that stands still, for tests of a moment that is about to come.
+/* clocks.h - a clock that goes, for tests of what happens by itself.
  *
- * A test that goes to a second before the end of something and looks again would come too late
- * on a busy machine, whose own seconds are added to those that the test adds. */
+ * In other worlds it stands still, and only world_wait() moves it. */
 #ifndef TESTS_CLOCKS_H
 #define TESTS_CLOCKS_H
 
@@ -9,10 +8,10 @@
 #include "guildhall.h"
 
 /* For TEST_WITH. */
-static inline void stop_clock(struct config *config)
+static inline void let_clock_go(struct config *config)
 {
     (void)config;
-    clock_stop();
+    clock_go();
 }
 
 #endif

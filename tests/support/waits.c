@@ -6,6 +6,8 @@
 
 #include "api/internal.h"
 #include "base/clock.h"
+#include "gateway/sessions/hub.h"
+#include "gateway/sessions/registry.h"
 #include "internal.h"
 #include "net/loop.h"
 #include "venues.h"
@@ -68,6 +70,36 @@ static bool is_at_rest(struct world *w)
 void world_settle(struct world *w)
 {
     expect_soon(is_at_rest(w));
+}
+
+struct position_look {
+    const struct gateway *gateway;
+    uint64_t least;
+};
+
+static void look_at_position(struct loop *loop, void *arg)
+{
+    struct position_look *l = arg;
+    uint64_t position = l->gateway->hubs[loop_index(loop)]->position;
+
+    if (position < l->least)
+        l->least = position;
+}
+
+static uint64_t least_position(struct world *w)
+{
+    struct position_look l = { .gateway = guildhall_gateway(w->server), .least = UINT64_MAX };
+
+    for (unsigned i = 0; i < l.gateway->hub_count; i++)
+        loop_call(l.gateway->hubs[i]->loop, look_at_position, &l);
+    return l.least;
+}
+
+void world_told(struct world *w)
+{
+    uint64_t published = guildhall_gateway(w->server)->published;
+
+    expect_soon(least_position(w) >= published);
 }
 
 double processor_time(void)

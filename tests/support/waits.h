@@ -19,6 +19,9 @@ void wait_on(const char *file, int line, const char *condition, int look);
  * the clock moves. Steps that wait for another server are not seen. */
 void world_settle(struct world *w);
 
+/* Waits until every loop has told its sessions all that was announced so far. */
+void world_told(struct world *w);
+
 /* Seconds that this process has computed for, the server in it too. */
 double processor_time(void);
 

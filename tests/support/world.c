@@ -215,6 +215,7 @@ void world_stop(struct world *w)
         client_hang_up(c);
     guildhall_stop(w->server);
     w->server = NULL;
+    clock_advance(100 * 1000); /* for the ids of the next one */
 }
 
 void world_restart(struct world *w)
@@ -428,11 +429,11 @@ static bool world_begin(struct world *w, const struct test *t, const char *store
     else if (!test_sqlite_put(w->folder))
         return false;
     w->domains = t->domains;
+    /* Only tests make time pass (waits.h): what falls into a window, or is still in time, must
+     * not depend on how busy the machine is. */
+    clock_stop();
     if (t->configure)
         t->configure(&w->config);
-    /* How many calls fall into a window must not depend on how busy the machine is. */
-    if (w->config.rate_limits)
-        clock_stop();
     return world_try_start(w);
 }
 
@@ -456,14 +457,13 @@ static bool world_end(struct world *w)
     return ok;
 }
 
-static bool run_test(const struct test *t, const char *store)
+enum outcome { TEST_PASSED, TEST_HELD, TEST_FAILED };
+
+static enum outcome try_test(const struct test *t, const char *store)
 {
     static struct world w; /* outlives the jump */
     volatile bool ok = false;
-    const int64_t since = clock_mono();
 
-    printf("[ RUN      ] %s (%s)\n", t->name, store);
-    fflush(stdout);
     running = &w;
     if (!world_begin(&w, t, store)) {
         printf("the server does not start\n");
@@ -472,11 +472,25 @@ static bool run_test(const struct test *t, const char *store)
         ok = true;
     }
     ok = world_end(&w) && ok;
-    ok = held_nobody_up() && ok;
-    printf("[  %s ] %s (%s) (%lld ms)\n", ok ? "     OK" : "FAILED ", t->name, store,
+    bool free_of_holds = held_nobody_up();
+    return !ok ? TEST_FAILED : free_of_holds ? TEST_PASSED : TEST_HELD;
+}
+
+/* A machine that is short of memory or shares its cores takes time that counts as the thread's
+ * own. The server's holds come every time, the machine's do not. */
+static bool run_test(const struct test *t, const char *store)
+{
+    const int64_t since = clock_mono();
+    enum outcome o = TEST_HELD;
+
+    printf("[ RUN      ] %s (%s)\n", t->name, store);
+    fflush(stdout);
+    for (int tries = 0; tries < 3 && o == TEST_HELD; tries++)
+        o = try_test(t, store);
+    printf("[  %s ] %s (%s) (%lld ms)\n", o == TEST_PASSED ? "     OK" : "FAILED ", t->name, store,
            (long long)((clock_mono() - since) / 1000000));
     fflush(stdout);
-    return ok;
+    return o == TEST_PASSED;
 }
 
 /* --- which tests ---------------------------------------------------------------------- */

@@ -4,7 +4,6 @@
 #include "apps.h"
 #include "base/buf.h"
 #include "channels.h"
-#include "clocks.h"
 #include "gate.h"
 #include "workshops.h"
 
@@ -405,7 +404,7 @@ const struct test commands_permissions_tests[] = {
     TEST(managers_set_permissions_of_commands_that_they_may_use),
     TEST(managers_change_rows_of_commands_below_them_only),
     TEST(bearers_set_permissions_of_commands_for_somebody),
-    TEST_WITH(permissions_go_with_the_name_of_their_command, stop_clock),
+    TEST(permissions_go_with_the_name_of_their_command),
     TEST(permissions_of_commands_go_with_what_they_name),
     TEST(the_audit_log_tells_of_permissions_of_commands),
     TEST(bots_and_managers_hear_of_permissions_of_commands),

@@ -17,7 +17,13 @@
 #include "guilds.h"
 #include "venues.h"
 
-enum { CROWD = 1000, KEEN = 20, EVENTS = 300, WAIT_MS = 60000, MAX_IN = 4 << 20 };
+/* Threads meet in a smaller one as well, and ThreadSanitizer takes its time. */
+#if defined(__SANITIZE_THREAD__)
+enum { CROWD = 250 };
+#else
+enum { CROWD = 1000 };
+#endif
+enum { KEEN = 20, EVENTS = 300, WAIT_MS = 600000, MAX_IN = 4 << 20 };
 
 /* --- one of many ---------------------------------------------------------------------- */
 
@@ -111,13 +117,6 @@ static void face_hear(struct crowd *c, struct face *f, const char *text)
         face_greet(c, f);
         return;
     }
-    /* On a busy machine the minute comes in which it asks who is still there, and hears it. */
-    if (strstr(text, "\"op\":1,")) {
-        face_send(f, "{\"op\":1,\"d\":null}");
-        return;
-    }
-    if (strstr(text, "\"op\":11"))
-        return;
     if (!strstr(text, "\"op\":0,"))
         fail_test(__FILE__, __LINE__, "session %d was told %.100s", f->number, text);
     /* No gap, and nothing twice. */
@@ -305,7 +304,7 @@ static bool heard_all(struct crowd *c, struct face *f)
     return f->next == EVENTS && !f->resuming && !f->kills;
 }
 
-static void a_thousand_sockets_cut_mid_stream_lose_and_double_nothing(struct world *w)
+static void sockets_of_a_crowd_cut_mid_stream_lose_and_double_nothing(struct world *w)
 {
     struct crowd c;
     pthread_t thread;
@@ -337,7 +336,7 @@ static uint64_t count_cut(struct world *w)
     return stats.cut;
 }
 
-static void a_thousand_that_do_not_read_are_cut_and_nobody_notices(struct world *w)
+static void a_crowd_that_does_not_read_is_cut_and_nobody_notices(struct world *w)
 {
     struct crowd c;
     int i = 0;
@@ -347,7 +346,7 @@ static void a_thousand_that_do_not_read_are_cut_and_nobody_notices(struct world 
         c.faces[k].slow = true;
     crowd_connect(&c);
     /* The keen hear each event before the next one; half of what is kept cuts the rest. */
-    for (; i < 100 && count_cut(w) < CROWD; i++) {
+    for (; i < 400 && count_cut(w) < CROWD; i++) {
         publish(&c, i, 64 * 1024);
         crowd_run(&c, heard_published);
     }
@@ -464,8 +463,8 @@ static void many_loops(struct config *c)
 }
 
 const struct test gateway_crowd_tests[] = {
-    TEST_WITH(a_thousand_sockets_cut_mid_stream_lose_and_double_nothing, many_loops),
-    TEST_WITH(a_thousand_that_do_not_read_are_cut_and_nobody_notices, many_loops),
+    TEST_WITH(sockets_of_a_crowd_cut_mid_stream_lose_and_double_nothing, many_loops),
+    TEST_WITH(a_crowd_that_does_not_read_is_cut_and_nobody_notices, many_loops),
     TEST_WITH(a_loop_serves_its_sockets_while_a_crowd_is_told, one_loop),
     TEST_WITH(a_session_begins_though_the_line_does_not_end, one_loop),
     { 0 },

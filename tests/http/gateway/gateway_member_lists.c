@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "channels.h"
 #include "gate.h"
 #include "gateway/lists/list_id.h"
@@ -37,6 +38,8 @@ static struct hall open_hall(struct world *w)
     world_sql(w, "update guilds set member_count = 3 where id = %s", h.venue.id);
     h.of_ada = gate_session(h.ada, PLAIN, "");
     h.of_bob = gate_session(h.bob, PLAIN, "");
+    /* Lists are told again after a while, which begins when the server has read what is sent. */
+    clock_go();
     return h;
 }
 

@@ -4,6 +4,7 @@
 
 #include "gate.h"
 #include "gateway/gateway.h"
+#include "waits.h"
 
 static const char *const PLAIN = "v=10&encoding=json";
 
@@ -47,6 +48,7 @@ static void what_was_missed_is_told_again(struct world *w)
     gate_kill(g);
     for (int i = 1; i < 10; i++)
         tell(ada, i, 0);
+    world_told(w);
     g = come_back(ada, PLAIN, gate_id(g), gate_seq(g));
     expect_told_numbers(g, 1, 10);
     expect_dispatch(g, "RESUMED", "{'_trace': ['[\\\"guildhall\\\",{\\\"micros\\\":0.0}]']}");
@@ -62,6 +64,7 @@ static void what_was_sent_but_not_read_is_told_again(struct world *w)
 
     for (int i = 0; i < 5; i++)
         tell(ada, i, 0);
+    world_told(w);
     expect_told_numbers(g, 0, 2);
     gate_kill(g);
     g = come_back(ada, PLAIN, gate_id(g), gate_seq(g));
@@ -251,6 +254,7 @@ static void only_so_much_is_kept(struct world *w)
         tell(bob, i, 0);
     }
     tell(bob, 4096, 0);
+    world_told(w);
     g = come_back(ada, PLAIN, gate_id(g), gate_seq(g));
     expect_told_numbers(g, 0, 4096);
     expect_dispatch(g, "RESUMED", "{}");
@@ -265,6 +269,7 @@ static void only_so_many_bytes_are_kept(struct world *w)
     gate_lose(g);
     for (int i = 0; i < 5; i++)
         tell(ada, i, 1024 * 1024);
+    world_told(w);
     expect_op(come_back(ada, PLAIN, gate_id(g), gate_seq(g)), 9);
 }
 

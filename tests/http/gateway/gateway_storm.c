@@ -11,7 +11,7 @@
 #include "venues.h"
 #include "waits.h"
 
-enum { SESSIONS = 60, ROUNDS = 60, EVENTS = 20000 };
+enum { SESSIONS = 24, ROUNDS = 150, EVENTS = 20000 };
 
 struct storm {
     struct gateway *gateway;

@@ -1,12 +1,10 @@
 /* connections.c - accounts of other platforms become somebody's, and lead into guilds. */
 #include "apps.h"
-#include "clocks.h"
 #include "gate.h"
 #include "platforms.h"
 
 #include <string.h>
 
-#include "base/clock.h"
 #include "waits.h"
 
 #define MINE "/users/@me/connections"
@@ -362,7 +360,7 @@ static void connections_give_and_take_roles_at_once(struct world *w)
 
 const struct test connections_tests[] = {
     TEST(connections_are_made_with_a_code_and_told),
-    TEST_WITH(connection_states_are_bound_and_short_lived, stop_clock),
+    TEST(connection_states_are_bound_and_short_lived),
     TEST(connection_codes_end_after_a_day),
     TEST(connection_paths_name_a_platform),
     TEST(connections_are_at_most_50),

@@ -41,6 +41,7 @@ static struct scene make_scene(struct world *w)
               "insert into integration_subscribers (integration_id, subscriber_id, round) "
               "select %s, 's' || i, 1 from n",
               s.id);
+    world_wait(w, 1); /* these have the ids of the moments to come */
     return s;
 }
 

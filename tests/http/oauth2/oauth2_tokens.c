@@ -1,5 +1,4 @@
 /* oauth2_tokens.c - exchanging, refreshing, using and revoking what was allowed. */
-#include "clocks.h"
 #include "consents.h"
 
 #include <stdio.h>
@@ -501,13 +500,13 @@ const struct test oauth2_tokens_tests[] = {
     TEST(a_challenge_is_answered_by_its_verifier),
     TEST(public_clients_need_no_secret_with_a_challenge),
     TEST(a_code_becomes_tokens),
-    TEST_WITH(codes_work_once_and_for_ten_minutes, stop_clock),
+    TEST(codes_work_once_and_for_ten_minutes),
     TEST(codes_are_for_one_application_and_one_address),
     TEST(applications_prove_who_they_are),
     TEST(grants_that_we_do_not_know_are_refused),
     TEST(installs_may_wait_for_the_exchange),
     TEST(who_lost_the_right_meanwhile_installs_nothing),
-    TEST_WITH(access_tokens_end_after_a_week, stop_clock),
+    TEST(access_tokens_end_after_a_week),
     TEST(access_tokens_reach_what_their_scopes_say),
     TEST(refresh_tokens_work_once),
     TEST(revoking_ends_all_tokens_of_the_pair),

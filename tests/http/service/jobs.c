@@ -258,7 +258,6 @@ static void a_job_runs_at_its_time_and_not_before(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
 
-    clock_stop();
     expect_status(client_post(ada, "{'word': 'a', 'seconds': 100}", "/plan"), 204);
     world_wait(w, 99);
     wait_for_look(bob);
@@ -360,7 +359,6 @@ static void work_that_takes_long_has_a_lease(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
 
-    clock_stop();
     starts = 0;
     expect_status(client_post(ada, NULL, "/fetch"), 204);
     wait_for_starts(1);
