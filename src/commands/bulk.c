@@ -5,6 +5,7 @@
 #include "commands/internal.h"
 
 #include "commands/form.h"
+#include "commands/permission_drops.h"
 #include "model/ids.h"
 #include "platform/applications/applications.h"
 
@@ -15,6 +16,7 @@ struct bulk_overwrite {
     struct command_draft *items; /* as many */
     const struct list *rows;     /* struct command_row: what is there */
     bool *matched;               /* which of them stay */
+    int64_t room;                /* for rows of permissions that go at once */
 };
 
 static size_t row_count(const struct bulk_overwrite *b)
@@ -40,6 +42,7 @@ static struct bulk_overwrite bulk_of(struct call *call, const struct command_dra
         .items = d->items,
         .rows = &d->rows,
         .matched = arena_alloc(call->arena, d->rows.count + 1),
+        .room = PERMISSION_DROPS_AT_ONCE,
     };
 }
 
@@ -204,7 +207,7 @@ static enum err delete_others(struct bulk_overwrite *b, bool *ret_changed)
         if (b->matched[n])
             continue;
         *ret_changed = true;
-        e = permissions_drop(b->call, row_at(b, n), false);
+        e = permissions_drop(b->call, row_at(b, n), false, &b->room);
         if (!e)
             e = command_delete_row(b->call->tx, row_at(b, n)->id);
     }
@@ -221,7 +224,7 @@ static enum err free_names(struct bulk_overwrite *b)
 
         if (!item->old || str_eq(item->old->name, item->command.name))
             continue;
-        e = permissions_drop(b->call, item->old, true);
+        e = permissions_drop(b->call, item->old, true, &b->room);
         if (!e)
             e = command_unname(b->call->tx, item->old->id);
     }

@@ -6,7 +6,6 @@
 #include "commands/bundle.h"
 #include "commands/form.h"
 #include "commands/index_moves.h"
-#include "model/ids.h"
 #include "platform/applications/applications.h"
 
 /* --- telling guilds ------------------------------------------------------------------- */
@@ -139,42 +138,4 @@ enum err commands_changed(struct call *call, const struct application *a, snowfl
         return tell_all(call, a->id);
     commands_tell_guild(call, guild_id);
     return OK;
-}
-
-/* --- permissions that go with a command ----------------------------------------------- */
-
-static const char GUILDS_WITH_ROWS[] =
-    "select distinct guild_id from command_permissions where target_id = $1 order by guild_id";
-static const char DROP_ROWS[] = "delete from command_permissions where target_id = $1";
-
-enum err permissions_remove(struct tx *tx, snowflake command_id, struct list *ret)
-{
-    struct rows rows;
-
-    *ret = (struct list){ 0 };
-    enum err e = tx_query(tx, GUILDS_WITH_ROWS, BIND(v_id(command_id)), &rows);
-    if (e)
-        return e;
-    while (rows_next(&rows))
-        ids_add(tx_arena(tx), ret, row_id(&rows, 0));
-    e = rows_end(&rows);
-    for (size_t i = 0; i < ret->count && !e; i++)
-        e = command_index_move(tx, ((const snowflake *)ret->items)[i]);
-    if (e || !ret->count)
-        return e;
-    return tx_exec(tx, DROP_ROWS, BIND(v_id(command_id)), NULL);
-}
-
-enum err permissions_drop(struct call *call, const struct command_row *k, bool tell)
-{
-    struct list guilds;
-    enum err e = permissions_remove(call->tx, k->id, &guilds);
-
-    for (size_t i = 0; i < guilds.count && !e && tell; i++) {
-        snowflake guild_id = ((const snowflake *)guilds.items)[i];
-        struct command_permissions none = { k->id, k->application_id, guild_id, { 0 } };
-
-        permissions_announce(call, &none);
-    }
-    return e;
 }

@@ -1,10 +1,11 @@
 /* index_rules.c - what a member sees of a guild's commands: those that it can use somewhere. */
 #include "commands/index.h"
+#include "commands/permission_drops.h"
 #include "model/ids.h"
 
 static const char PERMISSIONS_OF_GUILD[] =
-    "select target_id, entity_id, type, permission from command_permissions "
-    "where guild_id = $1 order by target_id, position";
+    "select p.target_id, p.entity_id, p.type, p.permission from command_permissions p "
+    "where p.guild_id = $1 and " PERMISSION_STANDS " order by p.target_id, p.position";
 
 /* *ret_channels: some row speaks of channels. */
 static enum err load_rows(struct index_reader *r, bool *ret_channels)

@@ -176,10 +176,6 @@ enum err commands_settle(struct tx *tx, struct form *form, const struct place *h
 enum err commands_changed(struct call *call, const struct application *a, snowflake guild_id);
 /* Tells those in a guild that its index may be another. */
 void commands_tell_guild(struct call *call, snowflake guild_id);
-/* Takes a command's rows away in all guilds; *ret (snowflake): which. */
-enum err permissions_remove(struct tx *tx, snowflake command_id, struct list *ret);
-/* The same; with tell, each hears of it. */
-enum err permissions_drop(struct call *call, const struct command_row *k, bool tell);
 extern const struct job_kind command_news_job;
 
 /* --- permit.c, permissions.c ---------------------------------------------------------- */

@@ -3,6 +3,7 @@
 
 #include "commands/form.h"
 #include "commands/index_moves.h"
+#include "commands/permission_drops.h"
 #include "model/rows.h"
 #include "platform/channels/channels.h"
 #include "platform/members/members.h"
@@ -50,8 +51,9 @@ enum err admit_modify_permissions(struct call *call)
 /* --- reading -------------------------------------------------------------------------- */
 
 static const char PERMISSIONS_OF_APPLICATION[] =
-    "select target_id, entity_id, type, permission from command_permissions "
-    "where guild_id = $1 and application_id = $2 order by target_id, position";
+    "select p.target_id, p.entity_id, p.type, p.permission from command_permissions p "
+    "where p.guild_id = $1 and p.application_id = $2 and " PERMISSION_STANDS
+    " order by p.target_id, p.position";
 
 /* GET …/commands/permissions */
 enum err list_command_permissions(struct call *call)
@@ -256,9 +258,11 @@ static enum err permission_compare(struct exchange_of_rows *x)
 
 static const char DROP_ROWS[] =
     "delete from command_permissions where guild_id = $1 and target_id = $2";
+/* Of the round of the mark, if earlier rows of the command are on their way out. */
 static const char ADD_ROW[] =
     "insert into command_permissions (guild_id, target_id, entity_id, type, application_id, "
-    "permission, position) values ($1, $2, $3, $4, $5, $6, $7)";
+    "permission, position, round) values ($1, $2, $3, $4, $5, $6, $7, "
+    "coalesce((select d.round from permission_drops d where d.target_id = $2), 0))";
 
 static enum err write_rows(struct call *call, const struct command_permissions *p)
 {

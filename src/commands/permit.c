@@ -1,11 +1,11 @@
 /* permit.c - may this person use that command here? Gathers what the verdict needs. */
-#include "commands/internal.h"
-
+#include "commands/permission_drops.h"
 #include "platform/accounts/age.h"
 #include "platform/channels/channels.h"
 
-static const char PERMISSIONS_OF[] = "select entity_id, type, permission from command_permissions "
-                                     "where guild_id = $1 and target_id = $2 order by position";
+static const char PERMISSIONS_OF[] =
+    "select p.entity_id, p.type, p.permission from command_permissions p "
+    "where p.guild_id = $1 and p.target_id = $2 and " PERMISSION_STANDS " order by p.position";
 
 enum err permissions_of(struct tx *tx, snowflake guild_id, snowflake target_id, struct list *ret)
 {

@@ -2,6 +2,7 @@
 #include "commands/internal.h"
 
 #include "commands/form.h"
+#include "commands/permission_drops.h"
 #include "platform/applications/applications.h"
 
 static snowflake scope_of(const struct call *call)
@@ -141,6 +142,7 @@ static enum err register_add(struct call *call, const struct command_draft *d)
 static enum err register_replace(struct call *call, const struct command_draft *d, bool always)
 {
     const struct command *k = &d->command;
+    int64_t room = PERMISSION_DROPS_AT_ONCE;
     enum err e = OK;
 
     if (!d->changed) {
@@ -149,7 +151,7 @@ static enum err register_replace(struct call *call, const struct command_draft *
         return reply_with(call, d);
     }
     if (!str_eq(k->name, d->old->name))
-        e = permissions_drop(call, d->old, true);
+        e = permissions_drop(call, d->old, true, &room);
     if (!e)
         e = command_update(call->tx, k, &d->texts);
     if (!e)
@@ -191,8 +193,9 @@ enum err delete_command(struct call *call)
 {
     const struct command *k = call->target.command;
     struct command_row row = { .id = k->id, .application_id = k->application_id };
+    int64_t room = PERMISSION_DROPS_AT_ONCE;
 
-    enum err e = permissions_drop(call, &row, false);
+    enum err e = permissions_drop(call, &row, false, &room);
     if (!e)
         e = command_delete_row(call->tx, k->id);
     return e ? e : commands_changed(call, call->target.application, scope_of(call));

@@ -2,6 +2,7 @@
 #include "commands/internal.h"
 
 #include "commands/index_moves.h"
+#include "commands/permission_drops.h"
 #include "platform/applications/applications.h"
 
 #define UPDATE_SCOPE      "applications.commands.update"
@@ -295,7 +296,7 @@ static const struct route routes[] = {
 };
 
 static const struct job_kind *const jobs[] = { &command_news_job, &command_uses_job,
-                                               &command_index_job, NULL };
+                                               &command_index_job, &permission_drop_job, NULL };
 
 const struct domain commands_domain = {
     .name = "Commands",

@@ -5,6 +5,7 @@
 #include "commands/internal.h"
 
 #include "commands/form.h"
+#include "commands/permission_drops.h"
 #include "model/rows.h"
 #include "platform/applications/applications.h"
 
@@ -122,7 +123,6 @@ static enum err world_replace(struct command_import *in, struct command *k, stru
                               const struct place *here)
 {
     struct command_texts texts;
-    struct list guilds;
     enum err e = OK;
 
     old->met = true;
@@ -133,7 +133,7 @@ static enum err world_replace(struct command_import *in, struct command *k, stru
     in->changed = true;
     k->version = snowflake_new();
     if (!str_eq(k->name, old->row.name))
-        e = permissions_remove(in->tx, k->id, &guilds);
+        e = permissions_remove(in->tx, k->id);
     old->row.name = k->name;
     if (!e)
         e = command_encode(tx_arena(in->tx), k, in->form, here, &texts);

@@ -205,15 +205,37 @@ static void venue_read_hold(const struct hold_record *r, void *arg)
 {
     struct hold_record *found = arg;
 
-    if (strcmp(r->kind, "write") == 0 && strcmp(r->part, found->part) == 0)
+    if (strcmp(r->kind, found->kind) == 0 && strcmp(r->part, found->part) == 0)
         found->longest_ns = r->longest_ns;
+}
+
+static double venue_longest(const char *kind, const char *part)
+{
+    struct hold_record found = { .kind = kind, .part = part };
+
+    hold_each(venue_read_hold, &found);
+    return (double)found.longest_ns / 1e6 / SANITIZER_SLOWNESS;
 }
 
 double world_longest_write(struct world *w, const char *part)
 {
-    struct hold_record found = { .part = part };
-
     (void)w;
-    hold_each(venue_read_hold, &found);
-    return (double)found.longest_ns / 1e6 / SANITIZER_SLOWNESS;
+    return venue_longest("write", part);
+}
+
+double world_longest_turn(struct world *w, const char *part)
+{
+    (void)w;
+    return venue_longest("turn", part);
+}
+
+int64_t world_counter(struct world *w, const char *name)
+{
+    struct answer a = client_request(world_stranger(w), "GET", "/metrics", NULL, (struct str){ 0 });
+    char start[100];
+    size_t n = (size_t)snprintf(start, sizeof start, "\n%s ", name);
+    const char *line = strstr(str_dupz(world_arena(w), a.body), start);
+
+    expect(line != NULL);
+    return atoll(line + n);
 }

@@ -29,6 +29,10 @@ void world_sql(struct world *w, const char *fmt, ...) __attribute__((format(prin
 /* The longest that one work of this name ever held the writer, in milliseconds of its own
  * processor time; sanitizers are taken into account. */
 double world_longest_write(struct world *w, const char *part);
+/* The same of a loop's turn. */
+double world_longest_turn(struct world *w, const char *part);
+/* A number of /metrics, without labels. */
+int64_t world_counter(struct world *w, const char *name);
 /* The one number that a query returns. */
 int64_t world_number(struct world *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

@@ -1,0 +1,16 @@
+-- expand: servers of the version before write rows of round 0, which go while the command's rows do.
+-- A command may have rows of permissions in very many guilds. When it is renamed or deleted they are
+-- marked together and go in steps: rows of an earlier round than the mark's are not seen any more.
+alter table command_permissions add column round bigint not null default 0;
+
+drop index command_permissions_by_target;
+create index command_permissions_by_target on command_permissions (target_id, round, guild_id);
+
+create table permission_drops (
+    target_id {id}, -- a command
+    application_id bigint not null references applications (id) on delete cascade,
+    round bigint not null, -- rows of this one and of later ones stay
+    told bigint not null   -- each guild is told that it has none any more
+);
+
+create index permission_drops_by_application on permission_drops (application_id);
