@@ -184,6 +184,17 @@ static void sweep_old(struct chain *c)
     chain_run_with(c, ROUTE_STORE_WRITE, run_sweep, sync_swept, "sweep", &w, sizeof w);
 }
 
+static void sync_counted(struct call *call, enum err e, void *arg)
+{
+    struct chain *c = arg;
+    const struct sync *s = call_passed(call, "sync");
+
+    if (sync_ends(c, e, false))
+        return;
+    sync_of(c)->subscribers = s->subscribers;
+    chain_run(c, ROUTE_STORE_WRITE, run_end, sync_ended);
+}
+
 static void take_step(struct chain *c)
 {
     switch (sync_of(c)->stage) {
@@ -197,7 +208,7 @@ static void take_step(struct chain *c)
         sweep_old(c);
         break;
     default:
-        chain_run(c, ROUTE_STORE_WRITE, run_end, sync_ended);
+        chain_run(c, ROUTE_STORE_READ, run_count, sync_counted);
     }
 }
 

@@ -25,8 +25,9 @@ struct sync {
     enum platform platform;
     char account_id[4 * LONGEST_ACCOUNT_ID + 1];
     char secret[4 * LONGEST_SECRET + 1];
-    bool gone;   /* nothing to go on with, or somebody else begins anew */
-    bool failed; /* the provider did not answer */
+    int64_t subscribers; /* as they were counted at the end */
+    bool gone;           /* nothing to go on with, or somebody else begins anew */
+    bool failed;         /* the provider did not answer */
     bool refused;
 };
 
@@ -61,13 +62,14 @@ struct sweep {
     int64_t swept;
 };
 
-/* Each runs as an errand whose data is the struct in its name; run_begin and run_end have a
- * struct sync. Where .gone is set afterwards there is nothing to go on with. */
+/* Each runs as an errand whose data is the struct in its name; run_begin, run_count and run_end
+ * have a struct sync. Where .gone is set afterwards there is nothing to go on with. */
 enum err run_begin(struct call *call);
 enum err run_page(struct call *call);
 enum err run_scan(struct call *call); /* of a range; in a reading transaction */
 enum err run_members(struct call *call);
 enum err run_sweep(struct call *call);
+enum err run_count(struct call *call); /* in a reading transaction: there may be very many */
 enum err run_end(struct call *call);
 
 #endif
