@@ -322,6 +322,33 @@ static void everything_that_can_change_does(struct world *w)
     expect_absent(a, "install_params");
 }
 
+static void who_uses_it_is_counted_before_the_writer_is_asked(struct world *w)
+{
+    enum { USERS = 300, CHANGES = 20 };
+    struct client *ada = world_client(w, "ada");
+    const char *id = make_application(ada, "App");
+    struct client *bot = application_bot(ada, id);
+    static const char counts[] = "{'approximate_guild_count': 0, 'approximate_user_install_count': "
+                                 "100, 'approximate_user_authorization_count': 300}";
+
+    world_sql(w,
+              "insert into users (id, username) with recursive n (i) as (select 1 union all select "
+              "i + 1 from n where i < %d) select i, 'u' || i from n",
+              USERS);
+    world_sql(w,
+              "insert into authorizations (id, user_id, application_id, scopes, installed, "
+              "created_at) select id, id, %s, '[]', case when id <= 100 then 1 else 0 end, 0 from "
+              "users where id <= %d",
+              id, USERS);
+    expect_json(client_patch(ada, "{'description': 'first'}", APPS "/%s", id), counts);
+    /* Each of them is a reading transaction of its own. */
+    int64_t before = world_counter(w, "guildhall_store_reads_total");
+    for (int i = 0; i < CHANGES; i++)
+        expect_json(client_patch(ada, TEXT(w, "{'description': '%d'}", i), APPS "/%s", id), counts);
+    expect(world_counter(w, "guildhall_store_reads_total") - before >= CHANGES);
+    expect_json(client_patch(bot, "{'description': 'own'}", APPS "/@me"), counts);
+}
+
 static void the_newer_name_of_a_switch_wins(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
@@ -760,6 +787,7 @@ const struct test applications_tests[] = {
     TEST(applications_are_made_in_teams_by_their_developers),
     TEST(owners_give_applications_to_their_teams),
     TEST(everything_that_can_change_does),
+    TEST(who_uses_it_is_counted_before_the_writer_is_asked),
     TEST(the_newer_name_of_a_switch_wins),
     TEST(only_some_flags_can_be_set),
     TEST(changes_that_make_no_sense_are_refused),

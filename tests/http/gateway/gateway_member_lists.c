@@ -438,6 +438,99 @@ static void a_large_guild_lists_who_is_there(struct world *w)
     expect(dom_at(d, "ops.0.items")->count == 100);
 }
 
+/* --- many lists ----------------------------------------------------------------------- */
+
+/* So many lists, each of a channel with so many overwrites, are several pieces of a turn. */
+enum { HALLS = 4, ROOMS = 10, RULES = 500, MANY_LISTS = HALLS * ROOMS };
+
+struct many_lists {
+    struct client *ada;
+    const char *guilds[HALLS];
+    struct gate *gate;
+};
+
+/* Rows of numbers that no other kind has. */
+static int room_id(int hall, int room)
+{
+    return 7000000 + hall * 100 + room;
+}
+
+static void make_rooms(struct many_lists *m, int hall)
+{
+    struct venue v = world_venue(m->ada->world, m->ada);
+
+    m->guilds[hall] = TEXT(v.world, "%s", v.id);
+    world_sql(v.world,
+              "insert into channels (id, guild_id, type, name) with recursive n (i) as (select 0 "
+              "union all select i + 1 from n where i < %d) select %d + i, %s, 0, 'room' from n",
+              ROOMS - 1, room_id(hall, 0), v.id);
+    /* Each room lets some in whom the others do not. */
+    world_sql(v.world,
+              "insert into overwrites (channel_id, target_id, type, allow, deny) with recursive "
+              "n (i) as (select 0 union all select i + 1 from n where i < %d) select c.id, "
+              "case when i = 0 then c.guild_id else c.id * 1000 + i end, case when i = 0 then 0 "
+              "else 1 end, case when i = 0 then 0 else 1024 end, case when i = 0 then 1024 else 0 "
+              "end from n cross join channels c where c.guild_id = %s and c.name = 'room'",
+              RULES - 1, v.id);
+}
+
+static void show_all_rooms(struct many_lists *m)
+{
+    char text[16000];
+    size_t n = (size_t)snprintf(text, sizeof text, "{'op':37,'d':{'subscriptions':{");
+
+    for (int h = 0; h < HALLS; h++) {
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s'%s':{'channels':{", h ? "," : "",
+                              m->guilds[h]);
+        for (int r = 0; r < ROOMS; r++)
+            n += (size_t)snprintf(text + n, sizeof text - n, "%s'%d':[[0,99]]", r ? "," : "",
+                                  room_id(h, r));
+        n += (size_t)snprintf(text + n, sizeof text - n, "}}");
+    }
+    snprintf(text + n, sizeof text - n, "}}}");
+    gate_send(m->gate, "%s", text);
+}
+
+/* Those who view a room with these rules are ada and nobody else. */
+static void expect_lists(struct gate *g, int count)
+{
+    for (int i = 0; i < count; i++)
+        expect_dispatch(g, "GUILD_MEMBER_LIST_UPDATE", "{'member_count': 1, 'online_count': 1}");
+}
+
+static void many_lists_are_entered_moved_and_left_in_pieces(struct world *w)
+{
+    struct many_lists m = { .ada = world_client(w, "ada") };
+
+    for (int h = 0; h < HALLS; h++)
+        make_rooms(&m, h);
+    m.gate = gate_session(m.ada, PLAIN, "");
+    show_all_rooms(&m);
+    expect_lists(m.gate, MANY_LISTS);
+    /* Another rule of one room makes its list another one; all others stay as they are. */
+    expect_status(client_put(m.ada, "{'type': 1, 'allow': '1024'}", "/channels/%d/permissions/%s",
+                             room_id(0, 0), m.ada->id),
+                  204);
+    world_wait(w, 6);
+    for (bool told = false; !told;) {
+        const struct dom *d = gate_read(m.gate, 60000);
+
+        expect(d != NULL);
+        gate_count(m.gate, d);
+        told = str_is(dom_at(d, "t")->text, "GUILD_MEMBER_LIST_UPDATE");
+    }
+    world_wait(w, 6);
+    expect_quiet(m.gate);
+    /* On its way to another loop it leaves all lists and enters them again. */
+    gate_lose(m.gate);
+    struct gate *back = gate_open(m.ada, PLAIN);
+    expect_op(back, 10);
+    gate_resume(back, gate_id(m.gate), gate_seq(m.gate));
+    expect_dispatch(back, "RESUMED", "{}");
+    expect_lists(back, MANY_LISTS);
+    expect(world_longest_turn(w, "member_lists") < 15);
+}
+
 /* --- what is no subscription ---------------------------------------------------------- */
 
 static void malformed_subscriptions_are_closed(struct world *w)
@@ -510,6 +603,7 @@ const struct test gateway_member_lists_tests[] = {
     TEST_WITH(a_list_goes_on_after_a_restart, four_loops),
     TEST(a_list_waits_for_a_store_that_fails),
     TEST(a_large_guild_lists_who_is_there),
+    TEST_WITH(many_lists_are_entered_moved_and_left_in_pieces, four_loops),
     TEST(malformed_subscriptions_are_closed),
     TEST(what_is_not_there_has_no_list),
     { 0 },
