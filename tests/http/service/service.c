@@ -1,4 +1,5 @@
 /* service.c - what operators ask, and the small routes that need no domain. */
+#include "apps.h"
 #include "waits.h"
 #include "world.h"
 
@@ -190,7 +191,35 @@ static void metrics_without_a_token_are_for_this_machine(struct world *w)
     expect_error(ask(w, "GET", "/metrics", "X-Forwarded-For: 192.0.2.7\r\n"), 401, 0);
     expect_error(ask(w, "GET", "/metrics", "Forwarded: for=192.0.2.7\r\n"), 401, 0);
     expect_error(ask(w, "GET", "/metrics", "Authorization: Bearer x\r\nForwarded: x\r\n"), 401, 0);
+    expect_error(ask(w, "GET", "/metrics", "X-Real-IP: 192.0.2.7\r\n"), 401, 0);
+    expect_error(ask(w, "GET", "/metrics", "Via: 1.1 proxy\r\n"), 401, 0);
+    expect_error(ask(w, "GET", "/metrics", "X-Forwarded-Proto: https\r\n"), 401, 0);
     expect_status(ask(w, "GET", "/healthz", "X-Forwarded-For: 192.0.2.7\r\n"), 200);
+}
+
+/* A page may point a name of its own to this machine, and a proxy passes the name on that it has.
+ */
+static void metrics_are_not_for_who_calls_the_machine_by_another_name(struct world *w)
+{
+    static const struct {
+        const char *host;
+        int status;
+    } rows[] = {
+        { "127.0.0.1:8080", 200 },     { "127.0.0.1", 200 },  { "localhost:8080", 200 },
+        { "localhost", 200 },          { "[::1]:8080", 200 }, { "chat.example", 401 },
+        { "127.0.0.1.example", 401 },  { "128.0.0.1", 401 },  { "localhost.example", 401 },
+        { "127.example.com:80", 401 },
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct str got = client_raw(
+            world_stranger(w),
+            str_of(TEXT(w, "GET /metrics HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n",
+                        rows[i].host)),
+            10000);
+
+        expect(got.n > 12 && atoi(got.p + 9) == rows[i].status);
+    }
 }
 
 static void behind_a_proxy(struct config *config)
@@ -466,6 +495,7 @@ const struct test service_tests[] = {
     TEST(metrics_follow_what_happens),
     TEST_WITH(metrics_are_for_those_with_the_token, with_token),
     TEST(metrics_without_a_token_are_for_this_machine),
+    TEST(metrics_are_not_for_who_calls_the_machine_by_another_name),
     TEST_WITH(metrics_behind_a_proxy_are_for_nobody_without_a_token, behind_a_proxy),
     TEST(a_document_that_is_known_is_not_sent_again),
     TEST_WITH(web_pages_may_call_when_allowed, for_any_page),
