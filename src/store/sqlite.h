@@ -42,6 +42,8 @@ struct sqlite_conn {
 /* Opens the file, which is made when missing; logs. */
 enum err sqlite_conn_open(const char *path, struct sqlite_conn **ret);
 void sqlite_conn_close(struct sqlite_conn *c);
+/* What it writes goes to the disk a little at a time (sqlite_paced.c). */
+void sqlite_conn_pace(struct sqlite_conn *c);
 
 /* A statement of ours without parameters: begin, commit, savepoint … Returns an
  * SQLite code, logged when bad. */

@@ -2,8 +2,8 @@
  *
  * Copying thousands of pages and syncing them takes a tenth of a second, in which no call that
  * writes would be answered. So a thread of its own copies, and the writer goes on appending. What
- * was appended meanwhile keeps the log from being started afresh: when that is little, or the
- * thread has tried twice, the writer copies it itself between two batches. */
+ * was appended meanwhile keeps the log from being started afresh: the thread goes over the log
+ * again until that is little, and the writer copies the rest itself between two batches. */
 #include <stdlib.h>
 
 #include "base/log.h"
@@ -12,9 +12,9 @@
 enum {
     BUSY_PAGES = 4000,  /* in the log: they are copied beside the writer */
     IDLE_PAGES = 300,   /* the same when there is nothing else to do */
-    SHORT_PAGES = 300,  /* so few are copied by the writer itself */
+    SHORT_PAGES = 100,  /* so few are copied by the writer itself */
     LEAST_PAGES = 50,   /* between two tries */
-    MOST_PASSES = 2,    /* of the thread, over one log: a writer that is as quick is met halfway */
+    MOST_PASSES = 6,    /* of the thread, over one log: a writer that is as quick is met halfway */
     HUGE_PAGES = 40000, /* 160 MB: readers must let us start the log afresh */
     TRUNCATE_WAIT_MS = 20, /* for readers, which hold a snapshot for one turn */
 };
@@ -41,7 +41,9 @@ static enum err copier_open(struct sqlite *q)
     if (c->conn)
         return OK;
     enum err e = sqlite_conn_open(q->path, &c->conn);
-    if (!e && q->has_no_syncs && sqlite_conn_do(c->conn, "pragma synchronous = off") != SQLITE_OK)
+    if (!e && !q->has_no_syncs)
+        sqlite_conn_pace(c->conn);
+    else if (!e && sqlite_conn_do(c->conn, "pragma synchronous = off") != SQLITE_OK)
         e = ERR_UNAVAILABLE;
     return e;
 }
