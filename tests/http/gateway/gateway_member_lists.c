@@ -505,6 +505,7 @@ static void many_lists_are_entered_moved_and_left_in_pieces(struct world *w)
     for (int h = 0; h < HALLS; h++)
         make_rooms(&m, h);
     m.gate = gate_session(m.ada, PLAIN, "");
+    clock_go(); /* as in open_hall() */
     show_all_rooms(&m);
     expect_lists(m.gate, MANY_LISTS);
     /* Another rule of one room makes its list another one; all others stay as they are. */
