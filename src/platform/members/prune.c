@@ -109,29 +109,30 @@ static struct prune prune_of(const struct call *call, const struct prune_request
 
 /* --- finding them --------------------------------------------------------------------- */
 
-#define STRETCH                                                                     \
-    "(select user_id, joined_at from members where guild_id = $1 and user_id > $2 " \
-    "order by user_id limit $3) m"
+#define STRETCH(after_, limit_)                                                             \
+    "(select user_id, joined_at from members where guild_id = $1 and user_id > " after_ " " \
+    "order by user_id limit " limit_ ") m"
+/* A member m, whose account is u, was not seen since $2. */
+#define GOES                                                                                  \
+    "m.joined_at < $2 and u.bot = 0 and m.user_id <> $3 and m.user_id <> $4 "                 \
+    "and not exists (select 1 from tokens t where t.user_id = m.user_id and "                 \
+    "(t.created_at >= $2 or t.last_used_at >= $2)) "                                          \
+    "and not exists (select 1 from messages x where x.author_id = m.user_id and x.id >= $5) " \
+    "and not exists (select 1 from member_roles h join roles r on r.id = h.role_id "          \
+    "where h.guild_id = $1 and h.user_id = m.user_id and (r.position >= $7 or "               \
+    "cast($6 as text) not like '%,' || h.role_id || ',%'))"
 static const char CANDIDATES[] =
-    "select m.user_id from " STRETCH " join users u on u.id = m.user_id "
-    "where m.joined_at < $4 and u.bot = 0 and m.user_id <> $5 and m.user_id <> $6 "
-    "and not exists (select 1 from tokens t where t.user_id = m.user_id and "
-    "(t.created_at >= $4 or t.last_used_at >= $4)) "
-    "and not exists (select 1 from messages x where x.author_id = m.user_id and x.id >= $7) "
-    "and not exists (select 1 from member_roles h join roles r on r.id = h.role_id "
-    "where h.guild_id = $1 and h.user_id = m.user_id and (r.position >= $9 or "
-    "cast($8 as text) not like '%,' || h.role_id || ',%')) order by m.user_id";
-static const char END_OF_STRETCH[] = "select max(m.user_id) from " STRETCH;
+    "select m.user_id from " STRETCH("$8", "$9") " join users u on u.id = m.user_id where " GOES
+                                                 " order by m.user_id";
+/* In no order, and with nothing that has to be put together first: half a million are looked at. */
+static const char ALL_CANDIDATES[] =
+    "select m.user_id from members m cross join users u where m.guild_id = $1 and "
+    "u.id = m.user_id and " GOES;
+static const char END_OF_STRETCH[] = "select max(m.user_id) from " STRETCH("$2", "$3");
 
-static enum err prune_candidates(struct call *call, const struct prune *p, int64_t stretch,
-                                 struct list *ret)
-{
-    return tx_ids(call->tx, CANDIDATES,
-                  BIND(v_id(p->guild_id), v_id(p->after), v_int(stretch), v_int(p->cutoff),
-                       v_id(p->owner_id), v_id(p->caller_id), v_id(snowflake_at(p->cutoff / 1000)),
-                       v_text(p->roles), v_int(p->rank)),
-                  ret);
-}
+#define BIND_GOES(p_)                                                                       \
+    v_id((p_)->guild_id), v_int((p_)->cutoff), v_id((p_)->owner_id), v_id((p_)->caller_id), \
+        v_id(snowflake_at((p_)->cutoff / 1000)), v_text((p_)->roles), v_int((p_)->rank)
 
 static bool is_connected(struct call *call, snowflake user_id)
 {
@@ -143,7 +144,7 @@ static bool is_connected(struct call *call, snowflake user_id)
 static enum err prune_count(struct call *call, const struct prune *p, int64_t *ret)
 {
     struct list ids = { 0 };
-    enum err e = prune_candidates(call, p, INT64_MAX, &ids);
+    enum err e = tx_ids(call->tx, ALL_CANDIDATES, BIND(BIND_GOES(p)), &ids);
 
     *ret = 0;
     for (size_t i = 0; !e && i < ids.count; i++)
@@ -196,7 +197,8 @@ static enum err prune_step(struct call *call, struct prune *p)
     enum err e = end_of_stretch(call, p, &end);
 
     if (!e && end)
-        e = prune_candidates(call, p, stretch_of(p), &ids);
+        e = tx_ids(call->tx, CANDIDATES, BIND(BIND_GOES(p), v_id(p->after), v_int(stretch_of(p))),
+                   &ids);
     for (size_t i = 0; !e && i < ids.count; i++) {
         snowflake id = ((const snowflake *)ids.items)[i];
 

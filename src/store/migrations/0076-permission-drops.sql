@@ -14,3 +14,7 @@ create table permission_drops (
 );
 
 create index permission_drops_by_application on permission_drops (application_id);
+
+-- Whether half a million members used a token since a day is looked up without the tokens themselves.
+drop index tokens_by_user;
+create index tokens_by_user on tokens (user_id, created_at, last_used_at);
