@@ -30,6 +30,8 @@ static void relay_metrics(const struct relay *r, struct buf *out)
                "Datagrams that were not passed on.", s.dropped);
     api_metric(out, "guildhall_voice_packets_unsent_total", "counter",
                "Datagrams that the system did not take.", s.unsent);
+    api_metric(out, "guildhall_voice_packets_bundled_total", "counter",
+               "Datagrams of pictures that left with others to the same place.", s.bundled);
     api_metric(out, "guildhall_voice_packets_overrun_total", "counter",
                "Datagrams that came faster than they were read.", s.overruns);
 }

@@ -77,7 +77,7 @@ struct relay {
     struct map claims;    /* by number: struct relay_claim, until it is known whether it is good */
     _Atomic uint64_t peers; /* numbers that were given out */
     _Atomic uint64_t sockets, seated, rooms, packets_in, packets_out, bytes_in, bytes_out, dropped,
-        unsent, missing, late, jitter_ns, crypto_ns;
+        unsent, missing, late, jitter_ns, crypto_ns, bundled;
 };
 
 static inline struct loop *relay_loop(const struct relay *r)

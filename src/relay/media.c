@@ -271,6 +271,7 @@ static bool media_video(struct media_work *w, const struct relay_seat *s,
 {
     if (!seat_shows(s, p))
         return false;
+    media_note_picture(w->socket);
     media_fan_out(w, s, p->ssrc, false);
     return true;
 }

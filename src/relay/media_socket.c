@@ -11,10 +11,11 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "relay/media_bundles.h"
 
 enum {
     BATCH_IN = 32,
-    BATCH_OUT = 64,
+    BATCH_OUT = BUNDLES_MAX,
     SOCKET_BUFFER = 4 * 1024 * 1024,
     TURN_NS = 4 * 1000 * 1000, /* then the loop does what else there is to do */
     FLUSH_MS = 2,              /* of a turn, to wait for room in the kernel */
@@ -33,6 +34,9 @@ struct media_socket {
     struct iovec out_bytes[BATCH_OUT];
     union media_address to[BATCH_OUT];
     unsigned char out_data[BATCH_OUT][SEAL_MAX];
+    bool bundles;  /* the kernel takes several datagrams to one place as one message */
+    bool pictures; /* there are some among those that wait */
+    struct media_bundles bundled;
     int received;       /* datagrams in there that wait for notes; as recvmmsg says */
     int64_t full_until; /* by clock_mono: the kernel has no room, and is waited for; 0: it has */
     struct media_work work;
@@ -61,26 +65,68 @@ static bool media_wait(struct media_socket *m)
     return p.revents & POLLOUT;
 }
 
-/* How many of those that wait have left, or cannot. */
-static unsigned media_write(struct media_socket *m, unsigned at)
+/* How many of these are given up, for the reason that errno says. */
+static unsigned media_give_up(struct media_socket *m, const struct mmsghdr *messages,
+                              unsigned count)
 {
-    int sent = sendmmsg(m->fd, m->out + at, m->waiting - at, 0);
-
-    if (sent > 0)
-        return (unsigned)sent;
     if (errno == EINTR || (errno == EAGAIN && media_wait(m)))
         return 0;
     /* One that cannot be sent to (no route) does not hold up the others. */
-    unsigned lost = errno == EAGAIN || errno == ENOBUFS ? m->waiting - at : 1;
-    media_tally(&m->relay->unsent, lost);
+    unsigned lost = errno == EAGAIN || errno == ENOBUFS ? count : 1;
+    for (unsigned i = 0; i < lost; i++)
+        media_tally(&m->relay->unsent, messages[i].msg_hdr.msg_iovlen);
     return lost;
+}
+
+/* How many of these have left, or cannot. */
+static unsigned media_write(struct media_socket *m, struct mmsghdr *messages, unsigned count)
+{
+    int sent = sendmmsg(m->fd, messages, count, 0);
+
+    return sent > 0 ? (unsigned)sent : media_give_up(m, messages, count);
+}
+
+/* The way to somebody may not take them: a device that cannot take them apart (EIO), or one whose
+ * packets are smaller. */
+static bool bundle_was_refused(const struct mmsghdr *m)
+{
+    return m->msg_hdr.msg_controllen && (errno == EIO || errno == EINVAL || errno == EMSGSIZE);
+}
+
+/* Those that are left over are plain ones again. */
+static void media_flush_bundles(struct media_socket *m)
+{
+    struct media_bundles *b = &m->bundled;
+    unsigned at = 0, datagrams = m->waiting;
+
+    bundles_make(b, m->out, datagrams);
+    while (at < b->count) {
+        struct mmsghdr *next = b->messages + at;
+        int sent = sendmmsg(m->fd, next, b->count - at, 0);
+
+        if (sent < 0 && bundle_was_refused(next)) {
+            m->bundles = errno != EIO;
+            break;
+        }
+        at += sent > 0 ? (unsigned)sent : media_give_up(m, next, b->count - at);
+    }
+    m->waiting = bundles_undo(b, at, m->out, m->out_bytes);
+    media_tally(&m->relay->bundled, datagrams - m->waiting - at);
 }
 
 static void media_flush(struct media_socket *m)
 {
+    if (m->pictures && m->bundles && m->waiting > 1)
+        media_flush_bundles(m);
     for (unsigned at = 0; at < m->waiting;)
-        at += media_write(m, at);
+        at += media_write(m, m->out + at, m->waiting - at);
     m->waiting = 0;
+    m->pictures = false;
+}
+
+void media_note_picture(struct media_socket *m)
+{
+    m->pictures = true;
 }
 
 unsigned char *media_room(struct media_socket *m)
@@ -239,6 +285,7 @@ enum err media_open(struct relay *r, struct media_socket **ret)
     m->work.relay = r;
     m->work.socket = m;
     m->fd = fd;
+    m->bundles = bundles_known(fd);
     r->port = media_bound_port(fd);
     uv_poll_init(loop_uv(relay_loop(r)), &m->poll, fd);
     uv_poll_start(&m->poll, UV_READABLE, media_readable);

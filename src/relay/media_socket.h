@@ -10,6 +10,9 @@ struct media_socket;
 unsigned char *media_room(struct media_socket *m);
 void media_push(struct media_socket *m, const union media_address *to, size_t n);
 
+/* What is sent next is a part of a picture: many packets may go to one place. */
+void media_note_picture(struct media_socket *m);
+
 /* Others only read what this thread counts, so no bus has to be locked for it. */
 static inline void media_tally(_Atomic uint64_t *count, uint64_t by)
 {

@@ -357,5 +357,6 @@ void relay_stats(const struct relay *r, struct relay_stats *ret)
         .late = r->late,
         .jitter_us = r->jitter_ns / 1000,
         .crypto_us = r->crypto_ns / 1000,
+        .bundled = r->bundled,
     };
 }

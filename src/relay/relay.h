@@ -115,6 +115,7 @@ struct relay_stats {
     uint64_t jitter_us;     /* the sum over all seats */
     uint64_t crypto_us;     /* processor time, from samples */
 };
+    uint64_t bundled;       /* datagrams that left with another one, as one message */
 void relay_stats(const struct relay *r, struct relay_stats *ret);
 
 #endif
