@@ -36,6 +36,7 @@ enum err parts_start_relay(struct guildhall *g)
 {
     struct relay_options options = { .host = voice_host_of(g),
                                      .address = voice_address_of(g),
+                                     .room_max = VOICE_ROOM,
                                      .no_xsalsa20 = !g->config->voice_xsalsa20,
                                      .source = voice_relay_source(g->api) };
     uint64_t port;

@@ -6,7 +6,17 @@
 #include "base/serial.h"
 
 enum { MAX_FRAME = 256 * 1024 * 1024, ONE = 1, OF_APPS = 2 };
-enum { VOICE_SPEAKS = 1, VOICE_HEARS = 2, VOICE_FILMS = 4, VOICE_PRIORITY = 8 };
+/* Bits of one number: a server that does not know some of them passes over these. */
+enum {
+    VOICE_SPEAKS = 1,
+    VOICE_HEARS = 2,
+    VOICE_FILMS = 4,
+    VOICE_PRIORITY = 8,
+    VOICE_HAS_FLAGS = 16,
+    VOICE_HAS_PLATFORM = 32,
+    VOICE_IS_MOBILE = 64,
+    VOICE_FLAGS_AT = 8, /* bits further up */
+};
 
 static const char MAGIC[] = { 'G', 'H', 'L', FRAME_VERSION };
 
@@ -69,6 +79,17 @@ static void put_move(struct buf *b, const struct session_move *m)
     serial_put_bytes(b, str_of(m->id));
 }
 
+static uint64_t voice_client_bits(const struct voice_fact *v)
+{
+    uint64_t bits = 0;
+
+    if (v->flags.given == GIVEN)
+        bits |= VOICE_HAS_FLAGS | (uint64_t)(v->flags.value & VOICE_FLAGS) << VOICE_FLAGS_AT;
+    if (v->platform.given == GIVEN)
+        bits |= VOICE_HAS_PLATFORM | (v->platform.value == VOICE_MOBILE ? VOICE_IS_MOBILE : 0);
+    return bits;
+}
+
 static void put_voice(struct buf *b, const struct voice_fact *v)
 {
     const uint64_t numbers[] = { v->guild_id, v->user_id, v->channel_id, v->room_id, v->claim };
@@ -76,7 +97,8 @@ static void put_voice(struct buf *b, const struct voice_fact *v)
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         serial_put(b, numbers[i]);
     serial_put(b, (v->speaks ? VOICE_SPEAKS : 0) | (v->hears ? VOICE_HEARS : 0) |
-                      (v->films ? VOICE_FILMS : 0) | (v->priority ? VOICE_PRIORITY : 0));
+                      (v->films ? VOICE_FILMS : 0) | (v->priority ? VOICE_PRIORITY : 0) |
+                      voice_client_bits(v));
     buf_add(b, v->salt, sizeof v->salt);
 }
 
@@ -226,6 +248,10 @@ static struct noted_voice *get_voice(struct frame_reader *r)
     f->hears = bits & VOICE_HEARS;
     f->films = bits & VOICE_FILMS;
     f->priority = bits & VOICE_PRIORITY;
+    if (bits & VOICE_HAS_FLAGS)
+        f->flags = given_int((int64_t)(bits >> VOICE_FLAGS_AT & VOICE_FLAGS));
+    if (bits & VOICE_HAS_PLATFORM)
+        f->platform = given_int(bits & VOICE_IS_MOBILE ? VOICE_MOBILE : VOICE_DESKTOP);
     struct str salt = serial_get_raw(&r->in, sizeof f->salt);
     if (salt.n)
         memcpy(f->salt, salt.p, sizeof f->salt);

@@ -140,11 +140,14 @@ struct gateway_source {
 };
 
 /* A session as hooks see it. */
+enum client_kind { CLIENT_DESKTOP, CLIENT_MOBILE, CLIENT_WEB, CLIENT_KINDS };
+
 struct gateway_caller {
     const struct caller *caller;
     uint64_t session; /* for SUBJECT_SESSION */
     const char *session_id;
     struct str address; /* of its socket; empty when there is none now */
+    enum client_kind client;
 };
 
 /* Opcodes whose effect is somebody else's; NULL: taken and ignored. On a loop. */

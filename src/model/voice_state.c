@@ -69,8 +69,8 @@ const struct schema voice_call_gone_schema = {
     .doc = "A call that is over.",
 };
 
-/* Who raises its hand or is asked onto a stage does not speak there yet. What somebody says
- * about itself counts like what others say about it. */
+/* Who raises its hand or is asked onto a stage is neither heard nor seen there yet. What somebody
+ * says about itself counts like what others say about it. */
 struct voice_fact voice_fact_of(const struct voice_state *s)
 {
     struct voice_fact f = {
@@ -81,8 +81,10 @@ struct voice_fact voice_fact_of(const struct voice_state *s)
         .speaks = !s->mute && !s->self_mute && !s->suppress &&
                   s->request_to_speak_timestamp.given != GIVEN,
         .hears = !s->deaf && !s->self_deaf,
-        .films = s->self_video && !s->suppress,
+        .films = s->self_video && !s->suppress && s->request_to_speak_timestamp.given != GIVEN,
         .priority = s->priority,
+        .flags = s->flags,
+        .platform = s->platform,
     };
 
     if (s->salt.n == sizeof f.salt)

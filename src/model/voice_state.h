@@ -18,9 +18,14 @@ struct voice_state {
     uint64_t session; /* for to_session */
     int64_t node, active_at;
     struct str region, salt;
-    bool live;     /* a voice socket is open */
-    bool priority; /* has PRIORITY_SPEAKER in its channel */
+    bool live;                      /* a voice socket is open */
+    bool priority;                  /* has PRIORITY_SPEAKER in its channel */
+    struct opt_int flags, platform; /* of its client: VOICE_FLAGS, VOICE_DESKTOP or VOICE_MOBILE */
 };
+
+/* What clients may say of themselves: they keep clips, may be recorded, let viewers keep clips. */
+enum { VOICE_FLAGS = 7 };
+enum { VOICE_DESKTOP, VOICE_MOBILE };
 
 /* What carries voice has to know of somebody, flat: a post may take it to another thread. */
 enum { VOICE_SALT = 16 };
@@ -32,6 +37,7 @@ struct voice_fact {
     bool speaks, hears;             /* may be heard, and may hear */
     bool films;                     /* its video may be seen */
     bool priority;                  /* may be heard over the others */
+    struct opt_int flags, platform; /* as the state has them */
     uint64_t claim; /* number of the connection that was found good with it, or 0: of the server
                      * whose transaction it was (relay/relay.h) */
 };

@@ -46,6 +46,8 @@ enum voice_op {
     VOICE_SESSION_UPDATE = 14,
     VOICE_WANTS = 15,
     VOICE_VERSION = 16,
+    VOICE_CLIENT_FLAGS = 18,
+    VOICE_CLIENT_PLATFORM = 20,
     VOICE_NO_ROUTE = 32,
     VOICE_OP_MAX = 63,
 };
@@ -258,6 +260,7 @@ struct relay_seat {
 
     /* what was announced */
     bool speaks, hears, films, priority; /* as the store says */
+    struct opt_int flags, platform;      /* the same, of its client */
     bool announced;                      /* the others know the SSRC */
     unsigned speaking;                   /* bits, as its client says */
     bool filmed;                         /* it said something about video */
@@ -321,6 +324,13 @@ void seat_announce(struct relay_seat *s, unsigned speaking);
 void seat_end(struct relay_seat *s, enum relay_close code);
 /* Everybody else in its room; the text goes. */
 void tell_others(const struct relay_seat *s, struct relay_text *t);
+
+/* --- clients.c: what a room is told of clients -------------------------------------------- */
+
+/* Somebody comes: the others and it are told of each other's clients. */
+void seat_describe(struct relay_seat *s);
+/* It says something else of itself. */
+void seat_take_flags(struct relay_seat *s, struct opt_int flags);
 
 /* --- video_seats.c: video in rooms, on the relay's thread -------------------------------- */
 

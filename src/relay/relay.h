@@ -84,6 +84,7 @@ struct relay_options {
     int port;            /* 0: any free one */
     const char *address; /* IPv4, what clients are told */
     bool no_xsalsa20;    /* that mode is not offered */
+    size_t room_max;     /* people of a room; 0: any number */
     struct relay_source source;
 };
 
@@ -114,8 +115,8 @@ struct relay_stats {
     uint64_t missing, late; /* of audio that came in */
     uint64_t jitter_us;     /* the sum over all seats */
     uint64_t crypto_us;     /* processor time, from samples */
-};
     uint64_t bundled;       /* datagrams that left with another one, as one message */
+};
 void relay_stats(const struct relay *r, struct relay_stats *ret);
 
 #endif

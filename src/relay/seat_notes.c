@@ -27,6 +27,24 @@ static void tell_arrival(struct relay_seat *s)
     if (s->room->count > 1)
         outbox_clients(s);
     tell_others(s, text_client(s));
+    seat_describe(s);
+}
+
+static bool room_is_full(const struct relay_seats *all, snowflake room_id)
+{
+    const struct relay_room *room = map_get(&all->rooms, room_id);
+    size_t most = all->relay->options.room_max;
+
+    return most && room && room->count >= most;
+}
+
+/* Its state says that it has a socket; it hears that this one has ended when that is known to be
+ * its own. */
+static void claim_turn_away(struct relay_claim *c, const struct relay_place *place)
+{
+    letter_send(c->relay, c->loop, c->number, LETTER_WELCOME, 0, place);
+    letter_send(c->relay, c->loop, c->number, LETTER_CLOSE, RELAY_TOO_MANY, NULL);
+    mem_free(c);
 }
 
 /* A second socket with the same token takes the place of the first. */
@@ -38,6 +56,12 @@ static void seats_admit(struct relay_seats *all, const struct voice_fact *f, str
         seat_close_socket(before, same_salt(before, f) ? LETTER_REPLACED : LETTER_CLOSE,
                           RELAY_DISCONNECTED);
         relay_seat_leave(before);
+    }
+    if (room_is_full(all, f->room_id)) {
+        struct relay_place place = relay_place_of(f);
+
+        claim_turn_away(c, &place);
+        return;
     }
     struct relay_seat *s = seat_new(all, c, f);
     mem_free(c);
@@ -67,6 +91,7 @@ static void seats_hear(struct relay_seats *all, const struct voice_fact *f)
     s->priority = f->priority;
     if (s->announced && seat_speaking(s) != shown)
         tell_others(s, text_speaking(s));
+    seat_take_flags(s, f->flags);
 }
 
 /* --- what clients say ----------------------------------------------------------------- */

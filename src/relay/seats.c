@@ -126,14 +126,21 @@ static uint32_t ssrc_choose(const struct relay_seats *all)
     return block * SSRC_BLOCK;
 }
 
+struct relay_place relay_place_of(const struct voice_fact *f)
+{
+    struct relay_place p = { .guild_id = f->guild_id, .user_id = f->user_id };
+
+    memcpy(p.salt, f->salt, sizeof p.salt);
+    return p;
+}
+
 struct relay_seat *seat_new(struct relay_seats *all, const struct relay_claim *c,
                             const struct voice_fact *f)
 {
     struct relay_seat *s = mem_new(sizeof *s);
 
     s->relay = all->relay;
-    s->place = (struct relay_place){ .guild_id = f->guild_id, .user_id = f->user_id };
-    memcpy(s->place.salt, f->salt, sizeof s->place.salt);
+    s->place = relay_place_of(f);
     s->server_id = c->server_id;
     s->channel_id = f->channel_id;
     memcpy(s->session_id, c->session_id, sizeof s->session_id);
@@ -142,6 +149,8 @@ struct relay_seat *seat_new(struct relay_seats *all, const struct relay_claim *c
     s->hears = f->hears;
     s->films = f->films;
     s->priority = f->priority;
+    s->flags = f->flags;
+    s->platform = f->platform;
     s->loop = c->loop;
     s->peer = c->number;
     s->version = c->version;

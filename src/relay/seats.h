@@ -28,6 +28,7 @@ struct relay_seat *seat_of_token(const struct relay_seats *all,
                                  const unsigned char token[RELAY_TOKEN]);
 void seat_unmap(struct map *map, uint64_t key, const struct relay_seat *s);
 
+struct relay_place relay_place_of(const struct voice_fact *f);
 struct relay_seat *seat_new(struct relay_seats *all, const struct relay_claim *c,
                             const struct voice_fact *f);
 /* The others are told that it is gone. */

@@ -83,28 +83,13 @@ static enum err connection_of_state(struct call *call, struct relay_claim *c, st
     return e ? e : connection_accept(call, c, voice_fact_of(s));
 }
 
-static enum err connection_find_part(struct tx *tx, const struct stream *s, snowflake user_id,
-                                     struct stream_part *ret)
-{
-    struct list parts;
-    enum err e = stream_parts(tx, s->key.owner_id, &parts);
-    const struct stream_part *p = parts.items;
-
-    for (size_t i = 0; !e && i < parts.count; i++)
-        if (p[i].user_id == user_id) {
-            *ret = p[i];
-            return OK;
-        }
-    return e ? e : ERR_UNKNOWN_STREAM;
-}
-
 /* Its row is written as it is, so that who ends the stream meanwhile is met. */
 static enum err connection_of_stream(struct call *call, struct relay_claim *c,
                                      const struct stream *s, bool admits)
 {
     struct stream_part part;
     unsigned char token[VOICE_TOKEN];
-    enum err e = connection_find_part(call->tx, s, c->user_id, &part);
+    enum err e = stream_part_find(call->tx, s->key.owner_id, c->user_id, &part);
 
     c->refusal = e == ERR_UNKNOWN_STREAM ? RELAY_NO_SESSION : RELAY_UNKNOWN;
     if (e)

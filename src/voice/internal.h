@@ -15,7 +15,8 @@ struct session_order {
     uint64_t session; /* for to_session */
     struct str session_id;
     struct str address; /* of the session's socket */
-    const void *d;      /* of the row's type */
+    enum client_kind client;
+    const void *d; /* of the row's type */
 
     /* Of what joins: where, and whether the session was told just now where its voice is,
      * so that it has to wait before it is told again. */

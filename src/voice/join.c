@@ -117,16 +117,14 @@ static enum err join_enter(struct call *call, const struct session_order *o,
 static enum err look_for_room(struct call *call, const struct session_order *o,
                               const struct voice_entrance *in, bool *ret_full)
 {
-    int64_t limit = in->channel.user_limit.value, people, cameras;
+    int64_t limit = in->channel.user_limit.value;
 
     *ret_full = false;
     if (!in->guild_id)
         return channel_is_barred(call->tx, &in->channel, o->caller.id, ret_full);
     if (limit <= 0 || in->rights & PERMISSION(MOVE_MEMBERS))
-        return OK;
-    enum err e = voice_count(call->tx, in->channel.id, &people, &cameras);
-    *ret_full = !e && people >= limit;
-    return e;
+        limit = VOICE_ROOM;
+    return voice_holds(call->tx, in->channel.id, limit, ret_full);
 }
 
 /* Where the account is: a person anywhere, a bot in the guild that the order is about. */
@@ -186,6 +184,14 @@ static enum err join_arrive(struct call *call, const struct session_order *o,
     return voice_room_region(call->tx, &in->channel, join_preferred(o, in->vip), &s->region);
 }
 
+/* Apps and what runs in a browser are neither. */
+static struct opt_int join_platform(const struct session_order *o)
+{
+    if (order_is_bot(o) || o->client == CLIENT_WEB)
+        return (struct opt_int){ GIVEN_NULL, 0 };
+    return given_int(o->client == CLIENT_MOBILE ? VOICE_MOBILE : VOICE_DESKTOP);
+}
+
 /* Another session, or another room: tokens of before are void. */
 static void join_take(struct call *call, const struct session_order *o, struct voice_state *s)
 {
@@ -195,6 +201,7 @@ static void join_take(struct call *call, const struct session_order *o, struct v
     s->node = snowflake_node();
     s->salt = voice_salt(call->arena);
     s->live = s->self_stream = false;
+    s->platform = join_platform(o);
 }
 
 /* What the client lets be heard and seen, as far as it may. */
@@ -207,6 +214,8 @@ static enum err join_apply(struct call *call, const struct session_order *o,
 
     s->self_mute = request->self_mute;
     s->self_deaf = request->self_deaf;
+    s->flags = request->flags;
+    s->flags.value &= VOICE_FLAGS;
     s->self_video = request->self_video && in->rights & PERMISSION(STREAM);
     if (s->self_video) {
         e = voice_camera_fits(call->tx, in->channel.id, in->max_cameras, counted, &fits);

@@ -311,6 +311,7 @@ static struct session_order *order_new(struct voice *v, const struct gateway_cal
     o->session = who->session;
     o->session_id = str_dup(arena, str_of(who->session_id));
     o->address = str_dup(arena, who->address);
+    o->client = who->client;
     o->row = row;
     o->voice = v;
     o->loop = loop_current();

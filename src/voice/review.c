@@ -31,6 +31,27 @@ static enum err watch_timeout(struct call *call, const struct rights_of *who,
                         m->communication_disabled_until.value, both);
 }
 
+/* On a stage it is the moderators' word, but nobody speaks there during a timeout. */
+static bool review_suppresses(const struct review *r, const struct voice_state *s,
+                              const struct rights_of *who, uint64_t rights)
+{
+    if (r->channel.type == CHANNEL_STAGE)
+        return s->suppress || who->timed_out;
+    return voice_suppressed(&r->channel, r->guild.afk_channel_id.value, rights);
+}
+
+static enum err review_save(struct call *call, const struct review *r, struct voice_state *s,
+                            bool suppress)
+{
+    bool stage = r->channel.type == CHANNEL_STAGE, steps_back = stage && suppress && !s->suppress;
+
+    s->suppress = suppress;
+    if (steps_back)
+        s->request_to_speak_timestamp = (struct opt_int){ GIVEN_NULL, 0 };
+    enum err e = voice_save(call, s, 0);
+    return e || !steps_back ? e : stage_watch(call, r->channel.id);
+}
+
 static enum err review_judge(struct call *call, struct review *r, struct voice_state *s,
                              const struct member *m)
 {
@@ -43,18 +64,15 @@ static enum err review_judge(struct call *call, struct review *r, struct voice_s
         return e;
     const struct list *o = &r->channel.permission_overwrites.value;
     uint64_t rights = rights_in_channel(&who, r->channel.type, o->items, o->count, false);
-    bool suppress = r->channel.type == CHANNEL_STAGE
-                        ? s->suppress
-                        : voice_suppressed(&r->channel, r->guild.afk_channel_id.value, rights);
+    bool suppress = review_suppresses(r, s, &who, rights);
     bool video = s->self_video && rights & PERMISSION(STREAM);
     bool priority = rights & PERMISSION(PRIORITY_SPEAKER);
     bool shown = suppress != s->suppress || video != s->self_video;
     if (shown || priority != s->priority) {
-        s->suppress = suppress;
         s->self_video = video;
         s->priority = priority;
         s->member = m;
-        e = shown ? voice_save(call, s, 0) : voice_save_unseen(call, s);
+        e = shown ? review_save(call, r, s, suppress) : voice_save_unseen(call, s);
     }
     return e ? e : hook_voice_judged(call, &(struct voice_rights){ s, rights });
 }

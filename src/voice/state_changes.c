@@ -66,7 +66,7 @@ enum err voice_announce(struct call *call, const struct voice_state *s, snowflak
     if (!guild_id) {
         note_change(call, s);
         state_changes_emit(call, to_channel(channel_id ? channel_id : from), s);
-        return OK;
+        return channel_id ? hook_voice_changed(call, s) : OK;
     }
     enum err e = load_member(call, &shown, &member);
     if (e)
@@ -78,7 +78,7 @@ enum err voice_announce(struct call *call, const struct voice_state *s, snowflak
 
         state_changes_emit(call, to_viewers_unless(guild_id, from, channel_id), &gone);
     }
-    return OK;
+    return channel_id ? hook_voice_changed(call, &shown) : OK;
 }
 
 struct str voice_salt(struct arena *arena)

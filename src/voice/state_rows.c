@@ -8,7 +8,7 @@
     "v.guild_id, v.user_id, v.channel_id, v.session_id, v.session_number, v.node, "     \
     "v.region, v.salt, v.live, v.self_mute, v.self_deaf, v.self_video, v.self_stream, " \
     "v.suppress, v.request_to_speak_at, v.connected_at, v.active_at, m.mute, m.deaf, "  \
-    "v.priority "
+    "v.priority, v.flags, v.platform "
 #define STATES                                                         \
     "select " STATE_COLUMNS "from voice_states v left join members m " \
     "on m.guild_id = v.guild_id and m.user_id = v.user_id "
@@ -38,6 +38,8 @@ static void read_state(const struct rows *r, void *ret)
         .mute = row_bool(r, 17),
         .deaf = row_bool(r, 18),
         .priority = row_bool(r, 19),
+        .flags = row_opt_int(r, 20),
+        .platform = row_opt_int(r, 21),
     };
 }
 
@@ -119,6 +121,16 @@ enum err voice_count(struct tx *tx, snowflake channel_id, int64_t *ret_people, i
     return OK;
 }
 
+/* Is there one behind those? Rows themselves are not looked at. */
+static const char HOLDS[] = "select 1 from voice_states where channel_id = $1 limit 1 offset $2";
+
+enum err voice_holds(struct tx *tx, snowflake channel_id, int64_t people, bool *ret)
+{
+    struct rows row;
+
+    return tx_one(tx, HOLDS, BIND(v_id(channel_id), v_int(people - 1)), &row, ret);
+}
+
 static const char REGION_OF[] =
     "select region from voice_states where channel_id = $1 order by connected_at limit 1";
 
@@ -143,8 +155,9 @@ enum err voice_room_region(struct tx *tx, const struct channel *c, struct str wa
 static const char PUT_STATE[] =
     "insert into voice_states (guild_id, user_id, channel_id, session_id, session_number, node, "
     "region, salt, live, self_mute, self_deaf, self_video, self_stream, suppress, "
-    "request_to_speak_at, connected_at, active_at, priority) "
-    "values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) "
+    "request_to_speak_at, connected_at, active_at, priority, flags, platform) "
+    "values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, "
+    "$19, $20) "
     "on conflict (guild_id, user_id) do update set channel_id = excluded.channel_id, "
     "session_id = excluded.session_id, session_number = excluded.session_number, "
     "node = excluded.node, region = excluded.region, salt = excluded.salt, "
@@ -152,7 +165,7 @@ static const char PUT_STATE[] =
     "self_video = excluded.self_video, self_stream = excluded.self_stream, "
     "suppress = excluded.suppress, request_to_speak_at = excluded.request_to_speak_at, "
     "connected_at = excluded.connected_at, active_at = excluded.active_at, "
-    "priority = excluded.priority";
+    "priority = excluded.priority, flags = excluded.flags, platform = excluded.platform";
 
 enum err voice_put(struct tx *tx, const struct voice_state *s)
 {
@@ -162,7 +175,8 @@ enum err voice_put(struct tx *tx, const struct voice_state *s)
                         v_bytes(s->salt), v_int(s->live), v_int(s->self_mute), v_int(s->self_deaf),
                         v_int(s->self_video), v_int(s->self_stream), v_int(s->suppress),
                         v_opt_int(s->request_to_speak_timestamp), v_int(s->connected_at.value),
-                        v_int(s->active_at), v_int(s->priority)),
+                        v_int(s->active_at), v_int(s->priority), v_opt_int(s->flags),
+                        v_opt_int(s->platform)),
                    NULL);
 }
 

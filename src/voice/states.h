@@ -27,6 +27,9 @@ enum err voice_of_node(struct tx *tx, int64_t node, int64_t max, struct list *re
 enum err voice_count(struct tx *tx, snowflake channel_id, int64_t *ret_people,
                      int64_t *ret_cameras);
 
+/* Whether so many are in a channel. */
+enum err voice_holds(struct tx *tx, snowflake channel_id, int64_t people, bool *ret);
+
 /* --- changing ------------------------------------------------------------------------- */
 
 /* Writes a new state, or what changed about one, and announces VOICE_STATE_UPDATE, with

@@ -19,6 +19,9 @@ extern const struct domain streams_domain, stream_files_domain;
 void voice_keys_set(bool accept_second_label);
 void voice_effects_set(bool everybody_is_premium);
 
+/* People of one room, whatever their rights: what one of them says goes to all others at once. */
+enum { VOICE_ROOM = 10000 };
+
 /* What a server's sessions ask for, and the lease of what they hold. */
 struct voice;
 

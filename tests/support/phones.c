@@ -52,9 +52,15 @@ static const char *text_in(struct world *w, const struct dom *d, const char *pat
 
 struct phone phone_join(const struct hall *h, struct client *c, const char *channel)
 {
+    return phone_join_with(h, c, channel, "");
+}
+
+struct phone phone_join_with(const struct hall *h, struct client *c, const char *channel,
+                             const char *more)
+{
     struct phone p = { .client = c, .guild = h->guild, .fd = -1 };
 
-    ask_voice(c, h->guild, channel, "");
+    ask_voice(c, h->guild, channel, more);
     for (;;) {
         const struct dom *m = next_voice(c);
 
@@ -116,14 +122,28 @@ int phone_socket(void)
     return fd;
 }
 
+static bool is_six(int fd)
+{
+    struct sockaddr_in6 own = { 0 };
+    socklen_t n = sizeof own;
+
+    return getsockname(fd, (struct sockaddr *)&own, &n) == 0 && own.sin6_family == AF_INET6;
+}
+
+/* By the protocol of the socket. */
 static void send_to(int fd, int port, struct str bytes)
 {
-    struct sockaddr_in to = { .sin_family = AF_INET,
-                              .sin_port = htons((uint16_t)port),
-                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    const struct sockaddr_in four = { .sin_family = AF_INET,
+                                      .sin_port = htons((uint16_t)port),
+                                      .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    const struct sockaddr_in6 six = { .sin6_family = AF_INET6,
+                                      .sin6_port = htons((uint16_t)port),
+                                      .sin6_addr = IN6ADDR_LOOPBACK_INIT };
+    ssize_t sent =
+        is_six(fd) ? sendto(fd, bytes.p, bytes.n, 0, (const struct sockaddr *)&six, sizeof six)
+                   : sendto(fd, bytes.p, bytes.n, 0, (const struct sockaddr *)&four, sizeof four);
 
-    expect(sendto(fd, bytes.p, bytes.n, 0, (const struct sockaddr *)&to, sizeof to) ==
-           (ssize_t)bytes.n);
+    expect(sent == (ssize_t)bytes.n);
     datagrams_sent++;
 }
 
@@ -221,6 +241,14 @@ struct phone phone_call(const struct hall *h, struct client *c, const char *chan
     phone_dial(&p, 8);
     phone_connect(&p, mode);
     return p;
+}
+
+void expect_cut_at(const char *file, int line, struct phone *p, int code)
+{
+    while (gate_read(p->gate, PATIENCE_MS))
+        ;
+    if (gate_close_code(p->gate) != code)
+        fail_test(file, line, "closed with %d, not %d", gate_close_code(p->gate), code);
 }
 
 void phone_hang_up(struct phone *p)
@@ -327,6 +355,35 @@ void phone_control(struct phone *p, struct str packet)
 
     memcpy(out, packet.p, CONTROL_HEADER);
     phone_send(p, seal_behind(p, out, CONTROL_HEADER, str_from(packet, CONTROL_HEADER)));
+}
+
+void phone_shows(struct phone *p, const char *streams)
+{
+    gate_send(p->gate,
+              "{'op': 12, 'd': {'audio_ssrc': %u, 'video_ssrc': %u, 'rtx_ssrc': %u, "
+              "'streams': %s}}",
+              p->ssrc, p->ssrc + 1, p->ssrc + 2, streams);
+}
+
+void phone_wants(struct phone *p, const char *wants)
+{
+    gate_send(p->gate, "{'op': 15, 'd': %s}", wants);
+    phone_flush(p);
+}
+
+struct str control_packet(struct world *w, unsigned type, unsigned format, uint32_t sender,
+                          uint32_t about)
+{
+    unsigned char *b = arena_alloc(world_arena(w), 12);
+    const uint32_t words[] = { sender, about };
+
+    b[0] = (unsigned char)(0x80 | format);
+    b[1] = (unsigned char)type;
+    b[2] = 0;
+    b[3] = 2;
+    for (int i = 0; i < 8; i++)
+        b[4 + i] = (unsigned char)(words[i / 4] >> (8 * (3 - i % 4)));
+    return str_slice((const char *)b, 12);
 }
 
 void phone_flush(struct phone *p)

@@ -29,6 +29,9 @@ void with_relay(struct config *config);
 
 /* Joins a channel by op 4 and reads what the voice connection needs; others may be told. */
 struct phone phone_join(const struct hall *h, struct client *c, const char *channel);
+/* The same; more is JSON of op 4, such as ", 'flags': 1". */
+struct phone phone_join_with(const struct hall *h, struct client *c, const char *channel,
+                             const char *more);
 /* Opens the socket, reads Hello, identifies; nothing else is read. */
 void phone_dial(struct phone *p, int version);
 /* All of it: until media may flow. */
@@ -39,6 +42,9 @@ void phone_connect(struct phone *p, enum phone_mode mode);
 const struct dom *phone_ready(struct phone *p);
 void phone_select(struct phone *p, enum phone_mode mode);
 void phone_hang_up(struct phone *p);
+/* It is closed with this code, whatever it was told before. */
+#define expect_cut(p, code) expect_cut_at(__FILE__, __LINE__, (p), (code))
+void expect_cut_at(const char *file, int line, struct phone *p, int code);
 
 /* The next message with this opcode; others are passed over. Fails when it does not come. */
 const struct dom *phone_await(struct phone *p, int op);
@@ -52,7 +58,12 @@ void phone_say(struct phone *p, const char *frame);
 /* A packet of video, by one of its SSRCs. */
 enum { PHONE_VIDEO = 101 };
 void phone_show(struct phone *p, uint32_t ssrc, unsigned type, const char *frame);
-/* A control packet: eight bytes are clear. */
+/* Op 12 with these streams, a JSON list; op 15, which is known when this returns. */
+void phone_shows(struct phone *p, const char *streams);
+void phone_wants(struct phone *p, const char *wants);
+/* A control packet of two words; sent, eight of its bytes are clear. */
+struct str control_packet(struct world *w, unsigned type, unsigned format, uint32_t sender,
+                          uint32_t about);
 void phone_control(struct phone *p, struct str packet);
 /* The next datagram, which is one of them; p NULL: none. */
 struct str phone_hear_control(struct phone *p, int wait_ms);

@@ -138,6 +138,16 @@ const struct dom *next_voice(struct client *c)
     return m;
 }
 
+void await_self_mute(struct client *c)
+{
+    for (const struct dom *m; (m = next_voice(c));) {
+        const struct dom *mute = dom_at(m, "d.self_mute");
+
+        if (mute && mute->truth)
+            return;
+    }
+}
+
 /* A place that was entered again is told of again only when the last time was a second ago;
  * whether that has come before does not matter to who leaves. */
 static void expect_left(const struct hall *h, struct client *c)

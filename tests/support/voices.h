@@ -38,6 +38,8 @@ void expect_server(struct client *c);
 
 /* The next dispatch about voice; everything else that comes is skipped. */
 const struct dom *next_voice(struct client *c);
+/* All that comes is passed over until it hears that somebody has muted itself. */
+void await_self_mute(struct client *c);
 /* It is this event, and its d holds this. */
 #define expect_voice(c, e, ...) expect_voice_at(__FILE__, __LINE__, (c), (e), __VA_ARGS__)
 void expect_voice_at(const char *file, int line, struct client *c, const char *event,

@@ -66,6 +66,8 @@ static struct str make_frame(struct arena *a)
                                            .salt = { 1, [15] = 2 },
                                            .hears = true,
                                            .priority = true,
+                                           .flags = { GIVEN, 5 },
+                                           .platform = { GIVEN, VOICE_MOBILE },
                                            .claim = 47 } };
     muted.next = (struct noted_voice *)(uintptr_t)&left;
     struct frame f = { .origin = 0x80200001,
@@ -117,6 +119,10 @@ static void a_frame_says_what_was_put_into_it(void **state)
     assert_true(v->guild_id == 43 && v->user_id == 44 && v->channel_id == 45 && v->room_id == 46);
     assert_true(v->hears && v->priority && !v->speaks && !v->films && v->claim == 47);
     assert_true(v->salt[0] == 1 && v->salt[15] == 2);
+    assert_true(v->flags.given == GIVEN && v->flags.value == 5);
+    assert_true(v->platform.given == GIVEN && v->platform.value == VOICE_MOBILE);
+    assert_true(f.voices->next->fact.flags.given != GIVEN);
+    assert_true(f.voices->next->fact.platform.given != GIVEN);
     assert_true(f.voices->next->fact.user_id == 42 && !f.voices->next->fact.channel_id);
     assert_null(f.voices->next->next);
     assert_int_equal(f.forgotten->account, 30);

@@ -5,12 +5,14 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "relay/internal.h"
+#include "relay/media_bundles.h"
 
 enum { PEOPLE = 800, ROOM = 7, GUILD = 5, PATIENCE_S = 60 };
 #define SECOND INT64_C(1000000000)
@@ -71,6 +73,7 @@ static void send_arrival(struct relay *r, struct loop *loop, snowflake user_id)
                                          .channel_id = ROOM,
                                          .room_id = ROOM,
                                          .speaks = true,
+                                         .flags = { GIVEN, 1 },
                                          .claim = user_id });
 }
 
@@ -110,6 +113,91 @@ static void arrivals_in_a_large_room_take_many_short_turns(void **state)
     loop_call(own, end_counting, &here);
     assert_true(here.turns >= 5);
     relay_stop(r);
+    loops_stop(ls);
+}
+
+static void send_three(struct loop *l, void *arg)
+{
+    const struct crowd_coming *c = arg;
+
+    (void)l;
+    for (snowflake id = 1; id <= 3; id++)
+        send_arrival(c->relay, c->loop, id);
+}
+
+/* Its state is told that it has no socket, like those of all who have gone meanwhile. */
+static void a_room_takes_so_many_and_no_more(void **state)
+{
+    struct loops *ls = loops_start(1, NULL, NULL);
+    struct relay_options options = {
+        .host = "127.0.0.1", .address = "127.0.0.1", .room_max = 2, .source.live = note_live
+    };
+    int64_t until = clock_mono() + PATIENCE_S * SECOND;
+    struct relay_stats s;
+    struct relay *r;
+
+    (void)state;
+    left = 0;
+    assert_int_equal(relay_start(ls, &options, &r), OK);
+    loop_call(relay_loop(r), send_three, &(struct crowd_coming){ r, loops_at(ls, 0) });
+    while (left < 3)
+        assert_true(clock_mono() < until);
+    relay_stats(r, &s);
+    assert_int_equal(s.seats, 2);
+    relay_stop(r);
+    loops_stop(ls);
+}
+
+/* How many messages somebody was told of by their number; 0: it is not there yet. */
+struct told_count {
+    struct relay *relay;
+    snowflake user_id;
+    unsigned seq;
+};
+
+static void look_at_seat(struct loop *l, void *arg)
+{
+    struct told_count *t = arg;
+    size_t at = 0;
+
+    (void)l;
+    for (const struct relay_seat *s; (s = seats_next(t->relay->seats, &at));)
+        if (s->place.user_id == t->user_id)
+            t->seq = s->seq;
+}
+
+static void send_hundred(struct loop *l, void *arg)
+{
+    const struct crowd_coming *c = arg;
+
+    (void)l;
+    for (snowflake id = 1; id <= 101; id++)
+        send_arrival(c->relay, c->loop, id);
+}
+
+/* Ready, the list, and what each of the others says of itself. */
+static void clients_of_a_crowd_are_not_described(void **state)
+{
+    struct loops *ls = loops_start(1, NULL, NULL);
+    struct relay_options options = { .host = "127.0.0.1",
+                                     .address = "127.0.0.1",
+                                     .source.live = note_live };
+    int64_t until = clock_mono() + PATIENCE_S * SECOND;
+    struct told_count last = { .user_id = 101 }, before = { .user_id = 100 };
+
+    (void)state;
+    assert_int_equal(relay_start(ls, &options, &last.relay), OK);
+    before.relay = last.relay;
+    loop_call(relay_loop(last.relay), send_hundred,
+              &(struct crowd_coming){ last.relay, loops_at(ls, 0) });
+    while (!last.seq) {
+        assert_true(clock_mono() < until);
+        loop_call(relay_loop(last.relay), look_at_seat, &last);
+    }
+    loop_call(relay_loop(last.relay), look_at_seat, &before);
+    assert_int_equal(last.seq, 2);
+    assert_int_equal(before.seq, 2 + 99 + 1); /* and that the last one came */
+    relay_stop(last.relay);
     loops_stop(ls);
 }
 
@@ -179,9 +267,9 @@ static int loopback_socket(void)
     return fd;
 }
 
-static void send_packet(const struct two_seats *t, struct seal *seal, unsigned number)
+static void send_typed(const struct two_seats *t, struct seal *seal, unsigned number, unsigned type)
 {
-    struct rtp_plain plain = { .header = { 0x80, RTP_OPUS }, .n = 1 };
+    struct rtp_plain plain = { .header = { 0x80, (unsigned char)type }, .n = 1 };
     struct sockaddr_in to = { .sin_family = AF_INET,
                               .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
                               .sin_port = htons((uint16_t)relay_port(t->relay)) };
@@ -192,6 +280,11 @@ static void send_packet(const struct two_seats *t, struct seal *seal, unsigned n
     memcpy(plain.header + 8, &ssrc, sizeof ssrc);
     size_t n = seal_write(seal, &plain, out);
     assert_int_equal(sendto(t->fd, out, n, 0, (const struct sockaddr *)&to, sizeof to), n);
+}
+
+static void send_packet(const struct two_seats *t, struct seal *seal, unsigned number)
+{
+    send_typed(t, seal, number, RTP_OPUS);
 }
 
 /* Its client begins anew, with another key. */
@@ -228,6 +321,128 @@ static void who_was_sent_the_last_nonce_is_ended(void **state)
     loops_stop(ls);
 }
 
+/* --- numbers -------------------------------------------------------------------------- */
+
+/* Somebody without a socket, who was told so many things. */
+static struct relay_seat seat_told(uint16_t seq, unsigned count)
+{
+    struct relay_text *t = relay_text_new(VOICE_SPEAKING, STR("{}"));
+    struct relay_seat s = { .version = VOICE_NUMBERED, .seq = seq };
+
+    for (unsigned i = 0; i < count; i++)
+        outbox_send(&s, t);
+    relay_text_unref(t);
+    return s;
+}
+
+/* Clients take 0 for none. */
+static void numbers_go_on_after_their_end(void **state)
+{
+    struct relay_seat s = seat_told(65533, 4);
+
+    (void)state;
+    assert_int_equal(s.seq, 2);
+    assert_true(outbox_holds(&s, 65533) && outbox_holds(&s, 65534) && outbox_holds(&s, 65535));
+    assert_true(outbox_holds(&s, 1) && outbox_holds(&s, 2));
+    assert_false(outbox_holds(&s, 65532) || outbox_holds(&s, 3) || outbox_holds(&s, -1));
+    outbox_trim(&s, 65535);
+    assert_int_equal(s.kept_count, 2);
+    assert_false(outbox_holds(&s, 65534));
+    assert_true(outbox_holds(&s, 65535) && outbox_holds(&s, 1));
+    outbox_trim(&s, 2);
+    assert_int_equal(s.kept_count, 0);
+    assert_true(outbox_holds(&s, 2));
+    outbox_clear(&s);
+}
+
+static void who_missed_more_than_is_kept_begins_anew(void **state)
+{
+    struct relay_seat s = seat_told(0, VOICE_KEPT);
+
+    (void)state;
+    assert_true(outbox_holds(&s, -1) && outbox_holds(&s, 0) && outbox_holds(&s, 1));
+    outbox_clear(&s);
+    s = seat_told(0, VOICE_KEPT + 1);
+    assert_int_equal(s.kept_count, VOICE_KEPT);
+    assert_false(outbox_holds(&s, -1));
+    assert_true(outbox_holds(&s, 1));
+    outbox_clear(&s);
+}
+
+/* --- pictures ------------------------------------------------------------------------- */
+
+enum { PICTURE = 8, PICTURE_TYPE = 101 };
+
+/* One shows something and the other one wants to see it. */
+static void let_film(struct loop *l, void *arg)
+{
+    struct two_seats *t = arg;
+    static struct video_wants all = { .any = 100 };
+    size_t at = 0;
+
+    bind_both(l, arg);
+    for (const struct relay_seat *s; t->bound && (s = seats_next(t->relay->seats, &at));) {
+        struct relay_seat *seat = (struct relay_seat *)(uintptr_t)s;
+
+        seat->films = seat->layers[0].active = s->place.user_id == SPEAKER;
+        seat->offer.types = video_types_usual();
+        if (s->place.user_id == SPEAKER)
+            continue;
+        seat_wants(seat, &all);
+        seal_free(seat->seal);
+        seat->seal = seal_new(seal_mode_find(str_of(seal_mode_name(0))), seat->key, SEAL_OURS);
+    }
+}
+
+/* On the relay's thread, so that all of it waits when the thread looks. */
+static void send_picture(struct loop *l, void *arg)
+{
+    struct two_seats *t = arg;
+    struct seal *seal = seal_new(seal_mode_find(str_of(seal_mode_name(0))), t->key, 0);
+
+    (void)l;
+    t->ssrc++;
+    for (unsigned i = 0; i < PICTURE; i++)
+        send_typed(t, seal, i, PICTURE_TYPE);
+    seal_free(seal);
+}
+
+static void a_picture_leaves_as_one_message_and_arrives_as_many(void **state)
+{
+    struct loops *ls = loops_start(1, NULL, NULL);
+    struct relay_options options = { .host = "127.0.0.1",
+                                     .address = "127.0.0.1",
+                                     .source.live = note_live,
+                                     .source.active = note_active };
+    struct two_seats t = { .loop = loops_at(ls, 0), .fd = loopback_socket() };
+    int64_t until = clock_mono() + PATIENCE_S * SECOND;
+    const struct timeval patience = { .tv_sec = PATIENCE_S };
+    bool known = bundles_known(t.fd);
+    unsigned char in[SEAL_MAX];
+    struct relay_stats s;
+
+    (void)state;
+    setsockopt(t.fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    assert_int_equal(relay_start(ls, &options, &t.relay), OK);
+    loop_call(relay_loop(t.relay), send_both, &t);
+    while (!t.bound)
+        loop_call(relay_loop(t.relay), let_film, &t);
+    loop_call(relay_loop(t.relay), send_picture, &t);
+    for (unsigned i = 0; i < PICTURE; i++) {
+        assert_int_equal(recv(t.fd, in, sizeof in, 0), RTP_HEADER + 1 + SEAL_OVERHEAD);
+        assert_true(in[1] == PICTURE_TYPE && in[3] == i);
+    }
+    /* It counts them when they have left. */
+    do
+        relay_stats(t.relay, &s);
+    while (known && !s.bundled && clock_mono() < until);
+    assert_int_equal(s.packets_out, PICTURE);
+    assert_int_equal(s.bundled, known ? PICTURE - 1 : 0);
+    close(t.fd);
+    relay_stop(t.relay);
+    loops_stop(ls);
+}
+
 static void what_everybody_is_told_is_written_once(void **state)
 {
     struct relay_text *t = relay_text_new(VOICE_SPEAKING, STR("{\"ssrc\":1}"));
@@ -250,7 +465,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arrivals_in_a_large_room_take_many_short_turns),
+        cmocka_unit_test(a_room_takes_so_many_and_no_more),
+        cmocka_unit_test(clients_of_a_crowd_are_not_described),
+        cmocka_unit_test(numbers_go_on_after_their_end),
+        cmocka_unit_test(who_missed_more_than_is_kept_begins_anew),
         cmocka_unit_test(who_was_sent_the_last_nonce_is_ended),
+        cmocka_unit_test(a_picture_leaves_as_one_message_and_arrives_as_many),
         cmocka_unit_test(what_everybody_is_told_is_written_once),
     };
 

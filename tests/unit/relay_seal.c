@@ -132,6 +132,40 @@ static void modes_can_be_changed_on_the_way(void **state)
     }
 }
 
+/* Clients do not look for sources, and would take them for a part of what is sealed. The marker
+ * and the padding, which is sealed, stay. */
+static void contributing_sources_are_not_passed_on(void **state)
+{
+    enum { SOURCES = 8, CLEAR = 12 + SOURCES + 4, PLAIN = 9 };
+    static const unsigned char words[PLAIN] = { 0x10, 0xff, 0, 0, 'o', 'p', 'u', 0, 2 };
+    unsigned char theirs[SEAL_MAX] = { 0xb2, 0xf8, 0, 1, 0, 0, 0, 2, 0, 0, 0, 16 };
+    unsigned char key[SEAL_KEY], ours[SEAL_MAX], opened[PLAIN], nonce[24] = { [3] = 1 };
+    struct seal *s = seal_of(CHACHA);
+    struct rtp_plain plain;
+
+    (void)state;
+    for (int i = 0; i < SEAL_KEY; i++)
+        key[i] = (unsigned char)i;
+    memset(theirs + 12, 0xaa, SOURCES);
+    memcpy(theirs + 12 + SOURCES, "\xbe\xde\0\1", 4);
+    crypto_aead_xchacha20poly1305_ietf_encrypt(theirs + CLEAR, NULL, words, PLAIN, theirs, CLEAR,
+                                               NULL, nonce, key);
+    memcpy(theirs + CLEAR + PLAIN + 16, nonce, 4);
+    struct rtp_packet p = packet_of(theirs, CLEAR + PLAIN + 16 + 4);
+    assert_true(seal_open(s, &p, &plain));
+    size_t n = seal_write(s, &plain, ours);
+    assert_int_equal(n, CLEAR - SOURCES + PLAIN + 16 + 4);
+    assert_int_equal(ours[0], 0xb0);
+    assert_memory_equal(ours + 1, theirs + 1, 11);
+    assert_memory_equal(ours + 12, "\xbe\xde\0\1", 4);
+    memcpy(nonce, ours + n - 4, 4);
+    assert_int_equal(crypto_aead_xchacha20poly1305_ietf_decrypt(opened, NULL, NULL, ours + 16,
+                                                                PLAIN + 16, ours, 16, nonce, key),
+                     0);
+    assert_memory_equal(opened, words, PLAIN);
+    seal_free(s);
+}
+
 static void nothing_bent_or_cut_is_opened(void **state)
 {
     unsigned char bytes[SEAL_MAX];
@@ -237,6 +271,7 @@ int main(void)
         cmocka_unit_test(packets_of_others_are_opened),
         cmocka_unit_test(ours_are_what_others_make),
         cmocka_unit_test(modes_can_be_changed_on_the_way),
+        cmocka_unit_test(contributing_sources_are_not_passed_on),
         cmocka_unit_test(nothing_bent_or_cut_is_opened),
         cmocka_unit_test(no_nonce_is_used_twice),
         cmocka_unit_test(the_last_nonce_is_followed_by_none),

@@ -91,7 +91,8 @@ struct gateway_caller session_caller(const struct session *s)
 {
     struct str address = s->peer ? websocket_remote(s->peer->ws) : STR("");
 
-    return (struct gateway_caller){ &s->caller, s->number, s->id, address };
+    return (struct gateway_caller){ &s->caller, s->number, s->id, address,
+                                    (enum client_kind)s->kind };
 }
 
 struct gateway_viewer session_viewer(const struct session *s)

@@ -25,8 +25,6 @@ enum presence_status {
     PRESENCE_INVISIBLE,
 };
 
-enum client_kind { CLIENT_DESKTOP, CLIENT_MOBILE, CLIENT_WEB, CLIENT_KINDS };
-
 /* What sessions are together, and those of each kind of client: enum presence_status. */
 struct statuses {
     unsigned char whole, of[CLIENT_KINDS];

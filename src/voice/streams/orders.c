@@ -82,13 +82,15 @@ static enum err find_present(struct call *call, const struct session_order *o, s
     return e == ERR_UNKNOWN_VOICE_STATE ? OK : e;
 }
 
-static struct stream_part part_of(struct call *call, const struct session_order *o)
+static struct stream_part part_of(struct call *call, const struct session_order *o,
+                                  const struct voice_state *state)
 {
     return (struct stream_part){
         .user_id = o->caller.id,
         .session_id = o->session_id,
         .session = o->session,
         .salt = voice_salt(call->arena),
+        .voice = stream_voice_of(state),
     };
 }
 
@@ -144,7 +146,7 @@ static enum err stream_order_begin(struct call *call, const struct session_order
 {
     const struct stream_request *in = o->d;
     struct stream s = { .key = *key, .rtc_server_id = snowflake_new(), .region = state->region };
-    struct stream_part part = part_of(call, o);
+    struct stream_part part = part_of(call, o, state);
 
     if (in->preferred_region.given == GIVEN && region_usable(in->preferred_region.value, vip))
         s.region = in->preferred_region.value;
@@ -225,7 +227,6 @@ static enum err look_for_room(struct call *call, const struct session_order *o,
 enum err watch_stream(struct call *call, struct session_order *o)
 {
     const struct stream_name *in = o->d;
-    struct stream_part part = part_of(call, o);
     bool found, present = false, known = false, full = false;
     struct voice_state state;
     struct stream_key key;
@@ -246,6 +247,7 @@ enum err watch_stream(struct call *call, struct session_order *o)
                                   : STREAM_FULL);
         return OK;
     }
+    struct stream_part part = part_of(call, o, &state);
     e = stream_part_put(call->tx, key.owner_id, &part);
     if (!e)
         e = stream_welcome(call, &s, &part);

@@ -166,5 +166,10 @@ const struct domain streams_domain = {
     .doc = "What people in voice show to others.",
     .routes = routes,
     .resolvers = resolvers,
-    .hooks = &(const struct hooks){ .voice_left = streams_left, .voice_judged = streams_judged },
+    .hooks =
+        &(const struct hooks){
+            .voice_left = streams_left,
+            .voice_judged = streams_judged,
+            .voice_changed = streams_follow,
+        },
 };

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "model/ids.h"
+#include "model/rows.h"
 
 #define FIND                                                                           \
     "select owner_id, guild_id, channel_id, rtc_server_id, region, paused, notified, " \
@@ -83,8 +84,40 @@ enum err stream_remove(struct tx *tx, snowflake owner_id)
 
 /* --- who takes part ------------------------------------------------------------------- */
 
-static const char PARTS[] = "select user_id, session_id, session_number, salt from stream_sessions "
-                            "where owner_id = $1 order by joined_at, user_id";
+static const char PARTS[] =
+    "select p.user_id, p.session_id, p.session_number, p.salt, v.self_deaf, v.suppress, "
+    "v.request_to_speak_at, v.flags, v.platform, m.mute, m.deaf from stream_sessions p "
+    "join streams s on s.owner_id = p.owner_id "
+    "left join voice_states v on v.guild_id = s.guild_id and v.user_id = p.user_id "
+    "left join members m on m.guild_id = s.guild_id and m.user_id = p.user_id "
+    "where p.owner_id = $1 order by p.joined_at, p.user_id";
+
+static bool voice_is_aside(bool suppress, struct opt_int asked_at)
+{
+    return suppress || asked_at.given == GIVEN;
+}
+
+struct stream_voice stream_voice_of(const struct voice_state *s)
+{
+    return (struct stream_voice){
+        .muted = s->mute,
+        .deaf = s->deaf || s->self_deaf,
+        .aside = voice_is_aside(s->suppress, s->request_to_speak_timestamp),
+        .flags = s->flags,
+        .platform = s->platform,
+    };
+}
+
+static struct stream_voice read_part_voice(const struct rows *r)
+{
+    return (struct stream_voice){
+        .muted = row_bool(r, 9),
+        .deaf = row_bool(r, 4) || row_bool(r, 10),
+        .aside = voice_is_aside(row_bool(r, 5), row_opt_int(r, 6)),
+        .flags = row_opt_int(r, 7),
+        .platform = row_opt_int(r, 8),
+    };
+}
 
 enum err stream_parts(struct tx *tx, snowflake owner_id, struct list *ret)
 {
@@ -101,8 +134,24 @@ enum err stream_parts(struct tx *tx, snowflake owner_id, struct list *ret)
         p->session_id = row_text(&rows, 1);
         p->session = row_id(&rows, 2);
         p->salt = row_bytes(&rows, 3);
+        p->voice = read_part_voice(&rows);
     }
     return rows_end(&rows);
+}
+
+enum err stream_part_find(struct tx *tx, snowflake owner_id, snowflake user_id,
+                          struct stream_part *ret)
+{
+    struct list parts;
+    enum err e = stream_parts(tx, owner_id, &parts);
+    const struct stream_part *p = parts.items;
+
+    for (size_t i = 0; !e && i < parts.count; i++)
+        if (p[i].user_id == user_id) {
+            *ret = p[i];
+            return OK;
+        }
+    return e ? e : ERR_UNKNOWN_STREAM;
 }
 
 static const char PUT_PART[] =
@@ -133,4 +182,11 @@ static const char WATCHED[] =
 enum err streams_watched(struct tx *tx, snowflake user_id, struct list *ret)
 {
     return tx_ids(tx, WATCHED, BIND(v_id(user_id)), ret);
+}
+
+static const char OF_USER[] = "select owner_id from stream_sessions where user_id = $1";
+
+enum err streams_of_user(struct tx *tx, snowflake user_id, struct list *ret)
+{
+    return tx_ids(tx, OF_USER, BIND(v_id(user_id)), ret);
 }

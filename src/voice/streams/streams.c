@@ -103,18 +103,21 @@ void stream_token(const struct api *api, const struct stream_part *p,
     auth_derive(api_options(api)->auth, "stream", p->user_id, p->salt, ret, VOICE_TOKEN);
 }
 
-/* Nothing is seen or heard of a stream that is paused, and nothing of who watches. */
+/* Nothing is seen or heard of a stream that is paused or whose owner has no say where it is, and
+ * nothing of who watches. Who is muted is seen and not heard, as with a camera. */
 struct voice_fact stream_fact(const struct stream *s, const struct stream_part *p, bool there)
 {
-    bool shows = p->user_id == s->key.owner_id && !s->paused;
+    bool shows = p->user_id == s->key.owner_id && !s->paused && !p->voice.aside;
     struct voice_fact f = {
         .guild_id = s->rtc_server_id,
         .user_id = p->user_id,
         .channel_id = there ? stream_rtc_channel(s) : 0,
         .room_id = s->rtc_server_id,
-        .speaks = shows,
+        .speaks = shows && !p->voice.muted,
         .films = shows,
-        .hears = true,
+        .hears = !p->voice.deaf,
+        .flags = p->voice.flags,
+        .platform = p->voice.platform,
     };
 
     if (p->salt.n == sizeof f.salt)
@@ -219,6 +222,12 @@ void stream_tell_gone(struct call *call, uint64_t session, struct str key, const
     call_emit(call, EVENT_STREAM_DELETE, to_session(session), &gone_schema, &gone);
 }
 
+/* ERR_UNKNOWN_STREAM is fine: most people show nothing. */
+static enum err none_is_fine(enum err e)
+{
+    return e == ERR_UNKNOWN_STREAM ? OK : e;
+}
+
 /* --- ending --------------------------------------------------------------------------- */
 
 /* The owner may be elsewhere by now, or nowhere. */
@@ -260,32 +269,20 @@ enum err stream_end(struct call *call, const struct stream *s, const char *owner
 enum err stream_unwatch(struct call *call, const struct stream *s, snowflake user_id,
                         const char *reason)
 {
-    struct list parts;
-    enum err e = stream_parts(call->tx, s->key.owner_id, &parts);
-    const struct stream_part *p = parts.items;
-    size_t i = 0;
+    struct stream_part part;
+    enum err e = stream_part_find(call->tx, s->key.owner_id, user_id, &part);
 
     if (e)
-        return e;
-    while (i < parts.count && p[i].user_id != user_id)
-        i++;
-    if (i == parts.count)
-        return OK;
+        return none_is_fine(e);
     e = stream_part_remove(call->tx, s->key.owner_id, user_id);
     if (e)
         return e;
-    note_part(call, s, &p[i], false);
-    stream_tell_gone(call, p[i].session, stream_key_write(call->arena, &s->key), reason);
+    note_part(call, s, &part, false);
+    stream_tell_gone(call, part.session, stream_key_write(call->arena, &s->key), reason);
     return stream_announce(call, s);
 }
 
 /* --- following voice states ----------------------------------------------------------- */
-
-/* ERR_UNKNOWN_STREAM is fine: most people show nothing. */
-static enum err none_is_fine(enum err e)
-{
-    return e == ERR_UNKNOWN_STREAM ? OK : e;
-}
 
 static enum err end_own(struct call *call, const struct voice_state *was)
 {
@@ -318,4 +315,33 @@ enum err streams_left(struct call *call, const struct voice_state *was)
 enum err streams_judged(struct call *call, const struct voice_rights *r)
 {
     return r->rights & PERMISSION(STREAM) ? OK : end_own(call, r->state);
+}
+
+/* It takes part with the state's own channel; who joins or moves has left all others. */
+static enum err follow_in_stream(struct call *call, const struct voice_state *state,
+                                 snowflake owner_id)
+{
+    struct stream_part part;
+    struct stream s;
+    enum err e = stream_of_owner(call->tx, owner_id, &s);
+
+    if (!e && (s.key.guild_id != voice_guild(state) || s.key.channel_id != voice_channel(state)))
+        return OK;
+    if (!e)
+        e = stream_part_find(call->tx, owner_id, state->user_id, &part);
+    if (e)
+        return none_is_fine(e);
+    part.voice = stream_voice_of(state);
+    note_part(call, &s, &part, true);
+    return OK;
+}
+
+enum err streams_follow(struct call *call, const struct voice_state *s)
+{
+    struct list owners;
+    enum err e = streams_of_user(call->tx, s->user_id, &owners);
+
+    for (size_t i = 0; !e && i < owners.count; i++)
+        e = follow_in_stream(call, s, ((const snowflake *)owners.items)[i]);
+    return e;
 }

@@ -9,6 +9,14 @@
 #include "voice/states.h"
 #include "voice/streams/rules.h"
 
+/* What somebody's voice state means for the streams that it takes part in. */
+struct stream_voice {
+    bool muted; /* by others: whoever mutes its own microphone goes on with what it shows */
+    bool deaf;
+    bool aside; /* may not speak where it is, or is not on the stage */
+    struct opt_int flags, platform;
+};
+
 struct stream {
     struct stream_key key;
     snowflake rtc_server_id;
@@ -21,7 +29,8 @@ struct stream {
 struct stream_part {
     snowflake user_id;
     struct str session_id, salt;
-    uint64_t session; /* for to_session */
+    uint64_t session;          /* for to_session */
+    struct stream_voice voice; /* not written: it follows from the state */
 };
 
 /* --- stream_rows.c: the SQL ----------------------------------------------------------- */
@@ -34,10 +43,15 @@ enum err stream_update(struct tx *tx, const struct stream *s);
 enum err stream_remove(struct tx *tx, snowflake owner_id);
 /* struct stream_part, the first to come first. */
 enum err stream_parts(struct tx *tx, snowflake owner_id, struct list *ret);
+/* Somebody's part; ERR_UNKNOWN_STREAM: it takes none. */
+enum err stream_part_find(struct tx *tx, snowflake owner_id, snowflake user_id,
+                          struct stream_part *ret);
 enum err stream_part_put(struct tx *tx, snowflake owner_id, const struct stream_part *p);
 enum err stream_part_remove(struct tx *tx, snowflake owner_id, snowflake user_id);
-/* Owners of what somebody watches (snowflakes). */
+/* Owners of what somebody watches, and of all that it takes part in (snowflakes). */
 enum err streams_watched(struct tx *tx, snowflake user_id, struct list *ret);
+enum err streams_of_user(struct tx *tx, snowflake user_id, struct list *ret);
+struct stream_voice stream_voice_of(const struct voice_state *s);
 
 /* --- streams.c: how streams change and end, and who hears of it ----------------------- */
 
@@ -75,6 +89,8 @@ static inline snowflake stream_rtc_channel(const struct stream *s)
 /* Who leaves voice, or may not stream any more, ends theirs; who leaves watches none. */
 enum err streams_left(struct call *call, const struct voice_state *was);
 enum err streams_judged(struct call *call, const struct voice_rights *r);
+/* Who is muted, deafened or sent off the stage is so in streams as well. */
+enum err streams_follow(struct call *call, const struct voice_state *s);
 
 /* --- stream_orders.c: op 18 to 22 ----------------------------------------------------- */
 

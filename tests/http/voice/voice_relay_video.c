@@ -1,10 +1,8 @@
-/* voice_relay_video.c - what is shown in voice and in streams: who gets which of it. */
+/* voice_relay_video.c - what is shown in voice: who gets which of it. */
 #include "phones.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "streams.h"
 
 #define MEMBER "/guilds/%s/members/%s"
 
@@ -14,20 +12,6 @@ struct cameras {
     struct hall hall;
     struct phone ada, bob;
 };
-
-static void phone_shows(struct phone *p, const char *streams)
-{
-    gate_send(p->gate,
-              "{'op': 12, 'd': {'audio_ssrc': %u, 'video_ssrc': %u, 'rtx_ssrc': %u, "
-              "'streams': %s}}",
-              p->ssrc, p->ssrc + 1, p->ssrc + 2, streams);
-}
-
-static void phone_wants(struct phone *p, const char *wants)
-{
-    gate_send(p->gate, "{'op': 15, 'd': %s}", wants);
-    phone_flush(p);
-}
 
 static const char *two_layers(const struct phone *p, bool large)
 {
@@ -115,6 +99,7 @@ static void everybody_gets_the_layer_that_it_asks_for(struct world *w)
     phone_wants(&c.bob, TEXT(w, "{'any': 100, '%u': 50}", large));
     show_both(&c.ada, "small", "large");
     expect_seen(&c.bob, small, "small");
+    expect_deaf(&c.bob); /* the other one was looked at while it was not wanted */
     phone_wants(&c.bob, TEXT(w, "{'%u': 0, '%u': 100}", small, large));
     show_both(&c.ada, "small", "large");
     expect_seen(&c.bob, large, "large");
@@ -269,21 +254,6 @@ static void a_room_uses_a_codec_that_all_can_show(struct world *w)
 
 /* --- control packets ------------------------------------------------------------------ */
 
-static struct str control_packet(struct world *w, unsigned type, unsigned format, uint32_t sender,
-                                 uint32_t about)
-{
-    unsigned char *b = arena_alloc(world_arena(w), 12);
-    const uint32_t words[] = { sender, about };
-
-    b[0] = (unsigned char)(0x80 | format);
-    b[1] = (unsigned char)type;
-    b[2] = 0;
-    b[3] = 2;
-    for (int i = 0; i < 8; i++)
-        b[4 + i] = (unsigned char)(words[i / 4] >> (8 * (3 - i % 4)));
-    return str_slice((const char *)b, 12);
-}
-
 static void requests_reach_who_they_are_about(struct world *w)
 {
     struct cameras c = world_cameras(w);
@@ -342,128 +312,6 @@ static void in_rooms_without_video_there_is_no_control(struct world *w)
     phone_hang_up(&bob);
 }
 
-/* --- streams -------------------------------------------------------------------------- */
-
-/* The next connection that is announced to this client; the stream's server, when it was said. */
-static struct phone stream_part(struct client *c, const char *server)
-{
-    struct phone p = { .client = c, .guild = server, .fd = -1, .session = gate_id(c->gate) };
-
-    if (!server)
-        p.guild = str_dupz(world_arena(c->world),
-                           dom_at(expect_stream(c, "STREAM_CREATE", "{}"), "rtc_server_id")->text);
-    const struct dom *d =
-        expect_stream(c, "STREAM_SERVER_UPDATE",
-                      "{'endpoint': '127.0.0.1:%d/voice', 'guild_id': null}", world_port(c->world));
-    p.token = str_dupz(world_arena(c->world), dom_at(d, "token")->text);
-    return p;
-}
-
-struct show {
-    struct hall hall;
-    const char *key;
-    struct phone ada, bob;
-};
-
-/* ada streams and bob watches; both are connected to it. */
-static struct show world_stream(struct world *w)
-{
-    struct show s = { .hall = world_hall(w) };
-    struct hall *h = &s.hall;
-
-    s.key = stream_key(h, h->voice, h->ada);
-    join_voice(h, h->ada, h->voice, h->bob, NULL);
-    join_voice(h, h->bob, h->voice, h->ada, NULL);
-    ask_stream(h->ada, h->guild, h->voice, "");
-    s.ada = stream_part(h->ada, NULL);
-    s.ada.more = ", 'video': true";
-    ask_about_stream(h->bob, 20, s.key);
-    s.bob = stream_part(h->bob, NULL);
-    phone_dial(&s.ada, 8);
-    phone_connect(&s.ada, PHONE_AES);
-    phone_dial(&s.bob, 8);
-    phone_connect(&s.bob, PHONE_AES);
-    phone_shows(&s.ada, "[]");
-    phone_flush(&s.ada);
-    phone_wants(&s.bob, "{'any': 100}");
-    return s;
-}
-
-static void expect_shown(struct show *s, const char *frame)
-{
-    phone_show(&s->ada, s->ada.ssrc + 1, PHONE_VIDEO, frame);
-    expect_seen(&s->bob, s->ada.ssrc + 1, frame);
-}
-
-static void a_stream_has_connections_of_its_own(struct world *w)
-{
-    struct show s = world_stream(w);
-    struct hall *h = &s.hall;
-
-    expect_shown(&s, "picture");
-    phone_say(&s.ada, "sound");
-    expect_heard(&s.bob, &s.ada, "sound");
-    /* Who watches shows nothing; what it wants of the stream is told to its owner. */
-    phone_say(&s.bob, "comment");
-    struct str pli = control_packet(w, 206, 1, s.bob.ssrc, s.ada.ssrc + 1);
-    phone_control(&s.bob, pli);
-    expect(str_eq(phone_hear_control(&s.ada, 60000), pli));
-    ask_pause(h->ada, s.key, true);
-    expect_stream(h->bob, "STREAM_UPDATE", "{'paused': false}");
-    expect_stream(h->bob, "STREAM_UPDATE", "{'paused': true}");
-    phone_show(&s.ada, s.ada.ssrc + 1, PHONE_VIDEO, "paused");
-    phone_say(&s.ada, "paused");
-    expect_deaf(&s.bob);
-    ask_pause(h->ada, s.key, false);
-    expect_stream(h->bob, "STREAM_UPDATE", "{'paused': false}");
-    expect_shown(&s, "goes on");
-    ask_about_stream(h->bob, 19, s.key);
-    while (gate_read(s.bob.gate, 60000))
-        ;
-    expect(gate_close_code(s.bob.gate) == 4014);
-    expect(str_is(dom_at(phone_await(&s.ada, 13), "d.user_id")->text, h->bob->id));
-    phone_dial(&s.bob, 8);
-    expect_close(s.bob.gate, 4006);
-    /* The owner goes to another channel, and the stream is over. */
-    ask_voice(h->ada, h->guild, h->other, "");
-    while (gate_read(s.ada.gate, 60000))
-        ;
-    expect(gate_close_code(s.ada.gate) == 4014);
-    phone_dial(&s.ada, 8);
-    expect_close(s.ada.gate, 4011);
-    phone_hang_up(&s.ada);
-    phone_hang_up(&s.bob);
-}
-
-static void a_stream_lets_in_who_takes_part(struct world *w)
-{
-    struct show s = world_stream(w);
-    struct phone wrong = s.bob;
-
-    wrong.token = s.ada.token;
-    phone_dial(&wrong, 8);
-    expect_close(wrong.gate, 4004);
-    wrong = s.bob;
-    wrong.session = "another";
-    phone_dial(&wrong, 8);
-    expect_close(wrong.gate, 4006);
-    wrong = s.bob;
-    wrong.more = TEXT(w, ", 'channel_id': '%s'", s.hall.voice);
-    phone_dial(&wrong, 9);
-    expect_close(wrong.gate, 4006);
-    /* Its channel is one behind its server. */
-    wrong.more = TEXT(w, ", 'channel_id': '%llu'", strtoull(s.bob.guild, NULL, 10) + 1);
-    phone_dial(&wrong, 9);
-    phone_ready(&wrong);
-    /* A new connection voids the one before. */
-    ask_about_stream(s.hall.bob, 20, s.key);
-    while (gate_read(wrong.gate, 60000))
-        ;
-    expect(gate_close_code(wrong.gate) == 4014);
-    phone_hang_up(&s.ada);
-    phone_hang_up(&s.bob);
-}
-
 const struct test voice_relay_video_tests[] = {
     TEST_WITH(a_client_is_told_the_ssrcs_of_its_layers, with_relay),
     TEST_WITH(everybody_gets_the_layer_that_it_asks_for, with_relay),
@@ -475,7 +323,5 @@ const struct test voice_relay_video_tests[] = {
     TEST_WITH(requests_to_one_sender_are_so_many_a_second, with_relay),
     TEST_WITH(requests_reach_who_they_are_about, with_relay),
     TEST_WITH(in_rooms_without_video_there_is_no_control, with_relay),
-    TEST_WITH(a_stream_has_connections_of_its_own, with_relay),
-    TEST_WITH(a_stream_lets_in_who_takes_part, with_relay),
     { 0 },
 };
