@@ -13,7 +13,8 @@ import threading
 
 READY_PORT = re.compile(rb'("op":2,"d":\{"ssrc":\d+,"ip":"[^"]*","port":)(\d+)')
 OPUS = 120
-SILENCE = 12 + 3 + 16 + 4  # bytes of a packet that says nothing: clients end with some of them
+# Bytes of a packet that says nothing, with which clients end, in the longest of the modes.
+SILENCE = 12 + 3 + 16 + 4
 
 
 def make_certificate(folder):
