@@ -57,8 +57,9 @@ const struct option_row config_rows[] = {
       .help = "Refuse connections without TLS" },
     { "cors-origin", OPTION_TEXT, AT(cors_origin), .value = "ORIGIN",
       .help = "Web pages of this origin may call; * for all" },
-    { "web", OPTION_SWITCH, AT(web), .fallback = "on",
-      .help = "Pages for people at /, /invite/… and /oauth2/authorize" },
+    { "web", OPTION_CHOICE, AT(web), .fallback = "on", .choices = "on|off|operator",
+      .help =
+          "Pages for people at /, /invite/… and /oauth2/authorize; operator: /workbench alone" },
     { "web-files", OPTION_TEXT, AT(web_files), .value = "DIR",
       .help = "Read the files of the pages from here at each call, to work on them" },
     { "private-endpoints", OPTION_CHOICE, AT(private_endpoints), .fallback = "auto",

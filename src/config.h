@@ -24,7 +24,7 @@ struct config {
     int64_t body_memory_mib;
     const char *trusted_proxies;
     bool proxy_protocol;
-    bool web;
+    const char *web;
     const char *web_files;
     const char *workbench, *call_log;
     int64_t traffic_mib;

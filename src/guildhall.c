@@ -157,7 +157,7 @@ static struct api *make_api(struct guildhall *g)
         .voice_arg = g,
         .cluster = g->cluster,
         .gateway = g->gateway,
-        .page = c->web ? web_answer : NULL,
+        .page = strcmp(c->web, "off") ? web_answer : NULL,
         .page_arg = &g->web,
         .traffic = workbench_traffic(g->workbench),
         .workbench = g->workbench,
@@ -252,7 +252,8 @@ enum err guildhall_start(const struct config *config, const struct guildhall_hoo
     e = parts_open_cluster(g, wire_announce_at);
     if (e)
         goto fail;
-    g->web = (struct web){ .folder = config->web_files };
+    g->web = (struct web){ .folder = config->web_files,
+                           .operator_only = strcmp(config->web, "operator") == 0 };
     g->api = make_api(g);
     g->loops = loops_start(parts_loop_count(config), on_turn_end, g);
     e = parts_start_relay(g);

@@ -22,6 +22,11 @@ static bool is_page(struct str path)
     return false;
 }
 
+static bool is_workbench(struct str path)
+{
+    return str_is(path, "/workbench") || str_starts(path, STR("/workbench/"));
+}
+
 /* Letters, digits and '-', '_', '.', '/' without a '.' after a '/': no way out of a folder. */
 static bool is_plain_name(struct str name)
 {
@@ -56,8 +61,10 @@ static bool str_holds(struct str text, const char *word)
 
 /* A program that forgets "/api" in front of a path must not be told that all is well: all pages
  * but the first are for those who ask for pages. */
-struct web_found web_find(struct str path, struct str accept, struct str bundle)
+struct web_found web_find(const struct web *web, struct str path, struct str accept,
+                          struct str bundle)
 {
+    bool page = web->operator_only ? is_workbench(path) : is_page(path);
     bool person = str_holds(accept, "text/html");
 
     if (str_starts(path, STR("/web/"))) {
@@ -65,7 +72,7 @@ struct web_found web_find(struct str path, struct str accept, struct str bundle)
 
         if (found.name.n)
             return found;
-    } else if (is_page(path) && (person || path.n == 1)) {
+    } else if (page && (person || path.n == 1)) {
         return (struct web_found){ STR("index.html"), 200, false };
     } else if (str_is(path, "/favicon.ico")) {
         return (struct web_found){ STR("icon.svg"), 200, false };

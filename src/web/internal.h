@@ -28,7 +28,8 @@ struct web_found {
     int status;
     bool kept; /* for ever: its address has the hash */
 };
-struct web_found web_find(struct str path, struct str accept, struct str bundle);
+struct web_found web_find(const struct web *web, struct str path, struct str accept,
+                          struct str bundle);
 
 /* The lines that every answer of this folder has: what a page may do, and who may show it. */
 void web_add_rules(struct call *call);

@@ -92,7 +92,7 @@ bool web_answer(void *arg, struct call *call)
     const struct web *web = arg;
     const struct http_request *r = call->exchange->request;
     struct str bundle = web->folder ? STR("dev") : str_of(web_bundle);
-    struct web_found found = web_find(r->path, http_header(r, STR("Accept")), bundle);
+    struct web_found found = web_find(web, r->path, http_header(r, STR("Accept")), bundle);
 
     if (!found.name.n)
         return false;

@@ -11,6 +11,7 @@
 
 struct web {
     const char *folder; /* files are read from here at each call; NULL: those of the program */
+    bool operator_only; /* the workbench is there, the chat is not */
 };
 
 /* Answers a GET that no route fits with a page or one of its files, by filling the call's

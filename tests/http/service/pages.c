@@ -118,13 +118,30 @@ static void a_part_of_a_file_can_be_asked_for(struct world *w)
 
 static void turn_web_off(struct config *c)
 {
-    c->web = false;
+    c->web = "off";
 }
 
 static void pages_can_be_turned_off(struct world *w)
 {
     expect_error(ask_page(w, "GET", "/", PEOPLE), 404, 0);
     expect_error(ask_page(w, "GET", asset_path(w, "style.css").p, ""), 404, 0);
+}
+
+static void show_the_operator_alone(struct config *c)
+{
+    c->web = "operator";
+}
+
+static void the_workbench_can_be_there_without_the_chat(struct world *w)
+{
+    expect_status(ask_page(w, "GET", "/workbench", PEOPLE), 200);
+    expect_status(ask_page(w, "GET", "/workbench/traffic", PEOPLE), 200);
+    expect_status(ask_page(w, "GET", asset_path(w, "style.css").p, ""), 200);
+    expect_status(ask_page(w, "GET", "/", PEOPLE), 404);
+    expect_status(ask_page(w, "GET", "/login", PEOPLE), 404);
+    expect_status(ask_page(w, "GET", "/channels/1/2", PEOPLE), 404);
+    expect_status(ask_page(w, "GET", "/invite/abc", PEOPLE), 404);
+    expect_status(ask_page(w, "GET", "/workbenches", PEOPLE), 404);
 }
 
 static void with_workbench(struct config *c)
@@ -177,5 +194,6 @@ const struct test pages_tests[] = {
     TEST(files_are_kept_by_their_hash),
     TEST(a_part_of_a_file_can_be_asked_for),
     TEST_WITH(pages_can_be_turned_off, turn_web_off),
+    TEST_WITH(the_workbench_can_be_there_without_the_chat, show_the_operator_alone),
     { 0 },
 };
