@@ -2,12 +2,13 @@
 import { field, h } from "./dom.js";
 import { small } from "./forms.js";
 import { consoleCall, laidOut } from "./operator.js";
+import { t } from "./words.js";
 
 const MOST_SHOWN = 50000;
 
 /** Makes a call as it is written, and says what came back. */
 export async function callAsWritten({ method, path, token, body }) {
-  if (!/^\/(?!\/)/.test(path)) return "That is no path of this server.";
+  if (!/^\/(?!\/)/.test(path)) return t("That is no path of this server.");
   const began = performance.now();
   const headers = { Accept: "application/json", ...(token ? { Authorization: token } : {}), ...(body ? { "Content-Type": "application/json" } : {}) };
   try {
@@ -20,9 +21,9 @@ export async function callAsWritten({ method, path, token, body }) {
 
 /** Whose call it is: one's own, that of one of the test server's people, or of whoever has a token. */
 export function sender(app) {
-  const token = h("input", { type: "password", autocomplete: "off", placeholder: "Or a token: Bot …", "aria-label": "Token" });
-  const who = h("select", { "aria-label": "As" }, h("option", { value: "" }, app.rest.token ? "As yourself" : "As nobody"));
-  consoleCall("GET", "/people?bots=true").then((all) => all.forEach((p) => who.append(h("option", { value: p.username }, `As ${p.bot ? `the bot ${p.username}` : p.global_name || p.username}`))), () => {});
+  const token = h("input", { type: "password", autocomplete: "off", placeholder: t("Or a token: Bot …"), "aria-label": t("Token") });
+  const who = h("select", { "aria-label": t("As") }, h("option", { value: "" }, app.rest.token ? t("As yourself") : t("As nobody")));
+  consoleCall("GET", "/people?bots=true").then((all) => all.forEach((p) => who.append(h("option", { value: p.username }, p.bot ? t("As the bot {name}", { name: p.username }) : t("As {name}", { name: p.global_name || p.username })))), () => {});
   const known = async () => {
     const { token: text, bot } = await consoleCall("POST", "/people", { username: who.value });
     return bot ? `Bot ${text}` : text;
@@ -40,12 +41,12 @@ export function again(app, call) {
   const path = h("input", { autocomplete: "off" }), body = h("textarea.mono", { rows: 6 }), as = sender(app);
   path.value = call.path;
   body.value = laidOut(call.body || "");
-  const answer = h("pre.json", { hidden: true, tabindex: 0, role: "status", "aria-label": "Answer" });
+  const answer = h("pre.json", { hidden: true, tabindex: 0, role: "status", "aria-label": t("Answer") });
   const send = async () => {
     const words = await callAsWritten({ method: method.value, path: path.value, token: await as.chosen(), body: method.value === "GET" ? "" : body.value.trim() });
     answer.hidden = false;
     answer.textContent = words;
   };
-  return h("details.again", null, h("summary", null, "Send it again"),
-    h("div.stack", null, call.cut && h("p.bad", null, "Only the beginning of the body was kept: complete it first."), field("Method", method), field("Path", path), field("Body", body), as.el, h("div", null, small("Send", send, "primary")), answer));
+  return h("details.again", null, h("summary", null, t("Send it again")),
+    h("div.stack", null, call.cut && h("p.bad", null, t("Only the beginning of the body was kept: complete it first.")), field(t("Method"), method), field(t("Path"), path), field(t("Body"), body), as.el, h("div", null, small(t("Send"), send, "primary")), answer));
 }

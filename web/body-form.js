@@ -1,6 +1,7 @@
 // body-form.js - a form for the body of a call, from the schema that the server has of it.
 import { fill, h } from "./dom.js";
 import { small } from "./forms.js";
+import { t } from "./words.js";
 
 /** What a schema refers to. */
 export function resolved(doc, schema) {
@@ -28,8 +29,9 @@ function controlOf(schema) {
 }
 
 function limits(s) {
-  const part = (low, high, words) => (low === undefined && high === undefined ? "" : `${low ?? 0} to ${high ?? "any"}${words}`);
-  return [part(s.minLength, s.maxLength, " characters"), part(s.minimum, s.maximum, ""), s.format].filter(Boolean).join(", ");
+  const has = (low, high) => low !== undefined || high !== undefined;
+  return [has(s.minLength, s.maxLength) && t("{low} to {high} characters", { low: s.minLength ?? 0, high: s.maxLength ?? t("any number of") }),
+    has(s.minimum, s.maximum) && t("{low} to {high}", { low: s.minimum ?? 0, high: s.maximum ?? t("any number") }), s.format].filter(Boolean).join(", ");
 }
 
 let rowNumber = 0;
@@ -46,8 +48,8 @@ function propertyRow(doc, name, schema, required) {
       return read(control.value);
     } catch {
       error.hidden = false;
-      error.textContent = "That is no JSON";
-      throw new Error(`${name} is no JSON`);
+      error.textContent = t("That is no JSON");
+      throw new Error(t("{name} is no JSON", { name }));
     }
   };
   return { el, name, value };
@@ -58,13 +60,13 @@ function propertyRow(doc, name, schema, required) {
  * @returns {{el: HTMLElement, text: () => string}} text throws where a field is not understood
  */
 export function bodyForm(doc, schema) {
-  const s = resolved(doc, schema), place = h("div.stack"), json = h("textarea.mono", { rows: 6, "aria-label": "Body" });
+  const s = resolved(doc, schema), place = h("div.stack"), json = h("textarea.mono", { rows: 6, "aria-label": t("Body") });
   json.value = JSON.stringify(sample(doc, schema), null, 2);
   if (typeOf(s) !== "object" || !s.properties) return { el: json, text: () => json.value };
   const rows = Object.entries(s.properties).map(([name, p]) => propertyRow(doc, name, p, (s.required || []).includes(name)));
   const gather = () => Object.fromEntries(rows.map((r) => [r.name, r.value()]).filter(([, v]) => v !== undefined));
   let whole = false;
-  const draw = () => fill(place, whole ? json : h("div.command-fields", null, rows.map((r) => r.el)), h("div", null, small(whole ? "As fields" : "As JSON", turn)));
+  const draw = () => fill(place, whole ? json : h("div.command-fields", null, rows.map((r) => r.el)), h("div", null, small(whole ? t("As fields") : t("As JSON"), turn)));
   const turn = () => {
     try {
       if (!whole && Object.keys(gather()).length) json.value = JSON.stringify(gather(), null, 2);

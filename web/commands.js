@@ -10,7 +10,7 @@ import { currentLanguage, t } from "./words.js";
 
 const SUB = 1, GROUP = 2, STRING = 3, INTEGER = 4, BOOLEAN = 5, USER = 6, CHANNEL = 7, ROLE = 8, MENTIONABLE = 9, NUMBER = 10, ATTACHMENT = 11;
 const PATIENCE_MS = 4000;
-const REASONS = { 1: "The application is not there, or its answer could not be used.", 2: "The application did not answer within 3 seconds." };
+const REASONS = { 1: t("The application is not there, or its answer could not be used."), 2: t("The application did not answer within 3 seconds.") };
 
 let counter = 0;
 const nonce = () => `${Date.now()}${String(++counter).padStart(4, "0")}`;
@@ -19,6 +19,9 @@ const nonce = () => `${Date.now()}${String(++counter).padStart(4, "0")}`;
 export function localised(thing, name, locale) {
   return thing[`${name}_localized`] || thing[`${name}_localizations`]?.[locale] || thing[`${name}_localizations`]?.[currentLanguage()] || thing[name];
 }
+
+/** The name that the app gave it, which is what the server is told: lists have those of the person's language. */
+const ownName = (thing) => thing.name_default ?? thing.name;
 
 /* --- which there are --- */
 
@@ -100,8 +103,8 @@ export async function interact(app, channel, body, files) {
 }
 
 export function failureWords(end, appName) {
-  if (end.type === "SILENCE") return `${appName} has not answered yet.`;
-  if (end.type === "INTERACTION_FAILURE") return REASONS[end.d.reason_code] || "The interaction failed.";
+  if (end.type === "SILENCE") return t("{name} has not answered yet.", { name: appName });
+  if (end.type === "INTERACTION_FAILURE") return REASONS[end.d.reason_code] || t("The interaction failed.");
   return "";
 }
 
@@ -149,11 +152,11 @@ export async function contextCommands(app, channel, type, targetId) {
 
 /** Uses a command; what becomes of it stands above the field until the answer is there. */
 export async function runCommand(app, channel, leaf, options, more, files) {
-  const { command } = leaf, name = leaf.app?.name || "The application";
+  const { command } = leaf, name = leaf.app?.name || t("The application");
   const note = app.notice(channel, `${command.type === 1 || !command.type ? "/" : ""}${leaf.name} · ${name}…`);
   let nested = options;
-  for (const node of [...(leaf.path || [])].reverse()) nested = [{ type: node.type, name: node.name, options: nested }];
-  const data = { id: command.id, name: command.name, type: command.type ?? 1, version: command.version, ...(command.guild_id ? { guild_id: command.guild_id } : {}), ...more };
+  for (const node of [...(leaf.path || [])].reverse()) nested = [{ type: node.type, name: ownName(node), options: nested }];
+  const data = { id: command.id, name: ownName(command), type: command.type ?? 1, version: command.version, ...(command.guild_id ? { guild_id: command.guild_id } : {}), ...more };
   if (data.type === 1) data.options = nested;
   try {
     const end = await interact(app, channel, { type: 2, application_id: command.application_id, data }, files);
@@ -189,7 +192,7 @@ export function commandForm(app, channel, leaf, close) {
 
   const form = h("form.command-form", { "aria-label": `/${leaf.name}`, novalidate: true },
     h("div.command-head", null, appIcon(leaf.app, "tiny-avatar"), h("strong", null, `/${leaf.name}`), h("span.faint.clip", null, leaf.description), iconButton("close", t("Cancel"), () => close())),
-    fields, more, problem, h("div.command-foot", null, h("span.hint", null, "Enter to send, Esc to cancel"), h("button.button.primary", { type: "submit" }, t("Send"))));
+    fields, more, problem, h("div.command-foot", null, h("span.hint", null, t("Enter to send, Esc to cancel")), h("button.button.primary", { type: "submit" }, t("Send"))));
   required.forEach((o) => show(o, false));
   drawMore();
 
@@ -219,7 +222,7 @@ function choicesOf(app, channel, o) {
   if (o.type === ROLE) return roles;
   if (o.type === MENTIONABLE) return [...users, ...roles];
   if (o.type === CHANNEL) return guild ? store.channelsOf(guild).filter((c) => !isThread(c) && (!o.channel_types?.length || o.channel_types.includes(c.type))).map((c) => ({ name: `#${c.name}`, value: c.id })) : [];
-  if (o.type === BOOLEAN) return [{ name: "True", value: true }, { name: "False", value: false }];
+  if (o.type === BOOLEAN) return [{ name: t("True"), value: true }, { name: t("False"), value: false }];
   return (o.choices || []).map((c) => ({ name: c.name_localized || c.name, value: c.value }));
 }
 
@@ -255,11 +258,11 @@ function optionField(app, channel, leaf, o, { locale, files, collect }) {
   }
   const problem = () => {
     const v = read();
-    if (v === undefined) return o.required ? "Required" : "";
-    if ((o.type === INTEGER && !Number.isSafeInteger(v)) || (o.type === NUMBER && !Number.isFinite(v))) return "Not a number";
-    if (typeof v === "number" && v < (o.min_value ?? -Infinity)) return `At least ${o.min_value}`;
-    if (typeof v === "number" && v > (o.max_value ?? Infinity)) return `At most ${o.max_value}`;
-    if (o.type === STRING && [...String(v)].length < (o.min_length || 0)) return `At least ${o.min_length} characters`;
+    if (v === undefined) return o.required ? t("Required") : "";
+    if ((o.type === INTEGER && !Number.isSafeInteger(v)) || (o.type === NUMBER && !Number.isFinite(v))) return t("Not a number");
+    if (typeof v === "number" && v < (o.min_value ?? -Infinity)) return t("At least {n}", { n: o.min_value });
+    if (typeof v === "number" && v > (o.max_value ?? Infinity)) return t("At most {n}", { n: o.max_value });
+    if (o.type === STRING && [...String(v)].length < (o.min_length || 0)) return t("At least {n} characters", { n: o.min_length });
     return "";
   };
   return { el, control,
@@ -270,17 +273,17 @@ function optionField(app, channel, leaf, o, { locale, files, collect }) {
       control.setAttribute("aria-invalid", String(!!words));
       return !words;
     },
-    value() { const v = read(); return v === undefined ? null : { type: o.type, name: o.name, value: v }; } };
+    value() { const v = read(); return v === undefined ? null : { type: o.type, name: ownName(o), value: v }; } };
 }
 
 async function complete(app, channel, leaf, o, text, collect) {
-  const others = collect().filter((v) => v.name !== o.name);
+  const others = collect().filter((v) => v.name !== ownName(o));
   const value = o.type === STRING ? text : text;
-  let options = [...others, { type: o.type, name: o.name, value, focused: true }];
-  for (const node of [...leaf.path].reverse()) options = [{ type: node.type, name: node.name, options }];
+  let options = [...others, { type: o.type, name: ownName(o), value, focused: true }];
+  for (const node of [...leaf.path].reverse()) options = [{ type: node.type, name: ownName(node), options }];
   const { command } = leaf;
   try {
-    const end = await interact(app, channel, { type: 4, application_id: command.application_id, data: { id: command.id, name: command.name, type: 1, version: command.version, options } });
+    const end = await interact(app, channel, { type: 4, application_id: command.application_id, data: { id: command.id, name: ownName(command), type: 1, version: command.version, options } });
     return end.type === "APPLICATION_COMMAND_AUTOCOMPLETE_RESPONSE" ? end.d.choices || [] : [];
   } catch {
     return [];

@@ -16,7 +16,7 @@ const LINK = 5;
  * @param {{use: (component: any, values: string[]|undefined, control: HTMLElement) => void, app: any, channel: any, context: any, message?: any}} place
  */
 export function component(c, place) {
-  return RENDERERS[c.type]?.(c, place) || h("p.faint", null, `A component of type ${Number(c.type)}`);
+  return RENDERERS[c.type]?.(c, place) || h("p.faint", null, t("A component of type {n}", { n: Number(c.type) }));
 }
 
 const each = (list, place) => (list || []).map((c) => component(c, place));
@@ -33,13 +33,13 @@ const RENDERERS = {
   [TEXT_DISPLAY]: (c, p) => h("div.text-display", null, markdown(c.content || "", p.context)),
   [THUMBNAIL]: (c) => veil(c, picture(c.media, "thumbnail", c.description)),
   [GALLERY]: (c) => h("div.gallery", { dataset: { count: (c.items || []).length } }, (c.items || []).map((i) => veil(i, picture(i.media, "gallery-picture", i.description)))),
-  [FILE]: (c) => veil(c, attachment({ filename: c.name || c.file?.url?.split("/").pop() || "file", url: c.file?.url || "", size: c.size, content_type: c.file?.content_type })),
+  [FILE]: (c) => veil(c, attachment({ filename: c.name || c.file?.url?.split("/").pop().split("?")[0] || t("A file"), url: c.file?.url || "", size: c.size, content_type: c.file?.content_type })),
   [SEPARATOR]: (c) => (c.divider === false ? h("div.gap", { dataset: { spacing: c.spacing || 1 } }) : h("hr", { dataset: { spacing: c.spacing || 1 } })),
   [CONTAINER]: (c, p) => veil(c, h("div.container", { style: c.accent_color != null ? { "--accent-color": `#${c.accent_color.toString(16).padStart(6, "0")}` } : null }, each(c.components, p))),
 };
 
 function veil(c, el) {
-  return c.spoiler ? h("details.spoiler-file", null, h("summary", null, "Spoiler"), el) : el;
+  return c.spoiler ? h("details.spoiler-file", null, h("summary", null, t("Spoiler")), el) : el;
 }
 
 function emojiOf(e) {
@@ -47,7 +47,7 @@ function emojiOf(e) {
 }
 
 function button(c, place) {
-  const words = [emojiOf(c.emoji), c.label, !c.label && c.emoji && h("span.hidden-text", null, c.emoji.name || "emoji")];
+  const words = [emojiOf(c.emoji), c.label, !c.label && c.emoji && h("span.hidden-text", null, c.emoji.name || t("emoji"))];
   if (c.style === LINK) {
     const safe = /^https?:\/\//.test(c.url || "");
     return h("a.button.secondary", { href: safe ? c.url : null, target: "_blank", rel: "noopener noreferrer nofollow", "aria-disabled": c.disabled ? "true" : null }, words, " ↗");
@@ -76,7 +76,7 @@ function optionsOf(c, { app, channel }) {
   return out.map((o) => ({ ...o, chosen: chosen.has(o.value) }));
 }
 
-const PLACEHOLDERS = { [STRING_MENU]: "Make a selection", [USER_MENU]: "Choose somebody", [ROLE_MENU]: "Choose a role", [MENTIONABLE_MENU]: "Choose somebody or a role", [CHANNEL_MENU]: "Choose a channel" };
+const PLACEHOLDERS = { [STRING_MENU]: t("Make a selection"), [USER_MENU]: t("Choose somebody"), [ROLE_MENU]: t("Choose a role"), [MENTIONABLE_MENU]: t("Choose somebody or a role"), [CHANNEL_MENU]: t("Choose a channel") };
 
 /** Several choices at once: a button that opens a list of boxes. */
 function manyMenu(c, options, label, done) {
@@ -86,12 +86,12 @@ function manyMenu(c, options, label, done) {
   el.addEventListener("click", async () => {
     const values = await dialog(label, (close) => {
       const hint = h("p.hint", { role: "status" });
-      const save = h("button.button.primary", { type: "button", onclick: () => close(boxes.filter((b) => b.checked).map((b) => b.value)) }, "Choose");
+      const save = h("button.button.primary", { type: "button", onclick: () => close(boxes.filter((b) => b.checked).map((b) => b.value)) }, t("Choose"));
       const boxes = options.map((o) => h("input", { type: "checkbox", value: o.value, checked: o.chosen, onchange: check }));
       function check() {
         const n = boxes.filter((b) => b.checked).length;
         save.disabled = n < least || n > most;
-        hint.textContent = `${n} of ${least === most ? most : `${least} to ${most}`}`;
+        hint.textContent = least === most ? t("{n} of {most}", { n, most }) : t("{n} of {least} to {most}", { n, least, most });
       }
       check();
       return [h("div.choices", { role: "group", "aria-label": label }, options.map((o, i) => h("label.choice", null, boxes[i], emojiOf(o.emoji), h("span", null, o.label, o.description && h("small", null, o.description))))), hint, save];
@@ -112,7 +112,7 @@ function oneMenu(c, options, label, done) {
 
 /** A menu as a control with values(). */
 export function menuControl(c, place, done) {
-  const options = optionsOf(c, place), label = c.placeholder || t(PLACEHOLDERS[c.type]);
+  const options = optionsOf(c, place), label = c.placeholder || PLACEHOLDERS[c.type];
   return (c.max_values ?? 1) > 1 ? manyMenu(c, options, label, done) : oneMenu(c, options, label, done);
 }
 

@@ -17,11 +17,11 @@ export function composer(app, channel) {
   const input = h("textarea", { rows: 1, "aria-label": `${t("Message")} ${name}`, placeholder: `${t("Message")} ${name}`, maxlength: 4000 });
   const above = h("div.composer-above"), notices = h("div.notices", { "aria-live": "polite" }), commandPlace = h("div");
   const picker = h("input", { type: "file", multiple: true, hidden: true, onchange: () => addFiles([...picker.files]) });
-  const line = h("form.composer-line", null, iconButton("plus", "Attach files", () => picker.click()), picker, input,
-    iconButton("gif", "GIFs", (e) => pickGif(app, e.currentTarget, (g) => sendText(g.url || g.src))),
-    iconButton("smile", "Emoji", (e) => pickEmoji(guild, e.currentTarget, insertEmoji)),
+  const line = h("form.composer-line", null, iconButton("plus", t("Attach files"), () => picker.click()), picker, input,
+    iconButton("gif", t("GIFs"), (e) => pickGif(app, e.currentTarget, (g) => sendText(g.url || g.src))),
+    iconButton("smile", t("Emoji"), (e) => pickEmoji(guild, e.currentTarget, insertEmoji)),
     h("button.icon-button.send", { type: "submit", "aria-label": t("Send"), title: t("Send") }, icon("bolt")));
-  const suggestions = suggest(input, { label: "Suggestions", find: findSuggestions, row: suggestionRow, choose: takeSuggestion, group: (s) => s.group });
+  const suggestions = suggest(input, { label: t("Suggestions"), find: findSuggestions, row: suggestionRow, choose: takeSuggestion, group: (s) => s.group });
   const el = h("div.composer", null, notices, commandPlace, above, suggestions.list, line);
 
   /* --- suggestions: commands, people, channels --- */
@@ -37,10 +37,10 @@ export function composer(app, channel) {
     if (word.length < 2) return [];
     if (word[0] === "@") {
       const people = guild ? [...guild.members.values()].map((m) => m.user) : channel.recipients || [];
-      return people.filter((u) => `${store.nameOf(u.id, guild)} ${u.username}`.toLowerCase().includes(text)).slice(0, 8).map((user) => ({ user, group: "People" }));
+      return people.filter((u) => `${store.nameOf(u.id, guild)} ${u.username}`.toLowerCase().includes(text)).slice(0, 8).map((user) => ({ user, group: t("People") }));
     }
-    if (word[0] === "#" && guild) return store.channelsOf(guild).filter((c) => c.name?.toLowerCase().includes(text) && c.type !== 4).slice(0, 8).map((c) => ({ channel: c, group: "Channels" }));
-    if (word[0] === ":" && guild) return guild.emojis.filter((e) => e.name.toLowerCase().includes(text)).slice(0, 8).map((e) => ({ emoji: e, group: "Emoji" }));
+    if (word[0] === "#" && guild) return store.channelsOf(guild).filter((c) => c.name?.toLowerCase().includes(text) && c.type !== 4).slice(0, 8).map((c) => ({ channel: c, group: t("Channels") }));
+    if (word[0] === ":" && guild) return guild.emojis.filter((e) => e.name.toLowerCase().includes(text)).slice(0, 8).map((e) => ({ emoji: e, group: t("Emoji") }));
     return [];
   }
 

@@ -1,4 +1,5 @@
 // dom.js - elements from data. Text is only ever set as text.
+import { t } from "./words.js";
 
 /** @typedef {HTMLInputElement & HTMLTextAreaElement & HTMLSelectElement} Control what a field holds: any of the three */
 /** @typedef {HTMLElement & {control: Control, problem: (text?: string) => void, values?: () => any}} Field */
@@ -167,7 +168,7 @@ export function dialog(title, build, props) {
     };
     const heading = h("h2", { id: `dialog-${++fieldNumber}` }, title);
     const el = /** @type {HTMLDialogElement} */ (h("dialog.dialog", { "aria-labelledby": heading.id, ...props },
-      h("header", null, heading, iconButton("close", "Close", () => close())), h("div.dialog-body", null, build(close))));
+      h("header", null, heading, iconButton("close", t("Close"), () => close())), h("div.dialog-body", null, build(close))));
     el.addEventListener("close", () => {
       el.remove();
       if (before instanceof HTMLElement && before.isConnected) before.focus();

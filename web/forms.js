@@ -5,7 +5,7 @@ import { t } from "./words.js";
 /** @param {string[]} heads @param {any[][]} rows cells */
 export function table(heads, rows, label) {
   if (!rows.length) return h("p.faint", null, t("Nothing here yet"));
-  return h("div.table-wrap", { tabindex: 0, role: "group", "aria-label": label || heads[0] }, h("table", null, h("thead", null, h("tr", null, heads.map((x) => h("th", { scope: "col" }, x || h("span.hidden-text", null, "Actions"))))),
+  return h("div.table-wrap", { tabindex: 0, role: "group", "aria-label": label || heads[0] }, h("table", null, h("thead", null, h("tr", null, heads.map((x) => h("th", { scope: "col" }, x || h("span.hidden-text", null, t("Actions")))))),
     h("tbody", null, rows.map((cells) => h("tr", null, cells.map((c) => h("td", null, c)))))));
 }
 
@@ -38,7 +38,7 @@ export function quickForm(rows, action, send, kind) {
     submit.disabled = true;
     try {
       const words = await send(values);
-      done.textContent = typeof words === "string" ? words : "Done";
+      done.textContent = typeof words === "string" ? words : t("Done");
     } catch (refusal) {
       let marked = false;
       rows.forEach((r, i) => { const words = refusal.at?.(r.name); if (words) { fields[i].problem(words); marked = true; } });
@@ -68,13 +68,13 @@ export function showCurrent(page) {
 export function tabbedPage(app, page, { base, title, tabs, active, back }) {
   const body = h("main.settings-body", { tabindex: 0 });
   const found = tabs.find(([id]) => id === active) || tabs[0];
-  fill(page, h("div.settings", null, h("nav.settings-nav", { "aria-label": title }, h("a.channel", { href: back }, "← ", "Back"), h("h2", null, title),
-    tabs.map(([id, words]) => h("a.channel", { href: `${base}/${id}`, "aria-current": id === found[0] ? "page" : null }, t(words)))), body));
-  fill(body, h("h1", null, t(found[1])));
+  fill(page, h("div.settings", null, h("nav.settings-nav", { "aria-label": title }, h("a.channel", { href: back }, "← ", t("Back")), h("h2", null, title),
+    tabs.map(([id, words]) => h("a.channel", { href: `${base}/${id}`, "aria-current": id === found[0] ? "page" : null }, words))), body));
+  fill(body, h("h1", null, found[1]));
   const place = h("div");
   body.append(place);
   showCurrent(page);
-  document.title = `${t(found[1])} · Guildhall`;
+  document.title = `${found[1]} · Guildhall`;
   const show = async () => {
     try {
       await found[2](place, show);

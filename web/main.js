@@ -29,6 +29,7 @@ class App {
     this.rest = new Rest();
     this.rest.onunauthorized = () => this.gateway && this.signOut(t("The token is no longer good."));
     this.store = new Store(this.rest);
+    this.rest.locale = () => this.store.settings.locale;
     this.store.onmodal = (d) => showModal(this, d);
     this.voiceLine = new VoiceLine(this.store, () => this.store.touch("speaking"));
     this.store.onvoice = (d) => this.voiceLine.moved(d);
@@ -115,7 +116,7 @@ class App {
     const tell = () => {
       const left = Math.max(0, Math.ceil(((until || 0) - Date.now()) / 1000));
       this.bar.hidden = false;
-      this.bar.textContent = state === "lost" ? `${t("The connection is lost. Next try in")} ${left} s` : t("Connecting…");
+      this.bar.textContent = state === "lost" ? t("The connection is lost. Next try in {n} s", { n: left }) : t("Connecting…");
     };
     if (state === "lost") {
       tell();
@@ -226,17 +227,17 @@ class App {
     const apps = await contextCommands(this, channel, 3, m.id).catch(() => []);
     menu(below(at), [
       ...apps,
-      (manage || !channel.guild_id) && { label: t(m.pinned ? "Unpin" : "Pin"), icon: "pin", run: () => this.tryCall(this.rest.call(m.pinned ? "DELETE" : "PUT", `/channels/${channel.id}/pins/${m.id}`)) },
-      channel.guild_id && !m.thread && channel.type === 0 && this.store.may(channel, "CREATE_PUBLIC_THREADS") && { label: "Start a thread", icon: "thread", run: () => this.startThread(channel, m) },
-      { label: "Copy text", icon: "edit", run: () => navigator.clipboard?.writeText(m.content) },
-      { label: "Copy id", icon: "hash", run: () => navigator.clipboard?.writeText(m.id) },
-      { label: "Show as JSON", icon: "wrench", run: () => dialog("Message", () => h("pre.json", { tabindex: 0 }, JSON.stringify(m, null, 2))) },
+      (manage || !channel.guild_id) && { label: m.pinned ? t("Unpin") : t("Pin"), icon: "pin", run: () => this.tryCall(this.rest.call(m.pinned ? "DELETE" : "PUT", `/channels/${channel.id}/pins/${m.id}`)) },
+      channel.guild_id && !m.thread && channel.type === 0 && this.store.may(channel, "CREATE_PUBLIC_THREADS") && { label: t("Start a thread"), icon: "thread", run: () => this.startThread(channel, m) },
+      { label: t("Copy text"), icon: "edit", run: () => navigator.clipboard?.writeText(m.content) },
+      { label: t("Copy id"), icon: "hash", run: () => navigator.clipboard?.writeText(m.id) },
+      { label: t("Show as JSON"), icon: "wrench", run: () => dialog(t("Message"), () => h("pre.json", { tabindex: 0 }, JSON.stringify(m, null, 2))) },
       (own || manage) && { label: t("Delete"), icon: "trash", danger: true, run: () => this.tryCall(this.rest.delete(path)) },
-    ].filter(Boolean), "Message");
+    ].filter(Boolean), t("Message"));
   }
 
   async startThread(channel, m) {
-    const name = await this.ask("Start a thread", "Name", "");
+    const name = await this.ask(t("Start a thread"), t("Name"), "");
     if (!name) return;
     const made = await this.tryCall(this.rest.post(`/channels/${channel.id}${m ? `/messages/${m.id}` : ""}/threads`, m ? { name } : { name, type: 11 }));
     if (made) this.openChannel(made);

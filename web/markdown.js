@@ -1,5 +1,6 @@
 // markdown.js - what people write, as elements. Text becomes text nodes, never markup.
 import { h } from "./dom.js";
+import { locale, t } from "./words.js";
 
 const INLINE = [
   { first: "\\", re: /^\\([^\sA-Za-z0-9])/, make: (m) => m[1] },
@@ -119,17 +120,17 @@ function namedLink(url, words, context) {
 
 function mention(found, mark, id) {
   const color = found?.color ? { "--role": found.color } : null;
-  return h("span.mention", { style: color, dataset: { user: id } }, mark + (found?.name ?? "unknown"));
+  return h("span.mention", { style: color, dataset: { user: id } }, mark + (found?.name ?? t("unknown")));
 }
 
 function channelMention(context, id) {
   const found = context.channel?.(id);
-  if (!found) return h("span.mention", null, "#unknown");
+  if (!found) return h("span.mention", null, `#${t("unknown")}`);
   return h("button.mention", { type: "button", onclick: () => found.open?.() }, `#${found.name}`);
 }
 
 function spoiler(children) {
-  const el = h("span.spoiler", { role: "button", tabindex: 0, "aria-label": "Spoiler: show it", "aria-expanded": "false" }, h("span", null, children));
+  const el = h("span.spoiler", { role: "button", tabindex: 0, "aria-label": t("Spoiler: show it"), "aria-expanded": "false" }, h("span", null, children));
   const show = () => {
     el.classList.add("shown");
     el.setAttribute("aria-expanded", "true");
@@ -158,8 +159,8 @@ const UNITS = [["year", 31536000], ["month", 2592000], ["week", 604800], ["day",
 function time(seconds, form) {
   const date = new Date(seconds * 1000);
   if (Number.isNaN(date.getTime())) return String(seconds);
-  const full = new Intl.DateTimeFormat(undefined, FORMS.F).format(date);
-  const words = form === "R" ? relative(date) : new Intl.DateTimeFormat(undefined, FORMS[form]).format(date);
+  const full = new Intl.DateTimeFormat(locale, FORMS.F).format(date);
+  const words = form === "R" ? relative(date) : new Intl.DateTimeFormat(locale, FORMS[form]).format(date);
   return h("time.timestamp", { datetime: date.toISOString(), title: full }, words);
 }
 
@@ -167,5 +168,5 @@ function time(seconds, form) {
 export function relative(date) {
   const seconds = Math.round((date.getTime() - Date.now()) / 1000);
   const [unit, size] = UNITS.find(([, s]) => Math.abs(seconds) >= s) || UNITS[6];
-  return new Intl.RelativeTimeFormat(undefined, { numeric: "auto" }).format(Math.round(seconds / size), unit);
+  return new Intl.RelativeTimeFormat(locale, { numeric: "auto" }).format(Math.round(seconds / size), unit);
 }

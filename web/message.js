@@ -3,21 +3,21 @@ import { component } from "./components.js";
 import { h, icon, iconButton } from "./dom.js";
 import { emoji, inline, markdown } from "./markdown.js";
 import { attachment, avatar, picture } from "./pictures.js";
-import { t } from "./words.js";
+import { locale, t } from "./words.js";
 
 const GROUPED_MS = 7 * 60 * 1000;
 const REPLY = 19, COMMAND = 20, CONTEXT_COMMAND = 23, EPHEMERAL = 64, LOADING = 128, LAYOUT = 1 << 15, THREAD_STARTER = 21;
 
 const SYSTEM = {
-  1: (n, m) => `${n} added ${m.mentions?.[0]?.username || "somebody"} to the group`, 2: (n) => `${n} left the group`, 3: (n) => `${n} started a call`,
-  4: (n, m) => `${n} changed the name: ${m.content}`, 5: (n) => `${n} changed the picture`, 6: (n) => `${n} pinned a message`, 7: (n) => `${n} joined. Welcome!`,
-  8: (n) => `${n} boosted the server`, 18: (n, m) => `${n} started a thread: ${m.content}`, 27: (n, m) => `${n} started the stage: ${m.content}`, 28: (n) => `${n} ended the stage`,
-  29: (n) => `${n} speaks on the stage`, 31: (n, m) => `${n} changed the stage’s topic: ${m.content}`, 36: (n) => `${n} turned on measures against raids`, 46: (n) => `${n}: a poll has ended`,
+  1: (name, m) => t("{name} added {other} to the group", { name, other: m.mentions?.[0]?.username || t("somebody") }), 2: (name) => t("{name} left the group", { name }), 3: (name) => t("{name} started a call", { name }),
+  4: (name, m) => t("{name} changed the name: {text}", { name, text: m.content }), 5: (name) => t("{name} changed the picture", { name }), 6: (name) => t("{name} pinned a message", { name }), 7: (name) => t("{name} joined. Welcome!", { name }),
+  8: (name) => t("{name} boosted the server", { name }), 18: (name, m) => t("{name} started a thread: {text}", { name, text: m.content }), 27: (name, m) => t("{name} started the stage: {text}", { name, text: m.content }), 28: (name) => t("{name} ended the stage", { name }),
+  29: (name) => t("{name} speaks on the stage", { name }), 31: (name, m) => t("{name} changed the stage’s topic: {text}", { name, text: m.content }), 36: (name) => t("{name} turned on measures against raids", { name }), 46: (name) => t("{name}: a poll has ended", { name }),
 };
 
-const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
-const day = new Intl.DateTimeFormat(undefined, { dateStyle: "long" });
-const full = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "short" });
+const clock = new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit" });
+const day = new Intl.DateTimeFormat(locale, { dateStyle: "long" });
+const full = new Intl.DateTimeFormat(locale, { dateStyle: "full", timeStyle: "short" });
 
 /** The names that mentions stand for, in this channel. */
 export function contextOf(app, channel, mentions) {
@@ -49,7 +49,7 @@ function isContinued(m, before) {
 
 function stamp(m, small) {
   const at = new Date(m.timestamp);
-  const words = small || at.toDateString() === new Date().toDateString() ? clock.format(at) : `${at.toLocaleDateString()} ${clock.format(at)}`;
+  const words = small || at.toDateString() === new Date().toDateString() ? clock.format(at) : `${at.toLocaleDateString(locale)} ${clock.format(at)}`;
   return h("time.faint", { datetime: m.timestamp, title: full.format(at) }, words);
 }
 
@@ -64,7 +64,7 @@ export function message(app, channel, m, before) {
   } catch (e) {
     // One message that cannot be drawn must not take the channel away.
     reportError(e);
-    parts.push(h("div.message.system", null, "This message cannot be shown."));
+    parts.push(h("div.message.system", null, t("This message cannot be shown.")));
   }
   return h("li.message-item", { dataset: { id: m.id } }, parts);
 }
@@ -86,7 +86,7 @@ function body(app, channel, m, before, name, guild) {
   if (m.type === REPLY) el.append(replyLine(app, m, guild));
   if (m.type === COMMAND || m.type === CONTEXT_COMMAND) el.append(commandLine(app, m, guild));
   el.append(
-    continued ? h("span.gutter", null, stamp(m, true)) : h("button.gutter.plain", { type: "button", "aria-label": `Profile of ${name}`, onclick: (e) => app.showProfile(m.author.id, e.currentTarget) }, avatar(m.author, name)),
+    continued ? h("span.gutter", null, stamp(m, true)) : h("button.gutter.plain", { type: "button", "aria-label": t("Profile of {name}", { name }), onclick: (e) => app.showProfile(m.author.id, e.currentTarget) }, avatar(m.author, name)),
     h("div.message-body", null,
       !continued && h("header", null, h("span.author", { style: color ? { "--role": color } : null }, name), m.author.bot && h("span.tag", null, m.webhook_id && !m.application_id ? "HOOK" : "APP"), stamp(m)),
       content(app, channel, m), reactions(app, channel, m), threadLine(app, m), foot(app, channel, m)),
@@ -103,28 +103,37 @@ function replyLine(app, m, guild) {
   const other = m.referenced_message;
   const jump = () => other && app.jumpTo?.(other.id);
   return h("button.reply-line.plain", { type: "button", onclick: jump }, icon("reply"), other
-    ? [h("strong", null, app.store.nameOf(other.author.id, guild)), h("span.clip", null, inline((other.content || "A message without text").slice(0, 120), {}))]
-    : h("em", null, "The message was deleted"));
+    ? [h("strong", null, app.store.nameOf(other.author.id, guild)), h("span.clip", null, inline((other.content || t("A message without text")).slice(0, 120), {}))]
+    : h("em", null, t("The message was deleted")));
 }
 
 function commandLine(app, m, guild) {
   const meta = m.interaction_metadata || m.interaction, user = meta?.user || {};
-  return h("div.reply-line", null, icon("bolt"), h("strong", null, user.id ? app.store.keepUser(user) && app.store.nameOf(user.id, guild) : "Somebody"), " used ",
-    h("span.mention", null, (m.interaction?.name && `${m.type === COMMAND ? "/" : ""}${m.interaction.name}`) || "a command"));
+  return h("div.reply-line", null, icon("bolt"), h("strong", null, user.id ? app.store.keepUser(user) && app.store.nameOf(user.id, guild) : t("Somebody")), " ", t("used"), " ",
+    h("span.mention", null, (m.interaction?.name && `${m.type === COMMAND ? "/" : ""}${m.interaction.name}`) || t("a command")));
+}
+
+/** Parts with the addresses of the message's own files, where they name those as attachment://plan.png. */
+function withFiles(parts, files) {
+  if (typeof parts === "string") return /^attachment:\/\//.test(parts) ? files.get(parts.slice(13)) ?? parts : parts;
+  if (Array.isArray(parts)) return parts.map((x) => withFiles(x, files));
+  return parts && typeof parts === "object" ? Object.fromEntries(Object.entries(parts).map(([k, v]) => [k, withFiles(v, files)])) : parts;
 }
 
 function content(app, channel, m) {
   const context = contextOf(app, channel, m.mentions);
-  if (m.flags & LOADING) return h("p.thinking", { role: "status" }, `${app.store.nameOf(m.author.id)} ${t("is thinking…")}`);
+  if (m.flags & LOADING) return h("p.thinking", { role: "status" }, t("{name} is thinking…", { name: app.store.nameOf(m.author.id) }));
   const use = (c, values, control) => app.useComponent(channel, m, c, values, control);
   const parts = [];
   if (m.content) parts.push(h("div.text", null, markdown(m.content, context), m.edited_timestamp && edited(m)));
-  const files = (m.attachments || []).filter((a) => !(m.flags & LAYOUT) || !a.url);
+  const byName = new Map((m.attachments || []).map((a) => [a.filename, a.url])), drawn = (x) => (byName.size ? withFiles(x, byName) : x) || [];
+  const inEmbeds = JSON.stringify(byName.size ? m.embeds || [] : []);
+  const files = (m.attachments || []).filter((a) => (!(m.flags & LAYOUT) || !a.url) && !inEmbeds.includes(`"attachment://${a.filename}"`));
   if (files.length) parts.push(h("div.attachments", null, files.map(attachment)));
-  for (const e of m.embeds || []) parts.push(embed(e, context));
+  for (const e of drawn(m.embeds)) parts.push(embed(e, context));
   for (const s of m.sticker_items || []) parts.push(sticker(s));
   if (m.poll) parts.push(poll(app, channel, m));
-  if (m.components?.length) parts.push(h("div.components", { class: m.flags & LAYOUT ? "layout" : "" }, m.components.map((c) => component(c, { use, app, channel, context, message: m }))));
+  if (m.components?.length) parts.push(h("div.components", { class: m.flags & LAYOUT ? "layout" : "" }, drawn(m.components).map((c) => component(c, { use, app, channel, context, message: m }))));
   return parts;
 }
 
@@ -153,7 +162,7 @@ export function embed(e, context) {
       e.description && h("div.embed-text", null, markdown(e.description, context)),
       e.fields?.length && h("dl.embed-fields", null, e.fields.map((f) => h("div", { class: f.inline ? "inline" : "" }, h("dt", null, inline(f.name, context)), h("dd", null, markdown(f.value, context))))),
       e.image && picture(e.image, "embed-picture"),
-      e.video && safeLink(e.video.url, "Video"),
+      e.video && safeLink(e.video.url, t("Video")),
       (e.footer || e.timestamp) && h("div.embed-foot", null, e.footer && picture({ url: e.footer.icon_url, proxy_url: e.footer.proxy_icon_url }, "tiny-picture"),
         e.footer?.text, e.footer?.text && e.timestamp && " · ", e.timestamp && full.format(new Date(e.timestamp)))),
     e.thumbnail && picture(e.thumbnail, "thumbnail"));
@@ -172,7 +181,7 @@ function poll(app, channel, m) {
   return h("div.poll", { role: "group", "aria-label": question?.text }, h("strong", null, question?.text),
     answers.map((a) => h("button.poll-answer", { type: "button", disabled: over, "aria-pressed": String(mine.includes(a.answer_id)), onclick: () => vote(a.answer_id) },
       h("span", null, a.poll_media?.emoji && emoji(a.poll_media.emoji.name, a.poll_media.emoji.id), " ", a.poll_media?.text), h("span.faint", null, String(counts.get(a.answer_id)?.count || 0)))),
-    h("small.faint", null, over ? "The poll is over" : many ? "Several answers may be chosen" : "One answer may be chosen"));
+    h("small.faint", null, over ? t("The poll is over") : many ? t("Several answers may be chosen") : t("One answer may be chosen")));
 }
 
 function emojiPath(e) {
@@ -181,7 +190,7 @@ function emojiPath(e) {
 
 function reactions(app, channel, m) {
   if (!m.reactions?.length) return null;
-  return h("div.reactions", { role: "group", "aria-label": "Reactions" }, m.reactions.map((r) => h("button.reaction", {
+  return h("div.reactions", { role: "group", "aria-label": t("Reactions") }, m.reactions.map((r) => h("button.reaction", {
     type: "button", "aria-pressed": String(r.me), "aria-label": `${r.emoji.name}, ${r.count}`,
     onclick: () => app.tryCall(app.rest.call(r.me ? "DELETE" : "PUT", `/channels/${channel.id}/messages/${m.id}/reactions/${emojiPath(r.emoji)}/@me`)) },
     emoji(r.emoji.name, r.emoji.id, r.emoji.animated), h("span", null, r.count))));
@@ -194,7 +203,7 @@ export function react(app, channel, m, e) {
 function threadLine(app, m) {
   if (!m.thread) return null;
   const open = () => app.openChannel(app.store.channels.get(m.thread.id) || m.thread);
-  return h("button.thread-line", { type: "button", onclick: open }, icon("thread"), h("strong", null, m.thread.name), h("span.faint", null, `${m.thread.message_count ?? 0} messages`));
+  return h("button.thread-line", { type: "button", onclick: open }, icon("thread"), h("strong", null, m.thread.name), h("span.faint", null, t("{n} messages", { n: m.thread.message_count ?? 0 })));
 }
 
 function foot(app, channel, m) {
@@ -211,10 +220,10 @@ function foot(app, channel, m) {
 function tools(app, channel, m, guild) {
   if (m.flags & (EPHEMERAL | LOADING)) return null;
   const quick = ["👍", "❤️", "😂"];
-  return h("div.tools", { role: "group", "aria-label": "Actions" },
-    app.store.may(channel, "ADD_REACTIONS") && quick.map((e) => h("button.icon-button", { type: "button", "aria-label": `React with ${e}`, onclick: () => react(app, channel, m, { name: e }) }, e)),
+  return h("div.tools", { role: "group", "aria-label": t("Actions") },
+    app.store.may(channel, "ADD_REACTIONS") && quick.map((e) => h("button.icon-button", { type: "button", "aria-label": t("React with {emoji}", { emoji: e }), onclick: () => react(app, channel, m, { name: e }) }, e)),
     app.store.may(channel, "ADD_REACTIONS") && iconButton("smile", t("Add a reaction"), (e) => app.pickEmoji(guild, e.currentTarget, (x) => react(app, channel, m, x))),
     app.store.may(channel, "SEND_MESSAGES") && iconButton("reply", t("Reply"), () => app.replyTo(m)),
     m.author.id === app.store.me.id && iconButton("edit", t("Edit"), () => app.editMessage(channel, m)),
-    iconButton("more", "More", (e) => app.messageMenu(channel, m, e.currentTarget)));
+    iconButton("more", t("More"), (e) => app.messageMenu(channel, m, e.currentTarget)));
 }

@@ -15,7 +15,7 @@ export function askModal(modal, place, submit) {
     const entries = (modal.components || []).map((c) => modalPart(c, place)).filter(Boolean);
     const problem = h("p.field-error", { role: "alert", hidden: true });
     const save = h("button.button.primary", { type: "submit" }, t("Submit"));
-    const form = h("form", { novalidate: true }, h("p.faint", null, modal.application?.name ? `${modal.application.name} asks` : ""), entries.map((e) => e.el), problem,
+    const form = h("form", { novalidate: true }, h("p.faint", null, modal.application?.name ? t("{name} asks", { name: modal.application.name }) : ""), entries.map((e) => e.el), problem,
       h("div.actions", null, h("button.button.secondary", { type: "button", onclick: () => close() }, t("Cancel")), save));
     form.addEventListener("submit", async (e) => {
       e.preventDefault();
@@ -57,8 +57,8 @@ function modalField(c, label, hint, place) {
 function countProblem(c, n, most) {
   const least = c.min_values ?? 1;
   if (!n && c.required === false) return "";
-  if (n < least) return least > 1 ? `Choose at least ${least}` : "Please choose";
-  return n > most ? `Choose at most ${most}` : "";
+  if (n < least) return least > 1 ? t("Choose at least {n}", { n: least }) : t("Please choose");
+  return n > most ? t("Choose at most {n}", { n: most }) : "";
 }
 
 /** A field whose problem is asked for when it is sent. */
@@ -81,7 +81,7 @@ function inputField(c, label, hint) {
   control.value = c.value || "";
   const problem = () => {
     const n = [...control.value].length;
-    return !n && c.required !== false ? "Please fill this in" : n && n < (c.min_length || 0) ? `At least ${c.min_length} characters` : "";
+    return !n && c.required !== false ? t("Please fill this in") : n && n < (c.min_length || 0) ? t("At least {n} characters", { n: c.min_length }) : "";
   };
   return checkedField(field(label, control, hint), problem, () => ({ type: INPUT, custom_id: c.custom_id, value: control.value }));
 }

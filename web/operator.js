@@ -1,6 +1,7 @@
 // operator.js - the routes below /console: what only the operator is shown, and the traffic as it comes.
 import { field, fill, h } from "./dom.js";
 import { Refusal } from "./rest.js";
+import { t } from "./words.js";
 
 const KEPT = 4000;
 
@@ -47,13 +48,13 @@ export async function asOperator(app, body, show) {
     return await show();
   } catch (e) {
     if (e.status !== 401) {
-      fill(body, h("p.pad.field-error", { role: "alert" }, e.status === 404 || e.status === 403 ? "This server does not offer this part of the workbench." : e.message));
+      fill(body, h("p.pad.field-error", { role: "alert" }, e.status === 404 || e.status === 403 ? t("This server does not offer this part of the workbench.") : e.message));
       return undefined;
     }
-    const input = field("The console’s key", h("input", { type: "password", autocomplete: "off" }), "guildhall console-key prints it");
+    const input = field(t("The console’s key"), h("input", { type: "password", autocomplete: "off" }), t("guildhall console-key prints it"));
     fill(body, h("form.card", { onsubmit: (event) => { event.preventDefault(); sessionStorage.setItem("console-key", input.control.value.trim()); app.show(); } },
-      h("h2", null, "For the operator"), input, h("button.button.primary", { type: "submit" }, "Look")));
-    if (key()) input.problem("This key is not good");
+      h("h2", null, t("For the operator")), input, h("button.button.primary", { type: "submit" }, t("Look"))));
+    if (key()) input.problem(t("This key is not good"));
     return undefined;
   }
 }

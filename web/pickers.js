@@ -28,9 +28,9 @@ function popover(at, label, children) {
 
 /** @param {(emoji: {name: string, id?: string, animated?: boolean}) => void} choose */
 export function pickEmoji(guild, at, choose) {
-  popover(at, "Emoji", (end) => [
+  popover(at, t("Emoji"), (end) => [
     guild?.emojis?.length ? h("div.emoji-grid", { role: "group", "aria-label": guild.name }, guild.emojis.map((e) => h("button", { type: "button", "aria-label": `:${e.name}:`, onclick: () => { end(); choose(e); } }, emoji(e.name, e.id, e.animated)))) : null,
-    h("div.emoji-grid", { role: "group", "aria-label": "Emoji" }, COMMON.map((e) => h("button", { type: "button", "aria-label": e, onclick: () => { end(); choose({ name: e }); } }, e))),
+    h("div.emoji-grid", { role: "group", "aria-label": t("Emoji") }, COMMON.map((e) => h("button", { type: "button", "aria-label": e, onclick: () => { end(); choose({ name: e }); } }, e))),
   ]);
 }
 
@@ -39,7 +39,7 @@ export function pickGif(app, at, choose) {
   let timer;
   const results = h("div.gif-grid", { "aria-live": "polite" }), chips = h("div.chips");
   popover(at, "GIFs", (end) => {
-    const input = h("input", { type: "search", placeholder: t("Search"), "aria-label": "Search GIFs", oninput: () => { clearTimeout(timer); timer = setTimeout(() => look(input.value), 200); } });
+    const input = h("input", { type: "search", placeholder: t("Search"), "aria-label": t("Search GIFs"), oninput: () => { clearTimeout(timer); timer = setTimeout(() => look(input.value), 200); } });
     const take = (gif, words) => {
       end();
       app.rest.post("/gifs/select", { id: gif.id, q: words || "" }).catch(() => {});

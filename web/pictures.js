@@ -1,5 +1,6 @@
 // pictures.js - avatars, icons, files: only ever from this server.
 import { h } from "./dom.js";
+import { t } from "./words.js";
 
 const THIS_MACHINE = new Set(["127.0.0.1", "localhost", "[::1]"]);
 
@@ -51,7 +52,7 @@ export function picture(media, kind, description) {
   const path = url && ownPath(url);
   if (path) return h(`img.${kind}`, { src: path, alt: description || media.description || "", loading: "lazy" });
   if (!/^https?:/.test(url || "")) return null;
-  return h(`a.${kind}.elsewhere`, { href: url, target: "_blank", rel: "noopener noreferrer nofollow", title: url }, "Picture on another server");
+  return h(`a.${kind}.elsewhere`, { href: url, target: "_blank", rel: "noopener noreferrer nofollow", title: url }, t("Picture on another server"));
 }
 
 export function fileSize(bytes) {
@@ -66,7 +67,7 @@ export const plainName = (name) => String(name ?? "").replace(/[\u061c\u200e\u20
 export function attachment(a) {
   const path = ownPath(a.url), type = a.content_type || "", name = plainName(a.filename);
   const spoiler = name.startsWith("SPOILER_");
-  const show = (el) => (spoiler ? h("details.spoiler-file", null, h("summary", null, "Spoiler"), el) : el);
+  const show = (el) => (spoiler ? h("details.spoiler-file", null, h("summary", null, t("Spoiler")), el) : el);
   if (path && type.startsWith("image/")) {
     return show(h("a.attachment-picture", { href: path, target: "_blank", rel: "noopener" },
       h("img", { src: path, alt: a.description || name, width: a.width, height: a.height, loading: "lazy" })));

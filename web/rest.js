@@ -4,7 +4,7 @@ import { t } from "./words.js";
 /** A refused call: the server's sentence, its code, and which fields are wrong. */
 export class Refusal extends Error {
   constructor(status, body) {
-    super(body?.message || `The server answered ${status}`);
+    super(body?.message || t("The server answered {status}", { status }));
     this.status = status;
     this.code = body?.code ?? 0;
     this.tree = body?.errors || {};
@@ -60,11 +60,14 @@ export class Rest {
   constructor(token) {
     this.token = token;
     this.onunauthorized = () => {};
+    /** The person's own language, which counts for more than the browser's. @type {() => string|undefined} */
+    this.locale = () => undefined;
   }
   /** @param {string} method @param {string} path @param {any} [body] JSON, or a FormData */
   async call(method, path, body) {
     const headers = /** @type {Record<string, string>} */ ({});
     if (this.token) headers.Authorization = this.token;
+    if (this.locale()) headers["X-Discord-Locale"] = this.locale();
     const form = body instanceof FormData;
     if (body !== undefined && !form) headers["Content-Type"] = "application/json";
     for (let tries = 0; ; tries++) {

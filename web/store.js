@@ -1,6 +1,7 @@
 // store.js - what a session knows, kept right by events. Views subscribe to topics; changes of
 // a frame reach them together, so that a thousand events a second are some tens of renderings.
 import { allows, channelRights, guildRights } from "./rights.js";
+import { t } from "./words.js";
 
 export const TEXT = 0, DM = 1, VOICE = 2, GROUP = 3, CATEGORY = 4, NEWS = 5, STAGE = 13, FORUM = 15, MEDIA = 16;
 export const isThread = (c) => c.type >= 10 && c.type <= 12;
@@ -139,7 +140,7 @@ export class Store {
   nameOfChannel(channel) {
     if (channel.name) return channel.name;
     const people = (channel.recipients || []).map((u) => this.nameOf(u.id));
-    return people.join(", ") || "Empty group";
+    return people.join(", ") || t("Empty group");
   }
   channelsOf(guild) { return [...this.channels.of(guild.id)]; }
   /** What was not read, by guild; null: in direct channels. */

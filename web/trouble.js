@@ -1,6 +1,7 @@
 // trouble.js - a line on every page while the world is not as it seems: faults that wait, a clock that was moved.
 import { fill, h } from "./dom.js";
 import { consoleCall } from "./operator.js";
+import { t } from "./words.js";
 
 const EVERY_MS = 3000;
 
@@ -8,18 +9,20 @@ function span(ms) {
   if (ms < 1000) return `${ms} ms`;
   const s = Math.round(ms / 1000);
   /** @type {[number, string][]} */
-  const units = [[86400, "d"], [3600, "h"], [60, "min"]];
+  const units = [[86400, t("d")], [3600, "h"], [60, "min"]];
   const [size, word] = units.find(([n]) => s >= n) || [1, "s"];
   return `${Math.round((s / size) * 10) / 10} ${word}`;
 }
 
+const callWords = ({ method, path }) => (method ? `${method} ${path}` : t("any call of {path}", { path }));
+
 /** What is wrong on purpose, in words; nothing: nothing is. */
 function sentence(all, clock) {
   const parts = [], late = Math.max(0, ...all.filter((f) => f.path === "events").map((f) => f.delay_ms)), faults = all.filter((f) => f.path !== "events");
-  if (late) parts.push(`events come ${span(late)} late`);
-  if (faults.length) parts.push(faults.length === 1 ? `a fault waits for ${faults[0].method || "any call of"} ${faults[0].path}` : `${faults.length} faults wait for calls`);
-  if (clock.moved_ms) parts.push(`the clock was moved by ${span(clock.moved_ms)}`);
-  const words = parts.join(", and ");
+  if (late) parts.push(t("events come {time} late", { time: span(late) }));
+  if (faults.length) parts.push(faults.length === 1 ? t("a fault waits for {call}", { call: callWords(faults[0]) }) : t("{n} faults wait for calls", { n: faults.length }));
+  if (clock.moved_ms) parts.push(t("the clock was moved by {time}", { time: span(clock.moved_ms) }));
+  const words = parts.join(t(", and "));
   return words && `${words[0].toUpperCase()}${words.slice(1)}.`;
 }
 
@@ -28,7 +31,7 @@ export class TroubleBar {
   constructor() {
     this.el = h("div.bar.trouble", { role: "status", hidden: true });
     this.words = h("span");
-    fill(this.el, this.words, " ", h("button.link", { type: "button", onclick: () => this.takeBack() }, "Take it back"));
+    fill(this.el, this.words, " ", h("button.link", { type: "button", onclick: () => this.takeBack() }, t("Take it back")));
     addEventListener("operated", () => this.look());
     this.look();
   }

@@ -3,8 +3,8 @@
 
     browser.py GUILDHALL [--pictures FOLDER] [word...]
 
-Installs what package-lock.json names (once, beside the build) and hands over to pages.js. Meanwhile the types
-that the pages' scripts say they have are checked.
+Installs what package-lock.json names (once, beside the build) and hands over to pages.js. Meanwhile the pages'
+scripts are read: whether they have the types that they say, and whether every text stands in every language.
 """
 import os
 import pathlib
@@ -34,24 +34,29 @@ def installed(folder):
     return done.returncode == 0
 
 
-TYPES = "scripts_have_the_types_that_they_say"
+# What is asked of the scripts themselves, beside the browser: a name, and the program that says so.
+CHECKS = {
+    "scripts_have_the_types_that_they_say": lambda folder: [
+        folder / "node_modules" / "typescript" / "bin" / "tsc", "-p", HERE / "tsconfig.json"],
+    "every_text_stands_in_every_language": lambda folder: [
+        folder / "texts.js", HERE.parent.parent / "web"],
+}
 
 
-def start_types(folder, words):
-    """The checker of types, unless something else is asked for."""
-    if words and not any(word in TYPES for word in words):
-        return None
-    checker = folder / "node_modules" / "typescript" / "bin" / "tsc"
-    return subprocess.Popen(["node", checker, "-p", HERE / "tsconfig.json"], stdout=subprocess.PIPE,
-                            stderr=subprocess.STDOUT, text=True)
+def start_checks(folder, words):
+    """Those that are asked for, by name."""
+    return {name: subprocess.Popen(["node", *command(folder)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            for name, command in CHECKS.items() if not words or any(word in name for word in words)}
 
 
-def end_types(checking):
+def end_checks(checks):
     """0, or the status to end with."""
-    print(f"[ RUN      ] {TYPES}")
-    said, _ = checking.communicate(timeout=SECONDS)
-    print(said + (f"[  FAILED  ] {TYPES}" if checking.returncode else f"[       OK ] {TYPES}"), flush=True)
-    return 1 if checking.returncode else 0
+    status = 0
+    for name, checking in checks.items():
+        said, _ = checking.communicate(timeout=SECONDS)
+        print(f"[ RUN      ] {name}\n{said}" + (f"[  FAILED  ] {name}" if checking.returncode else f"[       OK ] {name}"), flush=True)
+        status = status or checking.returncode
+    return 1 if status else 0
 
 
 def main():
@@ -70,10 +75,10 @@ def main():
         where = rest.index("--pictures") + 1
         rest[where] = os.path.abspath(rest[where])
         words = rest[:where - 1] + rest[where + 1:]
-    checking = start_types(folder, words)
+    checks = start_checks(folder, words)
     status = subprocess.run(["node", "pages.js", executable, browser, *rest], cwd=folder,
                             timeout=SECONDS, check=False).returncode
-    return (checking and end_types(checking)) or status
+    return end_checks(checks) or status
 
 
 sys.exit(main())

@@ -2,17 +2,18 @@
 import { fill, h, refill } from "../dom.js";
 import { table } from "../forms.js";
 import { asOperator, clock, consoleCall } from "../operator.js";
+import { locale, t } from "../words.js";
 
 const MINUTES = 60, EVERY_MS = 2000, MEBIBYTE = 1048576;
 const perSecond = (name) => (m) => (m.seconds > 0 ? m[name] / m.seconds : 0);
 
 /** What is drawn, and its value in a minute. @type {[string, (m: any) => number][]} */
 const CHARTS = [
-  ["Calls a second", perSecond("calls")], ["Events a second", perSecond("events")], ["Sessions", (m) => m.sessions], ["Connections", (m) => m.connections],
-  ["Writes a sync", (m) => (m.commits ? m.writes / m.commits : 0)], ["Longest loop turn, ms", (m) => m.longest_turn_ms], ["Memory, MiB", (m) => m.memory_bytes / MEBIBYTE], ["KiB sent a second", (m) => perSecond("sent_bytes")(m) / 1024],
+  [t("Calls a second"), perSecond("calls")], [t("Events a second"), perSecond("events")], [t("Sessions"), (m) => m.sessions], [t("Connections"), (m) => m.connections],
+  [t("Writes a sync"), (m) => (m.commits ? m.writes / m.commits : 0)], [t("Longest loop turn, ms"), (m) => m.longest_turn_ms], [t("Memory, MiB"), (m) => m.memory_bytes / MEBIBYTE], [t("KiB sent a second"), (m) => perSecond("sent_bytes")(m) / 1024],
 ];
 
-const number = (x) => x.toLocaleString(undefined, { maximumFractionDigits: x < 10 ? 2 : 1 });
+const number = (x) => x.toLocaleString(locale, { maximumFractionDigits: x < 10 ? 2 : 1 });
 
 /** The minutes from left to right; the one at hand is the last. */
 function line(points) {
@@ -29,15 +30,15 @@ function line(points) {
 
 function chart(title, points) {
   const most = Math.max(...points);
-  return h("figure.chart", null, h("figcaption", null, title), h("strong", null, number(points.at(-1))), h("small.faint", null, ` most ${number(most)}`), line(points));
+  return h("figure.chart", null, h("figcaption", null, title), h("strong", null, number(points.at(-1))), h("small.faint", null, ` ${t("most {n}", { n: number(most) })}`), line(points));
 }
 
-const bound = (ms) => (ms === null ? "more" : number(ms));
+const bound = (ms) => (ms === null ? t("more") : number(ms));
 
 /** One group of calls, as charts of its own. */
 function groupCharts(g, minutes) {
   const slow = (list) => list.map((x) => x ?? 5000);
-  return [chart(`${g.name}: calls a second`, g.minutes.calls.map((n, i) => (minutes[i].seconds > 0 ? n / minutes[i].seconds : 0))), chart(`${g.name}: half within, ms`, slow(g.minutes.p50_ms)), chart(`${g.name}: 99 of 100 within, ms`, slow(g.minutes.p99_ms))];
+  return [chart(t("{name}: calls a second", { name: g.name }), g.minutes.calls.map((n, i) => (minutes[i].seconds > 0 ? n / minutes[i].seconds : 0))), chart(t("{name}: half within, ms", { name: g.name }), slow(g.minutes.p50_ms)), chart(t("{name}: 99 of 100 within, ms", { name: g.name }), slow(g.minutes.p99_ms))];
 }
 
 export function health(app, body) {
@@ -46,15 +47,15 @@ export function health(app, body) {
     let chosen = "", last = null;
     const draw = ({ minutes, groups: all }) => {
       const sorted = [...all].sort((a, b) => b.calls - a.calls), found = sorted.find((g) => g.name === chosen) || sorted[0];
-      since.textContent = `Minute by minute since ${clock(Date.parse(minutes[0].at)).slice(0, 5)} UTC, at most an hour; the last minute is the one at hand. /metrics has the same figures since the start.`;
+      since.textContent = t("Minute by minute since {time} UTC, at most an hour; the last minute is the one at hand. /metrics has the same figures since the start.", { time: clock(Date.parse(minutes[0].at)).slice(0, 5) });
       fill(grid, CHARTS.map(([title, value]) => chart(title, minutes.map(value))));
       fill(one, found && groupCharts(found, minutes));
-      refill(groups, table(["Calls about", "Calls", "Half within, ms", "99 of 100 within, ms"], sorted.map((g) => [h("button.link", { type: "button", dataset: { key: g.name }, "aria-pressed": String(g === found), onclick: () => { chosen = g.name; draw(last); } }, g.name), String(g.calls), bound(g.p50_ms), bound(g.p99_ms)]), "Calls by group"));
+      refill(groups, table([t("Calls about"), t("Calls"), t("Half within, ms"), t("99 of 100 within, ms")], sorted.map((g) => [h("button.link", { type: "button", dataset: { key: g.name }, "aria-pressed": String(g === found), onclick: () => { chosen = g.name; draw(last); } }, g.name), String(g.calls), bound(g.p50_ms), bound(g.p99_ms)]), t("Calls by group")));
     };
     const look = async () => { last = await consoleCall("GET", "/health"); problem.hidden = true; draw(last); };
     await look();
-    fill(body, h("div.bench-scroll.stack", { tabindex: 0, role: "region", "aria-label": "Health" }, since, problem, grid, h("h2", null, "Calls by what they are about"), groups, one));
-    const timer = setInterval(() => look().catch((e) => { problem.hidden = false; problem.textContent = e.status ? e.message : "The server does not answer."; }), EVERY_MS);
+    fill(body, h("div.bench-scroll.stack", { tabindex: 0, role: "region", "aria-label": t("Health") }, since, problem, grid, h("h2", null, t("Calls by what they are about")), groups, one));
+    const timer = setInterval(() => look().catch((e) => { problem.hidden = false; problem.textContent = e.status ? e.message : t("The server does not answer."); }), EVERY_MS);
     return () => clearInterval(timer);
   });
 }

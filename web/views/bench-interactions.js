@@ -3,8 +3,10 @@ import { again } from "../again.js";
 import { fill, h, refill } from "../dom.js";
 import { table } from "../forms.js";
 import { Feed, asOperator, clock, laidOut } from "../operator.js";
+import { t } from "../words.js";
 
-const KINDS = { 2: "command", 3: "component", 4: "autocomplete", 5: "modal" };
+const KINDS = { 2: t("command"), 3: t("component"), 4: t("autocomplete"), 5: t("modal") };
+const STEPS = { delivered: t("delivered"), acknowledged: t("acknowledged"), answered: t("answered"), "follow-up": t("follow-up") };
 const LIMIT_MS = 3000, END_MS = 15 * 60 * 1000, KEPT = 100;
 const DEFERRED = [5, 6];
 
@@ -64,7 +66,7 @@ class Gathered {
 function factsOf(one) {
   const d = one.d || one.asked?.body || {}, user = one.d?.member?.user || one.d?.user;
   const name = d.data?.name || d.data?.custom_id || "";
-  return { who: user?.username || one.by || "", what: `${d.type === 2 && (d.data?.type ?? 1) === 1 ? "/" : ""}${name} (${KINDS[d.type] || "interaction"})`, app: one.app || (d.application_id ? `app ${d.application_id}` : "") };
+  return { who: user?.username || one.by || "", what: `${d.type === 2 && (d.data?.type ?? 1) === 1 ? "/" : ""}${name} (${KINDS[d.type] || t("interaction")})`, app: one.app || (d.application_id ? t("app {id}", { id: d.application_id }) : "") };
 }
 
 /* --- the axis --- */
@@ -72,23 +74,26 @@ function factsOf(one) {
 /** Where a moment stands: three seconds are half of the axis, a quarter of an hour is its end. */
 const place = (ms) => `${ms <= LIMIT_MS ? (Math.max(0, ms) / LIMIT_MS) * 50 : Math.min(100, 50 + (Math.log(ms / LIMIT_MS) / Math.log(END_MS / LIMIT_MS)) * 50)}%`;
 const span = (ms) => (ms < 10000 ? `${ms} ms` : `${Math.round(ms / 1000)} s`);
+const stepWords = (s, one) => t("{step} after {time}", { step: STEPS[s.kind] || s.kind, time: span(s.at - one.at) });
 const isGood = (s) => s.status > 0 && s.status < 400;
 
 function bar(one) {
   const end = one.steps.filter((s) => s.kind !== "delivered" && isGood(s)).at(-1)?.at ?? one.failed?.at;
-  const told = ["created", ...one.steps.map((s) => `${s.kind} after ${span(s.at - one.at)}${isGood(s) ? "" : ` (${s.status || "no answer"})`}`), ...(one.failed ? [`failed after ${span(one.failed.at - one.at)}`] : [])].join(", ");
+  const told = [t("created"), ...one.steps.map((s) => `${stepWords(s, one)}${isGood(s) ? "" : ` (${s.status || t("no answer")})`}`), ...(one.failed ? [t("failed after {time}", { time: span(one.failed.at - one.at) })] : [])].join(", ");
   return h("div.timeline", { role: "img", "aria-label": told, title: told }, end && h("i", { class: one.failed ? "bad" : "", style: { left: "0", width: `max(${place(end - one.at)}, 3px)` } }),
-    h("b", { style: { left: place(LIMIT_MS) } }, h("small", null, "3 s")), h("b.last", { style: { left: "100%" } }, h("small", null, "15 min")),
+    h("b", { style: { left: place(LIMIT_MS) } }, h("small", null, "3 s")), h("b.last", { style: { left: "100%" } }, h("small", null, t("15 min"))),
     one.steps.map((s) => h("u", { class: `${s.kind} ${isGood(s) ? "" : "bad"}`, style: { left: place(s.at - one.at) } })), one.failed && h("u.bad", { style: { left: place(one.failed.at - one.at) } }));
 }
 
 function outcome(one) {
   const first = one.steps.find((s) => s.kind !== "delivered" && isGood(s)), refused = one.steps.find((s) => !isGood(s));
   const more = one.steps.filter((s) => s.kind === "follow-up").length, answered = one.steps.find((s) => s.kind === "answered" && isGood(s));
-  if (refused) return h("span.bad", null, `${refused.status || "no answer"} ${refused.problem || "refused"}`);
-  if (first?.kind === "acknowledged") return `acknowledged after ${span(first.at - one.at)}, ${answered ? `answered after ${span(answered.at - one.at)}` : "not answered yet"}${more ? `, ${more} follow-ups` : ""}`;
-  if (first) return `answered after ${span(first.at - one.at)}${more ? `, ${more} follow-ups` : ""}`;
-  return one.failed ? h("span.bad", null, one.failed.reason === 2 ? "no answer in 3 s" : "the app is not there") : "waiting";
+  if (refused) return h("span.bad", null, `${refused.status || t("no answer")} ${refused.problem || t("refused")}`);
+  if (first) {
+    const later = first.kind === "acknowledged" && (answered ? stepWords(answered, one) : t("not answered yet"));
+    return [stepWords({ ...first, kind: later ? first.kind : "answered" }, one), later, more > 0 && t("{n} follow-ups", { n: more })].filter(Boolean).join(", ");
+  }
+  return one.failed ? h("span.bad", null, one.failed.reason === 2 ? t("no answer in 3 s") : t("the app is not there")) : t("waiting");
 }
 
 export function interactions(app, body) {
@@ -96,17 +101,17 @@ export function interactions(app, body) {
     const rows = h("div"), detail = h("div");
     // A client may use a nonce once, and names its own session.
     const repeat = (one) => ({ method: "POST", path: one.asked.path, body: JSON.stringify({ ...one.asked.body, nonce: String(Date.now()), ...(app.store.session ? { session_id: app.store.session } : {}) }) });
-    const steps = (one) => table(["Step", "After", "Status", ""], one.steps.map((s) => [s.kind, span(s.at - one.at), String(s.status || "none"), s.problem || ""]), "Steps");
-    const show = (one) => fill(detail, h("h2", null, "Steps"), steps(one), one.text && [h("h2", null, "Payload"), h("pre.json", { tabindex: 0 }, laidOut(one.text))], one.asked && again(app, repeat(one)));
+    const steps = (one) => table([t("Step"), t("After"), t("Status"), ""], one.steps.map((s) => [STEPS[s.kind] || s.kind, span(s.at - one.at), String(s.status || t("none")), s.problem || ""]), t("Steps"));
+    const show = (one) => fill(detail, h("h2", null, t("Steps")), steps(one), one.text && [h("h2", null, t("Payload")), h("pre.json", { tabindex: 0 }, laidOut(one.text))], one.asked && again(app, repeat(one)));
     const draw = () => {
-      refill(rows, table(["When", "Who", "What", "App", "From created to 15 minutes", "Outcome"], [...new Gathered(feed.records).all.values()].reverse().slice(0, KEPT).map((one) => {
+      refill(rows, table([t("When"), t("Who"), t("What"), t("App"), t("From created to 15 minutes"), t("Outcome")], [...new Gathered(feed.records).all.values()].reverse().slice(0, KEPT).map((one) => {
         const { who, what, app: name } = factsOf(one);
         return [clock(one.at), who, h("button.link", { type: "button", dataset: { key: one.id }, onclick: () => show(one) }, what), name, bar(one), outcome(one)];
-      }), "Interactions"));
+      }), t("Interactions")));
     };
     const feed = new Feed(draw);
     await feed.begin();
-    fill(body, h("div.bench-scroll.stack", { tabindex: 0, role: "region", "aria-label": "Interactions" }, h("p.faint", null, "The marks on a bar: delivered, acknowledged, answered, follow-ups. Its first half are the three seconds in which an app has to say something, its end the fifteen minutes in which it may go on."), rows, detail));
+    fill(body, h("div.bench-scroll.stack", { tabindex: 0, role: "region", "aria-label": t("Interactions") }, h("p.faint", null, t("The marks on a bar: delivered, acknowledged, answered, follow-ups. Its first half are the three seconds in which an app has to say something, its end the fifteen minutes in which it may go on.")), rows, detail));
     draw();
     return () => feed.end();
   });

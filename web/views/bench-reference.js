@@ -3,6 +3,7 @@ import { callAsWritten, sender } from "../again.js";
 import { bodyForm } from "../body-form.js";
 import { fill, h } from "../dom.js";
 import { small } from "../forms.js";
+import { t } from "../words.js";
 
 const METHODS = ["get", "post", "put", "patch", "delete"];
 const MOST = 60;
@@ -13,10 +14,10 @@ export async function reference(app, body) {
   const list = h("div"), count = h("span.faint", { role: "status" });
   const draw = (words) => {
     const found = all.filter((o) => `${o.method} ${o.path} ${o.operationId} ${o.summary || o.description || ""}`.toLowerCase().includes(words));
-    count.textContent = `${found.length} routes`;
-    fill(list, found.slice(0, MOST).map((o) => operation(app, doc, o)), found.length > MOST && h("p.faint", null, "Write more letters to see the others."));
+    count.textContent = t("{n} routes", { n: found.length });
+    fill(list, found.slice(0, MOST).map((o) => operation(app, doc, o)), found.length > MOST && h("p.faint", null, t("Write more letters to see the others.")));
   };
-  fill(body, h("div.bench-tools", null, h("input", { type: "search", placeholder: "Search routes", "aria-label": "Search routes", oninput: (e) => draw(e.target.value.toLowerCase()) }), count), h("div.bench-scroll", { tabindex: 0, role: "region", "aria-label": "Routes" }, list));
+  fill(body, h("div.bench-tools", null, h("input", { type: "search", placeholder: t("Search routes"), "aria-label": t("Search routes"), oninput: (e) => draw(e.target.value.toLowerCase()) }), count), h("div.bench-scroll", { tabindex: 0, role: "region", "aria-label": t("Routes") }, list));
   draw("");
 }
 
@@ -28,7 +29,7 @@ function operation(app, doc, o) {
 
 function tryForm(app, doc, o) {
   const inputs = (o.parameters || []).filter((p) => p.in === "path" || p.in === "query").map((p) => ({ p, input: h("input", { "aria-label": p.name, placeholder: `${p.name}${p.required ? "" : "?"}`, title: p.description || "" }) }));
-  const schema = o.requestBody?.content?.["application/json"]?.schema, answer = h("pre.json", { hidden: true, tabindex: 0, role: "status", "aria-label": "Answer" });
+  const schema = o.requestBody?.content?.["application/json"]?.schema, answer = h("pre.json", { hidden: true, tabindex: 0, role: "status", "aria-label": t("Answer") });
   const form = schema && bodyForm(doc, schema), as = sender(app);
   async function send() {
     let path = o.path, body;
@@ -46,5 +47,5 @@ function tryForm(app, doc, o) {
     answer.hidden = false;
     answer.textContent = await callAsWritten({ method: o.method, path: url, token, body });
   }
-  return h("div", null, o.description && h("p", null, o.description), inputs.length > 0 && h("div.inline-form", null, inputs.map((x) => x.input)), form?.el, h("div.inline-form", null, as.el, small("Send", send, "primary")), answer);
+  return h("div", null, o.description && h("p", null, o.description), inputs.length > 0 && h("div.inline-form", null, inputs.map((x) => x.input)), form?.el, h("div.inline-form", null, as.el, small(t("Send"), send, "primary")), answer);
 }

@@ -4,33 +4,34 @@ import { fill, h, toast } from "../dom.js";
 import { small } from "../forms.js";
 import { RowList } from "../list.js";
 import { Feed, asOperator, clock, laidOut } from "../operator.js";
+import { t } from "../words.js";
 
 const OPS = { 1: "Heartbeat", 2: "Identify", 3: "Presence", 4: "Voice state", 6: "Resume", 7: "Reconnect", 8: "Request members", 9: "Invalid session", 10: "Hello", 11: "Heartbeat ACK" };
-const KINDS = { opened: "socket", closed: "socket", received: "→ server", sent: "← client", delivered: "→ app", refused: "refused" };
+const KINDS = { opened: t("socket"), closed: t("socket"), received: t("→ server"), sent: t("← client"), delivered: t("→ app"), refused: t("refused") };
 
 export function traffic(app, body) {
   return asOperator(app, body, async () => {
     const filters = { text: "", who: "", status: "", kind: "" };
     let paused = false, shown = null;
-    const detail = h("aside.detail", { "aria-label": "Record", tabindex: 0 }), count = h("span.faint", { role: "status" });
-    const list = new RowList({ height: 26, label: "Traffic", render: (r) => row(r, shown === r, () => { shown = r; fill(detail, details(app, r)); list.redraw(); }) });
+    const detail = h("aside.detail", { "aria-label": t("Record"), tabindex: 0 }), count = h("span.faint", { role: "status" });
+    const list = new RowList({ height: 26, label: t("Traffic"), render: (r) => row(r, shown === r, () => { shown = r; fill(detail, details(app, r)); list.redraw(); }) });
     list.follow = true;
     list.el.addEventListener("scroll", () => { list.follow = list.el.scrollHeight - list.el.scrollTop - list.el.clientHeight < 60; }, { passive: true });
     const draw = () => {
       if (paused) return;
       const found = feed.records.filter((r) => fits(r, filters));
-      count.textContent = `${found.length} of ${feed.records.length}`;
+      count.textContent = t("{n} of {most}", { n: found.length, most: feed.records.length });
       list.set(found);
     };
     const feed = new Feed(draw);
     await feed.begin();
     const set = (name) => (e) => { filters[name] = e.target.value.toLowerCase(); draw(); };
     fill(body, h("div.bench-tools", null,
-      h("input", { type: "search", placeholder: "Route, event, text", "aria-label": "Filter by text", oninput: set("text") }),
-      h("input", { type: "search", placeholder: "Who", "aria-label": "Filter by who", oninput: set("who") }),
-      h("select", { "aria-label": "Kind", onchange: set("kind") }, [["", "All"], ["call", "Calls"], ["frame", "Gateway"]].map(([v, x]) => h("option", { value: v }, x))),
-      h("select", { "aria-label": "Status", onchange: set("status") }, [["", "Any status"], ["error", "Errors"], ["2", "2xx"], ["4", "4xx"], ["5", "5xx"]].map(([v, x]) => h("option", { value: v }, x))),
-      h("button.button.secondary", { type: "button", onclick: (e) => { paused = !paused; e.currentTarget.textContent = paused ? "Go on" : "Pause"; draw(); } }, "Pause"), count), h("div.split", null, list.el, detail));
+      h("input", { type: "search", placeholder: t("Route, event, text"), "aria-label": t("Filter by text"), oninput: set("text") }),
+      h("input", { type: "search", placeholder: t("Who"), "aria-label": t("Filter by who"), oninput: set("who") }),
+      h("select", { "aria-label": t("Kind"), onchange: set("kind") }, [["", t("All")], ["call", t("Calls")], ["frame", t("Gateway")]].map(([v, x]) => h("option", { value: v }, x))),
+      h("select", { "aria-label": t("Status"), onchange: set("status") }, [["", t("Any status")], ["error", t("Errors")], ["2", "2xx"], ["4", "4xx"], ["5", "5xx"]].map(([v, x]) => h("option", { value: v }, x))),
+      h("button.button.secondary", { type: "button", onclick: (e) => { paused = !paused; e.currentTarget.textContent = paused ? t("Go on") : t("Pause"); draw(); } }, t("Pause")), count), h("div.split", null, list.el, detail));
     draw();
     return () => { feed.end(); list.end(); };
   });
@@ -73,11 +74,11 @@ function headers(title, lines) {
 }
 
 function details(app, r) {
-  const text = (label, value, cut) => value && [h("strong", null, label, cut && " (its beginning)"), h("pre.json", { tabindex: 0 }, laidOut(value))];
-  if (r.kind === "refused") return [h("strong", null, `Refused with ${r.status}`), h("p.faint", null, r.address), h("p", null, r.problem), h("p.faint", null, "It never became a call: nothing of the server but its reader has seen it."), r.path && h("code", null, r.path)];
-  if (r.kind !== "call") return [h("strong", null, `${r.event || r.kind}`), h("p.faint", null, `${r.user?.username || "nobody yet"} · socket ${r.socket}${r.session ? ` · session ${r.session}` : ""}${r.s ? ` · s ${r.s}` : ""}`), r.reason && h("p.bad", null, r.reason), text("Data", r.d, r.d_cut)];
-  return [h("strong", null, `${r.method} ${r.template || r.path}`), h("p.faint", null, `${r.route || "no such route"} · ${r.user ? `${r.user.username} (${r.user.kind})` : "nobody"} · ${r.address} · ${r.ms} ms`),
-    h("p", null, `${r.status}${r.code ? ` · code ${r.code}` : ""}${r.problem ? ` · ${r.problem}` : ""}`), r.hint && h("p.good", null, r.hint), headers("Headers of the request", r.request_headers), headers("Headers of the answer", r.reply_headers), text("Asked", r.request, r.request_cut), text("Answered", r.reply, r.reply_cut),
+  const text = (label, value, cut) => value && [h("strong", null, label, cut && ` (${t("its beginning")})`), h("pre.json", { tabindex: 0 }, laidOut(value))];
+  if (r.kind === "refused") return [h("strong", null, t("Refused with {n}", { n: r.status })), h("p.faint", null, r.address), h("p", null, r.problem), h("p.faint", null, t("It never became a call: nothing of the server but its reader has seen it.")), r.path && h("code", null, r.path)];
+  if (r.kind !== "call") return [h("strong", null, `${r.event || r.kind}`), h("p.faint", null, [r.user?.username || t("nobody yet"), t("socket {n}", { n: r.socket }), r.session && t("session {id}", { id: r.session }), r.s && `s ${r.s}`].filter(Boolean).join(" · ")), r.reason && h("p.bad", null, r.reason), text(t("Data"), r.d, r.d_cut)];
+  return [h("strong", null, `${r.method} ${r.template || r.path}`), h("p.faint", null, [r.route || t("no such route"), r.user ? `${r.user.username} (${r.user.kind})` : t("nobody"), r.address, `${r.ms} ms`].join(" · ")),
+    h("p", null, [r.status, r.code && t("code {n}", { n: r.code }), r.problem].filter(Boolean).join(" · ")), r.hint && h("p.good", null, r.hint), headers(t("Headers of the request"), r.request_headers), headers(t("Headers of the answer"), r.reply_headers), text(t("Asked"), r.request, r.request_cut), text(t("Answered"), r.reply, r.reply_cut),
     again(app, { method: r.method, path: r.path, body: r.request, cut: r.request_cut }),
-    h("strong", null, "In a shell"), h("pre", { tabindex: 0 }, curl(r)), h("div", null, small("Copy", () => { navigator.clipboard?.writeText(curl(r)); toast("Copied"); }))];
+    h("strong", null, t("In a shell")), h("pre", { tabindex: 0 }, curl(r)), h("div", null, small(t("Copy"), () => { navigator.clipboard?.writeText(curl(r)); toast(t("Copied")); }))];
 }

@@ -5,6 +5,7 @@ import { MessageList, RowList } from "../list.js";
 import { inline } from "../markdown.js";
 import { contextOf, message } from "../message.js";
 import { avatar, guildIcon } from "../pictures.js";
+import { statusDot } from "../status.js";
 import { CATEGORY, DM, GROUP, MEMBERS_LISTED, NEWS, STAGE, VOICE, isForum, isThread, isVoice } from "../store.js";
 import { t } from "../words.js";
 import { friendsPage } from "./friends.js";
@@ -34,14 +35,14 @@ class Chat {
   constructor(app, page) {
     this.app = app;
     this.store = app.store;
-    this.rail = arrowKeys(h("nav.rail", { "aria-label": "Servers" }), "a,button");
+    this.rail = arrowKeys(h("nav.rail", { "aria-label": t("Servers") }), "a,button");
     this.railMade = new Map();
     this.side = h("div.side-list");
     this.self = h("div.self");
     this.voiceBar = h("div");
     this.main = h("main.main");
     this.members = h("aside.members", { "aria-label": t("Members") });
-    this.shell = h("div.shell", null, this.rail, h("nav.side", { "aria-label": "Channels" }, this.side, this.voiceBar, this.self), this.main, this.members);
+    this.shell = h("div.shell", null, this.rail, h("nav.side", { "aria-label": t("Channels") }, this.side, this.voiceBar, this.self), this.main, this.members);
     fill(page, this.shell);
     const draw = { guilds: () => this.drawRail(), channels: () => this.drawSide(), unread: () => { this.drawRail(); this.drawSide(); }, voice: () => { this.drawSide(); this.drawVoice(); },
       speaking: () => this.markSpeakers(), members: () => this.drawMembers(), presence: () => { this.drawMembers(); }, me: () => this.drawSelf(), ready: () => this.reopen(), connected: () => this.caughtUp() };
@@ -100,7 +101,7 @@ class Chat {
         const u = unread.get(g.id);
         return item(g.id, [g.name, g.icon, !!u, u?.mentions, this.guild === g], () => this.guildItem(g, !!u, u?.mentions || 0));
       }),
-      item("add", "", () => h("button.rail-item", { type: "button", "aria-label": "Add a server", title: "Add a server", onclick: () => this.addGuild() }, h("span.guild-icon.add", null, icon("plus")))),
+      item("add", "", () => h("button.rail-item", { type: "button", "aria-label": t("Add a server"), title: t("Add a server"), onclick: () => this.addGuild() }, h("span.guild-icon.add", null, icon("plus")))),
       item("bench", "", () => h("a.rail-item.rail-end", { href: "/workbench", "aria-label": t("Workbench"), title: t("Workbench") }, h("span.guild-icon.add", null, icon("wrench")))),
     ]);
   }
@@ -110,14 +111,14 @@ class Chat {
   }
 
   guildItem(g, unread, mentions) {
-    return h("a.rail-item", { href: `/channels/${g.id}`, "aria-label": g.name + (unread ? ", unread" : "") + counted(mentions), title: g.name, class: unread ? "unread" : "", "aria-current": this.guild === g ? "page" : null }, guildIcon(g), badge(mentions));
+    return h("a.rail-item", { href: `/channels/${g.id}`, "aria-label": g.name + (unread ? `, ${t("unread")}` : "") + counted(mentions), title: g.name, class: unread ? "unread" : "", "aria-current": this.guild === g ? "page" : null }, guildIcon(g), badge(mentions));
   }
 
   async addGuild() {
-    const done = await dialog("Add a server", (close) => {
-      const name = field("Name of a new one", h("input", { maxlength: 100 })), code = field("Or an invite", h("input", { placeholder: `${location.origin}/invite/…` }));
+    const done = await dialog(t("Add a server"), (close) => {
+      const name = field(t("Name of a new one"), h("input", { maxlength: 100 })), code = field(t("Or an invite"), h("input", { placeholder: `${location.origin}/invite/…` }));
       return h("form.stack", { onsubmit: (e) => { e.preventDefault(); close({ name: name.control.value.trim(), code: code.control.value.trim().split("/").pop() }); } }, name, code,
-        h("div.actions", null, h("button.button.primary", { type: "submit" }, "Go")));
+        h("div.actions", null, h("button.button.primary", { type: "submit" }, t("Go"))));
     });
     if (done?.code) return this.app.go(`/invite/${encodeURIComponent(done.code)}`);
     const made = done?.name && await this.app.tryCall(this.app.rest.post("/guilds", { name: done.name }));
@@ -152,7 +153,7 @@ class Chat {
       if (c.type === CATEGORY) {
         hidden = folded.has(c.id);
         rows.push(h("div.category", null, h("button.plain", { type: "button", "aria-expanded": String(!hidden), onclick: () => this.fold(c.id) }, h("span.fold", { "aria-hidden": "true" }, hidden ? "▸" : "▾"), c.name),
-          manage && iconButton("plus", `New channel in ${c.name}`, () => this.addChannel(c))));
+          manage && iconButton("plus", t("New channel in {name}", { name: c.name }), () => this.addChannel(c))));
         continue;
       }
       if (hidden && c.parent_id && c !== this.channel && !this.store.unread.has(c.id)) continue;
@@ -172,15 +173,15 @@ class Chat {
 
   channelRow(c, kind) {
     const unread = this.store.unread.get(c.id);
-    return h("a.channel", { href: `/channels/${c.guild_id || "@me"}/${c.id}`, dataset: { key: c.id }, class: [kind || "", unread ? "unread" : ""].join(" "), "aria-current": c === this.channel || c.id === this.channel?.id ? "page" : null, "aria-label": `${c.name}${unread ? `, ${unread.count} unread` : ""}${unread?.mentions ? `, ${unread.mentions} mentions` : ""}` },
+    return h("a.channel", { href: `/channels/${c.guild_id || "@me"}/${c.id}`, dataset: { key: c.id }, class: [kind || "", unread ? "unread" : ""].join(" "), "aria-current": c === this.channel || c.id === this.channel?.id ? "page" : null, "aria-label": [c.name, unread && t("{n} unread", { n: unread.count }), unread?.mentions > 0 && t("{n} mentions", { n: unread.mentions })].filter(Boolean).join(", ") },
       icon(ICONS[c.type] || "hash"), h("span.clip", null, c.name), unread?.mentions > 0 && h("span.badge", null, unread.mentions));
   }
 
   voiceRows(c) {
     return this.store.voiceOf(c.id).map((v) => h("button.voice-person", { type: "button", dataset: { speaker: v.user_id }, class: this.app.voiceLine.speaking.has(v.user_id) ? "speaking" : "", onclick: (e) => this.app.showProfile(v.user_id, e.currentTarget) },
       avatar(this.store.user(v.user_id), this.store.nameOf(v.user_id, this.guild), "tiny-avatar"), h("span.clip", null, this.store.nameOf(v.user_id, this.guild)),
-      (v.self_mute || v.mute) && h("span", { title: "Muted" }, icon("muted")), (v.self_deaf || v.deaf) && h("span", { title: "Deafened" }, icon("deaf")),
-      v.self_stream && h("span.tag", null, "LIVE"), v.request_to_speak_timestamp && h("span", { title: "Asks to speak" }, icon("hand"))));
+      (v.self_mute || v.mute) && h("span", { title: t("Muted") }, icon("muted")), (v.self_deaf || v.deaf) && h("span", { title: t("Deafened") }, icon("deaf")),
+      v.self_stream && h("span.tag", null, "LIVE"), v.request_to_speak_timestamp && h("span", { title: t("Asks to speak") }, icon("hand"))));
   }
 
   markSpeakers() {
@@ -188,10 +189,10 @@ class Chat {
   }
 
   drawPrivate() {
-    refill(this.side, h("header.side-head", null, h("button.jump", { type: "button", onclick: () => this.app.key({ ctrlKey: true, key: "k", preventDefault() {} }) }, t("Jump to…"), h("kbd", null, "Ctrl K"))),
+    refill(this.side, h("header.side-head", null, h("button.jump", { type: "button", onclick: () => this.app.key({ ctrlKey: true, key: "k", preventDefault() {} }) }, t("Jump to…"), h("kbd", null, t("Ctrl K")))),
       arrowKeys(h("div.channel-list", null,
         h("a.channel", { href: "/friends", "aria-current": this.channel || this.guild ? null : "page" }, icon("people"), t("Friends"), this.pending() > 0 && h("span.badge", null, this.pending())),
-        h("div.category", null, h("span", null, t("Direct messages")), iconButton("plus", "New group", () => this.addGroup())),
+        h("div.category", null, h("span", null, t("Direct messages")), iconButton("plus", t("New group"), () => this.addGroup())),
         this.store.privateChannels().map((c) => this.privateRow(c))), "a,button"));
   }
 
@@ -206,11 +207,11 @@ class Chat {
 
   async addGroup() {
     const friends = [...this.store.relationships.values()].filter((r) => r.type === 1);
-    const chosen = await dialog("New group", (close) => {
+    const chosen = await dialog(t("New group"), (close) => {
       const boxes = friends.map((r) => h("input", { type: "checkbox", value: r.id }));
       return h("form.stack", { onsubmit: (e) => { e.preventDefault(); close(boxes.filter((b) => b.checked).map((b) => b.value)); } },
         h("div.choices", null, friends.length ? friends.map((r, i) => h("label.choice", null, boxes[i], avatar(r.user, "", "tiny-avatar"), this.store.nameOf(r.id))) : t("Nothing here yet")),
-        h("div.actions", null, h("button.button.primary", { type: "submit" }, "Begin")));
+        h("div.actions", null, h("button.button.primary", { type: "submit" }, t("Begin"))));
     });
     if (!chosen?.length) return;
     const made = await this.app.tryCall(this.app.rest.post("/users/@me/channels", { recipients: chosen }));
@@ -220,10 +221,10 @@ class Chat {
   guildMenu(at) {
     const g = this.guild, may = (r) => this.store.mayInGuild(g, r);
     menu(below(at), [
-      may("CREATE_INVITE") && { label: "Invite people", icon: "people", run: () => this.invite() },
-      { label: "Server settings", icon: "gear", run: () => this.app.go(`/channels/${g.id}/settings`) },
-      may("MANAGE_CHANNELS") && { label: "New channel", icon: "plus", run: () => this.addChannel(null) },
-      g.owner_id !== this.store.me.id && { label: t("Leave"), icon: "leave", danger: true, run: async () => (await this.app.confirm(t("Leave"), `Leave ${g.name}?`, t("Leave"))) && this.app.tryCall(this.app.rest.delete(`/users/@me/guilds/${g.id}`, {})) },
+      may("CREATE_INVITE") && { label: t("Invite people"), icon: "people", run: () => this.invite() },
+      { label: t("Server settings"), icon: "gear", run: () => this.app.go(`/channels/${g.id}/settings`) },
+      may("MANAGE_CHANNELS") && { label: t("New channel"), icon: "plus", run: () => this.addChannel(null) },
+      g.owner_id !== this.store.me.id && { label: t("Leave"), icon: "leave", danger: true, run: async () => (await this.app.confirm(t("Leave"), t("Leave {name}?", { name: g.name }), t("Leave"))) && this.app.tryCall(this.app.rest.delete(`/users/@me/guilds/${g.id}`, {})) },
     ].filter(Boolean), g.name);
   }
 
@@ -232,28 +233,28 @@ class Chat {
     const made = await this.app.tryCall(this.app.rest.post(`/channels/${channel.id}/invites`, { max_age: 604800 }));
     if (!made) return;
     const url = `${location.origin}/invite/${made.code}`;
-    dialog("Invite people", () => h("div.stack", null, h("input", { value: url, readonly: true, "aria-label": "Link", onfocus: (e) => e.target.select() }), h("p.hint", null, "Good for seven days.")));
+    dialog(t("Invite people"), () => h("div.stack", null, h("input", { value: url, readonly: true, "aria-label": t("Link"), onfocus: (e) => e.target.select() }), h("p.hint", null, t("Good for seven days."))));
   }
 
   async addChannel(category) {
-    const kinds = [[0, "Text"], [VOICE, "Voice"], [STAGE, "Stage"], [15, "Forum"], [NEWS, "Announcements"], ...(category ? [] : [[CATEGORY, "Category"]])];
-    const made = await dialog("New channel", (close) => {
-      const name = field("Name", h("input", { maxlength: 100, required: true })), type = field("Kind", h("select", null, kinds.map(([n, words]) => h("option", { value: n }, words))));
-      return h("form.stack", { onsubmit: (e) => { e.preventDefault(); close({ name: name.control.value, type: Number(type.control.value) }); } }, name, type, h("div.actions", null, h("button.button.primary", { type: "submit" }, "Make it")));
+    const kinds = [[0, t("Text")], [VOICE, t("Voice")], [STAGE, t("Stage")], [15, t("Forum")], [NEWS, t("Announcements")], ...(category ? [] : [[CATEGORY, t("Category")]])];
+    const made = await dialog(t("New channel"), (close) => {
+      const name = field(t("Name"), h("input", { maxlength: 100, required: true })), type = field(t("Kind"), h("select", null, kinds.map(([n, words]) => h("option", { value: n }, words))));
+      return h("form.stack", { onsubmit: (e) => { e.preventDefault(); close({ name: name.control.value, type: Number(type.control.value) }); } }, name, type, h("div.actions", null, h("button.button.primary", { type: "submit" }, t("Make it"))));
     });
     if (made?.name) this.app.tryCall(this.app.rest.post(`/guilds/${this.guild.id}/channels`, { ...made, parent_id: category?.id ?? null }));
   }
 
   drawSelf() {
     const me = this.store.me;
-    fill(this.self, h("button.plain.self-name", { type: "button", title: "Status", onclick: (e) => this.statusMenu(e.currentTarget) }, h("span.with-status", null, avatar(me, "", "small-avatar"), statusDot(this.store, me.id)),
+    fill(this.self, h("button.plain.self-name", { type: "button", title: t("Status"), onclick: (e) => this.statusMenu(e.currentTarget) }, h("span.with-status", null, avatar(me, "", "small-avatar"), statusDot(this.store, me.id)),
       h("span.clip", null, h("strong", null, me.global_name || me.username), h("small", null, `@${me.username}`))),
       h("a.icon-button", { href: "/settings", "aria-label": t("Settings"), title: t("Settings") }, icon("gear")));
   }
 
   statusMenu(at) {
     const set = (status) => { this.app.gateway.send(3, { status, since: 0, afk: false, activities: [] }); this.store.presences.set(this.store.me.id, { user: { id: this.store.me.id }, status }); this.drawSelf(); };
-    menu(below(at), /** @type {any[]} */ ([["online", "Online"], ["idle", "Away"], ["dnd", "Do not disturb"], ["invisible", "Invisible"]].map(([s, label]) => ({ label, icon: "user", run: () => set(s) }))).concat([{ label: t("Log out"), icon: "leave", danger: true, run: async () => { await this.app.rest.post("/auth/logout", {}).catch(() => {}); this.app.signOut(); } }]), "Status");
+    menu(below(at), /** @type {any[]} */ ([["online", t("Online")], ["idle", t("Away")], ["dnd", t("Do not disturb")], ["invisible", t("Invisible")]].map(([s, label]) => ({ label, icon: "user", run: () => set(s) }))).concat([{ label: t("Log out"), icon: "leave", danger: true, run: async () => { await this.app.rest.post("/auth/logout", {}).catch(() => {}); this.app.signOut(); } }]), t("Status"));
   }
 
   drawVoice() { fill(this.voiceBar, voiceBar(this.app)); }
@@ -282,14 +283,14 @@ class Chat {
     else this.openLog(channel);
   }
 
-  burger() { return iconButton("menu", "Channels", () => this.shell.classList.toggle("side-open"), { class: "burger" }); }
+  burger() { return iconButton("menu", t("Channels"), () => this.shell.classList.toggle("side-open"), { class: "burger" }); }
 
   head(channel) {
     const thread = isThread(channel), topic = channel.topic;
     return h("header.main-head", null, this.burger(), icon(ICONS[channel.type] || (channel.guild_id ? "hash" : "user")), h("h1", null, this.store.nameOfChannel(channel)),
       topic ? h("p.topic.clip", { title: topic }, inline(topic, contextOf(this.app, channel))) : h("span.grow"),
-      channel.type === 0 && this.store.may(channel, "CREATE_PUBLIC_THREADS") && iconButton("thread", "New thread", () => this.app.startThread(channel)),
-      thread && iconButton("close", "Archive the thread", () => this.app.tryCall(this.app.rest.patch(`/channels/${channel.id}`, { archived: true }), "Archived")),
+      channel.type === 0 && this.store.may(channel, "CREATE_PUBLIC_THREADS") && iconButton("thread", t("New thread"), () => this.app.startThread(channel)),
+      thread && iconButton("close", t("Archive the thread"), () => this.app.tryCall(this.app.rest.patch(`/channels/${channel.id}`, { archived: true }), t("Archived"))),
       !isForum(channel) && iconButton("pin", t("Pinned messages"), () => this.showPins(channel)),
       channel.guild_id && iconButton("people", t("Members"), () => this.shell.classList.toggle("members-closed")));
   }
@@ -301,7 +302,7 @@ class Chat {
 
   openLog(channel) {
     const { store } = this, log = store.log(channel.id);
-    const list = (this.list = new MessageList({ label: `Messages in ${store.nameOfChannel(channel)}`,
+    const list = (this.list = new MessageList({ label: t("Messages in {name}", { name: store.nameOfChannel(channel) }),
       render: (m, before) => message(this.app, channel, m, before),
       more: async () => {
         if (log.start || !log.list.length) return false;
@@ -314,13 +315,13 @@ class Chat {
     this.composer = composer(this.app, channel);
     fill(this.main, this.head(channel), h("div.log", null, list.el, jump), typing, this.composer.el);
     const draw = () => {
-      fill(list.head, log.start && h("div.beginning", null, h("h2", null, channel.guild_id ? `#${channel.name}` : store.nameOfChannel(channel)), h("p.faint", null, "This is where it begins.")));
+      fill(list.head, log.start && h("div.beginning", null, h("h2", null, channel.guild_id ? `#${channel.name}` : store.nameOfChannel(channel)), h("p.faint", null, t("This is where it begins."))));
       list.set(log.list);
       jump.hidden = list.stuck || list.atEnd;
     };
     const drawTyping = () => {
       const now = Date.now(), who = [...(store.typing.get(channel.id) || [])].filter(([, until]) => until > now).map(([id]) => store.nameOf(id, store.guildOf(channel)));
-      typing.textContent = !who.length ? "" : who.length > 3 ? "Several people are typing…" : `${who.join(", ")} ${who.length > 1 ? "are" : "is"} typing…`;
+      typing.textContent = !who.length ? "" : who.length > 3 ? t("Several people are typing…") : who.length > 1 ? t("{names} are typing…", { names: who.join(", ") }) : t("{name} is typing…", { name: who[0] });
     };
     this.offMain = [store.on(`messages:${channel.id}`, draw), store.on("typing", drawTyping)];
     list.el.addEventListener("scroll", () => { if (list.stuck) jump.hidden = true; }, { passive: true });
@@ -382,15 +383,10 @@ class Chat {
 }
 
 const badge = (n) => n > 0 && h("span.badge", null, n > 99 ? "99+" : n);
-const counted = (n) => (n > 0 ? `, ${n > 99 ? "99+" : n} mentions` : "");
+const counted = (n) => (n > 0 ? `, ${t("{n} mentions", { n: n > 99 ? "99+" : n })}` : "");
 
 function isOnline(store, id) {
   if (id === store.me.id) return true;
   const status = store.presences.get(id)?.status;
   return !!status && status !== "offline";
-}
-
-export function statusDot(store, id) {
-  const status = store.presences.get(id)?.status || (id === store.me.id ? "online" : "offline");
-  return h("span.status", { dataset: { status }, role: "img", "aria-label": status });
 }

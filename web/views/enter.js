@@ -8,13 +8,13 @@ import { t } from "../words.js";
 export function mount(app, page, [first]) {
   let tab = first || "login";
   const place = h("div"), people = h("div.demo-people");
-  const tabs = [["login", "Log in"], ["register", "Register"], ["token", "Use a token"]];
+  const tabs = [["login", t("Log in")], ["register", t("Register")], ["token", t("Use a token")]];
   document.title = "Guildhall";
 
   function draw() {
     fill(place,
-      h("div.tabs", { role: "tablist", "aria-label": t("Enter") }, tabs.map(([id, words]) => h("button", { type: "button", role: "tab", "aria-selected": String(id === tab), "aria-controls": "enter-form", onclick: () => { tab = id; draw(); place.querySelector("input")?.focus(); } }, t(words)))),
-      h("div", { id: "enter-form", role: "tabpanel", "aria-label": t(tabs.find(([id]) => id === tab)?.[1] || "A new password") }, FORMS[tab](app)),
+      h("div.tabs", { role: "tablist", "aria-label": t("Enter") }, tabs.map(([id, words]) => h("button", { type: "button", role: "tab", "aria-selected": String(id === tab), "aria-controls": "enter-form", onclick: () => { tab = id; draw(); place.querySelector("input")?.focus(); } }, words))),
+      h("div", { id: "enter-form", role: "tabpanel", "aria-label": tabs.find(([id]) => id === tab)?.[1] || t("A new password") }, FORMS[tab](app)),
       tab === "login" && h("p", null, h("button.link", { type: "button", onclick: () => { tab = "forgot"; draw(); place.querySelector("input")?.focus(); } }, t("Forgot the password?"))));
   }
 
@@ -63,7 +63,7 @@ const FORMS = {
     app.signIn((await app.rest.post("/auth/register", { username: v.username, password: v.password, ...(v.global_name ? { global_name: v.global_name } : {}), ...(v.email ? { email: v.email } : {}), ...(next ? { invite: next[1] } : {}) })).token);
   }),
   token: (app) => form({
-    token: field(t("Token"), input({ type: "password", autocomplete: "off" }), "Of a person, as the demo prints it"),
+    token: field(t("Token"), input({ type: "password", autocomplete: "off" }), t("Of a person, as the demo prints it")),
   }, t("Enter"), async (v) => {
     app.rest.token = v.token.trim();
     try {

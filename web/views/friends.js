@@ -1,10 +1,14 @@
 // friends.js - friends, requests, suggestions, blocks, and friends of games.
 import { below, dialog, field, fill, h, icon, iconButton, menu } from "../dom.js";
 import { avatar } from "../pictures.js";
+import { STATUS_WORDS } from "../status.js";
 import { t } from "../words.js";
 
 const FRIEND = 1, BLOCKED = 2, INCOMING = 3, OUTGOING = 4;
-const TABS = [["online", "Online"], ["all", "All"], ["pending", "Pending"], ["suggestions", "Suggestions"], ["games", "Games"], ["blocked", "Blocked"], ["ignored", "Ignored"]];
+const TABS = [["online", t("Online")], ["all", t("All")], ["pending", t("Pending")], ["suggestions", t("Suggestions")], ["games", t("Games")], ["blocked", t("Blocked")], ["ignored", t("Ignored")]];
+
+/** What somebody in a game is to one, by the relationship's type. */
+const GAME_WORDS = { [FRIEND]: t("friend"), [INCOMING]: t("asks"), [OUTGOING]: t("asked") };
 
 export function friendsPage(app, main, burger) {
   const { store, rest } = app;
@@ -20,13 +24,13 @@ export function friendsPage(app, main, burger) {
 
   function drawTabs() {
     const asks = [...store.relationships.values()].filter((r) => r.type === INCOMING).length;
-    fill(tabs, TABS.map(([id, words]) => h("button", { type: "button", role: "tab", "aria-selected": String(id === tab), onclick: () => { tab = id; draw(); if (id === "suggestions") loadSuggestions(); } }, t(words), id === "pending" && asks > 0 && h("span.badge", null, asks))));
+    fill(tabs, TABS.map(([id, words]) => h("button", { type: "button", role: "tab", "aria-selected": String(id === tab), onclick: () => { tab = id; draw(); if (id === "suggestions") loadSuggestions(); } }, words, id === "pending" && asks > 0 && h("span.badge", null, asks))));
   }
 
   /** A request of a stranger is accepted only when one says so. */
   async function accept(r) {
     if (r.stranger_request || r.is_stranger_request) {
-      const sure = await dialog("A stranger asks", (close) => h("div.stack", null, h("p", null, `You share no server and no friend with ${store.nameOf(r.id)}. Accept all the same?`),
+      const sure = await dialog(t("A stranger asks"), (close) => h("div.stack", null, h("p", null, t("You share no server and no friend with {name}. Accept all the same?", { name: store.nameOf(r.id) })),
         h("div.actions", null, h("button.button.secondary", { type: "button", onclick: () => close(false) }, t("Cancel")), h("button.button.success", { type: "button", onclick: () => close(true) }, t("Accept")))));
       if (!sure) return;
       return app.tryCall(rest.put(path(r.id), { confirm_stranger_request: true }));
@@ -38,15 +42,15 @@ export function friendsPage(app, main, burger) {
     if (r.type === INCOMING) return [h("button.button.success", { type: "button", onclick: () => accept(r) }, t("Accept")), h("button.button.secondary", { type: "button", onclick: () => app.tryCall(rest.delete(path(r.id))) }, t("Decline"))];
     if (r.type === OUTGOING) return h("button.button.secondary", { type: "button", onclick: () => app.tryCall(rest.delete(path(r.id))) }, t("Cancel"));
     if (r.type === BLOCKED) return h("button.button.secondary", { type: "button", onclick: () => app.tryCall(rest.delete(path(r.id))) }, t("Unblock"));
-    if (r.type === FRIEND) return [iconButton("forum", `${t("Message")} ${store.nameOf(r.id)}`, () => app.messagePerson(r.id)), iconButton("more", `More about ${store.nameOf(r.id)}`, (e) => more(r, e.currentTarget))];
-    return r.user_ignored && h("button.button.secondary", { type: "button", onclick: () => app.tryCall(rest.delete(`${path(r.id)}/ignore`)) }, "Stop ignoring");
+    if (r.type === FRIEND) return [iconButton("forum", `${t("Message")} ${store.nameOf(r.id)}`, () => app.messagePerson(r.id)), iconButton("more", t("More about {name}", { name: store.nameOf(r.id) }), (e) => more(r, e.currentTarget))];
+    return r.user_ignored && h("button.button.secondary", { type: "button", onclick: () => app.tryCall(rest.delete(`${path(r.id)}/ignore`)) }, t("Stop ignoring"));
   }
 
   function more(r, at) {
     menu(below(at), [
-      { label: "Nickname", icon: "edit", run: async () => { const name = await app.ask("Nickname", "Nickname", r.nickname || ""); if (name !== undefined) app.tryCall(rest.patch(path(r.id), { nickname: name || null })); } },
-      { label: "Note", icon: "edit", run: async () => { const note = await app.ask("Note", "Only you see it", store.notes?.[r.id] || ""); if (note !== undefined) app.tryCall(rest.put(`/users/@me/notes/${r.id}`, { note })); } },
-      { label: r.user_ignored ? "Stop ignoring" : "Ignore", icon: "muted", run: () => app.tryCall(rest.call(r.user_ignored ? "DELETE" : "PUT", `${path(r.id)}/ignore`, r.user_ignored ? undefined : {})) },
+      { label: t("Nickname"), icon: "edit", run: async () => { const name = await app.ask(t("Nickname"), t("Nickname"), r.nickname || ""); if (name !== undefined) app.tryCall(rest.patch(path(r.id), { nickname: name || null })); } },
+      { label: t("Note"), icon: "edit", run: async () => { const note = await app.ask(t("Note"), t("Only you see it"), store.notes?.[r.id] || ""); if (note !== undefined) app.tryCall(rest.put(`/users/@me/notes/${r.id}`, { note })); } },
+      { label: r.user_ignored ? t("Stop ignoring") : t("Ignore"), icon: "muted", run: () => app.tryCall(rest.call(r.user_ignored ? "DELETE" : "PUT", `${path(r.id)}/ignore`, r.user_ignored ? undefined : {})) },
       { label: t("Block"), icon: "close", danger: true, run: () => app.tryCall(rest.put(path(r.id), { type: BLOCKED })) },
       { label: t("Remove"), icon: "trash", danger: true, run: () => app.tryCall(rest.delete(path(r.id))) },
     ], store.nameOf(r.id));
@@ -57,7 +61,7 @@ export function friendsPage(app, main, burger) {
 
   function words(r) {
     const status = store.presences.get(r.id)?.status || "offline";
-    return { [INCOMING]: "asks to be your friend", [OUTGOING]: "has not answered yet", [BLOCKED]: "blocked" }[r.type] || `@${r.user?.username} · ${status}`;
+    return { [INCOMING]: t("asks to be your friend"), [OUTGOING]: t("has not answered yet"), [BLOCKED]: t("blocked") }[r.type] || `@${r.user?.username} · ${STATUS_WORDS[status] || status}`;
   }
 
   async function loadSuggestions() {
@@ -69,11 +73,11 @@ export function friendsPage(app, main, burger) {
     drawTabs();
     let rows;
     if (tab === "suggestions") {
-      rows = suggestions.map((s) => person(store.keepUser(s.suggested_user), `${s.mutual_friends_count || 0} friends in common`, [
+      rows = suggestions.map((s) => person(store.keepUser(s.suggested_user), t("{n} friends in common", { n: s.mutual_friends_count || 0 }), [
         h("button.button.primary", { type: "button", onclick: async () => { await app.tryCall(rest.put(path(s.suggested_user.id), { from_friend_suggestion: true })); loadSuggestions(); } }, t("Send request")),
         h("button.button.secondary", { type: "button", onclick: async () => { await app.tryCall(rest.delete(`/friend-suggestions/${s.suggested_user.id}`)); loadSuggestions(); } }, t("Dismiss"))]));
     } else if (tab === "games") {
-      rows = store.games.map((g) => person(store.keepUser(g.user) || { id: g.id }, `in ${g.application_name || `the game ${g.application_id}`} · ${["", "friend", "", "asks", "asked"][g.type] || ""}`, [
+      rows = store.games.map((g) => person(store.keepUser(g.user) || { id: g.id }, [t("in {game}", { game: g.application_name || t("the game {id}", { id: g.application_id }) }), GAME_WORDS[g.type]].filter(Boolean).join(" · "), [
         g.type === INCOMING && h("button.button.success", { type: "button", onclick: () => app.tryCall(rest.put(`/users/@me/game-relationships/${g.id}/${g.application_id}`, {})) }, t("Accept")),
         h("button.button.secondary", { type: "button", onclick: () => app.tryCall(rest.delete(`/users/@me/game-relationships/${g.id}/${g.application_id}`)) }, t("Remove"))]));
     } else {

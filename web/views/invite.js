@@ -6,16 +6,16 @@ import { t } from "../words.js";
 export async function mount(app, page, [code]) {
   const card = h("div.card", { role: "status" }, h("p.faint", null, "…"));
   fill(page, h("main.enter", null, card));
-  document.title = "Invite · Guildhall";
+  document.title = `${t("Invite")} · Guildhall`;
   try {
     show(app, card, await app.rest.get(`/invites/${encodeURIComponent(decodeURIComponent(code))}?with_counts=true`));
   } catch (refusal) {
-    fill(card, h("h1", null, "This invite leads nowhere"), h("p.faint", null, "It may have expired, or you may not use it."), h("p.faint", null, `${refusal.message} (${refusal.code || refusal.status || "no answer"})`), h("a.button.secondary", { href: "/" }, "Go to the start"));
+    fill(card, h("h1", null, t("This invite leads nowhere")), h("p.faint", null, t("It may have expired, or you may not use it.")), h("p.faint", null, `${refusal.message} (${refusal.code || refusal.status || t("no answer")})`), h("a.button.secondary", { href: "/" }, t("Go to the start")));
   }
 }
 
 function show(app, card, invite) {
-  const by = invite.inviter, name = invite.guild?.name || invite.channel?.name || by?.global_name || by?.username || "somebody";
+  const by = invite.inviter, name = invite.guild?.name || invite.channel?.name || by?.global_name || by?.username || t("somebody");
   const problem = h("p.field-error", { role: "alert", hidden: true });
   const friend = !invite.guild && !invite.channel;
   async function accept() {
@@ -32,8 +32,8 @@ function show(app, card, invite) {
     }
   }
   fill(card, h("div.invite-head", null, invite.guild ? guildIcon(invite.guild, "large-avatar") : avatar(by, name, "large-avatar")),
-    h("p.faint.center", null, by ? `${by.global_name || by.username} invites you to ${friend ? "be friends" : "join"}` : "You are invited to join"), h("h1.center", null, name),
+    h("p.faint.center", null, !by ? t("You are invited to join") : friend ? t("{name} invites you to be friends", { name: by.global_name || by.username }) : t("{name} invites you to join", { name: by.global_name || by.username })), h("h1.center", null, name),
     invite.guild?.description && h("p.center", null, invite.guild.description),
-    invite.approximate_member_count !== undefined && h("p.faint.center", null, `${invite.approximate_presence_count ?? 0} online · ${invite.approximate_member_count} members`),
+    invite.approximate_member_count !== undefined && h("p.faint.center", null, t("{online} online · {n} members", { online: invite.approximate_presence_count ?? 0, n: invite.approximate_member_count })),
     problem, h("button.button.primary.wide", { type: "button", onclick: accept }, t("Accept the invite")));
 }

@@ -9,8 +9,8 @@ export function jump(app) {
   if (!store.ready || document.querySelector("dialog")) return;
   const places = [
     ...[...store.channels.values()].filter((c) => c.type !== CATEGORY).map((c) => ({ label: `${c.guild_id ? "#" : "@"}${store.nameOfChannel(c)}`, detail: store.guildOf(c)?.name || "", path: `/channels/${c.guild_id || "@me"}/${c.id}` })),
-    ...[...store.guilds.values()].map((g) => ({ label: g.name, detail: "Server", path: `/channels/${g.id}` })),
-    ...[["Friends", "/friends"], ["Settings", "/settings"], ["Workbench", "/workbench"]].map(([label, path]) => ({ label: t(label), detail: "", path })),
+    ...[...store.guilds.values()].map((g) => ({ label: g.name, detail: t("Server"), path: `/channels/${g.id}` })),
+    ...[[t("Friends"), "/friends"], [t("Settings"), "/settings"], [t("Workbench"), "/workbench"]].map(([label, path]) => ({ label: label, detail: "", path })),
   ];
   dialog(t("Jump to…"), (close) => {
     const input = h("input", { type: "search", "aria-label": t("Jump to…"), autocomplete: "off", autofocus: true });

@@ -14,10 +14,10 @@ export function joinVoice(app, channel, more) {
 export function voiceBar(app) {
   const own = app.store.ownVoice(), channel = own && app.store.channels.get(own.channel_id);
   if (!channel) return null;
-  return h("div.voice-bar", { role: "group", "aria-label": "Voice" }, h("div.clip", null, h("strong.good", null, "Voice"), h("small.clip", null, app.store.nameOfChannel(channel))),
-    iconButton(own.self_mute ? "muted" : "mic", own.self_mute ? "Unmute" : "Mute", () => joinVoice(app, channel, { self_mute: !own.self_mute }), { "aria-pressed": String(own.self_mute) }),
-    iconButton("deaf", own.self_deaf ? "Hear again" : "Deafen", () => joinVoice(app, channel, { self_deaf: !own.self_deaf }), { "aria-pressed": String(own.self_deaf) }),
-    iconButton("leave", `${t("Leave")} voice`, () => joinVoice(app, null)));
+  return h("div.voice-bar", { role: "group", "aria-label": t("Voice") }, h("div.clip", null, h("strong.good", null, t("Voice")), h("small.clip", null, app.store.nameOfChannel(channel))),
+    iconButton(own.self_mute ? "muted" : "mic", own.self_mute ? t("Unmute") : t("Mute"), () => joinVoice(app, channel, { self_mute: !own.self_mute }), { "aria-pressed": String(own.self_mute) }),
+    iconButton("deaf", own.self_deaf ? t("Hear again") : t("Deafen"), () => joinVoice(app, channel, { self_deaf: !own.self_deaf }), { "aria-pressed": String(own.self_deaf) }),
+    iconButton("leave", t("Leave voice"), () => joinVoice(app, null)));
 }
 
 export function voicePage(app, main, channel, head) {
@@ -34,28 +34,28 @@ export function voicePage(app, main, channel, head) {
       previews.set(v.user_id, null);
       app.rest.get(`/streams/${encodeURIComponent(`guild:${guild.id}:${channel.id}:${v.user_id}`)}/preview`).then((a) => { previews.set(v.user_id, ownPath(a.url)); draw(); }, () => {});
     }
-    return previews.get(v.user_id) && h("img.stream-preview", { src: previews.get(v.user_id), alt: `What ${name} streams` });
+    return previews.get(v.user_id) && h("img.stream-preview", { src: previews.get(v.user_id), alt: t("What {name} streams", { name }) });
   }
 
   function person(v) {
     const name = store.nameOf(v.user_id, guild);
     const speaks = app.voiceLine.speaking.has(v.user_id);
     return h("div.voice-tile", { class: [v.suppress ? "audience" : "", speaks ? "speaking" : ""].join(" ") }, preview(v, name) || avatar(store.user(v.user_id), name, "large-avatar"), h("strong", null, name),
-      h("div.voice-marks", null, speaks && h("span.tag.live", null, "speaks"), (v.self_mute || v.mute) && h("span.tag", null, "muted"), (v.self_deaf || v.deaf) && h("span.tag", null, "deafened"), v.self_stream && h("span.tag.live", null, "streams"), v.self_video && h("span.tag", null, "video"),
-        v.request_to_speak_timestamp && h("span.tag", null, "raises a hand")),
-      v.user_id !== store.me.id && iconButton("more", `What to do with ${name}`, (e) => moderate(v, name, e.currentTarget)));
+      h("div.voice-marks", null, speaks && h("span.tag.live", null, t("speaks")), (v.self_mute || v.mute) && h("span.tag", null, t("muted")), (v.self_deaf || v.deaf) && h("span.tag", null, t("deafened")), v.self_stream && h("span.tag.live", null, t("streams")), v.self_video && h("span.tag", null, t("video")),
+        v.request_to_speak_timestamp && h("span.tag", null, t("raises a hand"))),
+      v.user_id !== store.me.id && iconButton("more", t("What to do with {name}", { name }), (e) => moderate(v, name, e.currentTarget)));
   }
 
   function moderate(v, name, at) {
     const path = `/guilds/${guild.id}/members/${v.user_id}`, call = (b) => app.tryCall(app.rest.patch(path, b));
     const others = store.channelsOf(guild).filter((c) => (c.type === 2 || c.type === STAGE) && c.id !== channel.id);
     menu(below(at), [
-      stage && store.may(channel, "MUTE_MEMBERS") && { label: v.suppress ? "Invite to speak" : "Move to the audience", icon: "stage", run: () => app.tryCall(app.rest.patch(`/guilds/${guild.id}/voice-states/${v.user_id}`, { channel_id: channel.id, suppress: !v.suppress })) },
-      store.may(channel, "MUTE_MEMBERS") && { label: v.mute ? "Unmute" : "Mute", icon: "muted", run: () => call({ mute: !v.mute }) },
-      store.may(channel, "DEAFEN_MEMBERS") && { label: v.deaf ? "Hear again" : "Deafen", icon: "deaf", run: () => call({ deaf: !v.deaf }) },
-      ...(store.may(channel, "MOVE_MEMBERS") ? others.map((c) => ({ label: `Move to ${c.name}`, icon: "voice", run: () => call({ channel_id: c.id }) })) : []),
-      store.may(channel, "MOVE_MEMBERS") && { label: "Disconnect", icon: "leave", danger: true, run: () => call({ channel_id: null }) },
-      { label: "Profile", icon: "user", run: () => app.showProfile(v.user_id, at) },
+      stage && store.may(channel, "MUTE_MEMBERS") && { label: v.suppress ? t("Invite to speak") : t("Move to the audience"), icon: "stage", run: () => app.tryCall(app.rest.patch(`/guilds/${guild.id}/voice-states/${v.user_id}`, { channel_id: channel.id, suppress: !v.suppress })) },
+      store.may(channel, "MUTE_MEMBERS") && { label: v.mute ? t("Unmute") : t("Mute"), icon: "muted", run: () => call({ mute: !v.mute }) },
+      store.may(channel, "DEAFEN_MEMBERS") && { label: v.deaf ? t("Hear again") : t("Deafen"), icon: "deaf", run: () => call({ deaf: !v.deaf }) },
+      ...(store.may(channel, "MOVE_MEMBERS") ? others.map((c) => ({ label: t("Move to {name}", { name: c.name }), icon: "voice", run: () => call({ channel_id: c.id }) })) : []),
+      store.may(channel, "MOVE_MEMBERS") && { label: t("Disconnect"), icon: "leave", danger: true, run: () => call({ channel_id: null }) },
+      { label: t("Profile"), icon: "user", run: () => app.showProfile(v.user_id, at) },
     ].filter(Boolean), name);
   }
 
@@ -63,16 +63,16 @@ export function voicePage(app, main, channel, head) {
     if (!own) return h("button.button.success", { type: "button", onclick: () => joinVoice(app, channel) }, t("Join"));
     const state = (b) => app.tryCall(app.rest.patch(`/guilds/${guild.id}/voice-states/@me`, { channel_id: channel.id, ...b }));
     return [
-      stage && own.suppress && h("button.button.secondary", { type: "button", onclick: () => state({ request_to_speak_timestamp: own.request_to_speak_timestamp ? null : new Date().toISOString() }) }, icon("hand"), own.request_to_speak_timestamp ? "Lower your hand" : "Raise your hand"),
-      stage && own.suppress && store.may(channel, "MUTE_MEMBERS") && h("button.button.secondary", { type: "button", onclick: () => state({ suppress: false }) }, "Speak"),
-      stage && !own.suppress && h("button.button.secondary", { type: "button", onclick: () => state({ suppress: true }) }, "Back to the audience"),
-      h("button.button.secondary", { type: "button", onclick: (e) => pickEmoji(guild, e.currentTarget, (x) => app.tryCall(app.rest.post(`/channels/${channel.id}/voice-channel-effects`, x.id ? { emoji_id: x.id, emoji_name: x.name } : { emoji_name: x.name }))) }, icon("smile"), "Effect"),
+      stage && own.suppress && h("button.button.secondary", { type: "button", onclick: () => state({ request_to_speak_timestamp: own.request_to_speak_timestamp ? null : new Date().toISOString() }) }, icon("hand"), own.request_to_speak_timestamp ? t("Lower your hand") : t("Raise your hand")),
+      stage && own.suppress && store.may(channel, "MUTE_MEMBERS") && h("button.button.secondary", { type: "button", onclick: () => state({ suppress: false }) }, t("Speak")),
+      stage && !own.suppress && h("button.button.secondary", { type: "button", onclick: () => state({ suppress: true }) }, t("Back to the audience")),
+      h("button.button.secondary", { type: "button", onclick: (e) => pickEmoji(guild, e.currentTarget, (x) => app.tryCall(app.rest.post(`/channels/${channel.id}/voice-channel-effects`, x.id ? { emoji_id: x.id, emoji_name: x.name } : { emoji_name: x.name }))) }, icon("smile"), t("Effect")),
       h("button.button.danger", { type: "button", onclick: () => joinVoice(app, null) }, t("Leave")),
     ];
   }
 
   async function openStage() {
-    const topic = await app.ask("Open the stage", "Topic", "", "Open");
+    const topic = await app.ask(t("Open the stage"), t("Topic"), "", t("Open"));
     if (topic) app.tryCall(app.rest.post("/stage-instances", { channel_id: channel.id, topic }));
   }
 
@@ -80,10 +80,10 @@ export function voicePage(app, main, channel, head) {
     const states = store.voiceOf(channel.id), own = states.find((v) => v.user_id === store.me.id), live = store.stages.get(channel.id);
     const speakers = stage ? states.filter((v) => !v.suppress) : states, audience = stage ? states.filter((v) => v.suppress) : [];
     fill(body,
-      stage && h("div.stage-topic", null, live ? [h("h2", null, live.topic), store.may(channel, "MANAGE_CHANNELS") && h("button.button.secondary", { type: "button", onclick: () => app.tryCall(app.rest.delete(`/stage-instances/${channel.id}`)) }, "End the stage")]
-        : [h("p.faint", null, channel.topic || "The stage is not open."), store.may(channel, "MANAGE_CHANNELS") && h("button.button.primary", { type: "button", onclick: openStage }, "Open the stage")]),
-      h("section.voice-tiles", { "aria-label": stage ? "Speakers" : "In voice" }, speakers.length ? speakers.map(person) : h("p.faint", null, "Nobody is here.")),
-      stage && audience.length > 0 && h("section", { "aria-label": "Audience" }, h("h3", null, `Audience – ${audience.length}`), h("div.voice-tiles.small", null, audience.map(person))),
+      stage && h("div.stage-topic", null, live ? [h("h2", null, live.topic), store.may(channel, "MANAGE_CHANNELS") && h("button.button.secondary", { type: "button", onclick: () => app.tryCall(app.rest.delete(`/stage-instances/${channel.id}`)) }, t("End the stage"))]
+        : [h("p.faint", null, channel.topic || t("The stage is not open.")), store.may(channel, "MANAGE_CHANNELS") && h("button.button.primary", { type: "button", onclick: openStage }, t("Open the stage"))]),
+      h("section.voice-tiles", { "aria-label": stage ? t("Speakers") : t("In voice") }, speakers.length ? speakers.map(person) : h("p.faint", null, t("Nobody is here."))),
+      stage && audience.length > 0 && h("section", { "aria-label": t("Audience") }, h("h3", null, t("Audience – {n}", { n: audience.length })), h("div.voice-tiles.small", null, audience.map(person))),
       h("div.voice-controls", null, controls(own)));
   }
 
