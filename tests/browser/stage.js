@@ -6,7 +6,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Server, bot } from "./world.js";
 
-const PATIENCE_MS = 60000; // of one step, on a machine that is busy elsewhere
+const PATIENCE_MS = Number(process.env.BROWSER_PATIENCE_MS) || 60000; // of one step, on a machine that is busy elsewhere
 const lanes = new AsyncLocalStorage();
 export const options = { executable: "", pictures: "", artefacts: "", browser: null };
 

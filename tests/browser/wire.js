@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { call, enter, field, general, options, picture, roll, say, seen, server } from "./stage.js";
-import { until } from "./world.js";
+import { WebSocket, until } from "./world.js";
 
 export const TESTS = {
   async the_wire_under_it_is_shown() {
@@ -31,6 +31,13 @@ export const TESTS = {
     await page.getByText("Seen on the wire").first().waitFor();
     await page.getByLabel("Filter by text").fill("");
     await picture(page, "console-traffic");
+    const rows = page.locator(".wire");
+    await page.getByLabel("Filter by who").fill("bob");
+    await page.getByLabel("Kind").selectOption("call");
+    await page.getByLabel("Status").selectOption("error");
+    await until("nobody of that name was refused anything", async () => (await rows.count()) === 0);
+    await page.getByLabel("Filter by who").fill("ada");
+    await until("who was refused something is left", async () => (await rows.allTextContents()).every((x) => /ada4\d\d/.test(x)) && (await rows.count()) > 0);
     await page.context().close();
   },
 
@@ -82,6 +89,15 @@ export const TESTS = {
     await page.getByText("Events come 300 ms late, and a fault waits for").waitFor();
     await page.getByRole("button", { name: "+15 min" }).click();
     await page.getByText("and the clock was moved by 15 min").waitFor();
+    await assert.rejects(call("ada", "GET", "/users/@me/notes/1"), /: 500 /); // once, and then all is as before
+    await assert.rejects(call("ada", "GET", "/users/@me/notes/1"), /: 404 /);
+    await page.getByLabel("Status").fill("429");
+    await page.getByRole("button", { name: "Make it so" }).click();
+    await page.getByRole("cell", { name: "429" }).waitFor();
+    await assert.rejects(call("ada", "GET", `/channels/${server().channel}/messages`), /: 429 .*retry_after/);
+    await page.getByLabel("Path").fill("/users/@me/notes/*");
+    await page.getByRole("button", { name: "Make it so" }).click();
+    await page.getByText("a fault waits for any call of /users/@me/notes/*").waitFor();
     await page.open(general());
     await page.getByText("a fault waits for").waitFor();
     await page.getByRole("button", { name: "Take it back" }).click();
@@ -120,6 +136,41 @@ export const TESTS = {
     await page.context().close();
   },
 
+  async a_session_is_pushed() {
+    const page = await enter("ada"), at = new URL(server().url), said = [];
+    const socket = new WebSocket(`ws://${at.host}/?v=10&encoding=json`), closed = new Promise((go) => { socket.onclose = (e) => go(e.code); });
+    socket.onmessage = (e) => {
+      const { op, t, d } = JSON.parse(e.data);
+      said.push([op, d]);
+      if (op === 10) socket.send(JSON.stringify({ op: 2, d: { token: server().token("dara"), properties: {} } }));
+      if (t === "READY") said.ready = true;
+    };
+    await until("it is there", () => said.ready);
+    await page.open("/workbench/sessions");
+    const push = async (what) => {
+      await page.getByRole("row", { name: /^dara person/ }).getByRole("button", { name: "Push" }).click();
+      await page.getByRole("dialog", { name: "Push a session" }).getByRole("button", { name: what, exact: true }).click();
+    };
+    await push("Reconnect (op 7)");
+    await until("it was asked to come again", () => said.some(([op]) => op === 7));
+    const again = new WebSocket(`ws://${at.host}/?v=10&encoding=json`), heard = [];
+    again.onmessage = (e) => {
+      const { op, t, d } = JSON.parse(e.data);
+      heard.push([op, d, t]);
+      if (op === 10) again.send(JSON.stringify({ op: 2, d: { token: server().token("cleo"), properties: {} } }));
+    };
+    const ended = new Promise((go) => { again.onclose = (e) => go(e.code); });
+    await until("the other is there", () => heard.some(([, , t]) => t === "READY"));
+    await page.getByRole("row", { name: /^cleo person/ }).getByRole("button", { name: "Push" }).click();
+    const dialog = page.getByRole("dialog", { name: "Push a session" });
+    await dialog.getByLabel("Close with a code").fill("4009");
+    await dialog.getByRole("button", { name: "Close", exact: true }).last().click();
+    assert.equal(await ended, 4009);
+    socket.close();
+    await closed;
+    await page.context().close();
+  },
+
   async a_world_is_kept_changed_and_brought_back() {
     const page = await enter("ada");
     await page.open("/workbench/world");
@@ -133,6 +184,12 @@ export const TESTS = {
     await page.getByLabel("Its password").fill("correct horse");
     await page.getByLabel("Its password").press("Enter");
     await page.getByText("@kim can log in").waitFor();
+    await page.getByLabel("A new guild").fill("Kim’s shed");
+    await page.getByLabel("A new guild").press("Enter");
+    await page.getByRole("cell", { name: "Kim’s shed" }).waitFor();
+    await page.getByLabel("A new app").fill("Kettle");
+    await page.getByLabel("A new app").press("Enter");
+    await page.getByRole("row", { name: /^Kettle/ }).getByRole("link", { name: "Put it into a guild" }).waitFor();
     const [saved] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Export the world" }).click()]);
     assert.ok(JSON.parse(readFileSync(await saved.path(), "utf8")).users.some((u) => u.username === "kim"));
     const choose = (world) => page.getByLabel("A world file").setInputFiles({ name: "world.json", mimeType: "application/json", buffer: Buffer.from(JSON.stringify(world)) });

@@ -1,0 +1,274 @@
+// places.js - friends, stages, GIFs, one's own settings and those of a guild, used as people use them.
+import assert from "node:assert/strict";
+import { createPublicKey, verify } from "node:crypto";
+import { createServer } from "node:http";
+import { call, enter, general, seen, server } from "./stage.js";
+import { until } from "./world.js";
+
+const PNG = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==", "base64");
+const picture = { name: "picture.png", mimeType: "image/png", buffer: PNG };
+const register = (username) => server().call(null, "POST", "/auth/register", { username, password: "correct horse" });
+/** One line of text that a dialog asks for. */
+const write = async (page, title, text) => {
+  await page.getByRole("dialog", { name: title }).getByRole("textbox").fill(text);
+  await page.keyboard.press("Enter");
+};
+
+/** An endpoint that does what an app has to: it answers what is signed, and refuses what is not. */
+async function endpoint(key, work) {
+  const der = createPublicKey({ key: Buffer.concat([Buffer.from("302a300506032b6570032100", "hex"), Buffer.from(key, "hex")]), format: "der", type: "spki" });
+  const app = createServer(async (request, answer) => {
+    const parts = [];
+    for await (const part of request) parts.push(part);
+    const good = verify(null, Buffer.concat([Buffer.from(String(request.headers["x-signature-timestamp"])), ...parts]), der, Buffer.from(String(request.headers["x-signature-ed25519"]), "hex"));
+    answer.writeHead(good ? 200 : 401, { "Content-Type": "application/json" }).end(good ? '{"type":1}' : "{}");
+  });
+  await new Promise((go) => app.listen(0, "127.0.0.1", go));
+  try {
+    await work(`http://127.0.0.1:${app.address().port}/`);
+  } finally {
+    app.close();
+    app.closeAllConnections();
+  }
+}
+
+export const TESTS = {
+  async a_token_is_enough_to_come_in() {
+    const page = await enter(null);
+    await page.open("/");
+    await page.getByRole("tab", { name: "Use a token" }).click();
+    await page.locator("#enter-form input").fill("nonsense");
+    await page.getByRole("button", { name: "Enter" }).click();
+    await page.getByText(/Unauthorized/).waitFor();
+    await page.locator("#enter-form input").fill(server().token("cleo"));
+    await page.getByRole("button", { name: "Enter" }).click();
+    await page.getByText("@cleo").first().waitFor();
+    await page.context().close();
+  },
+
+  async friends_are_named_noted_ignored_and_blocked() {
+    const ada = await enter("ada"), { token } = await register("zoe"), tab = (name) => ada.getByRole("tab", { name }).click();
+    const person = (name) => ada.locator(".person").filter({ hasText: name });
+    const more = async (name, what) => {
+      await person(name).getByRole("button", { name: /^More about/ }).click();
+      await ada.getByRole("menuitem", { name: what }).click();
+    };
+    await ada.open("/friends");
+    await server().call(token, "POST", "/users/@me/relationships", { username: "ada" });
+    await tab(/Pending/);
+    await person("zoe").getByRole("button", { name: "Accept" }).click();
+    await ada.getByRole("dialog", { name: "A stranger asks" }).getByRole("button", { name: "Accept" }).click();
+    await tab("All");
+    await more("zoe", "Nickname");
+    await write(ada, "Nickname", "Zed");
+    await person("Zed").waitFor();
+    await more("Zed", "Note");
+    await write(ada, "Note", "Met at the bench");
+    await person("Zed").locator(".person-name").click();
+    await until("the note is in the profile", async () => (await ada.getByRole("textbox", { name: "Note" }).inputValue()) === "Met at the bench");
+    await ada.keyboard.press("Escape");
+    await more("Zed", "Ignore");
+    await tab("Ignored");
+    await person("Zed").waitFor();
+    await tab("All");
+    await more("Zed", "Block");
+    await person("Zed").waitFor({ state: "detached" });
+    await tab("Blocked");
+    await person("zoe").getByRole("button", { name: "Unblock" }).click();
+    await person("zoe").waitFor({ state: "detached" });
+    await ada.context().close();
+  },
+
+  async friends_of_games_have_their_games_name() {
+    const ada = await enter("ada"), back = "http://127.0.0.1:1/back", { token } = await register("max"), game = await call("ada", "POST", "/applications", { name: "Chess", redirect_uris: [back] }), { secret } = await call("ada", "POST", `/applications/${game.id}/reset`, {});
+    const scope = "identify relationships.read relationships.write", allow = (who) => server().call(who, "POST", `/oauth2/authorize?client_id=${game.id}&response_type=code&redirect_uri=${encodeURIComponent(back)}&scope=${encodeURIComponent(scope)}`, { authorize: true });
+    const play = async (who) => {
+      const { searchParams } = new URL((await allow(who)).location), body = new URLSearchParams({ grant_type: "authorization_code", code: searchParams.get("code"), redirect_uri: back, client_id: game.id, client_secret: secret });
+      return (await (await fetch(`${server().api}/oauth2/token`, { method: "POST", body })).json()).access_token;
+    };
+    const [bearer] = await Promise.all([token, server().token("ada")].map(play)); // both play it
+    await server().call(`Bearer ${bearer}`, "POST", "/users/@me/game-relationships", { username: "ada" });
+    await ada.open("/friends");
+    await ada.getByRole("tab", { name: "Games" }).click();
+    const row = ada.locator(".person").filter({ hasText: "Chess" });
+    await row.getByRole("button", { name: "Accept" }).click();
+    await row.getByText("in Chess · friend").waitFor();
+    await row.getByRole("button", { name: "Remove" }).click();
+    await row.waitFor({ state: "detached" });
+    await ada.context().close();
+  },
+
+  async a_stage_has_an_audience_that_raises_hands() {
+    const stage = (await call("ada", "GET", `/guilds/${server().guild}/channels`)).find((c) => c.type === 13), path = `/channels/${server().guild}/${stage.id}`;
+    const [ada, emil] = await Promise.all([enter("ada"), enter("emil")]);
+    await Promise.all([ada.open(path), emil.open(path)]);
+    await ada.getByRole("button", { name: "Open the stage" }).click();
+    await write(ada, "Open the stage", "Dovetails");
+    await emil.getByRole("heading", { name: "Dovetails" }).waitFor();
+    await emil.getByRole("button", { name: "Join" }).click();
+    const audience = ada.getByRole("region", { name: "Audience" }).locator(".voice-tile").filter({ hasText: "Emil" });
+    await audience.waitFor();
+    await emil.getByRole("button", { name: "Raise your hand" }).click();
+    await audience.getByText("raises a hand").waitFor();
+    await audience.getByRole("button", { name: /What to do with/ }).click();
+    await ada.getByRole("menuitem", { name: "Invite to speak" }).click();
+    await ada.getByRole("region", { name: "Speakers" }).locator(".voice-tile").filter({ hasText: "Emil" }).waitFor();
+    await emil.getByRole("button", { name: "Effect" }).click();
+    await emil.getByRole("button", { name: "🎉" }).click();
+    await ada.locator(".effect").waitFor();
+    await emil.getByRole("button", { name: "Back to the audience" }).click();
+    await audience.waitFor();
+    await audience.getByRole("button", { name: /What to do with/ }).click();
+    await ada.getByRole("menuitem", { name: "Move to Tea table" }).click();
+    await audience.waitFor({ state: "detached" });
+    await emil.locator(".voice-bar").getByText("Tea table").waitFor();
+    await ada.getByRole("button", { name: "End the stage" }).click();
+    await ada.getByText("Evening talks").first().waitFor();
+    await Promise.all([ada.context().close(), emil.context().close()]);
+  },
+
+  async a_gif_is_searched_chosen_and_sent() {
+    const page = await enter("ada"), address = `${server().url}/gifs/hello.gif`;
+    // The demo's catalogue is empty: what the server would say of one is put in its place.
+    const found = [{ id: "g1", title: "Waving", url: address, src: address, gif_src: address, preview: address, width: 1, height: 1 }];
+    await page.route(/\/gifs\/(search|trending-gifs)/, (route) => route.fulfill({ json: found }));
+    await page.route(/\/gifs\/suggest/, (route) => route.fulfill({ json: ["hello there"] }));
+    await page.route(/\/gifs\/trending\?/, (route) => route.fulfill({ json: { categories: [{ name: "cats", src: address }], gifs: [] } }));
+    await page.route(/\/gifs\/hello\.gif/, (route) => route.fulfill({ contentType: "image/png", body: PNG }));
+    await page.open(general());
+    await page.getByRole("button", { name: "GIFs" }).click();
+    const box = page.getByRole("dialog", { name: "GIFs" });
+    await box.getByRole("button", { name: "cats" }).waitFor();
+    await box.getByLabel("Search GIFs").fill("hello");
+    await box.getByRole("button", { name: "hello there" }).waitFor();
+    const chosen = page.waitForRequest((r) => r.url().endsWith("/gifs/select"));
+    await box.getByRole("button", { name: "Waving" }).click();
+    assert.deepEqual((await chosen).postDataJSON(), { id: "g1", q: "hello" });
+    await until("it was sent", async () => (await call("ada", "GET", `/channels/${server().channel}/messages?limit=1`))[0].content === address);
+    await page.context().close();
+  },
+
+  async ones_own_settings_are_kept() {
+    await register("kay");
+    const page = await enter(null), login = () => server().call(null, "POST", "/auth/login", { login: "kay", password: "correct horse" }), { token } = await login(), other = await login();
+    await page.open("/");
+    await page.evaluate((text) => sessionStorage.setItem("token", text), token);
+    await page.open("/settings/profile");
+    await page.getByLabel("Display name").fill("Kay of the lathe");
+    await page.getByLabel("Picture").setInputFiles(picture);
+    await page.getByRole("button", { name: "Save" }).first().click();
+    await page.getByText("Done").waitFor();
+    const me = await server().call(token, "GET", "/users/@me");
+    assert.equal(me.global_name, "Kay of the lathe");
+    assert.ok(me.avatar);
+    await page.turn("/settings/privacy");
+    for (const who of ["Everybody", "Friends of friends"]) await page.getByLabel(who).uncheck();
+    await page.getByRole("button", { name: "Save" }).first().click();
+    await until("it is kept", async () => (await server().call(token, "GET", "/users/@me/settings")).friend_source_flags.mutual_friends === false);
+    await page.turn("/settings/sessions");
+    await page.locator("tbody tr").nth(2).getByRole("button", { name: "End" }).click(); // of registering, of this window, of the other
+    const dialog = page.getByRole("dialog", { name: "End this session" });
+    await dialog.getByLabel("Password").fill("correct horse");
+    await dialog.getByRole("button", { name: "End it" }).click();
+    await dialog.waitFor({ state: "detached" });
+    await assert.rejects(server().call(other.token, "GET", "/users/@me"), /401/);
+    await page.context().close();
+  },
+
+  async an_app_is_made_its_token_shown_once_and_its_endpoint_tried() {
+    const page = await enter("ada");
+    await page.open("/settings/apps");
+    await page.getByLabel("Name").fill("Sundial");
+    await page.getByRole("button", { name: "Make it" }).click();
+    await page.getByRole("heading", { name: "Sundial" }).waitFor();
+    await page.getByRole("button", { name: "New token" }).click();
+    await page.getByRole("dialog", { name: "A new token" }).getByRole("button", { name: "New token" }).click();
+    const shown = page.getByRole("dialog", { name: "The bot’s token" });
+    const token = await shown.locator(".secret").textContent();
+    assert.equal((await server().call(`Bot ${token}`, "GET", "/users/@me")).bot, true);
+    await shown.getByRole("button", { name: "Close" }).click();
+    assert.match(await page.getByLabel("Install link").inputValue(), /\/oauth2\/authorize\?client_id=\d+&scope=bot/);
+    await page.getByLabel("URL").fill("http://127.0.0.1:9/");
+    await page.getByRole("button", { name: "Save and test" }).click();
+    await page.locator("[aria-invalid=true]").waitFor();
+    await endpoint(await page.locator("code").filter({ hasText: /^[0-9a-f]{64}$/ }).textContent(), async (url) => {
+      await page.getByLabel("URL").fill(url);
+      await page.getByRole("button", { name: "Save and test" }).click();
+      await page.getByText("It answers as it should").waitFor();
+    });
+    await page.turn("/settings/teams");
+    await page.getByLabel("Name").fill("Clockmakers");
+    await page.getByRole("button", { name: "Make it" }).click();
+    await page.getByLabel("Invite somebody").fill("bob");
+    await page.getByRole("button", { name: "Invite", exact: true }).click();
+    await page.getByRole("cell", { name: "@bob (invited)" }).waitFor();
+    await page.context().close();
+  },
+
+  async a_guild_is_run_by_its_settings() {
+    const made = await call("ada", "POST", "/guilds", { name: "The Attic" }), page = await enter("ada"), tab = (name) => page.turn(`/channels/${made.id}/settings/${name}`);
+    const channel = (await call("ada", "GET", `/guilds/${made.id}/channels`)).find((c) => c.type === 0), invite = await call("ada", "POST", `/channels/${channel.id}/invites`, {});
+    for (const who of ["bob", "cleo"]) await call(who, "POST", `/invites/${invite.code}`, {});
+    const row = (name) => page.getByRole("row", { name });
+    await page.open(`/channels/${made.id}/settings/roles`);
+    await page.getByLabel("Name").fill("Sweepers");
+    await page.getByRole("button", { name: "Make it" }).click();
+    await row(/^Sweepers/).getByRole("button", { name: "Edit" }).click();
+    const role = page.getByRole("dialog", { name: "Sweepers" });
+    await role.getByLabel("Manage messages").check();
+    await role.getByLabel("Shown apart").check();
+    await role.getByRole("button", { name: "Save" }).click();
+    await role.waitFor({ state: "detached" });
+    const kept = (await call("ada", "GET", `/guilds/${made.id}/roles`)).find((r) => r.name === "Sweepers");
+    assert.deepEqual([(BigInt(kept.permissions) & 0x2000n) !== 0n, kept.hoist], [true, true]);
+    await tab("members");
+    await row(/^@bob/).getByRole("button", { name: "Edit" }).click();
+    const member = page.getByRole("dialog", { name: "bob" });
+    await member.getByLabel("Sweepers").check();
+    await member.getByLabel("Nickname").fill("Broom");
+    await member.getByRole("button", { name: "Save" }).click();
+    await member.waitFor({ state: "detached" });
+    await until("it is seen", async () => { await tab("members"); return (await row(/^@bob Broom Sweepers/).count()) > 0; });
+    await row(/^@cleo/).getByRole("button", { name: "Kick" }).click();
+    await page.getByRole("dialog", { name: "Kick" }).getByRole("button", { name: "Kick" }).click();
+    const bob = await call("bob", "GET", "/users/@me");
+    await call("ada", "PUT", `/guilds/${made.id}/bans/${bob.id}`, {});
+    await tab("bans");
+    await row(/^@bob/).getByRole("button", { name: "Lift" }).click();
+    await row(/^@bob/).waitFor({ state: "detached" });
+    await tab("webhooks");
+    await page.getByLabel("Name").fill("Postman");
+    await page.getByRole("button", { name: "Make it" }).click();
+    await row(/^Postman #/).waitFor();
+    await tab("emoji");
+    await page.getByLabel("Name").fill("broom");
+    await page.getByLabel("Picture").setInputFiles(picture);
+    await page.getByRole("button", { name: "Add" }).click();
+    await page.getByText(":broom:", { exact: true }).waitFor();
+    await tab("invites");
+    await row(new RegExp(`^${invite.code}`)).getByRole("button", { name: "Delete" }).click();
+    await row(new RegExp(`^${invite.code}`)).waitFor({ state: "detached" });
+    await tab("log");
+    for (const words of ["made a role Sweepers", "kicked cleo", "lifted a ban of bob", "made a webhook", "made an emoji", "deleted an invite"]) await page.getByRole("cell", { name: words }).first().waitFor();
+    await tab("overview");
+    await page.getByLabel("Name").fill("The Cellar");
+    await page.getByRole("button", { name: "Save" }).first().click();
+    await until("it has its new name", async () => (await call("ada", "GET", `/guilds/${made.id}`)).name === "The Cellar");
+    await page.context().close();
+  },
+
+  async who_may_use_a_command_is_set_in_the_guild() {
+    const page = await enter("ada"), emil = await enter("emil");
+    await page.open(`/channels/${server().guild}/settings/commands`);
+    await page.getByRole("row", { name: /^\/roll/ }).getByRole("button", { name: "Permissions" }).click();
+    const dialog = page.getByRole("dialog", { name: "roll" });
+    await dialog.getByLabel("emil", { exact: true }).selectOption({ label: "may not" });
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.waitFor({ state: "detached" });
+    await emil.open(general());
+    await emil.getByRole("textbox", { name: /^Message / }).fill("/");
+    await emil.getByRole("option", { name: /\/ask/ }).waitFor();
+    assert.equal(await emil.getByRole("option", { name: /\/roll/ }).count(), 0);
+    await Promise.all([page.context().close(), emil.context().close()]);
+  },
+};
