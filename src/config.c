@@ -22,6 +22,9 @@ const struct option_row config_rows[] = {
     { "blobs", OPTION_CHOICE, AT(blobs), .fallback = "folder", .choices = "folder|postgres",
       .help = "Where files are, with store: in the data folder, which servers have to share, or in "
               "PostgreSQL" },
+    { "blob-cache", OPTION_INT, AT(blob_cache_mib), .fallback = "10240", .min = 0,
+      .max = 1024 * 1024 * 1024,
+      .help = "MiB of copies that the data folder may have of files in PostgreSQL; 0: any" },
     { "keep-events", OPTION_SWITCH, AT(keep_events), .fallback = "off",
       .help = "Embedded: keep the last events, so that sessions outlive a server that is killed" },
     { "ledger", OPTION_TEXT, AT(ledger), .value = "DIR|off",

@@ -28,6 +28,7 @@ struct config {
     const char *web_files;
     const char *workbench, *call_log;
     int64_t traffic_mib;
+    int64_t blob_cache_mib;
     int64_t upload_quota_mib, upload_quota_daily_mib;
 };
 

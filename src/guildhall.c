@@ -22,6 +22,7 @@ static struct store_options store_options_of(const struct config *config)
         .folder = config->data,
         .postgres = config->store,
         .blobs_inside = config->store && strcmp(config->blobs, "postgres") == 0,
+        .blob_cache = config->blob_cache_mib * 1024 * 1024,
         .no_sync = strcmp(config->durability, "off") == 0,
         .workers = (unsigned)config->store_workers,
         .readers = parts_loop_count(config),

@@ -6,7 +6,7 @@
  * the blob belongs to is committed: whoever looks for blobs without a row has to
  * read that small folder only, however many blobs there are.
  *
- * Where the database has the blobs (postgres_blobs.c) the folder is a cache without notes. */
+ * Where the database has the blobs (postgres_blobs.c) there are copies of some (blob_cache.c). */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@
 #include "store/internal.h"
 
 /* In blobs/.new a whole name is one file name, with another character for its slashes. */
-enum { MAX_NAME = 255, CACHED_S = 3600 };
+enum { MAX_NAME = 255 };
 static const char SLASH = '+';
 
 static bool is_name_char(char c)
@@ -147,6 +147,8 @@ enum err blobs_open(struct store *s)
         remove_parts(path);
     if (!e)
         blobs_make_hold(s);
+    if (!e && s->inside)
+        e = blob_cache_open_folder(s);
     if (snprintf(path, sizeof path, "%s/blobs/.new", s->folder) >= (int)sizeof path)
         return ERR_UNAVAILABLE;
     return e ? e : folder_make(path);
@@ -227,7 +229,7 @@ enum err blob_put(struct store *s, const char *name, struct str bytes)
     enum err e = find_path(s, name, path);
 
     if (!e && s->inside) {
-        unlink(path); /* what it was before; who opens it reads it anew */
+        blob_cache_drop(s, name); /* what it was before; who opens it reads it anew */
         return postgres_blob_put(s, name, bytes);
     }
     if (!e)
@@ -244,61 +246,24 @@ enum err blob_put(struct store *s, const char *name, struct str bytes)
     return e;
 }
 
-/* --- the cache ------------------------------------------------------------------------ */
-
-/* Another server may have deleted it since. */
-static bool is_fresh(const struct stat *st)
-{
-    return st->st_mtime > time(NULL) - CACHED_S;
-}
+/* --- where they are --------------------------------------------------------------------- */
 
 bool blob_is_near(struct store *s, const char *name)
 {
-    char path[PATH_MAX];
-    struct stat st;
-
-    return !s->inside || find_path(s, name, path) ||
-           (stat(path, &st) == 0 && S_ISREG(st.st_mode) && is_fresh(&st));
-}
-
-static enum err refresh_blob(struct store *s, const char *name, const char *path)
-{
-    int64_t size;
-    enum err e = postgres_blob_read(s, name, -1, &size);
-
-    if (e == ERR_NOT_FOUND)
-        unlink(path);
-    if (!e)
-        utimensat(AT_FDCWD, path, NULL, AT_SYMLINK_NOFOLLOW);
-    return e;
-}
-
-static enum err read_into_cache(struct store *s, const char *name, const char *path)
-{
-    char part[PATH_MAX];
-    int fd = name_part(s, part) ? open(part, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
-
-    if (fd < 0)
-        return error_of_errno("make", part);
-    int64_t size;
-    enum err e = postgres_blob_read(s, name, fd, &size);
-    close(fd);
-    if (!e)
-        e = move_into_place(part, path);
-    if (e)
-        unlink(part);
-    return e;
+    return !s->inside || !is_blob_name(name) || blob_cache_has(s, name);
 }
 
 enum err blob_fetch(struct store *s, const char *name)
 {
-    char path[PATH_MAX];
-    struct stat st;
-    enum err e = find_path(s, name, path);
+    int64_t size;
+    int fd;
 
-    if (e || blob_is_near(s, name))
-        return e;
-    return lstat(path, &st) == 0 ? refresh_blob(s, name, path) : read_into_cache(s, name, path);
+    if (blob_is_near(s, name))
+        return OK;
+    enum err e = blob_cache_open(s, name, &fd, &size);
+    if (!e)
+        close(fd);
+    return e;
 }
 
 /* --- open, delete --------------------------------------------------------------------- */
@@ -310,7 +275,7 @@ enum err blob_open(struct store *s, const char *name, int *ret_fd, int64_t *ret_
     enum err e = find_path(s, name, path);
 
     if (!e && s->inside)
-        e = blob_fetch(s, name);
+        return blob_cache_open(s, name, ret_fd, ret_size);
     if (e)
         return e;
     int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
@@ -345,7 +310,7 @@ enum err blob_delete(struct store *s, const char *name)
     if (e)
         return e;
     if (s->inside) {
-        unlink(path);
+        blob_cache_drop(s, name);
         return postgres_blob_delete(s, name);
     }
     if (unlink(path) != 0)

@@ -138,7 +138,7 @@ static enum err walk_folder(struct blob_walk *w, int parent, const char *path, s
     return e;
 }
 
-static enum err walk_below(struct store *s, const char *below, bool deep, blob_found *found,
+static enum err walk_below(const struct store *s, const char *below, bool deep, blob_found *found,
                            void *arg)
 {
     struct blob_walk w = { .found = found, .arg = arg, .deep = deep };
@@ -149,6 +149,11 @@ static enum err walk_below(struct store *s, const char *below, bool deep, blob_f
     return walk_folder(&w, AT_FDCWD, path, 0);
 }
 
+enum err blobs_walk_folder(const struct store *s, const char *below, blob_found *found, void *arg)
+{
+    return walk_below(s, below, true, found, arg);
+}
+
 /* --- those in the database ------------------------------------------------------------ */
 
 struct inside_walk {
@@ -157,12 +162,13 @@ struct inside_walk {
     void *arg;
 };
 
+/* Who walks over all of them leaves no copies: they would take the place of those in use. */
 static enum err inside_found(void *arg, const struct blob_name *name)
 {
     const struct inside_walk *w = arg;
     int64_t size;
     int fd;
-    enum err e = blob_open(w->store, name->name, &fd, &size);
+    enum err e = blob_cache_read(w->store, name->name, &fd, &size);
 
     if (e)
         return e == ERR_NOT_FOUND ? OK : e; /* deleted since it was listed */

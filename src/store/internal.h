@@ -63,6 +63,7 @@ struct store {
     _Atomic(const char *) retried; /* the name of the work that was last tried again, or NULL */
     _Atomic uint64_t blobs;        /* names of blobs that are being written */
     struct blob_sides *inside;     /* blobs are in the database, and this leads there; or NULL */
+    struct blob_cache *cache;      /* then: copies of some */
     _Atomic bool unfinished;       /* steps wait for the end of older servers … */
     _Atomic bool outgrown;         /* … or were applied that this program cannot live with */
 };
@@ -172,6 +173,21 @@ enum err postgres_blobs_each(struct store *s, int64_t seconds,
 enum err postgres_blobs_hold(struct store *s);
 bool postgres_blobs_held(struct store *s);
 
+/* --- copies of those in the database, blob_cache.c ------------------------------------- */
+
+#define BLOB_CACHE "blob-cache" /* the folder, beside that of blobs */
+
+struct blob_cache *blob_cache_new(int64_t most); /* bytes; 0: any */
+void blob_cache_free(struct blob_cache *c);      /* accepts NULL */
+enum err blob_cache_open_folder(const struct store *s);
+/* Is there a copy that can be used without asking the database? */
+bool blob_cache_has(const struct store *s, const char *name);
+/* Opens the copy, which is made when there is none. ERR_NOT_FOUND: there is no such blob. */
+enum err blob_cache_open(struct store *s, const char *name, int *ret_fd, int64_t *ret_size);
+/* The same from the database, and no copy stays. */
+enum err blob_cache_read(struct store *s, const char *name, int *ret_fd, int64_t *ret_size);
+void blob_cache_drop(const struct store *s, const char *name);
+
 /* --- blobs_walk.c --------------------------------------------------------------------- */
 
 /* Makes the file that backups lock. */
@@ -184,6 +200,8 @@ enum err blobs_hold(struct store *s, int *ret);
 typedef enum err blob_found(void *arg, const char *name, int fd, time_t written);
 enum err blobs_walk(struct store *s, blob_found *found, void *arg);
 enum err blobs_walk_notes(struct store *s, blob_found *found, void *arg);
+/* All files below a folder of the store's. */
+enum err blobs_walk_folder(const struct store *s, const char *below, blob_found *found, void *arg);
 
 /* Makes the folder of the blobs; when the store has the folder for itself, also
  * removes what a crash left half written. */

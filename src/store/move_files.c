@@ -203,6 +203,13 @@ static enum err count_blob(void *arg, const char *blob, int fd, time_t written)
     return OK;
 }
 
+static enum err count_inside(void *arg, const struct blob_name *name)
+{
+    (void)name;
+    ((struct file_move *)arg)->total += 2;
+    return OK;
+}
+
 static enum err move_blob(void *arg, const char *blob, int fd, time_t written)
 {
     struct file_move *f = arg;
@@ -275,7 +282,8 @@ enum err move_files(struct store *from, struct store *to, const struct move_opti
                     struct move_report *ret)
 {
     struct file_move f = { .to = to, .o = o, .report = ret, .piece = mem_new(PIECE) };
-    enum err e = blobs_walk(from, count_blob, &f);
+    enum err e = from->inside ? postgres_blobs_each(from, -1, count_inside, &f)
+                              : blobs_walk(from, count_blob, &f);
 
     if (!e && !to->inside)
         e = blobs_walk_notes(from, move_note, &f);

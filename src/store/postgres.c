@@ -98,6 +98,7 @@ static void postgres_close(struct store *s)
     if (!p->store.inside)
         postgres_files_leave(p);
     blob_sides_free(p->store.inside);
+    blob_cache_free(p->store.cache);
     queue_clear(&p->queue);
     queue_clear(&p->aside);
     commit_line_clear(&p->line);
@@ -136,6 +137,7 @@ static struct postgres *postgres_new(const struct store_options *o)
     p->store.lock = -1; /* nodes may share a folder */
     p->where = mem_dupz(o->postgres);
     p->store.inside = o->blobs_inside ? blob_sides_new() : NULL;
+    p->store.cache = o->blobs_inside ? blob_cache_new(o->blob_cache) : NULL;
     p->identity = postgres_identity(!o->shared);
     unsigned ordinary = o->workers ? o->workers : DEFAULT_WORKERS;
     p->count = ordinary + ASIDE_WORKERS;

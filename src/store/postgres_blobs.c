@@ -1,9 +1,7 @@
-/* postgres_blobs.c - blobs that are kept in the database, in parts; the folder is a cache of them.
+/* postgres_blobs.c - blobs that are kept in the database, in parts.
  *
- * Who puts one writes it to the database. Who opens one that is not in the folder reads it from
- * there first. A blob never changes, but it may be deleted by another server: after an hour the
- * database is asked whether it is still there. What is done here uses connections of its own: a
- * worker that has one for its transaction may wait for it. */
+ * Who opens one reads it into a copy first (blob_cache.c). What is done here uses connections of
+ * its own: a worker that has one for its transaction may wait for it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -26,8 +24,9 @@ struct blob_sides {
     struct store_side *holder; /* its connection has the lock of a backup; or NULL */
 };
 
-/* Who makes a backup has it with others like it; the number is ours alone. */
-#define HOLD_LOCK "(7166184, hashtext(current_schema()))"
+/* Who makes a backup has it with others like it. The number is this lock's alone: 7166182 to
+ * 7166184 are those of servers, of their peers and of moves. */
+#define HOLD_LOCK "(7166185, hashtext(current_schema()))"
 
 struct blob_sides *blob_sides_new(void)
 {

@@ -54,7 +54,8 @@ struct store_options {
     bool beside;          /* a tool that only reads, beside a server that may run */
     bool as_is;           /* refused when it is not there, or not up to date */
     bool moves;           /* a tool that moves a world into it (move.h); others are refused then */
-    bool blobs_inside;    /* PostgreSQL: blobs are in the database, the folder is a cache of them */
+    bool blobs_inside;    /* PostgreSQL: blobs are in the database, the folder has copies of some */
+    int64_t blob_cache;   /* bytes that those copies may take; 0: any */
     bool no_sync;         /* SQLite: commits do not wait for the disk */
     unsigned workers;     /* PostgreSQL connections; 0: 4 */
     unsigned readers;     /* loops that will read: loop_index is below it */

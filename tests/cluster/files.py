@@ -120,20 +120,26 @@ def a_server_that_looks_in_its_folder_is_refused(ring):
     expect(done.returncode == 1 and "use --blobs postgres" in done.stderr, done.stderr)
 
 
+def sizes_below(folder):
+    return {os.path.getsize(os.path.join(root, name))
+            for root, _, names in os.walk(folder) for name in names}
+
+
 def the_world_is_saved_and_moved_with_its_files(ring, content):
     backup, again = (os.path.join(ring.folder, name) for name in ("b.backup", "again"))
     inside = ["--data", ring.folder_of(1), "--store", ring.store, "--blobs", "postgres"]
     done = subprocess.run([ring.executable, "backup", backup, *inside], capture_output=True,
                           text=True, timeout=PATIENCE, check=False)
     expect(done.returncode == 0 and os.path.getsize(backup) > len(content), f"backup: {done}")
+    expect(len(content) not in sizes_below(os.path.join(ring.folder_of(1), "blob-cache")),
+           "what was saved takes the place of copies that are used")
     for server in ring.servers.values():
         server.stop()
-    shutil.rmtree(os.path.join(ring.folder_of(1), "blobs"))  # it is a cache
+    shutil.rmtree(os.path.join(ring.folder_of(1), "blob-cache"))  # it may go at any time
     done = subprocess.run([ring.executable, "move", *inside, "--to", again], capture_output=True,
                           text=True, timeout=PATIENCE, check=False)
     expect(done.returncode == 0, f"move: {done.stderr}")
-    sizes = {os.path.getsize(os.path.join(root, name))
-             for root, _, names in os.walk(os.path.join(again, "blobs")) for name in names}
+    sizes = sizes_below(os.path.join(again, "blobs"))
     expect(len(content) in sizes, f"moved: {sizes}")
     schema = ring.schema + "_back"
     ring.sql(f"create schema {schema}")

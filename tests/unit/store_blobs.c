@@ -4,7 +4,9 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -173,7 +175,7 @@ static int open_inside(void **state)
 
 #define inside_test(f) cmocka_unit_test_setup_teardown(f, open_inside, fixture_close)
 
-static void the_folder_is_a_cache_of_what_is_in_the_database(void **state)
+static void a_folder_has_copies_of_what_is_in_the_database(void **state)
 {
     struct fixture *f = *state;
     char path[128];
@@ -182,7 +184,7 @@ static void the_folder_is_a_cache_of_what_is_in_the_database(void **state)
 
     if (!f->postgres)
         return;
-    snprintf(path, sizeof path, "%s/blobs/avatars/1/new", f->folder);
+    snprintf(path, sizeof path, "%s/blob-cache/avatars/1/new", f->folder);
     no_error(blob_put(f->store, "avatars/1/new", STR("here")));
     assert_false(blob_is_near(f->store, "avatars/1/new"));
     assert_blob(f->store, "avatars/1/new", STR("here"));
@@ -197,6 +199,109 @@ static void the_folder_is_a_cache_of_what_is_in_the_database(void **state)
     assert_false(blob_is_near(f->store, "avatars/1/new"));
     assert_int_equal(blob_open(f->store, "avatars/1/new", &fd, &size), ERR_NOT_FOUND);
     assert_int_not_equal(access(path, F_OK), 0);
+}
+
+enum { COPIES = 8, COPY_BYTES = 1000 };
+
+static void reopen_with_cache_of(struct fixture *f, int64_t bytes)
+{
+    store_close(f->store);
+    f->options.blob_cache = bytes;
+    no_error(store_open(&f->options, &f->store));
+}
+
+static void copy_name(int i, char out[16])
+{
+    snprintf(out, 16, "x/%d", i);
+}
+
+static struct str copy_bytes(int i)
+{
+    static char bytes[COPY_BYTES];
+
+    memset(bytes, 'a' + i, sizeof bytes);
+    return (struct str){ bytes, sizeof bytes };
+}
+
+static void open_copy(struct fixture *f, int i)
+{
+    char name[16];
+
+    copy_name(i, name);
+    assert_blob(f->store, name, copy_bytes(i));
+}
+
+/* As if it had been opened so many seconds ago for the last time. False: there is none. */
+static bool age_copy(struct fixture *f, int i, int seconds)
+{
+    const struct timespec times[2] = { { .tv_sec = time(NULL) - seconds },
+                                       { .tv_nsec = UTIME_OMIT } };
+    char path[128];
+
+    snprintf(path, sizeof path, "%s/blob-cache/x/%d", f->folder, i);
+    return utimensat(AT_FDCWD, path, times, 0) == 0;
+}
+
+static void assert_copies(struct fixture *f, const char *expected)
+{
+    char name[16], found[COPIES + 1] = { 0 };
+    size_t n = 0;
+
+    for (int i = 0; i < COPIES; i++) {
+        copy_name(i, name);
+        if (blob_is_near(f->store, name))
+            found[n++] = (char)('0' + i);
+    }
+    assert_string_equal(found, expected);
+}
+
+static void copies_that_were_opened_longest_ago_make_room(void **state)
+{
+    struct fixture *f = *state;
+    char name[16], kept[128], other[128];
+
+    if (!f->postgres)
+        return;
+    reopen_with_cache_of(f, 4 * COPY_BYTES);
+    for (int i = 0; i < COPIES; i++) {
+        copy_name(i, name);
+        no_error(blob_put(f->store, name, copy_bytes(i)));
+    }
+    for (int i = 0; i < 4; i++)
+        open_copy(f, i);
+    assert_copies(f, "0123"); /* they fill it */
+    assert_true(age_copy(f, 0, 500000));
+    assert_true(age_copy(f, 1, 3000));
+    assert_true(age_copy(f, 2, 300000));
+    assert_true(age_copy(f, 3, 90));
+    open_copy(f, 0); /* it is in use again */
+    open_copy(f, 4);
+    assert_copies(f, "034"); /* an eighth is free again */
+    open_copy(f, 5);
+    assert_copies(f, "0345");
+    open_copy(f, 2); /* what went is read anew */
+    for (int i = 0; i < COPIES; i++)
+        age_copy(f, i, 100);
+
+    /* Copies of an earlier run are counted, too; files that are no copies are left alone. */
+    snprintf(kept, sizeof kept, "%s/blobs/x", f->folder);
+    assert_int_equal(mkdir(kept, 0700), 0);
+    snprintf(other, sizeof other, "%s/blobs/x/1", f->folder);
+    assert_int_equal(close(open(other, O_CREAT | O_WRONLY, 0600)), 0);
+    reopen_with_cache_of(f, COPY_BYTES + COPY_BYTES / 2);
+    open_copy(f, 7);
+    assert_copies(f, "7");
+    assert_int_equal(access(other, F_OK), 0);
+    /* One that is larger than all of it is served and does not stay. */
+    reopen_with_cache_of(f, COPY_BYTES / 2);
+    open_copy(f, 6);
+    assert_copies(f, "");
+    open_copy(f, 6);
+    /* 0: any. */
+    reopen_with_cache_of(f, 0);
+    for (int i = 0; i < COPIES; i++)
+        open_copy(f, i);
+    assert_copies(f, "01234567");
 }
 
 static void files_are_not_looked_for_in_the_wrong_place(void **state)
@@ -234,7 +339,8 @@ int main(void)
         inside_test(a_deleted_blob_is_not_there),
         inside_test(names_that_lead_elsewhere_are_refused),
         inside_test(a_blob_is_noted_until_it_is_settled_or_deleted),
-        inside_test(the_folder_is_a_cache_of_what_is_in_the_database),
+        inside_test(a_folder_has_copies_of_what_is_in_the_database),
+        inside_test(copies_that_were_opened_longest_ago_make_room),
         inside_test(files_are_not_looked_for_in_the_wrong_place),
     };
 
