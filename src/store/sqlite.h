@@ -113,7 +113,7 @@ struct sqlite {
         int copied;      /* of them, known to be in the database */
         int tried;       /* so many there were when it was last to be copied */
         int waited;      /* the same, when it was to be emptied */
-        int passes;      /* of the thread that copies, since the writer copied itself */
+        int passes;      /* of the thread that copied some, since the writer copied itself */
     } log;
 
     /* Shared by the writer and the thread that copies. */

@@ -3,7 +3,10 @@
  * Copying thousands of pages and syncing them takes a tenth of a second, in which no call that
  * writes would be answered. So a thread of its own copies, and the writer goes on appending. What
  * was appended meanwhile keeps the log from being started afresh: the thread goes over the log
- * again until that is little, and the writer copies the rest itself between two batches. */
+ * again until that is little, and the writer copies the rest itself between two batches.
+ *
+ * A backup reads one snapshot for as long as it takes, and nothing newer is copied meanwhile. The
+ * writer waits for no such reader, and the long log that it leaves is the thread's to copy. */
 #include <stdlib.h>
 
 #include "base/log.h"
@@ -15,6 +18,7 @@ enum {
     SHORT_PAGES = 100,  /* so few are copied by the writer itself */
     LEAST_PAGES = 50,   /* between two tries */
     MOST_PASSES = 6,    /* of the thread, over one log: a writer that is as quick is met halfway */
+    LAST_PASS = 12,     /* the same when the rest is as long as ever */
     HUGE_PAGES = 40000, /* 160 MB: readers must let us start the log afresh */
     TRUNCATE_WAIT_MS = 20, /* for readers, which hold a snapshot for one turn */
 };
@@ -121,9 +125,12 @@ static bool copier_busy(struct sqlite *q)
 
     pthread_mutex_lock(&c->lock);
     bool is_busy = c->is_asked;
-    /* What it copied of a log that was started afresh since says nothing of this one. */
-    if (c->has_news && c->number == q->log.number)
+    /* What it copied of a log that was started afresh since says nothing of this one. A pass in
+     * which a reader let it copy nothing is none. */
+    if (c->has_news && c->number == q->log.number) {
+        q->log.passes += c->copied > q->log.copied;
         q->log.copied = c->copied;
+    }
     c->has_news = false;
     pthread_mutex_unlock(&c->lock);
     return is_busy;
@@ -139,7 +146,6 @@ static void copier_ask(struct sqlite *q)
     pthread_cond_signal(&c->changed);
     pthread_mutex_unlock(&c->lock);
     q->log.tried = q->log.pages;
-    q->log.passes++;
 }
 
 static void copy_between_batches(struct sqlite *q)
@@ -185,9 +191,16 @@ void sqlite_log_make_room(struct sqlite *q)
         copy_between_batches(q);
 }
 
-static bool little_is_left(const struct sqlite_log *log)
+/* What is left takes the writer no longer than what the thread is usually asked for. */
+static bool rest_is_bounded(const struct sqlite_log *log)
 {
-    return log->copied && log->pages - log->copied <= SHORT_PAGES;
+    return log->pages - log->copied <= BUSY_PAGES;
+}
+
+static bool writer_should_copy(const struct sqlite_log *log)
+{
+    return (log->copied && log->pages - log->copied <= SHORT_PAGES) ||
+           (log->passes >= MOST_PASSES && rest_is_bounded(log)) || log->passes >= LAST_PASS;
 }
 
 void sqlite_log_tend(struct sqlite *q)
@@ -196,9 +209,9 @@ void sqlite_log_tend(struct sqlite *q)
 
     if (log->pages <= BUSY_PAGES || copier_busy(q) || log->pages - log->tried < LEAST_PAGES)
         return;
-    if (log->pages > HUGE_PAGES && log->pages - log->waited > BUSY_PAGES)
+    if (log->pages > HUGE_PAGES && rest_is_bounded(log) && log->pages - log->waited > BUSY_PAGES)
         log_truncate(q);
-    else if (little_is_left(log) || log->passes >= MOST_PASSES)
+    else if (writer_should_copy(log))
         copy_between_batches(q);
     else
         copier_ask(q);

@@ -15,7 +15,7 @@
 #include "base/mem.h"
 #include "net/loop.h"
 #include "store/backup.h"
-#include "store/internal.h"
+#include "store/sqlite.h"
 #include "support/stores.h"
 #include "support/works.h"
 
@@ -231,14 +231,19 @@ static uint32_t number_of_log(struct fixture *f)
     return number;
 }
 
+static void make_filler(struct fixture *f)
+{
+    no_error(store_do(f->store, "create table filler (id integer primary key, b bytea)"));
+    no_error(store_do(f->store, "insert into filler values (1, zeroblob(2000000))"));
+}
+
 /* Without a pause, until the log was started afresh three times. It is copied beside the writer,
  * so nobody knows how long it is by then. */
 static void write_much(struct fixture *f)
 {
     int afresh = 0;
 
-    no_error(store_do(f->store, "create table filler (id integer primary key, b bytea)"));
-    no_error(store_do(f->store, "insert into filler values (1, zeroblob(2000000))"));
+    make_filler(f);
     uint32_t number = number_of_log(f);
     for (int i = 0; i < 1000 && afresh < 3; i++) { /* 500 pages each */
         no_error(store_do(f->store, "update filler set b = randomblob(2000000)"));
@@ -261,6 +266,51 @@ static void the_log_does_not_grow_without_end(void **state)
 
     write_much(f);
     assert_log_is_short(f);
+}
+
+/* As a backup does. */
+static sqlite3 *hold_snapshot(struct fixture *f)
+{
+    char path[128];
+    sqlite3 *db = NULL;
+
+    snprintf(path, sizeof path, "%s/guildhall.db", f->folder);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, "begin; select count(*) from filler", NULL, NULL, NULL),
+                     SQLITE_OK);
+    return db;
+}
+
+static void a_long_log_that_a_backup_left_is_started_afresh(void **state)
+{
+    struct fixture *f = *state;
+
+    make_filler(f);
+    sqlite3 *reader = hold_snapshot(f);
+    for (int i = 0; i < 20; i++)
+        no_error(store_do(f->store, "update filler set b = randomblob(2000000)"));
+    uint32_t number = number_of_log(f);
+    assert_true(file_size(f, "guildhall.db-wal") > 9000 * 4096);
+    sqlite3_close(reader);
+    for (int i = 0; i < 1000 && number_of_log(f) == number; i++)
+        no_error(store_do(f->store, "update filler set b = randomblob(2000000)"));
+    assert_int_not_equal(number_of_log(f), number);
+}
+
+/* The writer would wait in vain, and everybody who writes with it. */
+static void nobody_waits_for_a_backup_to_let_go_of_the_log(void **state)
+{
+    struct fixture *f = *state;
+    struct sqlite *q = (struct sqlite *)f->store;
+
+    make_filler(f);
+    sqlite3 *reader = hold_snapshot(f);
+    for (int i = 0; i < 90; i++) /* 45,000 pages */
+        no_error(store_do(f->store, "update filler set b = randomblob(2000000)"));
+    sqlite_writer_stop(q);
+    assert_true(q->log.pages > 40000);
+    assert_int_equal(q->log.waited, 0);
+    sqlite3_close(reader);
 }
 
 static struct store *turning;
@@ -313,8 +363,7 @@ static void a_quiet_writer_empties_the_log(void **state)
 {
     struct fixture *f = *state;
 
-    no_error(store_do(f->store, "create table filler (id integer primary key, b bytea)"));
-    no_error(store_do(f->store, "insert into filler values (1, zeroblob(2000000))"));
+    make_filler(f);
     for (int i = 0; i < 3000 && file_size(f, "guildhall.db") < 2000000; i++)
         usleep(20000);
     assert_true(file_size(f, "guildhall.db") >= 2000000);
@@ -659,6 +708,8 @@ int main(void)
         small_disk_test(a_full_disk_still_takes_what_needs_no_more_room),
         small_disk_test(one_work_that_fills_the_disk_fails_alone),
         store_test(the_log_does_not_grow_without_end),
+        store_test(a_long_log_that_a_backup_left_is_started_afresh),
+        store_test(nobody_waits_for_a_backup_to_let_go_of_the_log),
         store_test(a_loop_that_has_read_does_not_hold_up_the_log),
         store_test(a_quiet_writer_empties_the_log),
         store_test(closing_leaves_one_file),
