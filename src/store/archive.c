@@ -65,18 +65,21 @@ void archive_close(struct archive *a)
 
 /* --- writing -------------------------------------------------------------------------- */
 
-static enum err archive_sync(struct archive *a)
+static enum err archive_write_out(struct archive *a)
 {
-    a->unsynced = 0;
-    return fflush(a->f) == 0 && paced_sync(fileno(a->f)) ? OK : archive_failed(a, "write");
+    int64_t bytes = a->unwritten;
+
+    a->unwritten = 0;
+    return fflush(a->f) == 0 && paced_write_out(fileno(a->f), bytes) ? OK
+                                                                     : archive_failed(a, "write");
 }
 
 static enum err archive_put(struct archive *a, const char *p, size_t n)
 {
     if (fwrite(p, 1, n, a->f) != n)
         return archive_failed(a, "write");
-    a->unsynced += (int64_t)n;
-    return a->unsynced < PACED_BYTES ? OK : archive_sync(a);
+    a->unwritten += (int64_t)n;
+    return a->unwritten < PACED_BYTES ? OK : archive_write_out(a);
 }
 
 static enum err archive_put_line(struct archive *a, const char *line)

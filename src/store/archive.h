@@ -17,14 +17,14 @@
 
 #include "base/errors.h"
 
-enum { ARCHIVE_NAME = 320, ARCHIVE_PIECE = 256 * 1024 };
+enum { ARCHIVE_NAME = 320, ARCHIVE_PIECE = 128 * 1024 };
 
 struct archive {
     FILE *f;
     const char *path; /* the caller's, for messages */
     crypto_generichash_state lines;
     int64_t files, bytes; /* so far */
-    int64_t unsynced;     /* bytes that the disk may not have */
+    int64_t unwritten;    /* bytes that were not handed to the disk yet */
     char *piece;          /* ARCHIVE_PIECE bytes to copy through */
 };
 

@@ -184,8 +184,10 @@ enum err increment_finish(struct increment *i, int64_t keep)
     static const char done[] = "insert into backups (number, made_at, files, bytes) values "
                                "(?1, strftime('%s', 'now'), ?2, 0)";
     int64_t gone = keep && i->number > keep ? i->number - keep : 0;
-    enum err e = sync_folder(i);
+    enum err e = increment_name_pieces(i);
 
+    if (!e)
+        e = sync_folder(i);
     if (!e)
         e = catalogue_ask(i, done, i->number, i->files, NULL);
     if (!e)

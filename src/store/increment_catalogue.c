@@ -143,6 +143,7 @@ void increment_close(struct increment *i)
 {
     if (!i)
         return;
+    increment_drop_waiting(i);
     sqlite3_finalize(i->find);
     sqlite3_finalize(i->stay);
     sqlite3_finalize(i->add);

@@ -13,6 +13,7 @@ enum {
     INCREMENT_SUM_TEXT = 2 * INCREMENT_SUM + 1,
     INCREMENT_MOST = 1024 * 1024, /* bytes of a piece … */
     INCREMENT_ROWS = 64 * 1024,   /* … and of one of the database */
+    INCREMENT_WAITING = 16,       /* pieces that are synced together */
     INCREMENT_PATH = PATH_MAX + INCREMENT_SUM_TEXT + 32,
 };
 
@@ -25,6 +26,9 @@ struct increment {
     int64_t files, bytes, written;
     char *piece;
     struct buf parts; /* sums of the pieces of one file */
+    /* Pieces that were written and have no name yet. */
+    int waiting_fds[INCREMENT_WAITING], waiting;
+    unsigned char waiting_sums[INCREMENT_WAITING][INCREMENT_SUM];
 };
 
 /* --- increment_catalogue.c ------------------------------------------------------------ */
@@ -54,6 +58,9 @@ void increment_object_path(const struct increment *i, const unsigned char *sum, 
 bool increment_write_all(int fd, const char *p, size_t n);
 /* Cuts a file into pieces and writes those that are new; i->parts has their sums. */
 enum err increment_keep_pieces(struct increment *i, const char *name, int fd, int64_t size);
+/* Syncs those that wait and gives them their names; without it they are lost. */
+enum err increment_name_pieces(struct increment *i);
+void increment_drop_waiting(struct increment *i);
 /* Into i->piece; its length, or -1 after a line in the log. */
 ssize_t increment_read_object(struct increment *i, const unsigned char *sum);
 

@@ -43,26 +43,63 @@ static bool write_paced(int fd, const char *p, size_t n)
     while (ok && n) {
         size_t most = n < PACED_BYTES ? n : PACED_BYTES;
 
-        ok = increment_write_all(fd, p, most) && paced_sync(fd);
+        ok = increment_write_all(fd, p, most) && paced_write_out(fd, (int64_t)most);
         p += most;
         n -= most;
     }
     return ok;
 }
 
-static enum err write_object(struct increment *i, const char *path, size_t n)
+static void part_path(const struct increment *i, int number, char *out, size_t size)
+{
+    snprintf(out, size, "%s/objects/.part-%d", i->folder, number);
+}
+
+void increment_drop_waiting(struct increment *i)
+{
+    while (i->waiting)
+        close(i->waiting_fds[--i->waiting]);
+}
+
+enum err increment_name_pieces(struct increment *i)
+{
+    char part[PATH_MAX + 32], path[INCREMENT_PATH];
+
+    if (!paced_sync(i->waiting_fds, i->waiting))
+        return increment_failed("write to", i->folder);
+    for (int n = 0; n < i->waiting; n++) {
+        part_path(i, n, part, sizeof part);
+        increment_object_path(i, i->waiting_sums[n], path, sizeof path);
+        if (rename(part, path) != 0)
+            return increment_failed("write", path);
+    }
+    increment_drop_waiting(i);
+    return OK;
+}
+
+/* It gets its name with others, because a sync for each would hold up the server's. */
+static enum err write_object(struct increment *i, const unsigned char *sum, size_t n)
 {
     char part[PATH_MAX + 32];
 
-    snprintf(part, sizeof part, "%s/objects/.part", i->folder);
+    part_path(i, i->waiting, part, sizeof part);
     int fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    bool ok = fd >= 0 && write_paced(fd, i->piece, n);
-    if (fd >= 0)
-        ok &= close(fd) == 0;
-    if (!ok || rename(part, path) != 0)
-        return increment_failed("write", path);
+    if (fd < 0)
+        return increment_failed("make", part);
+    memcpy(i->waiting_sums[i->waiting], sum, INCREMENT_SUM);
+    i->waiting_fds[i->waiting++] = fd;
+    if (!write_paced(fd, i->piece, n))
+        return increment_failed("write", part);
     i->written += (int64_t)n;
-    return OK;
+    return i->waiting < INCREMENT_WAITING ? OK : increment_name_pieces(i);
+}
+
+static bool is_waiting(const struct increment *i, const unsigned char *sum)
+{
+    for (int n = 0; n < i->waiting; n++)
+        if (memcmp(i->waiting_sums[n], sum, INCREMENT_SUM) == 0)
+            return true;
+    return false;
 }
 
 /* A piece that is there under its name was whole before it got it. */
@@ -74,7 +111,7 @@ static enum err keep_piece(struct increment *i, size_t n)
     crypto_generichash(sum, sizeof sum, (const unsigned char *)i->piece, n, NULL, 0);
     buf_add(&i->parts, sum, sizeof sum);
     increment_object_path(i, sum, path, sizeof path);
-    return access(path, F_OK) == 0 ? OK : write_object(i, path, n);
+    return is_waiting(i, sum) || access(path, F_OK) == 0 ? OK : write_object(i, sum, n);
 }
 
 /* Files never change, but a few pages of the database do in many places. */

@@ -3,15 +3,26 @@
 #define STORE_PACED_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 enum {
-    /* So much is written between two syncs: a commit of the server waits for no more than this
-     * when the disk has both. */
-    PACED_BYTES = 256 * 1024
+    /* So much is written between two pauses: a commit of the server that meets it waits for no
+     * more than this. */
+    PACED_BYTES = 128 * 1024,
+    /* Bytes a second, at most: disks that take more at once keep it in a cache of theirs, and the
+     * server's next sync has to wait until that is empty. */
+    PACED_RATE = 64 * 1024 * 1024
 };
 
-/* What was written to the file goes to the disk, and the disk is left to others for as long as
- * that took: the server's commits have at least half of it. */
-bool paced_sync(int fd);
+/* This process gives way: others have the processor and the disk first. */
+void paced_begin(void);
+
+/* What was written to the file, so many bytes since the last time, is handed to the disk; then the
+ * disk is left to others for as long as that took, or longer, so that it is no more than the
+ * rate. The file system commits nothing for it, because each commit would hold up those of the
+ * server: what has to last is synced once, at its end. */
+bool paced_write_out(int fd, int64_t bytes);
+/* Files that were written out are synced, one after the other: the file system commits once. */
+bool paced_sync(const int *fds, int count);
 
 #endif

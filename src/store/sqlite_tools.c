@@ -27,7 +27,7 @@ static enum err copy_pages(sqlite3 *from, sqlite3 *to, int fd)
 
     while (code == SQLITE_OK) {
         code = sqlite3_backup_step(b, COPIED_PAGES);
-        if (code == SQLITE_OK && !paced_sync(fd))
+        if (code == SQLITE_OK && !paced_write_out(fd, PACED_BYTES))
             code = errno == ENOSPC || errno == EDQUOT ? SQLITE_FULL : SQLITE_IOERR;
     }
     if (b)

@@ -6,6 +6,7 @@
 
 #include "control.h"
 #include "guildhall.h"
+#include "store/paced.h"
 #include "store/snapshots.h"
 #include "tools/tools.h"
 
@@ -74,6 +75,7 @@ int tool_backup(const struct settings *s, char **arguments)
         return usage("backup FILE, or backup --incremental DIR [--keep N]");
     if (s->backup_keep && !folder)
         return usage("--keep is for --incremental");
+    paced_begin();
     if (guildhall_open_store(&s->config, true, &store))
         return 1;
     enum err e = folder
