@@ -73,6 +73,7 @@ export interface Person {
 }
 
 export interface Guildhall {
+  readonly binary: string;
   readonly url: string;
   /** What libraries call the base of the interface. */
   readonly api: string;

@@ -251,7 +251,8 @@ class Guildhall {
 /** Starts the server; its first line says where it listens. */
 function serve(binary, data, flags) {
   const said = { text: '' };
-  const words = ['serve', '--data', data, '--listen', '127.0.0.1:0', '--rate-limits', 'off', ...flags];
+  const words = ['serve', '--data', data, '--listen', '127.0.0.1:0', '--rate-limits', 'off',
+    '--workbench', 'on', ...flags];
   const child = spawn(binary, words, { stdio: ['ignore', 'pipe', 'pipe'] });
   return new Promise((done, failed) => {
     const hear = (text) => {

@@ -1,5 +1,6 @@
 /* bot.test.js - a bot and its tests, as one would write them. */
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -82,4 +83,24 @@ test('a message is answered', async () => {
   assert.equal(pong.message_reference.message_id, said.id);
   await bob.react(pong, '👍');
   await assert.rejects(bob.waitForMessage(/never/, { timeout: 100 }), /the last ones:[^]*dice: pong/);
+});
+
+test('calls fail and time passes when they are told to', async () => {
+  const bob = hall.asUser('bob', { channel: 'games' });
+  await hall.fault('POST /channels/*/messages', { status: 503, times: 1 });
+  await assert.rejects(bob.say('lost'), (error) => error.status === 503);
+  const before = await bob.say('now');
+  await hall.clock('+2h');
+  const later = await bob.say('later');
+  assert.ok(Date.parse(later.timestamp) - Date.parse(before.timestamp) >= 2 * 3600e3);
+});
+
+test('the types name what there is', async () => {
+  const types = await readFile(new URL('../index.d.ts', import.meta.url), 'utf8');
+  for (const [kind, thing] of Object.entries({ Guildhall: hall, Person: hall.asUser('ada') })) {
+    const body = new RegExp(`^export interface ${kind} {\n(.*?)^}$`, 'ms').exec(types)[1];
+    const named = [...body.matchAll(/^  (?:readonly )?(\w+)[(:]/gm)].map((found) => found[1]);
+    const there = [...Object.keys(thing), ...Object.getOwnPropertyNames(Object.getPrototypeOf(thing))];
+    assert.deepEqual(named.sort(), there.filter((name) => name !== 'constructor').sort());
+  }
 });

@@ -224,7 +224,7 @@ class Guildhall:
     def _serve(self, flags: tuple) -> str:
         self._process = subprocess.Popen(
             [self.binary, "serve", "--data", self.data, "--listen", "127.0.0.1:0",
-             "--rate-limits", "off", *flags],
+             "--rate-limits", "off", "--workbench", "on", *flags],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         threading.Thread(target=self._hear, daemon=True).start()
         if not self._listens.wait(PATIENCE) or not LISTENING.search(self.log):

@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -60,3 +61,14 @@ def test_a_message_is_answered(hall):
     bob.react(pong, "👍")
     with pytest.raises(GuildhallError, match="(?s)the last ones:.*dice: pong"):
         bob.wait_for_message(re.compile("never"), timeout=0.1)
+
+
+def test_calls_fail_and_time_passes_when_they_are_told_to(hall):
+    bob = hall.as_user("bob", channel="games")
+    hall.fault("POST /channels/*/messages", status=503, times=1)
+    with pytest.raises(GuildhallError) as refused:
+        bob.say("lost")
+    assert refused.value.status == 503
+    before = datetime.fromisoformat(bob.say("now")["timestamp"])
+    hall.clock("+2h")
+    assert datetime.fromisoformat(bob.say("later")["timestamp"]) - before >= timedelta(hours=2)
