@@ -290,6 +290,41 @@ def what_root_makes_is_the_servers(executable):
         expect(os.stat(saved).st_uid == 0 and os.stat(saved).st_mode & 0o777 == 0o600, "the backup")
 
 
+def every_order_that_changes_something_is_in_the_log(executable):
+    """Also those of the next version: the help names them all, and each is tried here or only reads."""
+    with Server(executable) as s:
+        ada, bob = (Client(s.port, register(s.port, name)) for name in ("ada", "bob"))
+        _, guild = ada.call("POST", "/guilds", {"name": "Here"})
+        _, channels = ada.call("GET", f"/guilds/{guild['id']}/channels")
+        channel = next(c["id"] for c in channels if c["type"] == 0)
+        _, invite = ada.call("POST", f"/channels/{channel}/invites", {})
+        bob.call("POST", f"/invites/{invite['code']}", {})
+        _, app = ada.call("POST", "/applications", {"name": "Helper"})
+        ada.call("POST", f"/applications/{app['id']}/bot", {})
+        changes = [["user", "add", "cyd"], ["user", "premium", "cyd", "2"], ["user", "export", "cyd"],
+                   ["user", "mfa-off", "cyd"], ["user", "disable", "cyd"], ["user", "enable", "cyd"],
+                   ["user", "delete", "cyd"], ["user", "restore", "cyd"], ["user", "passwd", "cyd"],
+                   ["token", "revoke", "cyd"], ["user", "erase", "cyd"], ["invite", "create", "3"],
+                   ["guild", "owner", guild["id"], "bob"], ["app", "token", app["id"]],
+                   ["guild", "delete", guild["id"]]]
+        reads = [["user", "list"], ["user", "show", "ada"], ["guild", "list"],
+                 ["guild", "show", guild["id"]], ["app", "list"], ["app", "show", app["id"]],
+                 ["stats"], ["log"]]
+        for words in reads:
+            s.order(*words)
+        for words in changes:
+            s.order(*words, "--yes", stdin="another password\n")
+            if words[1] == "premium":
+                expect(s.order("user", "show", "cyd")[0]["premium"] == 2, "premium")
+        noted = s.order("log")
+        expect([n["command"] for n in noted] == [" ".join(words) for words in changes], str(noted))
+        expect(all(n["uid"] == os.getuid() for n in noted), str(noted))
+        tried = {tuple(words[:2]) for words in changes + reads}
+        for noun in ("user", "guild", "app", "token", "invite"):
+            verbs = re.findall(r"^  ([a-z][a-z-]*)\b", s.run(noun, "--help").stdout, re.M)
+            expect(verbs and {(noun, verb) for verb in verbs} <= tried, f"{noun}: {verbs}")
+
+
 def tokens_end_by_order(executable):
     with Server(executable) as s:
         token = register(s.port, "ada")
@@ -500,6 +535,7 @@ if __name__ == "__main__":
         a_new_password_ends_what_was_begun_with_the_old_one,
         who_lost_the_second_factor_is_let_in,
         what_is_kept_about_somebody_becomes_a_file,
+        every_order_that_changes_something_is_in_the_log,
         tokens_end_by_order,
         mistakes_are_sentences,
         long_lists_come_whole_and_have_one_head,

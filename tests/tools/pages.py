@@ -5,6 +5,7 @@ import glob
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -14,6 +15,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, os.path.join(HERE, "..", "crash"))
 sys.path.insert(0, HERE)
 
+from backup import World  # noqa: E402
 from cases import expect, run_cases  # noqa: E402
 from orders import new_database  # noqa: E402
 from process import Process, start_guildhall  # noqa: E402
@@ -165,14 +167,22 @@ def messages_of_the_readme(executable):
 
 
 def a_backup_of_the_readme_on_postgresql(executable):
-    text = block_of("README.md", "flock -s data/backup.lock")
+    """Made of a server that runs, and brought back to where nothing of it is."""
     with Folder(executable) as folder:
-        store = new_database()
-        more = {"GUILDHALL_STORE": store}
-        folder.run("guildhall user add ada --data data", **more)
-        folder.run(text, **more)
-        for name in ("rows.dump", "files.backup"):
-            expect(os.path.getsize(os.path.join(folder.path, name)) > 100, name)
+        store, other = new_database(), new_database()
+        server = start_guildhall(executable, os.path.join(folder.path, "data"), "--store", store)
+        try:
+            world = World(server.port)
+            folder.run(block_of("README.md", "flock -s data/backup.lock"), GUILDHALL_STORE=store)
+        finally:
+            server.stop()
+        shutil.rmtree(os.path.join(folder.path, "data"))
+        folder.run(block_of("README.md", "pg_restore"), GUILDHALL_STORE=other)
+        server = start_guildhall(executable, os.path.join(folder.path, "restored"), "--store", other)
+        try:
+            world.is_whole(server.port)
+        finally:
+            server.stop()
 
 
 def world_files(executable):
@@ -235,6 +245,7 @@ HERE_RUN = {
     ("README.md", "api="): accounts_of_the_readme,
     ("README.md", "curl -s $api/channels"): messages_of_the_readme,
     ("README.md", "flock -s data/backup.lock"): a_backup_of_the_readme_on_postgresql,
+    ("README.md", "pg_restore"): a_backup_of_the_readme_on_postgresql,
     ("docs/world-files.md", "guildhall import"): world_files,
     ("docs/world-files.md", "guildhall seed"): large_random_worlds,
     ("docs/gifs.md", "guildhall gifs import"): gifs_of_the_page,
