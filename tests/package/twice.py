@@ -1,0 +1,49 @@
+#!/usr/bin/env python3
+"""twice - the program that people install, built once more in another folder, is the same to the last byte.
+
+Takes as long as a build, so it is no part of every run: `scripts/test twice`.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+sys.path.insert(0, os.path.join(ROOT, "tests", "crash"))
+
+from cases import expect, run_cases  # noqa: E402
+
+PATIENCE = 3600
+
+
+def done(folder, *words, **env):
+    result = subprocess.run(words, cwd=folder, capture_output=True, timeout=PATIENCE, check=False,
+                            env={**os.environ, **env})
+    expect(result.returncode == 0, f"{words}: {result.stdout[-3000:]}{result.stderr[-3000:]}")
+    return result.stdout
+
+
+def program_of(folder, **env):
+    """As the package has it."""
+    done(folder, "scripts/build", "release", **env)
+    stripped = os.path.join(folder, "build", "stripped")
+    done(folder, "strip", "-o", stripped, "build/release/src/guildhall")
+    with open(stripped, "rb") as file:
+        return file.read()
+
+
+def another_folder_gives_the_same_bytes(_):
+    here = program_of(ROOT)
+    names = done(ROOT, "git", "-c", f"safe.directory={ROOT}", "ls-files", "-z")
+    with tempfile.TemporaryDirectory(prefix="elsewhere-") as folder:
+        subprocess.run(["xargs", "-0", "cp", "--parents", "-t", folder], input=names, cwd=ROOT, check=True)
+        # Compiled, not taken from a cache; at another hour of another place.
+        there = program_of(folder, CCACHE_DISABLE="1", TZ="Asia/Tokyo", LC_ALL="C")
+    expect(len(here) == len(there), f"{len(here)} bytes, and {len(there)}")
+    differ = sum(a != b for a, b in zip(here, there))
+    expect(here == there, f"{differ} of {len(here)} bytes differ")
+
+
+sys.argv[1:] = sys.argv[1:] or [ROOT]
+run_cases("twice", [another_folder_gives_the_same_bytes])
