@@ -321,11 +321,14 @@ enum err blob_delete(struct store *s, const char *name)
 
 /* --- those that have no row yet ------------------------------------------------------- */
 
+/* The times of files are finer than those of time(), which may be a second behind them. */
 static bool is_older(int folder, const char *name, int64_t seconds)
 {
+    struct timespec now;
     struct stat st;
 
-    return fstatat(folder, name, &st, 0) == 0 && st.st_mtime <= time(NULL) - seconds;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return fstatat(folder, name, &st, 0) == 0 && st.st_mtime <= now.tv_sec - seconds;
 }
 
 struct unsettled_walk {

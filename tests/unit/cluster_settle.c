@@ -191,13 +191,14 @@ static void a_younger_transaction_that_still_runs_is_waited_for(void **state)
 }
 
 /* The planted fault: a rule that looks as good, and loses the event. If this one is not
- * caught, the test above proves nothing. */
-static void the_end_of_the_snapshot_is_no_bound(void **state)
+ * caught, the test above proves nothing. (The end of the snapshot is wrong as well, unless
+ * another test's transaction has ended meanwhile.) */
+static void the_beginning_of_the_snapshot_is_no_bound(void **state)
 {
     const char *right = settle_bound_sql;
     PGconn *younger;
 
-    settle_bound_sql = "select cast(pg_snapshot_xmax(pg_current_snapshot()) as text)";
+    settle_bound_sql = "select cast(pg_snapshot_xmin(pg_current_snapshot()) as text)";
     struct cluster *c = leave_younger_running(*state, &younger);
     hand_do(younger, "commit");
     wait_told(1);
@@ -254,7 +255,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         store_test(a_younger_transaction_that_still_runs_is_waited_for),
-        store_test(the_end_of_the_snapshot_is_no_bound),
+        store_test(the_beginning_of_the_snapshot_is_no_bound),
         store_test(a_transaction_that_came_to_nothing_is_passed),
         store_test(one_that_holds_everybody_up_is_ended),
     };
