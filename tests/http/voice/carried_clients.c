@@ -1,4 +1,4 @@
-/* voice_relay_clients.c - clients of the voice gateway: of all versions, on all kinds of machines,
+/* carried_clients.c - clients of the voice gateway: of all versions, on all kinds of machines,
  * by both kinds of addresses, and such as say too much. */
 #include <arpa/inet.h>
 #include <poll.h>
@@ -234,7 +234,7 @@ static void both_kinds_of_addresses_are_heard(struct world *w)
     phone_hang_up(&bob);
 }
 
-const struct test voice_relay_clients_tests[] = {
+const struct test carried_clients_tests[] = {
     TEST_WITH(all_versions_are_spoken, with_relay),
     TEST_WITH(flags_of_clients_are_told, with_relay),
     TEST_WITH(what_clients_run_on_is_told, with_relay),

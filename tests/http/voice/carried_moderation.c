@@ -1,4 +1,4 @@
-/* voice_relay_moderation.c - whatever takes somebody the word, or the place, does so for media at
+/* carried_moderation.c - whatever takes somebody the word, or the place, does so for media at
  * once. */
 #include "phones.h"
 
@@ -284,7 +284,7 @@ static void a_channel_holds_ten_thousand(struct world *w)
     expect_voice(h.bob, "VOICE_STATE_UPDATE", "{'channel_id': '%s'}", h.voice);
 }
 
-const struct test voice_relay_moderation_tests[] = {
+const struct test carried_moderation_tests[] = {
     TEST_WITH(who_is_gone_is_cut_off_however_it_went, with_relay),
     TEST_WITH(a_timeout_takes_the_word_at_once, with_relay),
     TEST_WITH(the_afk_channel_is_silent, with_relay),
