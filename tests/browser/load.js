@@ -10,8 +10,8 @@ const MARK = "traced";
  * time, which a machine that is busy elsewhere does not change.
  * @returns {Promise<{ms: number, at: number}[] & {events: any[]}>} its tasks, and all that it said
  */
-async function tracedTasks(page, work) {
-  await options.browser.startTracing(page, { categories: ["toplevel", "devtools.timeline", "loading", "blink.user_timing"] });
+async function tracedTasks(page, work, ...more) {
+  await options.browser.startTracing(page, { categories: ["toplevel", "blink.user_timing", ...more] });
   await work();
   await page.evaluate((name) => performance.mark(name), MARK);
   const { traceEvents } = JSON.parse((await options.browser.stopTracing()).toString());
@@ -70,7 +70,7 @@ export const TESTS = {
           new PerformanceObserver((list) => list.getEntriesByName("first-contentful-paint").forEach((e) => done(e.startTime))).observe({ type: "paint", buffered: true });
         }));
         fetched = await page.evaluate((end) => performance.getEntriesByType("resource").filter((e) => e.startTime < end).map((e) => e.encodedBodySize), shown);
-      });
+      }, "loading");
       const painted = tasks.events.find((e) => e.name === "firstContentfulPaint");
       rounds.push({ busy: tasks.filter((x) => x.at <= painted.ts).reduce((sum, x) => sum + x.ms, 0), shown, files: fetched.length, bytes: fetched.reduce((a, b) => a + b, 0) });
       await page.context().close();

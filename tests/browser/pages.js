@@ -9,7 +9,7 @@ import { TESTS as hostile } from "./hostile.js";
 import { TESTS as load } from "./load.js";
 import { TESTS as people } from "./people.js";
 import { TESTS as places } from "./places.js";
-import { TESTS as screens } from "./screens.js";
+import { BENCH_TESTS as bench, TESTS as screens } from "./screens.js";
 import { Lane, options } from "./stage.js";
 import { TESTS as talk } from "./talk.js";
 import { TESTS as wire } from "./wire.js";
@@ -22,7 +22,7 @@ const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-ru
 const MOST_LANES = 3;
 
 /** The longest first, so that no lane is left alone at the end. */
-const LANES = { screens, people, wire, places, talk, hostile, apps, load };
+const LANES = { load, screens, bench, people, wire, places, talk, hostile, apps };
 
 async function runTest(lane, name, test) {
   const began = Date.now();

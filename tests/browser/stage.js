@@ -58,11 +58,14 @@ export async function enter(name, more = {}) {
   if (name) await page.addInitScript((token) => { if (location.protocol === "http:" && !sessionStorage.getItem("token")) sessionStorage.setItem("token", token); }, own.server.token(name));
   page.open = (path) => page.goto(own.server.url + path);
   /** Within the application, as a link does it: nothing is loaded anew. */
-  page.turn = (path) => page.evaluate((to) => {
-    document.querySelector(".page").dataset.old = "";
-    history.pushState(null, "", to);
-    dispatchEvent(new PopStateEvent("popstate"));
-  }, path);
+  page.turn = async (path) => {
+    await page.locator(".page").waitFor({ state: "attached" });
+    await page.evaluate((to) => {
+      document.querySelector(".page").dataset.old = "";
+      history.pushState(null, "", to);
+      dispatchEvent(new PopStateEvent("popstate"));
+    }, path);
+  };
   return page;
 }
 
@@ -80,10 +83,12 @@ export const roll = async (page) => {
   await page.getByText("You rolled").last().waitFor();
 };
 
+/** What the browser itself can be asked about a window. */
+export const browserSideOf = async (page) => (page.browserSide ??= await page.context().newCDPSession(page));
+
 /** For the README, when the run is told where they go; else beside the other artefacts. */
 export async function picture(page, name) {
-  const browserSide = await page.context().newCDPSession(page);
+  const browserSide = await browserSideOf(page);
   const { data } = await browserSide.send("Page.captureScreenshot", { format: "webp", quality: 82, optimizeForSpeed: !options.pictures });
   writeFileSync(join(options.pictures || options.artefacts, `${name}.webp`), Buffer.from(data, "base64"));
-  await browserSide.detach();
 }

@@ -13,6 +13,7 @@ const GAME_WORDS = { [FRIEND]: t("friend"), [INCOMING]: t("asks"), [OUTGOING]: t
 export function friendsPage(app, main, burger) {
   const { store, rest } = app;
   let tab = "all", suggestions = [];
+  const gameNames = new Map();
   const body = h("div.friends", { role: "tabpanel", "aria-label": t("Friends") }), tabs = h("div.tabs.inline", { role: "tablist", "aria-label": t("Friends") });
   const online = (id) => ["online", "idle", "dnd"].includes(store.presences.get(id)?.status);
   const path = (id) => `/users/@me/relationships/${id}`;
@@ -69,6 +70,15 @@ export function friendsPage(app, main, burger) {
     if (tab === "suggestions") draw();
   }
 
+  /** Of a game only its id is told with a relationship. */
+  function gameName(id) {
+    if (!gameNames.has(id)) {
+      gameNames.set(id, null);
+      rest.get(`/applications/${id}/public`).then((a) => { gameNames.set(id, a.name); draw(); }, () => {});
+    }
+    return gameNames.get(id) || t("the game {id}", { id });
+  }
+
   function draw() {
     drawTabs();
     let rows;
@@ -77,7 +87,7 @@ export function friendsPage(app, main, burger) {
         h("button.button.primary", { type: "button", onclick: async () => { await app.tryCall(rest.put(path(s.suggested_user.id), { from_friend_suggestion: true })); loadSuggestions(); } }, t("Send request")),
         h("button.button.secondary", { type: "button", onclick: async () => { await app.tryCall(rest.delete(`/friend-suggestions/${s.suggested_user.id}`)); loadSuggestions(); } }, t("Dismiss"))]));
     } else if (tab === "games") {
-      rows = store.games.map((g) => person(store.keepUser(g.user) || { id: g.id }, [t("in {game}", { game: g.application_name || t("the game {id}", { id: g.application_id }) }), GAME_WORDS[g.type]].filter(Boolean).join(" · "), [
+      rows = store.games.map((g) => person(store.keepUser(g.user) || { id: g.id }, [t("in {game}", { game: gameName(g.application_id) }), GAME_WORDS[g.type]].filter(Boolean).join(" · "), [
         g.type === INCOMING && h("button.button.success", { type: "button", onclick: () => app.tryCall(rest.put(`/users/@me/game-relationships/${g.id}/${g.application_id}`, {})) }, t("Accept")),
         h("button.button.secondary", { type: "button", onclick: () => app.tryCall(rest.delete(`/users/@me/game-relationships/${g.id}/${g.application_id}`)) }, t("Remove"))]));
     } else {
