@@ -7,6 +7,7 @@ import gzip
 import os
 import re
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -83,6 +84,25 @@ def what_is_installed_serves(_):
             server.stop()
 
 
+def systemd_knows_every_word_of_the_units(_):
+    if not shutil.which("systemd-analyze"):
+        raise Skip("there is no systemd-analyze")
+    path = package()
+    with tempfile.TemporaryDirectory() as folder:
+        done("dpkg-deb", "-x", path, folder)
+        units = [os.path.join(folder, "lib/systemd/system", f"guildhall.{kind}")
+                 for kind in ("service", "socket")]
+        for unit in units:
+            with open(unit, encoding="utf-8") as file:
+                text = file.read().replace("/usr/bin/guildhall", f"{folder}/usr/bin/guildhall")
+            with open(unit, "w", encoding="utf-8") as file:
+                file.write(text)
+        said = subprocess.run(["systemd-analyze", "verify", "--man=no", *units], check=False,
+                              capture_output=True, text=True, timeout=PATIENCE).stderr
+        wrong = [line for line in said.splitlines() if "guildhall." in line]
+        expect(not wrong, "\n".join(wrong))
+
+
 # A machine that is this one, with a layer over it that takes what is written: the package is
 # installed for real, and gone with the layer. Nobody else's ports are there.
 LAYER = r"""
@@ -153,5 +173,6 @@ run_cases("deb", [
     the_same_commit_gives_the_same_bytes,
     there_is_nothing_to_complain_of,
     what_is_installed_serves,
+    systemd_knows_every_word_of_the_units,
     the_first_account_is_there_within_a_minute,
 ])

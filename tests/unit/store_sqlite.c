@@ -525,7 +525,7 @@ static void a_damaged_backup_is_found_out(void **state)
     snprintf(bent, sizeof bent, "%s/bent", f->folder);
     no_error(backup_make(f->store, path, no_keys, &report));
     all = read_all(path);
-    for (size_t i = 0; i < all.n; i += i < 300 || all.n - i < 500 ? 1 : 997) {
+    for (size_t i = 0; i < all.n; i += i < 300 || all.n - i < 500 ? 1 : 9973) {
         write_bent(bent, all, i, true);
         assert_int_equal(backup_check(bent, &report), ERR_BAD_REQUEST);
         write_bent(bent, all, i, false);
