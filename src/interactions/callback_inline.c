@@ -71,9 +71,9 @@ static void inline_answer_done(struct call *call, enum err e, void *arg)
 
     if (e)
         interaction_start_failing(call->api, call->loop, r->id, FAILURE_UNKNOWN);
-    multipart_free(r->parts);
+    multipart_dispose(r->parts, call->loop);
     buf_clear(&r->type);
-    buf_clear(&r->body);
+    loop_dispose_buf(call->loop, &r->body);
     mem_free(r);
 }
 

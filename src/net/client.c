@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/links.h"
 #include "base/mem.h"
 #include "net/address.h"
@@ -14,12 +15,18 @@
 
 /* --- what there is -------------------------------------------------------------------- */
 
+/* Of a turn, for what other servers send: many may answer at the same time, and libcurl takes more
+ * than a mebibyte of one answer at once. */
+enum { FETCHING_NS = 4 * 1000 * 1000 };
+
 struct fetcher {
     struct loop *loop;
     bool allow_private;
     char *ca_file;
     CURLM *multi; /* made with the first request */
     uv_timer_t *timer;
+    struct turn_end turn_end;
+    int64_t until; /* the end of this turn's share; 0: it has not begun */
     struct link jobs;
 };
 
@@ -54,7 +61,7 @@ static void job_free(struct fetch_job *j)
     }
     if (j->headers)
         curl.slist_free_all(j->headers);
-    buf_clear(&j->body);
+    loop_dispose_buf(j->fetcher->loop, &j->body);
     mem_free(j);
 }
 
@@ -120,6 +127,20 @@ static void never_began(struct post *p)
 
 /* --- what libcurl wants watched ------------------------------------------------------- */
 
+static void fetcher_end_turn(struct turn_end *t)
+{
+    container_of(t, struct fetcher, turn_end)->until = 0;
+}
+
+static bool fetcher_is_spent(struct fetcher *f)
+{
+    int64_t now = clock_mono();
+
+    if (!f->until)
+        f->until = now + FETCHING_NS;
+    return now > f->until;
+}
+
 static void on_socket(uv_poll_t *poll, int status, int events)
 {
     struct watch *w = container_of(poll, struct watch, poll);
@@ -128,6 +149,9 @@ static void on_socket(uv_poll_t *poll, int status, int events)
     int running;
 
     loop_part("fetching");
+    /* A socket that is passed over is as ready in the next turn. */
+    if (status == 0 && fetcher_is_spent(f))
+        return;
     if (events & UV_READABLE)
         flags |= CURL_CSELECT_IN;
     if (events & UV_WRITABLE)
@@ -340,6 +364,8 @@ static bool make_multi(struct fetcher *f)
     f->timer = mem_new(sizeof *f->timer);
     uv_timer_init(loop_uv(f->loop), f->timer);
     f->timer->data = f;
+    f->turn_end.run = fetcher_end_turn;
+    loop_add_turn_end(f->loop, &f->turn_end);
     curl.multi_setopt(f->multi, CURLMOPT_SOCKETFUNCTION, watch_socket);
     curl.multi_setopt(f->multi, CURLMOPT_SOCKETDATA, f);
     curl.multi_setopt(f->multi, CURLMOPT_TIMERFUNCTION, set_timer);
@@ -417,6 +443,7 @@ void fetcher_free(struct fetcher *f)
     while (!links_empty(&f->jobs))
         end_job(container_of(f->jobs.next, struct fetch_job, link));
     if (f->multi) {
+        loop_drop_turn_end(&f->turn_end);
         curl.multi_cleanup(f->multi);
         uv_close((uv_handle_t *)f->timer, timer_closed);
     }

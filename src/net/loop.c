@@ -4,6 +4,7 @@
 #include <semaphore.h>
 #include <stdlib.h>
 
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -140,6 +141,15 @@ void loop_dispose(struct loop *l, void *what, void (*give_back)(void *what))
     d->what = what;
     d->give_back = give_back;
     uv_queue_work(&l->uv, &d->work, disposal_run, disposal_done);
+}
+
+void loop_dispose_buf(struct loop *l, struct buf *b)
+{
+    if (b->cap >= LOOP_DISPOSE_LEAST) {
+        loop_dispose(l, b->p, mem_free);
+        buf_init(b, b->max);
+    }
+    buf_clear(b);
 }
 
 /* --- the end of a turn ---------------------------------------------------------------- */

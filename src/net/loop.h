@@ -46,6 +46,9 @@ void loop_post(struct loop *l, struct post *p);
  * On the loop's thread only. */
 enum { LOOP_DISPOSE_LEAST = 8 * 1024 * 1024 }; /* less stays with the process (mem_keep_freed) */
 void loop_dispose(struct loop *l, void *what, void (*give_back)(void *what));
+/* The same for what is in a buffer, if it is much; the buffer is empty and usable again. */
+struct buf;
+void loop_dispose_buf(struct loop *l, struct buf *b);
 
 /* Something to do whenever the loop is about to wait, after on_turn_end: what
  * gathered during the turn leaves then. On the loop's thread only. */

@@ -2,6 +2,7 @@
 #include "net/multipart.h"
 
 #include "base/mem.h"
+#include "net/loop.h"
 #include "net/multipart_head.h"
 
 enum state {
@@ -73,6 +74,19 @@ void multipart_free(struct multipart *m)
         part_clear(&m->parts[i]);
     buf_clear(&m->head);
     mem_free(m);
+}
+
+static void multipart_give_back(void *m)
+{
+    multipart_free(m);
+}
+
+void multipart_dispose(struct multipart *m, struct loop *l)
+{
+    if (m && m->total >= LOOP_DISPOSE_LEAST)
+        loop_dispose(l, m, multipart_give_back);
+    else
+        multipart_free(m);
 }
 
 static enum err add_content(struct multipart *m, const char *p, size_t n)

@@ -28,6 +28,9 @@ struct multipart;
  * one (RFC 2046: 1-70 of the allowed characters). */
 struct multipart *multipart_new(struct str boundary, size_t max_total);
 void multipart_free(struct multipart *m);
+/* The same on the pool, if it is much (loop_dispose). */
+struct loop;
+void multipart_dispose(struct multipart *m, struct loop *l);
 
 /* ERR_BAD_REQUEST: not multipart/form-data; ERR_ENTITY_TOO_LARGE: past a limit.
  * After an error nothing more is taken. */

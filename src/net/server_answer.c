@@ -22,15 +22,6 @@ struct serving *serving_new(struct home *h)
     return call;
 }
 
-void dispose_buf(struct loop *l, struct buf *b)
-{
-    if (b->cap >= LOOP_DISPOSE_LEAST) {
-        loop_dispose(l, b->p, mem_free);
-        buf_init(b, b->max);
-    }
-    buf_clear(b);
-}
-
 static void arena_give_back(void *arena)
 {
     arena_free(arena);
@@ -43,8 +34,8 @@ void serving_free(struct serving *call)
     struct home *h = call->home;
     struct arena *a = call->x.arena;
 
-    dispose_buf(h->loop, &call->data);
-    multipart_free(call->x.parts);
+    loop_dispose_buf(h->loop, &call->data);
+    multipart_dispose(call->x.parts, h->loop);
     if (call->paid)
         body_budget_give(h->budget, &call->owner, call->paid);
     h->calls--;

@@ -28,7 +28,7 @@ void file_close(struct connection *c)
         return;
     if (c->file->fd >= 0)
         close(c->file->fd);
-    dispose_buf(c->home->loop, &c->file->owned);
+    loop_dispose_buf(c->home->loop, &c->file->owned);
     mem_free(c->file);
     c->file = NULL;
 }
@@ -173,7 +173,7 @@ void http_answer_long(struct exchange *x, const struct answer_head *head, struct
         buf_init(owner, owner->max);
     }
     if (!c) {
-        dispose_buf(x->loop, &f.owned);
+        loop_dispose_buf(x->loop, &f.owned);
         serving_free(call);
         return;
     }

@@ -261,8 +261,6 @@ bool body_give_up(struct connection *c, struct serving *call, bool keep_alive);
 /* server_answer.c */
 struct serving *serving_new(struct home *h);
 void serving_free(struct serving *call);
-/* buf_clear; on the pool when there is much to give back. */
-void dispose_buf(struct loop *l, struct buf *b);
 /* What an answer depends on besides its head and body. */
 struct answer_to {
     struct str accept_encoding;

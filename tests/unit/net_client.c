@@ -128,6 +128,7 @@ static struct {
     char type[64], body[8192];
     bool takes;
     struct buf taken;
+    size_t bytes; /* of all answers */
     sem_t done;
 } fetch;
 
@@ -135,6 +136,7 @@ static void done(void *arg, enum fetch_result result, int status, struct str typ
 {
     assert_ptr_equal(arg, &fetch);
     fetch.early = !fetch.returned;
+    fetch.bytes += body->n;
     fetch.result = result;
     fetch.status = status;
     snprintf(fetch.type, sizeof fetch.type, "%.*s", STR_FMT(type));
@@ -248,6 +250,22 @@ static void a_long_answer_is_taken_and_not_copied(void **state)
     for (size_t i = 0; i < LENGTH; i += 4099)
         assert_int_equal(fetch.taken.p[i], 'a' + i % 23);
     buf_clear(&fetch.taken);
+}
+
+/* They are more than a turn has time for, so some sockets are passed over for a while. */
+static void long_answers_that_come_together_are_all_taken(void **state)
+{
+    enum { TOGETHER = 12, LENGTH = 4 * 1024 * 1024 };
+
+    (void)state;
+    fetch.request.max_answer = LENGTH;
+    fetch.request.timeout_ms = 60 * 1000;
+    for (int i = 0; i < TOGETHER; i++)
+        begin("GET", "http://127.0.0.1:%d/size?4194304", STR(""));
+    for (int i = 0; i < TOGETHER; i++)
+        sem_wait(&fetch.done);
+    assert_int_equal(fetch.result, FETCH_OK);
+    assert_int_equal(fetch.bytes, (size_t)TOGETHER * LENGTH);
 }
 
 static void headers_are_sent_unless_they_would_be_two(void **state)
@@ -381,6 +399,7 @@ int main(void)
         cmocka_unit_test(public_addresses_are_told_from_others),
         with_server(requests_are_answered),
         with_server(a_long_answer_is_taken_and_not_copied),
+        with_server(long_answers_that_come_together_are_all_taken),
         with_server(headers_are_sent_unless_they_would_be_two),
         with_server(redirects_are_not_followed),
         with_server(the_environment_has_no_say),
