@@ -13,6 +13,7 @@ from sessions import PLAIN, Wire
 
 WARM, TIMES, PARTS = 30, 120, 4
 FRIENDS = 20
+RECORDED = {"GET /gateway", "GET /users/@me"}  # also with --traffic: what the console's ring costs
 QUIET = 100_000  # instructions in four seconds
 FIRST_MESSAGES = 250  # after so many, all that a server does once is done
 SLOW_CLOCK = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
@@ -133,9 +134,11 @@ def say_first(port, place):
     client.close()
 
 
-def count_calls(counter, port, place):
+def count_calls(counter, port, place, chosen=None):
     figures = {}
     for name, (token, *call) in kinds_of_calls(place).items():
+        if chosen and name not in chosen:
+            continue
         client = Client(port, token, timeout=120)
         figures[name] = counter.each(lambda: made(client, *call))
         client.close()
@@ -177,14 +180,28 @@ def count_all(binary, folder):
         place = Place(server.port)
     finally:
         server.stop()
+    def everything(counter, port):
+        return {**count_calls(counter, port, place), **count_sessions(counter, port, place)}
+
+    def recorded(counter, port):
+        small = count_calls(counter, port, place, RECORDED)
+        return {f"{name}, recorded": count for name, count in small.items()}
+
+    return {**counted(binary, data, folder, place, everything),
+            **counted(binary, data, folder, place, recorded, "--traffic", "8")}
+
+
+def counted(binary, data, folder, place, count, *flags):
+    """What a server with these flags takes."""
     command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/calls",
-               *serve_command(binary, data, "--loops", "1")]
+               *serve_command(binary, data, "--loops", "1", *flags)]
     process = Process(command, env={"LD_PRELOAD": SLOW_CLOCK})
     try:
+        for path in glob.glob(os.path.join(folder, "calls*")):
+            os.unlink(path)  # of a server before
         counter = Counter(process, folder)
         say_first(process.port, place)
         counter.settle()
-        return {**count_calls(counter, process.port, place),
-                **count_sessions(counter, process.port, place)}
+        return count(counter, process.port)
     finally:
         process.kill()

@@ -23,7 +23,7 @@ async function screens() {
     ...[[2, ".voice-controls"], [13, ".stage-topic"], [15, ".posts"]].filter(([type]) => kind(type)).map(([type, sign]) => [`/channels/${guild}/${kind(type)}`, sign]),
     ...SETTINGS.map((tab) => [`/settings/${tab}`, ".settings-body > div > *"]), [`/settings/apps/${app?.id}`, ".settings-body > div > *"],
     ...OF_GUILDS.map((tab) => [`/channels/${guild}/settings/${tab}`, ".settings-body > div > *"]), ...BENCH.map((tab) => [`/workbench/${tab}`, signs[tab] || ".bench-scroll"]),
-    [`/invite/${invite.code}`, "h1"], ["/invite/nonsense", "h1"], [`/oauth2/authorize?client_id=${app?.id}&scope=bot+identify&permissions=2048`, "h1"],
+    [`/invite/${invite.code}`, "h1"], ["/invite/nonsense", "h1"], [`/oauth2/authorize?client_id=${app?.id}&scope=bot+applications.commands&permissions=2048`, ".scopes"],
   ];
 }
 
@@ -122,6 +122,11 @@ export const BENCH_TESTS = {
       await guest.open(path);
       await guest.locator("h1").first().waitFor();
       left.push(...(await englishOf(guest)).map((x) => `${path}: ${x}`));
+      // Its words are the longer ones: they fit a phone, too.
+      await resize(guest, 360);
+      const over = await guest.evaluate(() => Math.max(...[...document.querySelectorAll("html, .enter, .tabs")].map((el) => el.scrollWidth - el.clientWidth)));
+      if (over > 0) left.push(`${path} is ${over} pixels too wide`);
+      await resize(guest, 1280);
     }
     assert.deepEqual(left, []);
     assert.equal(await page.evaluate(() => document.documentElement.lang), "de");
