@@ -242,9 +242,11 @@ static void wait_for_look(struct client *witness)
     expect_bio(witness, after);
 }
 
-static void wait_for_failures(int left)
+/* And the job is put off: its time is counted from then. */
+static void wait_for_failures(struct world *w, int left)
 {
     expect_soon(failures_left == left);
+    world_settle(w);
 }
 
 static void wait_for_starts(int n)
@@ -345,10 +347,10 @@ static void a_job_that_fails_leaves_nothing_and_is_tried_again(struct world *w)
 
     failures_left = 2;
     expect_status(client_post(ada, "{'word': 'a', 'seconds': 0}", "/plan"), 204);
-    wait_for_failures(1);
+    wait_for_failures(w, 1);
     expect_bio(ada, "");
     world_wait(w, 5);
-    wait_for_failures(0);
+    wait_for_failures(w, 0);
     expect_bio(ada, "");
     expect_silence(ada);
     world_wait(w, 5);
