@@ -23,6 +23,7 @@ struct api *api_new(const struct api_options *options, const struct domain *cons
     api->faults = faults_new();
     api->jobs = jobs_new(api);
     api->file_removal = file_removal_new(api);
+    api->token_uses = token_uses_new(api);
     for (const struct domain *const *d = domains; *d; d++) {
         if (((*d)->permit && api->permit) || ((*d)->people && api->people)) {
             fprintf(stderr, "guildhall: two domains decide on rights or know who is where\n");
@@ -41,6 +42,7 @@ void api_free(struct api *api)
     if (!api)
         return;
     file_removal_free(api->file_removal);
+    token_uses_free(api->token_uses);
     jobs_free(api->jobs);
     faults_free(api->faults);
     limits_free(api->limits);

@@ -14,8 +14,8 @@
 enum {
     SECRET_BYTES = 32,
     SESSION_BYTES = 8,
-    CACHE_SHARDS = 16,
-    CACHE_SLOTS = 1024, /* a shard: 16,384 callers in all */
+    CACHE_SHARDS = AUTH_PARTS,
+    CACHE_SLOTS = AUTH_PART_MOST, /* a shard: 16,384 callers in all */
     CACHE_WAYS = 4,
 };
 
@@ -30,6 +30,7 @@ struct token_tag {
 
 struct remembered {
     bool used;
+    bool recognised; /* since somebody took note of it */
     struct token_tag tag;
     struct caller caller;
 };
@@ -185,15 +186,33 @@ bool auth_remembered(struct auth *a, enum caller_kind kind, struct str token, st
     struct token_shard *s = find_slots(a, &tag, &first);
     pthread_mutex_lock(&s->lock);
     for (size_t i = first; s->slots && i < first + CACHE_WAYS && !found; i++) {
-        const struct remembered *r = &s->slots[i];
+        struct remembered *r = &s->slots[i];
 
         if (r->used && r->caller.kind == kind && sodium_memcmp(&r->tag, &tag, sizeof tag) == 0) {
             *ret = r->caller;
-            found = true;
+            found = r->recognised = true;
         }
     }
     pthread_mutex_unlock(&s->lock);
     return found && (ret->expires_at == 0 || ret->expires_at > clock_us()) && auth_is_fresh(a);
+}
+
+size_t auth_take_used(struct auth *a, unsigned part, struct token_name ret[AUTH_PART_MOST])
+{
+    struct token_shard *s = &a->shards[part];
+    size_t count = 0;
+
+    pthread_mutex_lock(&s->lock);
+    for (size_t i = 0; s->slots && i < CACHE_SLOTS; i++) {
+        struct remembered *r = &s->slots[i];
+
+        if (!r->used || !r->recognised)
+            continue;
+        r->recognised = false;
+        memcpy(ret[count++].session, r->caller.session, SESSION_BYTES);
+    }
+    pthread_mutex_unlock(&s->lock);
+    return count;
 }
 
 /* How much was forgotten so far, before a row is read that may be remembered. */
@@ -209,7 +228,7 @@ void auth_will_find(struct auth *a, struct credential *c)
 
 static void auth_remember(struct auth *a, const struct credential *c, const struct caller *caller)
 {
-    struct remembered r = { .used = true, .caller = *caller };
+    struct remembered r = { .used = true, .recognised = true, .caller = *caller };
     size_t first;
 
     make_tag(a, c->token, &r.tag);

@@ -41,6 +41,13 @@ void auth_will_find(struct auth *a, struct credential *c);
 bool auth_remembered(struct auth *a, enum caller_kind kind, struct str token, struct caller *ret);
 enum err auth_find(struct auth *a, struct tx *tx, const struct credential *c, struct caller *ret);
 
+/* Which tokens were recognised since this was last asked, of one part of the cache. */
+enum { AUTH_PARTS = 16, AUTH_PART_MOST = 1024 };
+struct token_name {
+    unsigned char session[8];
+};
+size_t auth_take_used(struct auth *a, unsigned part, struct token_name ret[AUTH_PART_MOST]);
+
 /* Where servers share a database: until then (clock_mono) what is remembered may be used. */
 void auth_set_fresh(struct auth *a, int64_t until);
 

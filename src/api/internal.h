@@ -57,6 +57,7 @@ struct api {
     struct jobs *jobs;
     struct hashing *hashing; /* while the loops run */
     struct file_removal *file_removal;
+    struct token_uses *token_uses;
     struct fetcher **fetchers; /* one a loop, made at first use */
     struct loops *loops;
     struct server *_Atomic server; /* NULL while it starts */
@@ -190,6 +191,15 @@ void cors_allow(struct call *call);
 bool known_operation(enum http_method method, struct str path);
 /* What of the interface no row serves, as a part of the reference. */
 void known_write(const struct domain *const *domains, struct buf *out);
+
+/* --- token_uses.c ------------------------------------------------------------------ */
+
+struct token_uses *token_uses_new(struct api *api);
+/* From now on it is noted once an hour which tokens were used. */
+void token_uses_start(struct token_uses *u, struct loop *loop);
+/* What is being written goes on until api_wait. */
+void token_uses_stop(struct token_uses *u);
+void token_uses_free(struct token_uses *u);
 
 /* --- jobs.c ------------------------------------------------------------------------ */
 

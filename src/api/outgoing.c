@@ -12,6 +12,7 @@ void api_start(struct api *api, struct loops *loops)
     api->hashing = hashing_new(api->options.password_threads, api->options.password_queue);
     jobs_start(api->jobs, loops_at(loops, 0));
     file_removal_start(api->file_removal, loops_at(loops, 0));
+    token_uses_start(api->token_uses, loops_at(loops, 0));
 }
 
 struct fetcher *api_fetcher(struct api *api, struct loop *loop)
@@ -46,6 +47,7 @@ void api_stop(struct api *api)
         return;
     jobs_stop(api->jobs);
     file_removal_stop(api->file_removal);
+    token_uses_stop(api->token_uses);
     /* What is given up ends with an errand each, and an errand may ask again. */
     do {
         for (unsigned i = 0; i < loops_count(api->loops); i++)

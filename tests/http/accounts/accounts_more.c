@@ -7,6 +7,7 @@
 
 #include "api/auth.h"
 #include "base/clock.h"
+#include "waits.h"
 
 struct issue {
     struct world *world;
@@ -75,6 +76,32 @@ static void befriend(struct world *w, struct client *a, struct client *b)
 }
 
 /* --- sessions ------------------------------------------------------------------------- */
+
+static void a_log_in_says_about_when_it_was_used(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+
+    another(w, ada, CALLER_USER, "");
+    world_wait(w, 24 * 3600);
+    expect_status(client_get(ada, "/users/@me"), 200);
+    world_wait(w, 3600);
+    world_settle(w);
+    struct answer a = client_get(ada, "/auth/sessions");
+    const char *used = answer_text(a, "user_sessions.0.approx_last_used_time");
+    const char *made = answer_text(a, "user_sessions.1.approx_last_used_time");
+    expect(strcmp(used, made) > 0);
+    expect(world_number(w,
+                        "select count(*) from tokens where user_id = %s and last_used_at >= "
+                        "created_at + 86400000000",
+                        ada->id) == 1);
+    /* An hour without a call changes nothing. */
+    world_wait(w, 3600);
+    world_settle(w);
+    world_wait(w, 3600);
+    world_settle(w);
+    expect(world_number(w, "select count(*) from tokens where last_used_at >= "
+                           "created_at + 86400000000 + 9000000000") == 0);
+}
 
 static void sessions_are_listed_and_ended(struct world *w)
 {
@@ -541,6 +568,7 @@ static void nothing_is_remembered_that_was_looked_for_before_a_revocation(struct
 
 const struct test accounts_more_tests[] = {
     TEST(nothing_is_remembered_that_was_looked_for_before_a_revocation),
+    TEST(a_log_in_says_about_when_it_was_used),
     TEST(sessions_are_listed_and_ended),
     TEST(settings_have_defaults),
     TEST(folders_have_a_size),

@@ -29,13 +29,16 @@ static void who_was_not_seen_is_counted_and_taken_out(struct world *w)
     for (size_t i = 0; i < 4; i++)
         put_member(guild, all[i]);
     put_role_on(guild, dan, role);
+    world_wait(w, 3600); /* what was used up to now is noted */
+    world_settle(w);
     let_time_pass(w);
     expect_json(client_get(ada, PRUNE, guild), "{'pruned': 2}");
     expect_json(client_get(ada, PRUNE "?days=30&include_roles=%s", guild, role), "{'pruned': 3}");
     expect_json(client_get(ada, PRUNE "?include_roles=5,6", guild), "{'pruned': 2}");
     /* Using a token is being seen. */
-    world_sql(w, "update tokens set last_used_at = created_at + 2592000000001 where user_id = %s",
-              cleo->id);
+    expect_status(client_get(cleo, "/users/@me"), 200);
+    world_wait(w, 3600);
+    world_settle(w);
     expect_json(client_get(ada, PRUNE, guild), "{'pruned': 1}");
 
     forget_told(w);
