@@ -9,7 +9,7 @@ import { suggest } from "./suggest.js";
 import { currentLanguage, t } from "./words.js";
 
 const SUB = 1, GROUP = 2, STRING = 3, INTEGER = 4, BOOLEAN = 5, USER = 6, CHANNEL = 7, ROLE = 8, MENTIONABLE = 9, NUMBER = 10, ATTACHMENT = 11;
-const PATIENCE_MS = 4000;
+const PATIENCE_MS = 15000; // the server says after three seconds that there is no answer
 const REASONS = { 1: t("The application is not there, or its answer could not be used."), 2: t("The application did not answer within 3 seconds.") };
 
 let counter = 0;

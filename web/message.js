@@ -113,11 +113,12 @@ function commandLine(app, m, guild) {
     h("span.mention", null, (m.interaction?.name && `${m.type === COMMAND ? "/" : ""}${m.interaction.name}`) || t("a command")));
 }
 
-/** Parts with the addresses of the message's own files, where they name those as attachment://plan.png. */
+/** Parts with the addresses of the message's own files, where an address names those as attachment://plan.png. */
 function withFiles(parts, files) {
-  if (typeof parts === "string") return /^attachment:\/\//.test(parts) ? files.get(parts.slice(13)) ?? parts : parts;
   if (Array.isArray(parts)) return parts.map((x) => withFiles(x, files));
-  return parts && typeof parts === "object" ? Object.fromEntries(Object.entries(parts).map(([k, v]) => [k, withFiles(v, files)])) : parts;
+  if (!parts || typeof parts !== "object") return parts;
+  const address = (k, v) => (k === "url" || k === "icon_url") && typeof v === "string" && v.startsWith("attachment://") ? files.get(v.slice(13)) ?? v : withFiles(v, files);
+  return Object.fromEntries(Object.entries(parts).map(([k, v]) => [k, address(k, v)]));
 }
 
 function content(app, channel, m) {

@@ -8,7 +8,7 @@ const TABLES = { de: async () => (await import("./german.js")).GERMAN };
 const wanted = (localStorage.getItem("language") || navigator.language || "en").slice(0, 2);
 const language = wanted in TABLES ? wanted : "en";
 // Only the table that is needed is fetched, and before any page is drawn.
-const table = (await TABLES[language]?.()) || {};
+const table = (await TABLES[language]?.().catch(() => null)) || {}; // without it the pages speak English
 
 /** How dates and numbers are written: as in the browser's own region where it speaks this language. */
 export const locale = navigator.language?.startsWith(language) ? navigator.language : language;

@@ -69,6 +69,9 @@ static void option_set(struct reading *r, const struct option_row *row, const ch
     case OPTION_CHOICE:
         if (is_choice(row->choices, text))
             *(const char **)place = str_dupz(r->arena, text);
+        else if (is_choice(row->choices, STR("on")) && is_choice(row->choices, STR("off")) &&
+                 read_switch(text, &on)) /* some were switches once */
+            *(const char **)place = on ? "on" : "off";
         else
             option_say(r, str_printf(r->arena, "%s must be one of %s, not '%s'", from, row->choices,
                                      value));

@@ -41,6 +41,11 @@ static uint64_t rights_restrained(const struct rights_of *who, uint64_t rights)
     return rights;
 }
 
+bool rights_are_restrained(const struct rights_of *who)
+{
+    return !has_all(who) && (who->timed_out || who->pending || who->quarantined);
+}
+
 uint64_t rights_in_guild(const struct rights_of *who)
 {
     return has_all(who) ? PERMISSIONS_ALL : rights_restrained(who, who->base);

@@ -21,6 +21,9 @@ struct rights_of {
 /* In the guild as a whole. */
 uint64_t rights_in_guild(const struct rights_of *who);
 
+/* By a timeout, rules that were not agreed to yet, or auto moderation. */
+bool rights_are_restrained(const struct rights_of *who);
+
 /* In a channel with these overwrites; for a thread, its parent's overwrites and
  * type, and thread = true. In a thread SEND_MESSAGES_IN_THREADS takes the place of
  * SEND_MESSAGES, also for the rights that hang on being able to send. */

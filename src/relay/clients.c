@@ -3,8 +3,8 @@
 
 #include "json/write.h"
 
-/* A channel that has a limit holds no more, and who comes to so many is told less than is kept for
- * it (VOICE_KEPT). In a crowd nobody is told any of this. */
+/* In a larger crowd nobody is told any of this: who comes would be told more than is kept for it
+ * (VOICE_KEPT). */
 enum { CLIENTS_DESCRIBED = 100 };
 
 static struct relay_text *text_about_client(const struct relay_seat *about, enum voice_op op,

@@ -59,7 +59,8 @@ static enum err send_away(struct call *call, const struct voice_state *s, const 
 
     if (e)
         return e == ERR_UNKNOWN_CHANNEL ? OK : e;
-    return voice_move(call, s, &afk);
+    e = voice_move(call, s, &afk);
+    return e == ERR_MAX_MEMBERS ? OK : e; /* who finds no room there stays */
 }
 
 static enum err idle_look(struct call *call, const struct job *job)

@@ -274,7 +274,8 @@ enum err update_voice_state(struct call *call, struct session_order *o)
 
     if (!e && !f.leaves)
         e = join_enter(call, o, &in, &f.open);
-    if (!e && f.open)
+    bool stays = f.present && voice_channel(&was) == o->target;
+    if (!e && f.open && !stays) /* whoever stays needs none */
         e = look_for_room(call, o, &in, &f.full);
     if (e)
         return e;

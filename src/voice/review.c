@@ -31,12 +31,12 @@ static enum err watch_timeout(struct call *call, const struct rights_of *who,
                         m->communication_disabled_until.value, both);
 }
 
-/* On a stage it is the moderators' word, but nobody speaks there during a timeout. */
+/* On a stage it is the moderators' word, but nobody who is held back speaks there. */
 static bool review_suppresses(const struct review *r, const struct voice_state *s,
                               const struct rights_of *who, uint64_t rights)
 {
     if (r->channel.type == CHANNEL_STAGE)
-        return s->suppress || who->timed_out;
+        return s->suppress || rights_are_restrained(who);
     return voice_suppressed(&r->channel, r->guild.afk_channel_id.value, rights);
 }
 

@@ -184,11 +184,15 @@ enum err voice_move(struct call *call, const struct voice_state *s, const struct
     struct standing standing;
     struct guild guild;
     uint64_t rights;
-    bool fits;
+    bool fits, full;
 
     if (from == to->id)
         return OK;
-    enum err e = standing_of_member(call->tx, voice_guild(s), s->user_id, &standing);
+    enum err e = voice_holds(call->tx, to->id, VOICE_ROOM, &full);
+    if (!e && full)
+        return ERR_MAX_MEMBERS;
+    if (!e)
+        e = standing_of_member(call->tx, voice_guild(s), s->user_id, &standing);
     if (!e)
         e = standing_rights_in(call->tx, &standing, to, &rights);
     if (!e)

@@ -156,6 +156,8 @@ static enum err modify_own_voice_state(struct call *call)
     if (request.suppress.given != GIVEN && at->given == ABSENT)
         return OK;
     stage_request_apply(&s, &request, clock_us());
+    if (!s.suppress && rights_are_restrained(&call->target.standing->rights_of))
+        return ERR_MISSING_PERMISSIONS;
     return state_save(call, &s);
 }
 
@@ -173,6 +175,9 @@ static enum err modify_voice_state(struct call *call)
         e = find_on_stage(call, m->user_id, &s);
     if (e || in->suppress.given != GIVEN)
         return e;
+    struct rights_of who = guild_rights_of(call->target.guild, m);
+    if (!in->suppress.value && rights_are_restrained(&who))
+        return ERR_MISSING_PERMISSIONS;
     stage_order_apply(&s, in->suppress.value, m->user->bot.value, clock_us());
     return state_save(call, &s);
 }

@@ -14,7 +14,7 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 SKIPPED = 77
-SECONDS = 600
+SECONDS = 1500
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 FILES = ("package.json", "package-lock.json")
 

@@ -57,7 +57,7 @@ const nextId = () => String(++lastId);
 const messageEvent = (author, place, content) => JSON.stringify({ op: 0, s: null, t: "MESSAGE_CREATE", d: { id: nextId(), ...place, author, content, timestamp: new Date().toISOString(), edited_timestamp: null, tts: false, mention_everyone: false, mentions: [], mention_roles: [], attachments: [], embeds: [{ title: "Title", description: "Some *text*", color: 255 }], pinned: false, type: 0, flags: 0, components: [] } });
 
 export const TESTS = {
-  /* On a machine that is not busy it takes less than 100 ms on the clock. What does not depend on that is bounded: work, files, bytes. */
+  /* What it takes on the clock depends on the machine and is only printed. Work, files and bytes are bounded. */
   async the_page_to_come_in_by_is_painted_at_once() {
     const rounds = [];
     while (rounds.length < MOST_ROUNDS && !rounds.some((r) => r.busy <= FIRST_PAINT_MS)) {
@@ -72,6 +72,7 @@ export const TESTS = {
         fetched = await page.evaluate((end) => performance.getEntriesByType("resource").filter((e) => e.startTime < end).map((e) => e.encodedBodySize), shown);
       }, "loading");
       const painted = tasks.events.find((e) => e.name === "firstContentfulPaint");
+      assert.ok(painted, "the trace has no first paint");
       rounds.push({ busy: tasks.filter((x) => x.at <= painted.ts).reduce((sum, x) => sum + x.ms, 0), shown, files: fetched.length, bytes: fetched.reduce((a, b) => a + b, 0) });
       await page.context().close();
     }

@@ -114,8 +114,9 @@ export const TESTS = {
     await ada.getByRole("menuitem", { name: "Invite to speak" }).click();
     await ada.getByRole("region", { name: "Speakers" }).locator(".voice-tile").filter({ hasText: "Emil" }).waitFor();
     await emil.getByRole("button", { name: "Effect" }).click();
+    const effect = ada.locator(".effect").waitFor(); // it is there for a moment only
     await emil.getByRole("button", { name: "🎉" }).click();
-    await ada.locator(".effect").waitFor();
+    await effect;
     await emil.getByRole("button", { name: "Back to the audience" }).click();
     await audience.waitFor();
     await audience.getByRole("button", { name: /What to do with/ }).click();

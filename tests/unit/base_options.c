@@ -10,7 +10,7 @@
 #include "base/options.h"
 
 struct settings {
-    const char *name, *colour;
+    const char *name, *colour, *light;
     int64_t size;
     bool loud, quick;
 };
@@ -19,6 +19,8 @@ static const struct option_row rows[] = {
     { "name", OPTION_TEXT, offsetof(struct settings, name), .value = "NAME", .help = "A name" },
     { "colour", OPTION_CHOICE, offsetof(struct settings, colour), .fallback = "red",
       .choices = "red|green", .help = "A colour" },
+    { "light", OPTION_CHOICE, offsetof(struct settings, light), .fallback = "dim",
+      .choices = "on|off|dim", .help = "A light" },
     { "the-size", OPTION_INT, offsetof(struct settings, size), .fallback = "5", .min = -1,
       .max = 10, .help = "A size" },
     { "loud", OPTION_SWITCH, offsetof(struct settings, loud), .fallback = "on", .help = "Loud" },
@@ -143,6 +145,8 @@ static void bad_flags_are_told(void **state)
                         "--the-size must be a number from -1 to 10, not '1x'");
     assert_string_equal(read_all(NULL, ARGV("--colour", "blue")),
                         "--colour must be one of red|green, not 'blue'");
+    assert_string_equal(read_all(NULL, ARGV("--colour", "true")),
+                        "--colour must be one of red|green, not 'true'");
     assert_string_equal(read_all(NULL, ARGV("--loud=maybe")),
                         "--loud=maybe must be on or off, not 'maybe'");
 }
@@ -310,6 +314,19 @@ static void a_flag_that_is_nearly_an_option_is_told_which(void **state)
                         "there is no option '--colr'; did you mean --colour?");
 }
 
+/* Where on and off are choices, other words for them are understood as those of a switch are. */
+static void a_choice_may_be_a_switch_as_well(void **state)
+{
+    (void)state;
+    assert_null(read_all("light = true\n", NO_FLAGS));
+    assert_string_equal(got.light, "on");
+    assert_null(read_all("light = 0\n", NO_FLAGS));
+    assert_string_equal(got.light, "off");
+    assert_null(read_all("light = dim\n", NO_FLAGS));
+    assert_string_equal(got.light, "dim");
+    assert_non_null(read_all("light = bright\n", NO_FLAGS));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -329,6 +346,7 @@ int main(void)
         TEST(variables_that_are_no_option_are_told),
         TEST(variables_of_other_programs_are_none_of_ours),
         TEST(a_flag_that_is_nearly_an_option_is_told_which),
+        TEST(a_choice_may_be_a_switch_as_well),
     };
     return cmocka_run_group_tests_name("base/options", tests, NULL, NULL);
 }

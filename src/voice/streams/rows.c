@@ -84,13 +84,14 @@ enum err stream_remove(struct tx *tx, snowflake owner_id)
 
 /* --- who takes part ------------------------------------------------------------------- */
 
-static const char PARTS[] =
-    "select p.user_id, p.session_id, p.session_number, p.salt, v.self_deaf, v.suppress, "
-    "v.request_to_speak_at, v.flags, v.platform, m.mute, m.deaf from stream_sessions p "
-    "join streams s on s.owner_id = p.owner_id "
-    "left join voice_states v on v.guild_id = s.guild_id and v.user_id = p.user_id "
-    "left join members m on m.guild_id = s.guild_id and m.user_id = p.user_id "
-    "where p.owner_id = $1 order by p.joined_at, p.user_id";
+#define PARTS                                                                             \
+    "select p.user_id, p.session_id, p.session_number, p.salt, v.self_deaf, v.suppress, " \
+    "v.request_to_speak_at, v.flags, v.platform, m.mute, m.deaf from stream_sessions p "  \
+    "join streams s on s.owner_id = p.owner_id "                                          \
+    "left join voice_states v on v.guild_id = s.guild_id and v.user_id = p.user_id "      \
+    "left join members m on m.guild_id = s.guild_id and m.user_id = p.user_id where p.owner_id = $1 "
+static const char ALL_PARTS[] = PARTS "order by p.joined_at, p.user_id";
+static const char ONE_PART[] = PARTS "and p.user_id = $2";
 
 static bool voice_is_aside(bool suppress, struct opt_int asked_at)
 {
@@ -119,39 +120,38 @@ static struct stream_voice read_part_voice(const struct rows *r)
     };
 }
 
+static void read_part(const struct rows *r, struct stream_part *ret)
+{
+    *ret = (struct stream_part){ .user_id = row_id(r, 0),
+                                 .session_id = row_text(r, 1),
+                                 .session = row_id(r, 2),
+                                 .salt = row_bytes(r, 3),
+                                 .voice = read_part_voice(r) };
+}
+
 enum err stream_parts(struct tx *tx, snowflake owner_id, struct list *ret)
 {
     struct rows rows;
-    enum err e = tx_query(tx, PARTS, BIND(v_id(owner_id)), &rows);
+    enum err e = tx_query(tx, ALL_PARTS, BIND(v_id(owner_id)), &rows);
 
     *ret = (struct list){ 0 };
     if (e)
         return e;
-    while (rows_next(&rows)) {
-        struct stream_part *p = list_add(tx_arena(tx), ret, sizeof *p);
-
-        p->user_id = row_id(&rows, 0);
-        p->session_id = row_text(&rows, 1);
-        p->session = row_id(&rows, 2);
-        p->salt = row_bytes(&rows, 3);
-        p->voice = read_part_voice(&rows);
-    }
+    while (rows_next(&rows))
+        read_part(&rows, list_add(tx_arena(tx), ret, sizeof(struct stream_part)));
     return rows_end(&rows);
 }
 
 enum err stream_part_find(struct tx *tx, snowflake owner_id, snowflake user_id,
                           struct stream_part *ret)
 {
-    struct list parts;
-    enum err e = stream_parts(tx, owner_id, &parts);
-    const struct stream_part *p = parts.items;
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, ONE_PART, BIND(v_id(owner_id), v_id(user_id)), &row, &found);
 
-    for (size_t i = 0; !e && i < parts.count; i++)
-        if (p[i].user_id == user_id) {
-            *ret = p[i];
-            return OK;
-        }
-    return e ? e : ERR_UNKNOWN_STREAM;
+    if (!e && found)
+        read_part(&row, ret);
+    return e ? e : found ? OK : ERR_UNKNOWN_STREAM;
 }
 
 static const char PUT_PART[] =

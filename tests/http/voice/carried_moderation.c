@@ -210,9 +210,18 @@ static void a_timeout_ends_a_speech_on_a_stage(struct world *w)
     expect_unheard(&bob, &ada);
     expect_json(client_get(h.ada, "/guilds/%s/voice-states/%s", h.guild, h.bob->id),
                 "{'suppress': true, 'request_to_speak_timestamp': null}");
+    expect_error(client_patch(h.ada, TEXT(w, "{'channel_id': '%s', 'suppress': false}", h.stage),
+                              "/guilds/%s/voice-states/%s", h.guild, h.bob->id),
+                 403, 50013);
     time_out(&h, h.bob, "null");
     expect_unheard(&bob, &ada);
     suppress(&h, h.ada, h.bob->id, false);
+    /* Nor does an invitation from before help. */
+    time_out(&h, h.bob, in_an_hour(w));
+    expect_error(client_patch(h.bob, TEXT(w, "{'channel_id': '%s', 'suppress': false}", h.stage),
+                              "/guilds/%s/voice-states/@me", h.guild),
+                 403, 50013);
+    time_out(&h, h.bob, "null");
     suppress(&h, h.bob, "@me", false);
     expect_heard_again(&bob, &ada);
     phone_hang_up(&ada);
@@ -269,6 +278,7 @@ static void a_channel_holds_ten_thousand(struct world *w)
     struct hall h = world_hall(w);
     struct client *crowd = world_client(w, "crowd");
 
+    join_voice(&h, h.bob, h.other, h.ada, NULL);
     world_sql(w,
               "with recursive n (i) as (select 1 union all select i + 1 from n where i < 10000) "
               "insert into voice_states (guild_id, user_id, channel_id, session_id, "
@@ -279,6 +289,9 @@ static void a_channel_holds_ten_thousand(struct world *w)
     ask_voice(h.bob, h.guild, h.voice, "");
     expect_voice_silence(h.ada);
     expect_voice_silence(h.bob);
+    expect_error(client_patch(h.ada, TEXT(w, "{'channel_id': '%s'}", h.voice),
+                              "/guilds/%s/members/%s", h.guild, h.bob->id),
+                 400, 30019);
     world_sql(w, "delete from voice_states where guild_id = %d", 1);
     ask_voice(h.bob, h.guild, h.voice, "");
     expect_voice(h.bob, "VOICE_STATE_UPDATE", "{'channel_id': '%s'}", h.voice);
