@@ -131,6 +131,16 @@ void api_drain(struct api *api)
     api->draining = true;
 }
 
+void api_hold(struct api *api)
+{
+    atomic_fetch_add_explicit(&api->running, 1, memory_order_relaxed);
+}
+
+void api_release(struct api *api)
+{
+    atomic_fetch_sub_explicit(&api->running, 1, memory_order_release);
+}
+
 void api_wait(struct api *api)
 {
     while (api->running)

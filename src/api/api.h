@@ -82,6 +82,9 @@ void api_set_server(struct api *api, struct server *server);
 void api_drain(struct api *api);
 /* Waits until no call is running: their works and stages are over. */
 void api_wait(struct api *api);
+/* Something goes on between two errands, as if a call were running. From any thread. */
+void api_hold(struct api *api);
+void api_release(struct api *api);
 /* After that, before the loops stop: requests to other servers are given up. */
 void api_stop(struct api *api);
 

@@ -72,13 +72,13 @@ static void start_pool(struct file_removal *r, void (*run)(uv_work_t *w),
                        void (*done)(uv_work_t *w, int status))
 {
     r->work.data = r;
-    atomic_fetch_add_explicit(&r->api->running, 1, memory_order_relaxed);
+    api_hold(r->api);
     uv_queue_work(loop_uv(r->loop), &r->work, run, done);
 }
 
 static void end_pool(struct file_removal *r)
 {
-    atomic_fetch_sub_explicit(&r->api->running, 1, memory_order_release);
+    api_release(r->api);
 }
 
 /* A page is done, or cannot be; what failed is tried again when the timer says so. */

@@ -19,7 +19,10 @@ int64_t clock_us(void)
 {
     int64_t at = atomic_load_explicit(&stopped, memory_order_relaxed);
 
-    at = at ? atomic_fetch_add(&stopped, 1) : read_ns(CLOCK_REALTIME) / 1000;
+    while (at && !atomic_compare_exchange_weak(&stopped, &at, at + 1))
+        ;
+    if (!at)
+        at = read_ns(CLOCK_REALTIME) / 1000;
     return at + atomic_load_explicit(&moved, memory_order_relaxed);
 }
 

@@ -148,3 +148,11 @@ void hold_watch(unsigned times, void (*over)(const struct hold_record *r))
     limit_ns = (int64_t)HOLD_LIMIT_MS * MS * (over ? times : 1);
     report_over = over;
 }
+
+void hold_forget(void)
+{
+    pthread_mutex_lock(&records.lock);
+    records.count = 0;
+    records.recent_turn_ns = 0;
+    pthread_mutex_unlock(&records.lock);
+}

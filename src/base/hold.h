@@ -46,5 +46,7 @@ int64_t hold_recent(bool forget);
  * busy machine does not matter; `times` as much is allowed (sanitizers are slow), and
  * whoever takes more is reported on its own thread. NULL: as ever. */
 void hold_watch(unsigned times, void (*over)(const struct hold_record *r));
+/* For tests: what was noted so far was another server's. */
+void hold_forget(void);
 
 #endif

@@ -27,15 +27,18 @@ void chain_end(struct chain *c)
 static void take_step(struct post *p)
 {
     struct chain *c = container_of(p, struct chain, post);
+    struct api *api = c->api; /* the chain may end with its step */
 
-    if (api_draining(c->api))
+    if (api_draining(api))
         chain_end(c);
     else
         c->step(c);
+    api_release(api);
 }
 
 void chain_go_on(struct chain *c)
 {
+    api_hold(c->api);
     c->post.run = take_step;
     loop_post(c->loop, &c->post);
 }

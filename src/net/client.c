@@ -32,8 +32,9 @@ struct fetcher {
 
 struct fetch_job {
     struct link link;
-    struct post post; /* for the end of a request that never began */
-    struct fetcher *fetcher;
+    struct post post;        /* for the end of a request that never began */
+    struct fetcher *fetcher; /* may be gone before one that never began */
+    struct loop *loop;
     CURL *easy;
     struct curl_slist *headers;
     struct buf body;
@@ -61,7 +62,7 @@ static void job_free(struct fetch_job *j)
     }
     if (j->headers)
         curl.slist_free_all(j->headers);
-    loop_dispose_buf(j->fetcher->loop, &j->body);
+    loop_dispose_buf(j->loop, &j->body);
     mem_free(j);
 }
 
@@ -81,7 +82,7 @@ static enum fetch_result result_of(const struct fetch_job *j, CURLcode code)
 
 static void finish_without_answer(struct fetch_job *j, enum fetch_result result)
 {
-    buf_clear(&j->body);
+    loop_dispose_buf(j->loop, &j->body);
     j->done(j->arg, result, 0, STR(""), &j->body);
 }
 
@@ -392,6 +393,7 @@ void fetcher_start(struct fetcher *f, const struct fetch *request)
     struct fetch_job *j = mem_new(sizeof *j);
 
     j->fetcher = f;
+    j->loop = f->loop;
     j->done = request->done;
     j->arg = request->arg;
     buf_init(&j->body, request->max_answer);

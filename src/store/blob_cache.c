@@ -91,8 +91,15 @@ enum err blob_cache_open_folder(const struct store *s)
     if (snprintf(path, sizeof path, "%s/" BLOB_CACHE, s->folder) >= (int)sizeof path)
         return ERR_UNAVAILABLE;
     enum err e = folder_make(path);
-    if (!e)
-        remove_old_parts(path);
+    if (e)
+        return e;
+    /* A tool that root runs must not keep it from the server. */
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0 || !folder_give_file(s->folder, fd))
+        e = cache_failed("give away", path);
+    if (fd >= 0)
+        close(fd);
+    remove_old_parts(path);
     return e;
 }
 
@@ -223,14 +230,21 @@ void blob_cache_drop(const struct store *s, const char *name)
 
 /* --- one copy ------------------------------------------------------------------------- */
 
+/* One of the same number may be there that a killed process left: in containers it had the same id.
+ */
 static int make_part(struct store *s, char part[PATH_MAX])
 {
-    uint64_t count = atomic_fetch_add(&s->blobs, 1);
+    int fd;
 
-    if (snprintf(part, PATH_MAX, "%s/" BLOB_CACHE "/.part-%lx-%lx", s->folder, (long)getpid(),
-                 (long)count) >= PATH_MAX)
-        return -1;
-    return open(part, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    do {
+        uint64_t count = atomic_fetch_add(&s->blobs, 1);
+
+        if (snprintf(part, PATH_MAX, "%s/" BLOB_CACHE "/.part-%lx-%lx", s->folder, (long)getpid(),
+                     (long)count) >= PATH_MAX)
+            return -1;
+        fd = open(part, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    } while (fd < 0 && errno == EEXIST);
+    return fd;
 }
 
 /* Most copies go where others are, so folders are made when one is missed. */

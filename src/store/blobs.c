@@ -310,8 +310,9 @@ enum err blob_delete(struct store *s, const char *name)
     if (e)
         return e;
     if (s->inside) {
+        e = postgres_blob_delete(s, name);
         blob_cache_drop(s, name);
-        return postgres_blob_delete(s, name);
+        return e;
     }
     if (unlink(path) != 0)
         e = error_of_errno("delete", path);

@@ -44,6 +44,8 @@ enum err sqlite_conn_open(const char *path, struct sqlite_conn **ret);
 void sqlite_conn_close(struct sqlite_conn *c);
 /* What it writes goes to the disk a little at a time (sqlite_paced.c). */
 void sqlite_conn_pace(struct sqlite_conn *c);
+/* From now on without pauses, or with them again: somebody waits for the end. */
+void sqlite_pace_hurry(bool hurry);
 
 /* A statement of ours without parameters: begin, commit, savepoint … Returns an
  * SQLite code, logged when bad. */

@@ -18,7 +18,6 @@ enum {
     SHORT_PAGES = 100,  /* so few are copied by the writer itself */
     LEAST_PAGES = 50,   /* between two tries */
     MOST_PASSES = 6,    /* of the thread, over one log: a writer that is as quick is met halfway */
-    LAST_PASS = 12,     /* the same when the rest is as long as ever */
     HUGE_PAGES = 40000, /* 160 MB: readers must let us start the log afresh */
     TRUNCATE_WAIT_MS = 20, /* for readers, which hold a snapshot for one turn */
 };
@@ -95,6 +94,7 @@ void sqlite_log_stop(struct sqlite *q)
         return;
     pthread_mutex_lock(&c->lock);
     c->must_stop = true;
+    sqlite_pace_hurry(true);
     pthread_cond_signal(&c->changed);
     pthread_mutex_unlock(&c->lock);
     pthread_join(c->thread, NULL);
@@ -141,6 +141,8 @@ static void copier_ask(struct sqlite *q)
     struct sqlite_copier *c = &q->copier;
 
     pthread_mutex_lock(&c->lock);
+    /* Where it falls behind the writer it goes on without pauses. */
+    sqlite_pace_hurry(q->log.passes >= MOST_PASSES);
     c->is_asked = true;
     c->number = q->log.number;
     pthread_cond_signal(&c->changed);
@@ -200,7 +202,7 @@ static bool rest_is_bounded(const struct sqlite_log *log)
 static bool writer_should_copy(const struct sqlite_log *log)
 {
     return (log->copied && log->pages - log->copied <= SHORT_PAGES) ||
-           (log->passes >= MOST_PASSES && rest_is_bounded(log)) || log->passes >= LAST_PASS;
+           (log->passes >= MOST_PASSES && rest_is_bounded(log));
 }
 
 void sqlite_log_tend(struct sqlite *q)

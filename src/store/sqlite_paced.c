@@ -12,19 +12,25 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static const sqlite3_io_methods *usual; /* of all files that SQLite opens here */
 static sqlite3_io_methods paced;        /* the same, but for one */
 static _Thread_local int written;       /* since the last sync */
+static _Atomic bool has_to_hurry;
 
 static int write_paced(sqlite3_file *file, const void *bytes, int count, sqlite3_int64 at)
 {
     int code = usual->xWrite(file, bytes, count, at);
 
     written += count;
-    if (code != SQLITE_OK || written < PACED_BYTES)
+    if (code != SQLITE_OK || written < PACED_BYTES || has_to_hurry)
         return code;
     written = 0;
     int64_t began = clock_mono();
     code = usual->xSync(file, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY);
     sqlite3_sleep((int)((clock_mono() - began) / (1000 * 1000)));
     return code;
+}
+
+void sqlite_pace_hurry(bool hurry)
+{
+    has_to_hurry = hurry;
 }
 
 void sqlite_conn_pace(struct sqlite_conn *c)

@@ -36,6 +36,11 @@ struct world {
 
 void client_hang_up(struct client *c);
 
+/* Times that this build is slower than a release. */
+unsigned build_slowness(void);
+/* Somebody was held up: the test is tried again, and fails when that comes again. */
+void note_hold(const char *kind, const char *part, double ms);
+
 /* Single quotes become double; the text must be JSON. */
 const struct dom *parse_expected(struct arena *a, const char *fmt, va_list args);
 

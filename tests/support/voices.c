@@ -197,11 +197,10 @@ void expect_voice_at(const char *file, int line, struct client *c, const char *e
         fail_test(file, line, "%s: %s", event, where.p);
 }
 
-void expect_voice_silence(struct client *c)
+static void hear_no_voice(struct client *c)
 {
     const struct dom *m;
 
-    world_settle(c->world);
     gate_send(c->gate, "{'op':1,'d':null}");
     while ((m = gate_read(c->gate, 60000)) && !str_is(dom_at(m, "op")->text, "11")) {
         const struct dom *t = dom_at(m, "t");
@@ -214,6 +213,14 @@ void expect_voice_silence(struct client *c)
     }
     if (!m)
         fail_test(__FILE__, __LINE__, "%s is not answered", c->name);
+}
+
+/* What it has sent was read, and what came of that is told. */
+void expect_voice_silence(struct client *c)
+{
+    hear_no_voice(c);
+    world_settle(c->world);
+    hear_no_voice(c);
 }
 
 void expect_no_voice(struct client *c, int wait_ms)

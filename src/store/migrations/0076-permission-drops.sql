@@ -3,8 +3,7 @@
 -- marked together and go in steps: rows of an earlier round than the mark's are not seen any more.
 alter table command_permissions add column round bigint not null default 0;
 
-drop index command_permissions_by_target;
-create index command_permissions_by_target on command_permissions (target_id, round, guild_id);
+create index command_permissions_by_round on command_permissions (target_id, round, guild_id);
 
 create table permission_drops (
     target_id {id}, -- a command
@@ -16,5 +15,8 @@ create table permission_drops (
 create index permission_drops_by_application on permission_drops (application_id);
 
 -- Whether half a million members used a token since a day is looked up without the tokens themselves.
+create index tokens_by_user_and_time on tokens (user_id, created_at, last_used_at);
+
+-- Last, because servers of the version before wait from here on.
+drop index command_permissions_by_target;
 drop index tokens_by_user;
-create index tokens_by_user on tokens (user_id, created_at, last_used_at);

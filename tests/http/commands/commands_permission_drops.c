@@ -49,7 +49,7 @@ static void expect_short_steps(struct world *w)
 {
     expect_number(w, 0, DROPPING);
     expect(rows_left(w) == 0);
-    expect(world_longest_write(w, "permission-drops") < 15);
+    expect_short_writes("permission-drops", 15);
 }
 
 static void a_renamed_command_leaves_its_guilds_in_steps(struct world *w)
@@ -101,7 +101,7 @@ static void commands_that_a_list_leaves_out_share_the_first_step(struct world *w
                   200);
     expect_short_steps(w);
     expect(count_events(w, EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE) == told + GUILDS);
-    expect(world_longest_write(w, "overwrite_commands") < 15);
+    expect_short_writes("overwrite_commands", 15);
 }
 
 /* --- before they are gone ------------------------------------------------------------- */

@@ -5,6 +5,7 @@
 #include "guilds.h"
 #include "rooms.h"
 #include "venues.h"
+#include "waits.h"
 
 #define STICKERS "/guilds/%s/stickers"
 #define STICKER  STICKERS "/%s"
@@ -190,8 +191,7 @@ static void a_guild_has_room_for_five(struct world *w)
     expect_status(bring_gif(ada, v.id, "sticker"), 201);
     /* They go with their guild, and so do their files. */
     expect_status(client_delete(ada, "/guilds/%s", v.id), 204);
-    for (int i = 0; i < 600 && world_number(w, "select count(*) from files"); i++)
-        world_wait(w, 1);
+    expect_soon((world_wait(w, 1), world_number(w, "select count(*) from files")) == 0);
     expect(world_number(w, "select count(*) from stickers") == 0);
 }
 

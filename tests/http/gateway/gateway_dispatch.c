@@ -92,7 +92,7 @@ static void shards_share_the_guilds(struct world *w)
     for (int i = 0; i < 6; i++) {
         ids[i] = found_guild(ada, "A guild");
         put_member(ids[i], bot);
-        usleep(2000); /* the shard follows from the time of birth */
+        world_wait(w, 0.002); /* the shard follows from the time of birth */
     }
     for (int s = 0; s < 2; s++) {
         char more[64];

@@ -4,6 +4,7 @@
 #include "gate.h"
 #include "guilds.h"
 #include "venues.h"
+#include "waits.h"
 
 #define TEMPLATES "/guilds/%s/templates"
 #define TEMPLATE  TEMPLATES "/%s"
@@ -142,8 +143,8 @@ static void templates_are_refused_with_reasons(struct world *w)
                    "BASE_TYPE_BAD_LENGTH");
     expect_status(client_delete(h.ada, "/guilds/%s", h.guild), 204);
     expect_error(client_get(h.bob, BY_CODE, code), 404, 10057);
-    while (world_number(w, "select count(*) from jobs where kind = 'guild-leftovers'"))
-        world_wait(w, 1);
+    expect_soon((world_wait(w, 1), world_number(w, "select count(*) from jobs where kind = "
+                                                   "'guild-leftovers'")) == 0);
     expect(world_number(w, "select count(*) from guild_templates") == 0);
 }
 
@@ -267,7 +268,7 @@ static void the_largest_guild_is_kept_and_founded_in_steps(struct world *w)
                         "where c.guild_id = %s",
                         made) == 9920);
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        expect(world_longest_write(w, parts[i]) < 20);
+        expect_short_writes(parts[i], 20);
 }
 
 const struct test templates_tests[] = {

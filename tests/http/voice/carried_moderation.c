@@ -222,6 +222,7 @@ static void a_timeout_ends_a_speech_on_a_stage(struct world *w)
                               "/guilds/%s/voice-states/@me", h.guild),
                  403, 50013);
     time_out(&h, h.bob, "null");
+    suppress(&h, h.ada, h.bob->id, false);
     suppress(&h, h.bob, "@me", false);
     expect_heard_again(&bob, &ada);
     phone_hang_up(&ada);
