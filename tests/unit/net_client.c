@@ -121,6 +121,7 @@ static struct {
     struct fetcher *fetcher;
     struct fetch_options options;
     struct fetch request;
+    char url[256];
     bool returned;
     bool early;
     enum fetch_result result;
@@ -165,13 +166,12 @@ static void free_on_loop(struct loop *l, void *arg)
     fetch.fetcher = NULL;
 }
 
-static void begin(const char *method, const char *url_format, struct str body)
+static void begin_with(void (*on_loop)(struct loop *l, void *arg), const char *method,
+                       const char *url_format, struct str body)
 {
-    char url[256];
-
-    snprintf(url, sizeof url, url_format, server_port(app.server));
+    snprintf(fetch.url, sizeof fetch.url, url_format, server_port(app.server));
     fetch.request.method = method;
-    fetch.request.url = url;
+    fetch.request.url = fetch.url;
     fetch.request.body = body;
     fetch.request.done = done;
     fetch.request.arg = &fetch;
@@ -180,7 +180,12 @@ static void begin(const char *method, const char *url_format, struct str body)
     if (!fetch.request.max_answer)
         fetch.request.max_answer = 5000;
     fetch.returned = fetch.early = false;
-    loop_call(loops_at(app.loops, 0), begin_on_loop, NULL);
+    loop_call(loops_at(app.loops, 0), on_loop, NULL);
+}
+
+static void begin(const char *method, const char *url_format, struct str body)
+{
+    begin_with(begin_on_loop, method, url_format, body);
 }
 
 static enum fetch_result run(const char *method, const char *url_format, struct str body)
@@ -252,16 +257,23 @@ static void a_long_answer_is_taken_and_not_copied(void **state)
     buf_clear(&fetch.taken);
 }
 
+enum { TOGETHER = 12 };
+
+static void begin_many_on_loop(struct loop *l, void *arg)
+{
+    for (int i = 0; i < TOGETHER; i++)
+        begin_on_loop(l, arg);
+}
+
 /* They are more than a turn has time for, so some sockets are passed over for a while. */
 static void long_answers_that_come_together_are_all_taken(void **state)
 {
-    enum { TOGETHER = 12, LENGTH = 4 * 1024 * 1024 };
+    enum { LENGTH = 4 * 1024 * 1024 };
 
     (void)state;
     fetch.request.max_answer = LENGTH;
     fetch.request.timeout_ms = 60 * 1000;
-    for (int i = 0; i < TOGETHER; i++)
-        begin("GET", "http://127.0.0.1:%d/size?4194304", STR(""));
+    begin_with(begin_many_on_loop, "GET", "http://127.0.0.1:%d/size?4194304", STR(""));
     for (int i = 0; i < TOGETHER; i++)
         sem_wait(&fetch.done);
     assert_int_equal(fetch.result, FETCH_OK);
@@ -364,6 +376,21 @@ static void freeing_ends_what_is_running(void **state)
     app_release();
 }
 
+static void begin_and_free_on_loop(struct loop *l, void *arg)
+{
+    begin_on_loop(l, arg);
+    free_on_loop(l, arg);
+}
+
+/* Its end is posted to the loop, and comes after that of the fetcher. */
+static void a_request_that_never_began_ends_after_its_fetcher(void **state)
+{
+    (void)state;
+    begin_with(begin_and_free_on_loop, "GET", "ftp://127.0.0.1:%d/echo", STR(""));
+    sem_wait(&fetch.done);
+    assert_int_equal(fetch.result, FETCH_BAD_URL);
+}
+
 static void certificates_are_checked(void **state)
 {
     char folder[] = "/tmp/net_client_XXXXXX", certificate[64], key[64];
@@ -410,6 +437,7 @@ int main(void)
         with_server(silence_ends_at_the_deadline),
         with_server(servers_that_are_not_there_are_unreachable),
         with_server(freeing_ends_what_is_running),
+        with_server(a_request_that_never_began_ends_after_its_fetcher),
         cmocka_unit_test(certificates_are_checked),
     };
     log_init(2, LOG_OFF, 0); /* before there are threads */
