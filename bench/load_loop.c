@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
@@ -98,8 +99,10 @@ static void send_due(struct run *r)
     int64_t now = clock_mono(), step = 1000000000 / (int64_t)r->options->rate;
 
     while (r->idle_count && r->next <= now && more_wanted(r, now)) {
-        struct client *c = r->idle[--r->idle_count];
+        /* Whoever has waited longest: a server closes connections that nobody uses. */
+        struct client *c = r->idle[0];
 
+        memmove(r->idle, r->idle + 1, --r->idle_count * sizeof(struct client *));
         client_next(r, c);
         c->http.began = r->next;
         r->next += step;
