@@ -23,9 +23,7 @@ static struct relay_text *text_about_client(const struct relay_seat *about, enum
     else
         json_null(&j);
     json_object_end(&j);
-    struct relay_text *t = relay_text_new(op, buf_str(&out));
-    buf_clear(&out);
-    return t;
+    return relay_text_finish(op, &out);
 }
 
 static struct relay_text *text_flags(const struct relay_seat *about)

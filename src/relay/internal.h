@@ -176,6 +176,8 @@ struct relay_text {
 };
 
 struct relay_text *relay_text_new(enum voice_op op, struct str d);
+/* Of what was written, which is cleared. */
+struct relay_text *relay_text_finish(enum voice_op op, struct buf *d);
 struct relay_text *relay_text_ref(struct relay_text *t);
 void relay_text_unref(struct relay_text *t); /* accepts NULL */
 /* The whole message; seq 0: without a number. */

@@ -39,7 +39,7 @@ void relay_text_write(const struct relay_text *t, unsigned seq, struct buf *out)
     buf_add_char(out, '}');
 }
 
-static struct relay_text *text_finish(enum voice_op op, struct buf *d)
+struct relay_text *relay_text_finish(enum voice_op op, struct buf *d)
 {
     struct relay_text *t = relay_text_new(op, buf_str(d));
 
@@ -62,7 +62,7 @@ static struct relay_text *text_clients(struct relay_seat *const *seats, size_t c
             json_id(&j, seats[i]->place.user_id);
     json_array_end(&j);
     json_object_end(&j);
-    return text_finish(VOICE_CLIENTS, &out);
+    return relay_text_finish(VOICE_CLIENTS, &out);
 }
 
 enum { CLIENTS_AT_ONCE = 1000 }; /* of a room: more would be a message of too many bytes */
@@ -217,7 +217,7 @@ void outbox_trim(struct relay_seat *s, int64_t seq_ack)
 
 static void outbox_finish(struct relay_seat *to, enum voice_op op, struct buf *d)
 {
-    struct relay_text *t = text_finish(op, d);
+    struct relay_text *t = relay_text_finish(op, d);
 
     outbox_send(to, t);
     relay_text_unref(t);
@@ -325,7 +325,7 @@ struct relay_text *text_speaking(const struct relay_seat *about)
     json_name(&j, "user_id");
     json_id(&j, about->place.user_id);
     json_object_end(&j);
-    return text_finish(VOICE_SPEAKING, &out);
+    return relay_text_finish(VOICE_SPEAKING, &out);
 }
 
 struct relay_text *text_video(const struct relay_seat *about)
@@ -344,7 +344,7 @@ struct relay_text *text_video(const struct relay_seat *about)
     json_name(&j, "streams");
     json_raw(&j, about->streams);
     json_object_end(&j);
-    return text_finish(VOICE_VIDEO, &out);
+    return relay_text_finish(VOICE_VIDEO, &out);
 }
 
 /* Who shows something sends all of it; who gets what is chosen here. */
@@ -363,7 +363,7 @@ struct relay_text *text_codec(enum video_codec codec)
     json_name(&j, "video_codec");
     json_text(&j, str_of(video_codec_name(codec)));
     json_object_end(&j);
-    return text_finish(VOICE_SESSION_UPDATE, &out);
+    return relay_text_finish(VOICE_SESSION_UPDATE, &out);
 }
 
 struct relay_text *text_gone(const struct relay_seat *about)
@@ -376,7 +376,7 @@ struct relay_text *text_gone(const struct relay_seat *about)
     json_name(&j, "user_id");
     json_id(&j, about->place.user_id);
     json_object_end(&j);
-    return text_finish(VOICE_CLIENT_GONE, &out);
+    return relay_text_finish(VOICE_CLIENT_GONE, &out);
 }
 
 struct relay_text *text_client(const struct relay_seat *about)

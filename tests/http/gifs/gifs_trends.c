@@ -6,7 +6,6 @@
 
 #include "apps.h"
 #include "base/clock.h"
-#include "clocks.h"
 #include "platforms.h"
 
 #define MEDIA "'media': {'gif': 'f.gif'}}"
@@ -365,7 +364,7 @@ const struct test gifs_trends_tests[] = {
     TEST(suggestions_are_terms_then_tags_then_relatives),
     TEST(hotter_terms_come_first),
     TEST(choices_outlive_a_restart),
-    TEST_WITH(many_choices_are_counted_in_parts, let_clock_go),
+    TEST(many_choices_are_counted_in_parts),
     TEST(a_choice_of_a_gif_that_goes_is_dropped),
     TEST(what_is_left_behind_is_counted_in_time),
     TEST(a_term_goes_when_nobody_has_used_it_for_long),

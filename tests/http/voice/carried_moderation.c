@@ -223,6 +223,17 @@ static void a_timeout_ends_a_speech_on_a_stage(struct world *w)
                  403, 50013);
     time_out(&h, h.bob, "null");
     suppress(&h, h.ada, h.bob->id, false);
+    /* Not even while nobody has looked at that again. */
+    world_sql(w, "update members set timed_out_until = %lld where user_id = %s",
+              (long long)clock_us() + 3600 * INT64_C(1000000), h.bob->id);
+    expect_error(client_patch(h.bob,
+                              TEXT(w,
+                                   "{'channel_id': '%s', 'suppress': false, "
+                                   "'request_to_speak_timestamp': null}",
+                                   h.stage),
+                              "/guilds/%s/voice-states/@me", h.guild),
+                 403, 50013);
+    world_sql(w, "update members set timed_out_until = null where user_id = %s", h.bob->id);
     suppress(&h, h.bob, "@me", false);
     expect_heard_again(&bob, &ada);
     phone_hang_up(&ada);
