@@ -164,7 +164,16 @@ class App {
     this.unmount = await module.mount(this, page, params);
   }
 
-  openChannel(c) { return this.go(`/channels/${c.guild_id || "@me"}/${c.id}`); }
+  /** Of a channel that was just made only its own event tells; a page that does not know it would lead elsewhere. */
+  async openChannel(c) {
+    await this.store.when("channels", () => this.store.channels.has(c.id));
+    return this.go(`/channels/${c.guild_id || "@me"}/${c.id}`);
+  }
+
+  async openGuild(id, channel) {
+    await this.store.when("guilds", () => this.store.guilds.has(id));
+    return this.go(`/channels/${id}${channel ? `/${channel}` : ""}`);
+  }
 
   /** A direct channel that was just made, or was there. */
   openPrivate(c) {

@@ -10,7 +10,7 @@ export const isForum = (c) => c.type === FORUM || c.type === MEDIA;
 export const older = (a, b) => (a.length !== b.length ? a.length < b.length : a < b);
 const byId = (list) => new Map((list || []).map((x) => [x.id, x]));
 export const MEMBERS_LISTED = 100;
-const MOST_KEPT = 10000, EVENTS_KEPT = 2000, ACK_AFTER_MS = 800;
+const MOST_KEPT = 10000, EVENTS_KEPT = 2000, ACK_AFTER_MS = 800, EVENT_MS = 10000;
 /** Topics whose views are large and need not be right at every frame, and how long they wait. */
 const CALM = new Set(["unread", "presence", "members", "channels", "guilds", "voice"]), CALM_MS = 200;
 
@@ -72,6 +72,18 @@ export class Store {
     if (!this.listeners.has(topic)) this.listeners.set(topic, new Set());
     this.listeners.get(topic).add(listener);
     return () => this.listeners.get(topic)?.delete(listener);
+  }
+
+  /**
+   * Resolves when it is so, which the events of a topic make it: the answer to a call may be here before them. Whoever waits in vain goes on.
+   * @param {string} topic @param {() => boolean} so
+   */
+  when(topic, so) {
+    if (so()) return Promise.resolve();
+    return new Promise((go) => {
+      const end = () => { clearTimeout(timer); off(); go(); };
+      const off = this.on(topic, () => so() && end()), timer = setTimeout(end, EVENT_MS);
+    });
   }
 
   touch(...topics) {

@@ -92,6 +92,41 @@ export const TESTS = {
     await Promise.all([ada.context().close(), emil.context().close()]);
   },
 
+  async what_was_made_is_opened_though_its_event_comes_later() {
+    const page = await enter("ada"), held = [];
+    let hold = false, send = null;
+    await page.routeWebSocket(/encoding=json/, (ws) => {
+      const upstream = ws.connectToServer();
+      send = (m) => ws.send(m);
+      ws.onMessage((m) => upstream.send(m));
+      upstream.onMessage((m) => (hold ? held.push(m) : ws.send(m)));
+    });
+    /** The events of what work makes come when its answer was there for some frames. */
+    async function late(path, work) {
+      hold = true;
+      const answered = page.waitForResponse((r) => r.request().method() === "POST" && r.url().endsWith(path));
+      await work();
+      await (await answered).finished();
+      await page.evaluate(async () => { for (let i = 0; i < 20; i++) await new Promise(requestAnimationFrame); });
+      hold = false;
+      held.splice(0).forEach((m) => send(m));
+    }
+    await page.open(general());
+    await page.getByRole("link", { name: "projects" }).click();
+    await page.getByRole("button", { name: "New post" }).click();
+    const dialog = page.getByRole("dialog", { name: "New post" });
+    await dialog.getByLabel("Title").fill("A ladder");
+    await dialog.getByLabel("Message").fill("With nine rungs");
+    await late("/threads", () => dialog.getByRole("button", { name: "Post" }).click());
+    await page.getByRole("heading", { name: "A ladder" }).first().waitFor();
+    await seen(page, "With nine rungs");
+    await page.getByRole("button", { name: "Add a server" }).click();
+    await page.getByRole("dialog", { name: "Add a server" }).getByLabel("Name of a new one").fill("The Shed");
+    await late("/guilds", () => page.getByRole("dialog", { name: "Add a server" }).getByRole("button", { name: "Go" }).click());
+    await page.getByRole("button", { name: "The Shed" }).waitFor();
+    await page.context().close();
+  },
+
   async every_kind_of_component_is_drawn_and_used() {
     const { helper } = lane(), token = server().token("helper"), told = new Map();
     const path = `/channels/${server().channel}/messages`, page = await enter("ada");

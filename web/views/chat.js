@@ -122,7 +122,7 @@ class Chat {
     });
     if (done?.code) return this.app.go(`/invite/${encodeURIComponent(done.code)}`);
     const made = done?.name && await this.app.tryCall(this.app.rest.post("/guilds", { name: done.name }));
-    if (made) setTimeout(() => this.app.go(`/channels/${made.id}`), 100);
+    if (made) this.app.openGuild(made.id);
   }
 
   /* --- channels --- */

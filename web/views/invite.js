@@ -25,7 +25,7 @@ function show(app, card, invite) {
     }
     try {
       const done = await app.rest.post(`/invites/${encodeURIComponent(invite.code)}`, {});
-      app.go(done.guild ? `/channels/${done.guild.id}${done.channel ? `/${done.channel.id}` : ""}` : done.channel ? `/channels/@me/${done.channel.id}` : "/friends");
+      await (done.guild ? app.openGuild(done.guild.id, done.channel?.id) : done.channel ? app.openChannel(done.channel) : app.go("/friends"));
     } catch (refusal) {
       problem.hidden = false;
       problem.textContent = refusal.words || refusal.message;
