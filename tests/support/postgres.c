@@ -9,6 +9,8 @@
 
 #include "base/mem.h"
 #include "store/libpq.h"
+#include "store/store.h"
+#include "support/postgres_kept.h"
 
 static const char option[] = " options=-csearch_path=";
 /* So that a test can end its own connections and nobody else's. */
@@ -82,35 +84,116 @@ char *test_postgres_new(void)
     return where;
 }
 
+/* --- a database like a model ---------------------------------------------------------- */
+
+static char model[64]; /* the name of a database that was migrated and closed */
+
+static char *where_is(const char *database)
+{
+    const char *server = getenv("GUILDHALL_TEST_POSTGRES");
+    size_t room = strlen(server) + 2 * strlen(database) + sizeof named + sizeof " dbname=";
+    char *where = mem_new(room);
+
+    /* Of a word that stands there twice the last counts. */
+    snprintf(where, room, "%s dbname=%s%s%s", server, database, named, database);
+    return where;
+}
+
+static void make_model(void)
+{
+    char folder[] = "/tmp/guildhall-model-XXXXXX", sql[128], clean[sizeof folder + 16];
+    struct store *store;
+
+    snprintf(model, sizeof model, "m_%ld", (long)getpid());
+    snprintf(sql, sizeof sql, "create database %s", model);
+    test_postgres_do(getenv("GUILDHALL_TEST_POSTGRES"), sql);
+    char *where = where_is(model);
+    struct store_options options = { .folder = folder, .postgres = where, .readers = 1 };
+    if (!mkdtemp(folder) || store_open(&options, &store))
+        fail_loudly("make a model", folder);
+    store_close(store);
+    mem_free(where);
+    snprintf(clean, sizeof clean, "rm -rf '%s'", folder);
+    if (system(clean))
+        fail_loudly("remove", folder);
+}
+
+char *test_postgres_copy(void)
+{
+    static unsigned made;
+    char database[64], sql[200];
+
+    if (!*model)
+        make_model();
+    snprintf(database, sizeof database, "c_%ld_%u", (long)getpid(), made++);
+    snprintf(sql, sizeof sql, "create database %s template %s", database, model);
+    test_postgres_do(getenv("GUILDHALL_TEST_POSTGRES"), sql);
+    return where_is(database);
+}
+
+static void drop_database(const char *name)
+{
+    char sql[128];
+
+    snprintf(sql, sizeof sql, "drop database if exists %s with (force)", name);
+    test_postgres_do(getenv("GUILDHALL_TEST_POSTGRES"), sql);
+}
+
+void test_postgres_drop(char *where)
+{
+    if (!where)
+        return;
+    drop_database(strstr(where, named) + sizeof named - 1);
+    mem_free(where);
+}
+
+void test_postgres_drop_model(void)
+{
+    if (*model)
+        drop_database(model);
+    *model = '\0';
+}
+
+/* --- a schema that is kept ------------------------------------------------------------ */
+
 /* One schema serves one test after the other: making its tables takes longer than
- * most tests. So does one connection: a new one has to learn of all the tables first. */
+ * most tests. So do its connections. */
 static char *kept;
 static PGconn *sweeper;
 
 char *test_postgres_take(void)
 {
-    char *where = kept ? kept : test_postgres_new();
+    char *where = kept;
 
+    if (!where) {
+        where = test_postgres_new();
+        postgres_keep_connections();
+    }
     kept = NULL;
     return where;
 }
 
 /* Rows go table by table; the order is nobody's business while rules are off. A table that
- * was large is made anew: it would be searched past all that is dead in it. */
-static const char empty_all[] =
+ * was large is made anew: it would be searched past all that is dead in it. As a function
+ * each statement is planned once, not for each test. */
+static const char make_sweep[] =
     "set session_replication_role = replica; "
     "set client_min_messages = error; "
-    "do $$ declare t text; begin "
+    "do $$ declare t text; body text := ''; begin "
     "for t in select tablename from pg_tables where schemaname = current_schema() "
     "and tablename <> 'migrations' loop "
-    "if pg_relation_size(t::regclass) > 500000 then execute format('truncate %I cascade', t); "
-    "else execute format('delete from %I', t); end if; end loop; end $$";
+    "body := body || format('if pg_relation_size(%L) > 500000 then truncate %I cascade; "
+    "elsif exists (select from %I) then delete from %I; end if; ', t, t, t, t); end loop; "
+    "execute format('create function pg_temp.sweep() returns void language plpgsql as %L', "
+    "'begin ' || body || 'end'); end $$";
 
 void test_postgres_give(char *where)
 {
-    if (!sweeper) /* under a name of its own: tests end connections by the schema's */
+    if (!sweeper) { /* under a name of its own: tests end connections by the schema's */
         sweeper = connect_as("sweeper", where);
-    run_on(sweeper, empty_all);
+        run_on(sweeper, make_sweep);
+    }
+    run_on(sweeper, "select pg_temp.sweep()");
     kept = where;
 }
 
@@ -121,6 +204,7 @@ void test_postgres_end(void)
     sweeper = NULL;
     test_postgres_free(kept);
     kept = NULL;
+    postgres_end_kept();
 }
 
 void test_postgres_free(char *where)

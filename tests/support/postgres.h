@@ -21,6 +21,13 @@ char *test_postgres_take(void);
 void test_postgres_give(char *where);
 void test_postgres_end(void);
 
+/* A connection string for a database of one's own, with its tables: a copy of one that was
+ * made once, which takes a tenth of making them. */
+char *test_postgres_copy(void);
+/* Drops the database and frees the string. Accepts NULL. */
+void test_postgres_drop(char *where);
+void test_postgres_drop_model(void);
+
 /* SQL on a connection that is not the store's; the first column of the first
  * row as a number, 0 when there is none. */
 long test_postgres_do(const char *where, const char *sql);

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "support/postgres.h"
+#include "support/sqlite.h"
 
 static bool use_postgres;
 
@@ -25,7 +26,10 @@ int fixture_open(void **state)
              parent && *parent ? parent : "/tmp");
     if (!mkdtemp(f->folder))
         return -1;
-    f->postgres = use_postgres ? test_postgres_new() : NULL;
+    if (use_postgres)
+        f->postgres = test_postgres_copy();
+    else if (!test_sqlite_put(f->folder))
+        return -1;
     f->options = (struct store_options){
         .folder = f->folder,
         .postgres = f->postgres,
@@ -43,11 +47,18 @@ int fixture_close(void **state)
     char command[128];
 
     store_close(f->store);
-    test_postgres_free(f->postgres);
+    test_postgres_drop(f->postgres);
     snprintf(command, sizeof command, "rm -rf '%s'", f->folder);
     int result = system(command);
     mem_free(f);
     return result;
+}
+
+int fixture_end(int failed)
+{
+    test_postgres_drop_model();
+    test_sqlite_end();
+    return failed;
 }
 
 static enum err run_do(struct tx *tx, void *arg)

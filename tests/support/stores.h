@@ -17,18 +17,17 @@ struct fixture {
 int fixture_open(void **state);
 int fixture_close(void **state);
 
+/* Lets go of what all fixtures share; returns what it was given. */
+int fixture_end(int failed);
+
 /* Runs the tests on SQLite and, when there is one, on PostgreSQL; returns how
  * many failed. */
-#define run_on_both(name, tests)                                                           \
-    (fixture_choose(false), cmocka_run_group_tests_name(name " on sqlite", tests, 0, 0)) + \
-        (fixture_choose(true)                                                              \
-             ? cmocka_run_group_tests_name(name " on postgres", tests, NULL, NULL)         \
-             : 0)
-
+#define run_on_both(name, tests) \
+    (run_on_sqlite(name " on sqlite", tests) + run_on_postgres(name " on postgres", tests))
 #define run_on_sqlite(name, tests) \
-    (fixture_choose(false), cmocka_run_group_tests_name(name, tests, NULL, NULL))
+    (fixture_choose(false), fixture_end(cmocka_run_group_tests_name(name, tests, NULL, NULL)))
 #define run_on_postgres(name, tests) \
-    (fixture_choose(true) ? cmocka_run_group_tests_name(name, tests, NULL, NULL) : 0)
+    (fixture_choose(true) ? fixture_end(cmocka_run_group_tests_name(name, tests, NULL, NULL)) : 0)
 
 /* The engine of the fixtures that follow; false when it is not there. */
 bool fixture_choose(bool postgres);

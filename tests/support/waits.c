@@ -12,15 +12,23 @@
 #include "net/loop.h"
 #include "venues.h"
 
-/* One or two minutes on a quiet machine. On one that is busy each look takes longer, and so
- * does what is waited for. */
-enum { MOST_LOOKS = 60 * 1000, PACE_US = 1000 };
+/* Two minutes on a quiet machine. On one that is busy each look takes longer, and so does what
+ * is waited for. A look takes processor time from the server: what takes long is looked at
+ * more seldom. */
+enum { MOST_LOOKS = 6000, PACE_US = 1000, LONGEST_PACE_US = 20 * 1000, LOOKS_TO_SLOW = 8 };
+
+static void pause_before_look(int look)
+{
+    int pause = PACE_US * (1 + look / LOOKS_TO_SLOW);
+
+    usleep((useconds_t)(pause < LONGEST_PACE_US ? pause : LONGEST_PACE_US));
+}
 
 void wait_on(const char *file, int line, const char *condition, int look)
 {
     if (look == MOST_LOOKS)
         fail_test(file, line, "not after %d looks: %s", look, condition);
-    usleep(PACE_US);
+    pause_before_look(look);
 }
 
 /* --- announcements -------------------------------------------------------------------- */
@@ -30,7 +38,7 @@ const struct heard *heard_soon(const struct heard *(*next)(void *of), void *of)
     const struct heard *h = next(of);
 
     for (int look = 0; !h && look < MOST_LOOKS; look++) {
-        usleep(PACE_US);
+        pause_before_look(look);
         h = next(of);
     }
     return h;

@@ -1,0 +1,178 @@
+/* postgres_kept.c - connections that serve one world of a test after the other. */
+#include "support/postgres_kept.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "store/libpq.h"
+
+enum { MOST_KEPT = 64, RENEWAL_MS = 3000 };
+
+struct kept_connection {
+    PGconn *pg; /* NULL: a free place */
+    char *words;
+    bool taken;
+};
+
+static struct {
+    pthread_mutex_t lock;
+    struct kept_connection all[MOST_KEPT];
+    __typeof__(PQconnectdbParams) *connect;
+    __typeof__(PQfinish) *finish;
+} kept = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static char *words_of(const char *const *keys, const char *const *values)
+{
+    size_t room = 1;
+
+    for (int i = 0; keys[i]; i++)
+        room += strlen(keys[i]) + strlen(values[i] ? values[i] : "") + 2;
+    char *words = mem_new(room);
+    words[0] = '\0';
+    for (int i = 0; keys[i]; i++) {
+        strcat(words, keys[i]);
+        strcat(words, "=");
+        strcat(words, values[i] ? values[i] : "");
+        strcat(words, " ");
+    }
+    return words;
+}
+
+/* What was ended from the other side has something to say. */
+static bool is_quiet(PGconn *pg)
+{
+    struct pollfd p = { .fd = pq.socket(pg), .events = POLLIN };
+
+    return pq.status(pg) == CONNECTION_OK && poll(&p, 1, 0) == 0;
+}
+
+static void forget_kept(struct kept_connection *k)
+{
+    mem_free(k->words);
+    *k = (struct kept_connection){ 0 };
+}
+
+static PGconn *take_kept(const char *words)
+{
+    for (int i = 0; i < MOST_KEPT; i++) {
+        struct kept_connection *k = &kept.all[i];
+        if (!k->pg || k->taken || strcmp(k->words, words) != 0)
+            continue;
+        if (is_quiet(k->pg)) {
+            k->taken = true;
+            return k->pg;
+        }
+        kept.finish(k->pg);
+        forget_kept(k);
+    }
+    return NULL;
+}
+
+/* The place of a connection, or a free one (of NULL). */
+static struct kept_connection *place_of(const PGconn *pg)
+{
+    for (int i = 0; i < MOST_KEPT; i++)
+        if (kept.all[i].pg == pg)
+            return &kept.all[i];
+    return NULL;
+}
+
+/* Takes the words. */
+static void note_connection(PGconn *pg, char *words)
+{
+    struct kept_connection *k = pg && pq.status(pg) == CONNECTION_OK ? place_of(NULL) : NULL;
+
+    if (k)
+        *k = (struct kept_connection){ .pg = pg, .words = words, .taken = true };
+    else
+        mem_free(words);
+}
+
+static PGconn *connect_or_take(const char *const *keys, const char *const *values, int expand)
+{
+    char *words = words_of(keys, values);
+
+    pthread_mutex_lock(&kept.lock);
+    PGconn *pg = take_kept(words);
+    pthread_mutex_unlock(&kept.lock);
+    if (pg) {
+        mem_free(words);
+        return pg;
+    }
+    pg = kept.connect(keys, values, expand);
+    pthread_mutex_lock(&kept.lock);
+    note_connection(pg, words);
+    pthread_mutex_unlock(&kept.lock);
+    return pg;
+}
+
+static bool answers_soon(PGconn *pg)
+{
+    struct pollfd p = { .fd = pq.socket(pg), .events = POLLIN };
+
+    while (pq.isBusy(pg))
+        if (poll(&p, 1, RENEWAL_MS) <= 0 || !pq.consumeInput(pg))
+            return false;
+    return true;
+}
+
+/* Whether all that was asked has gone well. */
+static bool hear_answers(PGconn *pg)
+{
+    bool good = true;
+    PGresult *result = NULL;
+
+    while ((good = answers_soon(pg) && good) && (result = pq.getResult(pg))) {
+        good = pq.resultStatus(result) == PGRES_COMMAND_OK;
+        pq.clear(result);
+    }
+    return good;
+}
+
+/* Statements, locks, settings go, as with a new one. False: it is in the middle of something,
+ * or lost. An answer for which nobody has waited may be on its way. */
+static bool renew_connection(PGconn *pg)
+{
+    return pq.status(pg) == CONNECTION_OK && hear_answers(pg) && pq.exitPipelineMode(pg) &&
+           pq.sendQuery(pg, "discard all") && hear_answers(pg);
+}
+
+static void finish_or_keep(PGconn *pg)
+{
+    pthread_mutex_lock(&kept.lock);
+    struct kept_connection *k = pg ? place_of(pg) : NULL;
+    pthread_mutex_unlock(&kept.lock);
+    bool again = k && renew_connection(pg);
+    pthread_mutex_lock(&kept.lock);
+    if (k && again)
+        k->taken = false;
+    else if (k)
+        forget_kept(k);
+    pthread_mutex_unlock(&kept.lock);
+    if (!again)
+        kept.finish(pg);
+}
+
+void postgres_keep_connections(void)
+{
+    if (kept.connect)
+        return;
+    kept.connect = pq.connectdbParams;
+    kept.finish = pq.finish;
+    pq.connectdbParams = connect_or_take;
+    pq.finish = finish_or_keep;
+}
+
+void postgres_end_kept(void)
+{
+    for (int i = 0; i < MOST_KEPT; i++) {
+        if (!kept.all[i].pg || kept.all[i].taken)
+            continue;
+        kept.finish(kept.all[i].pg);
+        forget_kept(&kept.all[i]);
+    }
+}
