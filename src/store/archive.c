@@ -90,7 +90,7 @@ static enum err archive_put_line(struct archive *a, const char *line)
 
 enum err archive_create(struct archive *a, const char *path)
 {
-    archive_init(a, path, open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600), "wb");
+    archive_init(a, path, open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600), "w+b");
     if (!a->f)
         return archive_failed(a, "make");
     return archive_put_line(a, FIRST_LINE);
@@ -117,25 +117,81 @@ static enum err put_bytes(struct archive *a, const char *name, int fd, int64_t s
     return e;
 }
 
-enum err archive_add(struct archive *a, const char *name, int fd, int64_t size)
+static enum err put_head(struct archive *a, const char *name, int64_t size)
 {
-    crypto_generichash_state sum;
-    char line[LINE], text[SUM_TEXT];
+    char line[LINE];
 
     if (snprintf(line, sizeof line, "file %" PRId64 " %s\n", size, name) >= (int)sizeof line ||
         strlen(name) >= ARCHIVE_NAME)
         return archive_damaged(a, "a name is too long");
-    sum_init(&sum);
-    enum err e = archive_put_line(a, line);
-    if (!e)
-        e = put_bytes(a, name, fd, size, &sum);
-    if (e)
-        return e;
-    sum_text(&sum, text);
+    return archive_put_line(a, line);
+}
+
+static enum err put_sum(struct archive *a, int64_t size, crypto_generichash_state *sum)
+{
+    char line[LINE], text[SUM_TEXT];
+
+    sum_text(sum, text);
     snprintf(line, sizeof line, "\nsum %s\n", text);
     a->files++;
     a->bytes += size;
     return archive_put_line(a, line);
+}
+
+enum err archive_add(struct archive *a, const char *name, int fd, int64_t size)
+{
+    crypto_generichash_state sum;
+
+    sum_init(&sum);
+    enum err e = put_head(a, name, size);
+    if (!e)
+        e = put_bytes(a, name, fd, size, &sum);
+    return e ? e : put_sum(a, size, &sum);
+}
+
+enum err archive_begin(struct archive *a, const char *name, int64_t size, int *ret_fd,
+                       int64_t *ret_at)
+{
+    enum err e = put_head(a, name, size);
+
+    if (!e)
+        e = archive_write_out(a);
+    if (e)
+        return e;
+    a->room = size;
+    a->room_at = *ret_at = ftello(a->f);
+    *ret_fd = fileno(a->f);
+    return OK;
+}
+
+/* Most of it is still in memory, and summing that is quick: others get the processor in between. */
+static enum err sum_room(struct archive *a, crypto_generichash_state *sum)
+{
+    for (int64_t done = 0; done < a->room;) {
+        int64_t left = a->room - done, began = paced_now();
+        ssize_t n = pread(fileno(a->f), a->piece,
+                          left < ARCHIVE_PIECE ? (size_t)left : ARCHIVE_PIECE, a->room_at + done);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return archive_failed(a, "read");
+        sum_add(sum, a->piece, (size_t)n);
+        done += n;
+        paced_rest(began);
+    }
+    return OK;
+}
+
+enum err archive_end(struct archive *a)
+{
+    crypto_generichash_state sum;
+
+    sum_init(&sum);
+    enum err e = sum_room(a, &sum);
+    if (!e && fseeko(a->f, a->room_at + a->room, SEEK_SET) != 0)
+        e = archive_failed(a, "write");
+    return e ? e : put_sum(a, a->room, &sum);
 }
 
 enum err archive_finish(struct archive *a)

@@ -23,9 +23,10 @@ struct archive {
     FILE *f;
     const char *path; /* the caller's, for messages */
     crypto_generichash_state lines;
-    int64_t files, bytes; /* so far */
-    int64_t unwritten;    /* bytes that were not handed to the disk yet */
-    char *piece;          /* ARCHIVE_PIECE bytes to copy through */
+    int64_t files, bytes;  /* so far */
+    int64_t unwritten;     /* bytes that were not handed to the disk yet */
+    int64_t room, room_at; /* of a file whose bytes somebody else writes */
+    char *piece;           /* ARCHIVE_PIECE bytes to copy through */
 };
 
 struct archive_entry {
@@ -39,6 +40,11 @@ struct archive_entry {
 enum err archive_create(struct archive *a, const char *path);
 /* size bytes of the descriptor, from where it stands. */
 enum err archive_add(struct archive *a, const char *name, int fd, int64_t size);
+/* The same of a file whose bytes the caller puts there: room for them, from *ret_at on in the
+ * descriptor, and their sum when they are there. Nothing else may be added in between. */
+enum err archive_begin(struct archive *a, const char *name, int64_t size, int *ret_fd,
+                       int64_t *ret_at);
+enum err archive_end(struct archive *a);
 /* The end, on the disk. */
 enum err archive_finish(struct archive *a);
 

@@ -23,6 +23,7 @@ struct backup_run {
     struct archive archive;
     struct increment *increment; /* instead of the archive */
     char part[PATH_MAX], rows[PATH_MAX];
+    int rows_fd;
     time_t began;
     bool has_rows;
 };
@@ -59,21 +60,42 @@ static enum err add_key(struct backup_run *b, const char *name)
     return e;
 }
 
-/* The copy loses its name as soon as it is open: nothing of it stays, however this ends. */
+/* A folder of increments takes the rows in pieces, in order, and SQLite copies them in an order of
+ * its own: they are written beside first. That file never has a name for long: nothing of it
+ * stays, however this ends. */
+static enum err open_rows(struct backup_run *b)
+{
+    unlink(b->rows);
+    b->rows_fd = open(b->rows, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    unlink(b->rows);
+    if (b->rows_fd >= 0)
+        return OK;
+    log_error("backup: cannot make '%s': %s", b->rows, strerror(errno));
+    return ERR_UNAVAILABLE;
+}
+
+static enum err place_rows(void *arg, int64_t size, struct rows_place *ret)
+{
+    struct backup_run *b = arg;
+
+    if (!b->increment)
+        return archive_begin(&b->archive, "guildhall.db", size, &ret->fd, &ret->at);
+    enum err e = open_rows(b);
+    *ret = (struct rows_place){ .fd = b->rows_fd };
+    return e;
+}
+
 static enum err add_rows(struct backup_run *b)
 {
-    enum err e = b->store->engine->backup(b->store, b->rows);
+    enum err e = b->store->engine->backup(b->store, place_rows, b);
 
-    if (e)
-        return e;
-    int fd = open(b->rows, O_RDONLY | O_CLOEXEC);
-    unlink(b->rows);
-    if (fd < 0) {
-        log_error("backup: cannot read '%s': %s", b->rows, strerror(errno));
-        return ERR_UNAVAILABLE;
-    }
-    e = add_file(b, "guildhall.db", fd);
-    close(fd);
+    if (!e && !b->increment)
+        e = archive_end(&b->archive);
+    else if (!e)
+        e = add_file(b, "guildhall.db", b->rows_fd);
+    if (b->rows_fd >= 0)
+        close(b->rows_fd);
+    b->rows_fd = -1;
     b->has_rows = true;
     return e;
 }
@@ -141,11 +163,10 @@ static enum err finish_file(struct backup_run *b, const char *path)
 enum err backup_make(struct store *s, const char *path, const char *const *keys,
                      struct backup_report *ret)
 {
-    struct backup_run b = { .store = s, .began = time(NULL) };
+    struct backup_run b = { .store = s, .rows_fd = -1, .began = time(NULL) };
     int lock = -1;
 
-    if (snprintf(b.part, sizeof b.part, "%s.part", path) >= (int)sizeof b.part ||
-        snprintf(b.rows, sizeof b.rows, "%s.rows.part", path) >= (int)sizeof b.rows) {
+    if (snprintf(b.part, sizeof b.part, "%s.part", path) >= (int)sizeof b.part) {
         log_error("backup: the name is too long");
         return ERR_UNAVAILABLE;
     }
@@ -171,7 +192,7 @@ enum err backup_make(struct store *s, const char *path, const char *const *keys,
 enum err backup_make_increment(struct store *s, const char *folder, const char *const *keys,
                                int64_t keep, struct backup_report *ret)
 {
-    struct backup_run b = { .store = s, .began = time(NULL) };
+    struct backup_run b = { .store = s, .rows_fd = -1, .began = time(NULL) };
     int lock = -1;
 
     if (snprintf(b.rows, sizeof b.rows, "%s/rows.part", folder) >= (int)sizeof b.rows) {

@@ -12,6 +12,14 @@
 #include "store/folder.h"
 #include "store/store.h"
 
+/* Where a copy of the rows goes: into an open file, from there on. */
+struct rows_place {
+    int fd;
+    int64_t at;
+};
+/* Makes room for so many bytes. */
+typedef enum err rows_place_fn(void *arg, int64_t size, struct rows_place *ret);
+
 struct engine {
     const char *name;
     /* Returns with the schema up to date and its threads running. */
@@ -21,8 +29,9 @@ struct engine {
     bool (*ready)(struct store *s);
     void (*submit)(struct store *s, struct work *w);
     void (*turn_end)(struct store *s, struct loop *loop);
-    /* A copy of all rows, for its owner alone; NULL: the engine has tools of its own. */
-    enum err (*backup)(struct store *s, const char *path);
+    /* All rows as they are now, to the place that is asked for once their size is known. NULL: the
+     * engine has tools of its own. */
+    enum err (*backup)(struct store *s, rows_place_fn *place, void *arg);
     enum err (*check)(struct store *s);
     enum err (*take)(struct store *s); /* see store_take; NULL: nothing to do */
 

@@ -11,7 +11,7 @@
 
 #define SECOND INT64_C(1000000000)
 
-static int64_t monotonic_ns(void)
+int64_t paced_now(void)
 {
     struct timespec t;
 
@@ -43,7 +43,7 @@ static bool write_out(int fd)
 /* As long as the disk was at work, or until the rate is kept. */
 static void rest_after(int64_t began, int64_t bytes)
 {
-    int64_t took = monotonic_ns() - began, rest = bytes * SECOND / PACED_RATE - took;
+    int64_t took = paced_now() - began, rest = bytes * SECOND / PACED_RATE - took;
 
     if (rest < took)
         rest = took;
@@ -52,7 +52,7 @@ static void rest_after(int64_t began, int64_t bytes)
 
 bool paced_write_out(int fd, int64_t bytes)
 {
-    int64_t began = monotonic_ns();
+    int64_t began = paced_now();
     bool ok = write_out(fd);
 
     if (ok)
@@ -60,9 +60,14 @@ bool paced_write_out(int fd, int64_t bytes)
     return ok;
 }
 
+void paced_rest(int64_t began)
+{
+    rest_after(began, 0);
+}
+
 bool paced_sync(const int *fds, int count)
 {
-    int64_t began = monotonic_ns();
+    int64_t began = paced_now();
     bool ok = true;
 
     for (int i = 0; ok && i < count; i++)

@@ -171,7 +171,18 @@ void sqlite_log_rest(struct sqlite *q);
 
 /* --- tools, sqlite_tools.c ------------------------------------------------------------ */
 
-enum err sqlite_backup(struct store *s, const char *path);
+enum err sqlite_backup(struct store *s, rows_place_fn *place, void *arg);
 enum err sqlite_check(struct store *s);
+
+/* --- a copy within another file, sqlite_into.c ---------------------------------------- */
+
+struct sqlite_into;
+
+/* An empty database at this place of the file; close both, the database first. Logs. */
+enum err sqlite_into_open(int fd, int64_t base, struct sqlite_into **ret, sqlite3 **ret_db);
+/* Bytes that were written. */
+int64_t sqlite_into_size(const struct sqlite_into *i);
+/* Accepts NULL. */
+void sqlite_into_close(struct sqlite_into *i);
 
 #endif

@@ -1,8 +1,6 @@
 /* sqlite_tools.c - copies and checks of a whole SQLite database. */
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/log.h"
 #include "store/paced.h"
@@ -43,44 +41,56 @@ static enum err hold_snapshot(sqlite3 *from)
     return code == SQLITE_OK ? OK : copy_failed(code);
 }
 
-/* The copy is read once and thrown away: it needs no journal. */
-static enum err open_copy(const char *path, sqlite3 **ret, int *ret_fd)
+/* Bytes of the snapshot. */
+static enum err snapshot_size(sqlite3 *from, int64_t *ret)
 {
-    unlink(path);
-    *ret_fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    static const char sql[] = "select c.page_count * s.page_size from pragma_page_count() c, "
+                              "pragma_page_size() s";
+    sqlite3_stmt *stmt = NULL;
+    int code = sqlite3_prepare_v2(from, sql, -1, &stmt, NULL);
 
-    if (*ret_fd < 0) {
-        log_error("store: backup: cannot make '%s': %s", path, strerror(errno));
-        return ERR_UNAVAILABLE;
-    }
-    if (sqlite3_open(path, ret) == SQLITE_OK &&
-        sqlite3_exec(*ret, "pragma journal_mode = off; pragma synchronous = off", NULL, NULL,
-                     NULL) == SQLITE_OK)
-        return OK;
-    log_error("store: backup: cannot make '%s': %s", path, sqlite3_errmsg(*ret));
-    return ERR_UNAVAILABLE;
+    if (code == SQLITE_OK)
+        code = sqlite3_step(stmt);
+    if (code == SQLITE_ROW)
+        *ret = sqlite3_column_int64(stmt, 0);
+    sqlite3_finalize(stmt);
+    return code == SQLITE_ROW ? OK : copy_failed(code);
 }
 
-enum err sqlite_backup(struct store *s, const char *path)
+static enum err copy_into(sqlite3 *from, const struct rows_place *place, int64_t size)
+{
+    struct sqlite_into *into = NULL;
+    sqlite3 *to = NULL;
+    enum err e = sqlite_into_open(place->fd, place->at, &into, &to);
+
+    if (!e)
+        e = copy_pages(from, to, place->fd);
+    if (sqlite3_close(to) != SQLITE_OK && !e)
+        e = ERR_UNAVAILABLE;
+    if (!e && sqlite_into_size(into) != size) {
+        log_error("store: backup: the copy has another size than the database");
+        e = ERR_INTERNAL;
+    }
+    sqlite_into_close(into);
+    return e;
+}
+
+enum err sqlite_backup(struct store *s, rows_place_fn *place, void *arg)
 {
     struct sqlite_conn *from = NULL;
-    sqlite3 *to = NULL;
-    int fd = -1;
+    struct rows_place to;
+    int64_t size = 0;
     enum err e = sqlite_conn_open(((struct sqlite *)s)->path, &from);
 
     if (!e)
-        e = open_copy(path, &to, &fd);
-    if (!e)
         e = hold_snapshot(from->db);
     if (!e)
-        e = copy_pages(from->db, to, fd);
-    if (sqlite3_close(to) != SQLITE_OK && !e)
-        e = ERR_UNAVAILABLE;
-    if (fd >= 0)
-        close(fd);
+        e = snapshot_size(from->db, &size);
+    if (!e)
+        e = place(arg, size, &to);
+    if (!e)
+        e = copy_into(from->db, &to, size);
     sqlite_conn_close(from);
-    if (e)
-        unlink(path);
     return e;
 }
 
