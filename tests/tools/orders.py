@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """orders - what the operator does with a running server, and who may register there."""
 
+import functools
 import json
 import os
 import re
@@ -16,20 +17,31 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 from cases import Skip, expect, run_cases  # noqa: E402
-from process import Client, Process, register, serve_command, start_guildhall  # noqa: E402
+from fresh import start_guildhall  # noqa: E402
+from process import Client, Process, register, serve_command  # noqa: E402
 from gate import connect, is_closed  # noqa: E402
 
 PASSWORD = "correct horse battery"
 
 
-def new_database():
+def new_database(template="template1"):
     """Of the PostgreSQL that scripts/with-postgres runs, as --store wants it."""
     line = os.environ.get("GUILDHALL_TEST_POSTGRES")
     if not line or not shutil.which("psql"):
         raise Skip("there is no PostgreSQL; run it by scripts/with-postgres")
     name = f"orders_{os.getpid()}_{time.monotonic_ns()}"
-    subprocess.run(["psql", line, "-qc", f"create database {name}"], check=True, timeout=60)
+    subprocess.run(["psql", line, "-qc", f"create database {name} template {template}"], check=True,
+                   timeout=60)
     return re.sub(r"dbname=\S+", f"dbname={name}", line)
+
+
+@functools.cache
+def fresh_database(executable):
+    """What a first start leaves: the name of a database, and a folder with its key."""
+    folder = tempfile.TemporaryDirectory()
+    store = new_database()
+    Process(serve_command(executable, folder.name, "--store", store)).stop()
+    return re.search(r"dbname=(\S+)", store)[1], folder
 
 
 class Server:
@@ -38,8 +50,11 @@ class Server:
     def __init__(self, executable, *flags):
         self.executable = executable
         self.folder = tempfile.TemporaryDirectory()
-        on_postgres = os.environ.get("ORDERS_STORE") == "postgres"
-        more = ["--store", new_database()] if on_postgres else []
+        more = []
+        if os.environ.get("ORDERS_STORE") == "postgres":
+            template, keys = fresh_database(executable)
+            shutil.copy(os.path.join(keys.name, "pepper.key"), self.folder.name)
+            more = ["--store", new_database(template)]
         self.process = start_guildhall(executable, self.folder.name, *more, *flags)
         self.port = self.process.port
 
@@ -476,23 +491,33 @@ def orders_hold_on_every_server_of_a_database(executable):
     if os.environ.get("ORDERS_STORE") != "postgres":
         return  # SQLite belongs to one server
     store = new_database()
-    with tempfile.TemporaryDirectory() as folder:
-        one, two = (start_guildhall(executable, folder, "--store", store, "--bus", "poll", "--node",
-                                    str(node)) for node in (1, 2))
+    flags = ["--store", store, "--bus", "poll", "--blobs", "postgres"]
+    with tempfile.TemporaryDirectory() as root:
+        # Two machines, which share the database and the key; orders are given on either.
+        here, there = os.path.join(root, "here"), os.path.join(root, "there")
+        one = start_guildhall(executable, here, *flags, "--node", "1")
+        os.mkdir(there)
+        shutil.copy(os.path.join(here, "pepper.key"), there)
+        two = start_guildhall(executable, there, *flags, "--node", "2")
         try:
-            def order(*words, **more):
+            def order(folder, *words, **more):
                 done = subprocess.run([executable, *words, "--data", folder], capture_output=True,
                                       text=True, timeout=60, check=False, **more)
                 expect(done.returncode == 0, f"{words}: {done.stderr}")
-            for words, more in ((["user", "disable", "ada"], {}), (["token", "revoke", "bob"], {}),
-                                (["user", "passwd", "cyd"], {"input": "another password\n"}),
-                                (["user", "erase", "dan", "--yes"], {})):
+                return done.stdout
+            for folder, words, more in (
+                    (here, ["user", "disable", "ada"], {}), (there, ["token", "revoke", "bob"], {}),
+                    (there, ["user", "passwd", "cyd"], {"input": "another password\n"}),
+                    (here, ["user", "erase", "dan", "--yes"], {}),
+                    (there, ["user", "disable", "eve"], {})):
                 token = register(one.port, next(w for w in words[2:]))
                 with connect(one.port, token) as first, connect(two.port, token) as second:
-                    order(*words, **more)
+                    order(folder, *words, **more)
                     expect(is_closed(first) and is_closed(second), f"{words}: a session goes on")
                 for server in (one, two):
                     expect(status_of(server.port, token) == 401, f"{words}: the token is good")
+            logs = [order(folder, "log", "--json") for folder in (here, there)]
+            expect(logs[0] == logs[1] and logs[0].count("\n") == 5, str(logs))
         finally:
             one.stop()
             two.stop()

@@ -1,10 +1,16 @@
 #!/usr/bin/env python3
-"""pages - every command that the pages print is run, here or by another test, or is not for a reason."""
+"""pages - every command that the pages print is run, here or by another test, or is not for a reason.
 
-import glob
+A page is any file that ends with .md. Its commands are in blocks marked `sh`, each of which has its
+test here or there; no other block may hold any. What is named within a sentence is checked against
+the program's own help, and run where it is whole.
+"""
+
+import ast
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -17,46 +23,67 @@ sys.path.insert(0, HERE)
 
 from backup import World  # noqa: E402
 from cases import expect, run_cases  # noqa: E402
+from demos import filled, put_demo, start_demo  # noqa: E402
 from orders import new_database  # noqa: E402
-from process import Process, start_guildhall  # noqa: E402
+from fresh import start_guildhall  # noqa: E402
+from process import Client, Process, register  # noqa: E402
 
-# Blocks by their page and how they begin. Elsewhere: by which test, which names the page.
+# Blocks by their page and how they begin; "" stands for all of a page. Elsewhere: the case, or
+# function, that reads the page and runs them.
 ELSEWHERE = {
-    ("README.md", "build/guildhall invoke"): "tests/tools/workbench.py",
-    ("README.md", "guildhall user add ada"): "tests/tools/orders.py",
-    ("README.md", "guildhall backup guildhall.backup"): "tests/tools/backup.py",
-    ("CONTRIBUTING.md", "scripts/build debug"): "scripts/test",
-    ("docs/CLUSTER.md", "guildhall move"): "tests/tools/move.py",
-    ("docs/HOSTING.md", ""): "tests/tools/hosting.py",
-    ("docs/testing-your-bot.md", "set -eu"): "tests/clients/interactions.py",
-    ("docs/testing-your-bot.md", "guildhall watch"): "tests/tools/workbench.py",
-    ("docs/testing-your-bot.md", "guildhall say"): "tests/tools/workbench.py",
-    ("docs/testing-your-bot.md", "guildhall clock"): "tests/tools/workbench.py",
-    ("docs/testing-your-bot.md", "guildhall snapshot"): "tests/tools/workbench.py",
+    ("README.md", "build/guildhall invoke"):
+        "tests/tools/workbench.py every_command_of_the_pages_works_on_a_demo",
+    ("README.md", "guildhall user add ada"): "tests/tools/orders.py the_orders_of_the_readme_work",
+    ("README.md", "guildhall backup guildhall.backup"):
+        "tests/tools/backup.py the_commands_of_the_readme_work",
+    ("README.md", "make dist"): "tests/package/deb.py readme_lines",
+    ("README.md", "make run"): "scripts/test contributing",  # and its `make test` is what runs this
+    ("CONTRIBUTING.md", "scripts/build debug"): "scripts/test contributing",
+    ("docs/CLUSTER.md", "guildhall move --data data --to"):
+        "tests/tools/move.py the_road_there_is_as_the_page_says",
+    ("docs/CLUSTER.md", "guildhall move --data data --store"):
+        "tests/tools/move.py the_road_there_is_as_the_page_says",
+    ("docs/HOSTING.md", ""): "tests/tools/hosting.py every_command_of_the_page_works",
+    ("docs/testing-your-bot.md", "set -eu"): "tests/clients/interactions.py run_example",
+    ("docs/testing-your-bot.md", "guildhall watch"):
+        "tests/tools/workbench.py every_command_of_the_pages_works_on_a_demo",
+    ("docs/testing-your-bot.md", "guildhall say"):
+        "tests/tools/workbench.py every_command_of_the_pages_works_on_a_demo",
+    ("docs/testing-your-bot.md", "guildhall clock"):
+        "tests/tools/workbench.py every_command_of_the_pages_works_on_a_demo",
+    ("docs/testing-your-bot.md", "guildhall snapshot"):
+        "tests/tools/workbench.py every_command_of_the_pages_works_on_a_demo",
 }
 NOT_RUN = {
-    ("README.md", "make run"): "they build the program and run all tests, this one among them",
-    ("README.md", "make dist"): "it installs; tests/package does so in a folder of its own",
-    ("README.md", "guildhall serve --data data --store"): "a host that is not; the rings run on PostgreSQL",
-    ("CONTRIBUTING.md", "make dev"): "they build the program and run all tests, this one among them",
-    ("docs/CLUSTER.md", "guildhall serve"): "three machines; tests/cluster starts the same on one",
-    ("docs/console.md", "build/debug/src/guildhall demo"): "the step `browser` of scripts/test runs them",
-    ("docs/testing-your-bot.md", "guildhall invoke"): "a first look at what test.sh further down asks",
+    ("CONTRIBUTING.md", "make dev"): "the steps of scripts/test are these: build debug, unit, format",
 }
 BLOCK = re.compile(r"^ *```sh[^\n]*\n(.*?)^ *```$", re.M | re.S)
+FENCE = re.compile(r"^ *```(\w*)[^\n]*\n(.*?)^ *```$", re.M | re.S)
+# What no block but those marked `sh` begins a line with.
+COMMAND = re.compile(r"^[ $#]*(sudo |guildhall [a-z]|[\w./]+/guildhall [a-z]|curl -|make [a-z]+$|scripts/)", re.M)
+MENTION = re.compile(r"`((?:[\w./]*/)?(?:guildhall|make|python3|scripts/[\w-]+)\s[^`]*)`")
 CURL = """#!/bin/sh
 # Says which status came, besides what curl does.
 exec {curl} -s -o {folder}/body -w '%{{http_code}}\\n' "$@" >>{folder}/statuses
 """
 
 
+def pages():
+    """(name, text) of all pages."""
+    for top, folders, files in os.walk(ROOT):
+        folders[:] = sorted(f for f in folders if f not in ("build", "data", "node_modules", ".git"))
+        for name in sorted(files):
+            if name.endswith(".md"):
+                path = os.path.join(top, name)
+                with open(path, encoding="utf-8") as f:
+                    yield os.path.relpath(path, ROOT), f.read()
+
+
 def blocks():
     """(page, text) of all shell blocks."""
-    names = ["README.md", "CONTRIBUTING.md", "SECURITY.md", *sorted(glob.glob("docs/*.md", root_dir=ROOT))]
-    for name in names:
-        with open(os.path.join(ROOT, name), encoding="utf-8") as f:
-            for text in BLOCK.findall(f.read()):
-                yield name, re.sub(r"^ +(?=\w)", "", text, flags=re.M) if text[0] == " " else text
+    for name, page in pages():
+        for text in BLOCK.findall(page):
+            yield name, re.sub(r"^ +(?=\w)", "", text, flags=re.M) if text[0] == " " else text
 
 
 def block_of(page, begin):
@@ -117,24 +144,145 @@ def begins(key, page, text):
 
 
 def every_block_has_a_test_or_a_reason(_executable):
-    unknown, used = [], set()
+    unknown, used = [], []
     for page, text in blocks():
         keys = [k for k in [*ELSEWHERE, *NOT_RUN, *HERE_RUN] if begins(k, page, text)]
-        used.update(keys)
+        used += [k for k in keys if k[1]] or list(set(keys) - set(used))
         if len(keys) != 1:
             unknown.append(f"{page}: {text.splitlines()[0]}")
     expect(not unknown, "no test runs these, and no reason is given: " + "; ".join(unknown))
-    for key in {*ELSEWHERE, *NOT_RUN, *HERE_RUN} - used:
-        expect(False, f"{key[0]} has no block that begins with {key[1]!r} any more")
-    for (page, _), test in ELSEWHERE.items():
-        with open(os.path.join(ROOT, test), encoding="utf-8") as f:
-            expect(os.path.basename(page) in f.read(), f"{test} does not read {page}")
+    for key in {*ELSEWHERE, *NOT_RUN, *HERE_RUN}:
+        expect(used.count(key) == 1, f"{key[0]} has {used.count(key)} blocks that begin with {key[1]!r}")
+
+
+def other_tests_read_the_pages_that_they_run(_executable):
+    for (page, _), where in ELSEWHERE.items():
+        path, name = where.split()
+        with open(os.path.join(ROOT, path), encoding="utf-8") as f:
+            text = f.read()
+        tree = ast.parse(text)
+        found = [n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == name]
+        expect(len(found) == 1, f"{path} has no {name}")
+        expect(len(re.findall(rf"\b{name}\b", text)) > 1, f"{path}: nobody calls {name}")
+        around = ast.get_source_segment(text, found[0]) + "".join(
+            ast.get_source_segment(text, n) for n in tree.body if isinstance(n, ast.Assign))
+        expect(os.path.basename(page) in around, f"{name} of {path} does not read {page}")
+
+
+def commands_stand_in_shell_blocks_alone(_executable):
+    wrong = []
+    for name, text in pages():
+        other = [body for kind, body in FENCE.findall(text) if kind != "sh"]
+        # Four spaces make a block, too.
+        plain = "\n".join(line for line in FENCE.sub("", text).splitlines() if line.startswith("    "))
+        wrong += [f"{name}: {found[0].strip()}" for body in [*other, plain]
+                  for found in COMMAND.finditer(body)]
+    expect(not wrong, "commands that no test sees: " + "; ".join(wrong))
+
+
+# --- within sentences ----------------------------------------------------------------------------
+
+
+def mentions():
+    """(page, command) of what stands in sentences, each once."""
+    return dict.fromkeys((name, re.sub(r"\s+", " ", found)) for name, text in pages()
+                         for found in MENTION.findall(FENCE.sub("", text)))
+
+
+WITH_VERBS = {"user", "guild", "app", "token", "invite", "gifs", "platform", "sessions", "manual", "completion"}
+
+
+class Helps:
+    """What the program says of its commands."""
+
+    def __init__(self, executable):
+        self.executable, self.told = executable, {}
+
+    def of(self, *words):
+        if words not in self.told:
+            done = subprocess.run([self.executable, *words], capture_output=True, text=True,
+                                  timeout=120, check=False)
+            self.told[words] = done.stdout if done.returncode == 0 else ""
+        return self.told[words]
+
+    def problem(self, command):
+        """Of a command with its words, some of which may stand for others."""
+        words = re.sub(r"[\[\]]", "", command).split()[1:]
+        if words[0] == "help":
+            words = words[1:] or ["serve"]
+        for name in words[0].split("|"):
+            told = self.of(name, "--help-all")
+            if not told:
+                return f"there is no command {name}"
+            for flag in re.findall(r"(?<!\S)--([a-z][a-z-]*)", " ".join(words[1:])):
+                if not re.search(rf"^  --{flag}\b", told, re.M) and flag not in ("help", "help-all"):
+                    return f"{name} has no --{flag}"
+            verbs = words[1].split("|") if name in WITH_VERBS and words[1:] else []
+            for verb in verbs:
+                if re.fullmatch(r"[a-z][a-z-]*", verb) and not re.search(rf"\b{verb}\b", told):
+                    return f"{name} has no {verb}"
+        return None
+
+
+def a_script_or_target_is_there(command, targets):
+    words = command.split()
+    if words[0] == "make":
+        return all(w in targets for w in words[1:])
+    path = words[1] if words[0] == "python3" else words[0]
+    return os.path.exists(os.path.join(ROOT, path))
+
+
+def what_sentences_name_is_there(executable):
+    helps, wrong = Helps(executable), []
+    with open(os.path.join(ROOT, "Makefile"), encoding="utf-8") as f:
+        targets = re.findall(r"^([a-z-][a-z0-9-]*):", f.read(), re.M)
+    for page, command in mentions():
+        if "guildhall" in command.split()[0]:
+            problem = helps.problem(command)
+        else:
+            problem = None if a_script_or_target_is_there(command, targets) else "there is none"
+        if problem:
+            wrong.append(f"{page}: `{command}`: {problem}")
+    expect(not wrong, "\n".join(wrong))
+
+
+def whole_commands():
+    """Those with words that stand for themselves, as a reader can type them."""
+    for page, command in mentions():
+        whole = not re.search(r"\b[A-Z]{2,}\b(?! /)|[\[|…]", command)
+        if command.startswith("guildhall ") and whole and page != "CHANGES.md" and \
+                len(command.split()) > 2:
+            yield command
+
+
+def what_sentences_print_whole_works_on_a_demo(executable):
+    """A watcher ends after a second here; nobody answers a question that the demo's bot does not know."""
+    ran = 0
+    with tempfile.TemporaryDirectory() as data:
+        demo = start_demo(executable, put_demo(executable, data))
+        try:
+            for command in dict.fromkeys(whole_commands()):
+                words = shlex.split(command)[1:]
+                if words[-1].startswith("--as"):  # the name of an option, not a command
+                    continue
+                more = {"watch": ["--seconds", "1"], "say": ["--wait", "1"]}.get(words[0], [])
+                done = subprocess.run([executable, *words, *more, "--data", data], text=True,
+                                      capture_output=True, timeout=120, check=False)
+                wanted = 5 if "--expect" in words else 0
+                expect(done.returncode == wanted, f"{command}: {done.returncode} {done.stderr}")
+                ran += 1
+        finally:
+            demo.stop()
+    expect(ran >= 8, f"only {ran} were found")
+
+
+# --- blocks --------------------------------------------------------------------------------------
 
 
 def accounts_of_the_readme(executable):
     text = block_of("README.md", "api=")
     with tempfile.TemporaryDirectory() as data, Folder(executable) as folder:
-        demo = Process([executable, "demo", "--data", data, "--listen", "127.0.0.1:0"])
+        demo = start_demo(executable, put_demo(executable, data))
         try:
             folder.watch_curl()
             here = text.replace("127.0.0.1:8080", f"127.0.0.1:{demo.port}")
@@ -151,7 +299,7 @@ def accounts_of_the_readme(executable):
 def messages_of_the_readme(executable):
     text = block_of("README.md", "curl -s $api/channels")
     with tempfile.TemporaryDirectory() as data, Folder(executable) as folder:
-        demo = Process([executable, "demo", "--data", data, "--listen", "127.0.0.1:0"])
+        demo = start_demo(executable, put_demo(executable, data))
         try:
             printed = demo.first
             while "helper='" not in printed:  # the words that the block uses are printed last
@@ -195,9 +343,7 @@ def world_files(executable):
         with open(os.path.join(folder.path, "copy.json"), encoding="utf-8") as f:
             expect(json.load(f)["users"][0]["username"] == "ada", "the copy")
         expect(lines[3].strip() == "guildhall demo --data data", lines[3])
-        demo = Process([executable, "demo", "--data", os.path.join(folder.path, "new"), "--listen",
-                        "127.0.0.1:0"])
-        demo.stop()
+        filled(executable)  # the same in an empty folder, on a free port
 
 
 def large_random_worlds(executable):
@@ -241,10 +387,79 @@ def a_local_platform(executable):
             server.stop()
 
 
+def a_server_on_postgresql(executable):
+    """The line of README, at another host, on a free port."""
+    (line,) = block_of("README.md", "guildhall serve --data data --store").splitlines()
+    words = shlex.split(line)
+    with Folder(executable) as folder:
+        words[words.index("--store") + 1] = new_database()
+        words[words.index("--data") + 1] = os.path.join(folder.path, "data")
+        server = Process([executable, *words[1:], "--listen", "127.0.0.1:0"])
+        try:
+            register(server.port, "ada")
+        finally:
+            server.stop()
+
+
+def several_servers_on_postgresql(executable):
+    """The lines of CLUSTER, all on this machine; without a broker they read the log."""
+    lines = [shlex.split(x) for x in block_of("docs/CLUSTER.md", "guildhall serve").splitlines()]
+    expect([words[1] for words in lines] == ["serve", "serve", "nodes"], str(lines))
+    store, servers = new_database(), []
+    ours = {"--store": store, "--bus": "poll", "--listen": "127.0.0.1:0"}
+    with Folder(executable) as folder:
+        ours["--data"] = os.path.join(folder.path, "data")
+        for words in lines:
+            for option, value in ours.items():
+                if option in words:
+                    words[words.index(option) + 1] = value
+        try:
+            servers = [Process([executable, *words[1:]]) for words in lines[:2]]
+            token = register(servers[0].port, "ada")
+            client = Client(servers[1].port, token)
+            expect(client.call("GET", "/users/@me")[0] == 200, "the other one does not know her")
+            client.close()
+            told = subprocess.run([executable, *lines[2][1:]], capture_output=True, text=True,
+                                  timeout=120, check=False)
+            rows = [line.split()[0] for line in told.stdout.splitlines()]
+            expect("1" in rows and "2" in rows, told.stdout + told.stderr)
+        finally:
+            for server in servers:
+                server.stop()
+
+
+def a_first_look_is_what_the_script_asks(_executable):
+    """The script further down, which tests/clients runs, asks the same and checks the answer."""
+    (line,) = block_of("docs/testing-your-bot.md", "guildhall invoke").splitlines()
+    script = block_of("docs/testing-your-bot.md", "set -eu")
+    ask = re.search(r'^ask\(\) \{ (.*) "\$@"; \}$', script, re.M)[1]
+    expect(line.startswith(ask), line)
+    expect("ask" + line.removeprefix(ask) + " | grep -q" in script, line)
+
+
+def the_console_from_its_files(executable):
+    """The first line as it stands; the others are what the step `browser` of scripts/test runs."""
+    lines = [shlex.split(x.split(" #")[0]) for x in block_of("docs/console.md", "build/debug/src/guildhall demo").splitlines()]
+    with open(os.path.join(ROOT, "scripts/test"), encoding="utf-8") as f:
+        steps = f.read()
+    for words in lines[1:]:
+        expect(words[0] == "python3" and f'"{words[1]}"' in steps, str(words))
+    with open(os.path.join(ROOT, lines[2][1]), encoding="utf-8") as f:
+        expect(lines[2][3] in f.read(), f"there is no {lines[2][3]}")
+    with Folder(executable) as folder:
+        words = [os.path.join(ROOT, w) if w == "web" else w for w in lines[0][1:]]
+        expect(words[0] == "demo", str(words))
+        start_demo(executable, put_demo(executable, os.path.join(folder.path, "data")), *words[1:]).stop()
+
+
 HERE_RUN = {
     ("README.md", "api="): accounts_of_the_readme,
     ("README.md", "curl -s $api/channels"): messages_of_the_readme,
     ("README.md", "flock -s data/backup.lock"): a_backup_of_the_readme_on_postgresql,
+    ("README.md", "guildhall serve --data data --store"): a_server_on_postgresql,
+    ("docs/CLUSTER.md", "guildhall serve"): several_servers_on_postgresql,
+    ("docs/testing-your-bot.md", "guildhall invoke"): a_first_look_is_what_the_script_asks,
+    ("docs/console.md", "build/debug/src/guildhall demo"): the_console_from_its_files,
     ("README.md", "pg_restore"): a_backup_of_the_readme_on_postgresql,
     ("docs/world-files.md", "guildhall import"): world_files,
     ("docs/world-files.md", "guildhall seed"): large_random_worlds,
@@ -253,4 +468,11 @@ HERE_RUN = {
     ("docs/integrations.md", "K="): a_local_platform,
 }
 
-run_cases("pages", [every_block_has_a_test_or_a_reason, *dict.fromkeys(HERE_RUN.values())])
+run_cases("pages", [
+    every_block_has_a_test_or_a_reason,
+    other_tests_read_the_pages_that_they_run,
+    commands_stand_in_shell_blocks_alone,
+    what_sentences_name_is_there,
+    what_sentences_print_whole_works_on_a_demo,
+    *dict.fromkeys(HERE_RUN.values()),
+])

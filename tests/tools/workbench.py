@@ -16,8 +16,10 @@ import urllib.request
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "crash"))
 
 from cases import expect, run_cases  # noqa: E402
+from demos import put_demo, start_demo  # noqa: E402
 from gate import connect, is_closed  # noqa: E402
-from process import Failed, Process, register, start_guildhall  # noqa: E402
+from fresh import start_guildhall  # noqa: E402
+from process import Failed, register  # noqa: E402
 
 
 TOKENS = re.compile(rb'"token":"([^"]{20,})"')
@@ -148,7 +150,7 @@ def sessions_are_dropped(executable):
 
 def with_demo(executable, work, *flags):
     with tempfile.TemporaryDirectory() as data:
-        demo = Process([executable, "demo", "--data", data, "--listen", "127.0.0.1:0", *flags])
+        demo = start_demo(executable, put_demo(executable, data), *flags)
         try:
             work(data, demo)
         finally:
@@ -351,8 +353,7 @@ def every_command_of_the_pages_works_on_a_demo(executable):
 
 def the_demo_prints_a_line_for_each_call(executable):
     with tempfile.TemporaryDirectory() as data:
-        demo = Process([executable, "demo", "--data", data, "--listen", "127.0.0.1:0",
-                        "--log-format", "text"])
+        demo = start_demo(executable, put_demo(executable, data), "--log-format", "text")
         try:
             tool(executable, data, "say", "hello", "--as", "ada", "--channel", "general")
             call(demo.port, "/v10/users/@me", "x")

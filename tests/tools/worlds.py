@@ -12,7 +12,9 @@ import tempfile
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "crash"))
 
 from cases import Skip, expect, run_cases  # noqa: E402
-from process import Client, Process, start_guildhall  # noqa: E402
+from demos import put_demo  # noqa: E402
+from fresh import freshen_for, start_guildhall  # noqa: E402
+from process import Client, Process  # noqa: E402
 
 WORLD = {"users": [{"username": "ada"}],
          "applications": [{"name": "Helper", "owner": "ada", "bot": "helper"}],
@@ -20,6 +22,7 @@ WORLD = {"users": [{"username": "ada"}],
 
 
 def run(executable, *args, stdin=None):
+    freshen_for(executable, args)
     return subprocess.run([executable, *args], input=stdin, capture_output=True, text=True,
                           timeout=60, check=False)
 
@@ -141,7 +144,7 @@ def every_call_that_the_demo_prints_works(executable):
     if not shutil.which("curl"):
         raise Skip("there is no curl")
     with tempfile.TemporaryDirectory() as folder:
-        process, _ = demo(executable, folder)
+        process, _ = demo(executable, put_demo(executable, folder))
         try:
             lines, calls = process.first.split("Paste the lines above")
             variables = "\n".join(re.findall(r"^  .*$", lines, re.M))

@@ -1,0 +1,27 @@
+"""A demo's folder, filled once: drawing its pictures takes longer than most of what is tried with it."""
+
+import functools
+import os
+import shutil
+import tempfile
+
+from fresh import freshen
+from process import Process
+
+
+def start_demo(executable, data, *flags):
+    return Process([executable, "demo", "--data", data, "--listen", "127.0.0.1:0", *flags])
+
+
+@functools.cache
+def filled(executable):
+    """What the first start leaves in an empty folder. It goes with the program."""
+    folder = tempfile.TemporaryDirectory()
+    start_demo(executable, freshen(executable, os.path.join(folder.name, "data"))).stop()
+    return folder
+
+
+def put_demo(executable, data):
+    """A folder as it is after the first start of a demo."""
+    shutil.copytree(os.path.join(filled(executable).name, "data"), data, dirs_exist_ok=True)
+    return data
