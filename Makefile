@@ -4,6 +4,7 @@
 PREFIX ?= /usr/local
 DESTDIR ?=
 FUZZ_SECONDS ?= 60
+DATA ?= data
 
 .DEFAULT_GOAL := help
 .PHONY: help run build dev test cluster cluster-test bench bench-counts fuzz dist static arm64 format \
@@ -13,8 +14,8 @@ help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 18
 
 run: build ## build, then serve a small world from the folder data/ on 127.0.0.1:8080
-	@mkdir -p data
-	@exec build/guildhall demo --data data
+	@mkdir -p "$(DATA)"
+	@exec build/guildhall demo --data "$(DATA)"
 
 build: ## the release binary, build/guildhall
 	@scripts/setup build

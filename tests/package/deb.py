@@ -36,9 +36,20 @@ def made(kind):
 
 
 @functools.cache
+def readme_lines():
+    """What README prints to build, install and have the first account."""
+    with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as file:
+        block = re.search(r"^```sh\n(make dist .*?)^```$", file.read(), re.M | re.S)[1]
+    lines = [line.split("  #")[0].strip() for line in block.splitlines()]
+    expect(len(lines) == 3, block)
+    return lines
+
+
+@functools.cache
 def package():
-    """The file, made once for all that only look at it."""
-    return made("deb")[0]
+    """The file, made as README says, once for all that only look at it."""
+    (name,) = (word for word in done("sh", "-c", readme_lines()[0]).split() if word.endswith(".deb"))
+    return os.path.join(ROOT, name)
 
 
 def the_same_commit_gives_the_same_bytes(_):
@@ -114,16 +125,20 @@ ip link set lo up
 FRESH = LAYER + r"""
 for place in proc dev sys; do mount --rbind "/$place" "$1/root/$place"; done
 mount -t tmpfs none "$1/root/tmp"
-cp "$2" "$1/root/tmp/guildhall.deb"
+mkdir -p "$1/root/tmp/build/dist"
+cp "$2" "$1/root/tmp/build/dist"
 chroot "$1/root" sh -euc "$3"
 """
-# What a host types, word by word; without systemd the unit is read by hand.
+# What a host types, word by word as README has it; without systemd the unit is read by hand.
 FIRST_ACCOUNT = r"""
 cd /tmp
+sudo() { "$@"; }
+echo 'APT::Get::Assume-Yes "true";' >/etc/apt/apt.conf.d/nobody-asks
+export DEBIAN_FRONTEND=noninteractive
 dpkg --purge guildhall >/dev/null 2>&1 || :
 test ! -e /usr/bin/guildhall
 began=$(date +%s.%N)
-DEBIAN_FRONTEND=noninteractive apt-get install -q -y ./guildhall.deb >/tmp/apt.log 2>&1 ||
+INSTALL >/tmp/apt.log 2>&1 ||
     { cat /tmp/apt.log; exit 1; }
 unit=/lib/systemd/system/guildhall.service
 user=$(sed -n 's/^User=//p' $unit)
@@ -135,7 +150,7 @@ until curl -fs http://127.0.0.1:8080/readyz >/dev/null; do
     kill -0 $! || { cat /tmp/server.log; exit 1; }
     sleep 0.05
 done
-guildhall user add ada --data /var/lib/guildhall | tee /tmp/account
+ACCOUNT | tee /tmp/account
 token=$(sed -n 's/^token *//p' /tmp/account)
 curl -fsS -H "Authorization: $token" http://127.0.0.1:8080/api/v10/users/@me | grep '"username":"ada"'
 echo "seconds $(echo "$(date +%s.%N) $began" | awk '{ print $1 - $2 }')"
@@ -161,7 +176,9 @@ def the_first_account_is_there_within_a_minute(_):
         if subprocess.run([*alone, LAYER, "sh", folder], capture_output=True, check=False).returncode:
             raise Skip("mounts are not allowed here")
         path, began = package(), processor_seconds()
-        said = done(*alone, FRESH, "sh", folder, path, FIRST_ACCOUNT)
+        _, install, account = readme_lines()
+        typed = FIRST_ACCOUNT.replace("INSTALL", install).replace("ACCOUNT", account)
+        said = done(*alone, FRESH, "sh", folder, path, typed)
         took = processor_seconds() - began
     expect("not of the server" not in said, said)
     seconds = float(re.search(r"^seconds (.*)$", said, re.M)[1])

@@ -164,8 +164,9 @@ def other_tests_read_the_pages_that_they_run(_executable):
         found = [n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == name]
         expect(len(found) == 1, f"{path} has no {name}")
         expect(len(re.findall(rf"\b{name}\b", text)) > 1, f"{path}: nobody calls {name}")
-        around = ast.get_source_segment(text, found[0]) + "".join(
-            ast.get_source_segment(text, n) for n in tree.body if isinstance(n, ast.Assign))
+        lines = text.splitlines()
+        around = "".join("".join(lines[n.lineno - 1:n.end_lineno])
+                         for n in [found[0], *tree.body] if n is found[0] or isinstance(n, ast.Assign))
         expect(os.path.basename(page) in around, f"{name} of {path} does not read {page}")
 
 
