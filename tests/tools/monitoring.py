@@ -4,6 +4,8 @@
 import json
 import os
 import re
+import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -87,6 +89,19 @@ def pattern_of(name):
     return pattern.replace("<ADDR>", r"(?P<ip4>\d+\.\d+\.\d+\.\d+)")
 
 
+def fail2ban_finds(log, folder):
+    """By its own program, where that is installed: every line with the filter's words is one."""
+    path = os.path.join(folder, "log")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(log)
+    for name, words in (("guildhall.conf", "wrong password from"),
+                        ("guildhall-limits.conf", "too many calls from")):
+        done = subprocess.run(["fail2ban-regex", path, os.path.join(PACKAGING, "fail2ban", name)],
+                              capture_output=True, text=True, timeout=PATIENCE, check=False)
+        found = re.search(r"^Lines: .* (\d+) matched,", done.stdout, re.M)
+        expect(found and int(found[1]) == log.count(words) > 0, done.stdout + done.stderr)
+
+
 def refusals_can_be_read_by_fail2ban(executable):
     for form in ("json", "text"):
         with tempfile.TemporaryDirectory() as folder:
@@ -99,6 +114,8 @@ def refusals_can_be_read_by_fail2ban(executable):
                 client.close()
                 expect(wait_for(server, pattern_of("guildhall.conf")) == "127.0.0.1", form)
                 expect(wait_for(server, pattern_of("guildhall-limits.conf")) == "127.0.0.1", form)
+                if shutil.which("fail2ban-regex"):
+                    fail2ban_finds(server.words(), folder)
             finally:
                 server.stop()
 

@@ -2,19 +2,23 @@
 """service - the program as a service of the system: its socket, its state, its manual."""
 
 import os
+import pty
 import re
+import select
+import shutil
 import signal
 import socket
 import ssl
 import subprocess
 import sys
 import tempfile
+import time
 import urllib.error
 import urllib.request
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "crash"))
 
-from cases import expect, run_cases  # noqa: E402
+from cases import Skip, expect, run_cases  # noqa: E402
 
 PATIENCE = 120
 
@@ -189,7 +193,8 @@ COMPLETED = [
     (["guildhall", "user", "dis"], "disable"),
     (["guildhall", "serve", "--registration", ""], "auto open invite closed"),
     (["guildhall", "serve", "--tls-s"], "--tls-self-signed"),
-    (["guildhall", "serve", "--tls-self-signed", "of"], "off"),
+    (["guildhall", "serve", "--durability", "fu"], "full"),
+    (["guildhall", "serve", "--tls-self-signed", "o"], "on off"),
     (["guildhall", "user", "list", "--js"], "--json"),
 ]
 
@@ -203,6 +208,81 @@ def bash_completes_what_there_is(executable):
              '_guildhall; echo "${COMPREPLY[*]}"'],
             capture_output=True, text=True, timeout=PATIENCE, check=False)
         expect(done.stdout.strip() == wanted, f"{words}: {done.stdout}{done.stderr}")
+
+
+def fish_completes_what_there_is(executable):
+    if not shutil.which("fish"):
+        raise Skip("there is no fish")
+    script = printed(executable, "completion", "fish")
+    for words, wanted in COMPLETED:
+        done = subprocess.run(["fish", "--no-config", "-c", f"{script}\ncomplete -C '{' '.join(words)}'"],
+                              capture_output=True, text=True, timeout=PATIENCE, check=False)
+        got = {line.split("\t")[0] for line in done.stdout.splitlines()}
+        expect(got == set(wanted.split()), f"{words}: {done.stdout}{done.stderr}")
+
+
+# It is asked by keys: its completion has no other way in. What would be shown goes to a file.
+ZSH = """
+unsetopt zle_bracketed_paste; fpath=({folder} $fpath); autoload -Uz compinit; compinit -u -D
+compadd() {{ if [[ ${{@[1,(i)(-|--)]}} == *-(O|A|D)\\ * ]]; then builtin compadd "$@"; return; fi
+local -a hits; builtin compadd -A hits "$@"; print -rl -- $hits >>{folder}/got }}
+print begun >{folder}/got
+"""
+
+
+class Zsh:
+    """A shell at a terminal, with the completion in its path."""
+
+    def __init__(self, executable, folder):
+        self.folder = folder
+        with open(os.path.join(folder, "_guildhall"), "w", encoding="utf-8") as f:
+            f.write(printed(executable, "completion", "zsh"))
+        with open(os.path.join(folder, "start"), "w", encoding="utf-8") as f:
+            f.write(ZSH.format(folder=folder))
+        self.pid, self.terminal = pty.fork()
+        if self.pid == 0:
+            os.execvp("zsh", ["zsh", "-f", "-i"])
+        self.type(f"source {folder}/start\n")
+        self.read("begun")
+
+    def type(self, keys):
+        os.write(self.terminal, keys.encode())
+
+    def read(self, last):
+        """What is in the file once it ends with the word; what is on the screen does not matter."""
+        path, deadline = os.path.join(self.folder, "got"), time.monotonic() + PATIENCE
+        while True:
+            if select.select([self.terminal], [], [], 0.02)[0]:
+                os.read(self.terminal, 65536)
+            if os.path.exists(path):
+                with open(path, encoding="utf-8") as f:
+                    got = f.read().split()
+                if got and got[-1] == last:
+                    os.unlink(path)
+                    return set(got[:-1])
+            expect(time.monotonic() < deadline, f"zsh never came to {last}")
+
+    def complete(self, line):
+        self.type(f"{line}\t\x15print end >>{self.folder}/got\n")
+        return self.read("end")
+
+    def end(self):
+        os.kill(self.pid, signal.SIGKILL)
+        os.waitpid(self.pid, 0)
+        os.close(self.terminal)
+
+
+def zsh_completes_what_there_is(executable):
+    if not shutil.which("zsh"):
+        raise Skip("there is no zsh")
+    with tempfile.TemporaryDirectory() as folder:
+        shell = Zsh(executable, folder)
+        try:
+            for words, wanted in COMPLETED:
+                got = shell.complete(" ".join(words))
+                expect(got == set(wanted.split()), f"{words}: {got}")
+        finally:
+            shell.end()
 
 
 def other_shells_have_as_many_words(executable):
@@ -251,6 +331,8 @@ run_cases("service", [
     certificate_limits_and_log_level_change_while_it_runs,
     the_manual_names_every_command_and_option,
     bash_completes_what_there_is,
+    fish_completes_what_there_is,
+    zsh_completes_what_there_is,
     other_shells_have_as_many_words,
     one_command_has_a_help_of_its_own,
     names_in_the_environment_are_options,
