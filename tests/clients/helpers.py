@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """helpers - the test helpers for node and Python, used as people use them."""
 
+import ast
 import os
 import re
 import subprocess
@@ -29,6 +30,36 @@ def the_helper_of_node_tests_a_bot(executable):
     expect(int(counts["pass"]) >= 6 and counts["fail"] == counts["skipped"] == "0", said)
 
 
+def text_of(*path):
+    with open(os.path.join(PACKAGING, *path), encoding="utf-8") as f:
+        return f.read()
+
+
+def the_types_of_node_name_what_there_is(_executable):
+    types, code = text_of("npm", "index.d.ts"), text_of("npm", "index.js")
+    for name in ("Person", "Guildhall"):
+        body = re.search(rf"^class {name} \{{\n(.*?)^\}}$", code, re.M | re.S)[1]
+        told = re.search(rf"^export interface {name} \{{\n(.*?)^\}}$", types, re.M | re.S)[1]
+        told = set(re.findall(r"^  (?:readonly )?(\w+)\??[(:]", told, re.M))
+        methods = set(re.findall(r"^  (?:async |get )?(\w+)\(", body, re.M)) - {"constructor"}
+        fields = set(re.findall(r"\bthis\.(\w+) = ", body)) | {"binary", "url", "data"}
+        expect(methods <= told <= methods | fields, f"{name}: {methods ^ told}")
+    for function in re.findall(r"^export (?:async )?function (\w+)", code, re.M):
+        expect(f"export function {function}" in types, f"{function} has no type")
+
+
+def everything_of_python_has_types(_executable):
+    expect(os.path.exists(os.path.join(PACKAGING, "python", "guildhall_test", "py.typed")), "py.typed")
+    tree = ast.parse(text_of("python", "guildhall_test", "__init__.py"))
+    functions = [n for n in ast.walk(tree)
+                 if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef)) and n.name[0] != "_"]
+    expect(len(functions) > 10, "there are few functions")
+    for function in functions:
+        bare = [a.arg for a in function.args.args + function.args.kwonlyargs
+                if not a.annotation and a.arg not in ("self", "cls")]
+        expect(function.returns and not bare, f"{function.name} has no types for {bare or 'its result'}")
+
+
 def the_helper_of_python_tests_a_bot(executable):
     command, _ = python_command()
     python = command[0]
@@ -44,4 +75,6 @@ if __name__ == "__main__":
     run_cases("helpers", [
         the_helper_of_node_tests_a_bot,
         the_helper_of_python_tests_a_bot,
+        the_types_of_node_name_what_there_is,
+        everything_of_python_has_types,
     ])
