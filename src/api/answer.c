@@ -17,11 +17,11 @@ static void send_answer(struct life *l, int status, struct str type)
     struct answer_head head = { .status = status, .content_type = type };
 
     struct api *api = call->api;
+    int64_t now = clock_mono();
 
     atomic_fetch_add_explicit(&api->answers[status / 100 % 6], 1, memory_order_relaxed);
     if (call->route)
-        durations_note(api->durations, loop_index(call->loop), l->match.group,
-                       clock_mono() - l->started);
+        durations_note(api->durations, loop_index(call->loop), l->match.group, now - l->started);
     buf_add_str(&call->headers, buf_str(&api->cors));
     headers = call->headers;
     head.headers = buf_str(&headers);
@@ -31,7 +31,7 @@ static void send_answer(struct life *l, int status, struct str type)
     bool kept = call->reply_kept.p;
     struct str body = kept ? call->reply_kept : buf_str(&reply);
     if (l->began)
-        call_record(l, status, type, type.p && !head.zipped && file < 0 ? body : STR(""));
+        call_record(l, now, status, type, type.p && !head.zipped && file < 0 ? body : STR(""));
     /* What is compressed while it is sent, and so is short, is none of the long ones. */
     bool is_long =
         body.n >= HTTP_LONG && (body.n > HTTP_GZIP_LONGEST || head.zipped || head.no_gzip ||
@@ -159,7 +159,7 @@ void answer_cut(struct life *l)
     struct buf reply = call->reply, headers = call->headers;
 
     if (l->began)
-        call_record(l, 0, (struct str){ 0 }, STR(""));
+        call_record(l, clock_mono(), 0, (struct str){ 0 }, STR(""));
     http_drop(call->exchange);
     buf_clear(&reply);
     buf_clear(&headers);

@@ -166,8 +166,8 @@ void answer_add_allow(struct life *l, const char *name);
 
 /* --- record.c -------------------------------------------------------------------------- */
 
-/* Notes a call with its answer, for whoever looks at the traffic. */
-void call_record(const struct life *l, int status, struct str type, struct str reply);
+/* Notes a call with its answer, for whoever looks at the traffic; now is clock_mono. */
+void call_record(const struct life *l, int64_t now, int status, struct str type, struct str reply);
 /* The same of a request that the server refused before it was a call; arg is the api. */
 void refusal_record(void *arg, int status, const struct refused_request *r);
 

@@ -17,6 +17,7 @@ struct traffic {
     char *bytes;          /* NULL until the first holder */
     uint64_t *places;     /* of the record with that number, in the stream of all bytes */
     uint64_t end;         /* of that stream: its last `size` bytes are here */
+    size_t at;            /* where it goes on: end % size, without a division for each record */
     uint64_t newest;
 };
 
@@ -74,15 +75,24 @@ void traffic_release(struct traffic *t)
 
 /* --- bytes ---------------------------------------------------------------------------- */
 
+/* Once around at most: the longest record has an eighth of the least memory, one MiB. */
+static void ring_went_on(struct traffic *t, size_t n)
+{
+    t->end += n;
+    t->at += n;
+    if (t->at >= t->size)
+        t->at -= t->size;
+}
+
 /* A record may begin at the end of the memory and go on at its beginning. */
 static void ring_write(struct traffic *t, const void *p, size_t n)
 {
-    size_t at = t->end % t->size, first = n < t->size - at ? n : t->size - at;
+    size_t first = n < t->size - t->at ? n : t->size - t->at;
 
-    memcpy(t->bytes + at, p, first);
+    memcpy(t->bytes + t->at, p, first);
     if (n > first)
         memcpy(t->bytes, (const char *)p + first, n - first);
-    t->end += n;
+    ring_went_on(t, n);
 }
 
 static void ring_read(const struct traffic *t, uint64_t from, void *p, size_t n)
@@ -117,11 +127,9 @@ static void ring_write_whole(char *at, const struct traffic_record *r,
 static void ring_write_record(struct traffic *t, const struct traffic_record *r,
                               const struct str texts[TRAFFIC_TEXTS], size_t bytes)
 {
-    size_t at = t->end % t->size;
-
-    if (bytes <= t->size - at) {
-        ring_write_whole(t->bytes + at, r, texts);
-        t->end += bytes;
+    if (bytes <= t->size - t->at) {
+        ring_write_whole(t->bytes + t->at, r, texts);
+        ring_went_on(t, bytes);
         return;
     }
     ring_write(t, r, sizeof *r);
