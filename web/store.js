@@ -371,6 +371,7 @@ const HANDLERS = {
     this.open = open;
     this.me = this.keepUser(d.user);
     this.session = d.session_id;
+    this.login = d.auth_session_id_hash;
     this.settings = d.user_settings || {};
     (d.users || []).forEach((u) => this.keepUser(u));
     d.guilds.forEach((g) => this.addGuild(g));

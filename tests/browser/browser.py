@@ -4,7 +4,8 @@
     browser.py GUILDHALL [--pictures FOLDER] [word...]
 
 Installs what package-lock.json names (once, beside the build) and hands over to pages.js. Meanwhile the pages'
-scripts are read: whether they have the types that they say, and whether every text stands in every language.
+scripts are read: whether they have the types that they say, whether every text stands in every language, and whether
+their table of rights is the server's.
 """
 import os
 import pathlib
@@ -40,6 +41,8 @@ CHECKS = {
         folder / "node_modules" / "typescript" / "bin" / "tsc", "-p", HERE / "tsconfig.json"],
     "every_text_stands_in_every_language": lambda folder: [
         folder / "texts.js", HERE.parent.parent / "web"],
+    "the_pages_know_every_right_of_the_server": lambda folder: [
+        folder / "rights-table.js", HERE.parent.parent],
 }
 
 
@@ -76,7 +79,7 @@ def main():
         rest[where] = os.path.abspath(rest[where])
         words = rest[:where - 1] + rest[where + 1:]
     checks = start_checks(folder, words)
-    status = subprocess.run(["node", "pages.js", executable, browser, *rest], cwd=folder,
+    status = subprocess.run(["node", "pages.js", HERE.parent.parent, executable, browser, *rest], cwd=folder,
                             timeout=SECONDS, check=False).returncode
     return end_checks(checks) or status
 

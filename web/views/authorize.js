@@ -1,8 +1,7 @@
 // authorize.js - what an app asks for, and allowing it: the page that an install link leads to.
 import { field, fill, h } from "../dom.js";
 import { appIcon, avatar } from "../pictures.js";
-import { RIGHTS } from "../rights.js";
-import { RIGHT_WORDS } from "../right-words.js";
+import { rightNames } from "../right-words.js";
 import { t } from "../words.js";
 
 const SCOPES = {
@@ -20,10 +19,6 @@ export async function mount(app, page) {
   } catch (refusal) {
     fill(card, h("h1", null, t("This link does not work")), h("p", null, refusal.words || refusal.message), h("p.faint", null, `(${refusal.code || refusal.status || t("no answer")})`), h("a.button.secondary", { href: "/" }, t("Go to the start")));
   }
-}
-
-function rightNames(bits) {
-  return Object.entries(RIGHTS).filter(([, n]) => (BigInt(bits || 0) >> BigInt(n)) & 1n).map(([name]) => RIGHT_WORDS[name]);
 }
 
 function show(app, card, query, info) {
@@ -54,7 +49,7 @@ function show(app, card, query, info) {
   fill(card, h("div.invite-head.pair", null, appIcon(info.application, "large-avatar"), h("span", { "aria-hidden": "true" }, "⋯"), avatar(info.user, "", "large-avatar")),
     h("h1.center", null, info.application.name), h("p.faint.center", null, t("asks {name} to be allowed to", { name: info.user?.global_name || info.user?.username || t("you") })),
     h("ul.scopes", null, scopes.map((s) => h("li", null, SCOPES[s] || s))),
-    rights.length > 0 && h("details", null, h("summary", null, t("{n} rights in the server", { n: rights.length })), h("ul.scopes", null, rights.map((r) => h("li", null, r)))),
+    rights.length > 0 && h("details", { open: true }, h("summary", null, t("{n} rights in the server", { n: rights.length })), h("ul.scopes", null, rights.map((r) => h("li", null, r)))),
     info.application.description && h("p", null, info.application.description), guild, problem,
     h("div.actions", null, h("button.button.secondary", { type: "button", onclick: () => decide(false) }, t("Cancel")), h("button.button.primary", { type: "button", onclick: () => decide(true) }, t("Authorise"))));
 }

@@ -221,7 +221,7 @@ class Chat {
   guildMenu(at) {
     const g = this.guild, may = (r) => this.store.mayInGuild(g, r);
     menu(below(at), [
-      may("CREATE_INVITE") && { label: t("Invite people"), icon: "people", run: () => this.invite() },
+      may("CREATE_INSTANT_INVITE") && { label: t("Invite people"), icon: "people", run: () => this.invite() },
       { label: t("Server settings"), icon: "gear", run: () => this.app.go(`/channels/${g.id}/settings`) },
       may("MANAGE_CHANNELS") && { label: t("New channel"), icon: "plus", run: () => this.addChannel(null) },
       g.owner_id !== this.store.me.id && { label: t("Leave"), icon: "leave", danger: true, run: async () => (await this.app.confirm(t("Leave"), t("Leave {name}?", { name: g.name }), t("Leave"))) && this.app.tryCall(this.app.rest.delete(`/users/@me/guilds/${g.id}`, {})) },
