@@ -9,7 +9,7 @@ static const char *const page_paths[] = {
     "/register", "/reset",     "/settings/", "/verify",  "/workbench/", NULL,
 };
 
-static bool is_page(struct str path)
+static bool is_page_of_chat(struct str path)
 {
     for (size_t i = 0; page_paths[i]; i++) {
         struct str page = str_of(page_paths[i]);
@@ -22,9 +22,10 @@ static bool is_page(struct str path)
     return false;
 }
 
-static bool is_workbench(struct str path)
+/* Without the chat the first page leads to the workbench. */
+static bool is_page_of_operator(struct str path)
 {
-    return str_is(path, "/workbench") || str_starts(path, STR("/workbench/"));
+    return str_is(path, "/") || str_is(path, "/workbench") || str_starts(path, STR("/workbench/"));
 }
 
 /* Letters, digits and '-', '_', '.', '/' without a '.' after a '/': no way out of a folder. */
@@ -60,20 +61,23 @@ static bool str_holds(struct str text, const char *word)
 }
 
 /* A program that forgets "/api" in front of a path must not be told that all is well: all pages
- * but the first are for those who ask for pages. */
+ * but the first of the chat are for those who ask for pages. operator.html is index.html with a
+ * word to the scripts that there is no chat to lead to. */
 struct web_found web_find(const struct web *web, struct str path, struct str accept,
                           struct str bundle)
 {
-    bool page = web->operator_only ? is_workbench(path) : is_page(path);
+    bool page = web->operator_only ? is_page_of_operator(path) : is_page_of_chat(path);
     bool person = str_holds(accept, "text/html");
+    bool first = path.n == 1 && !web->operator_only;
 
     if (str_starts(path, STR("/web/"))) {
         struct web_found found = find_asset(path, bundle);
 
         if (found.name.n)
             return found;
-    } else if (page && (person || path.n == 1)) {
-        return (struct web_found){ STR("index.html"), 200, false };
+    } else if (page && (person || first)) {
+        return (struct web_found){ web->operator_only ? STR("operator.html") : STR("index.html"),
+                                   200, false };
     } else if (str_is(path, "/favicon.ico")) {
         return (struct web_found){ STR("icon.svg"), 200, false };
     }

@@ -16,7 +16,7 @@ export async function world(app, body) {
 /* --- what there is, as far as this person sees it --- */
 
 async function seen(app, place) {
-  if (!app.rest.token) return fill(place, h("p.pad", null, t("Enter as somebody to see what there is."), " ", h("a", { href: "/login" }, t("Enter"))), h("h2", null, t("A new account")), accountForm(app));
+  if (!app.rest.token) return fill(place, !app.operatorOnly && h("p.pad", null, t("Enter as somebody to see what there is."), " ", h("a", { href: "/login" }, t("Enter"))), h("h2", null, t("A new account")), accountForm(app));
   await app.ready();
   const { store } = app, apps = await app.rest.get("/applications").catch(() => []);
   const people = [...store.users.values()], redraw = () => seen(app, place);

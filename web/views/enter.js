@@ -5,11 +5,13 @@ import { consoleCall } from "../operator.js";
 import { avatar } from "../pictures.js";
 import { t } from "../words.js";
 
-export function mount(app, page, [first]) {
-  let tab = first || "login";
+export function mount(app, page) {
+  let tab = location.pathname === "/register" ? "register" : "login";
   const place = h("div"), people = h("div.demo-people");
   const tabs = [["login", t("Log in")], ["register", t("Register")], ["token", t("Use a token")]];
   document.title = "Guildhall";
+  // Who wanted to see something else is led there afterwards.
+  if (!/^\/(login|register)?$/.test(location.pathname)) sessionStorage.setItem("next", location.pathname + location.search);
 
   function draw() {
     fill(place,

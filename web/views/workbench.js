@@ -15,11 +15,12 @@ import { t } from "../words.js";
 const TABS = [["traffic", t("Traffic"), traffic], ["interactions", t("Interactions"), interactions], ["sessions", t("Sessions"), sessions], ["events", t("Events"), events], ["trouble", t("Time and trouble"), trouble], ["world", t("World"), world], ["health", t("Health"), health], ["reference", t("Reference"), reference]];
 
 export async function mount(app, page, [tab]) {
-  const found = TABS.find(([id]) => id === tab) || TABS[0];
+  const tabs = TABS.filter(([id]) => id !== "events" || !app.operatorOnly); // nobody has a session of their own there
+  const found = tabs.find(([id]) => id === tab) || tabs[0];
   const body = h("div.bench-body");
   document.title = `${found[1]} · ${t("Workbench")}`;
-  fill(page, h("div.bench", null, h("header.main-head", null, h("a.icon-button", { href: "/channels/@me", "aria-label": t("Back to the chat"), title: t("Back to the chat") }, "←"), icon("wrench"), h("h1", null, t("Workbench")),
-    h("nav.tabs.inline", { "aria-label": t("Workbench") }, TABS.map(([id, words]) => h("a.channel", { href: `/workbench/${id}`, "aria-current": id === found[0] ? "page" : null }, words)))), h("main.bench-body", null, body)));
+  fill(page, h("div.bench", null, h("header.main-head", null, !app.operatorOnly && h("a.icon-button", { href: "/channels/@me", "aria-label": t("Back to the chat"), title: t("Back to the chat") }, "←"), icon("wrench"), h("h1", null, t("Workbench")),
+    h("nav.tabs.inline", { "aria-label": t("Workbench") }, tabs.map(([id, words]) => h("a.channel", { href: `/workbench/${id}`, "aria-current": id === found[0] ? "page" : null }, words)))), h("main.bench-body", null, body)));
   showCurrent(page);
   const end = await found[2](app, body);
   return () => end?.();

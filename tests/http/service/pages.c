@@ -137,7 +137,10 @@ static void the_workbench_can_be_there_without_the_chat(struct world *w)
     expect_status(ask_page(w, "GET", "/workbench", PEOPLE), 200);
     expect_status(ask_page(w, "GET", "/workbench/traffic", PEOPLE), 200);
     expect_status(ask_page(w, "GET", asset_path(w, "style.css").p, ""), 200);
-    expect_status(ask_page(w, "GET", "/", PEOPLE), 404);
+    struct answer a = ask_page(w, "GET", "/", PEOPLE);
+    expect_status(a, 200);
+    expect(memmem(a.body.p, a.body.n, "data-pages=\"operator\"", 21));
+    expect_error(ask_page(w, "GET", "/", "Accept: */*\r\n"), 404, 0);
     expect_status(ask_page(w, "GET", "/login", PEOPLE), 404);
     expect_status(ask_page(w, "GET", "/channels/1/2", PEOPLE), 404);
     expect_status(ask_page(w, "GET", "/invite/abc", PEOPLE), 404);
