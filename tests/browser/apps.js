@@ -33,7 +33,7 @@ export const TESTS = {
     await modal.getByLabel("Its name").fill("Daisy");
     await modal.getByRole("button", { name: "Submit" }).click();
     await seen(page, "It is called Daisy");
-    await page.context().close();
+    await page.close();
   },
 
   async the_keyboard_alone_is_enough() {
@@ -51,6 +51,10 @@ export const TESTS = {
     await page.keyboard.press("Enter");
     await seen(page, "You asked: clamps");
     await page.getByText("Only you can see this").waitFor();
+    await tabTo(page, "Dismiss", "Shift+Tab");
+    await page.keyboard.press("Enter");
+    await page.getByText("Only you can see this").waitFor({ state: "detached" });
+    await field(page).focus();
     await page.keyboard.type("/roll");
     await page.getByRole("option", { name: /\/roll/ }).waitFor();
     await page.keyboard.press("Enter");
@@ -75,7 +79,7 @@ export const TESTS = {
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "rules", exact: true }).first().waitFor();
     await page.getByText("Be kind. Clean up after yourself. That is all.").waitFor();
-    await page.context().close();
+    await page.close();
   },
 
   async messages_are_reached_and_answered_by_keyboard() {
@@ -97,7 +101,7 @@ export const TESTS = {
     await seen(page, "To the second");
     const [last] = await call("ada", "GET", `/channels/${server().channel}/messages?limit=1`);
     assert.equal(last.referenced_message.content, "Second");
-    await page.context().close();
+    await page.close();
   },
 
   async a_menu_above_a_dialog_can_be_used() {
@@ -110,7 +114,7 @@ export const TESTS = {
     await page.getByRole("dialog", { name: "Nickname" }).getByRole("textbox").fill("Bobby");
     await page.keyboard.press("Enter");
     await page.getByText("Bobby").first().waitFor();
-    await page.context().close();
+    await page.close();
   },
 
   async a_modal_takes_files_boxes_and_circles() {
@@ -133,6 +137,6 @@ export const TESTS = {
     assert.equal(sent.data.resolved.attachments[file.values[0]].filename, "plan.txt");
     assert.deepEqual([one.value, some.values, sure.value], ["larch", ["glue", "nails"], true]);
     await seen(page, "It is filled in");
-    await page.context().close();
+    await page.close();
   },
 };

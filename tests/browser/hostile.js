@@ -1,7 +1,8 @@
 // hostile.js - a member, an app or a page of another site that means harm.
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
-import { call, enter, field, general, lane, server } from "./stage.js";
+import { readRights } from "./rights-table.js";
+import { call, enter, field, general, lane, options, server } from "./stage.js";
 import { until } from "./world.js";
 
 /** Takes those complaints away that a test has provoked. */
@@ -87,7 +88,7 @@ export const TESTS = {
     assert.equal(refused, "refused");
     assert.equal(await page.evaluate(() => window.hacked), undefined);
     lane().problems.length = 0; // the policy's own complaint about the line above
-    await page.context().close();
+    await page.close();
   },
 
   async a_file_that_is_opened_runs_nothing_and_is_nobodys_page() {
@@ -109,7 +110,7 @@ export const TESTS = {
       assert.deepEqual(ran, [undefined, null], name);
     }
     forget(/Content Security Policy|Refused|sandbox|script|ERR_BLOCKED|Failed to load/i); // the policy's own words about what it refused
-    await page.context().close();
+    await page.close();
   },
 
   async names_do_not_pretend_to_be_others() {
@@ -122,7 +123,7 @@ export const TESTS = {
     assert.equal(await page.getByRole("link", { name: "https://good.example/login" }).count(), 0);
     const plan = page.getByRole("link", { name: "the plan" });
     assert.deepEqual([await plan.getAttribute("href"), await plan.getAttribute("rel")], ["https://plan.example/", "noopener noreferrer nofollow"]);
-    await page.context().close();
+    await page.close();
   },
 
   async no_text_takes_the_page_away_from_its_reader() {
@@ -140,7 +141,7 @@ export const TESTS = {
     }, texts);
     console.log(`slowest text: ${slowest[0].toFixed(1)} ms, ${slowest[1]}`);
     assert.ok(slowest[0] < 200, slowest.join(" ms: "));
-    await page.context().close();
+    await page.close();
   },
 
   async other_sites_cannot_frame_open_or_speak_to_the_pages() {
@@ -157,7 +158,7 @@ export const TESTS = {
       await page.evaluate(() => window.opened.postMessage({ token: "x", type: "login" }, "*"));
       assert.equal(await opened.evaluate(() => sessionStorage.getItem("token")), null);
       forget(/Content Security Policy|Refused|frame|postMessage/i); // the browser's own words about the frames
-      await page.context().close();
+      await Promise.all([opened.close(), page.close()]);
     });
   },
 
@@ -168,6 +169,13 @@ export const TESTS = {
       await page.open(`/oauth2/authorize?client_id=${app.id}&response_type=code&scope=identify&redirect_uri=${encodeURIComponent(uri)}`);
       await page.getByRole("heading", { name: "This link does not work" }).waitFor();
     }
+    // Whatever right is asked for, it is said: all that have a name, and one that nobody knows.
+    const RIGHTS = readRights(options.source), named = RIGHTS.reduce((all, { bit }) => all | (1n << BigInt(bit)), 0n), asked = named | (1n << 60n);
+    await page.open(`/oauth2/authorize?client_id=${app.id}&scope=bot&permissions=${asked}`);
+    await page.getByText(`${RIGHTS.length + 1} rights in the server`).waitFor();
+    const said = await page.locator("details .scopes li").allInnerTexts();
+    assert.equal(new Set(said.filter(Boolean)).size, RIGHTS.length + 1, said.join(", "));
+    assert.ok(said.includes("Everything") && said.includes("Right no. 60"), said.join(", "));
     // Without the header that only the page itself has, nothing is allowed: a form or a picture of another site has none.
     const answer = await fetch(`${server().api}/oauth2/authorize?client_id=${app.id}&response_type=code&scope=identify`, { method: "POST", headers: { "Content-Type": "text/plain", Origin: "https://evil.example" }, body: '{"authorize":true}' });
     assert.equal(answer.status, 401);
@@ -180,6 +188,6 @@ export const TESTS = {
     await guest.open("/invite/%E0%A4%A");
     await guest.getByRole("heading", { name: "This invite leads nowhere" }).waitFor();
     assert.equal(new URL(guest.url()).origin, server().url);
-    await Promise.all([page.context().close(), guest.context().close()]);
+    await Promise.all([page.close(), guest.close()]);
   },
 };

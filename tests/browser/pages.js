@@ -14,11 +14,11 @@ import { Lane, options } from "./stage.js";
 import { TESTS as talk } from "./talk.js";
 import { TESTS as wire } from "./wire.js";
 
-const [executable, chromiumPath, ...rest] = process.argv.slice(2);
+const [source, executable, chromiumPath, ...rest] = process.argv.slice(2);
 const at = rest.indexOf("--pictures");
 const pictures = at >= 0 ? rest.splice(at, 2)[1] : "";
 const words = rest;
-const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--disable-extensions"];
+const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--disable-extensions", "--process-per-site"];
 const MOST_LANES = 3;
 
 /** The longest first, so that no lane is left alone at the end. */
@@ -56,7 +56,7 @@ async function runLane([laneName, tests]) {
 
 async function main() {
   let failed = 0;
-  Object.assign(options, { executable, pictures, artefacts: resolve("artefacts") });
+  Object.assign(options, { source, executable, pictures, artefacts: resolve("artefacts") });
   mkdirSync(options.artefacts, { recursive: true });
   if (pictures) mkdirSync(pictures, { recursive: true });
   options.browser = await chromium.launch({ executablePath: chromiumPath, args: FLAGS });

@@ -40,7 +40,7 @@ export const TESTS = {
     await page.getByLabel("Password").fill("correct horse");
     await page.getByRole("button", { name: "Log in" }).click();
     await page.getByRole("heading", { name: "Friends" }).waitFor();
-    await page.context().close();
+    await page.close();
   },
 
   async mailed_links_lead_to_pages_that_hide_their_tokens() {
@@ -59,7 +59,7 @@ export const TESTS = {
     await page.getByLabel("Username or email").fill("ada");
     await page.getByRole("button", { name: "Mail me a link" }).click();
     await page.getByText("temporarily disabled").waitFor();
-    await page.context().close();
+    await page.close();
   },
 
   async the_demos_people_are_a_click_away() {
@@ -68,7 +68,7 @@ export const TESTS = {
     await page.getByRole("button", { name: "Ada" }).click();
     await page.getByRole("heading", { name: "Friends" }).waitFor();
     await page.getByText("@ada").first().waitFor();
-    await page.context().close();
+    await page.close();
   },
 
   async two_people_see_what_the_other_writes() {
@@ -98,7 +98,7 @@ export const TESTS = {
     await ada.locator("input[type=file]").first().setInputFiles({ name: "plan.txt", mimeType: "text/plain", buffer: Buffer.from("oak") });
     await say(ada, "The plan");
     await bob.getByRole("link", { name: "plan.txt" }).waitFor();
-    await Promise.all([ada.context().close(), bob.context().close()]);
+    await Promise.all([ada.close(), bob.close()]);
   },
 
   async what_was_not_read_is_marked_in_the_next_window() {
@@ -111,7 +111,7 @@ export const TESTS = {
       await call("bob", "POST", `/channels/${server().channel}/messages`, { content: "Read at once" });
       return acked;
     });
-    await ada.context().close();
+    await ada.close();
     await call("bob", "POST", `/channels/${server().channel}/messages`, { content: `Read later <@${me.id}>` });
     const later = await enter("ada");
     await later.open("/friends");
@@ -119,7 +119,7 @@ export const TESTS = {
     await later.getByRole("link", { name: "general, 1 unread" }).click();
     await seen(later, "Read later");
     await later.getByRole("link", { name: "The Workshop", exact: true }).waitFor();
-    await later.context().close();
+    await later.close();
   },
 
   async a_friend_request_travels_both_ways() {
@@ -139,7 +139,7 @@ export const TESTS = {
     await say(bob, "Friends again");
     await ada.getByRole("link", { name: /Bob/ }).first().click();
     await seen(ada, "Friends again");
-    await Promise.all([ada.context().close(), bob.context().close()]);
+    await Promise.all([ada.close(), bob.close()]);
   },
 
   async a_voice_channel_shows_both() {
@@ -156,7 +156,7 @@ export const TESTS = {
     await ada.getByRole("button", { name: "Leave voice" }).click();
     await until("one is left", async () => (await tiles(bob).count()) === 1);
     await bob.getByRole("button", { name: "Leave voice" }).click();
-    await Promise.all([ada.context().close(), bob.context().close()]);
+    await Promise.all([ada.close(), bob.close()]);
   },
 
   async who_speaks_is_seen() {
@@ -181,7 +181,7 @@ export const TESTS = {
     await tile.getByText("speaks").waitFor();
     bob.end();
     await ada.getByRole("button", { name: "Leave voice" }).click();
-    await ada.context().close();
+    await ada.close();
   },
 
   async a_stream_shows_its_preview() {
@@ -196,7 +196,7 @@ export const TESTS = {
     await ada.open(`/channels/${server().guild}/${room}`);
     await ada.getByRole("img", { name: /^What Bob.* streams$/ }).waitFor();
     bob.end();
-    await ada.context().close();
+    await ada.close();
   },
 
   async a_second_factor_is_turned_on_used_and_turned_off() {
@@ -244,7 +244,7 @@ export const TESTS = {
     await page.getByLabel("Six digits, or a backup code").fill(backup[1]);
     await page.getByRole("button", { name: "Turn it off" }).click();
     await page.getByRole("group", { name: "Key" }).waitFor();
-    await page.context().close();
+    await page.close();
   },
 
   async links_lead_into_guilds_and_bring_bots() {
@@ -272,7 +272,7 @@ export const TESTS = {
     assert.ok(members.some((m) => m.user.bot && m.user.username.toLowerCase().startsWith("clock")));
     await ada.open("/nowhere/at/all");
     await ada.getByRole("heading", { name: "There is nothing here" }).waitFor();
-    await Promise.all([guest.context().close(), ada.context().close()]);
+    await Promise.all([guest.close(), ada.close()]);
   },
 
   async a_qr_code_of_any_length_can_be_read() {
@@ -285,6 +285,6 @@ export const TESTS = {
       return all.map((text) => qrModules(text));
     }, texts);
     assert.deepEqual(made.map(readQr), texts);
-    await page.context().close();
+    await page.close();
   },
 };

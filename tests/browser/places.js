@@ -14,6 +14,14 @@ const write = async (page, title, text) => {
   await page.keyboard.press("Enter");
 };
 
+const BACK = "http://127.0.0.1:1/back";
+/** Somebody allows an app, which gets its token for the code. */
+async function allow(who, { id, secret, scope }) {
+  const { location } = await server().call(who, "POST", `/oauth2/authorize?client_id=${id}&response_type=code&redirect_uri=${encodeURIComponent(BACK)}&scope=${encodeURIComponent(scope)}`, { authorize: true });
+  const body = new URLSearchParams({ grant_type: "authorization_code", code: new URL(location).searchParams.get("code"), redirect_uri: BACK, client_id: id, client_secret: secret });
+  return (await (await fetch(`${server().api}/oauth2/token`, { method: "POST", body })).json()).access_token;
+}
+
 /** An endpoint that does what an app has to: it answers what is signed, and refuses what is not. */
 async function endpoint(key, work) {
   const der = createPublicKey({ key: Buffer.concat([Buffer.from("302a300506032b6570032100", "hex"), Buffer.from(key, "hex")]), format: "der", type: "spki" });
@@ -43,7 +51,7 @@ export const TESTS = {
     await page.locator("#enter-form input").fill(server().token("cleo"));
     await page.getByRole("button", { name: "Enter" }).click();
     await page.getByText("@cleo").first().waitFor();
-    await page.context().close();
+    await page.close();
   },
 
   async friends_are_named_noted_ignored_and_blocked() {
@@ -76,16 +84,12 @@ export const TESTS = {
     await tab("Blocked");
     await person("zoe").getByRole("button", { name: "Unblock" }).click();
     await person("zoe").waitFor({ state: "detached" });
-    await ada.context().close();
+    await ada.close();
   },
 
   async friends_of_games_have_their_games_name() {
-    const ada = await enter("ada"), back = "http://127.0.0.1:1/back", { token } = await register("max"), game = await call("ada", "POST", "/applications", { name: "Chess", redirect_uris: [back] }), { secret } = await call("ada", "POST", `/applications/${game.id}/reset`, {});
-    const scope = "identify relationships.read relationships.write", allow = (who) => server().call(who, "POST", `/oauth2/authorize?client_id=${game.id}&response_type=code&redirect_uri=${encodeURIComponent(back)}&scope=${encodeURIComponent(scope)}`, { authorize: true });
-    const play = async (who) => {
-      const { searchParams } = new URL((await allow(who)).location), body = new URLSearchParams({ grant_type: "authorization_code", code: searchParams.get("code"), redirect_uri: back, client_id: game.id, client_secret: secret });
-      return (await (await fetch(`${server().api}/oauth2/token`, { method: "POST", body })).json()).access_token;
-    };
+    const ada = await enter("ada"), { token } = await register("max"), game = await call("ada", "POST", "/applications", { name: "Chess", redirect_uris: [BACK] }), { secret } = await call("ada", "POST", `/applications/${game.id}/reset`, {});
+    const play = (who) => allow(who, { id: game.id, secret, scope: "identify relationships.read relationships.write" });
     const [bearer] = await Promise.all([token, server().token("ada")].map(play)); // both play it
     await server().call(`Bearer ${bearer}`, "POST", "/users/@me/game-relationships", { username: "ada" });
     await ada.open("/friends");
@@ -95,7 +99,7 @@ export const TESTS = {
     await row.getByText("in Chess · friend").waitFor();
     await row.getByRole("button", { name: "Remove" }).click();
     await row.waitFor({ state: "detached" });
-    await ada.context().close();
+    await ada.close();
   },
 
   async a_stage_has_an_audience_that_raises_hands() {
@@ -125,7 +129,7 @@ export const TESTS = {
     await emil.locator(".voice-bar").getByText("Tea table").waitFor();
     await ada.getByRole("button", { name: "End the stage" }).click();
     await ada.getByText("Evening talks").first().waitFor();
-    await Promise.all([ada.context().close(), emil.context().close()]);
+    await Promise.all([ada.close(), emil.close()]);
   },
 
   async a_gif_is_searched_chosen_and_sent() {
@@ -146,7 +150,7 @@ export const TESTS = {
     await box.getByRole("button", { name: "Waving" }).click();
     assert.deepEqual((await chosen).postDataJSON(), { id: "g1", q: "hello" });
     await until("it was sent", async () => (await call("ada", "GET", `/channels/${server().channel}/messages?limit=1`))[0].content === address);
-    await page.context().close();
+    await page.close();
   },
 
   async ones_own_settings_are_kept() {
@@ -167,13 +171,19 @@ export const TESTS = {
     await page.getByRole("button", { name: "Save" }).first().click();
     await until("it is kept", async () => (await server().call(token, "GET", "/users/@me/settings")).friend_source_flags.mutual_friends === false);
     await page.turn("/settings/sessions");
-    await page.locator("tbody tr").nth(2).getByRole("button", { name: "End" }).click(); // of registering, of this window, of the other
+    const logins = page.locator("tbody tr"); // of registering, of this window, of the other
+    await logins.nth(2).waitFor();
+    assert.deepEqual(await Promise.all([0, 1, 2].map(async (i) => [/this one/.test(await logins.nth(i).textContent()), await logins.nth(i).getByRole("button").textContent()])), [[false, "End"], [true, "Log out"], [false, "End"]]);
+    await logins.nth(2).getByRole("button", { name: "End" }).click();
     const dialog = page.getByRole("dialog", { name: "End this session" });
     await dialog.getByLabel("Password").fill("correct horse");
     await dialog.getByRole("button", { name: "End it" }).click();
     await dialog.waitFor({ state: "detached" });
     await assert.rejects(server().call(other.token, "GET", "/users/@me"), /401/);
-    await page.context().close();
+    await logins.nth(1).getByRole("button", { name: "Log out" }).click();
+    await page.getByRole("tab", { name: "Log in" }).waitFor();
+    await assert.rejects(server().call(token, "GET", "/users/@me"), /401/);
+    await page.close();
   },
 
   async an_app_is_made_its_token_shown_once_and_its_endpoint_tried() {
@@ -203,11 +213,15 @@ export const TESTS = {
     await page.getByLabel("Invite somebody").fill("bob");
     await page.getByRole("button", { name: "Invite", exact: true }).click();
     await page.getByRole("cell", { name: "@bob (invited)" }).waitFor();
-    await page.context().close();
+    await page.close();
   },
 
   async a_guild_is_run_by_its_settings() {
-    const made = await call("ada", "POST", "/guilds", { name: "The Attic" }), page = await enter("ada"), tab = (name) => page.turn(`/channels/${made.id}/settings/${name}`);
+    const made = await call("ada", "POST", "/guilds", { name: "The Attic" }), page = await enter("ada");
+    const tab = async (name) => {
+      await page.turn(`/channels/${made.id}/settings/${name}`);
+      await page.locator(".page:not([data-old]) .settings-body > div > *").first().waitFor();
+    };
     const channel = (await call("ada", "GET", `/guilds/${made.id}/channels`)).find((c) => c.type === 0), invite = await call("ada", "POST", `/channels/${channel.id}/invites`, {});
     for (const who of ["bob", "cleo"]) await call(who, "POST", `/invites/${invite.code}`, {});
     const row = (name) => page.getByRole("row", { name });
@@ -255,7 +269,58 @@ export const TESTS = {
     await page.getByLabel("Name").fill("The Cellar");
     await page.getByRole("button", { name: "Save" }).first().click();
     await until("it has its new name", async () => (await call("ada", "GET", `/guilds/${made.id}`)).name === "The Cellar");
-    await page.context().close();
+    await page.close();
+  },
+
+  async what_was_allowed_and_connected_is_taken_back() {
+    const page = await enter("ada"), guild = await call("ada", "POST", "/guilds", { name: "The Shed" }), row = (name) => page.getByRole("row", { name });
+    const app = await call("ada", "POST", "/applications", { name: "Diary", redirect_uris: [BACK] }), { secret } = await call("ada", "POST", `/applications/${app.id}/reset`, {}), roles = () => call("ada", "GET", `/guilds/${guild.id}/roles`);
+    await call("ada", "POST", `/applications/${app.id}/bot`, {});
+    await allow(server().token("ada"), { id: app.id, secret, scope: "identify" });
+    await call("ada", "POST", `/oauth2/authorize?client_id=${app.id}&scope=bot`, { authorize: true, guild_id: guild.id });
+    for (const name of ["Lower", "Upper"]) await call("ada", "POST", `/guilds/${guild.id}/roles`, { name });
+    await page.open("/settings/grants");
+    await row(/Diary identify/).getByRole("button", { name: "Remove" }).click();
+    await row(/Diary/).waitFor({ state: "detached" });
+    assert.ok(!(await call("ada", "GET", "/oauth2/tokens")).some((g) => g.application.id === app.id));
+    await page.turn(`/channels/${guild.id}/settings/integrations`);
+    await row(/^Diary/).getByRole("button", { name: "Remove" }).click();
+    await page.getByRole("dialog", { name: "Remove" }).getByRole("button", { name: "Remove" }).click();
+    await row(/^Diary/).waitFor({ state: "detached" });
+    assert.deepEqual(await call("ada", "GET", `/guilds/${guild.id}/integrations`), []);
+    await page.turn(`/channels/${guild.id}/settings/roles`);
+    const [upper] = (await roles()).filter((r) => /Lower|Upper/.test(r.name)).sort((a, b) => b.position - a.position), rank = async () => (await roles()).find((r) => r.id === upper.id).position;
+    await row(new RegExp(`^${upper.name}`)).getByRole("button", { name: "↓" }).click();
+    await until("it stands below the other", async () => (await rank()) < upper.position);
+    // The demo has no platform to connect to: what the server would say of one is put in its place.
+    const connection = { type: "platform_a", id: "7", name: "ada.elsewhere", visibility: 1 }, asked = [];
+    await page.route(/\/users\/@me\/connections/, (route) => {
+      if (route.request().method() !== "GET") asked.push([route.request().method(), route.request().postDataJSON()]);
+      return asked.length === 2 ? route.fulfill({ json: [] }) : route.fulfill({ json: [{ ...connection, visibility: asked.length ? 0 : 1 }] });
+    });
+    await page.turn("/settings/connections");
+    await row(/^platform_a ada.elsewhere to everybody/).getByRole("button", { name: "Hide" }).click();
+    await row(/^platform_a ada.elsewhere to nobody/).getByRole("button", { name: "Remove" }).click();
+    await row(/^platform_a/).waitFor({ state: "detached" });
+    assert.deepEqual(asked, [["PATCH", { visibility: 0 }], ["DELETE", null]]);
+    await page.close();
+  },
+
+  async suggestions_are_asked_or_dismissed() {
+    const page = await enter("ada"), { token } = await register("una"), una = await server().call(token, "GET", "/users/@me"), dismissed = [];
+    // Suggestions come from address books, for which the demo's people would need telephones.
+    await page.route(/\/friend-suggestions/, (route) => {
+      if (route.request().method() === "DELETE") dismissed.push(route.request().url());
+      return dismissed.length ? route.fulfill({ json: [] }) : route.fulfill({ json: [{ suggested_user: una, mutual_friends_count: 3, reasons: [] }] });
+    });
+    await page.open("/friends");
+    await page.getByRole("tab", { name: /Suggestions/ }).click();
+    const row = page.locator(".person").filter({ hasText: "una" });
+    await row.getByText("3 friends in common").waitFor();
+    await row.getByRole("button", { name: "Dismiss" }).click();
+    await row.waitFor({ state: "detached" });
+    assert.equal(dismissed.length, 1);
+    await page.close();
   },
 
   async who_may_use_a_command_is_set_in_the_guild() {
@@ -270,6 +335,6 @@ export const TESTS = {
     await emil.getByRole("textbox", { name: /^Message / }).fill("/");
     await emil.getByRole("option", { name: /\/ask/ }).waitFor();
     assert.equal(await emil.getByRole("option", { name: /\/roll/ }).count(), 0);
-    await Promise.all([page.context().close(), emil.context().close()]);
+    await Promise.all([page.close(), emil.close()]);
   },
 };

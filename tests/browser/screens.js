@@ -1,8 +1,10 @@
 // screens.js - every screen: for people who do not see it, in small and large windows, light and dark, and how much of it is sent.
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { browserSideOf, call, enter, field, general, picture, roll, server } from "./stage.js";
+import { browserSideOf, call, enter, field, general, options, picture, roll, server } from "./stage.js";
+import { Server } from "./world.js";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const MOST_BYTES = 200 * 1024, WIDTHS = [1440, 768, 360], HEIGHT = 740;
@@ -10,6 +12,7 @@ const MOST_BYTES = 200 * 1024, WIDTHS = [1440, 768, 360], HEIGHT = 740;
 const SETTINGS = ["profile", "language", "privacy", "connections", "grants", "security", "sessions", "apps", "teams"];
 const OF_GUILDS = ["overview", "roles", "members", "bans", "invites", "integrations", "commands", "webhooks", "emoji", "log"];
 const BENCH = ["traffic", "interactions", "events", "sessions", "trouble", "world", "health", "reference"];
+const signOfBench = (tab) => ({ traffic: ".wire", events: ".wire", health: ".chart", reference: ".operation" })[tab] || ".bench-scroll";
 
 /** Each path, and what is there when it is drawn. @returns {Promise<[string, string][]>} */
 async function screens() {
@@ -17,12 +20,11 @@ async function screens() {
   const kind = (type) => channels.find((c) => c.type === type)?.id;
   const direct = await call("ada", "POST", "/users/@me/channels", { recipient_id: (await call("bob", "GET", "/users/@me")).id });
   const invite = await call("ada", "POST", `/channels/${server().channel}/invites`, {});
-  const signs = { traffic: ".wire", events: ".wire", health: ".chart", reference: ".operation" };
   return [
     [general(), "article"], [`/channels/@me/${direct.id}`, ".composer"], ["/friends", ".person"],
     ...[[2, ".voice-controls"], [13, ".stage-topic"], [15, ".posts"]].filter(([type]) => kind(type)).map(([type, sign]) => [`/channels/${guild}/${kind(type)}`, sign]),
     ...SETTINGS.map((tab) => [`/settings/${tab}`, ".settings-body > div > *"]), [`/settings/apps/${app?.id}`, ".settings-body > div > *"],
-    ...OF_GUILDS.map((tab) => [`/channels/${guild}/settings/${tab}`, ".settings-body > div > *"]), ...BENCH.map((tab) => [`/workbench/${tab}`, signs[tab] || ".bench-scroll"]),
+    ...OF_GUILDS.map((tab) => [`/channels/${guild}/settings/${tab}`, ".settings-body > div > *"]), ...BENCH.map((tab) => [`/workbench/${tab}`, signOfBench(tab)]),
     [`/invite/${invite.code}`, "h1"], ["/invite/nonsense", "h1"], [`/oauth2/authorize?client_id=${app?.id}&scope=bot+applications.commands&permissions=2048`, ".scopes"],
   ];
 }
@@ -106,7 +108,53 @@ export const BENCH_TESTS = {
   async every_screen_of_the_bench_and_of_guilds_is_for_everybody_and_fits() {
     const page = await enterForAxe();
     assert.deepEqual(await faultsOfAll(page, (await screens()).filter(ofTheBench)), []);
-    await page.context().close();
+    await page.close();
+  },
+
+  async a_server_for_its_operator_alone_shows_and_links_nothing_else() {
+    const only = new Server(options.executable), page = await enter(null, { elsewhere: true }), faults = [], linked = new Set();
+    const look = async (tab) => {
+      await page.locator(`.page:not([data-old]) ${signOfBench(tab)}`).first().waitFor();
+      faults.push(...(await faultsOf(page, `${tab} of the operator`)));
+      for (const to of await page.locator("a[href^='/']").evaluateAll((all) => all.map((a) => a.getAttribute("href")))) linked.add(to);
+    };
+    try {
+      await only.begin("--web", "operator");
+      await only.call(only.token("ada"), "GET", "/users/@me"); // something to look at
+      await page.addInitScript(axe);
+      await page.goto(only.url);
+      await look("traffic");
+      assert.equal(new URL(page.url()).pathname, "/workbench");
+      await page.evaluate((token) => sessionStorage.setItem("token", token), only.token("ada")); // of a server that had a chat, too
+      await page.reload();
+      for (const tab of BENCH.filter((x) => x !== "events")) {
+        await page.turn(`/workbench/${tab}`);
+        await look(tab);
+      }
+      for (const to of linked) assert.equal((await fetch(only.url + to, { headers: { Accept: "text/html" } })).status, 200, to);
+      assert.ok(linked.size >= BENCH.length - 1, [...linked].join());
+      await page.turn("/channels/@me");
+      await look("traffic");
+      await page.goto(`${only.url}/login`);
+      await page.getByRole("link", { name: "Go to the start" }).click();
+      await look("traffic");
+      // Where it is no server for tests, it asks for the key.
+      await only.kill();
+      await only.restart("--web", "operator", "--traffic", "1");
+      await page.reload();
+      await page.getByLabel("The console’s key").fill("nonsense");
+      await page.getByRole("button", { name: "Look" }).click();
+      await page.getByText("This key is not good").waitFor();
+      faults.push(...(await faultsOf(page, "the key of the operator")));
+      await page.getByLabel("The console’s key").fill(execFileSync(options.executable, ["console-key", "--data", only.data], { encoding: "utf8" }).trim());
+      await page.getByRole("button", { name: "Look" }).click();
+      await only.call(only.token("ada"), "GET", "/users/@me");
+      await look("traffic");
+      assert.deepEqual(faults, []);
+    } finally {
+      await only.end();
+      await page.close();
+    }
   },
 
   async german_has_no_english_in_it() {
@@ -135,7 +183,7 @@ export const BENCH_TESTS = {
     await page.getByLabel("Sprache dieser Seiten").selectOption({ label: "English" });
     await page.getByLabel("Language of these pages").waitFor();
     assert.equal(await page.evaluate(() => document.documentElement.lang), "en");
-    await Promise.all([page.context().close(), guest.context().close()]);
+    await Promise.all([page.close(), guest.close()]);
   },
 };
 
@@ -156,7 +204,7 @@ export const TESTS = {
     await page.getByRole("button", { name: "Channels" }).click();
     await page.getByRole("link", { name: "rules" }).click();
     await page.getByText("Be kind. Clean up").waitFor();
-    await page.context().close();
+    await page.close();
   },
 
   async light_is_as_good_as_dark() {
@@ -179,7 +227,7 @@ export const TESTS = {
       }
     }
     assert.deepEqual(faults, []);
-    await Promise.all([page.context().close(), guest.context().close()]);
+    await Promise.all([page.close(), guest.close()]);
   },
 
   async all_files_together_are_small() {

@@ -8,7 +8,7 @@ import { Server, bot } from "./world.js";
 
 const PATIENCE_MS = Number(process.env.BROWSER_PATIENCE_MS) || 60000; // of one step, on a machine that is busy elsewhere
 const lanes = new AsyncLocalStorage();
-export const options = { executable: "", pictures: "", artefacts: "", browser: null };
+export const options = { source: "", executable: "", pictures: "", artefacts: "", browser: null };
 
 /** The lane that this test runs in. */
 export const lane = () => lanes.getStore();
@@ -16,7 +16,7 @@ export const server = () => lane().server;
 
 export class Lane {
   constructor(name) {
-    Object.assign(this, { name, problems: [], contexts: new Set(), server: new Server(options.executable) });
+    Object.assign(this, { name, problems: [], contexts: new Map(), pages: new Set(), server: new Server(options.executable) });
   }
   run(work) { return lanes.run(this, work); }
   async begin() {
@@ -24,38 +24,55 @@ export class Lane {
     this.helper = await bot(this.server);
   }
   async end() {
-    await this.closeAll();
+    await Promise.all([...this.contexts.values()].map(async (c) => (await c).close()));
     await this.helper?.destroy();
     await this.server.end();
   }
-  async closeAll() {
-    await Promise.all([...this.contexts].map((c) => c.close().catch(() => {})));
-    this.contexts.clear();
+  /**
+   * Windows of one kind share what they have fetched and compiled; each is somebody else by what it keeps for itself. One window
+   * that nobody uses stays open: with it stays the process that draws them all.
+   */
+  contextFor(kind, key = JSON.stringify(kind)) {
+    const make = async () => {
+      const context = await options.browser.newContext({ viewport: { width: 1280, height: 800 }, colorScheme: "dark", ...kind });
+      context.on("close", () => this.contexts.delete(key));
+      await (await context.newPage()).goto(`${this.server.url}/favicon.ico`);
+      return context;
+    };
+    if (!this.contexts.has(key)) this.contexts.set(key, make());
+    return this.contexts.get(key);
   }
   /** Where every open window stood. */
   async picturesOfFailure(test) {
     const said = [];
-    for (const [i, page] of [...this.contexts].flatMap((c) => c.pages()).entries()) {
+    for (const [i, page] of [...this.pages].entries()) {
       const path = join(options.artefacts, `failed-${test}-${i}.png`);
       await page.screenshot({ path, timeout: 5000 }).then(() => said.push(`see ${path}`), () => {});
     }
-    await this.closeAll();
+    await Promise.all([...this.pages].map((page) => page.close().catch(() => {})));
     return said.join("\n");
   }
 }
 
-/** A window of somebody, who is in already; of nobody without a name. */
-export async function enter(name, more = {}) {
-  const own = lane(), context = await options.browser.newContext({ viewport: { width: 1280, height: 800 }, colorScheme: "dark", ...more });
-  own.contexts.add(context);
-  context.on("close", () => own.contexts.delete(context));
-  context.setDefaultTimeout(PATIENCE_MS);
-  const page = await context.newPage();
+/**
+ * A window of somebody, who is in already; of nobody without a name.
+ * @param {string|null} name @param {{elsewhere?: boolean, fresh?: boolean}} [more] may it go to other servers, does it know nothing yet; and what playwright takes
+ */
+export async function enter(name, { elsewhere, fresh, ...kind } = {}) {
+  const own = lane(), context = await own.contextFor(kind, fresh ? `fresh ${own.contexts.size}` : undefined), page = await context.newPage();
+  own.pages.add(page);
+  page.on("close", () => own.pages.delete(page));
+  page.setDefaultTimeout(PATIENCE_MS);
   page.on("pageerror", (e) => own.problems.push(String(e.stack || e)));
   page.on("dialog", (d) => { own.problems.push(`a dialog: ${d.message()}`); d.dismiss(); });
   page.on("console", (m) => m.type() === "error" && /Content Security Policy|TrustedScript|Refused/.test(m.text()) && own.problems.push(m.text()));
-  page.on("request", (r) => /^https?:/.test(r.url()) && new URL(r.url()).origin !== own.server.url && !more.elsewhere && own.problems.push(`${r.url()} is elsewhere`));
-  if (name) await page.addInitScript((token) => { if (location.protocol === "http:" && !sessionStorage.getItem("token")) sessionStorage.setItem("token", token); }, own.server.token(name));
+  page.on("request", (r) => /^https?:/.test(r.url()) && new URL(r.url()).origin !== own.server.url && !elsewhere && own.problems.push(`${r.url()} is elsewhere`));
+  await page.addInitScript((token) => {
+    if (location.protocol !== "http:" || sessionStorage.getItem("entered")) return;
+    localStorage.clear(); // of the windows before
+    sessionStorage.setItem("entered", "yes");
+    if (token) sessionStorage.setItem("token", token);
+  }, name && own.server.token(name));
   page.open = (path) => page.goto(own.server.url + path);
   /** Within the application, as a link does it: nothing is loaded anew. */
   page.turn = async (path) => {

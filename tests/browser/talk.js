@@ -46,6 +46,10 @@ export const TESTS = {
     await post("bob", formOf({ content: "The files" }, [["plan.png", png()], ["sound.wav", wav()], ["film.mp4", new Blob(["x"], { type: "video/mp4" })], ["SPOILER_end.png", png()], ["notes.txt", new Blob(["oak"])]]));
     await server().call(server().token("helper"), "POST", `/channels/${server().channel}/messages`, { embeds: [{ title: "Titled", url: "https://example.org/t", description: "Some *text*", color: 0xff0000, timestamp: "2026-01-02T03:04:05Z",
       author: { name: "Author", url: "https://example.org/a" }, footer: { text: "Footer" }, fields: [{ name: "One", value: "**1**", inline: true }, { name: "Two", value: "2" }] }] });
+    const sticker = new FormData();
+    for (const [name, value] of Object.entries({ name: "Owl", description: "An owl", tags: "owl" })) sticker.append(name, value);
+    sticker.append("file", png(), "owl.png");
+    await post("ada", { sticker_ids: [(await call("ada", "POST", `/guilds/${guild}/stickers`, sticker)).id] });
     await post("ada", { content: "To that", message_reference: { message_id: text.id } });
     await call("ada", "POST", `/channels/${server().channel}/messages/${text.id}/threads`, { name: "About it" });
     await call("ada", "PUT", `/channels/${server().channel}/pins/${text.id}`);
@@ -61,6 +65,7 @@ export const TESTS = {
     const files = page.locator("article").filter({ hasText: "The files" }).last();
     await until("the picture is there", () => files.locator(".attachment-picture img").first().evaluate((img) => img.complete && img.naturalWidth > 0));
     assert.deepEqual(await Promise.all(["audio", "video", "details.spoiler-file", "a[download='notes.txt']"].map((x) => files.locator(x).count())), [1, 1, 1, 1]);
+    await until("the sticker is there", () => page.getByRole("img", { name: "Owl" }).evaluate((img) => img.complete && img.naturalWidth > 0));
     const embed = page.locator(".embed").filter({ hasText: "Titled" }).last();
     for (const [part, words] of [[".embed-author a", "Author"], [".embed-title a", "Titled"], [".embed-text em", "text"], [".embed-fields .inline strong", "1"], ["dt", "Two"], [".embed-foot", "Footer · "]]) await embed.locator(part).filter({ hasText: words }).waitFor();
     await page.locator("article").filter({ hasText: "To that" }).locator(".reply-line").getByText("All of it").waitFor();
@@ -68,7 +73,7 @@ export const TESTS = {
     await page.getByRole("button", { name: "Pinned messages" }).click();
     await page.getByRole("dialog", { name: "Pinned messages" }).getByText("All of it").waitFor();
     await page.keyboard.press("Escape");
-    await page.context().close();
+    await page.close();
   },
 
   async channels_fold_and_what_one_may_not_see_is_not_there() {
@@ -89,7 +94,7 @@ export const TESTS = {
     await dialog.getByRole("button", { name: "Post" }).click();
     await ada.getByRole("heading", { name: "A stool" }).first().waitFor();
     await seen(ada, "With three legs");
-    await Promise.all([ada.context().close(), emil.context().close()]);
+    await Promise.all([ada.close(), emil.close()]);
   },
 
   async what_was_made_is_opened_though_its_event_comes_later() {
@@ -124,7 +129,7 @@ export const TESTS = {
     await page.getByRole("dialog", { name: "Add a server" }).getByLabel("Name of a new one").fill("The Shed");
     await late("/guilds", () => page.getByRole("dialog", { name: "Add a server" }).getByRole("button", { name: "Go" }).click());
     await page.getByRole("button", { name: "The Shed" }).waitFor();
-    await page.context().close();
+    await page.close();
   },
 
   async every_kind_of_component_is_drawn_and_used() {
@@ -166,7 +171,7 @@ export const TESTS = {
       await pressed;
       await seen(page, "It was pressed");
     });
-    await page.context().close();
+    await page.close();
   },
 
   async commands_of_every_kind_are_used() {
@@ -213,7 +218,7 @@ export const TESTS = {
       await emil.getByRole("option", { name: /\/silent/ }).click();
       await emil.locator(".notice").getByText(/did not answer within 3 seconds/).waitFor();
     });
-    await Promise.all([ada.context().close(), emil.context().close()]);
+    await Promise.all([ada.close(), emil.close()]);
   },
 
   async commands_for_people_and_messages_stand_in_their_menus() {
@@ -234,6 +239,6 @@ export const TESTS = {
       await until("the app was told of both", () => told.length === 2);
       assert.deepEqual(told.sort(), [["Remember this", "Worth keeping"], ["Say hello", "bob"]]);
     });
-    await page.context().close();
+    await page.close();
   },
 };

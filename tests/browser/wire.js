@@ -38,7 +38,7 @@ export const TESTS = {
     await until("nobody of that name was refused anything", async () => (await rows.count()) === 0);
     await page.getByLabel("Filter by who").fill("ada");
     await until("who was refused something is left", async () => (await rows.allTextContents()).every((x) => /ada4\d\d/.test(x)) && (await rows.count()) > 0);
-    await page.context().close();
+    await page.close();
   },
 
   async a_call_is_changed_and_sent_again() {
@@ -64,7 +64,7 @@ export const TESTS = {
     await page.getByRole("button", { name: "Send", exact: true }).click();
     await page.getByRole("status", { name: "Answer" }).filter({ hasText: /^204/ }).waitFor();
     await until("it is another one", async () => (await rolls.count()) === before + 1);
-    await page.context().close();
+    await page.close();
   },
 
   async bytes_that_are_no_call_are_in_the_traffic() {
@@ -75,7 +75,7 @@ export const TESTS = {
     await page.getByLabel("Kind").selectOption("call");
     await page.getByRole("button", { name: /505 .*nonsense/ }).click();
     await page.getByText("Refused with 505").waitFor();
-    await page.context().close();
+    await page.close();
   },
 
   async trouble_on_demand_is_said_on_every_page() {
@@ -91,6 +91,7 @@ export const TESTS = {
     await page.getByText("and the clock was moved by 15 min").waitFor();
     await assert.rejects(call("ada", "GET", "/users/@me/notes/1"), /: 500 /); // once, and then all is as before
     await assert.rejects(call("ada", "GET", "/users/@me/notes/1"), /: 404 /);
+    await page.getByLabel("Path").fill("/channels/*/messages");
     await page.getByLabel("Status").fill("429");
     await page.getByRole("button", { name: "Make it so" }).click();
     await page.getByRole("cell", { name: "429" }).waitFor();
@@ -102,7 +103,7 @@ export const TESTS = {
     await page.getByText("a fault waits for").waitFor();
     await page.getByRole("button", { name: "Take it back" }).click();
     await page.getByText("a fault waits for").waitFor({ state: "hidden" });
-    await page.context().close();
+    await page.close();
   },
 
   async a_route_is_tried_with_a_form_as_the_bot() {
@@ -121,7 +122,7 @@ export const TESTS = {
     await page.getByText(/^200 OK/).waitFor();
     const [said] = await call("bob", "GET", `/channels/${server().channel}/messages?limit=1`);
     assert.deepEqual([said.content, said.author.username], ["Said by a form", "helper"]);
-    await page.context().close();
+    await page.close();
   },
 
   async the_hour_and_the_sessions_are_shown() {
@@ -133,7 +134,7 @@ export const TESTS = {
     await page.locator("figure").filter({ hasText: "Accounts: 99 of 100 within" }).waitFor();
     await page.turn("/workbench/sessions");
     await page.getByRole("row", { name: /helper bot 0\/1 guilds, guild_messages/ }).waitFor();
-    await page.context().close();
+    await page.close();
   },
 
   async a_session_is_pushed() {
@@ -168,7 +169,7 @@ export const TESTS = {
     assert.equal(await ended, 4009);
     socket.close();
     await closed;
-    await page.context().close();
+    await page.close();
   },
 
   async a_world_is_kept_changed_and_brought_back() {
@@ -206,7 +207,7 @@ export const TESTS = {
     for (const login of ["lea", "kim"]) await assert.rejects(server().call(null, "POST", "/auth/login", { login, password: "correct horse" }), /400/);
     await page.open(general());
     await field(page).waitFor();
-    await page.context().close();
+    await page.close();
   },
 
   async the_page_recovers_when_the_server_comes_back() {
@@ -215,13 +216,12 @@ export const TESTS = {
     await field(page).waitFor();
     await server().kill();
     await page.getByText(/The connection is lost/).waitFor();
-    server().restart();
-    await until("the server is back", () => fetch(`${server().url}/healthz`).then((a) => a.ok, () => false));
+    await server().restart("--workbench", "on", "--traffic", "8");
     await call("bob", "POST", `/channels/${server().channel}/messages`, { content: "While you were away" });
     await seen(page, "While you were away");
     await until("the bar is gone", async () => !(await page.getByText(/The connection is lost|Connecting…/).isVisible()));
     await say(page, "Back again");
     await seen(page, "Back again");
-    await page.context().close();
+    await page.close();
   },
 };

@@ -30,8 +30,8 @@ export class Server {
     this.child.stdout.on("data", (d) => { this.output += d; });
     this.child.stderr.on("data", (d) => { this.output += d; });
   }
-  async begin() {
-    this.start("demo", "127.0.0.1:0", "--voice-port", "0");
+  async begin(...more) {
+    this.start("demo", "127.0.0.1:0", "--voice-port", "0", ...more);
     await until("the demo is there", () => /helper='/.test(this.output));
     this.url = /listening on (http:\S+)/.exec(this.output)[1];
     this.api = `${this.url}/api/v10`;
@@ -52,7 +52,10 @@ export class Server {
     this.child.kill("SIGKILL");
     await until("the server is gone", () => this.child.exitCode !== null || this.child.signalCode !== null);
   }
-  restart() { this.start("serve", new URL(this.url).host, "--workbench", "on", "--traffic", "8"); }
+  async restart(...more) {
+    this.start("serve", new URL(this.url).host, ...more);
+    await until("the server is back", () => fetch(`${this.url}/healthz`).then((a) => a.ok, () => false));
+  }
   async end() {
     if (this.child?.exitCode === null && !this.child.signalCode) await this.kill();
     rmSync(this.data, { recursive: true, force: true });
