@@ -4,13 +4,15 @@
  * another server may delete it: a copy's time of change says when the database was last asked
  * whether it is still there, and after an hour it is asked again. The time of access says when the
  * copy was last opened; it is set here, because file systems are often told not to keep it. When
- * the copies take more than they may, those that were opened longest ago go.
+ * the copies take more than they may, a thread of its own deletes those that were opened longest
+ * ago: who brings a new one does not wait for it.
  *
  * The folder is none of those that hold the only copy of something: all in it may be deleted. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -33,7 +35,11 @@ struct blob_cache {
     int64_t most;   /* bytes; 0: any */
     int64_t bytes;  /* of the copies, as far as this process knows */
     int64_t enough; /* above it copies are counted, and some go; at first with any new one */
-    bool is_swept;  /* by one thread at a time */
+    bool is_swept;  /* by one thread at a time: … */
+    pthread_t sweeper;
+    bool has_sweeper;    /* … which is to be joined */
+    bool is_uncountable; /* and that was said */
+    _Atomic bool ending;
 };
 
 struct blob_cache *blob_cache_new(int64_t most)
@@ -50,6 +56,9 @@ void blob_cache_free(struct blob_cache *c)
 {
     if (!c)
         return;
+    atomic_store(&c->ending, true);
+    if (c->has_sweeper)
+        pthread_join(c->sweeper, NULL);
     pthread_mutex_destroy(&c->lock);
     mem_free(c);
 }
@@ -65,6 +74,19 @@ static enum err cache_failed(const char *verb, const char *path)
 static bool copy_path(const struct store *s, const char *name, char path[PATH_MAX])
 {
     return snprintf(path, PATH_MAX, "%s/" BLOB_CACHE "/%s", s->folder, name) < PATH_MAX;
+}
+
+/* Folders in which the last copy was. Somebody may put one there at the same time: then it is not
+ * empty, or they make it again (name_copy). */
+static void remove_empty_folders(const struct store *s, char path[PATH_MAX])
+{
+    size_t root = strlen(s->folder) + sizeof "/" BLOB_CACHE;
+
+    for (char *end; (end = strrchr(path, '/')) && end > path + root;) {
+        *end = '\0';
+        if (rmdir(path) != 0)
+            return;
+    }
 }
 
 /* --- what a crash left ---------------------------------------------------------------- */
@@ -135,7 +157,7 @@ static enum err count_copy(void *arg, const char *name, int fd, time_t written)
         sweep->bytes[age_class(sweep->now - st.st_atime)] += st.st_size;
         sweep->total += st.st_size;
     }
-    return OK;
+    return atomic_load(&sweep->store->cache->ending) ? ERR_UNAVAILABLE : OK;
 }
 
 static enum err remove_copy(void *arg, const char *name, int fd, time_t written)
@@ -155,7 +177,8 @@ static enum err remove_copy(void *arg, const char *name, int fd, time_t written)
     if (class == sweep->oldest)
         sweep->spare -= st.st_size;
     sweep->total -= st.st_size;
-    return OK;
+    remove_empty_folders(sweep->store, path);
+    return atomic_load(&sweep->store->cache->ending) ? ERR_UNAVAILABLE : OK;
 }
 
 /* Which files have to go for so few bytes to be left. */
@@ -170,6 +193,15 @@ static void choose_oldest(struct cache_sweep *sweep, int64_t left)
     }
 }
 
+/* The walk has said which file it was; it is said once what follows from it. */
+static void note_uncountable(struct blob_cache *c, bool failed)
+{
+    if (failed && !c->is_uncountable && !atomic_load(&c->ending))
+        log_warn("store: not all copies in " BLOB_CACHE " can be looked at; they may take more "
+                 "than they should");
+    c->is_uncountable = failed;
+}
+
 /* An eighth more than has to goes, so that this is done once for many new copies. */
 static int64_t cache_sweep(const struct store *s, int64_t most)
 {
@@ -177,11 +209,13 @@ static int64_t cache_sweep(const struct store *s, int64_t most)
 
     sweep->store = s;
     sweep->now = time(NULL);
-    blobs_walk_folder(s, BLOB_CACHE, count_copy, sweep);
+    enum err e = blobs_walk_folder(s, BLOB_CACHE, count_copy, sweep);
     if (sweep->total > most) {
         choose_oldest(sweep, most - most / 8);
-        blobs_walk_folder(s, BLOB_CACHE, remove_copy, sweep);
+        enum err removed = blobs_walk_folder(s, BLOB_CACHE, remove_copy, sweep);
+        e = e ? e : removed;
     }
+    note_uncountable(s->cache, e != OK);
     int64_t left = sweep->total;
     mem_free(sweep);
     return left;
@@ -210,10 +244,28 @@ static void cache_end_sweep(struct blob_cache *c, int64_t left)
     pthread_mutex_unlock(&c->lock);
 }
 
-static void cache_added(const struct store *s, int64_t size)
+static void *sweep_run(void *arg)
 {
-    if (cache_begin_sweep(s->cache, size))
+    const struct store *s = arg;
+
+    do
         cache_end_sweep(s->cache, cache_sweep(s, s->cache->most));
+    while (cache_begin_sweep(s->cache, 0)); /* for those that came meanwhile */
+    return NULL;
+}
+
+/* Only who has begun a sweep gets here, so the thread of the one before is at its end. */
+static void cache_added(struct store *s, int64_t size)
+{
+    struct blob_cache *c = s->cache;
+
+    if (!cache_begin_sweep(c, size))
+        return;
+    if (c->has_sweeper)
+        pthread_join(c->sweeper, NULL);
+    c->has_sweeper = pthread_create(&c->sweeper, NULL, sweep_run, s) == 0;
+    if (!c->has_sweeper)
+        sweep_run(s);
 }
 
 void blob_cache_drop(const struct store *s, const char *name)
@@ -223,6 +275,7 @@ void blob_cache_drop(const struct store *s, const char *name)
 
     if (!copy_path(s, name, path) || lstat(path, &st) != 0 || unlink(path) != 0)
         return;
+    remove_empty_folders(s, path);
     pthread_mutex_lock(&s->cache->lock);
     s->cache->bytes -= st.st_size;
     pthread_mutex_unlock(&s->cache->lock);
@@ -247,16 +300,22 @@ static int make_part(struct store *s, char part[PATH_MAX])
     return fd;
 }
 
-/* Most copies go where others are, so folders are made when one is missed. */
+/* Most copies go where others are, so folders are made when one is missed; and again, when it was
+ * empty for too long. */
 static bool name_copy(const char *part, const char *path)
 {
+    enum { TRIES = 4 };
     char folder[PATH_MAX];
 
-    if (rename(part, path) == 0)
-        return true;
     strcpy(folder, path);
     *strrchr(folder, '/') = '\0';
-    return errno == ENOENT && !folder_make(folder) && rename(part, path) == 0;
+    for (int i = 0; i < TRIES; i++) {
+        if (rename(part, path) == 0)
+            return true;
+        if (errno != ENOENT || folder_make(folder))
+            return false;
+    }
+    return false;
 }
 
 enum err blob_cache_read(struct store *s, const char *name, int *ret_fd, int64_t *ret_size)
@@ -347,13 +406,22 @@ static enum err copy_check(struct store *s, const char *name, int fd, const stru
     return e;
 }
 
-bool blob_cache_has(const struct store *s, const char *name)
+bool blob_cache_open_near(const struct store *s, const char *name, int *ret_fd, int64_t *ret_size)
 {
     char path[PATH_MAX];
     struct stat st;
+    int fd;
 
-    return copy_path(s, name, path) && stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
-           is_checked(&st);
+    if (!copy_path(s, name, path) || copy_open(path, &fd, &st))
+        return false;
+    if (!is_checked(&st)) {
+        close(fd);
+        return false;
+    }
+    note_opened(fd, &st);
+    *ret_fd = fd;
+    *ret_size = st.st_size;
+    return true;
 }
 
 enum err blob_cache_open(struct store *s, const char *name, int *ret_fd, int64_t *ret_size)

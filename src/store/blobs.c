@@ -248,22 +248,16 @@ enum err blob_put(struct store *s, const char *name, struct str bytes)
 
 /* --- where they are --------------------------------------------------------------------- */
 
-bool blob_is_near(struct store *s, const char *name)
+bool blobs_are_inside(const struct store *s)
 {
-    return !s->inside || !is_blob_name(name) || blob_cache_has(s, name);
+    return s->inside;
 }
 
-enum err blob_fetch(struct store *s, const char *name)
+bool blob_open_near(struct store *s, const char *name, int *ret_fd, int64_t *ret_size)
 {
-    int64_t size;
-    int fd;
-
-    if (blob_is_near(s, name))
-        return OK;
-    enum err e = blob_cache_open(s, name, &fd, &size);
-    if (!e)
-        close(fd);
-    return e;
+    if (s->inside)
+        return is_blob_name(name) && blob_cache_open_near(s, name, ret_fd, ret_size);
+    return blob_open(s, name, ret_fd, ret_size) == OK;
 }
 
 /* --- open, delete --------------------------------------------------------------------- */

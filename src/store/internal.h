@@ -189,8 +189,8 @@ bool postgres_blobs_held(struct store *s);
 struct blob_cache *blob_cache_new(int64_t most); /* bytes; 0: any */
 void blob_cache_free(struct blob_cache *c);      /* accepts NULL */
 enum err blob_cache_open_folder(const struct store *s);
-/* Is there a copy that can be used without asking the database? */
-bool blob_cache_has(const struct store *s, const char *name);
+/* Opens the copy, when there is one that the database need not be asked about. */
+bool blob_cache_open_near(const struct store *s, const char *name, int *ret_fd, int64_t *ret_size);
 /* Opens the copy, which is made when there is none. ERR_NOT_FOUND: there is no such blob. */
 enum err blob_cache_open(struct store *s, const char *name, int *ret_fd, int64_t *ret_size);
 /* The same from the database, and no copy stays. */

@@ -315,12 +315,12 @@ enum err blobs_unsettled(struct store *s, int64_t seconds,
 bool blobs_held(struct store *s);
 /* Does this process have the folder of the blobs for itself? */
 bool store_is_alone(const struct store *s);
-/* ERR_NOT_FOUND when it is not there; the fd is the caller's to close. On a loop only when it is
- * near: a blob that is in the database would have to be read from there first (blob_fetch, which
- * waits). */
-bool blob_is_near(struct store *s, const char *name);
-enum err blob_fetch(struct store *s, const char *name);
+/* ERR_NOT_FOUND when it is not there; the fd is the caller's to close. Not on a loop where blobs
+ * are in the database, from where it may have to be read first. */
 enum err blob_open(struct store *s, const char *name, int *ret_fd, int64_t *ret_size);
+bool blobs_are_inside(const struct store *s);
+/* Opens what need not be read from there; false: it has to, or there is no such blob. */
+bool blob_open_near(struct store *s, const char *name, int *ret_fd, int64_t *ret_size);
 /* ERR_NOT_FOUND when it is not there any more. */
 enum err blob_delete(struct store *s, const char *name);
 

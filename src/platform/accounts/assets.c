@@ -121,20 +121,25 @@ static const struct route routes[] = { ASSETS(ROUTE){ 0 } };
 static const char *const areas[] = { ASSETS(AREA) };
 #undef AREA
 
+static enum err reply_opened(struct call *call, int fd, int64_t size)
+{
+    char head[12];
+    ssize_t n = pread(fd, head, sizeof head, 0);
+
+    /* The name is made of the content, so it never changes. */
+    call_add_header(call, "Cache-Control", STR("public, max-age=31536000, immutable"));
+    return call_reply_file(call, content_type(head, n), fd, size);
+}
+
 enum err picture_reply(struct call *call, const char *area, snowflake owner, struct str hash)
 {
-    char name[256], head[12];
+    char name[256];
     int64_t size;
     int fd;
 
     picture_name(name, area, owner, hash);
     enum err e = blob_open(api_options(call->api)->store, name, &fd, &size);
-    if (e)
-        return e;
-    ssize_t n = pread(fd, head, sizeof head, 0);
-    /* The name is made of the content, so it never changes. */
-    call_add_header(call, "Cache-Control", STR("public, max-age=31536000, immutable"));
-    return call_reply_file(call, content_type(head, n), fd, size);
+    return e ? e : reply_opened(call, fd, size);
 }
 
 /* False: what the path says is no name of a picture. */
@@ -148,21 +153,36 @@ static bool asset_name(struct call *call, char name[256])
     return true;
 }
 
-static enum err fetch_asset(struct call *call)
+/* Opened before the handler, which takes it: nothing can end the call between the two. */
+struct opened_asset {
+    int fd;
+    int64_t size;
+};
+
+static enum err open_asset(struct call *call)
 {
+    struct opened_asset *a = call_pass(call, "opened_asset", sizeof *a);
     char name[256];
 
     asset_name(call, name);
-    return blob_fetch(api_options(call->api)->store, name);
+    return blob_open(api_options(call->api)->store, name, &a->fd, &a->size);
 }
 
-/* On a loop: what is in the database only is fetched beside it. */
+/* On a loop: what has to be read from the database is opened beside it. */
 static enum err prepare_asset(struct call *call)
 {
+    struct store *store = api_options(call->api)->store;
     char name[256];
+    int64_t size;
+    int fd;
 
-    if (asset_name(call, name) && !blob_is_near(api_options(call->api)->store, name))
-        call->compute = fetch_asset;
+    if (!blobs_are_inside(store) || call->decoded || !asset_name(call, name))
+        return OK;
+    if (blob_open_near(store, name, &fd, &size))
+        *(struct opened_asset *)call_pass(call, "opened_asset", sizeof(struct opened_asset)) =
+            (struct opened_asset){ fd, size };
+    else
+        call->compute = open_asset;
     return OK;
 }
 
@@ -171,7 +191,10 @@ static enum err get_asset(struct call *call)
 {
     const char *area = areas[call->route - routes];
     struct str hash = without_extension(call_text(call, "file"));
+    const struct opened_asset *opened = call_passed(call, "opened_asset");
 
+    if (opened)
+        return reply_opened(call, opened->fd, opened->size);
     if (!is_hash(hash))
         return ERR_NOT_FOUND;
     return picture_reply(call, area, call_id(call, "owner.id"), hash);
