@@ -30,6 +30,10 @@ const struct option_row config_rows[] = {
     { "ledger", OPTION_TEXT, AT(ledger), .value = "DIR|off",
       .help = "Where it is noted what sessions were told, with bus or keep-events; unset: "
               "ledger in the data folder" },
+    { "keeper", OPTION_SWITCH, AT(keeper), .fallback = "on",
+      .help =
+          "With bus nats://…: another server has a copy of the ledger, so that sessions outlive "
+          "this machine" },
     { "durability", OPTION_CHOICE, AT(durability), .fallback = "full", .choices = "full|off",
       .help = "off: embedded writes do not wait for the disk; a power cut loses some" },
     { "public-url", OPTION_TEXT, AT(public_url), .value = "URL",

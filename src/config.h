@@ -6,7 +6,7 @@
 
 struct config {
     const char *listen, *data, *store, *bus, *blobs, *ledger, *config;
-    bool keep_events;
+    bool keep_events, keeper;
     const char *public_url, *cors_origin, *voice_regions, *voice_vip_regions, *voice_near,
         *voice_endpoint, *voice_port, *voice_address;
     const char *log_level, *log_format, *durability, *private_endpoints, *registration;

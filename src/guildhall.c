@@ -215,6 +215,7 @@ static struct gateway *make_gateway(struct guildhall *g)
         .hooks = { g, wire_command, wire_session_ended },
         .public_url = c->public_url,
         .ledger = parts_ledger(g),
+        .keeps = c->keeper,
         .parks = true,
         .no_limits = !c->rate_limits,
         .traffic = workbench_traffic(g->workbench),

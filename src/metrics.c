@@ -50,6 +50,10 @@ void parts_metrics(void *arg, struct buf *out)
     api_metric(out, "guildhall_resumed_total", "counter", "Sessions that came back.", s.resumed);
     api_metric(out, "guildhall_recovered_total", "counter",
                "Sessions of servers that were killed, taken up from their ledgers.", s.recovered);
+    api_metric(out, "guildhall_kept_sessions", "gauge",
+               "Sessions of other servers that could go on here if their machine went.", s.kept);
+    api_metric(out, "guildhall_keeper_identity", "gauge",
+               "Identity of the server that would know this one's sessions; 0: none.", s.kept_by);
     api_metric(out, "guildhall_events_total", "counter", "Events published.", s.published);
     api_metric(out, "guildhall_dispatches_total", "counter", "Events given to sessions.",
                s.delivered);

@@ -76,6 +76,8 @@ static void wire_told(void *arg, enum cluster_topic topic, struct str message)
         gateway_hear(g->gateway, message);
     else if (topic == CLUSTER_COUNTS)
         api_hear_counts(g->api, message);
+    else if (topic == CLUSTER_LEDGERS)
+        gateway_hear_ledger(g->gateway, message);
 }
 
 static void wire_tell_counts(void *arg)

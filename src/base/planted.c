@@ -10,6 +10,7 @@ static const char *const fault_words[] = {
     [PLANTED_EARLY_EVENTS] = "early-events",
     [PLANTED_NO_TAIL] = "no-tail",
     [PLANTED_BLIND_LEDGER] = "blind-ledger",
+    [PLANTED_BLIND_KEEPER] = "blind-keeper",
     [PLANTED_QUICK_FADE] = "quick-fade",
     [PLANTED_BLIND_SIGHT] = "blind-sight",
     [PLANTED_LATE_LOOPS] = "late-loops",

@@ -26,8 +26,9 @@
 struct cluster;
 
 /* What servers tell each other besides what is in the log: of their sessions
- * (gateway/presence/directory.h), and how often callers called (api/limits.h). */
-enum cluster_topic { CLUSTER_SESSIONS, CLUSTER_COUNTS, CLUSTER_TOPICS };
+ * (gateway/presence/directory.h), how often callers called (api/limits.h), and what sessions were
+ * told (gateway/sessions/keeper.h). */
+enum cluster_topic { CLUSTER_SESSIONS, CLUSTER_COUNTS, CLUSTER_LEDGERS, CLUSTER_TOPICS };
 
 struct cluster_options {
     struct store *store;
@@ -74,6 +75,9 @@ void cluster_moved(struct cluster *c, const struct work *w, const struct session
 /* Tells other servers something that is not in the log, if they can be reached now. Messages
  * arrive in the order of the calls, or not at all. */
 void cluster_tell(struct cluster *c, enum cluster_topic topic, struct str message);
+/* The same for one of them. */
+void cluster_tell_one(struct cluster *c, uint32_t identity, enum cluster_topic topic,
+                      struct str message);
 bool cluster_has_wire(const struct cluster *c);
 uint32_t cluster_identity(const struct cluster *c);
 bool cluster_is_alone(const struct cluster *c);

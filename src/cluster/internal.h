@@ -32,8 +32,8 @@ struct settling {
 struct cluster_wire {
     struct nats *nats; /* NULL: they do not, and others read them from the log */
     unsigned char key[32];
-    /* Subjects: of frames with a position, of fleeting ones, and of what is told of sessions. */
-    char log[64], brief[64], told[64];
+    /* Subjects: of frames with a position, of fleeting ones, of what is told to all, and to us. */
+    char log[64], brief[64], told[64], own[80];
     _Atomic bool connected;
     _Atomic uint64_t heard, refused;
 };

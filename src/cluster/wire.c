@@ -3,6 +3,7 @@
  * The log is the truth: what is lost on the way, or too large for it, is read there. A
  * message is sealed with a key that only servers with the same pepper have, and its subject names
  * the database, so that what others publish on the same NATS is not taken for ours. */
+#include <inttypes.h>
 #include <sodium.h>
 #include <stdio.h>
 
@@ -84,6 +85,25 @@ void cluster_tell(struct cluster *c, enum cluster_topic topic, struct str messag
     cluster_wire_send(c, INT64_MAX - topic, message);
 }
 
+static void name_server(const struct cluster_wire *w, uint32_t identity, char out[80])
+{
+    snprintf(out, 80, "%s.%" PRIu32, w->told, identity);
+}
+
+void cluster_tell_one(struct cluster *c, uint32_t identity, enum cluster_topic topic,
+                      struct str message)
+{
+    struct cluster_wire *w = &c->wire;
+    unsigned char head[HEAD];
+    char subject[80];
+
+    if (!atomic_load(&w->connected) || !nats_fits(w->nats, HEAD + message.n))
+        return;
+    name_server(w, identity, subject);
+    cluster_wire_head(w, INT64_MAX - topic, message, head);
+    nats_publish(w->nats, subject, str_slice((char *)head, HEAD), message);
+}
+
 bool cluster_has_wire(const struct cluster *c)
 {
     return c->wire.nats;
@@ -117,7 +137,8 @@ static void cluster_wire_message(void *arg, struct str subject, struct str paylo
     int64_t position;
 
     if (!cluster_wire_unseal(&c->wire, payload, &position, &bytes) ||
-        !str_is(subject, wire_subject(&c->wire, position))) {
+        !(str_is(subject, wire_subject(&c->wire, position)) ||
+          (is_topic(position) && str_is(subject, c->wire.own)))) {
         atomic_fetch_add(&c->wire.refused, 1);
         return;
     }
@@ -150,7 +171,8 @@ static const char FIND_DATABASE[] =
 
 static enum err name_subjects(struct tx *tx, void *arg)
 {
-    struct cluster_wire *w = &((struct cluster *)arg)->wire;
+    struct cluster *c = arg;
+    struct cluster_wire *w = &c->wire;
     unsigned char digest[16];
     char hex[2 * sizeof digest + 1];
     struct rows r;
@@ -166,6 +188,7 @@ static enum err name_subjects(struct tx *tx, void *arg)
     snprintf(w->log, sizeof w->log, "guildhall.%s.log", hex);
     snprintf(w->brief, sizeof w->brief, "guildhall.%s.brief", hex);
     snprintf(w->told, sizeof w->told, "guildhall.%s.told", hex);
+    name_server(w, c->identity, w->own);
     return OK;
 }
 
@@ -173,7 +196,7 @@ enum err cluster_wire_open(struct cluster *c)
 {
     struct cluster_wire *w = &c->wire;
     struct nats_options options = {
-        .subjects = { w->log, w->brief, w->told },
+        .subjects = { w->log, w->brief, w->told, w->own },
         .arg = c,
         .message = cluster_wire_message,
         .changed = cluster_wire_changed,

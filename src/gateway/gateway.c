@@ -15,13 +15,17 @@
 #include "gateway/parking.h"
 #include "gateway/presence/directory.h"
 #include "gateway/presence/presence.h"
+#include "gateway/sessions/ledger_copies.h"
 #include "gateway/sessions/delays.h"
 #include "gateway/sessions/hub.h"
+#include "gateway/sessions/keeper.h"
 #include "gateway/sessions/ledger.h"
 #include "gateway/sessions/peer.h"
 #include "gateway/sessions/registry.h"
 #include "gateway/sessions/sending.h"
 #include "gateway/sessions/upcalls.h"
+
+enum { MAX_KEPT_BYTES = 64 * 1024 };
 
 const struct gateway_upcalls gateway_upcalls = {
     .dispatch_begin = dispatch_begin,
@@ -69,6 +73,8 @@ void gateway_share(struct gateway *g, struct cluster *c)
     g->older = g->published | ((UINT64_C(1) << NUMBERS_OF_POSITION) - 1);
     if (g->options.ledger)
         g->ledger = ledger_open(g->options.ledger, cluster_identity(c));
+    if (g->options.keeps && g->ledger && cluster_has_wire(c))
+        g->keeper = keeper_new();
 }
 
 void gateway_move(struct gateway *g, const struct session_move *m)
@@ -77,6 +83,21 @@ void gateway_move(struct gateway *g, const struct session_move *m)
         give_asked(g, m);
     else if (m->kind != MOVE_ASK && m->to == cluster_identity(g->cluster))
         fetch_heard(g, m);
+}
+
+void gateway_hear_ledger(struct gateway *g, struct str message)
+{
+    struct keeper_reply reply;
+
+    if (!g->keeper)
+        return;
+    buf_init(&reply.bytes, MAX_KEPT_BYTES);
+    keeper_hear(g->keeper, message, &reply);
+    if (reply.to && !buf_full(&reply.bytes))
+        cluster_tell_one(g->cluster, reply.to, CLUSTER_LEDGERS, buf_str(&reply.bytes));
+    if (reply.number)
+        fetch_heard(g, &(struct session_move){ .kind = MOVE_GIVEN, .number = reply.number });
+    buf_clear(&reply.bytes);
 }
 
 static void make_hub(struct loop *loop, void *arg)
@@ -153,7 +174,7 @@ static void look_busy(struct loop *loop, void *arg)
     const struct hub *h = g->hubs[loop_index(loop)];
 
     g->busy |= h->loads > 0 || h->pump_posted || h->errands_posted || h->topics.posted ||
-               h->list_pieces || h->queue || h->telling || delays_wait(h);
+               h->list_pieces || h->queue || h->telling || delays_wait(h) || ledger_copies_wait(h);
 }
 
 static void wait_for_loads(struct gateway *g, unsigned count)
@@ -219,6 +240,7 @@ void gateway_free(struct gateway *g)
     map_clear(&g->strangers);
     pthread_mutex_destroy(&g->lock);
     pthread_mutex_destroy(&g->publishing);
+    keeper_free(g->keeper);
     ledger_close(g->ledger);
     mem_free(g->delivered);
     mem_free(g->hubs);
@@ -247,6 +269,8 @@ void gateway_stats(const struct gateway *g, struct gateway_stats *ret)
         .identified = g->identified,
         .resumed = g->resumed,
         .recovered = g->recovered,
+        .kept_by = g->kept_by,
+        .kept = g->keeper ? keeper_count(g->keeper) : 0,
         .published = g->published,
         .delivered = count_delivered(g),
         .cut = g->cut,

@@ -129,9 +129,9 @@ struct gateway_source {
     enum err (*home_find)(struct tx *tx, uint64_t number, snowflake user_id,
                           struct session_home *ret);
     /* Forgets what servers had that are gone, this one included; but not what these had, whose
-     * ledgers are there. */
+     * ledgers are there, nor those that were first missed here less than so long ago. */
     enum err (*homes_tidy)(struct tx *tx, uint32_t identity, const struct list *kept,
-                           int64_t now_ms);
+                           int64_t patience_ms, int64_t now_ms);
     /* The first and the last position that the log has; 0: it is empty. */
     enum err (*log_range)(struct tx *tx, int64_t *ret_first, int64_t *ret_last);
     /* Rows (struct log_row) after a position up to another one, the first so many. */
@@ -171,6 +171,7 @@ struct gateway_options {
     unsigned max_strangers;  /* sockets of one address that have not said who they are; 0: 64 */
     struct traffic *traffic; /* where messages are noted while somebody looks; may be NULL */
     const char *ledger;      /* folder of what sessions were told, in a cluster; NULL: none */
+    bool keeps;              /* the same of other servers; and others have this one's */
     bool parks;              /* sessions go on after a restart */
     bool no_limits;          /* identify, and ask for all members, as often as you like */
 };
@@ -205,6 +206,7 @@ void gateway_move(struct gateway *g, const struct session_move *m);
 /* What other servers tell of their sessions; that they can be heard again; and which of them live,
  * by their identities, this one among them: from time to time. From any thread. */
 void gateway_hear(struct gateway *g, struct str message);
+void gateway_hear_ledger(struct gateway *g, struct str message); /* of what these were told */
 void gateway_hears(struct gateway *g);
 void gateway_nodes_live(struct gateway *g, const uint32_t *identities, size_t count);
 /* A credential of the account is no longer good: the sessions that were begun or last
@@ -263,7 +265,8 @@ size_t gateway_push_account(struct gateway *g, snowflake user_id, enum gateway_p
 void gateway_set_delay(struct gateway *g, int64_t ms);
 
 struct gateway_stats {
-    uint64_t sessions, connected, identified, resumed, recovered, published, delivered, cut, closed;
+    uint64_t sessions, connected, identified, resumed, recovered, kept, kept_by, published,
+        delivered, cut, closed;
 };
 void gateway_stats(const struct gateway *g, struct gateway_stats *ret);
 

@@ -149,7 +149,8 @@ static enum err tidy_homes(struct tx *tx, void *arg)
 
     if (g->options.ledger)
         ledgers_tidy(g->options.ledger, now, tx_arena(tx), &kept);
-    return g->options.source->homes_tidy(tx, cluster_identity(g->cluster), &kept, now);
+    return g->options.source->homes_tidy(tx, cluster_identity(g->cluster), &kept,
+                                         g->keeper ? AWAY_MS : 0, now);
 }
 
 void parking_fill(struct gateway *g, unsigned loops)

@@ -57,7 +57,28 @@ static const char FIND_GONE[] =
     "not exists (select 1 from nodes n where n.identity = h.identity and n.state = 1))";
 static const char TIDY_HOMES[] = "delete from session_homes where identity = $1";
 
-static enum err tidy_gone(struct tx *tx, uint32_t identity, const struct list *kept)
+static const char MISS[] = "insert into past_servers (identity, missed_ms) values ($1, $2) "
+                           "on conflict (identity) do nothing";
+static const char FIND_MISSED[] = "select 1 from past_servers where identity = $1 and "
+                                  "missed_ms > $2";
+static const char TIDY_MISSED[] = "delete from past_servers where missed_ms <= $1";
+
+/* Nobody sees a server end: it counts from when it was first missed. */
+static enum err was_just_missed(struct tx *tx, snowflake identity, int64_t patience_ms,
+                                int64_t now_ms, bool *ret)
+{
+    struct rows r;
+
+    *ret = false;
+    if (!patience_ms)
+        return OK;
+    enum err e = tx_exec(tx, MISS, BIND(v_id(identity), v_int(now_ms)), NULL);
+    return e ? e
+             : tx_one(tx, FIND_MISSED, BIND(v_id(identity), v_int(now_ms - patience_ms)), &r, ret);
+}
+
+static enum err tidy_gone(struct tx *tx, uint32_t identity, const struct list *kept,
+                          int64_t patience_ms, int64_t now_ms)
 {
     struct list gone;
     enum err e = tx_ids(tx, FIND_GONE, BIND(v_int(identity)), &gone);
@@ -65,19 +86,25 @@ static enum err tidy_gone(struct tx *tx, uint32_t identity, const struct list *k
     for (size_t i = 0; i < gone.count && !e; i++) {
         snowflake id = ((const snowflake *)gone.items)[i];
 
-        if (id == identity || !ids_hold(kept, id))
+        bool waits = false;
+        if (id != identity && ids_hold(kept, id))
+            continue;
+        if (id != identity)
+            e = was_just_missed(tx, id, patience_ms, now_ms, &waits);
+        if (!e && !waits)
             e = tx_exec(tx, TIDY_HOMES, BIND(v_id(id)), NULL);
     }
-    return e;
+    return e ? e : tx_exec(tx, TIDY_MISSED, BIND(v_int(now_ms - patience_ms)), NULL);
 }
 
-enum err home_rows_tidy(struct tx *tx, uint32_t identity, const struct list *kept, int64_t now_ms)
+enum err home_rows_tidy(struct tx *tx, uint32_t identity, const struct list *kept,
+                        int64_t patience_ms, int64_t now_ms)
 {
     enum err e = tx_exec(tx, TIDY_PARKED, BIND(v_int(now_ms)), NULL);
 
     if (!e)
         e = tx_exec(tx, TIDY_UNPARKED, NO_BIND, NULL);
-    return e ? e : tidy_gone(tx, identity, kept);
+    return e ? e : tidy_gone(tx, identity, kept, patience_ms, now_ms);
 }
 
 /* Each of the two alone is one step in the index. */

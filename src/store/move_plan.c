@@ -28,6 +28,7 @@ static const char *const stay_behind[] = {
     "parked_sessions",
     "parking",
     "session_homes",
+    "past_servers",
 };
 
 static bool stays_behind(const char *name)

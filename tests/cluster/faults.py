@@ -10,6 +10,7 @@ import os
 
 import killed
 import lasting
+import lost
 import ring
 import round as rounds
 from cases import expect, run_cases
@@ -20,7 +21,7 @@ TRIES = 5  # for what is seen only sometimes
 
 def caught(fault, test, executable, tries=1):
     os.environ["GUILDHALL_TEST_FAULT"] = fault
-    for module in (ring, lasting, rounds, killed):
+    for module in (ring, lasting, rounds, killed, lost):
         module.PATIENCE = 8  # it waits for what never comes
     try:
         for _ in range(tries):
@@ -52,11 +53,16 @@ def a_session_that_does_not_know_what_it_sees_is_found(executable):
     caught("blind-sight", killed.who_sees_something_else_meanwhile_begins_anew, executable)
 
 
+def a_keeper_that_is_told_nothing_is_found(executable):
+    caught("blind-keeper", lost.sessions_outlive_the_machine_of_their_server, executable)
+
+
 if __name__ == "__main__":
     run_cases("cluster/faults", [
         a_ledger_that_notes_nothing_is_found,
     ] + ([
         a_session_that_does_not_know_what_it_sees_is_found,
+        a_keeper_that_is_told_nothing_is_found,
         events_before_their_commit_are_found,
         a_log_that_is_not_read_is_found,
     ] if LONG else []))

@@ -22,8 +22,8 @@ def people(count):
 class Scene:
     """Sessions of everybody, that may be at any of the servers, and a writer on each."""
 
-    def __init__(self, executable, nodes, bus, count=8, pen=Pen):
-        self.ring = Ring(executable, nodes=nodes, people=people(count), bus=bus)
+    def __init__(self, executable, nodes, bus, count=8, pen=Pen, kind=Ring):
+        self.ring = kind(executable, nodes=nodes, people=people(count), bus=bus)
         if bus != "poll":
             self.ring.wait_metric("guildhall_nats_connected", 1)
         self.up = set(self.ring.servers)

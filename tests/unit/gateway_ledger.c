@@ -5,6 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "gateway/sessions/ledger_copies.h"
+#include "gateway/sessions/keeper.h"
 #include "gateway/sessions/ledger.h"
 
 /* --- the rule, against a session that remembers everything ---------------------------- */
@@ -150,6 +152,173 @@ static void who_lives_is_known_by_its_lock(void **state)
     arena_free(arena);
 }
 
+/* --- what another server keeps -------------------------------------------------------- */
+
+enum { SENDER = 7, NUMBER = 42 };
+
+/* A session that is told things, and a server that hears of most of that. */
+struct kept_scene {
+    struct memory m;
+    struct ledger_slot slot;
+    struct keeper *keeper;
+    struct buf out; /* records of the next message */
+    uint64_t messages, copied;
+    uint64_t owed; /* an event that the session is told later than its hub has passed it; or 0 */
+    bool whole;
+};
+
+static void scene_hear(struct kept_scene *s, bool is_lost)
+{
+    struct keeper_reply reply = { 0 };
+    struct buf message;
+
+    buf_init(&message, 1 << 20);
+    ledger_copies_write_head(&message, SENDER, 0, ++s->messages, s->m.position);
+    buf_add_str(&message, buf_str(&s->out));
+    buf_reset(&s->out);
+    if (!is_lost)
+        keeper_hear(s->keeper, buf_str(&message), &reply);
+    buf_clear(&message);
+}
+
+static void scene_copy(struct kept_scene *s)
+{
+    if (s->whole || !ledger_copies_write_told(&s->out, NUMBER, &s->slot, s->copied))
+        ledger_copies_write_whole(&s->out, NUMBER, &s->slot, s->m.position);
+    s->copied = s->m.seq;
+    s->whole = false;
+}
+
+static void scene_leave_hub(struct kept_scene *s, uint64_t owed)
+{
+    s->slot.base = s->m.position > s->slot.base ? s->m.position : s->slot.base;
+    s->slot.hub = LEDGER_AWAY;
+    s->whole = true;
+    scene_copy(s);
+    s->owed = owed;
+}
+
+static void scene_return(struct kept_scene *s)
+{
+    remember(&s->m, &s->slot, s->owed);
+    s->owed = 0;
+    s->slot.base = s->m.position;
+    s->slot.hub = 0;
+    s->whole = true;
+}
+
+static unsigned scene_check(struct kept_scene *s, struct arena *arena)
+{
+    struct ledger_entry entry;
+    unsigned known = 0;
+
+    for (uint64_t back = 0; back < 20 && back <= s->m.seq; back++) {
+        uint64_t seq = s->m.seq - back;
+
+        if (!keeper_find(s->keeper, SENDER, NUMBER, seq, arena, &entry))
+            continue;
+        known++;
+        check_cut(&s->m, seq, entry.seen);
+        assert_true(!s->owed || entry.seen < s->owed);
+    }
+    assert_false(keeper_find(s->keeper, SENDER + 1, NUMBER, s->m.seq, arena, &entry));
+    assert_false(keeper_find(s->keeper, SENDER, NUMBER + 1, s->m.seq, arena, &entry));
+    return known;
+}
+
+static void scene_step(struct kept_scene *s, uint64_t number)
+{
+    int what = rand() % 100;
+
+    if (s->owed && what < 30)
+        scene_return(s);
+    else if (!s->owed && what < 5)
+        scene_leave_hub(s, number);
+    else if (!s->owed && what < 60)
+        remember(&s->m, &s->slot, number);
+    else if (what < 70)
+        remember(&s->m, &s->slot, TOLD_FLEETING);
+    s->m.position = number;
+    s->whole |= rand() % 20 == 0;
+    scene_copy(s);
+}
+
+static void what_is_kept_is_exact_whatever_is_lost_on_the_way(void **state)
+{
+    (void)state;
+    for (unsigned seed = 1; seed <= 20; seed++) {
+        struct kept_scene *s = calloc(1, sizeof *s);
+        struct arena *arena = arena_new();
+        unsigned known = 0;
+        uint64_t number = 1000;
+
+        srand(seed);
+        s->keeper = keeper_new();
+        s->whole = true;
+        buf_init(&s->out, 1 << 20);
+        while (s->m.seq < LONGEST - 2) {
+            scene_step(s, number);
+            number += 1 + (uint64_t)(rand() % 3);
+            scene_hear(s, rand() % 10 == 0);
+            known += scene_check(s, arena);
+            arena_reset(arena);
+        }
+        assert_true(known > LONGEST);
+        ledger_copies_write_gone(&s->out, NUMBER);
+        scene_hear(s, false);
+        assert_int_equal(keeper_count(s->keeper), 0);
+        buf_clear(&s->out);
+        keeper_free(s->keeper);
+        arena_free(arena);
+        free(s);
+    }
+}
+
+static void who_keeps_nothing_is_lent_it(void **state)
+{
+    (void)state;
+    struct kept_scene s = { .whole = true };
+    struct keeper *other = keeper_new();
+    struct arena *arena = arena_new();
+    struct keeper_reply reply = { 0 }, none = { 0 };
+    struct ledger_entry entry;
+    struct buf question;
+
+    s.keeper = keeper_new();
+    buf_init(&s.out, 1 << 20);
+    buf_init(&reply.bytes, 1 << 20);
+    buf_init(&question, 1 << 20);
+    for (uint64_t number = 1000; number < 1040; number++) {
+        remember(&s.m, &s.slot, number);
+        s.m.position = number;
+        scene_copy(&s);
+        scene_hear(&s, false);
+    }
+    assert_int_equal(keeper_count(s.keeper), 1);
+    keeper_write_question(&question, SENDER, NUMBER, 9);
+    keeper_hear(other, buf_str(&question), &none);
+    assert_int_equal(none.to, 0); /* it has nothing to lend */
+    keeper_hear(s.keeper, buf_str(&question), &reply);
+    assert_int_equal(reply.to, 9);
+    keeper_hear(other, buf_str(&reply.bytes), &none);
+    assert_int_equal(none.number, NUMBER);
+    assert_true(keeper_find(other, SENDER, NUMBER, 30, arena, &entry));
+    assert_int_equal(entry.seen, 1029);
+    assert_true(keeper_find(other, SENDER, NUMBER, 40, arena, &entry));
+    assert_int_equal(entry.seen, 1039);
+    assert_false(keeper_find(other, SENDER, NUMBER, 41, arena, &entry));
+    for (size_t n = 0; n < reply.bytes.n; n += 7) /* what is cut short is no answer */
+        keeper_hear(other, str_slice(reply.bytes.p, n), &none);
+    keeper_tidy(other, INT64_C(1) << 50);
+    assert_int_equal(keeper_count(other), 0);
+    buf_clear(&question);
+    buf_clear(&reply.bytes);
+    buf_clear(&s.out);
+    keeper_free(s.keeper);
+    keeper_free(other);
+    arena_free(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -157,6 +326,8 @@ int main(void)
         cmocka_unit_test(a_number_that_was_being_written_does_not_count),
         cmocka_unit_test(what_may_be_incomplete_is_not_told),
         cmocka_unit_test(who_lives_is_known_by_its_lock),
+        cmocka_unit_test(what_is_kept_is_exact_whatever_is_lost_on_the_way),
+        cmocka_unit_test(who_keeps_nothing_is_lent_it),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

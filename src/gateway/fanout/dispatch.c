@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "gateway/fanout/delivery.h"
 #include "gateway/fanout/sight.h"
+#include "gateway/sessions/ledger_copies.h"
 #include "gateway/sessions/hub.h"
 #include "gateway/sessions/registry.h"
 #include "gateway/sessions/session.h"
@@ -233,7 +234,7 @@ void dispatch_begin(struct hub *h, struct news *n)
         d->changed = changed_channel_begin(d);
     }
     change_view(d, t->view);
-    d->crowd = t->count > CROWD && !h->queue;
+    d->crowd = t->count > CROWD && !h->queue && !ledger_copies_come_first(h);
 }
 
 bool dispatch_continue(struct hub *h)

@@ -15,12 +15,16 @@
 #include "gateway/greeting/recovery.h"
 #include "gateway/greeting/session_bytes.h"
 #include "gateway/sessions/homes.h"
+#include "gateway/sessions/keeper.h"
 #include "gateway/sessions/registry.h"
 
 enum {
     MOST_DENIALS = 3,
-    MOST_LOOKS = 24, /* about six seconds */
+    MOST_LOOKS = 24,  /* about six seconds */
+    SILENT_LOOKS = 4, /* one second: so long its server may take to answer, and then keepers */
 };
+
+enum { QUESTION_BYTES = 64 };
 
 enum fetch_state { FETCH_WAITS, FETCH_GOT, FETCH_GONE };
 
@@ -33,8 +37,10 @@ struct session_fetch {
     uint64_t begun; /* the last event that this loop had begun when it began to note them */
     struct missed_events missed; /* of the log, between the two */
     unsigned looks;
-    bool looking, heard; /* the store or the log is being read; an answer came meanwhile */
-    uint32_t asked;      /* whom; 0: nobody yet */
+    bool looking, heard;        /* the store or the log is being read; an answer came meanwhile */
+    uint32_t asked;             /* whom; 0: nobody yet */
+    uint32_t kept_of;           /* of whom keepers were asked for it; 0: they were not yet */
+    unsigned asked_at, kept_at; /* in which look each was */
     unsigned denials;
     bool abandoned; /* its socket is gone: what was asked for is left in the store */
     /* of a look */
@@ -99,13 +105,13 @@ static enum err take_bytes(struct session_fetch *f, const struct gateway *g, str
 
 /* Whether its server is known to be gone, so that nobody has to be asked. */
 static enum err take_from_ledger(struct session_fetch *f, struct tx *tx, uint32_t identity,
-                                 bool *ret)
+                                 bool silent, bool *ret)
 {
     const struct gateway *g = f->load.hub->gateway;
     const struct gateway_source *source = g->options.source;
     const struct resumption *r = f->handover->resumption;
     enum ledger_answer answer;
-    enum err e = recovery_take(g, tx, r, identity, &answer, &f->bytes);
+    enum err e = recovery_take(g, tx, r, identity, silent, &answer, &f->bytes);
 
     *ret = answer == LEDGER_GONE || answer == LEDGER_FOUND;
     if (e || !*ret)
@@ -117,6 +123,32 @@ static enum err take_from_ledger(struct session_fetch *f, struct tx *tx, uint32_
     if (!e && f->recovered && f->state == FETCH_GONE)
         e = source->home_forget(tx, r->number, cluster_identity(g->cluster));
     return e;
+}
+
+/* Its machine may be gone. It may as well be slow: then it finds that the session is elsewhere. */
+static bool is_silent(const struct session_fetch *f, const struct session_home *home)
+{
+    return !home->alive || (home->identity == f->asked && f->looks - f->asked_at >= SILENT_LOOKS);
+}
+
+/* Whether somebody may still say that they keep it. */
+static bool keepers_may_answer(struct session_fetch *f, uint32_t identity)
+{
+    const struct gateway *g = f->load.hub->gateway;
+    struct buf question;
+
+    if (!g->keeper)
+        return false;
+    if (f->kept_of != identity) {
+        f->kept_of = identity;
+        f->kept_at = f->looks;
+        buf_init(&question, QUESTION_BYTES);
+        keeper_write_question(&question, identity, f->handover->resumption->number,
+                              cluster_identity(g->cluster));
+        cluster_tell(g->cluster, CLUSTER_LEDGERS, buf_str(&question));
+        buf_clear(&question);
+    }
+    return f->looks - f->kept_at < SILENT_LOOKS;
 }
 
 static void ask_for_it(struct session_fetch *f, const struct gateway *g, struct tx *tx,
@@ -152,9 +184,10 @@ static enum err fetch_read(struct load *l, struct tx *tx)
     if (e || f->bytes.n)
         return e;
     bool elsewhere = home.identity && home.identity != cluster_identity(g->cluster);
+    bool silent = elsewhere && is_silent(f, &home);
     if (elsewhere)
-        e = take_from_ledger(f, tx, home.identity, &gone);
-    if (e || gone)
+        e = take_from_ledger(f, tx, home.identity, silent, &gone);
+    if (e || gone || (silent && keepers_may_answer(f, home.identity)))
         return e;
     if (!elsewhere || !home.alive || f->denials == MOST_DENIALS)
         f->state = FETCH_GONE;
@@ -236,8 +269,10 @@ static void fetch_looked(struct load *l, enum err e)
     f->looking = false;
     if (e)
         f->state = FETCH_WAITS;
-    else if (f->asks)
+    else if (f->asks) {
         f->asked = f->question.from;
+        f->asked_at = f->looks;
+    }
     if (f->state == FETCH_WAITS && f->looks < MOST_LOOKS) {
         if (f->heard)
             fetch_look(f);

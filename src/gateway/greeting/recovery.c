@@ -1,15 +1,16 @@
 /* recovery.c - a session whose server was killed, taken up from its ledger and the log.
  *
- * The ledger says what the session was told last, the store where it sits, the log what it
- * missed. What it saw before nobody knows any more, so when somebody changed what it sees, since
- * the server was killed, the session is over: its client would not hear of channels that came and
- * went. */
+ * The ledger, or what is kept here of one whose machine is gone (keeper.h), says what the session
+ * was told last, the store where it sits, the log what it missed. What it saw before nobody knows
+ * any more, so when somebody changed what it sees, since the server was killed, the session is
+ * over: its client would not hear of channels that came and went. */
 #include "gateway/greeting/recovery.h"
 
 #include "base/planted.h"
 #include "cluster/cluster.h"
 #include "gateway/greeting/session_bytes.h"
 #include "gateway/sessions/hub.h"
+#include "gateway/sessions/keeper.h"
 #include "gateway/sessions/registry.h"
 
 enum { RECOVERED_BYTES = 4 * 1024 * 1024 };
@@ -53,8 +54,17 @@ static enum err recovery_write(struct tx *tx, const struct gateway_source *sourc
     return OK;
 }
 
+static bool find_kept(const struct gateway *g, const struct resumption *r, uint32_t identity,
+                      struct arena *arena, struct ledger_entry *ret)
+{
+    return g->keeper && !r->bad_seq &&
+           keeper_find(g->keeper, identity, r->number, r->seq, arena, ret) &&
+           is_of_client(ret->slot, r);
+}
+
 enum err recovery_take(const struct gateway *g, struct tx *tx, const struct resumption *r,
-                       uint32_t identity, enum ledger_answer *ret_answer, struct str *ret)
+                       uint32_t identity, bool silent, enum ledger_answer *ret_answer,
+                       struct str *ret)
 {
     const struct gateway_source *source = g->options.source;
     uint32_t me = cluster_identity(g->cluster);
@@ -64,6 +74,9 @@ enum err recovery_take(const struct gateway *g, struct tx *tx, const struct resu
 
     if (g->options.ledger)
         answer = ledger_find(g->options.ledger, identity, r->number, r->seq, tx_arena(tx), &entry);
+    if ((answer == LEDGER_UNKNOWN || answer == LEDGER_LIVES) && silent &&
+        find_kept(g, r, identity, tx_arena(tx), &entry))
+        answer = LEDGER_FOUND;
     *ret = STR("");
     *ret_answer = answer;
     if (answer == LEDGER_UNKNOWN || answer == LEDGER_LIVES)

@@ -7,9 +7,11 @@
 
 /* In a write transaction. LEDGER_FOUND: the session's home is this server now, and *ret has it as
  * bytes, as it was for a client that has read up to its seq. LEDGER_GONE: it is over. Any other:
- * nothing has changed, its server is to be asked. */
+ * nothing has changed, its server is to be asked. silent: that server does not answer, so what is
+ * kept here of its sessions counts, too. */
 enum err recovery_take(const struct gateway *g, struct tx *tx, const struct resumption *r,
-                       uint32_t identity, enum ledger_answer *ret_answer, struct str *ret);
+                       uint32_t identity, bool silent, enum ledger_answer *ret_answer,
+                       struct str *ret);
 
 /* Whether what a session missed says all that it has to be told, and nothing that it saw
  * otherwise has changed. Its seats are taken. */

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/planted.h"
+#include "gateway/sessions/ledger_copies.h"
 #include "gateway/sessions/delays.h"
 #include "gateway/sessions/errands.h"
 #include "gateway/sessions/ledger.h"
@@ -45,6 +46,7 @@ struct hub *hub_new(struct gateway *g, struct loop *loop)
     h->ledger_at = ledger_hub(g->ledger, loop_index(loop));
     if (h->ledger_at)
         atomic_store(h->ledger_at, h->position);
+    h->copies = ledger_copies_new(h);
     links_init(&h->peers);
     links_init(&h->sessions);
     links_init(&h->greetings);
@@ -111,6 +113,7 @@ void hub_free(struct hub *h)
     drop_queue(h);
     delays_free(h);
     mem_free(h->delivery);
+    ledger_copies_free(h->copies);
     recent_clear(&h->recent);
     topics_clear(&h->topics);
     loop_drop_turn_end(&h->turn_end);
@@ -382,4 +385,5 @@ void hub_turn_end(struct turn_end *t)
     h->spent = false;
     if (!links_empty(&h->unsaid))
         gateway_upcalls.directory_flush(h);
+    ledger_copies_flush(h); /* before the server sends what was gathered in this turn */
 }

@@ -17,6 +17,7 @@
 #include "net/loop.h"
 #include "store/store.h"
 
+struct ledger_copies;
 struct delay_line;
 struct delivery;
 struct gateway;
@@ -68,6 +69,7 @@ struct hub {
     struct delivery *delivery;         /* that event, on its way: fanout/; NULL before the first */
     uint64_t begun, position;          /* numbers of the last event that was begun, and finished */
     _Atomic uint64_t *ledger_at;       /* where the second of these is noted; or NULL */
+    struct ledger_copies *copies;      /* of the ledger, for another server; NULL: none */
     struct link waiting;               /* struct load that wait for a quiet moment */
     unsigned running;                  /* loads that events wait for */
     unsigned loads;                    /* all that run */

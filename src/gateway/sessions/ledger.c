@@ -14,6 +14,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "gateway/sessions/ledger_copies.h"
 #include "gateway/sessions/hub.h"
 #include "gateway/sessions/ledger_file.h"
 #include "gateway/sessions/registry.h"
@@ -176,12 +177,14 @@ void ledger_take(struct session *s)
     ledger_note_presence(s);
     ledger_note_errands(s);
     atomic_store(&l->head->numbers[slot_index(l, s->ledger)], s->number);
+    ledger_copies_mark_whole(s);
 }
 
 void ledger_drop(struct session *s)
 {
     struct ledger *l = s->hub->gateway->ledger;
 
+    ledger_copies_end(s);
     if (!s->ledger)
         return;
     uint32_t slot = slot_index(l, s->ledger);
@@ -204,6 +207,7 @@ void ledger_settle(struct session *s)
         slot->base = s->hub->position;
     if (s->hub->ledger_at)
         atomic_store(&slot->hub, loop_index(s->hub->loop));
+    ledger_copies_mark_whole(s);
 }
 
 void ledger_unsettle(struct session *s)
@@ -215,6 +219,7 @@ void ledger_unsettle(struct session *s)
     if (s->hub->position > slot->base)
         slot->base = s->hub->position;
     atomic_store(&slot->hub, LEDGER_AWAY);
+    ledger_copies_write_now(s);
 }
 
 /* One that is too long leaves the slot torn: its client begins anew rather than be shown as
@@ -225,6 +230,7 @@ void ledger_note_presence(struct session *s)
 
     if (!slot)
         return;
+    ledger_copies_mark_whole(s);
     atomic_store(&slot->torn, 1);
     slot->status = s->status;
     slot->presence_ms = s->presence_ms;
@@ -239,6 +245,8 @@ void ledger_note_presence(struct session *s)
 /* Member lists are answers that go on: which ones, is noted nowhere. */
 void ledger_note_errands(struct session *s)
 {
-    if (s->ledger)
-        atomic_store(&s->ledger->errands, s->errand_count + !links_empty(&s->lists));
+    if (!s->ledger)
+        return;
+    atomic_store(&s->ledger->errands, s->errand_count + !links_empty(&s->lists));
+    ledger_copies_mark_whole(s);
 }

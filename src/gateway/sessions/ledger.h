@@ -100,6 +100,8 @@ struct ledger_entry {
 /* A session of such a process, whose client has read up to a seq. */
 enum ledger_answer ledger_find(const char *folder, uint32_t identity, uint64_t number, uint64_t seq,
                                struct arena *arena, struct ledger_entry *ret);
+/* All up to this event the session was told, or was not to be told, when it was last noted. */
+uint64_t ledger_slot_read(const struct ledger_slot *slot, uint64_t hub_position);
 /* The rule itself. False: nobody knows. */
 bool ledger_slot_seen(const struct ledger_slot *slot, uint64_t hub_position, uint64_t seq,
                       uint64_t *ret);

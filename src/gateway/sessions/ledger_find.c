@@ -37,7 +37,7 @@ static bool first_unread(const struct ledger_slot *slot, uint64_t seq, uint64_t 
     return true;
 }
 
-static uint64_t last_read(const struct ledger_slot *slot, uint64_t hub_position)
+uint64_t ledger_slot_read(const struct ledger_slot *slot, uint64_t hub_position)
 {
     uint64_t seen = slot->base;
 
@@ -56,7 +56,7 @@ bool ledger_slot_seen(const struct ledger_slot *slot, uint64_t hub_position, uin
 
     if (!slot_knows(slot, seq) || !first_unread(slot, seq, &unread))
         return false;
-    *ret = unread ? unread - 1 : last_read(slot, hub_position);
+    *ret = unread ? unread - 1 : ledger_slot_read(slot, hub_position);
     return true;
 }
 

@@ -14,12 +14,15 @@
 struct account;
 struct directory;
 struct hub;
+struct keeper;
 struct loop_count;
 
 struct gateway {
     struct gateway_options options;
     struct cluster *cluster;     /* NULL: this server is alone */
     struct ledger *ledger;       /* NULL: sessions do not outlive a process that is killed */
+    struct keeper *keeper;       /* of what others' sessions were told; NULL: it keeps nothing */
+    _Atomic uint32_t kept_by;    /* who keeps this one's: an identity, or 0 */
     struct directory *directory; /* of the sessions of others; NULL: nobody tells of them */
     struct loops *loops;
     struct hub **hubs;

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/planted.h"
+#include "gateway/sessions/ledger_copies.h"
 #include "gateway/sessions/errands.h"
 #include "gateway/sessions/homes.h"
 #include "gateway/sessions/hub.h"
@@ -204,8 +205,10 @@ static uint64_t told_as(const struct news *n)
 void session_dispatch(struct session *s, struct news *n, unsigned form)
 {
     s->seq++;
-    if (s->ledger)
+    if (s->ledger) {
         ledger_note(s->ledger, s->seq, planted(PLANTED_BLIND_LEDGER) ? TOLD_FLEETING : told_as(n));
+        ledger_copies_mark(s);
+    }
     if (n->event != EVENT_READY)
         replay_add(&s->replay, n, form, clock_s());
     if (s->peer)
@@ -330,6 +333,7 @@ void session_detach(struct session *s)
     gateway_upcalls.lists_leave(s, false);
     link_remove(&s->link);
     link_remove(&s->unsaid);
+    link_remove(&s->uncopied);
 }
 
 void session_attach(struct session *s, struct hub *h)
@@ -340,6 +344,7 @@ void session_attach(struct session *s, struct hub *h)
     s->seats.topics = &h->topics;
     links_append(&h->sessions, &s->link);
     errands_attach(s);
+    ledger_copies_mark_whole(s);
     if (s->presence_due)
         deadline_touch(h->windows, &s->window);
 }

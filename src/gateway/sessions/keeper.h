@@ -1,0 +1,55 @@
+/* keeper.h - what sessions of other servers were told, kept here in case their machine goes.
+ *
+ * A ledger (ledger.h) outlives its process, not its machine. So each server tells one other, the
+ * keeper, through NATS, what it notes there (ledger_copies.h), before clients can have read it. A
+ * copy that is behind is still exact for every client that has read no more than it knows: whatever
+ * was told later is read from the log. One that has read more begins anew.
+ *
+ * Messages are numbered by hub. After one that was lost the position of the hub counts for no
+ * session before all of it is told again, and what is told of a session goes on only where it
+ * ended.
+ *
+ * A client comes to any server: one that keeps nothing of it asks all of them. */
+#ifndef GATEWAY_SESSIONS_KEEPER_H
+#define GATEWAY_SESSIONS_KEEPER_H
+
+#include "base/buf.h"
+#include "gateway/sessions/ledger.h"
+
+struct keeper;
+
+/* A message begins with its kind and an identity: of who sends it, or of the server in question. */
+enum keeper_kind {
+    KEEPER_COPIES, /* hub, number of the message, position (0: as before); then records */
+    KEEPER_ASK,    /* who asks, number of the session */
+    KEEPER_ANSWER, /* number of the session, position of its hub; the ledger's magic, its slot */
+};
+
+/* Of a session, each with its number after the kind. */
+enum copy_kind {
+    COPY_WHOLE, /* all up to which event it has been told; its slot up to the activities; these */
+    COPY_TOLD,  /* the last seq, a count; as many numbers of events */
+    COPY_GONE,
+};
+
+/* What is to be done about a message that was heard. */
+struct keeper_reply {
+    uint32_t to;      /* who asked; 0: nobody did */
+    struct buf bytes; /* for them */
+    uint64_t number;  /* of a session that was asked for and is known now; 0: none */
+};
+
+struct keeper *keeper_new(void);
+void keeper_free(struct keeper *k); /* accepts NULL */
+
+/* All of these from any thread. */
+void keeper_hear(struct keeper *k, struct str message, struct keeper_reply *ret);
+void keeper_write_question(struct buf *out, uint32_t identity, uint64_t number, uint32_t asker);
+/* A session of a server, whose client has read up to a seq. */
+bool keeper_find(struct keeper *k, uint32_t identity, uint64_t number, uint64_t seq,
+                 struct arena *arena, struct ledger_entry *ret);
+/* Forgets some of what nobody has told of for longer than a session may be away. */
+void keeper_tidy(struct keeper *k, int64_t now_ms);
+uint64_t keeper_count(struct keeper *k);
+
+#endif
