@@ -43,6 +43,10 @@ cluster-test: ## the tests of several servers on one database, for longer
 	@scripts/with-postgres python3 tests/cluster/carried.py --long build/debug/src/guildhall
 	@scripts/with-postgres python3 tests/cluster/many_rooms.py --long build/debug/src/guildhall
 	@scripts/with-postgres python3 tests/cluster/killed.py --long build/debug/src/guildhall
+	@scripts/with-postgres python3 tests/cluster/lost.py --long build/debug/src/guildhall
+	@scripts/with-postgres python3 tests/cluster/cuts.py --long build/debug/src/guildhall
+	@scripts/with-postgres python3 tests/cluster/balancer.py build/debug/src/guildhall
+	@scripts/with-postgres python3 tests/cluster/database.py --long build/debug/src/guildhall
 	@scripts/with-postgres python3 tests/cluster/upgrade.py --long build/debug/src/guildhall
 	@scripts/with-postgres python3 tests/cluster/presence.py build/debug/src/guildhall
 	@scripts/with-postgres python3 tests/cluster/faults.py --long build/debug/src/guildhall

@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""balancer - three servers behind HAProxy and nginx, as docs/CLUSTER.md has them; one is killed.
+
+In `make cluster-test` only.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+
+from broker import Broker, free_port
+from killed import settle
+from lasting import Lasting
+from moves import people
+from restart import Pen
+from ring import PATIENCE, Ring, Skip, expect, place_of
+from cases import run_cases
+
+PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "CLUSTER.md")
+NODES, SESSIONS, KILLS = 3, 12, 3
+
+
+def page_block(kind):
+    with open(PAGE, encoding="utf-8") as f:
+        found = re.findall(rf"^```{kind}\n(.*?)^```$", f.read(), re.M | re.S)
+    expect(len(found) == 1, f"blocks of {kind}: {len(found)}")
+    return found[0]
+
+
+class Balancer:
+    """A program with the page's lines, between clients and the servers of a ring."""
+
+    def __init__(self, name, ring):
+        self.name, self.port = name, free_port()
+        program = shutil.which(name) or shutil.which(name, path="/usr/sbin")
+        if not program:
+            raise Skip(f"there is no {name}")
+        self.folder = tempfile.mkdtemp(prefix="guildhall-balancer.")
+        lines = page_block(name)
+        for node, server in ring.servers.items():
+            lines = lines.replace(f"10.0.0.{node}:8080", f"127.0.0.1:{server.port}")
+        path = os.path.join(self.folder, "conf")
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(self.around(lines))
+        command = ([program, "-db", "-f", path] if name == "haproxy"
+                   else [program, "-p", self.folder, "-c", path])
+        self.child = subprocess.Popen(command, stdout=subprocess.DEVNULL,
+                                      stderr=open(os.path.join(self.folder, "log"), "wb"))
+
+    def around(self, lines):
+        if self.name == "haproxy":
+            return ("global\n    maxconn 1000\n"
+                    f"frontend chat\n    mode http\n    bind 127.0.0.1:{self.port}\n"
+                    f"    timeout client 90s\n    default_backend guildhall\n{lines}")
+        logs = "".join(f"    {kind}_temp_path {self.folder}/{kind};\n"
+                       for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+        return (f"daemon off;\npid {self.folder}/pid;\nerror_log stderr;\n"
+                f"events {{ worker_connections 512; }}\nhttp {{\n    access_log off;\n{logs}{lines}"
+                f"server {{\n    listen 127.0.0.1:{self.port};\n    location / {{\n"
+                "        proxy_pass http://guildhall;\n        proxy_http_version 1.1;\n"
+                "        proxy_set_header Host $host;\n        proxy_set_header Upgrade $http_upgrade;\n"
+                "        proxy_set_header Connection $http_connection;\n"
+                "        proxy_read_timeout 90s;\n    }\n}\n}\n")
+
+    def wait(self, ring):
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            try:
+                if ring._status(self.port) == 200:
+                    return
+            except OSError:
+                pass
+            expect(time.monotonic() < deadline and self.child.poll() is None,
+                   open(os.path.join(self.folder, "log"), encoding="utf-8").read())
+            time.sleep(0.05)
+
+    def stop(self):
+        self.child.terminate()
+        self.child.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Listening(Ring):
+    """A server that is started again has the same address."""
+
+    ports = None
+
+    def command(self, node):
+        self.ports = self.ports or {}
+        port = self.ports.setdefault(node, free_port())
+        return [*super().command(node), "--listen", f"127.0.0.1:{port}"]
+
+
+def stand_behind(name, executable):
+    broker = Broker()
+    with Listening(executable, nodes=NODES, people=people(SESSIONS), bus=broker.url) as ring:
+        ring.wait_metric("guildhall_nats_connected", 1)
+        balancer = Balancer(name, ring)
+        try:
+            balancer.wait(ring)
+            _, channel = place_of(ring.client(1, ring.tokens[0]))
+            sessions = [Lasting(lambda: [balancer.port], token) for token in ring.tokens]
+            pens = [Pen(lambda: balancer.port, token, channel, f"w{i}")
+                    for i, token in enumerate(ring.tokens[:4])]
+            time.sleep(0.3)
+            spread = [ring.metric(n, "guildhall_sessions") for n in ring.servers]
+            print(f"sessions by server: {spread}")
+            expect(all(spread), "the balancer does not spread sessions")
+            for turn in range(KILLS):
+                node = 1 + turn % NODES
+                ring.servers[node].kill()
+                time.sleep(1)
+                ring.start(node)
+                for session in sessions:
+                    session.wait(lambda s=session: not s.lost_at and s.session_id, "coming back")
+            ring.wait_ready()
+            settle(sessions, pens, lambda: ring.client(1, ring.tokens[0]), channel)
+        finally:
+            balancer.stop()
+    broker.kill()
+
+
+def servers_behind_haproxy_are_killed_in_turn(executable):
+    stand_behind("haproxy", executable)
+
+
+def servers_behind_nginx_are_killed_in_turn(executable):
+    stand_behind("nginx", executable)
+
+
+if __name__ == "__main__":
+    run_cases("cluster/balancer", [
+        servers_behind_haproxy_are_killed_in_turn,
+        servers_behind_nginx_are_killed_in_turn,
+    ])

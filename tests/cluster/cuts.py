@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+"""cuts - a server is cut off from the database, from NATS or from both, under load.
+
+Servers have no wire between each other: what they tell each other goes by these two. In the short
+round a cut ends before the others take the server for dead, in the long one after that, too.
+"""
+
+import http.client
+import os
+import time
+
+from killed import settle
+from lost import Machines
+from moves import Scene
+from ring import PATIENCE, Session, expect
+from restart import LONG
+from cases import run_cases
+from wires import Wires, begin_alone
+
+SESSIONS = 24 if LONG else 6
+ROUNDS = 3 if LONG else 1
+POSTS = 30 if LONG else 10
+
+
+class Wired(Machines):
+    """Each server reaches the database and the broker by wires of its own."""
+
+    wires = None
+
+    def __init__(self, *args, **words):
+        words["bus"] = ""
+        super().__init__(*args, **words)
+
+    def command(self, node):
+        words = super().command(node)
+        words[words.index("--store") + 1] = (f"{Wired.wires.store(node)} "
+                                             f"options=-csearch_path={self.schema}")
+        words[words.index("--bus") + 1] = Wired.wires.bus(node)
+        return words
+
+
+class Cut(Scene):
+    """Three servers with sessions and writers, and somebody who listens at each."""
+
+    def __init__(self, executable):
+        super().__init__(executable, 3, "nats", count=SESSIONS, kind=Wired)
+        self.ring.wait_kept()
+        self.wires = Wired.wires
+
+    def status(self, node):
+        connection = http.client.HTTPConnection("127.0.0.1", self.ring.servers[node].port,
+                                                timeout=PATIENCE)
+        connection.request("GET", "/readyz")
+        status = connection.getresponse().status
+        connection.close()
+        return status
+
+    def wait_status(self, node, status):
+        """Seconds until /readyz says so."""
+        began = time.monotonic()
+        while self.status(node) != status:
+            expect(time.monotonic() - began < PATIENCE, f"/readyz is not {status}")
+            time.sleep(0.05)
+        return time.monotonic() - began
+
+    def delays(self, words):
+        """Writes at node 2, and says after how long a session at node 1 heard of it."""
+        times = []
+        there = Session(self.ring.servers[1].port, self.ring.tokens[1])
+        client = self.ring.client(2, self.ring.tokens[0])
+        for i in range(POSTS):
+            text = f"{words} {time.monotonic_ns()}"
+            began = time.monotonic()
+            status, _ = client.call("POST", f"/channels/{self.channel}/messages", {"content": text})
+            expect(status == 200, f"{text}: {status}")
+            there.wait(lambda events, text=text: any(
+                t == "MESSAGE_CREATE" and d["content"] == text for t, d in reversed(events)), text)
+            times.append((time.monotonic() - began) * 1000)
+        there.close()
+        times.sort()
+        print(f"{words}: from a call at node 2 to a session at node 1 {times[len(times) // 2]:.1f} ms "
+              f"(median), {times[-1]:.0f} ms at most, of {POSTS}")
+
+    def finish(self):
+        self.ring.wait_ready()
+        settle(self.sessions, self.pens, lambda: self.ring.client(2, self.ring.tokens[0]),
+               self.channel)
+
+
+def with_wires(case):
+    """Runs it with machines of its own."""
+    def run(executable):
+        database = os.environ.get("GUILDHALL_TEST_POSTGRES")
+        Wired.wires = Wires(database) if database else None
+        try:
+            case(executable)
+        finally:
+            if Wired.wires:
+                Wired.wires.stop()
+    run.__name__ = case.__name__
+    return run
+
+
+@with_wires
+def a_server_that_is_cut_off_for_a_moment_loses_nothing(executable):
+    """Shorter than its lease: first from NATS, then from the database, then from both."""
+    scene = Cut(executable)
+    with scene.ring:
+        scene.delays("whole")
+        for _ in range(ROUNDS):
+            scene.wires.broker.cut(1)
+            scene.delays("without NATS")
+            scene.wires.broker.heal(1)
+            scene.wires.database.cut(1)
+            time.sleep(1.5)
+            scene.wires.database.heal(1)
+            scene.wait_status(1, 200)
+            scene.wires.database.cut(1)
+            scene.wires.broker.cut(1)
+            time.sleep(1.5)
+            scene.wires.database.heal(1)
+            scene.wires.broker.heal(1)
+            scene.wait_status(1, 200)
+        scene.finish()
+
+
+def cut_for_long(executable, *machines):
+    scene = Cut(executable)
+    with scene.ring as ring:
+        for _ in range(ROUNDS):
+            for name in machines:
+                getattr(scene.wires, name).cut(1)
+            began = time.monotonic()
+            scene.up.discard(1)
+            for session in scene.sessions:
+                session.lose()
+            print(f"/readyz of the server said no after {scene.wait_status(1, 503):.1f} s")
+            for session in scene.sessions:
+                session.wait(lambda s=session: not s.lost_at and s.session_id, "coming back")
+            print(f"all were back at the others {time.monotonic() - began:.1f} s after the cut")
+            while ring.sql("select state from nodes where node = 1") != "3":
+                expect(time.monotonic() - began < PATIENCE, "it was not taken for dead")
+                time.sleep(0.1)
+            print(f"it was taken for dead {time.monotonic() - began:.1f} s after the cut")
+            time.sleep(6)
+            for name in machines:
+                getattr(scene.wires, name).heal(1)
+            print(f"it was ready {scene.wait_status(1, 200):.1f} s after the cut had ended")
+            scene.up.add(1)
+            ring.wait_kept()
+        scene.finish()
+
+
+@with_wires
+def a_server_that_is_cut_off_from_the_database_is_left_and_comes_back(executable):
+    cut_for_long(executable, "database")
+
+
+@with_wires
+def a_server_that_is_cut_off_from_everything_is_left_and_comes_back(executable):
+    cut_for_long(executable, "database", "broker")
+
+
+@with_wires
+def a_server_that_is_cut_off_from_nats_goes_on(executable):
+    """For longer than it takes to notice."""
+    scene = Cut(executable)
+    with scene.ring as ring:
+        for _ in range(ROUNDS):
+            scene.wires.broker.cut(1)
+            began = time.monotonic()
+            while ring.metric(1, "guildhall_nats_connected"):
+                expect(time.monotonic() - began < PATIENCE, "it does not notice")
+                time.sleep(0.05)
+            print(f"it noticed after {time.monotonic() - began:.1f} s")
+            scene.delays("without NATS, and it knows")
+            expect(scene.status(1) == 200, "it is not ready without NATS")
+            scene.wires.broker.heal(1)
+            ring.wait_metric("guildhall_nats_connected", 1)
+        scene.finish()
+
+
+if __name__ == "__main__":
+    begin_alone()
+    run_cases("cluster/cuts", [
+        a_server_that_is_cut_off_for_a_moment_loses_nothing,
+    ] + ([
+        a_server_that_is_cut_off_from_nats_goes_on,
+        a_server_that_is_cut_off_from_the_database_is_left_and_comes_back,
+        a_server_that_is_cut_off_from_everything_is_left_and_comes_back,
+    ] if LONG else []))
