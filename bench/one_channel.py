@@ -27,9 +27,39 @@ class Postgres:
             subprocess.run(["psql", "-qXd", self.where, "-c", change], check=True,
                            stdout=subprocess.DEVNULL)
 
+    def schema(self, name):
+        """Where a server of its own finds tables of its own."""
+        subprocess.run(["psql", "-qXd", self.where, "-c", f"create schema {name}"], check=True)
+        return f"{self.where} options=-csearch_path={name}"
+
+    def cpu_ns(self):
+        """Processor time of all its processes so far, of those that have ended too."""
+        with open(os.path.join(self.folder(), "postmaster.pid"), encoding="ascii") as f:
+            main = int(f.readline())
+        found = [main]
+        for pid in os.listdir("/proc"):
+            try:
+                if pid.isdigit() and stat_of(pid)[1] == str(main):
+                    found.append(int(pid))
+            except OSError:
+                pass
+        total = sum(int(ticks) for ticks in stat_of(main)[13:15])  # ended children
+        for pid in found:
+            total += sum(int(ticks) for ticks in stat_of(pid)[11:13])
+        return total * 1_000_000_000 // os.sysconf("SC_CLK_TCK")
+
+    def folder(self):
+        return os.path.join(dict(w.split("=", 1) for w in self.where.split())["host"], "data")
+
     def close(self):
         self.child.stdin.close()
         self.child.wait(30)
+
+
+def stat_of(pid):
+    """The fields of /proc/PID/stat after the name: state, parent, …"""
+    with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as f:
+        return f.read().rpartition(")")[2].split()
 
 
 def ask(client, method, path, body=None):
@@ -73,7 +103,37 @@ class Writers:
         self.bench = bench
 
     def rows(self):
-        return [("writers", self.row_one_channel)]
+        return [("writers", self.row_one_channel), ("the log", self.row_log)]
+
+    def row_log(self, bench):
+        """Server and database together, in turn without and with the log that others read."""
+        postgres = Postgres()
+        servers, crowds, costs = [], [], ([], [])
+        try:
+            for name, flags in (("alone", ()), ("kept", ("--bus", "poll"))):
+                folder = os.path.join(bench.folder, f"log-{name}")
+                servers.append(bench.watch(start_guildhall(
+                    bench.guildhall, folder, "--store", postgres.schema(name), *flags)))
+                crowds.append(Crowd(bench, servers[-1].port))
+            for number in range(2 * bench.rounds + 1):
+                for which in (0, 1) if number % 2 else (1, 0):
+                    costs[which].append(self.cost(bench, postgres, servers[which], crowds[which]))
+            alone, kept = (statistics.median(rounds[1:]) for rounds in costs)
+            bench.report.add(f"PostgreSQL, {MANY} writers, with the log", kept / alone,
+                             "x without it", ("<=", 1.15),
+                             {"without µs": alone / 1e3, "with µs": kept / 1e3,
+                              "least": min(costs[1][1:]) / min(costs[0][1:])})
+        finally:
+            for server in servers:
+                server.kill()
+            postgres.close()
+
+    @staticmethod
+    def cost(bench, postgres, server, crowd):
+        """Nanoseconds of processor time a message."""
+        before = postgres.cpu_ns() + server.cpu_ns()[0]
+        figures = crowd.write(bench, server.port, crowd.channels)
+        return (postgres.cpu_ns() + server.cpu_ns()[0] - before) / figures["requests"]
 
     def row_one_channel(self, bench):
         postgres = Postgres()
