@@ -76,6 +76,8 @@ def settle(sessions, pens, client, channel):
     resumed, anew = sum(s.resumed for s in sessions), sum(s.anew for s in sessions)
     ways = sorted(way for s in sessions for way in s.ways)
     late = sum(way > SOON for way in ways)
+    print("seconds to RESUMED, by tenths of all:", " ".join(
+        f"{ways[len(ways) * tenth // 10]:.1f}" for tenth in range(10)) if ways else "-")
     if ways:
         print(f"{len(acknowledged)} messages, {resumed} times resumed, {anew} anew, half were back "
               f"after {ways[len(ways) // 2] * 1000:.0f} ms, {late} after more than {SOON} s, the "

@@ -21,7 +21,8 @@
 enum {
     MOST_DENIALS = 3,
     MOST_LOOKS = 24,  /* about six seconds */
-    SILENT_LOOKS = 4, /* one second: so long its server may take to answer, and then keepers */
+    SILENT_LOOKS = 4, /* one second: so long its server may take to answer, … */
+    KEEPER_LOOKS = 12 /* … and so long may keepers */
 };
 
 enum { QUESTION_BYTES = 64 };
@@ -131,7 +132,8 @@ static bool is_silent(const struct session_fetch *f, const struct session_home *
     return !home->alive || (home->identity == f->asked && f->looks - f->asked_at >= SILENT_LOOKS);
 }
 
-/* Whether somebody may still say that they keep it. */
+/* Whether somebody may still say that they keep it. They are asked at each look: a question may be
+ * lost, and who has just come is not heard yet. */
 static bool keepers_may_answer(struct session_fetch *f, uint32_t identity)
 {
     const struct gateway *g = f->load.hub->gateway;
@@ -142,13 +144,13 @@ static bool keepers_may_answer(struct session_fetch *f, uint32_t identity)
     if (f->kept_of != identity) {
         f->kept_of = identity;
         f->kept_at = f->looks;
-        buf_init(&question, QUESTION_BYTES);
-        keeper_write_question(&question, identity, f->handover->resumption->number,
-                              cluster_identity(g->cluster));
-        cluster_tell(g->cluster, CLUSTER_LEDGERS, buf_str(&question));
-        buf_clear(&question);
     }
-    return f->looks - f->kept_at < SILENT_LOOKS;
+    buf_init(&question, QUESTION_BYTES);
+    keeper_write_question(&question, identity, f->handover->resumption->number,
+                          cluster_identity(g->cluster));
+    cluster_tell(g->cluster, CLUSTER_LEDGERS, buf_str(&question));
+    buf_clear(&question);
+    return f->looks - f->kept_at < KEEPER_LOOKS;
 }
 
 static void ask_for_it(struct session_fetch *f, const struct gateway *g, struct tx *tx,

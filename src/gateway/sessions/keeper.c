@@ -272,7 +272,8 @@ static void hear_question(struct keeper *k, uint32_t identity, struct serial_rea
     buf_add(&ret->bytes, (const void *)&s->slot, sizeof s->slot);
 }
 
-/* Of two keepers, an old one and a new one, the one counts that knows more. */
+/* Of two keepers, an old one and a new one, the one counts that knows more; the same again is no
+ * reason to look again. */
 static void hear_answer(struct keeper *k, uint32_t identity, struct serial_reader *in,
                         struct keeper_reply *ret)
 {
@@ -284,7 +285,7 @@ static void hear_answer(struct keeper *k, uint32_t identity, struct serial_reade
         return;
     memcpy((void *)&slot, bytes.p, sizeof slot);
     struct kept_session *s = kept_find(k, number, identity);
-    if (slot.presence_n > sizeof slot.presence || (s && s->slot.seq > slot.seq) ||
+    if (slot.presence_n > sizeof slot.presence || (s && s->slot.seq >= slot.seq) ||
         !(s = kept_make(k, number, identity)))
         return;
     s->slot = slot;
