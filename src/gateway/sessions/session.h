@@ -70,10 +70,9 @@ struct session {
     struct link lists;    /* struct list_subscription: member lists that it shows */
     struct link runnable; /* in the hub's list */
     struct link unsaid;   /* the same: other servers have to be told how it is now */
-    struct link
-        uncopied; /* the same: its keeper has to be told what it was told: … */
-    uint64_t copied; /* … after this seq, … */
-    bool copy_whole; /* … or all of it */
+    struct link uncopied; /* the same: its keeper has to be told what it was told: … */
+    uint64_t copied;      /* … after this seq, … */
+    bool copy_whole;      /* … or all of it */
     uint32_t copied_round;
     unsigned errand_count;
     struct str presence; /* JSON of activities, on the heap; p == NULL: none */
