@@ -95,6 +95,8 @@ void gateway_hear_ledger(struct gateway *g, struct str message)
     keeper_hear(g->keeper, message, &reply);
     if (reply.to && !buf_full(&reply.bytes))
         cluster_tell_one(g->cluster, reply.to, CLUSTER_LEDGERS, buf_str(&reply.bytes));
+    if (reply.anew)
+        ledger_copies_begin_anew(g);
     if (reply.number)
         fetch_heard(g, &(struct session_move){ .kind = MOVE_GIVEN, .number = reply.number });
     buf_clear(&reply.bytes);

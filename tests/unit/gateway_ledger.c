@@ -164,7 +164,7 @@ struct kept_scene {
     struct buf out; /* records of the next message */
     uint64_t messages, copied;
     uint64_t owed; /* an event that the session is told later than its hub has passed it; or 0 */
-    bool whole;
+    bool whole, was_lost;
 };
 
 static void scene_hear(struct kept_scene *s, bool is_lost)
@@ -172,12 +172,17 @@ static void scene_hear(struct kept_scene *s, bool is_lost)
     struct keeper_reply reply = { 0 };
     struct buf message;
 
+    buf_init(&reply.bytes, 64);
     buf_init(&message, 1 << 20);
     ledger_copies_write_head(&message, SENDER, 0, ++s->messages, s->m.position);
     buf_add_str(&message, buf_str(&s->out));
     buf_reset(&s->out);
     if (!is_lost)
         keeper_hear(s->keeper, buf_str(&message), &reply);
+    if (!is_lost) /* who misses one says so, with the next */
+        assert_int_equal(reply.to, s->was_lost ? SENDER : 0);
+    s->was_lost = is_lost;
+    buf_clear(&reply.bytes);
     buf_clear(&message);
 }
 

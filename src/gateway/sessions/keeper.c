@@ -215,7 +215,8 @@ static bool hear_records(struct keeper *k, struct kept_server *from, unsigned hu
     return !in->bad;
 }
 
-static void hear_copies(struct keeper *k, uint32_t identity, struct serial_reader *in)
+static void hear_copies(struct keeper *k, uint32_t identity, struct serial_reader *in,
+                        struct keeper_reply *ret)
 {
     struct kept_server *from = server_of(k, identity);
     uint64_t hub = serial_get(in), message = serial_get(in), position = serial_get(in);
@@ -224,8 +225,12 @@ static void hear_copies(struct keeper *k, uint32_t identity, struct serial_reade
         return;
     struct kept_hub *h = &from->hubs[hub];
     from->heard_ms = clock_ms();
-    if (message != h->messages + 1)
+    if (message != h->messages + 1) {
         h->gaps++;
+        ret->to = identity;
+        serial_put(&ret->bytes, KEEPER_MISSED);
+        serial_put(&ret->bytes, identity);
+    }
     h->messages = message;
     if (!hear_records(k, from, (unsigned)hub, in))
         h->gaps++;
@@ -284,7 +289,10 @@ static void hear_answer(struct keeper *k, uint32_t identity, struct serial_reade
     if (in->bad || magic != LEDGER_MAGIC)
         return;
     memcpy((void *)&slot, bytes.p, sizeof slot);
-    struct kept_session *s = kept_find(k, number, identity);
+    struct kept_session *s = map_get(&k->sessions, number);
+    if (s && s->identity != identity && !s->lent)
+        return; /* it is elsewhere by now, and kept here for that server */
+    s = kept_find(k, number, identity);
     if (slot.presence_n > sizeof slot.presence || (s && s->slot.seq >= slot.seq) ||
         !(s = kept_make(k, number, identity)))
         return;
@@ -305,11 +313,14 @@ void keeper_hear(struct keeper *k, struct str message, struct keeper_reply *ret)
 
     ret->to = 0;
     ret->number = 0;
+    ret->anew = false;
     if (in.bad)
         return;
     pthread_mutex_lock(&k->lock);
     if (kind == KEEPER_COPIES)
-        hear_copies(k, identity, &in);
+        hear_copies(k, identity, &in, ret);
+    else if (kind == KEEPER_MISSED)
+        ret->anew = true;
     else if (kind == KEEPER_ASK)
         hear_question(k, identity, &in, ret);
     else if (kind == KEEPER_ANSWER)

@@ -7,7 +7,7 @@
  *
  * Messages are numbered by hub. After one that was lost the position of the hub counts for no
  * session before all of it is told again, and what is told of a session goes on only where it
- * ended.
+ * ended. Who misses one, as a server does that is known before it hears anything, says so.
  *
  * A client comes to any server: one that keeps nothing of it asks all of them. */
 #ifndef GATEWAY_SESSIONS_KEEPER_H
@@ -22,6 +22,7 @@ struct keeper;
 enum keeper_kind {
     KEEPER_COPIES, /* hub, number of the message, position (0: as before); then records */
     KEEPER_ASK,    /* who asks, number of the session */
+    KEEPER_MISSED, /* nothing: the server, which is told this, shall tell all again */
     KEEPER_ANSWER, /* number of the session, position of its hub; the ledger's magic, its slot */
 };
 
@@ -37,6 +38,7 @@ struct keeper_reply {
     uint32_t to;      /* who asked; 0: nobody did */
     struct buf bytes; /* for them */
     uint64_t number;  /* of a session that was asked for and is known now; 0: none */
+    bool anew;        /* the keeper has missed something that this server told */
 };
 
 struct keeper *keeper_new(void);

@@ -220,8 +220,10 @@ static void tick_arrived(struct post *post)
     struct ledger_copies *c = t->hub->copies;
     bool anew = t->anew || c->keeper != t->keeper || ++c->ticks >= ROUND_TICKS;
 
-    if (!t->anew)
+    if (!t->anew && c->keeper != t->keeper) {
         c->keeper = t->keeper;
+        c->messages = 0;
+    }
     if (anew)
         begin_round(c);
     ledger_copies_flush(t->hub);
