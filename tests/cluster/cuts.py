@@ -83,8 +83,9 @@ class Cut(Scene):
 
     def finish(self):
         self.ring.wait_ready()
+        # What a server had locked that is cut off is free when it is taken for dead.
         settle(self.sessions, self.pens, lambda: self.ring.client(2, self.ring.tokens[0]),
-               self.channel)
+               self.channel, quick=False)
 
 
 def with_wires(case):
