@@ -15,16 +15,22 @@
 
 /* --- what there is -------------------------------------------------------------------- */
 
-/* Of a turn, for what other servers send: many may answer at the same time, and libcurl takes more
- * than a mebibyte of one answer at once. */
+/* Of a turn, for what other servers send. Many may answer at the same time, and libcurl takes more
+ * than a mebibyte of one answer at once, or something of all that it wants to look at again: so
+ * the share is looked at for each piece, and who comes after its end is paused until a later turn.
+ */
 enum { FETCHING_NS = 4 * 1000 * 1000 };
 
 struct fetcher {
     struct loop *loop;
     bool allow_private;
     char *ca_file;
-    CURLM *multi; /* made with the first request */
-    uv_timer_t *timer;
+    CURLM *multi;      /* made with the first request */
+    uv_timer_t *timer; /* libcurl's */
+    uv_timer_t *again; /* ours, for what waits for the next turn: */
+    struct link paused;
+    bool is_due;    /* the time is over that libcurl asked for */
+    bool has_ended; /* there are ends that nobody was told of */
     struct turn_end turn_end;
     int64_t until; /* the end of this turn's share; 0: it has not begun */
     struct link jobs;
@@ -32,6 +38,7 @@ struct fetcher {
 
 struct fetch_job {
     struct link link;
+    struct link paused;      /* among those that wait for a turn; or in no list */
     struct post post;        /* for the end of a request that never began */
     struct fetcher *fetcher; /* may be gone before one that never began */
     struct loop *loop;
@@ -51,11 +58,29 @@ struct watch {
     curl_socket_t fd;
 };
 
+/* --- a share of a turn ---------------------------------------------------------------- */
+
+static bool fetcher_is_spent(struct fetcher *f)
+{
+    int64_t now = clock_mono();
+
+    if (!f->until)
+        f->until = now + FETCHING_NS;
+    return now > f->until;
+}
+
+static void fetcher_wait_turn(struct fetch_job *j)
+{
+    if (!j->paused.next)
+        links_append(&j->fetcher->paused, &j->paused);
+}
+
 /* --- the end of a request ------------------------------------------------------------- */
 
 static void job_free(struct fetch_job *j)
 {
     link_remove(&j->link);
+    link_remove(&j->paused);
     if (j->easy) {
         curl.multi_remove_handle(j->fetcher->multi, j->easy);
         curl.easy_cleanup(j->easy);
@@ -107,7 +132,7 @@ static void finish_all(struct fetcher *f)
     CURLMsg *m;
     int left;
 
-    while ((m = curl.multi_info_read(f->multi, &left))) {
+    while (!(f->has_ended = fetcher_is_spent(f)) && (m = curl.multi_info_read(f->multi, &left))) {
         struct fetch_job *j = NULL;
         CURLcode code = m->data.result;
 
@@ -128,18 +153,46 @@ static void never_began(struct post *p)
 
 /* --- what libcurl wants watched ------------------------------------------------------- */
 
-static void fetcher_end_turn(struct turn_end *t)
+/* What a paused request was sent already comes at once; it is paused again if that is too much. */
+static void resume_paused(struct fetcher *f)
 {
-    container_of(t, struct fetcher, turn_end)->until = 0;
+    while (!links_empty(&f->paused) && !fetcher_is_spent(f)) {
+        struct fetch_job *j = container_of(f->paused.next, struct fetch_job, paused);
+
+        link_remove(&j->paused);
+        CURLcode code = curl.easy_pause(j->easy, CURLPAUSE_CONT);
+        if (code != CURLE_OK)
+            client_finish(j, code);
+    }
 }
 
-static bool fetcher_is_spent(struct fetcher *f)
+static void fetcher_go_on(struct fetcher *f)
 {
-    int64_t now = clock_mono();
+    int running;
 
-    if (!f->until)
-        f->until = now + FETCHING_NS;
-    return now > f->until;
+    loop_part("fetching");
+    resume_paused(f);
+    if (f->is_due && !fetcher_is_spent(f)) {
+        f->is_due = false;
+        curl.multi_socket_action(f->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+    }
+    finish_all(f);
+}
+
+static void on_again(uv_timer_t *timer)
+{
+    fetcher_go_on(timer->data);
+}
+
+/* A timer that has no time to wait runs in the next turn when it is started here; one that is
+ * started by a timer may run in the same. */
+static void fetcher_end_turn(struct turn_end *t)
+{
+    struct fetcher *f = container_of(t, struct fetcher, turn_end);
+
+    f->until = 0;
+    if (f->is_due || f->has_ended || !links_empty(&f->paused))
+        uv_timer_start(f->again, on_again, 0, 0);
 }
 
 static void on_socket(uv_poll_t *poll, int status, int events)
@@ -197,11 +250,9 @@ static int watch_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void 
 static void on_timer(uv_timer_t *timer)
 {
     struct fetcher *f = timer->data;
-    int running;
 
-    loop_part("fetching");
-    curl.multi_socket_action(f->multi, CURL_SOCKET_TIMEOUT, 0, &running);
-    finish_all(f);
+    f->is_due = true;
+    fetcher_go_on(f);
 }
 
 static int set_timer(CURLM *multi, long ms, void *arg)
@@ -233,6 +284,10 @@ static size_t take_bytes(char *p, size_t size, size_t n, void *arg)
 {
     struct fetch_job *j = arg;
 
+    if (fetcher_is_spent(j->fetcher)) {
+        fetcher_wait_turn(j);
+        return CURL_WRITEFUNC_PAUSE;
+    }
     if (!j->body.n)
         client_make_room(j);
     buf_add(&j->body, p, size * n);
@@ -353,6 +408,15 @@ static void set_options(struct fetch_job *j, const struct fetch *r)
     set_method(j, r);
 }
 
+static uv_timer_t *fetcher_timer(struct fetcher *f)
+{
+    uv_timer_t *timer = mem_new(sizeof *timer);
+
+    uv_timer_init(loop_uv(f->loop), timer);
+    timer->data = f;
+    return timer;
+}
+
 static bool make_multi(struct fetcher *f)
 {
     if (f->multi)
@@ -362,9 +426,8 @@ static bool make_multi(struct fetcher *f)
     f->multi = curl.multi_init();
     if (!f->multi)
         return false;
-    f->timer = mem_new(sizeof *f->timer);
-    uv_timer_init(loop_uv(f->loop), f->timer);
-    f->timer->data = f;
+    f->timer = fetcher_timer(f);
+    f->again = fetcher_timer(f);
     f->turn_end.run = fetcher_end_turn;
     loop_add_turn_end(f->loop, &f->turn_end);
     curl.multi_setopt(f->multi, CURLMOPT_SOCKETFUNCTION, watch_socket);
@@ -419,6 +482,7 @@ struct fetcher *fetcher_new(struct loop *l, const struct fetch_options *options)
     f->allow_private = options->allow_private;
     f->ca_file = ca_file ? mem_dupz(ca_file) : NULL;
     links_init(&f->jobs);
+    links_init(&f->paused);
     return f;
 }
 
@@ -448,6 +512,7 @@ void fetcher_free(struct fetcher *f)
         loop_drop_turn_end(&f->turn_end);
         curl.multi_cleanup(f->multi);
         uv_close((uv_handle_t *)f->timer, timer_closed);
+        uv_close((uv_handle_t *)f->again, timer_closed);
     }
     mem_free(f->ca_file);
     mem_free(f);

@@ -2,10 +2,13 @@
 #include "unit.h"
 
 #include <semaphore.h>
+#include <stdarg.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "net/address.h"
 #include "net/client.h"
+#include "net/curl.h"
 #include "net/tls.h"
 #include "net_app.h"
 
@@ -129,13 +132,29 @@ static struct {
     char type[64], body[8192];
     bool takes;
     struct buf taken;
-    size_t bytes; /* of all answers */
+    size_t bytes;    /* of all answers */
+    int64_t slow_ns; /* what each end takes */
     sem_t done;
 } fetch;
+
+/* What was done between two ends of turns of the fetcher's loop. */
+static struct {
+    struct turn_end end;
+    int ends, most_ends;
+    int pieces, most_pieces;
+} turn;
+
+static void spend(int64_t ns)
+{
+    for (int64_t until = clock_mono() + ns; clock_mono() < until;)
+        ;
+}
 
 static void done(void *arg, enum fetch_result result, int status, struct str type, struct buf *body)
 {
     assert_ptr_equal(arg, &fetch);
+    turn.ends++;
+    spend(fetch.slow_ns);
     fetch.early = !fetch.returned;
     fetch.bytes += body->n;
     fetch.result = result;
@@ -280,6 +299,127 @@ static void long_answers_that_come_together_are_all_taken(void **state)
     assert_int_equal(fetch.bytes, (size_t)TOGETHER * LENGTH);
 }
 
+/* A server that is trusted by who has its file. */
+struct own_certificate {
+    char folder[32], certificate[64], key[64];
+    struct tls_context *context;
+};
+
+static void certificate_make(struct own_certificate *c)
+{
+    *c = (struct own_certificate){ .folder = "/tmp/net_client_XXXXXX" };
+    assert_non_null(mkdtemp(c->folder));
+    snprintf(c->certificate, sizeof c->certificate, "%s/cert.pem", c->folder);
+    snprintf(c->key, sizeof c->key, "%s/key.pem", c->folder);
+    assert_int_equal(tls_context_self_signed(c->folder, "localhost", &c->context), OK);
+}
+
+static void certificate_remove(struct own_certificate *c)
+{
+    tls_context_free(c->context);
+    unlink(c->certificate);
+    unlink(c->key);
+    rmdir(c->folder);
+}
+
+static void turn_note(struct turn_end *t)
+{
+    (void)t;
+    turn.most_ends = turn.ends > turn.most_ends ? turn.ends : turn.most_ends;
+    turn.most_pieces = turn.pieces > turn.most_pieces ? turn.pieces : turn.most_pieces;
+    turn.ends = turn.pieces = 0;
+}
+
+static void turn_watch(struct loop *l, void *arg)
+{
+    (void)arg;
+    memset(&turn, 0, sizeof turn);
+    turn.end.run = turn_note;
+    loop_add_turn_end(l, &turn.end);
+}
+
+static void turn_unwatch(struct loop *l, void *arg)
+{
+    (void)l, (void)arg;
+    turn_note(&turn.end);
+    loop_drop_turn_end(&turn.end);
+}
+
+static void fetch_together(const char *url_format)
+{
+    loop_call(loops_at(app.loops, 0), turn_watch, NULL);
+    fetch.request.timeout_ms = 60 * 1000;
+    begin_with(begin_many_on_loop, "GET", url_format, STR(""));
+    for (int i = 0; i < TOGETHER; i++)
+        sem_wait(&fetch.done);
+    loop_call(loops_at(app.loops, 0), turn_unwatch, NULL);
+}
+
+/* Each end takes more than the share, so that no turn has two. */
+static void ends_that_come_together_have_a_share_of_a_turn(void **state)
+{
+    (void)state;
+    fetch.slow_ns = 5 * 1000 * 1000;
+    fetch_together("http://127.0.0.1:%d/echo");
+    assert_int_equal(fetch.bytes, TOGETHER * strlen("hello"));
+    assert_int_equal(turn.most_ends, 1);
+}
+
+/* --- pieces of answers ---------------------------------------------------------------- */
+
+static curl_write_callback take_piece;
+static __typeof__(curl.easy_setopt) set_option;
+
+/* As one that takes a millisecond would be. */
+static size_t take_slowly(char *p, size_t size, size_t n, void *arg)
+{
+    size_t taken = take_piece(p, size, n, arg);
+
+    if (taken != CURL_WRITEFUNC_PAUSE) {
+        turn.pieces++;
+        spend(1000 * 1000);
+    }
+    return taken;
+}
+
+static CURLcode set_option_slowly(CURL *easy, CURLoption option, ...)
+{
+    va_list values;
+
+    va_start(values, option);
+    if (option == CURLOPT_WRITEFUNCTION) {
+        take_piece = va_arg(values, curl_write_callback);
+        va_end(values);
+        return set_option(easy, option, take_slowly);
+    }
+    void *value = va_arg(values, void *); /* or a whole number, which is as long */
+    va_end(values);
+    return set_option(easy, option, value);
+}
+
+/* By TLS libcurl takes up to a hundred pieces of an answer at once, and those of others that it
+ * wants to look at again. */
+static void pieces_of_answers_have_a_share_of_a_turn(void **state)
+{
+    enum { LENGTH = 128 * 1024, SHARE = 4 };
+    struct own_certificate own;
+
+    (void)state;
+    certificate_make(&own);
+    start_with(&(struct server_options){ .tls = own.context },
+               &(struct fetch_options){ .allow_private = true, .ca_file = own.certificate });
+    assert_true(curl_load());
+    set_option = curl.easy_setopt;
+    curl.easy_setopt = set_option_slowly;
+    fetch.request.max_answer = LENGTH;
+    fetch_together("https://localhost:%d/size?131072");
+    curl.easy_setopt = set_option;
+    stop(NULL);
+    assert_int_equal(fetch.bytes, (size_t)TOGETHER * LENGTH);
+    assert_true(turn.most_pieces <= SHARE + 1);
+    certificate_remove(&own);
+}
+
 static void headers_are_sent_unless_they_would_be_two(void **state)
 {
     struct fetch_header headers[] = { { STR("X-Sent"), STR("yes") } };
@@ -393,16 +533,12 @@ static void a_request_that_never_began_ends_after_its_fetcher(void **state)
 
 static void certificates_are_checked(void **state)
 {
-    char folder[] = "/tmp/net_client_XXXXXX", certificate[64], key[64];
-    struct tls_context *context = NULL;
+    struct own_certificate own;
 
     (void)state;
-    assert_non_null(mkdtemp(folder));
-    snprintf(certificate, sizeof certificate, "%s/cert.pem", folder);
-    snprintf(key, sizeof key, "%s/key.pem", folder);
-    assert_int_equal(tls_context_self_signed(folder, "localhost", &context), OK);
-    struct server_options o = { .tls = context };
-    struct fetch_options trusting = { .allow_private = true, .ca_file = certificate };
+    certificate_make(&own);
+    struct server_options o = { .tls = own.context };
+    struct fetch_options trusting = { .allow_private = true, .ca_file = own.certificate };
     struct fetch_options ordinary = { .allow_private = true };
 
     start_with(&o, &trusting);
@@ -412,10 +548,7 @@ static void certificates_are_checked(void **state)
     start_with(&o, &ordinary);
     assert_int_equal(run("GET", "https://localhost:%d/who", STR("")), FETCH_UNREACHABLE);
     stop(NULL);
-    tls_context_free(context);
-    unlink(certificate);
-    unlink(key);
-    rmdir(folder);
+    certificate_remove(&own);
 }
 
 #define with_server(test) cmocka_unit_test_setup_teardown(test, start, stop)
@@ -427,6 +560,8 @@ int main(void)
         with_server(requests_are_answered),
         with_server(a_long_answer_is_taken_and_not_copied),
         with_server(long_answers_that_come_together_are_all_taken),
+        with_server(ends_that_come_together_have_a_share_of_a_turn),
+        cmocka_unit_test(pieces_of_answers_have_a_share_of_a_turn),
         with_server(headers_are_sent_unless_they_would_be_two),
         with_server(redirects_are_not_followed),
         with_server(the_environment_has_no_say),
