@@ -5,6 +5,7 @@
 
 #include "apps.h"
 #include "base/clock.h"
+#include "statements.h"
 #include "waits.h"
 
 /* ada owns the guild and follows her "streamer"; bob is in it and has "bob" connected. */
@@ -57,6 +58,29 @@ static void a_sync_gives_subscribers_their_role(struct world *w)
     sync_now(s.ada, s.guild, s.id);
     expect(world_last_event(w, "GUILD_MEMBER_UPDATE") != NULL);
     expect(store_count(w, "select count(*) from integration_subscribers") == 2);
+}
+
+static void watch_statements(struct config *config)
+{
+    if (!config->store)
+        statements_watch();
+}
+
+/* Half a million would hold the only writer, so they are counted by a thread that reads. */
+static void subscribers_are_not_counted_by_the_writer(struct world *w)
+{
+    struct scene s = make_scene(w);
+
+    subscribe(w, PLATFORM_A, "streamer", "bob");
+    sync_now(s.ada, s.guild, s.id);
+    expect(store_count(w, "select subscriber_count from integrations") == 1);
+    if (world_config(w)->store)
+        return;
+    struct statement_seen counted = statements_seen("count(*) from integration_subscribers where"),
+                          written = statements_seen("insert into integration_subscribers");
+    expect(counted.runs > 0 && written.runs > 0);
+    expect(!pthread_equal(counted.thread, written.thread));
+    expect(counted.scanned == 0);
 }
 
 static void a_sync_may_be_asked_for_once_a_minute(struct world *w)
@@ -303,6 +327,7 @@ static void an_integration_may_go_while_its_sync_is_due(struct world *w)
 
 const struct test integrations_sync_tests[] = {
     TEST(a_sync_gives_subscribers_their_role),
+    TEST_WITH(subscribers_are_not_counted_by_the_writer, watch_statements),
     TEST(a_sync_may_be_asked_for_once_a_minute),
     TEST(a_sync_that_runs_is_joined),
     TEST(a_sync_comes_every_hour_by_itself),

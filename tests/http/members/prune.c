@@ -5,6 +5,7 @@
 
 #include "apps.h"
 #include "guilds.h"
+#include "statements.h"
 #include "venues.h"
 #include "waits.h"
 
@@ -148,6 +149,32 @@ static void many_roles_are_looked_for_in_short_steps(struct world *w)
     expect(store_count(w, "select count(*) from members where joined_at = 0") == 60);
 }
 
+static void watch_statements(struct config *config)
+{
+    if (!config->store)
+        statements_watch();
+}
+
+/* Half a million members are counted so: none of the tables is looked through, nothing is sorted
+ * or put together first. */
+static void who_would_go_is_counted_by_indexes_alone(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    const char *guild = found_guild(ada, "Home");
+
+    for (int i = 0; i < 5; i++)
+        put_member(guild, world_client(w, TEXT(w, "m%d", i)));
+    let_time_pass(w);
+    expect_json(client_get(ada, PRUNE, guild), "{'pruned': 5}");
+    expect_json(client_post(ada, "{}", PRUNE, guild), "{'pruned': 5}");
+    if (world_config(w)->store)
+        return;
+    struct statement_seen all = statements_seen("from members m cross join users u"),
+                          step = statements_seen("order by user_id limit $9");
+    expect(all.runs > 0 && all.scanned == 0 && all.sorted == 0 && all.indexed == 0);
+    expect(step.runs > 0 && step.scanned <= 6 && step.indexed == 0);
+}
+
 static void pruning_takes_rights_and_a_rank(struct world *w)
 {
     struct ranks r = world_ranks(w, PERMISSION(KICK_MEMBERS) | PERMISSION(MANAGE_GUILD));
@@ -257,6 +284,7 @@ const struct test prune_tests[] = {
     TEST(many_go_in_steps),
     TEST(nobody_is_passed_over_between_two_steps),
     TEST(many_roles_are_looked_for_in_short_steps),
+    TEST_WITH(who_would_go_is_counted_by_indexes_alone, watch_statements),
     TEST(pruning_takes_rights_and_a_rank),
     TEST_WITH(a_guild_is_pruned_twice_a_minute, with_limits),
     TEST(members_of_roles_are_counted),
