@@ -1,7 +1,9 @@
 /* gateway_bus.c - what a commit announces comes to every loop at once, in order. */
 #include "unit.h"
 
+#include <pthread.h>
 #include <semaphore.h>
+#include <stdatomic.h>
 
 #include "base/mem.h"
 #include "gateway/fanout/bus.h"
@@ -139,6 +141,36 @@ static void people_of_a_private_channel_are_told_one_by_one(void **state)
     assert_int_equal(world.gateway->published, before + COUNT_OF(people));
 }
 
+static atomic_bool commits_end;
+static atomic_int commits;
+
+static void *commit_on_and_on(void *arg)
+{
+    (void)arg;
+    while (!atomic_load(&commits_end)) {
+        gateway_announce(world.gateway, world.list);
+        atomic_fetch_add(&commits, 1);
+    }
+    return NULL;
+}
+
+/* The last of the tests: errands of a server that stops still commit while its hubs go. */
+static void what_commits_while_hubs_go_harms_nobody(void **state)
+{
+    pthread_t thread;
+
+    (void)state;
+    assert_int_equal(pthread_create(&thread, NULL, commit_on_and_on, NULL), 0);
+    while (atomic_load(&commits) < 100)
+        sched_yield();
+    gateway_stop(world.gateway);
+    int stopped = atomic_load(&commits);
+    while (atomic_load(&commits) < stopped + 100)
+        sched_yield();
+    atomic_store(&commits_end, true);
+    pthread_join(thread, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -146,6 +178,7 @@ int main(void)
         cmocka_unit_test(every_loop_gets_to_the_last_number),
         cmocka_unit_test(the_events_of_a_position_are_numbered_from_it),
         cmocka_unit_test(people_of_a_private_channel_are_told_one_by_one),
+        cmocka_unit_test(what_commits_while_hubs_go_harms_nobody),
     };
 
     return cmocka_run_group_tests_name("gateway/bus", tests, bus_start, bus_stop);
