@@ -1,7 +1,9 @@
 /* job.c - the job that makes an export, a page at a time, and the one that takes it away.
  *
- * How far it is stands in the job's row: part, number, page, and how long the file was then. A
- * process that died may have written more; that is cut off before the next page. */
+ * How far it is stands in the job's row: part, number, page, how long the file was then, and a
+ * checksum of its last block. A process that died may have written more; that is cut off before the
+ * next page. A server that does not have the file (where servers have folders of their own) begins
+ * anew. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -9,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "api/errand.h"
 #include "base/clock.h"
@@ -24,7 +27,7 @@ enum { EXPORT_LEASE_MS = 10 * 60 * 1000, EXPORT_DAYS = 7 };
 struct export_step {
     struct job job;
     /* How far it is. */
-    int64_t part, after, page, length;
+    int64_t part, after, page, length, tail;
     /* What this step found. */
     snowflake id; /* 0: nobody wants it any more */
     bool part_ended;
@@ -32,6 +35,7 @@ struct export_step {
     struct str text;
     struct list files;
     bool failed;
+    bool begins_anew;
 };
 
 /* --- reading -------------------------------------------------------------------------- */
@@ -152,12 +156,31 @@ static int step_open(struct call *call, const struct export_step *s)
 
     if (mkdir(folder, 0700) != 0 && errno != EEXIST)
         return -1;
-    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-    if (fd >= 0 && (ftruncate(fd, s->length) != 0 || lseek(fd, 0, SEEK_END) < 0)) {
-        close(fd);
+    return open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+}
+
+/* Pages end with whole blocks. -1: so long it is not. */
+static int64_t file_tail(int fd, int64_t length)
+{
+    unsigned char block[TAR_BLOCK];
+
+    if (length < TAR_BLOCK)
+        return 0;
+    if (pread(fd, block, sizeof block, length - TAR_BLOCK) != (ssize_t)sizeof block)
         return -1;
-    }
-    return fd;
+    return (int64_t)crc32(0, block, sizeof block);
+}
+
+static bool step_write(struct call *call, struct export_step *s, int fd)
+{
+    s->begins_anew = file_tail(fd, s->length) != s->tail;
+    if (s->begins_anew)
+        return true;
+    if (ftruncate(fd, s->length) != 0 || lseek(fd, 0, SEEK_END) < 0 || !write_page(call, s, fd))
+        return false;
+    s->length = lseek(fd, 0, SEEK_END);
+    s->tail = file_tail(fd, s->length);
+    return true;
 }
 
 static enum err step_compute(struct call *call)
@@ -167,9 +190,7 @@ static enum err step_compute(struct call *call)
     if (!s->id)
         return OK;
     int fd = step_open(call, s);
-    s->failed = fd < 0 || !write_page(call, s, fd);
-    if (fd >= 0)
-        s->length = lseek(fd, 0, SEEK_END);
+    s->failed = fd < 0 || !step_write(call, s, fd);
     if (s->failed)
         log_warn("export: of account %llu: cannot write '%s'", (unsigned long long)s->job.key,
                  export_path(call, s->id));
@@ -194,6 +215,17 @@ static enum err step_finish(struct call *call, const struct export_step *s)
     return e ? e : job_finish(call, &s->job);
 }
 
+static struct str step_next(struct call *call, const struct export_step *s)
+{
+    if (s->begins_anew)
+        return STR("0 0 0 0 0");
+    if (s->part_ended)
+        return str_printf(call->arena, "%" PRId64 " 0 0 %" PRId64 " %" PRId64, s->part + 1,
+                          s->length, s->tail);
+    return str_printf(call->arena, "%" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64,
+                      s->part, s->last, s->page + 1, s->length, s->tail);
+}
+
 static enum err step_note(struct call *call)
 {
     const struct export_step *s = call_passed(call, "export_step");
@@ -203,13 +235,9 @@ static enum err step_note(struct call *call)
         return job_finish(call, &s->job);
     if (s->failed) /* a full disk, say: the lease ends, and this page is tried again */
         return OK;
-    if (s->part >= export_part_count())
+    if (!s->begins_anew && s->part >= export_part_count())
         return step_finish(call, s);
-    struct str next =
-        s->part_ended ? str_printf(call->arena, "%" PRId64 " 0 0 %" PRId64, s->part + 1, s->length)
-                      : str_printf(call->arena, "%" PRId64 " %" PRId64 " %" PRId64 " %" PRId64,
-                                   s->part, s->last, s->page + 1, s->length);
-    return job_renew(call, &s->job, clock_us(), next, &held);
+    return job_renew(call, &s->job, clock_us(), step_next(call, s), &held);
 }
 
 static enum err step_begin(struct call *call)
@@ -223,7 +251,7 @@ static void export_start(struct api *api, struct loop *loop, const struct job *j
 {
     struct export_step s = { .job = *job };
     struct str rest = job->data;
-    int64_t *const numbers[] = { &s.part, &s.after, &s.page, &s.length };
+    int64_t *const numbers[] = { &s.part, &s.after, &s.page, &s.length, &s.tail };
 
     for (size_t i = 0; i < COUNT_OF(numbers); i++)
         if (!str_to_i64(str_cut(&rest, ' '), numbers[i]))

@@ -36,7 +36,7 @@ enum err export_begin(struct call *call, snowflake user_id, struct export_row *r
         return e;
     ret->id = snowflake_new();
     e = tx_exec(call->tx, ADD_EXPORT, BIND(v_id(user_id), v_id(ret->id)), NULL);
-    return e ? e : job_schedule(call, &export_job, user_id, clock_us(), STR("0 0 0 0"));
+    return e ? e : job_schedule(call, &export_job, user_id, clock_us(), STR("0 0 0 0 0"));
 }
 
 const char *export_path(const struct call *call, snowflake id)

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "apps.h"
 #include "people.h"
@@ -144,6 +145,19 @@ static void long_rows_make_short_pages(struct world *w)
     expect(!tar_find(tar, "messages-0007.jsonl").p);
 }
 
+/* The job with its last step before it, of which the end of the tar was not noted. */
+static void go_back(struct world *w, struct client *c, struct str whole)
+{
+    struct str noted = str_slice(whole.p, whole.n - 1024);
+    unsigned long tail = crc32(0, (const unsigned char *)noted.p + noted.n - 512, 512);
+
+    store_write(w, "update exports set ready = 0 where user_id = $1", BIND(v_client(c)));
+    store_write(
+        w, "insert into jobs (kind, key, due, data) values ('export', $1, 0, $2)",
+        BIND(v_client(c), v_text(str_printf(world_arena(w), "99 0 0 %zu %lu", noted.n, tail))));
+    world_restart(w);
+}
+
 /* What a process that died has written behind the page that it noted is cut off. */
 static void it_goes_on_where_it_was_noted(struct world *w)
 {
@@ -155,14 +169,32 @@ static void it_goes_on_where_it_was_noted(struct world *w)
     struct str whole = download(ada, id);
     FILE *f = fopen(path, "a");
     expect(f && fputs("half a page", f) >= 0 && fclose(f) == 0);
-    /* The end of the tar, once more. */
-    store_write(w, "update exports set ready = 0 where user_id = $1", BIND(v_client(ada)));
-    store_write(
-        w, "insert into jobs (kind, key, due, data) values ('export', $1, 0, $2)",
-        BIND(v_client(ada), v_text(str_printf(world_arena(w), "99 0 0 %zu", whole.n - 1024))));
-    world_restart(w);
+    go_back(w, ada, whole);
     expect_soon(is_ready(ada));
     expect(str_eq(download(ada, id), whole));
+}
+
+/* Servers with a folder each take steps of the same job: nobody goes on with a file that is not
+ * the one that was noted. */
+static void what_another_server_has_gathered_is_gathered_anew(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    const char *id = answer_text(client_post(ada, "{}", HARVEST), "harvest_id");
+    const char *path = TEXT(w, "%s/exports/%s.tar", world_folder(w), id);
+
+    expect_soon(is_ready(ada));
+    struct str whole = download(ada, id);
+    for (int is_other = 0; is_other < 2; is_other++) {
+        FILE *f = fopen(path, "w");
+
+        for (size_t i = 0; f && is_other && i < whole.n; i++)
+            fputc('x', f);
+        expect(f && fclose(f) == 0);
+        go_back(w, ada, whole);
+        expect_soon(is_ready(ada));
+        struct str again = download(ada, id);
+        expect(again.n == whole.n && has(tar_find(again, "account-0001.jsonl"), ada->id));
+    }
 }
 
 static void what_was_gathered_goes_with_the_account(struct world *w)
@@ -190,6 +222,7 @@ const struct test export_tests[] = {
     TEST(a_person_gets_all_that_is_kept_and_nobody_else_does),
     TEST(long_rows_make_short_pages),
     TEST(it_goes_on_where_it_was_noted),
+    TEST(what_another_server_has_gathered_is_gathered_anew),
     TEST(what_was_gathered_goes_with_the_account),
     { 0 },
 };
