@@ -111,6 +111,14 @@ static void tx_done(struct work *w, enum err e)
         life_proceed(l, call->stage);
 }
 
+/* Whose turn it takes where many wait. */
+static uint64_t life_owner(const struct call *call)
+{
+    if (call->caller)
+        return call->caller->id;
+    return call->exchange ? call->exchange->address : 0;
+}
+
 static void life_submit(struct life *l, enum call_stage stage, enum store_mode mode)
 {
     struct call *call = &l->call;
@@ -121,6 +129,7 @@ static void life_submit(struct life *l, enum call_stage stage, enum store_mode m
         .mode = mode,
         .aside = stage != STAGE_CREDENTIAL && call->route->aside,
         .measured = stage != STAGE_CREDENTIAL && call->route->measured,
+        .owner = life_owner(call),
         .name = call->route->name,
         .loop = call->loop,
         .run = attempt_run,

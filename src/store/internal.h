@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <time.h>
 
+#include "base/map.h"
 #include "store/folder.h"
 #include "store/store.h"
 
@@ -130,6 +131,43 @@ struct work *queue_take(struct queue *q, unsigned max, int64_t patience_ms);
 /* Nothing more will be pushed: whoever waits is woken. */
 void queue_close(struct queue *q);
 bool queue_closed(struct queue *q);
+
+/* Of threads that wait so long. */
+void wait_init(pthread_cond_t *c);
+struct timespec wait_deadline(int64_t ms);
+
+/* --- long reads that wait, lanes.c ---------------------------------------------------- */
+
+enum lane_name {
+    LANE_URGENT, /* taken before all others */
+    LANE_LONG,   /* had their share: for threads that take long ones, before fresh ones */
+    LANE_FRESH,
+    LANE_KINDS,
+};
+/* Of a thread for those that do not take long. Nobody knows beforehand which do: one that takes
+ * more is broken off, and begins anew among the long ones. */
+enum { LANE_SHARE_MS = 40 };
+
+struct lanes {
+    pthread_mutex_t lock;
+    pthread_cond_t filled;
+    struct lane_kind {
+        struct link turns; /* struct lane, in the order of their turns */
+        struct map by_owner;
+    } kinds[LANE_KINDS];
+    unsigned sleepers;
+    bool closed;
+};
+
+void lanes_init(struct lanes *l);
+void lanes_clear(struct lanes *l);
+/* False: closed. The work is its caller's still. */
+bool lanes_push(struct lanes *l, struct work *w);
+/* Waits for one as long as patience_ms (-1: any time). NULL: none came, or closed and empty. */
+struct work *lanes_take(struct lanes *l, bool takes_long, int64_t patience_ms);
+/* Nothing more will be pushed by callers: whoever waits is woken. */
+void lanes_close(struct lanes *l);
+bool lanes_closed(struct lanes *l);
 
 /* --- migrations.c --------------------------------------------------------------------- */
 

@@ -20,7 +20,10 @@ static void postgres_submit(struct store *s, struct work *w)
     w->since = clock_mono();
     bool aside = (w->aside || w->measured) && w->mode == STORE_READ;
 
-    queue_push(aside ? &p->aside : &p->queue, w);
+    if (aside)
+        lanes_push(&p->aside, w);
+    else
+        queue_push(&p->queue, w);
 }
 
 static void postgres_turn_end(struct store *s, struct loop *loop)
@@ -89,7 +92,7 @@ static void postgres_close(struct store *s)
     struct postgres *p = postgres_of(s);
 
     queue_close(&p->queue);
-    queue_close(&p->aside);
+    lanes_close(&p->aside);
     for (unsigned i = 0; i < p->count; i++) {
         if (p->workers[i].has_thread)
             pthread_join(p->workers[i].thread, NULL);
@@ -100,7 +103,7 @@ static void postgres_close(struct store *s)
     blob_sides_free(p->store.inside);
     blob_cache_free(p->store.cache);
     queue_clear(&p->queue);
-    queue_clear(&p->aside);
+    lanes_clear(&p->aside);
     commit_line_clear(&p->line);
     pthread_rwlock_destroy(&p->writing);
     mem_free(p->workers);
@@ -144,12 +147,13 @@ static struct postgres *postgres_new(const struct store_options *o)
     p->workers = mem_new(p->count * sizeof *p->workers);
     for (unsigned i = 0; i < p->count; i++) {
         p->workers[i].pool = p;
-        p->workers[i].queue = i < ordinary ? &p->queue : &p->aside;
+        p->workers[i].is_aside = i >= ordinary;
+        p->workers[i].takes_long = i == p->count - 1;
         p->workers[i].conn.lane = lane_of(i);
         p->workers[i].random = i + (unsigned)clock_mono();
     }
     queue_init(&p->queue);
-    queue_init(&p->aside);
+    lanes_init(&p->aside);
     commit_line_init(&p->line);
     init_writing(&p->writing);
     return p;

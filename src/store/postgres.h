@@ -15,13 +15,16 @@ struct postgres_values;
 struct postgres;
 
 struct postgres_conn {
-    PGconn *pg;             /* NULL: not connected */
-    unsigned lane;          /* see tx_lane */
-    struct map statements;  /* by the address of the SQL */
-    unsigned named;         /* statements so far, for their names */
-    bool lost;              /* noticed while it was used … */
-    bool silent;            /* … by its silence: others may be silent too */
-    int patience_ms;        /* for an answer; 0: any time */
+    PGconn *pg;            /* NULL: not connected */
+    unsigned lane;         /* see tx_lane */
+    struct map statements; /* by the address of the SQL */
+    unsigned named;        /* statements so far, for their names */
+    bool lost;             /* noticed while it was used … */
+    bool silent;           /* … by its silence: others may be silent too */
+    int patience_ms;       /* for an answer; 0: any time */
+    int64_t until;   /* the end of the share of the read that runs (lanes.c); 0: it has none */
+    bool is_spent;   /* it was broken off then */
+    bool is_hurried; /* the database breaks off what takes longer than a share */
     _Atomic uint64_t *ways; /* counts those to the database and back; or NULL */
     const char *begin;      /* a transaction that was not begun yet, by these words */
     bool ending;            /* the commit of a read was sent, and its answer not waited for */
@@ -44,6 +47,8 @@ bool postgres_conn_open(struct postgres_conn *c, const char *where, bool log);
 bool postgres_conn_serve(struct postgres_conn *c, struct postgres *p);
 /* For such a tool, until its connection ends. */
 enum err postgres_keep_servers_out(struct tx *tx);
+/* Whether statements end that take longer than a share; else they have the time of a caller. */
+bool postgres_conn_hurry(struct postgres_conn *c, bool hurry, bool serves);
 void postgres_conn_close(struct postgres_conn *c);
 /* Looks whether the other side hung up while nothing was asked of it. */
 bool postgres_conn_alive(struct postgres_conn *c);
@@ -160,7 +165,8 @@ void commit_line_finish(struct commit_line *l, struct store *s, struct work *w);
 
 struct postgres_worker {
     struct postgres *pool;
-    struct queue *queue; /* whose works it does */
+    bool is_aside;   /* it does reads that may take long, … */
+    bool takes_long; /* … those too that have had their share */
     struct postgres_conn conn;
     pthread_t thread;
     bool has_thread;
@@ -176,7 +182,7 @@ struct postgres {
     bool shared; /* beside others, and its mark is in the folder of blobs */
     uint32_t identity;
     struct queue queue;
-    struct queue aside; /* reads that may take long */
+    struct lanes aside; /* reads that may take long */
     struct commit_line line;
     pthread_rwlock_t writing;          /* held alone by a work that met others too often */
     _Atomic unsigned connected;        /* workers that are */

@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "store/postgres.h"
 
-enum { ANSWER_MS = 8000 };
+enum { ANSWER_MS = 8000, STATEMENT_MS = 7000 };
 
 /* --- errors --------------------------------------------------------------------------- */
 
@@ -46,6 +46,10 @@ enum err postgres_error(struct postgres_conn *c, const PGresult *result, const c
     if (is_lost(c, state)) {
         c->lost = true;
         return ERR_UNAVAILABLE;
+    }
+    if (c->until && postgres_state_is(state, "57014")) {
+        c->is_spent = true;
+        return ERR_STORE_RETRY;
     }
     if (postgres_state_is(state, "57014") ||
         postgres_state_is(state, "55P03")) { /* query_canceled, lock_not_available */
@@ -177,7 +181,7 @@ bool postgres_conn_open(struct postgres_conn *c, const char *where, bool log)
     if (c->pg && pq.status(c->pg) == CONNECTION_OK) {
         pq.setNoticeProcessor(c->pg, hear_notice, NULL);
         map_init(&c->statements);
-        c->lost = c->silent = c->ending = false;
+        c->lost = c->silent = c->ending = c->is_hurried = false;
         c->begin = NULL;
         c->errand_count = 0;
         c->patience_ms = 0;
@@ -200,6 +204,21 @@ static const char SERVE[] = "set lock_timeout = '3s'; select pg_advisory_lock_sh
                             "select pg_advisory_lock_shared(" PEER_CLASS ", %" PRId32 "); "
                             "set lock_timeout = '7s'; set statement_timeout = '7s'; "
                             "set idle_in_transaction_session_timeout = '10s'";
+
+/* False: nothing could be said to the database. */
+bool postgres_conn_hurry(struct postgres_conn *c, bool hurry, bool serves)
+{
+    char sql[64];
+    int ms = hurry ? LANE_SHARE_MS : serves ? STATEMENT_MS : 0;
+
+    if (c->is_hurried == hurry)
+        return true;
+    snprintf(sql, sizeof sql, "set statement_timeout = %d", ms);
+    if (postgres_conn_do(c, sql))
+        return false;
+    c->is_hurried = hurry;
+    return true;
+}
 
 bool postgres_conn_serve(struct postgres_conn *c, struct postgres *p)
 {

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "store/postgres.h"
 
@@ -492,6 +493,10 @@ enum err postgres_query(struct tx *tx, const char *sql, const struct value *valu
     struct postgres_statement *st;
 
     assert(count <= POSTGRES_MAX_VALUES);
+    if (c->until && clock_mono() > c->until) {
+        c->is_spent = true;
+        return tx_fail(tx, ERR_STORE_RETRY);
+    }
     enum err e = find_statement(c, sql, count, &st);
     if (e)
         return tx_fail(tx, e);

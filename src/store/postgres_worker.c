@@ -232,12 +232,43 @@ enum err postgres_worker_run(struct postgres_worker *w, struct work *work)
         enum outcome o = try_among_others(w, work, tries);
         if (w->conn.lost)
             hang_up(w);
-        if (o == FINISHED)
+        if (o == FINISHED || w->conn.is_spent)
             return work->result;
         if (o == MET_ANOTHER)
             step_aside(w, tries);
     }
     return w->conn.pg ? ERR_STORE_RETRY : ERR_UNAVAILABLE;
+}
+
+/* --- reads that may take long --------------------------------------------------------- */
+
+/* Whether it was broken off, and is to begin anew. */
+static bool worker_run_share(struct postgres_worker *w, struct work *work, enum err *ret)
+{
+    bool hurry = !w->takes_long && !work->urgent && !work->is_long;
+    struct arena *arena = work->arena;
+
+    w->conn.is_spent = false;
+    if (connect_for(w, work) && !postgres_conn_hurry(&w->conn, hurry, w->pool->serves))
+        hang_up(w);
+    w->conn.until = hurry ? clock_mono() + (int64_t)LANE_SHARE_MS * 1000000 : 0;
+    *ret = postgres_worker_run(w, work);
+    w->conn.until = 0;
+    work->arena = arena; /* perhaps it was using another one */
+    return w->conn.is_spent;
+}
+
+/* A store that closes has no thread any more for what was broken off: it is done here. */
+static void worker_run_aside(struct postgres_worker *w, struct work *work)
+{
+    enum err e;
+
+    while (worker_run_share(w, work, &e)) {
+        work->is_long = true;
+        if (lanes_push(&w->pool->aside, work))
+            return;
+    }
+    work_finish(&w->pool->store, work, e);
 }
 
 /* --- the thread ----------------------------------------------------------------------- */
@@ -260,17 +291,31 @@ static void worker_finish(struct postgres_worker *w, struct work *work, enum err
         work_finish(&w->pool->store, work, e);
 }
 
+static struct work *worker_take(struct postgres_worker *w)
+{
+    int64_t patience = w->conn.pg ? LOOK_MS : w->wait_ms;
+
+    return w->is_aside ? lanes_take(&w->pool->aside, w->takes_long, patience)
+                       : queue_take(&w->pool->queue, 1, patience);
+}
+
+static bool worker_is_dismissed(struct postgres_worker *w)
+{
+    return w->is_aside ? lanes_closed(&w->pool->aside) : queue_closed(&w->pool->queue);
+}
+
 void *postgres_worker_live(void *arg)
 {
     struct postgres_worker *w = arg;
-    struct queue *q = w->queue;
 
     for (;;) {
-        struct work *work = queue_take(q, 1, w->conn.pg ? LOOK_MS : w->wait_ms);
+        struct work *work = worker_take(w);
 
-        if (work)
+        if (work && w->is_aside)
+            worker_run_aside(w, work);
+        else if (work)
             worker_finish(w, work, postgres_worker_run(w, work));
-        else if (queue_closed(q))
+        else if (worker_is_dismissed(w))
             return NULL;
         else
             look_around(w);

@@ -3,16 +3,21 @@
 
 #include "store/internal.h"
 
-void queue_init(struct queue *q)
+void wait_init(pthread_cond_t *c)
 {
     pthread_condattr_t attr;
 
-    *q = (struct queue){ .last = &q->first };
-    pthread_mutex_init(&q->lock, NULL);
     pthread_condattr_init(&attr);
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&q->filled, &attr);
+    pthread_cond_init(c, &attr);
     pthread_condattr_destroy(&attr);
+}
+
+void queue_init(struct queue *q)
+{
+    *q = (struct queue){ .last = &q->first };
+    pthread_mutex_init(&q->lock, NULL);
+    wait_init(&q->filled);
 }
 
 void queue_clear(struct queue *q)
@@ -42,7 +47,7 @@ void queue_push(struct queue *q, struct work *w)
     unlock_and_wake(q);
 }
 
-static struct timespec deadline_in(int64_t ms)
+struct timespec wait_deadline(int64_t ms)
 {
     struct timespec t;
 
@@ -58,7 +63,7 @@ static struct timespec deadline_in(int64_t ms)
 
 static void wait_filled(struct queue *q, int64_t patience_ms)
 {
-    struct timespec until = deadline_in(patience_ms < 0 ? 0 : patience_ms);
+    struct timespec until = wait_deadline(patience_ms < 0 ? 0 : patience_ms);
     int timed_out = 0;
 
     q->sleepers++;

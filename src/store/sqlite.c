@@ -57,7 +57,7 @@ static enum err run_read(struct store *s, struct work *w, struct sqlite_conn *c)
 /* A search of many rows would read its pages anew each time with SQLite's usual 2 MiB. The
  * writer keeps to them: of several works in a transaction, one that fills the disk is then
  * found out before the others are done. */
-static enum err open_reader(const char *path, struct sqlite_conn **ret)
+enum err sqlite_reader_open(const char *path, struct sqlite_conn **ret)
 {
     enum err e = sqlite_conn_open(path, ret);
 
@@ -73,7 +73,7 @@ static enum err reader_of_loop(struct sqlite *q, struct loop *loop, struct sqlit
 
     assert(i < q->reader_count);
     if (!q->readers[i]) {
-        e = open_reader(q->path, &q->readers[i]);
+        e = sqlite_reader_open(q->path, &q->readers[i]);
         if (!e && q->asides[0].has_thread)
             sqlite_share_watch(q->readers[i]);
     }
@@ -94,7 +94,7 @@ static void read_on_loop(struct store *s, struct work *w)
         e = run_read(s, w, c);
         if (sqlite_share_end(c)) {
             w->arena = arena; /* it was broken off, perhaps with another one */
-            queue_push(&q->aside, w);
+            lanes_push(&q->aside, w);
             return;
         }
     }
@@ -103,7 +103,7 @@ static void read_on_loop(struct store *s, struct work *w)
 
 enum err sqlite_read_once(struct store *s, struct work *w, struct sqlite_conn **conn)
 {
-    enum err e = *conn ? OK : open_reader(sqlite_of(s)->path, conn);
+    enum err e = *conn ? OK : sqlite_reader_open(sqlite_of(s)->path, conn);
 
     if (e)
         return e;
@@ -128,7 +128,7 @@ static void sqlite_submit(struct store *s, struct work *w)
     if (work_writes(w))
         queue_push(&sqlite_of(s)->queue, w);
     else if (w->aside && sqlite_of(s)->asides[0].has_thread)
-        queue_push(&sqlite_of(s)->aside, w);
+        lanes_push(&sqlite_of(s)->aside, w);
     else if (w->loop)
         read_on_loop(s, w);
     else
@@ -160,7 +160,7 @@ static void sqlite_close(struct store *s)
     /* The last connection to close empties the log into the database. */
     sqlite_conn_close(q->writer);
     queue_clear(&q->queue);
-    queue_clear(&q->aside);
+    lanes_clear(&q->aside);
     pthread_mutex_destroy(&q->tool_lock);
     if (s->lock >= 0)
         close(s->lock);
@@ -239,7 +239,7 @@ static enum err sqlite_open(const struct store_options *o, struct store **ret)
     q->readers = mem_new((o->readers + 1) * sizeof *q->readers);
     pthread_mutex_init(&q->tool_lock, NULL);
     queue_init(&q->queue);
-    queue_init(&q->aside);
+    lanes_init(&q->aside);
 
     enum err e = o->beside ? sqlite_is_there(q) : open_to_write(q, o);
     if (e) {

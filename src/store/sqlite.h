@@ -14,14 +14,16 @@
 /* Only somebody else's program on the same file can keep us waiting. */
 enum { SQLITE_BUSY_MS = 5000 };
 
-/* Threads for long reads. More would take processors from the loops, fewer would let one
- * slow search hold up all others. */
+/* Threads for long reads, of which the last takes those that have had their share (lanes.c). More
+ * would take processors from the loops, fewer would let one slow search hold up all others. */
 enum { SQLITE_ASIDES = 2 };
 
-/* What a read may take of the turn of a loop. Nobody knows beforehand how many rows it has to
- * look at, so it is measured: one that takes more is broken off and begins anew aside. */
+/* What a read may take of the turn of a loop, or of a thread aside. Nobody knows beforehand how
+ * many rows it has to look at, so it is measured: one that takes more is broken off and begins
+ * anew aside, or among the long ones there. */
 struct sqlite_share {
-    bool is_watched;  /* the connection is a loop's, and there are threads aside */
+    int64_t most_ns;  /* of a turn; 0: nothing is measured */
+    bool is_loops;    /* the connection is a loop's, and there are threads aside */
     bool counts;      /* a read runs that may go aside */
     bool by_row;      /* … and each of its rows is looked at */
     bool is_spent;    /* it was broken off */
@@ -55,10 +57,11 @@ int sqlite_conn_do(struct sqlite_conn *c, const char *sql);
  * developer should know of. */
 enum err sqlite_error(struct sqlite_conn *c, int code, const char *sql);
 
-/* The connection belongs to a loop: its reads between begin and end have a share of a turn.
- * by_row: the clock is looked at for each row, not only within long statements.
+/* The connection belongs to a loop, or to a thread aside: its reads between begin and end have a
+ * share of a turn. by_row: the clock is looked at for each row, not only within long statements.
  * True at the end: it was more than that, and what was read is of no use. */
 void sqlite_share_watch(struct sqlite_conn *c);
+void sqlite_share_watch_aside(struct sqlite_conn *c);
 void sqlite_share_begin(struct sqlite_conn *c, bool by_row);
 bool sqlite_share_end(struct sqlite_conn *c);
 /* The read that runs gives its share up. False: it has none. */
@@ -94,10 +97,11 @@ struct sqlite {
     unsigned reader_count;
     pthread_mutex_t tool_lock; /* reads that come from no loop take turns */
     struct sqlite_conn *tool;
-    struct queue aside; /* reads that may take long */
+    struct lanes aside; /* reads that may take long */
     struct sqlite_aside {
         struct sqlite *engine;
         struct sqlite_conn *conn; /* opened at its first read */
+        bool takes_long;
         pthread_t thread;
         bool has_thread;
     } asides[SQLITE_ASIDES];
@@ -140,6 +144,8 @@ bool sqlite_seen(struct tx *tx, struct tx_seen *ret);
 bool sqlite_row_changed(struct tx *tx, const struct tx_seen *since, enum noted_rows rows,
                         uint64_t id);
 
+/* A connection that only reads. */
+enum err sqlite_reader_open(const char *path, struct sqlite_conn **ret);
 /* Reads with a snapshot of its own that is given up afterwards. */
 enum err sqlite_read_once(struct store *s, struct work *w, struct sqlite_conn **conn);
 

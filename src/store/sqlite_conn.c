@@ -55,14 +55,15 @@ enum err sqlite_error(struct sqlite_conn *c, int code, const char *sql)
 /* --- a share of a turn ---------------------------------------------------------------- */
 
 enum {
-    SHARE_NS = 4 * 1000 * 1000, /* of a turn, for reads that are long enough to be measured */
-    LEAST_NS = 1000 * 1000,     /* for each of them, however many there are */
-    SHARE_STEPS = 1000,         /* of SQLite's machine between two looks at the clock */
+    LOOP_SHARE_NS = 4 * 1000 * 1000, /* for reads that are long enough to be measured */
+    ASIDE_SHARE_NS = LANE_SHARE_MS * 1000 * 1000,
+    LEAST_NS = 1000 * 1000, /* for each of them, however many there are */
+    SHARE_STEPS = 1000,     /* of SQLite's machine between two looks at the clock */
 };
 
 static int64_t share_left(const struct sqlite_share *share)
 {
-    int64_t left = SHARE_NS - share->taken_ns;
+    int64_t left = share->most_ns - share->taken_ns;
 
     return left > LEAST_NS ? left : LEAST_NS;
 }
@@ -83,18 +84,32 @@ static int look_at_share(void *arg)
     return share->is_spent;
 }
 
+static void share_watch(struct sqlite_conn *c, int64_t most_ns)
+{
+    c->share.most_ns = most_ns;
+    sqlite3_progress_handler(c->db, SHARE_STEPS, look_at_share, &c->share);
+}
+
 void sqlite_share_watch(struct sqlite_conn *c)
 {
-    c->share.is_watched = true;
-    sqlite3_progress_handler(c->db, SHARE_STEPS, look_at_share, &c->share);
+    c->share.is_loops = true;
+    share_watch(c, LOOP_SHARE_NS);
+}
+
+void sqlite_share_watch_aside(struct sqlite_conn *c)
+{
+    share_watch(c, ASIDE_SHARE_NS);
 }
 
 void sqlite_share_begin(struct sqlite_conn *c, bool by_row)
 {
     c->share.counts = true;
-    c->share.by_row = by_row && c->share.is_watched;
+    c->share.by_row = by_row && c->share.is_loops;
     c->share.is_spent = false;
     c->share.began_ns = 0;
+    /* Aside each is a turn of its own. */
+    if (!c->share.is_loops)
+        c->share.taken_ns = 0;
 }
 
 bool sqlite_share_end(struct sqlite_conn *c)
@@ -112,7 +127,7 @@ bool sqlite_go_aside(struct tx *tx)
 {
     struct sqlite_share *share = &((struct sqlite_conn *)tx->connection)->share;
 
-    if (share->is_watched && share->counts)
+    if (share->is_loops && share->counts)
         share->is_spent = true;
     return share->is_spent;
 }

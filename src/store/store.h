@@ -85,9 +85,14 @@ bool store_ready(struct store *s);
 /* Embedded in whatever needs a transaction; must stay until done was called. */
 struct work {
     enum store_mode mode;
-    bool aside;        /* a read whose rows nobody can bound: not on a loop, not before others */
-    bool measured;     /* the same, but most have few: on a loop, with a look at the clock for each
-                        * row, until it has taken its share of a turn */
+    bool aside;    /* a read whose rows nobody can bound: not on a loop, not before others */
+    bool measured; /* the same, but most have few: on a loop, with a look at the clock for each
+                    * row, until it has taken its share of a turn */
+    /* Of two that wait aside, that of the owner comes first who was served longer ago: an account,
+     * or the hash of an address; 0: the server's own. Urgent: many wait for it, not only its owner,
+     * so that it comes before all others. */
+    uint64_t owner;
+    bool urgent;
     const char *name;  /* a literal, for those who look for what takes long; or NULL */
     struct loop *loop; /* where done is called; NULL: on the store's own thread */
     /* Runs inside the transaction, maybe more than once (a serialisation failure
@@ -110,6 +115,7 @@ struct work {
     /* the store's own */
     struct post post;
     struct work *next;
+    bool is_long; /* aside: it has had more than its share */
     int64_t since;
     enum err result;
     struct str log;   /* see tx_log … */

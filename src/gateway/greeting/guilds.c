@@ -122,6 +122,7 @@ void guild_join(struct session *s, snowflake guild_id, bool is_told)
 
     j->load = (struct load){ .quiet = true,
                              .aside = is_told,
+                             .owner = s->caller.id,
                              .run = is_told ? join_read_all : join_read,
                              .done = join_done };
     j->session = s->number;

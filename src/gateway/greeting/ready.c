@@ -332,5 +332,6 @@ void ready_begin(struct identification *i, struct hub *h)
     i->load.run = read_ready;
     i->load.done = ready_finish;
     i->load.aside = i->fact_count > MANY_GUILDS;
+    i->load.owner = i->viewer.user_id;
     hub_load(h, &i->load);
 }

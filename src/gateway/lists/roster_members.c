@@ -37,6 +37,7 @@ static enum err read_ranks(struct load *l, struct tx *tx)
 {
     struct roster *r = container_of(l, struct roster, load);
 
+    r->found = (struct list){ 0 };
     return l->hub->gateway->options.source->roles(tx, r->guild_id, &r->found);
 }
 
@@ -137,6 +138,7 @@ static enum err read_everybody(struct load *l, struct tx *tx)
     struct roster *r = container_of(l, struct roster, load);
     struct gateway_search search = { .guild_id = r->guild_id, .limit = 2 * ROSTER_WHOLE };
 
+    r->found = (struct list){ 0 };
     return l->hub->gateway->options.source->members(tx, &search, &r->found);
 }
 
@@ -174,7 +176,6 @@ static void note_everybody_listed(struct roster *r)
 static void roster_read(struct roster *r, enum err (*run)(struct load *l, struct tx *tx),
                         void (*done)(struct load *l, enum err e))
 {
-    r->found = (struct list){ 0 };
     r->load = (struct load){ .aside = true, .run = run, .done = done };
     hub_load_now(r->hub, &r->load);
 }
@@ -216,6 +217,7 @@ static enum err read_noted(struct load *l, struct tx *tx)
     struct gateway_search search = { .guild_id = r->guild_id,
                                      .user_ids = { r->reading, r->reading_count } };
 
+    r->found = (struct list){ 0 };
     return l->hub->gateway->options.source->members(tx, &search, &r->found);
 }
 

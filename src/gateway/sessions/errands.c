@@ -109,6 +109,7 @@ static void begin_step(struct hub *h, struct session_errand *e)
         return;
     }
     e->stepping = true;
+    e->load.owner = e->session->caller.id;
     e->load.done = step_done;
     hub_load(h, &e->load);
 }

@@ -174,6 +174,8 @@ static void load_begin(struct hub *h, struct load *l)
                 : l->writes ? STORE_WRITE
                             : STORE_READ,
         .aside = l->aside,
+        .owner = l->owner,
+        .urgent = l->quiet, /* everybody's events wait until it ends */
         .name = "session",
         .loop = h->loop,
         .run = run_load,

@@ -43,6 +43,7 @@ struct load {
     bool writes;    /* in a write transaction */
     bool own_rows;  /* one whose rows nobody else's writes depend on: see STORE_APPEND */
     bool aside;     /* a read that may take long */
+    uint64_t owner; /* whose it is, where many wait aside; 0: nobody's */
     uint64_t after; /* number of the last event in line when it was asked for */
     uint64_t since; /* number of the last event published before it began */
     enum err (*run)(struct load *l, struct tx *tx);

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "platform/accounts/accounts.h"
+#include "guilds.h"
 #include "http/walk.h"
 
 /* --- which routes --------------------------------------------------------------------- */
@@ -47,6 +48,7 @@ static void rows_of_long_reads_say_that_they_run_aside(struct world *w)
 /* --- where they run ------------------------------------------------------------------- */
 
 static pthread_t prepared_on, handled_on;
+static uint64_t owned_by;
 
 static enum err note_loop(struct call *call)
 {
@@ -57,8 +59,8 @@ static enum err note_loop(struct call *call)
 
 static enum err note_thread(struct call *call)
 {
-    (void)call;
     handled_on = pthread_self();
+    owned_by = call->work.owner;
     return OK;
 }
 
@@ -91,6 +93,17 @@ static const struct route routes[] = {
     READ("/long", note_thread, .aside = true),
     READ("/few", note_thread, .measured = true),
     READ("/many", work_between_rows, .measured = true),
+    {
+        .method = GET,
+        .path = "/anybody",
+        .name = "read",
+        .doc = "Says nothing.",
+        .auth = AUTH_OPEN,
+        .status = 204,
+        .store = ROUTE_STORE_READ,
+        .aside = true,
+        .handle = note_thread,
+    },
     { 0 },
 };
 static const struct domain reads_domain = { .name = "reads", .doc = "Reads.", .routes = routes };
@@ -114,8 +127,22 @@ static void long_reads_run_on_no_loop(struct world *w)
     }
 }
 
+/* So that whoever asks for much waits for it alone: see tests/unit/store_lanes.c. */
+static void long_reads_wait_in_the_lane_of_who_asks(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+
+    expect_status(client_get(ada, "/long"), 204);
+    expect(owned_by == id_of(ada->id));
+    expect_status(client_get(bob, "/many"), 204);
+    expect(owned_by == id_of(bob->id));
+    expect_status(client_get(world_stranger(w), "/anybody"), 204);
+    expect(owned_by && owned_by != id_of(ada->id) && owned_by != id_of(bob->id));
+}
+
 const struct test aside_tests[] = {
     TEST(rows_of_long_reads_say_that_they_run_aside),
     TEST_ON(long_reads_run_on_no_loop, NULL, domains),
+    TEST_ON(long_reads_wait_in_the_lane_of_who_asks, NULL, domains),
     { 0 },
 };

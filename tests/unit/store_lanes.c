@@ -1,0 +1,230 @@
+/* store_lanes.c - who asks for many long reads makes nobody else wait for all of them. */
+#include "unit.h"
+
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <time.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "support/stores.h"
+#include "support/works.h"
+
+enum { ASIDES = 2 }; /* threads of a store for long reads */
+
+/* Reads that run one after the other, and note in which order. */
+struct in_turn {
+    struct one one;
+    int *count;
+    int place; /* the first to run has 0 */
+};
+
+static enum err note_place(struct work *w, struct tx *tx)
+{
+    struct in_turn *t = container_of(w, struct in_turn, one.work);
+
+    (void)tx;
+    t->place = (*t->count)++;
+    return OK;
+}
+
+/* One that keeps its thread until it may go. */
+struct keeper {
+    struct one one;
+    sem_t *entered, *go;
+};
+
+static enum err keep_thread(struct work *w, struct tx *tx)
+{
+    struct keeper *k = container_of(w, struct keeper, one.work);
+
+    (void)tx;
+    sem_post(k->entered);
+    wait_for(k->go);
+    return OK;
+}
+
+static void submit_aside(struct fixture *f, struct one *one, struct one *ones, uint64_t owner,
+                         enum err (*run)(struct work *w, struct tx *tx))
+{
+    *one = *ones;
+    one->work.mode = STORE_READ;
+    one->work.aside = true;
+    one->work.owner = owner;
+    one->work.run = run;
+    store_submit(f->store, &one->work);
+}
+
+/* Of the threads one is kept to the end, so that the others' order is that of one thread. */
+static void owners_take_turns_and_urgent_ones_come_first(void **state)
+{
+    enum { GREEDY = 40, MODEST = GREEDY, URGENT, ALL };
+    struct fixture *f = *state;
+    struct keeper keepers[ASIDES];
+    struct in_turn reads[ALL];
+    sem_t entered, go, finished;
+    int count = 0;
+
+    sem_init(&entered, 0, 0);
+    sem_init(&go, 0, 0);
+    struct one *ones = ones_new(ASIDES + ALL, &finished);
+    for (int i = 0; i < ASIDES; i++) {
+        keepers[i].entered = &entered;
+        keepers[i].go = &go;
+        submit_aside(f, &keepers[i].one, &ones[ALL + i], 0, keep_thread);
+        wait_for(&entered);
+    }
+    for (int i = 0; i < ALL; i++) {
+        reads[i].count = &count;
+        ones[i].work.urgent = i == URGENT;
+        submit_aside(f, &reads[i].one, &ones[i], i < GREEDY ? 1 : 2, note_place);
+    }
+    sem_post(&go);
+    for (int i = 0; i < ALL + 1; i++)
+        wait_for(&finished);
+    sem_post(&go);
+    wait_for(&finished);
+
+    assert_int_equal(reads[URGENT].place, 0);
+    assert_int_equal(reads[0].place, 1);
+    assert_int_equal(reads[MODEST].place, 2);
+    for (int i = 1; i < GREEDY; i++)
+        assert_int_equal(reads[i].place, i + 2);
+    ones_free(ones, ASIDES + ALL);
+    sem_destroy(&entered);
+    sem_destroy(&go);
+    sem_destroy(&finished);
+}
+
+static atomic_bool enough;
+
+/* Takes as long as the test wants it to. */
+static enum err read_on_and_on(struct work *w, struct tx *tx)
+{
+    static const char COUNT[] = "with recursive n (i) as (select cast(1 as bigint) union all "
+                                "select i + 1 from n where i < 20000) select count(*) from n";
+    struct rows row;
+    bool found;
+    enum err e = OK;
+
+    (void)w;
+    while (!e && !atomic_load(&enough))
+        e = tx_one(tx, COUNT, NO_BIND, &row, &found);
+    return e;
+}
+
+static enum err read_little(struct work *w, struct tx *tx)
+{
+    struct rows row;
+    bool found;
+
+    (void)w;
+    return tx_one(tx, "select count(*) from migrations", NO_BIND, &row, &found);
+}
+
+static bool ends_within_a_minute(sem_t *finished)
+{
+    struct timespec until;
+
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += 60;
+    return sem_timedwait(finished, &until) == 0;
+}
+
+/* More than there are threads, each of another owner. */
+static void however_many_take_long_short_ones_are_served(void **state)
+{
+    enum { LONG = 5, SHORT = 3 };
+    struct fixture *f = *state;
+    struct one reads[LONG], brief[SHORT];
+    sem_t long_done, short_done;
+
+    atomic_store(&enough, false);
+    struct one *ones = ones_new(LONG, &long_done), *others = ones_new(SHORT, &short_done);
+    for (int i = 0; i < LONG; i++)
+        submit_aside(f, &reads[i], &ones[i], (uint64_t)i + 1, read_on_and_on);
+    for (int i = 0; i < SHORT; i++) {
+        submit_aside(f, &brief[i], &others[i], LONG + 1, read_little);
+        assert_true(ends_within_a_minute(&short_done));
+        assert_int_equal(brief[i].result, OK);
+    }
+    assert_int_not_equal(sem_trywait(&long_done), 0);
+    atomic_store(&enough, true);
+    for (int i = 0; i < LONG; i++)
+        wait_for(&long_done);
+    for (int i = 0; i < LONG; i++)
+        assert_int_equal(reads[i].result, OK);
+    ones_free(ones, LONG);
+    ones_free(others, SHORT);
+    sem_destroy(&long_done);
+    sem_destroy(&short_done);
+}
+
+/* A statement that takes long by itself: it is ended by the engine, and nobody hears of that. */
+static enum err count_far(struct work *w, struct tx *tx)
+{
+    struct one *one = container_of(w, struct one, work);
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx,
+                        "with recursive n (i) as (select cast(1 as bigint) union all "
+                        "select i + 1 from n where i < 600000) select count(*) from n",
+                        NO_BIND, &row, &found);
+
+    one->add = e ? 0 : row_int(&row, 0);
+    return e;
+}
+
+static void what_is_broken_off_is_read_whole_in_the_end(void **state)
+{
+    enum { COUNT = 4 };
+    struct fixture *f = *state;
+    struct one reads[COUNT];
+    sem_t finished;
+    struct one *ones = ones_new(COUNT, &finished);
+
+    for (int i = 0; i < COUNT; i++)
+        submit_aside(f, &reads[i], &ones[i], 1, count_far);
+    for (int i = 0; i < COUNT; i++)
+        wait_for(&finished);
+    for (int i = 0; i < COUNT; i++) {
+        assert_int_equal(reads[i].result, OK);
+        assert_int_equal(reads[i].add, 600000);
+    }
+    ones_free(ones, COUNT);
+    sem_destroy(&finished);
+}
+
+static void closing_finishes_long_reads_too(void **state)
+{
+    enum { COUNT = 4 };
+    struct fixture *f = *state;
+    struct one reads[COUNT];
+    sem_t finished;
+    struct one *ones = ones_new(COUNT, &finished);
+
+    for (int i = 0; i < COUNT; i++)
+        submit_aside(f, &reads[i], &ones[i], (uint64_t)i, count_far);
+    store_close(f->store);
+    for (int i = 0; i < COUNT; i++) {
+        wait_for(&finished);
+        assert_int_equal(reads[i].result, OK);
+    }
+    no_error(store_open(&f->options, &f->store));
+    ones_free(ones, COUNT);
+    sem_destroy(&finished);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        store_test(owners_take_turns_and_urgent_ones_come_first),
+        store_test(however_many_take_long_short_ones_are_served),
+        store_test(what_is_broken_off_is_read_whole_in_the_end),
+        store_test(closing_finishes_long_reads_too),
+    };
+
+    log_init(2, LOG_OFF, 0);
+    snowflake_init(1);
+    return run_on_both("store/lanes", tests);
+}
