@@ -30,8 +30,9 @@
 enum { MAX_CONNECTIONS = 65536, MAX_HEAD = 4096, EVENTS_A_TURN = 256 };
 
 struct connection {
-    bool joined, greeted;
-    size_t n; /* bytes of an unfinished head */
+    bool joined, greeted, waits; /* waits: for room for the rest of the answer */
+    size_t left;                 /* bytes of the answer that the socket has not taken yet */
+    size_t n;                    /* bytes of an unfinished head */
     char head[MAX_HEAD];
 };
 
@@ -109,6 +110,28 @@ static bool send_whole(int fd, struct str bytes)
     return send(fd, bytes.p, bytes.n, MSG_NOSIGNAL) == (ssize_t)bytes.n;
 }
 
+/* A long answer goes on when there is room again. */
+static bool answer_go_on(int fd)
+{
+    struct connection *c = connections[fd];
+    ssize_t n = send(fd, answer.p + answer.n - c->left, c->left, MSG_NOSIGNAL);
+
+    if (n < 0 && errno != EAGAIN)
+        return false;
+    c->left -= n > 0 ? (size_t)n : 0;
+    if (c->waits == (c->left > 0))
+        return true;
+    c->waits = c->left > 0;
+    struct epoll_event ev = { .events = c->waits ? EPOLLIN | EPOLLOUT : EPOLLIN, .data.fd = fd };
+    return epoll_ctl(epoll_fd, EPOLL_CTL_MOD, fd, &ev) == 0;
+}
+
+static bool answer_begin(int fd)
+{
+    connections[fd]->left = answer.n;
+    return answer_go_on(fd);
+}
+
 static void fan_out(void)
 {
     for (int fd = 0; fd <= last_connection; fd++)
@@ -136,7 +159,9 @@ static bool request_answer(int fd, const char *head)
         fan_out();
     if (!connections[fd])
         return false;
-    return send_whole(fd, ready.n && !join ? STR("HTTP/1.1 204 No Content\r\n\r\n") : answer);
+    if (ready.n && !join)
+        return send_whole(fd, STR("HTTP/1.1 204 No Content\r\n\r\n"));
+    return answer_begin(fd);
 }
 
 static void connection_read(int fd)
@@ -182,7 +207,10 @@ static void serve(void)
             int fd = events[i].data.fd;
             if (fd == listen_fd)
                 accept_waiting();
-            else if (connections[fd])
+            else if (connections[fd] && connections[fd]->left) {
+                if (!answer_go_on(fd))
+                    connection_close(fd);
+            } else if (connections[fd])
                 connection_read(fd);
         }
     }

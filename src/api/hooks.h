@@ -9,6 +9,7 @@
 #include "model/application.h"
 #include "model/guild.h"
 #include "model/message.h"
+#include "model/reaction.h"
 #include "model/voice_state.h"
 
 struct user_settings;

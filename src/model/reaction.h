@@ -23,6 +23,17 @@ struct reaction {
     struct list burst_colors; /* always empty */
 };
 
+/* One that the caller has put under a message. */
+struct own_reaction {
+    snowflake message_id, reaction_id;
+    bool burst;
+};
+/* Those under messages of a channel from one to another, the newest message first. */
+struct own_reactions {
+    snowflake channel_id, first, last;
+    struct list list; /* struct own_reaction; the listener's */
+};
+
 /* What all of the events carry some of. */
 struct reaction_event {
     struct opt_id user_id, message_author_id, guild_id;

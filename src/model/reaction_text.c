@@ -136,6 +136,15 @@ bool reaction_line_names(const struct reaction_line *line, snowflake user_id)
     return place_named(line->users, id) >= 0;
 }
 
+bool reaction_user_next(struct str *users, snowflake *ret)
+{
+    if (users->n < ID_DIGITS)
+        return false;
+    *ret = id_read(str_slice(users->p, ID_DIGITS));
+    *users = str_from(*users, ID_DIGITS);
+    return true;
+}
+
 static bool line_names_all(const struct reaction_line *line)
 {
     return line->burst == 0 && line->users.n == (uint64_t)line->normal * ID_DIGITS;
@@ -290,6 +299,26 @@ static void line_show(struct buf *out, bool first, const char reader[ID_DIGITS],
     at = number_put(at, parts->burst);
     at = tail_put(at, parts->own | (place_named(parts->users, reader) >= 0 ? OWN_NORMAL : 0));
     out->n += (size_t)(at - begin);
+}
+
+bool reaction_show_plain(struct json *j, struct str *lines, struct reaction_spot *ret)
+{
+    static const char nobody[ID_DIGITS] = "0000000000000000";
+    static const char from_me[] = "false,\"me_burst\":false,\"burst_colors\":[]}";
+    static const char from_burst[] = "false,\"burst_colors\":[]}";
+    struct line_parts parts;
+
+    if (!line_cut(lines, &parts))
+        return false;
+    line_show(j->out, !j->comma, nobody, &parts);
+    j->comma = true;
+    *ret = (struct reaction_spot){
+        .id = id_read(parts.id),
+        .users = parts.users,
+        .me = j->out->n - (sizeof from_me - 1),
+        .me_burst = j->out->n - (sizeof from_burst - 1),
+    };
+    return true;
 }
 
 void reaction_text_show(struct json *j, struct str text)

@@ -62,4 +62,16 @@ void reaction_text_mark(struct str text, snowflake id, enum reaction_own own);
 /* Writes what the interface shows: an array of reactions. */
 void reaction_text_show(struct json *j, struct str text);
 
+/* What was written of an emoji for readers who have not used it. */
+struct reaction_spot {
+    snowflake id;
+    struct str users;
+    size_t me, me_burst; /* where the "false" of each stands */
+};
+/* Takes the first one off lines and writes it as an element of an array, as nobody's own. False as
+ * reaction_line_next. */
+bool reaction_show_plain(struct json *j, struct str *lines, struct reaction_spot *ret);
+/* Takes the first one off the users that a line names. False at their end. */
+bool reaction_user_next(struct str *users, snowflake *ret);
+
 #endif

@@ -42,6 +42,30 @@ static void file_passed(struct connection *c, struct file_sending *f, size_t n)
     figure_add(&c->home->figures.bytes_out, n);
 }
 
+/* The head and the beginning of a text in one piece, as far as the socket takes them: a head that
+ * goes alone wakes the peer for little. What is left of the head stays where it was. */
+static void send_with_head(struct connection *c, struct file_sending *f)
+{
+    struct home *h = c->home;
+    uv_os_fd_t socket;
+
+    if (f->fd >= 0 || c->tls || h->current != c || !h->out.n || connection_unsent(c) ||
+        uv_fileno((uv_handle_t *)&c->tcp, &socket) != 0)
+        return;
+    struct iovec pieces[] = {
+        { h->out.p, h->out.n },
+        { (char *)(uintptr_t)f->text.p, f->text.n < AT_ONCE ? f->text.n : AT_ONCE },
+    };
+    struct msghdr message = { .msg_iov = pieces, .msg_iovlen = 2 };
+    ssize_t n = sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (n <= 0)
+        return; /* connection_flush finds out why */
+    size_t of_head = (size_t)n < h->out.n ? (size_t)n : h->out.n;
+    buf_drop(&h->out, of_head);
+    figure_add(&h->figures.bytes_out, of_head);
+    file_passed(c, f, (size_t)n - of_head);
+}
+
 /* To the socket without a copy of ours, as far as the socket takes it. */
 static bool send_inside(struct connection *c, struct file_sending *f)
 {
@@ -91,6 +115,7 @@ bool file_continue(struct connection *c)
     struct file_sending *f = c->file;
     int64_t began = f->left;
 
+    send_with_head(c, f);
     connection_flush(c);
     while (c->state == CONN_FILE && f->left && connection_unsent(c) == 0) {
         bool rests = began - f->left >= A_TURN;

@@ -59,15 +59,22 @@ bool attachment_signed(struct call *call, snowflake channel_id, snowflake id, st
 
 /* Whether its text (.shown) says who wrote it. */
 bool message_text_has_author(const struct message *m);
-/* Where something stands in an answer. */
-struct text_span {
-    size_t at, n;
-};
-/* Writes an array of messages that are complete, as answers show them. spans: as many; where those
- * with a text stand, up to their reactions. */
-void messages_write(struct json *j, const struct list *messages, struct text_span *spans);
-/* The rest of one: its reactions, and the end. */
-void message_end_write(struct json *j, const struct message *m);
+/* Writes an array of messages that are complete, as answers show them: with their reactions as the
+ * caller sees them (messages_show), or as nobody's own, with marks where they are whose. */
+struct own_marks;
+void messages_write(struct json *j, const struct list *messages, struct own_marks *marks);
+
+/* --- own_marks.c: where a page says what is its reader's own -------------------------- */
+
+struct own_marks *own_marks_new(struct arena *arena, snowflake channel_id);
+/* Writes the reactions that a message's row has, as nobody's own, and notes where they stand. */
+void own_marks_write(struct own_marks *marks, struct json *j, const struct message *m);
+/* All are noted. False: some are not, and the marks are of no use. */
+bool own_marks_keep(struct own_marks *marks, struct arena *arena);
+/* Where the page says false and should say true for the caller: uint32_t, in its order. */
+enum err own_marks_find(struct call *call, const struct own_marks *marks, struct list *ret);
+/* Adds a copy of the page in which it does. */
+void own_marks_copy(struct buf *out, struct str page, const struct list *places);
 
 /* --- kept_pages.c: pages that others read just before --------------------------------- */
 
@@ -76,11 +83,10 @@ struct kept_page;
 const struct kept_page *kept_page_find(struct tx *tx, snowflake channel_id,
                                        const struct message_page *asked);
 enum err kept_page_reply(struct call *call, const struct kept_page *p);
-/* Keeps a page: what its messages are before their reactions are shown to somebody, then what was
- * written. NULL: it cannot be kept. */
-struct kept_page *kept_page_begin(struct tx *tx, const struct message_page *asked,
-                                  const struct list *messages);
-void kept_page_end(struct kept_page *p, struct str answer, const struct text_span *spans);
+/* Answers with messages that are complete and keeps them for others. False: they cannot be kept,
+ * and nothing is answered. */
+bool kept_page_make(struct call *call, const struct message_page *asked,
+                    const struct list *messages, enum err *ret);
 
 /* --- files.c: what comes with a message ----------------------------------------------- */
 

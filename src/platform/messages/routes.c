@@ -36,18 +36,14 @@ static enum err reply_page(struct call *call, const struct message_page *page)
 
     if (!e)
         e = messages_complete(call, &out);
-    if (e)
+    if (e || kept_page_make(call, page, &out, &e))
         return e;
-    struct kept_page *kept = kept_page_begin(call->tx, page, &out);
     e = messages_show(call, &out);
     if (e)
         return e;
-    struct text_span *spans = arena_raw(call->arena, (out.count + 1) * sizeof *spans);
     struct json j = call_reply_json(call);
 
-    messages_write(&j, &out, spans);
-    if (kept)
-        kept_page_end(kept, buf_str(&call->reply), spans);
+    messages_write(&j, &out, NULL);
     return OK;
 }
 

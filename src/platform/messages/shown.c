@@ -97,19 +97,20 @@ bool message_text_has_author(const struct message *m)
     return m->shown.n > 1 && m->shown.p[1] == 'a';
 }
 
-void message_end_write(struct json *j, const struct message *m)
+static void reactions_write(struct json *j, const struct message *m, struct own_marks *marks)
 {
-    if (m->reactions.given == GIVEN) {
+    if (marks && m->kept_reactions.given == GIVEN) {
+        json_name(j, "reactions");
+        own_marks_write(marks, j, m);
+    } else if (!marks && m->reactions.given == GIVEN) {
         json_name(j, "reactions");
         reaction_text_show(j, m->reactions.value);
     }
-    json_object_end(j);
 }
 
 static void shown_write(struct json *j, struct noted_authors *noted, const struct message *m,
-                        struct text_span *span)
+                        struct own_marks *marks)
 {
-    span->at = j->out->n + j->comma;
     json_object(j);
     json_name(j, "id");
     json_id(j, m->id);
@@ -120,11 +121,11 @@ static void shown_write(struct json *j, struct noted_authors *noted, const struc
         author_write(j, noted, m->author);
     }
     json_raw(j, m->shown);
-    span->n = j->out->n - span->at;
-    message_end_write(j, m);
+    reactions_write(j, m, marks);
+    json_object_end(j);
 }
 
-void messages_write(struct json *j, const struct list *messages, struct text_span *spans)
+void messages_write(struct json *j, const struct list *messages, struct own_marks *marks)
 {
     const struct message *m = messages->items;
     struct noted_authors noted;
@@ -133,7 +134,7 @@ void messages_write(struct json *j, const struct list *messages, struct text_spa
     json_array(j);
     for (size_t i = 0; i < messages->count; i++)
         if (m[i].shown.p)
-            shown_write(j, &noted, &m[i], &spans[i]);
+            shown_write(j, &noted, &m[i], marks);
         else
             schema_encode(j, &type_message, &m[i]);
     json_array_end(j);

@@ -25,6 +25,7 @@ enum err reaction_is_blocked(struct tx *tx, snowflake by, snowflake user_id, boo
 
 /* Fills in .reactions of messages of one channel, as the caller sees them. */
 enum err reactions_show(struct call *call, struct list *messages);
+enum err reactions_find_own(struct call *call, struct own_reactions *own);
 
 /* --- counts.c: of messages that reactions_show has filled in ----------------------------- */
 

@@ -151,5 +151,6 @@ const struct domain reactions_domain = {
     .resolvers = resolvers,
     .jobs = (const struct job_kind *const[]){ &reaction_leftovers, NULL },
     .hooks = &(const struct hooks){ .messages_shown = reactions_show,
+                                    .reactions_owned = reactions_find_own,
                                     .message_gone = reactions_go_with_message },
 };

@@ -105,25 +105,40 @@ static const char OWN_REACTIONS[] =
     "select message_id, reaction_id, burst from reaction_users where user_id = $1 and "
     "channel_id = $2 and message_id between $3 and $4 order by message_id desc";
 
-static enum err mark_own(struct tx *tx, snowflake user_id, snowflake channel_id,
-                         const struct stretch *s, struct list *messages)
+enum err reactions_find_own(struct call *call, struct own_reactions *own)
 {
-    struct message *m = NULL;
     struct rows rows;
-    enum err e =
-        tx_query(tx, OWN_REACTIONS,
-                 BIND(v_id(user_id), v_id(channel_id), v_id(s->first), v_id(s->last)), &rows);
+    enum err e = tx_query(
+        call->tx, OWN_REACTIONS,
+        BIND(v_id(call->caller->id), v_id(own->channel_id), v_id(own->first), v_id(own->last)),
+        &rows);
 
     if (e)
         return e;
     while (rows_next(&rows)) {
-        if (!m || m->id != row_id(&rows, 0))
-            m = message_of(messages, row_id(&rows, 0));
-        if (m && m->reactions.given == GIVEN)
-            reaction_text_mark(m->reactions.value, row_id(&rows, 1),
-                               row_bool(&rows, 2) ? OWN_BURST : OWN_NORMAL);
+        struct own_reaction *r = list_add(call->arena, &own->list, sizeof *r);
+
+        *r = (struct own_reaction){ row_id(&rows, 0), row_id(&rows, 1), row_bool(&rows, 2) };
     }
     return rows_end(&rows);
+}
+
+static enum err mark_own(struct call *call, snowflake channel_id, const struct stretch *s,
+                         struct list *messages)
+{
+    struct own_reactions own = { .channel_id = channel_id, .first = s->first, .last = s->last };
+    enum err e = reactions_find_own(call, &own);
+    const struct own_reaction *r = own.list.items;
+    struct message *m = NULL;
+
+    for (size_t i = 0; !e && i < own.list.count; i++) {
+        if (!m || m->id != r[i].message_id)
+            m = message_of(messages, r[i].message_id);
+        if (m && m->reactions.given == GIVEN)
+            reaction_text_mark(m->reactions.value, r[i].reaction_id,
+                               r[i].burst ? OWN_BURST : OWN_NORMAL);
+    }
+    return e;
 }
 
 enum err reactions_show(struct call *call, struct list *messages)
@@ -146,6 +161,6 @@ enum err reactions_show(struct call *call, struct list *messages)
     if (in_lanes.last)
         e = add_lanes(call->tx, m->channel_id, &in_lanes, messages);
     if (!e && by_many.last && call->caller)
-        e = mark_own(call->tx, call->caller->id, m->channel_id, &by_many, messages);
+        e = mark_own(call, m->channel_id, &by_many, messages);
     return e;
 }

@@ -6,6 +6,7 @@
 #define MESSAGES  "/channels/%s/messages"
 #define MESSAGE   MESSAGES "/%s"
 #define REACTION  MESSAGE "/reactions/%%F0%%9F%%91%%8D/@me"
+#define FIRE      MESSAGE "/reactions/%%F0%%9F%%94%%A5/@me"
 #define WITH_TEXT "select count(*) from messages where id = %s and shown is not null"
 
 /* Whether a page with nothing but this message has the bytes of the message alone. */
@@ -77,6 +78,63 @@ static void reactions_on_a_page_are_the_readers(struct world *w)
     expect_status(client_delete(ada, REACTION, c, m), 204);
     expect_absent(client_get(ada, MESSAGES, c), "0.reactions");
     expect(has_text(w, m));
+}
+
+/* A page that was written for one is shown to others: it has the bytes of its messages, newest
+ * first, for each of them. */
+static void expect_pages_of(struct client *const *people, size_t count, const char *channel,
+                            const char *const *messages)
+{
+    struct world *w = people[0]->world;
+
+    for (size_t i = 0; i < 2 * count; i++) {
+        struct client *c = people[i % count];
+        const char *wanted = "";
+
+        for (; *messages; messages++)
+            ;
+        while (messages[-1]) {
+            struct answer alone = client_get(c, MESSAGE, channel, *--messages);
+
+            expect_status(alone, 200);
+            wanted = TEXT(w, "%s%s%.*s", wanted, *wanted ? "," : "", STR_FMT(alone.body));
+        }
+        struct answer page = client_get(c, MESSAGES, channel);
+        if (!str_is(page.body, TEXT(w, "[%s]", wanted)))
+            fail_test(__FILE__, __LINE__, "a page shows %.*s, not [%s]", STR_FMT(page.body),
+                      wanted);
+    }
+}
+
+static void a_page_marks_what_is_each_readers_own(struct world *w)
+{
+    enum { PEOPLE = 6 };
+    struct client *ada = world_client(w, "ada"), *people[PEOPLE];
+    struct venue v = world_venue(w, ada);
+    const char *c = v.channel, *all[] = { NULL,
+                                          said(ada, c, "{'content': 'few'}"),
+                                          said(ada, c, "{'content': 'many'}"),
+                                          said(ada, c, "{'content': 'none'}"),
+                                          said(ada, c, "{'content': 'burst'}"),
+                                          NULL };
+
+    for (int i = 0; i < PEOPLE; i++) {
+        people[i] = i ? world_client(w, TEXT(w, "person%d", i)) : ada;
+        if (i)
+            venue_add(&v, people[i]);
+        expect_status(client_put(people[i], NULL, REACTION, c, all[2]), 204);
+        if (i < 2)
+            expect_status(client_put(people[i], NULL, REACTION, c, all[1]), 204);
+    }
+    expect_pages_of(people, PEOPLE, c, all + 1);
+    expect_status(client_put(people[1], NULL, FIRE, c, all[1]), 204);
+    expect_status(client_put(people[5], NULL, FIRE, c, all[2]), 204);
+    expect_status(client_put(people[4], NULL, REACTION "?type=1", c, all[4]), 204);
+    expect_status(client_put(people[4], NULL, FIRE, c, all[4]), 204);
+    expect_pages_of(people, PEOPLE, c, all + 1);
+    expect_status(client_delete(people[1], REACTION, c, all[1]), 204);
+    expect_status(client_delete(people[2], REACTION, c, all[2]), 204);
+    expect_pages_of(people, PEOPLE, c, all + 1);
 }
 
 static void pages_name_people_as_they_are_called_now(struct world *w)
@@ -194,6 +252,7 @@ static void rows_without_a_text_are_shown_too(struct world *w)
 const struct test message_pages_tests[] = {
     TEST(a_page_follows_what_is_done_to_a_message),
     TEST(reactions_on_a_page_are_the_readers),
+    TEST(a_page_marks_what_is_each_readers_own),
     TEST(pages_name_people_as_they_are_called_now),
     TEST(what_comes_from_elsewhere_is_shown_as_it_is_there),
     TEST(a_message_shows_its_thread_while_there_is_one),
