@@ -84,7 +84,7 @@ export const GERMAN = {
   "See who you are in your servers": "Sehen, wer du auf deinen Servern bist", "Add its bot to a server": "Ihren Bot zu einem Server hinzufügen",
   "Add its commands": "Ihre Befehle hinzufügen", "See your friends": "Deine Freunde sehen", "Manage your friends": "Deine Freunde verwalten",
   "See your connected accounts": "Deine verknüpften Konten sehen", "Write facts about you for roles": "Angaben über dich für Rollen schreiben",
-  "Connect to voice for you": "Sich für dich mit Sprachkanälen verbinden", "Receive events for you": "Ereignisse für dich empfangen",
+  "Recognise you": "Dich wiedererkennen", "Connect to voice for you": "Sich für dich mit Sprachkanälen verbinden", "Receive events for you": "Ereignisse für dich empfangen",
   "Make a webhook in a channel": "Einen Webhook in einem Kanal anlegen", "Authorise": "Erlauben", "This link does not work": "Dieser Link geht nicht",
   "no answer": "keine Antwort", "Go to the start": "Zur Startseite", "Add to server": "Zum Server hinzufügen", "Choose a server": "Wähle einen Server",
   "Nothing was changed": "Nichts wurde geändert", "{name} has what it asked for.": "{name} hat bekommen, worum gebeten wurde.",

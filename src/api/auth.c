@@ -465,6 +465,7 @@ uint64_t auth_scope(struct str name)
         "gdm.join",
         "role_connections.write",
         "applications.entitlements",
+        "openid",
     };
 
     for (size_t i = 0; i < COUNT_OF(scopes); i++)

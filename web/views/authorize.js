@@ -5,7 +5,7 @@ import { rightNames } from "../right-words.js";
 import { t } from "../words.js";
 
 const SCOPES = {
-  identify: t("See your name and picture"), email: t("See your email address"), guilds: t("See which servers you are in"), "guilds.join": t("Add you to servers"), "guilds.members.read": t("See who you are in your servers"),
+  openid: t("Recognise you"), identify: t("See your name and picture"), email: t("See your email address"), guilds: t("See which servers you are in"), "guilds.join": t("Add you to servers"), "guilds.members.read": t("See who you are in your servers"),
   bot: t("Add its bot to a server"), "applications.commands": t("Add its commands"), "relationships.read": t("See your friends"), "relationships.write": t("Manage your friends"), connections: t("See your connected accounts"),
   "role_connections.write": t("Write facts about you for roles"), voice: t("Connect to voice for you"), "gateway.connect": t("Receive events for you"), "webhook.incoming": t("Make a webhook in a channel"),
 };

@@ -159,6 +159,7 @@ static enum err make_code(struct call *call, const struct request *r, snowflake 
         .redirect_uri = r->redirect_uri,
         .scopes = r->scopes.text,
         .challenge = q->code_challenge.given == GIVEN ? q->code_challenge.value : (struct str){ 0 },
+        .nonce = q->nonce.given == GIVEN ? q->nonce.value : (struct str){ 0 },
         .integration_type = r->integration_type,
         .guild_id = guild_id,
         .permissions = permissions,
@@ -181,6 +182,8 @@ enum err authorize(struct call *call)
     struct str code;
 
     enum err e = request_read(call, &in->integration_type, &r);
+    if (!e)
+        e = openid_keep_key(call);
     if (e)
         return e;
     struct str url = authorize_landing(call, &r);

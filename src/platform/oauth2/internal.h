@@ -29,6 +29,7 @@ struct authorize_query {
     snowflake client_id;
     struct str scope;
     struct opt_str response_type, redirect_uri, state, code_challenge, code_challenge_method;
+    struct opt_str nonce;
     struct opt_int integration_type;
     struct opt_id guild_id;
     uint64_t permissions;
@@ -66,8 +67,19 @@ struct revoke_form {
 struct access_reply {
     struct str token_type, access_token, scope;
     int64_t expires_in;
-    struct opt_str refresh_token;
+    struct opt_str refresh_token, id_token;
     const struct guild *guild;
+};
+struct oauth2_key {
+    struct str kty, use, kid, n, e, alg;
+};
+struct oauth2_keys {
+    struct list keys;
+};
+struct userinfo {
+    snowflake sub;
+    struct opt_str email, preferred_username, nickname, picture, locale;
+    struct opt_bool email_verified;
 };
 struct empty_reply {
     struct opt_bool nothing;
@@ -87,7 +99,8 @@ struct grants_query {
 
 extern const struct schema authorize_query_schema, grants_query_schema;
 extern const struct type authorize_body, authorize_reply, redirect_reply, token_form_body,
-    revoke_form_body, access_reply, empty_reply, oauth2_error, current_authorization, grants_reply;
+    revoke_form_body, access_reply, empty_reply, oauth2_error, current_authorization, grants_reply,
+    oauth2_keys_reply, userinfo_reply;
 
 /* --- rows.c --------------------------------------------------------------------------- */
 
@@ -95,6 +108,7 @@ struct authorization_code {
     snowflake user_id, application_id, guild_id; /* guild 0: none */
     struct str redirect_uri, scopes;
     struct str challenge; /* of RFC 7636, S256; p == NULL: none */
+    struct str nonce;     /* for the id token; p == NULL: none */
     int64_t integration_type, expires_at;
     uint64_t permissions;
     bool pending; /* installs at the exchange */
@@ -163,6 +177,16 @@ enum err request_install_group(struct call *call, const struct request *r, snowf
 enum err access_issue(struct call *call, snowflake user_id, snowflake application_id,
                       const struct scopes *scopes, struct str code, struct access_reply *ret);
 
+/* --- openid.c ------------------------------------------------------------------------- */
+
+/* Of POST /oauth2/authorize: sees to it that there is a key where openid is asked for. */
+enum err prepare_authorize(struct call *call);
+/* Keeps the key that was made for this call, if one was. */
+enum err openid_keep_key(struct call *call);
+/* Who somebody is, for an application with the scope openid. nonce.p NULL: none. */
+enum err openid_issue(struct call *call, snowflake user_id, snowflake application_id,
+                      struct str nonce, struct opt_str *ret);
+
 /* --- replies.c ------------------------------------------------------------------------ */
 
 /* An answer of RFC 6749's own shape. */
@@ -182,5 +206,7 @@ enum err get_current_authorization(struct call *call);
 enum err list_grants(struct call *call);
 enum err list_application_grants(struct call *call);
 enum err delete_grant(struct call *call);
+enum err list_oauth2_keys(struct call *call);
+enum err get_userinfo(struct call *call);
 
 #endif

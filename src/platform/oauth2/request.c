@@ -55,6 +55,8 @@ static enum err check_implicit(struct call *call, const struct request *r)
         return call_invalid(call, "response_type", FORM_CHOICES, "Value must be one of ('code').");
     if (scopes_have(&r->scopes, "bot"))
         return call_invalid(call, "scope", "ENUM_TYPE_COERCE", "A bot comes without a token.");
+    if (scopes_have(&r->scopes, "openid"))
+        return call_invalid(call, "scope", "ENUM_TYPE_COERCE", "An id token comes for a code.");
     return OK;
 }
 

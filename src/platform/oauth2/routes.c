@@ -31,6 +31,7 @@ static const struct route routes[] = {
         .body = &authorize_body,
         .reply = &redirect_reply,
         .fires = (const enum event[]){ INSTALL_EVENTS, EVENT_USER_APPLICATION_UPDATE, EVENT_NONE },
+        .prepare = prepare_authorize,
         .handle = authorize,
     },
     {
@@ -64,6 +65,25 @@ static const struct route routes[] = {
         .auth = AUTH_BEARER,
         .reply = &current_authorization,
         .handle = get_current_authorization,
+    },
+    {
+        .method = GET,
+        .path = "/oauth2/keys",
+        .name = "list_oauth2_keys",
+        .doc = "What id tokens are signed with; none as long as nobody was asked for openid.",
+        .auth = AUTH_OPEN,
+        .reply = &oauth2_keys_reply,
+        .handle = list_oauth2_keys,
+    },
+    {
+        .method = GET,
+        .path = "/oauth2/userinfo",
+        .name = "get_userinfo",
+        .doc = "Who allowed the access token that calls, in the words of OpenID Connect.",
+        .auth = AUTH_BEARER,
+        .scope = "openid",
+        .reply = &userinfo_reply,
+        .handle = get_userinfo,
     },
     {
         .method = GET,

@@ -36,6 +36,9 @@ static const struct type type_redirect = { .kind = KIND_STRING,
 static const struct type type_state = { .kind = KIND_STRING,
                                         .max = 2000,
                                         .doc = "Comes back with the redirect" };
+static const struct type type_nonce = {
+    .kind = KIND_STRING, .max = 1000, .doc = "Comes back in the id token, with the scope openid"
+};
 static const struct type type_seconds = { .kind = KIND_INT, .doc = "Seconds" };
 static const struct type type_secret = { .kind = KIND_STRING, .max = 1000 };
 
@@ -51,6 +54,7 @@ static const struct field authorize_query_fields[] = {
     { FIELD(struct authorize_query, code_challenge), .type = &type_challenge, .flags = OPTIONAL },
     { FIELD(struct authorize_query, code_challenge_method), .type = &type_challenge_method,
       .flags = OPTIONAL },
+    { FIELD(struct authorize_query, nonce), .type = &type_nonce, .flags = OPTIONAL },
     { FIELD(struct authorize_query, integration_type), .type = &type_place, .flags = OPTIONAL },
     { FIELD(struct authorize_query, guild_id), .type = &type_id, .flags = OPTIONAL },
     { FIELD(struct authorize_query, permissions), .type = &type_permissions, .flags = OPTIONAL },
@@ -174,6 +178,8 @@ static const struct field access_fields[] = {
     { FIELD(struct access_reply, scope), .type = &type_scope },
     { FIELD(struct access_reply, expires_in), .type = &type_seconds },
     { FIELD(struct access_reply, refresh_token), .type = &type_secret, .flags = OPTIONAL },
+    { FIELD(struct access_reply, id_token), .type = &type_text, .flags = OPTIONAL,
+      .doc = "With the scope openid: a JWT, signed with RS256" },
     { FIELD(struct access_reply, guild), .type = &type_guild, .flags = OPTIONAL },
     { 0 },
 };
@@ -206,6 +212,56 @@ static const struct schema oauth2_error_schema = {
     .size = sizeof(struct oauth2_error),
     .fields = oauth2_error_fields,
     .doc = "An error as RFC 6749 says it.",
+};
+
+/* --- OpenID --------------------------------------------------------------------------- */
+
+static const struct field oauth2_key_fields[] = {
+    { FIELD(struct oauth2_key, kty), .type = &type_text, .doc = "\"RSA\"" },
+    { FIELD(struct oauth2_key, use), .type = &type_text, .doc = "\"sig\"" },
+    { FIELD(struct oauth2_key, kid), .type = &type_text },
+    { FIELD(struct oauth2_key, n), .type = &type_text },
+    { FIELD(struct oauth2_key, e), .type = &type_text },
+    { FIELD(struct oauth2_key, alg), .type = &type_text, .doc = "\"RS256\"" },
+    { 0 },
+};
+static const struct schema oauth2_key_schema = {
+    .name = "OAuth2Key",
+    .size = sizeof(struct oauth2_key),
+    .fields = oauth2_key_fields,
+    .doc = "The public half of what id tokens are signed with (RFC 7517).",
+};
+static const struct type type_oauth2_key = { .kind = KIND_OBJECT, .schema = &oauth2_key_schema };
+static const struct type type_oauth2_keys = { .kind = KIND_ARRAY, .of = &type_oauth2_key };
+static const struct field oauth2_keys_fields[] = {
+    { FIELD(struct oauth2_keys, keys), .type = &type_oauth2_keys },
+    { 0 },
+};
+static const struct schema oauth2_keys_schema = {
+    .name = "OAuth2Keys",
+    .size = sizeof(struct oauth2_keys),
+    .fields = oauth2_keys_fields,
+    .doc = "What id tokens are signed with.",
+};
+
+static const struct field userinfo_fields[] = {
+    { FIELD(struct userinfo, sub), .type = &type_id },
+    { FIELD(struct userinfo, email), .type = &type_text, .flags = OPTIONAL | NULLABLE,
+      .doc = "With the scope email" },
+    { FIELD(struct userinfo, email_verified), .type = &type_bool, .flags = OPTIONAL,
+      .doc = "With the scope email" },
+    { FIELD(struct userinfo, preferred_username), .type = &type_text, .flags = OPTIONAL,
+      .doc = "This and what follows with the scope identify" },
+    { FIELD(struct userinfo, nickname), .type = &type_text, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct userinfo, picture), .type = &type_text, .flags = OPTIONAL },
+    { FIELD(struct userinfo, locale), .type = &type_text, .flags = OPTIONAL },
+    { 0 },
+};
+static const struct schema userinfo_schema = {
+    .name = "UserInfo",
+    .size = sizeof(struct userinfo),
+    .fields = userinfo_fields,
+    .doc = "Somebody, in the words of OpenID Connect.",
 };
 
 /* --- what was allowed ----------------------------------------------------------------- */
@@ -261,3 +317,5 @@ const struct type empty_reply = { .kind = KIND_OBJECT, .schema = &empty_schema }
 const struct type oauth2_error = { .kind = KIND_OBJECT, .schema = &oauth2_error_schema };
 const struct type current_authorization = { .kind = KIND_OBJECT, .schema = &current_schema };
 const struct type grants_reply = { .kind = KIND_ARRAY, .of = &type_grant };
+const struct type oauth2_keys_reply = { .kind = KIND_OBJECT, .schema = &oauth2_keys_schema };
+const struct type userinfo_reply = { .kind = KIND_OBJECT, .schema = &userinfo_schema };

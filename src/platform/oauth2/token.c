@@ -146,6 +146,8 @@ static enum err use_code(struct call *call, const struct application *a,
         e = access_issue(call, code->user_id, a->id, &scopes, digest, &out);
     if (!e)
         e = issue_refresh(call, code->user_id, a->id, scopes.text, digest, &out);
+    if (!e && scopes_have(&scopes, "openid"))
+        e = openid_issue(call, code->user_id, a->id, code->nonce, &out.id_token);
     if (!e && code->guild_id && scopes_have(&scopes, "bot"))
         e = add_guild(call, code->guild_id, &out);
     return e ? e : call_reply(call, &out);
@@ -257,6 +259,8 @@ static enum err token_refresh(struct call *call, const struct application *a)
         e = access_issue(call, holder.id, a->id, &asked, code, &out);
     if (!e)
         e = issue_refresh(call, holder.id, a->id, granted.text, code, &out);
+    if (!e && scopes_have(&asked, "openid"))
+        e = openid_issue(call, holder.id, a->id, (struct str){ 0 }, &out.id_token);
     return e ? e : call_reply(call, &out);
 }
 
@@ -272,7 +276,7 @@ static enum err issue_for_owner(struct call *call, const struct application *a)
     struct scopes scopes;
 
     if (!scopes_parse(call->arena, in->scope.value, &scopes) || scopes_have(&scopes, "bot") ||
-        (a->team_id && scopes.bits & ~for_teams))
+        scopes_have(&scopes, "openid") || (a->team_id && scopes.bits & ~for_teams))
         return oauth2_fail(call, 400, "invalid_scope", "There is a scope that cannot be had.");
     enum err e = access_issue(call, a->owner_id, a->id, &scopes, (struct str){ 0 }, &out);
     return e ? e : call_reply(call, &out);

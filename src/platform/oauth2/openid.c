@@ -1,0 +1,176 @@
+/* openid.c - signing in with an account of this server: OpenID Connect on top of OAuth2.
+ *
+ * Whoever allows an application the scope openid gives it an id token with the code's exchange: who
+ * it is, signed with a key that everybody can compare with /oauth2/keys. The key is made when
+ * somebody is first asked for one, on the pool, and stays; it lies in the database, sealed, so that
+ * all servers on it sign with the same. */
+#include "platform/oauth2/internal.h"
+
+#include "api/sealed.h"
+#include "base/clock.h"
+#include "platform/oauth2/signing.h"
+
+enum { ID_TOKEN_SECONDS = 3600, THE_KEY = 1, MOST_CLAIMS = 16 * 1024 };
+
+static const char SECRET_WORD[] = "signing key";
+
+/* --- the key -------------------------------------------------------------------------- */
+
+static const char FIND_KEY[] = "select kid, modulus, exponent, secret from signing_keys";
+static const char ADD_KEY[] =
+    "insert into signing_keys (id, kid, modulus, exponent, secret) values ($1, $2, $3, $4, $5) "
+    "on conflict do nothing";
+
+/* .secret is sealed. */
+static enum err signing_key_find(struct tx *tx, struct signing_key *ret, bool *ret_found)
+{
+    struct rows row;
+    enum err e = tx_one(tx, FIND_KEY, NO_BIND, &row, ret_found);
+
+    if (!e && *ret_found)
+        *ret = (struct signing_key){ row_text(&row, 0), row_text(&row, 1), row_text(&row, 2),
+                                     row_bytes(&row, 3) };
+    return e;
+}
+
+static enum err make_signing_key(struct call *call)
+{
+    struct signing_key *key = call_pass(call, "signing_key", sizeof *key);
+
+    return signing_key_new(call->arena, key) ? OK : ERR_INTERNAL;
+}
+
+static enum err look_for_signing_key(struct call *call)
+{
+    struct signing_key key;
+    bool found;
+    enum err e = signing_key_find(call->tx, &key, &found);
+
+    if (!e && !found)
+        call->compute = make_signing_key;
+    return e;
+}
+
+enum err prepare_authorize(struct call *call)
+{
+    const struct authorize_query *q = call->query;
+    struct scopes scopes;
+
+    if (scopes_parse(call->arena, q->scope, &scopes) && scopes_have(&scopes, "openid"))
+        call->look = look_for_signing_key;
+    return OK;
+}
+
+/* Another server may have made one meanwhile: that counts. */
+enum err openid_keep_key(struct call *call)
+{
+    const struct signing_key *key = call_passed(call, "signing_key");
+
+    if (!key)
+        return OK;
+    struct str sealed =
+        sealed_make(call->arena, api_options(call->api)->auth, SECRET_WORD, THE_KEY, key->secret);
+    return tx_exec(call->tx, ADD_KEY,
+                   BIND(v_id(THE_KEY), v_text(key->kid), v_text(key->modulus),
+                        v_text(key->exponent), v_bytes(sealed)),
+                   NULL);
+}
+
+/* --- id tokens ------------------------------------------------------------------------ */
+
+static struct str id_claims(struct call *call, snowflake user_id, snowflake application_id,
+                            struct str nonce)
+{
+    int64_t now = clock_s();
+    struct buf out;
+    struct json j = json_to(&out);
+
+    buf_init(&out, MOST_CLAIMS);
+    json_object(&j);
+    json_name(&j, "iss");
+    json_text(&j, api_url(call, "http"));
+    json_name(&j, "sub");
+    json_id(&j, user_id);
+    json_name(&j, "aud");
+    json_id(&j, application_id);
+    json_name(&j, "iat");
+    json_int(&j, now);
+    json_name(&j, "exp");
+    json_int(&j, now + ID_TOKEN_SECONDS);
+    if (nonce.p) {
+        json_name(&j, "nonce");
+        json_text(&j, nonce);
+    }
+    json_object_end(&j);
+    return buf_take(&out, call->arena);
+}
+
+enum err openid_issue(struct call *call, snowflake user_id, snowflake application_id,
+                      struct str nonce, struct opt_str *ret)
+{
+    struct signing_key key;
+    bool found;
+    enum err e = signing_key_find(call->tx, &key, &found);
+
+    if (e || !found)
+        return e ? e : ERR_INTERNAL; /* it was made before the scope could be allowed */
+    key.secret =
+        sealed_open(call->arena, api_options(call->api)->auth, SECRET_WORD, THE_KEY, key.secret);
+    *ret = (struct opt_str){
+        GIVEN,
+        signing_token(call->arena, &key, id_claims(call, user_id, application_id, nonce)),
+    };
+    return ret->value.p ? OK : ERR_INTERNAL;
+}
+
+/* --- what applications ask ------------------------------------------------------------ */
+
+/* GET /oauth2/keys: none before somebody was asked for openid, since nothing was signed. */
+enum err list_oauth2_keys(struct call *call)
+{
+    struct oauth2_keys out = { 0 };
+    struct signing_key key;
+    bool found;
+    enum err e = signing_key_find(call->tx, &key, &found);
+
+    if (!e && found)
+        *(struct oauth2_key *)list_add(call->arena, &out.keys, sizeof(struct oauth2_key)) =
+            (struct oauth2_key){ STR("RSA"),  STR("sig"),   key.kid,
+                                 key.modulus, key.exponent, STR("RS256") };
+    return e ? e : call_reply(call, &out);
+}
+
+static struct str user_picture(struct call *call, const struct user *u)
+{
+    struct str base = api_url(call, "http");
+
+    if (u->avatar.given == GIVEN)
+        return str_printf(call->arena, "%.*s/avatars/%llu/%.*s.png", STR_FMT(base),
+                          (unsigned long long)u->id, STR_FMT(u->avatar.value));
+    return str_printf(call->arena, "%.*s/embed/avatars/%llu.png", STR_FMT(base),
+                      (unsigned long long)((u->id >> 22) % 6));
+}
+
+/* GET /oauth2/userinfo */
+enum err get_userinfo(struct call *call)
+{
+    uint64_t scopes = call->caller->scopes;
+    struct user u;
+    enum err e = user_find(call->tx, call->caller->id, &u);
+
+    if (e)
+        return e;
+    struct userinfo out = { .sub = u.id };
+    if (scopes & auth_scope(STR("email"))) {
+        out.email = (struct opt_str){ u.email.given == GIVEN ? GIVEN : GIVEN_NULL, u.email.value };
+        out.email_verified = (struct opt_bool){ GIVEN, u.verified };
+    }
+    if (scopes & auth_scope(STR("identify"))) {
+        out.preferred_username = (struct opt_str){ GIVEN, u.username };
+        out.nickname = (struct opt_str){ u.global_name.given == GIVEN ? GIVEN : GIVEN_NULL,
+                                         u.global_name.value };
+        out.picture = (struct opt_str){ GIVEN, user_picture(call, &u) };
+        out.locale = (struct opt_str){ GIVEN, u.locale };
+    }
+    return call_reply(call, &out);
+}
