@@ -155,7 +155,7 @@ static enum err find_person(struct call *call, struct order *o, struct user *ret
         o->problem = "that is a bot: it has no password, and goes with its application";
         return ERR_BAD_REQUEST;
     }
-    if (account_is_ended(call, ret)) {
+    if (account_is_ended(call->arena, ret)) {
         o->problem = "that account is deleted";
         return ERR_BAD_REQUEST;
     }
@@ -187,7 +187,7 @@ enum err order_user_enable(struct call *call, struct order *o)
     struct user u;
     enum err e = order_user(call, o, 0, &u);
 
-    if (!e && account_is_ended(call, &u)) {
+    if (!e && account_is_ended(call->arena, &u)) {
         o->problem = "that account is deleted";
         e = ERR_BAD_REQUEST;
     }

@@ -86,9 +86,9 @@ static struct str ended_name(struct arena *a, snowflake id)
     return str_printf(a, "deleted_%llu", (unsigned long long)id);
 }
 
-bool account_is_ended(struct call *call, const struct user *u)
+bool account_is_ended(struct arena *arena, const struct user *u)
 {
-    return u->deleting && str_eq(u->username, ended_name(call->arena, u->id));
+    return u->deleting && str_eq(u->username, ended_name(arena, u->id));
 }
 
 enum err account_end(struct call *call, const struct user *u)
@@ -114,7 +114,7 @@ static enum err run_account(struct call *call, const struct job *job)
 
     if (e == ERR_UNKNOWN_USER)
         return OK;
-    return e || !account_is_ended(call, &user) ? e : step_account(call, job->key);
+    return e || !account_is_ended(call->arena, &user) ? e : step_account(call, job->key);
 }
 
 const struct job_kind account_leftovers = {
@@ -178,7 +178,7 @@ static enum err run_deletion(struct call *call, const struct job *job)
     bool owns = false;
     enum err e = user_find(call->tx, job->key, &user);
 
-    if (e == ERR_UNKNOWN_USER || (!e && (!user.deleting || account_is_ended(call, &user))))
+    if (e == ERR_UNKNOWN_USER || (!e && (!user.deleting || account_is_ended(call->arena, &user))))
         return OK;
     if (!e)
         e = account_owns(call, user.id, &owns);

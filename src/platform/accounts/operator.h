@@ -30,7 +30,7 @@ enum err account_drop_mfa(struct call *call, struct user *u);
 enum err account_set_premium(struct call *call, struct user *u, int64_t type);
 /* Of a person who owns nothing that others use. Cannot be undone. */
 enum err account_end(struct call *call, const struct user *u);
-bool account_is_ended(struct call *call, const struct user *u);
+bool account_is_ended(struct arena *arena, const struct user *u);
 extern const struct job_kind account_leftovers; /* goes on with it */
 
 /* Does it own what others use: guilds, applications, teams? */

@@ -8,7 +8,7 @@
 
 static const char ALL_USERS[] =
     "select id, username, global_name, email, password_hash, bio, locale, date_of_birth, flags, "
-    "public_flags, premium_type, accent_color, bot, phone from users where deleting = 0 order by id";
+    "public_flags, premium_type, accent_color, bot, phone, disabled, deleting from users order by id";
 
 static enum err export_users(struct tx *tx, struct opt_list *ret)
 {
@@ -35,6 +35,8 @@ static enum err export_users(struct tx *tx, struct opt_list *ret)
             .accent_color = shown_int(&r, 11, -1),
             .bot = shown_bool(&r, 12, false),
             .phone = shown_text(&r, 13, NULL),
+            .disabled = shown_bool(&r, 14, false),
+            .deleting = shown_bool(&r, 15, false),
         };
     }
     return rows_end(&r);

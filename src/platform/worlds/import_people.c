@@ -4,6 +4,7 @@
 #include <sodium.h>
 
 #include "base/clock.h"
+#include "platform/accounts/operator.h"
 #include "platform/applications/applications.h"
 
 /* --- accounts ------------------------------------------------------------------------- */
@@ -17,7 +18,8 @@ static const char DRESS_USER[] =
     "date_of_birth = coalesce($8, date_of_birth), flags = coalesce($9, flags), "
     "public_flags = coalesce($10, public_flags), premium_type = coalesce($11, premium_type), "
     "accent_color = coalesce($12, accent_color), bot = coalesce($13, bot), "
-    "phone = coalesce($14, phone) where id = $1";
+    "phone = coalesce($14, phone), disabled = coalesce($15, disabled), "
+    "deleting = coalesce($16, deleting) where id = $1";
 #define IN_ITS_GUILDS "guild_id in (select guild_id from members where user_id = $1)"
 static const char FOLLOW_USERNAME[] =
     "update member_names set name = (select lower(username) from users where id = $1) "
@@ -59,6 +61,22 @@ static enum err follow_names(struct tx *tx, snowflake id)
     return e ? e : tx_exec(tx, FOLLOW_GLOBAL_NAME, BIND(v_id(id)), NULL);
 }
 
+static const char DROP_JOB[] = "delete from jobs where kind = $1 and key = $2";
+
+/* Who asked for the end of an account has two weeks from now; one that has ended needs none. */
+static enum err settle_deletion(struct importing *im, const struct world_user *u, snowflake id)
+{
+    int64_t weeks = ACCOUNT_DELETION_DAYS * INT64_C(86400) * 1000 * 1000;
+    const struct user user = { .id = id, .username = u->username, .deleting = true };
+
+    if (!u->deleting.value)
+        return tx_exec(im->tx, DROP_JOB, BIND(v_text(str_of(account_deletion.name)), v_id(id)),
+                       NULL);
+    if (account_is_ended(im->arena, &user))
+        return OK;
+    return world_note_job(im, account_deletion.name, id, clock_us() + weeks);
+}
+
 static enum err dress_user(struct importing *im, const struct world_user *u, snowflake id,
                            const struct place *at)
 {
@@ -76,8 +94,11 @@ static enum err dress_user(struct importing *im, const struct world_user *u, sno
                      v_opt_text(u->email), v_opt_text(u->password_hash), v_opt_text(u->bio),
                      v_opt_text(u->locale), v_opt_text(u->date_of_birth), v_opt_int(u->flags),
                      v_opt_int(u->public_flags), v_opt_int(u->premium_type),
-                     v_opt_int(u->accent_color), v_opt_bool(u->bot), v_opt_text(u->phone)),
+                     v_opt_int(u->accent_color), v_opt_bool(u->bot), v_opt_text(u->phone),
+                     v_opt_bool(u->disabled), v_opt_bool(u->deleting)),
                 NULL);
+    if (!e && u->deleting.given == GIVEN)
+        e = settle_deletion(im, u, id);
     return e ? e : follow_names(im->tx, id);
 }
 

@@ -23,6 +23,7 @@ struct world_user {
     struct opt_str token; /* chosen for tests */
     struct opt_int flags, public_flags, premium_type, accent_color;
     struct opt_bool bot;
+    struct opt_bool disabled, deleting; /* deleting: asked for, or done, see account_end */
 };
 struct world_application {
     struct opt_id id;

@@ -25,6 +25,8 @@ static const struct field user_fields[] = {
     MAYBE(struct world_user, premium_type, type_count),
     MAYBE(struct world_user, accent_color, type_color),
     MAYBE(struct world_user, bot, type_bool),
+    MAYBE(struct world_user, disabled, type_bool),
+    MAYBE(struct world_user, deleting, type_bool),
     MAYBE(struct world_user, token, type_world_name),
     { 0 },
 };

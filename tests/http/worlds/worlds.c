@@ -406,6 +406,39 @@ static void twins_are_exported_by_id(struct world *w)
     expect_same(first, second);
 }
 
+static const char LEAVING_WORLD[] =
+    "{'users': [{'id': '11', 'username': 'ada'}, {'id': '12', 'username': 'bob', 'deleting': true},"
+    "   {'id': '13', 'username': 'cleo', 'disabled': true}],"
+    " 'guilds': [{'name': 'Home', 'owner': 'ada', 'members': [{'user': 'bob'}, {'user': 'cleo'}],"
+    "   'channels': [{'name': 'general', 'messages': [{'author': 'bob', 'content': 'so long'}]}]}]}";
+
+/* What somebody said stays when the account goes: an export says whose it was. */
+static void accounts_that_end_are_exported_with_what_they_said(struct world *w)
+{
+    world_file_here(w, LEAVING_WORLD);
+    world_file_here(w, LEAVING_WORLD);
+    expect(world_number(w, "select count(*) from jobs where kind = 'account-deletion'") == 1);
+    expect(world_number(w, "select count(*) from users where id = 13 and disabled = 1") == 1);
+    expect_round_trip(w);
+    world_wait(w, 15 * 86400);
+    world_settle(w);
+    expect(world_number(w, "select count(*) from users where username = 'deleted_12'") == 1);
+    expect_round_trip(w);
+    struct dom *d = dom_parse(world_arena(w), world_exported_here(w));
+    expect(dom_at(d, "users.1.deleting")->truth && !dom_at(d, "users.0.disabled"));
+    expect(str_is(dom_at(d, "guilds.0.channels.0.messages.0.author")->text, "deleted_12"));
+    expect(dom_at(d, "guilds.0.members")->count == 2); /* ada and cleo */
+}
+
+static void sounds_of_a_guild_with_twins_are_exported(struct world *w)
+{
+    world_file_here(w,
+                    "{'users': [{'username': 'ada'}], 'guilds': [{'name': 'Home', 'owner': 'ada', "
+                    "'emojis': [{'id': '71', 'name': 'bell'}, {'id': '72', 'name': 'bell'}], "
+                    "'sounds': [{'name': 'ring', 'emoji': '72'}]}]}");
+    expect_round_trip(w);
+}
+
 const struct test worlds_tests[] = {
     TEST(rows_and_structs_of_world_files_agree),
     TEST(a_world_file_makes_what_it_says),
@@ -428,5 +461,7 @@ const struct test worlds_tests[] = {
     TEST(apps_of_a_file_may_use_every_intent),
     TEST(importing_the_demo_twice_changes_nothing),
     TEST(twins_are_exported_by_id),
+    TEST(accounts_that_end_are_exported_with_what_they_said),
+    TEST(sounds_of_a_guild_with_twins_are_exported),
     { 0 },
 };

@@ -335,6 +335,7 @@ static enum err load_names(struct tx *tx, const char *sql, const struct value *v
 static const char ROLE_NAMES[] = "select id, name from roles where guild_id = $1 and "
                                  "position >= 0 order by id";
 static const char CHANNEL_NAMES[] = "select id, name from channels where guild_id = $1 order by id";
+static const char EMOJI_NAMES[] = "select id, name from emojis where guild_id = $1 order by id";
 static const char APPLICATION_NAMES[] = "select id, name from applications order by id";
 
 static enum err load_all_names(struct exporting *ex)
@@ -343,6 +344,8 @@ static enum err load_all_names(struct exporting *ex)
 
     if (!e)
         e = load_names(ex->tx, CHANNEL_NAMES, BIND(v_id(ex->guild)), &ex->channels);
+    if (!e)
+        e = load_names(ex->tx, EMOJI_NAMES, BIND(v_id(ex->guild)), &ex->emojis);
     return e ? e : load_names(ex->tx, APPLICATION_NAMES, NO_BIND, &ex->applications);
 }
 

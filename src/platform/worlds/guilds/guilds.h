@@ -237,7 +237,7 @@ struct exporting {
     struct tx *tx;
     const struct world_parts *parts;
     snowflake guild;
-    struct list roles, channels, applications; /* struct named_row */
+    struct list roles, channels, emojis, applications; /* struct named_row */
 };
 /* By name where only one has it, else by id. Absent when there is no such thing. */
 struct opt_str shown_reference(struct tx *tx, const struct list *things, snowflake id);

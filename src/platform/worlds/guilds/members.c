@@ -105,7 +105,8 @@ enum err import_member(struct importing *im, const void *entry, const struct pla
 static const char MEMBERS[] =
     "select m.user_id, u.username, m.nick, m.bio, m.joined_at, m.premium_since, "
     "m.timed_out_until, m.flags, m.mute, m.deaf, m.pending from members m "
-    "join users u on u.id = m.user_id where m.guild_id = $1 and u.deleting = 0 order by m.user_id";
+    "join users u on u.id = m.user_id where m.guild_id = $1 and "
+    "(u.deleting = 0 or u.username <> 'deleted_' || cast(u.id as text)) order by m.user_id";
 static const char MEMBER_ROLES[] =
     "select user_id, role_id from member_roles where guild_id = $1 order by user_id, role_id";
 

@@ -97,8 +97,8 @@ enum err import_sound(struct importing *im, const void *entry, const struct plac
 /* --- out ------------------------------------------------------------------------------ */
 
 static const char SOUNDS[] =
-    "select s.id, s.name, s.volume, e.name, s.emoji_name, u.username from sounds s "
-    "left join emojis e on e.id = s.emoji_id left join users u on u.id = s.user_id "
+    "select s.id, s.name, s.volume, s.emoji_id, s.emoji_name, u.username from sounds s "
+    "left join users u on u.id = s.user_id "
     "where s.guild_id = $1 order by s.id";
 
 enum err export_sounds(struct exporting *ex, struct opt_list *ret)
@@ -114,7 +114,7 @@ enum err export_sounds(struct exporting *ex, struct opt_list *ret)
                 .id = { GIVEN, row_id(&r, 0) },
                 .name = row_text(&r, 1),
                 .volume = { row_real(&r, 2) == 1 ? ABSENT : GIVEN, row_real(&r, 2) },
-                .emoji = shown_text(&r, 3, NULL),
+                .emoji = shown_reference(ex->tx, &ex->emojis, row_id(&r, 3)),
                 .unicode_emoji = shown_text(&r, 4, NULL),
                 .by = shown_text(&r, 5, NULL),
             };
