@@ -135,17 +135,23 @@ static enum err answer_choices(struct call *call, struct interaction *it, const 
     return e;
 }
 
+static const struct place data_place = { .key = STR_INIT("data") };
+
 /* 9: a form. */
 static enum err answer_modal(struct call *call, struct interaction *it, const struct response *r,
                              const struct callback *in)
 {
     const struct callback_data *data = in->data.value;
+    enum err e =
+        components_take_emojis(call, &r->from, &data_place, &data->message.components.value);
+
+    if (e)
+        return e;
     struct acknowledgement a = {
         .callback_type = in->type,
         .modal = modal_text(call->arena, data),
     };
-    enum err e = callback_acknowledge(call, it, &a);
-
+    e = callback_acknowledge(call, it, &a);
     if (!e)
         modal_tell(call, it, &r->application, data);
     return e;
@@ -228,8 +234,6 @@ enum err may_acknowledge(struct call *call)
         return ERR_UNKNOWN_INTERACTION;
     return OK;
 }
-
-static const struct place data_place = { .key = STR_INIT("data") };
 
 static enum err check_files(struct call *call)
 {

@@ -118,6 +118,10 @@ void message_patch_check(struct form *form, const struct place *here, const void
 
 /* From a body to a draft; ERR_EMPTY_MESSAGE, form errors, ERR_MISSING_PERMISSIONS. */
 enum err draft_from_body(struct call *call, const struct sender *from, struct message_draft *ret);
+/* Refuses emoji that the sender may not use, at their places, and gives those that came by id
+ * their name. here: of the body. */
+enum err components_take_emojis(struct call *call, const struct sender *from,
+                                const struct place *here, const struct list *components);
 /* Changes a message as a body says, and announces it. One that was still loading is
  * complete then, and does not count as edited. */
 enum err message_edit(struct call *call, const struct sender *from, struct message *m);

@@ -123,10 +123,6 @@ bool media_is_safe(struct str type);
 
 /* Whose emoji a sender may use. */
 struct emoji_user sender_emojis(const struct sender *from);
-/* Refuses emoji that the sender may not use, at their places, and gives
- * those that came by id their name. here: of the body. */
-enum err components_take_emojis(struct call *call, const struct sender *from,
-                                const struct place *here, const struct list *components);
 
 /* --- schema.c ------------------------------------------------------------------------- */
 

@@ -125,9 +125,33 @@ static void parts_of_modals_have_rules(struct world *w)
             "COMPONENT_CUSTOM_ID_DUPLICATED");
 }
 
+#define PICK(emoji)                                                                           \
+    "{'type': 18, 'label': 'Pick', 'component': {'type': 3, 'custom_id': 'pick', 'options': " \
+    "[{'label': 'A', 'value': 'a', 'emoji': " emoji "}]}}"
+#define PICK_AT "data.components.0.component.options.0.emoji."
+
+static void emoji_of_modals_are_those_that_the_app_may_use(struct world *w)
+{
+    struct stage s = world_stage(w);
+    struct ask ask = ASK(&s);
+
+    world_sql(w, "insert into emojis (id, guild_id, name, animated) values (71, %s, 'here', 1)",
+              s.venue.id);
+    ask_answered(&ask, "{'type': 9, 'data': {'custom_id': 'form', 'title': 'A form', 'components': "
+                       "[" PICK("{'id': '71', 'name': 'other'}") "]}}");
+    expect_event(s.ada, "INTERACTION_SUCCESS", "{'id': '%s'}", ask.id);
+    expect_event(
+        s.ada, "INTERACTION_MODAL_CREATE",
+        "{'components': [{'component': {'options': [{'emoji': {'id': '71', 'name': 'here', "
+        "'animated': true}}]}}]}");
+    refused(&s, "[" PICK("{'id': '79'}") "]", PICK_AT "id", "BUTTON_COMPONENT_INVALID_EMOJI");
+    refused(&s, "[" PICK("{'name': 'fire'}") "]", PICK_AT "name", "BUTTON_COMPONENT_INVALID_EMOJI");
+}
+
 const struct test callback_modals_tests[] = {
     TEST(a_modal_reaches_who_asked),
     TEST(modals_have_a_shape),
     TEST(parts_of_modals_have_rules),
+    TEST(emoji_of_modals_are_those_that_the_app_may_use),
     { 0 },
 };
