@@ -149,7 +149,10 @@ bool application_installs(const struct application *a, enum integration_type typ
     { FIELD(struct application, integration_types_config), .type = &type_integration_types },      \
     { FIELD(struct application, install_params), .type = &type_install_params,                     \
       .flags = OPTIONAL },                                                                         \
-    { FIELD(struct application, custom_install_url), .type = &type_url, .flags = OPTIONAL }
+    { FIELD(struct application, custom_install_url), .type = &type_url, .flags = OPTIONAL },       \
+    { FIELD(struct application, cover_image), .type = &type_asset_hash, .flags = OPTIONAL },       \
+    { FIELD(struct application, terms_of_service_url), .type = &type_url, .flags = OPTIONAL },     \
+    { FIELD(struct application, privacy_policy_url), .type = &type_url, .flags = OPTIONAL }
 /* clang-format on */
 
 static const struct field public_application_fields[] = {
@@ -172,6 +175,10 @@ static const struct field application_fields[] = {
     { FIELD(struct application, interactions_endpoint_url), .type = &type_url, .flags = NULLABLE },
     { FIELD(struct application, role_connections_verification_url), .type = &type_url,
       .flags = NULLABLE },
+    { FIELD(struct application, event_webhooks_url), .type = &type_url, .flags = NULLABLE },
+    { FIELD(struct application, event_webhooks_status), .type = &type_count,
+      .doc = "1 off, 2 on; nothing is sent either way" },
+    { FIELD(struct application, event_webhooks_types), .type = &type_texts },
     { FIELD(struct application, approximate_guild_count), .type = &type_count },
     { FIELD(struct application, approximate_user_install_count), .type = &type_count },
     { FIELD(struct application, approximate_user_authorization_count), .type = &type_count },

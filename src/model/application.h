@@ -52,6 +52,8 @@ enum {
 /* Where an app can be installed; the keys of integration_types_config. */
 enum integration_type { INSTALL_GUILD = 0, INSTALL_USER = 1 };
 
+enum event_webhooks_status { EVENT_WEBHOOKS_OFF = 1, EVENT_WEBHOOKS_ON = 2 };
+
 struct install_params {
     struct list scopes; /* struct str */
     uint64_t permissions;
@@ -81,6 +83,10 @@ struct application {
     struct list redirect_uris, tags;
     struct opt_str interactions_endpoint_url, role_connections_verification_url;
     struct opt_str custom_install_url;
+    struct opt_str cover_image, terms_of_service_url, privacy_policy_url; /* absent: none */
+    struct opt_str event_webhooks_url;
+    int64_t event_webhooks_status;    /* enum event_webhooks_status */
+    struct list event_webhooks_types; /* struct str; kept, nothing is sent */
     const struct install_params *install_params;
     struct list integration_types_config; /* struct integration_type_item */
     bool integration_public, integration_require_code_grant;

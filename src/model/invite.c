@@ -93,6 +93,8 @@ static const struct type type_invite_roles = { .kind = KIND_ARRAY, .of = &type_i
       .flags = OPTIONAL },                                                                         \
     { FIELD(struct invite, approximate_member_count), .type = &type_count, .flags = OPTIONAL },    \
     { FIELD(struct invite, approximate_presence_count), .type = &type_count, .flags = OPTIONAL },  \
+    { FIELD(struct invite, guild_scheduled_event), .type = &type_scheduled_event,                  \
+      .flags = OPTIONAL, .doc = "That was asked for" },                                            \
     { FIELD(struct invite, roles), .type = &type_invite_roles, .flags = OPTIONAL },                \
     { FIELD(struct invite, flags), .type = &type_count, .flags = OPTIONAL },                       \
     { FIELD(struct invite, new_member), .type = &type_bool, .flags = OPTIONAL,                     \

@@ -3,6 +3,7 @@
 #define MODEL_INVITE_H
 
 #include "model/guild.h"
+#include "model/scheduled_event.h"
 
 enum invite_type { INVITE_GUILD = 0, INVITE_GROUP = 1, INVITE_FRIEND = 2 };
 enum invite_flags { INVITE_GUEST = 1 << 0, INVITE_BYPASSES_FORM = 1 << 3 };
@@ -25,6 +26,7 @@ struct invite {
     struct opt_int target_type, expires_at;
     struct opt_int approximate_member_count, approximate_presence_count;
     struct opt_bool new_member; /* after accepting */
+    const struct scheduled_event *guild_scheduled_event;
 
     struct opt_list roles; /* struct role: given to those who come; absent: none */
     struct opt_int flags;  /* absent: none */

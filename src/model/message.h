@@ -46,7 +46,7 @@ enum message_flags {
     MESSAGE_IS_COMPONENTS_V2 = 1 << 15,
 };
 
-enum attachment_flags { ATTACHMENT_IS_SPOILER = 1 << 3 };
+enum attachment_flags { ATTACHMENT_IS_REMIX = 1 << 2, ATTACHMENT_IS_SPOILER = 1 << 3 };
 
 struct attachment {
     snowflake id;

@@ -7,6 +7,7 @@
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 #include "platform/messages/messages.h"
+#include "platform/scheduled_events/scheduled_events.h"
 #include "voice/states.h"
 
 /* Who may do all of these in a stage channel is its moderator. */
@@ -17,6 +18,8 @@ struct stage_draft {
     snowflake channel_id;
     struct str topic;
     int64_t privacy_level;
+    struct opt_id guild_scheduled_event_id;
+    struct opt_bool send_start_notification;
 };
 struct stage_patch {
     struct opt_str topic;
@@ -28,6 +31,10 @@ static const struct field draft_fields[] = {
     { FIELD(struct stage_draft, topic), .type = &type_stage_topic },
     { FIELD(struct stage_draft, privacy_level), .type = &type_stage_privacy,
       .flags = OPTIONAL | NULLABLE, .fallback = STAGE_GUILD_ONLY },
+    { FIELD(struct stage_draft, guild_scheduled_event_id), .type = &type_id,
+      .flags = OPTIONAL | NULLABLE, .doc = "An open one of this channel" },
+    { FIELD(struct stage_draft, send_start_notification), .type = &type_bool,
+      .flags = OPTIONAL | NULLABLE, .doc = "Needs MENTION_EVERYONE; nobody is called here" },
     { 0 },
 };
 static const struct schema draft_schema = {
@@ -219,6 +226,24 @@ static enum err enter_stage(struct call *call, snowflake channel_id)
     return call->target.channel->type == CHANNEL_STAGE ? OK : ERR_CHANNEL_TYPE;
 }
 
+/* An event that a stage is opened for by hand is one of its channel that has not ended. */
+static enum err check_stage_draft(struct call *call, const struct stage_draft *in)
+{
+    struct scheduled_event event;
+
+    if (in->send_start_notification.value && !(call->target.rights & PERMISSION(MENTION_EVERYONE)))
+        return ERR_MISSING_PERMISSIONS;
+    if (in->guild_scheduled_event_id.given != GIVEN)
+        return OK;
+    enum err e = scheduled_event_find(call->tx, call->target.channel->guild_id.value,
+                                      in->guild_scheduled_event_id.value, &event);
+    if (e)
+        return e;
+    return event.channel_id.value == in->channel_id && event.status <= EVENT_ACTIVE
+               ? OK
+               : ERR_UNKNOWN_SCHEDULED_EVENT;
+}
+
 /* POST /stage-instances */
 static enum err open_stage(struct call *call)
 {
@@ -226,6 +251,8 @@ static enum err open_stage(struct call *call)
     struct stage s;
 
     enum err e = enter_stage(call, in->channel_id);
+    if (!e)
+        e = check_stage_draft(call, in);
     if (e)
         return e;
     e = stage_find(call->tx, in->channel_id, &s);
@@ -238,6 +265,7 @@ static enum err open_stage(struct call *call)
         .channel_id = in->channel_id,
         .topic = in->topic,
         .privacy_level = in->privacy_level,
+        .guild_scheduled_event_id = in->guild_scheduled_event_id,
     };
     e = stage_insert(call, &s);
     if (!e)

@@ -6,16 +6,18 @@
 /* What the stages before the handler found out. */
 struct application_change {
     snowflake id;
-    struct opt_str icon; /* the hash of a picture that is kept by now */
+    struct opt_str icon, cover_image; /* the hashes of pictures that are kept by now */
     struct application_counts counts;
 };
 
-static enum err keep_icon(struct call *call)
+static enum err keep_pictures(struct call *call)
 {
     const struct application_patch *in = call->body;
     struct application_change *change = call_passed(call, "application_change");
+    enum err e = picture_keep(call, "app-icons", change->id, &in->icon, &change->icon);
 
-    return picture_keep(call, "app-icons", change->id, &in->icon, &change->icon);
+    return e ? e
+             : picture_keep(call, "app-icons", change->id, &in->cover_image, &change->cover_image);
 }
 
 /* No more than this many; the interface has no code of its own for it. */
@@ -42,7 +44,7 @@ enum err prepare_create_application(struct call *call)
 
     change->id = snowflake_new();
     if (in->icon.given == GIVEN)
-        call->compute = keep_icon;
+        call->compute = keep_pictures;
     return OK;
 }
 
@@ -138,8 +140,8 @@ static void prepare_change(struct call *call, snowflake id, enum err (*look)(str
     struct application_change *change = call_pass(call, "application_change", sizeof *change);
 
     change->id = id;
-    if (in->icon.given != ABSENT)
-        call->compute = keep_icon;
+    if (in->icon.given != ABSENT || in->cover_image.given != ABSENT)
+        call->compute = keep_pictures;
     call->look = look;
 }
 
@@ -193,6 +195,18 @@ static void apply_install(const struct application_patch *in, struct application
     a->bot_require_code_grant = a->integration_require_code_grant;
 }
 
+static void apply_pages(const struct application_patch *in, struct application *a)
+{
+    change_url(&a->terms_of_service_url, &in->terms_of_service_url, ABSENT);
+    change_url(&a->privacy_policy_url, &in->privacy_policy_url, ABSENT);
+    change_url(&a->event_webhooks_url, &in->event_webhooks_url, GIVEN_NULL);
+    change_list(&a->event_webhooks_types, &in->event_webhooks_types, (struct list){ 0 });
+    if (in->event_webhooks_status.given != ABSENT)
+        a->event_webhooks_status = in->event_webhooks_status.given == GIVEN
+                                       ? in->event_webhooks_status.value
+                                       : EVENT_WEBHOOKS_OFF;
+}
+
 static void application_apply(const struct call *call, struct application *a)
 {
     const struct application_patch *in = call->body;
@@ -204,6 +218,9 @@ static void application_apply(const struct call *call, struct application *a)
         a->description = in->description.given == GIVEN ? in->description.value : STR("");
     if (in->icon.given != ABSENT)
         a->icon = change->icon;
+    if (in->cover_image.given != ABSENT)
+        a->cover_image =
+            in->cover_image.given == GIVEN ? change->cover_image : (struct opt_str){ 0 };
     change_list(&a->redirect_uris, &in->redirect_uris, (struct list){ 0 });
     change_list(&a->tags, &in->tags, (struct list){ 0 });
     change_url(&a->interactions_endpoint_url, &in->interactions_endpoint_url, GIVEN_NULL);
@@ -213,6 +230,7 @@ static void application_apply(const struct call *call, struct application *a)
         application_set_flags(a, (a->flags & ~(int64_t)APPLICATION_FLAGS_OWN) |
                                      (in->flags.value & APPLICATION_FLAGS_OWN));
     apply_install(in, a);
+    apply_pages(in, a);
 }
 
 /* Indexes of commands show applications, too. */
@@ -230,6 +248,8 @@ enum err modify_application(struct call *call)
     application_set_counts(a, &change->counts);
     application_apply(call, a);
     enum err e = picture_replace(call, "app-icons", a->id, &before.icon, &a->icon);
+    if (!e)
+        e = picture_replace(call, "app-icons", a->id, &before.cover_image, &a->cover_image);
     if (!e)
         e = application_update(call->tx, a);
     if (!e && looks_different(a, &before))

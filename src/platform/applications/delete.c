@@ -179,6 +179,8 @@ static enum err drop_application(struct call *call, struct removal *r)
 {
     enum err e = picture_drop(call, "app-icons", r->a.id, &r->a.icon);
 
+    if (!e)
+        e = picture_drop(call, "app-icons", r->a.id, &r->a.cover_image);
     return e ? e : application_delete_row(call->tx, r->a.id);
 }
 

@@ -13,7 +13,10 @@ enum { MOST_OWN_APPLICATIONS = 50, MOST_TEAM_APPLICATIONS = 25, KEY_SALT_BYTES =
 /* New applications and changes share it. */
 struct application_patch {
     struct opt_str name, description;
-    struct opt_image icon;
+    struct opt_image icon, cover_image;
+    struct opt_str terms_of_service_url, privacy_policy_url, event_webhooks_url;
+    struct opt_int event_webhooks_status;
+    struct opt_list event_webhooks_types;
     struct opt_id team_id; /* new ones only */
     struct opt_list redirect_uris, tags, integration_types_config;
     struct opt_str interactions_endpoint_url, role_connections_verification_url, custom_install_url;

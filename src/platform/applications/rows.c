@@ -13,8 +13,9 @@
     "coalesce(a.team_id, 0), a.flags, a.bot_public, a.bot_require_code_grant, a.redirect_uris, " \
     "a.interactions_endpoint_url, a.role_connections_verification_url, a.custom_install_url, "   \
     "a.install_params, a.integration_types_config, a.tags, a.key_salt, a.verify_key, "           \
-    "a.secret_digest"
-enum { BOT_COLUMN = 19 };
+    "a.secret_digest, a.cover_image, a.terms_of_service_url, a.privacy_policy_url, "             \
+    "a.event_webhooks_url, a.event_webhooks_status, a.event_webhooks_types"
+enum { BOT_COLUMN = 25 };
 
 /* Left out of answers where there is none. */
 static struct opt_str text_or_absent(const struct rows *r, int column)
@@ -59,6 +60,12 @@ static void read_application(const struct rows *r, void *ret)
         .tags = column_list(arena, &type_texts, row_text(r, 15)),
         .key_salt = row_bytes(r, 16),
         .verify_key = row_text(r, 17),
+        .cover_image = text_or_absent(r, 19),
+        .terms_of_service_url = text_or_absent(r, 20),
+        .privacy_policy_url = text_or_absent(r, 21),
+        .event_webhooks_url = row_opt_text(r, 22),
+        .event_webhooks_status = row_int(r, 23),
+        .event_webhooks_types = column_list(arena, &type_texts, row_text(r, 24)),
         .interactions_version = 1,
         .hook = true,
     };
@@ -225,7 +232,9 @@ static const char SAVE_APPLICATION[] =
     "update applications set name = $2, description = $3, icon = $4, team_id = $5, flags = $6, "
     "bot_public = $7, bot_require_code_grant = $8, redirect_uris = $9, "
     "interactions_endpoint_url = $10, role_connections_verification_url = $11, "
-    "custom_install_url = $12, install_params = $13, integration_types_config = $14, tags = $15 "
+    "custom_install_url = $12, install_params = $13, integration_types_config = $14, tags = $15, "
+    "cover_image = $16, terms_of_service_url = $17, privacy_policy_url = $18, "
+    "event_webhooks_url = $19, event_webhooks_status = $20, event_webhooks_types = $21 "
     "where id = $1";
 
 enum err application_update(struct tx *tx, const struct application *a)
@@ -244,7 +253,10 @@ enum err application_update(struct tx *tx, const struct application *a)
                  ? v_text(column_encode(arena, &type_install_params, a->install_params))
                  : v_null(),
              v_text(column_encode(arena, &type_integration_types, &a->integration_types_config)),
-             v_text(column_encode(arena, &type_texts, &a->tags))),
+             v_text(column_encode(arena, &type_texts, &a->tags)), v_opt_text(a->cover_image),
+             v_opt_text(a->terms_of_service_url), v_opt_text(a->privacy_policy_url),
+             v_opt_text(a->event_webhooks_url), v_int(a->event_webhooks_status),
+             v_text(column_encode(arena, &type_texts, &a->event_webhooks_types))),
         NULL);
 }
 

@@ -21,6 +21,18 @@ static const struct type type_flags = {
     .kind = KIND_INT, .min = 0, .max = INT32_MAX, .doc = "Bits 8, 13, 15 and 19 can be changed"
 };
 
+static const struct choice event_webhooks_words[] = {
+    { EVENT_WEBHOOKS_OFF, NULL, "DISABLED", "" },
+    { EVENT_WEBHOOKS_ON, NULL, "ENABLED", "" },
+    { 0 },
+};
+static const struct type type_event_webhooks = { .kind = KIND_INT,
+                                                 .choices = event_webhooks_words };
+static const struct type type_event_type = { .kind = KIND_STRING, .min = 1, .max = 100 };
+static const struct type type_event_types = { .kind = KIND_ARRAY,
+                                              .max = 100,
+                                              .of = &type_event_type };
+
 /* --- what ties fields together -------------------------------------------------------- */
 
 static void check_scopes(struct form *form, const struct place *here,
@@ -72,6 +84,18 @@ static void check_patch(struct form *form, const struct place *here, const void 
     { FIELD(struct application_patch, description), .type = &type_application_description,        \
       .flags = OPTIONAL | NULLABLE },                                                              \
     { FIELD(struct application_patch, icon), .type = &type_picture,                                \
+      .flags = OPTIONAL | NULLABLE },                                                              \
+    { FIELD(struct application_patch, cover_image), .type = &type_picture,                         \
+      .flags = OPTIONAL | NULLABLE },                                                              \
+    { FIELD(struct application_patch, terms_of_service_url), .type = &type_url_or_nothing,         \
+      .flags = OPTIONAL | NULLABLE },                                                              \
+    { FIELD(struct application_patch, privacy_policy_url), .type = &type_url_or_nothing,           \
+      .flags = OPTIONAL | NULLABLE },                                                              \
+    { FIELD(struct application_patch, event_webhooks_url), .type = &type_url_or_nothing,           \
+      .flags = OPTIONAL | NULLABLE, .doc = "Kept; nothing is sent there" },                        \
+    { FIELD(struct application_patch, event_webhooks_status), .type = &type_event_webhooks,        \
+      .flags = OPTIONAL | NULLABLE },                                                              \
+    { FIELD(struct application_patch, event_webhooks_types), .type = &type_event_types,            \
       .flags = OPTIONAL | NULLABLE },                                                              \
     { FIELD(struct application_patch, redirect_uris), .type = &type_redirect_uris,                 \
       .flags = OPTIONAL | NULLABLE },                                                              \

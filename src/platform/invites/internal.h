@@ -40,6 +40,7 @@ struct friend_invite_draft {
 };
 struct invite_query {
     bool with_counts;
+    struct opt_id guild_scheduled_event_id;
 };
 extern const struct type invite_body, friend_invite_body;
 extern const struct schema invite_query_schema;

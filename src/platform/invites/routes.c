@@ -8,6 +8,7 @@
 #include "platform/members/members.h"
 #include "platform/relationships/bonds.h"
 #include "platform/relationships/friends.h"
+#include "platform/scheduled_events/scheduled_events.h"
 
 void invite_announce(struct call *call, enum event event, const struct schema *schema,
                      const struct invite *i)
@@ -40,6 +41,20 @@ static enum err resolve_invite(struct call *call)
     return e ? e : hide_from_blocked(call, invite);
 }
 
+/* The event that somebody shares with an invite. Who is not in the guild learns of those that take
+ * place elsewhere, or where the invite leads. */
+static enum err show_invite_event(struct call *call, struct invite *i, struct opt_id id)
+{
+    struct scheduled_event *event = arena_alloc(call->arena, sizeof *event);
+    enum err e = scheduled_event_find(call->tx, i->guild_id.value, id.value, event);
+
+    if (e)
+        return e == ERR_UNKNOWN_SCHEDULED_EVENT ? OK : e;
+    if (event->channel_id.given != GIVEN || event->channel_id.value == i->channel_id.value)
+        i->guild_scheduled_event = event;
+    return OK;
+}
+
 /* GET /invites/{invite.code} */
 static enum err get_invite(struct call *call)
 {
@@ -56,7 +71,9 @@ static enum err get_invite(struct call *call)
         i->approximate_presence_count =
             given_int(gateway_online(api_options(call->api)->gateway, i->guild->id));
     }
-    return call_reply(call, i);
+    if (in->guild_scheduled_event_id.given == GIVEN && i->guild)
+        e = show_invite_event(call, i, in->guild_scheduled_event_id);
+    return e ? e : call_reply(call, i);
 }
 
 /* POST /invites/{invite.code} */

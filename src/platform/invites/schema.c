@@ -90,6 +90,7 @@ const struct type friend_invite_body = { .kind = KIND_OBJECT, .schema = &friend_
 
 static const struct field query_fields[] = {
     { FIELD(struct invite_query, with_counts), .type = &type_bool, .flags = OPTIONAL },
+    { FIELD(struct invite_query, guild_scheduled_event_id), .type = &type_id, .flags = OPTIONAL },
     { 0 },
 };
 const struct schema invite_query_schema = {

@@ -37,7 +37,7 @@ struct embed {
 
 extern const struct type type_embed_link; /* http or https */
 extern const struct type type_media_url;  /* the same, or attachment://filename */
-extern const struct type type_embeds_in;
+extern const struct type type_embed_in, type_embeds_in;
 
 /* What only all of them together can break. */
 void embeds_check(struct form *form, const struct place *here, const struct opt_list *embeds);

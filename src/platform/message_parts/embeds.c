@@ -119,8 +119,8 @@ static const struct schema embed_schema = {
     .check = check_embed,
     .doc = "A card below a message's text; 6000 characters in all embeds together.",
 };
-static const struct type type_embed = { .kind = KIND_OBJECT, .schema = &embed_schema };
-const struct type type_embeds_in = { .kind = KIND_ARRAY, .max = EMBEDS_MOST, .of = &type_embed };
+const struct type type_embed_in = { .kind = KIND_OBJECT, .schema = &embed_schema };
+const struct type type_embeds_in = { .kind = KIND_ARRAY, .max = EMBEDS_MOST, .of = &type_embed_in };
 
 static size_t embed_length(struct opt_str s)
 {

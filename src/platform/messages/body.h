@@ -19,7 +19,7 @@ struct attachment_in {
     snowflake id;
     struct opt_str filename, description, title, waveform;
     struct opt_real duration_secs;
-    struct opt_bool is_spoiler;
+    struct opt_bool is_spoiler, is_remix;
     struct opt_str uploaded_filename; /* sent before (cloud_uploads.c) */
 };
 
@@ -49,13 +49,16 @@ struct message_body {
     struct opt_bool tts, enforce_nonce;
     struct opt_list embeds, components, attachments, applied_tags, sticker_ids;
     struct opt_object allowed_mentions, message_reference;
-    struct opt_object poll; /* struct poll_in */
+    struct opt_object poll;  /* struct poll_in */
+    struct opt_object embed; /* struct embed; the older way to send one, see body_embeds */
     struct opt_int flags;
 };
+/* What it says of embeds, by whichever name. */
+struct opt_list body_embeds(const struct message_body *in);
 
 /* What all new messages have, as rows of a schema whose struct begins with it. */
 extern const struct type type_message_content, type_attachments_in, type_allowed_mentions,
-    type_sticker_ids;
+    type_message_reference_in, type_sticker_ids;
 /* clang-format off */
 #define MESSAGE_BODY_FIELD(member_, type_)                                                         \
     { FIELD(struct message_body, member_), .type = &(type_), .flags = OPTIONAL | NULLABLE }
@@ -80,6 +83,7 @@ struct sender {
     const struct channel *channel;
     uint64_t rights;
     bool rich;   /* embeds and components count: bots and webhooks */
+    bool bare;   /* components do not */
     bool sticks; /* stickers can be sent */
     /* Whom a message calls that does not say so itself; NULL: everybody it names. */
     const struct allowed_mentions *allowed;

@@ -112,7 +112,7 @@ enum err components_take_emojis(struct call *call, const struct sender *from,
         .who = sender_emojis(from),
     };
 
-    if (!from->rich || !components->count)
+    if (!from->rich || from->bare || !components->count)
         return OK;
     walk_components(&w, &list, components);
     if (w.error)

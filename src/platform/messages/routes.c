@@ -70,6 +70,33 @@ static enum err get_message(struct call *call)
     return call_reply(call, call->target.message);
 }
 
+/* --- greeting ------------------------------------------------------------------------- */
+
+static const struct type type_one_sticker = {
+    .kind = KIND_ARRAY, .min = 1, .max = 1, .of = &type_id, .doc = "A sticker of everybody's"
+};
+static const struct field greeting_fields[] = {
+    { FIELD(struct message_body, sticker_ids), .type = &type_one_sticker },
+    MESSAGE_BODY_FIELD(allowed_mentions, type_allowed_mentions),
+    MESSAGE_BODY_FIELD(message_reference, type_message_reference_in),
+    { 0 },
+};
+static const struct schema greeting_schema = {
+    .name = "Greeting",
+    .size = sizeof(struct message_body),
+    .fields = greeting_fields,
+    .doc = "A sticker for somebody who is new.",
+};
+static const struct type greeting_body = { .kind = KIND_OBJECT, .schema = &greeting_schema };
+
+/* POST /channels/{channel.id}/greet: people greet with stickers that everybody has, and there are
+ * none of these here. */
+static enum err send_greeting(struct call *call)
+{
+    (void)call;
+    return ERR_INVALID_STICKER;
+}
+
 /* --- changing ------------------------------------------------------------------------- */
 
 /* A bot is the author also of what it answered to interactions (by its webhook). */
@@ -97,7 +124,7 @@ static enum err may_edit(struct call *call)
 static enum err check_edit(struct call *call)
 {
     const struct message_body *in = call->body;
-    bool more = in->content.given || in->embeds.given || in->components.given ||
+    bool more = in->content.given || body_embeds(in).given || in->components.given ||
                 in->attachments.given || in->allowed_mentions.given || in->poll.given == GIVEN;
 
     if (!is_author(call) && (more || upload_count(call)))
@@ -285,6 +312,18 @@ static const struct route routes[] = {
         .prepare = prepare_create_message,
         .admit = may_send,
         .handle = create_message,
+    },
+    {
+        .method = POST,
+        .path = "/channels/{channel.id}/greet",
+        .name = "send_greeting",
+        .doc = "Greet somebody who is new; refused, since no sticker is everybody's here.",
+        .auth = AUTH_USER,
+        .body = &greeting_body,
+        .reply = &type_message,
+        .store = ROUTE_STORE_READ,
+        .admit = may_send,
+        .handle = send_greeting,
     },
     {
         .method = PATCH,

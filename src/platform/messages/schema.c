@@ -122,6 +122,7 @@ static const struct field attachment_fields[] = {
     { FIELD(struct attachment_in, waveform), .type = &type_waveform, .flags = OPTIONAL | NULLABLE,
       .doc = "Of a voice message, base64" },
     { FIELD(struct attachment_in, is_spoiler), .type = &type_bool, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct attachment_in, is_remix), .type = &type_bool, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct attachment_in, uploaded_filename), .type = &type_uploaded,
       .flags = OPTIONAL | NULLABLE, .doc = "Of a file that was sent before" },
     { 0 },
@@ -140,7 +141,7 @@ const struct type type_message_content = {
 };
 static const struct type type_nonce = { .kind = KIND_RAW, .doc = "Text or number, given back" };
 const struct type type_allowed_mentions = { .kind = KIND_OBJECT, .schema = &allowed_schema };
-static const struct type type_reference = { .kind = KIND_OBJECT, .schema = &reference_schema };
+const struct type type_message_reference_in = { .kind = KIND_OBJECT, .schema = &reference_schema };
 static const struct type type_attachment_in = { .kind = KIND_OBJECT,
                                                 .schema = &attachment_in_schema };
 const struct type type_attachments_in = { .kind = KIND_ARRAY,
@@ -182,6 +183,23 @@ void nonce_check(struct form *form, const struct place *here, const struct opt_s
                   MOST_NONCE);
 }
 
+struct opt_list body_embeds(const struct message_body *in)
+{
+    struct list one = { .items = in->embed.value, .count = in->embed.given == GIVEN };
+
+    return in->embed.given == ABSENT ? in->embeds : (struct opt_list){ in->embed.given, one };
+}
+
+static void check_embeds(struct form *form, const struct place *here, const struct message_body *in)
+{
+    struct place old = place_key(here, STR("embed"));
+    struct opt_list embeds = body_embeds(in);
+
+    if (in->embed.given == GIVEN && in->embeds.given == GIVEN)
+        form_fail(form, &old, "BASE_TYPE_INVALID", "Embeds are sent as embeds or as embed.");
+    embeds_check(form, here, &embeds);
+}
+
 void body_check_kind(struct form *form, const struct place *here, const struct message_body *in,
                      bool only_components)
 {
@@ -195,7 +213,7 @@ void body_check_kind(struct form *form, const struct place *here, const struct m
     if (in->content.given == GIVEN && in->content.value.n)
         form_fail(form, &content, "MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2",
                   "The text is in the components.");
-    if (in->embeds.value.count)
+    if (body_embeds(in).value.count)
         form_fail(form, &embeds, "MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2",
                   "Embeds cannot be used with these components.");
     if (in->poll.given == GIVEN)
@@ -215,7 +233,7 @@ void message_body_check(struct form *form, const struct place *here, const void 
     const struct message_body *in = object;
 
     nonce_check(form, here, &in->nonce);
-    embeds_check(form, here, &in->embeds);
+    check_embeds(form, here, in);
     body_check_kind(form, here, in,
                     in->flags.given == GIVEN && in->flags.value & MESSAGE_IS_COMPONENTS_V2);
 }
@@ -225,17 +243,22 @@ void message_patch_check(struct form *form, const struct place *here, const void
 {
     const struct message_body *in = object;
 
-    embeds_check(form, here, &in->embeds);
+    check_embeds(form, here, in);
 }
 
 static const struct field create_fields[] = {
     MESSAGE_BODY_FIELDS,
+    MESSAGE_BODY_FIELD(embed, type_embed_in),
     MESSAGE_BODY_FIELD(nonce, type_nonce),
     MESSAGE_BODY_FIELD(enforce_nonce, type_bool),
-    MESSAGE_BODY_FIELD(message_reference, type_reference),
+    MESSAGE_BODY_FIELD(message_reference, type_message_reference_in),
     { 0 },
 };
-static const struct field edit_fields[] = { MESSAGE_PATCH_FIELDS, { 0 } };
+static const struct field edit_fields[] = {
+    MESSAGE_PATCH_FIELDS,
+    MESSAGE_BODY_FIELD(embed, type_embed_in),
+    { 0 },
+};
 static const struct field webhook_fields[] = {
     MESSAGE_BODY_FIELDS,
     MESSAGE_BODY_FIELD(username, type_webhook_username),

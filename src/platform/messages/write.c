@@ -120,12 +120,14 @@ static void take_parts(struct call *call, const struct sender *from, struct mess
     d->flags = in->flags.given == GIVEN ? in->flags.value & SENDER_FLAGS : 0;
     if (in->nonce.given == GIVEN)
         d->nonce = in->nonce;
-    if (!from->rich) {
+    if (!from->rich || from->bare)
         d->flags &= ~MESSAGE_IS_COMPONENTS_V2;
+    if (!from->rich)
         return;
-    }
-    d->embeds = embeds_text(call->arena, &in->embeds.value);
-    d->components = components_text(call->arena, (struct list *)&in->components.value);
+    struct opt_list embeds = body_embeds(in);
+    d->embeds = embeds_text(call->arena, &embeds.value);
+    if (!from->bare)
+        d->components = components_text(call->arena, (struct list *)&in->components.value);
 }
 
 static enum err take_poll(struct call *call, const struct sender *from, const struct poll **ret)
@@ -329,12 +331,13 @@ static bool nothing_left(const struct message *m)
 static void edit_parts(struct call *call, const struct sender *from, struct message *m)
 {
     const struct message_body *in = message_sending_of(call)->in;
+    struct opt_list embeds = body_embeds(in);
 
     if (in->content.given != ABSENT)
         m->content = in->content.given == GIVEN ? in->content.value : STR("");
-    if (from->rich && in->embeds.given != ABSENT)
-        m->embeds = embeds_text(call->arena, &in->embeds.value);
-    if (from->rich && in->components.given != ABSENT)
+    if (from->rich && embeds.given != ABSENT)
+        m->embeds = embeds_text(call->arena, &embeds.value);
+    if (from->rich && !from->bare && in->components.given != ABSENT)
         m->components = components_text(call->arena, (struct list *)&in->components.value);
 }
 
@@ -370,7 +373,7 @@ enum err message_edit(struct call *call, const struct sender *from, struct messa
     const struct message_sending *sending = message_sending_of(call);
     const struct message_body *in = sending->in;
     bool touched = in->content.given || in->attachments.given || sending->uploads.count ||
-                   (from->rich && (in->embeds.given || in->components.given));
+                   (from->rich && (body_embeds(in).given || in->components.given));
     bool loaded = touched || in->poll.given == GIVEN;
     enum err e = check_uploads(call, &m->attachments);
 

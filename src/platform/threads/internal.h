@@ -112,6 +112,11 @@ extern const struct schema thread_search_schema;
 extern const struct type thread_search_type;
 enum err search_threads(struct call *call);
 
+/* --- post_data.c ---------------------------------------------------------------------- */
+
+extern const struct type post_data_body, post_data_reply;
+enum err get_post_data(struct call *call);
+
 /* --- lists.c: those that entries of the audit log are about ---------------------------- */
 
 enum err threads_in_audit(struct call *call, struct audit_shown *log);

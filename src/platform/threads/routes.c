@@ -86,6 +86,17 @@ static const struct route routes[] = {
         .handle = search_threads,
     },
     {
+        .method = POST,
+        .path = "/channels/{channel.id}/post-data",
+        .name = "get_post_data",
+        .doc = "Who began posts of a forum, and how; needs READ_MESSAGE_HISTORY.",
+        .auth = AUTH_USER,
+        .body = &post_data_body,
+        .reply = &post_data_reply,
+        .store = ROUTE_STORE_READ,
+        .handle = get_post_data,
+    },
+    {
         .method = GET,
         .path = "/channels/{channel.id}/threads/archived/public",
         .name = "list_public_archived_threads",

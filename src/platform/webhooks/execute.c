@@ -39,12 +39,47 @@ enum err resolve_webhook_message(struct call *call)
 static struct sender webhook_sender(const struct call *call)
 {
     const struct webhook *h = call->target.webhook;
+    const struct execute_query *q = call->query;
 
     return (struct sender){ .channel = call->target.channel,
                             .rights = PERMISSIONS_ALL,
                             .rich = true,
+                            .bare = h->application_id.given != GIVEN && !q->with_components,
                             .user_id = h->user_id,
                             .application_id = h->application_id.value };
+}
+
+/* --- components ----------------------------------------------------------------------- */
+
+static bool component_acts(const struct component *c);
+
+static bool components_act(const struct list *list)
+{
+    const struct component *c = list->items;
+
+    for (size_t i = 0; i < list->count; i++)
+        if (component_acts(&c[i]))
+            return true;
+    return false;
+}
+
+static bool component_acts(const struct component *c)
+{
+    bool pressed = c->type == BUTTON && c->style.value != BUTTON_LINK;
+
+    return pressed || component_is_select(c->type) || components_act(&c->components.value) ||
+           (c->accessory.value && component_acts(c->accessory.value));
+}
+
+/* Nobody would hear of it if somebody used what no application owns. */
+static enum err check_webhook_components(struct call *call, const struct sender *from)
+{
+    const struct message_body *in = message_sending_of(call)->in;
+
+    if (from->bare || from->application_id || !components_act(&in->components.value))
+        return OK;
+    return call_invalid(call, "components", "BASE_TYPE_INVALID",
+                        "Only an application's webhook sends components that can be used.");
 }
 
 /* --- new messages --------------------------------------------------------------------- */
@@ -144,7 +179,9 @@ static enum err webhook_send(struct call *call, bool post, struct message *ret)
     *author = (struct user){ .id = h->id };
     call->files_of = webhook_payer(h);
     struct sender from = webhook_sender(call);
-    enum err e = draft_from_body(call, &from, &draft);
+    enum err e = check_webhook_components(call, &from);
+    if (!e)
+        e = draft_from_body(call, &from, &draft);
     if (e)
         return e;
 
@@ -219,7 +256,9 @@ enum err edit_webhook_message(struct call *call)
     struct sender from = webhook_sender(call);
 
     call->files_of = webhook_payer(call->target.webhook);
-    enum err e = message_edit(call, &from, call->target.message);
+    enum err e = check_webhook_components(call, &from);
+    if (!e)
+        e = message_edit(call, &from, call->target.message);
 
     return e ? e : call_reply(call, call->target.message);
 }

@@ -19,7 +19,7 @@ struct webhook_patch {
     struct opt_id channel_id;
 };
 struct execute_query {
-    bool wait;
+    bool wait, with_components;
     struct opt_id thread_id;
 };
 

@@ -98,9 +98,16 @@ static const struct schema patch_schema = {
 const struct type webhook_create_body = { .kind = KIND_OBJECT, .schema = &draft_schema };
 const struct type webhook_patch_body = { .kind = KIND_OBJECT, .schema = &patch_schema };
 
+/* clang-format off */
+#define WITH_COMPONENTS                                                                            \
+    { FIELD(struct execute_query, with_components), .type = &type_bool, .flags = OPTIONAL,         \
+      .doc = "Components of webhooks that no application owns are left out without it" }
+/* clang-format on */
+
 static const struct field execute_fields[] = {
     { FIELD(struct execute_query, wait), .type = &type_bool, .flags = OPTIONAL,
       .doc = "Answer with the message" },
+    WITH_COMPONENTS,
     { FIELD(struct execute_query, thread_id), .type = &type_id, .flags = OPTIONAL,
       .doc = "A thread of the webhook's channel" },
     { 0 },
@@ -123,6 +130,7 @@ const struct schema webhook_service_query = {
     .doc = "Where the message goes.",
 };
 static const struct field message_fields[] = {
+    WITH_COMPONENTS,
     { FIELD(struct execute_query, thread_id), .type = &type_id, .flags = OPTIONAL,
       .doc = "A thread of the webhook's channel" },
     { 0 },

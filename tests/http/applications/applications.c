@@ -38,7 +38,8 @@ static void a_new_application_has_every_field(struct world *w)
         "'approximate_user_install_count': 0, 'approximate_user_authorization_count': 0, "
         "'explicit_content_filter': 0, 'is_verified': false, 'is_discoverable': false, "
         "'is_monetized': false, 'hook': true, 'tags': [], 'interactions_version': 1, "
-        "'interactions_event_types': [], 'eligible_oauth2_scopes': []}",
+        "'interactions_event_types': [], 'eligible_oauth2_scopes': [], 'event_webhooks_url': null, "
+        "'event_webhooks_status': 1, 'event_webhooks_types': []}",
         id, ada->id);
     expect(strlen(answer_text(a, "verify_key")) == 64);
     expect_absent(a, "install_params");
@@ -70,6 +71,40 @@ static void an_operator_may_keep_the_intents_back(struct world *w)
     struct answer a = client_post(ada, "{'name': 'x'}", APPS);
 
     expect_json(a, "{'flags': 0, 'flags_new': '0'}");
+}
+
+static void makers_say_where_their_pages_are(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    const char *id = make_application(ada, "App");
+    struct answer a = client_patch(
+        ada,
+        "{'cover_image': '" PNG "', 'terms_of_service_url': 'https://a.example/terms', "
+        "'privacy_policy_url': 'https://a.example/privacy', 'event_webhooks_url': "
+        "'https://a.example/events', 'event_webhooks_status': 2, 'event_webhooks_types': "
+        "['APPLICATION_AUTHORIZED']}",
+        APPS "/%s", id);
+
+    expect_json(a,
+                "{'terms_of_service_url': 'https://a.example/terms', 'privacy_policy_url': "
+                "'https://a.example/privacy', 'event_webhooks_url': 'https://a.example/events', "
+                "'event_webhooks_status': 2, 'event_webhooks_types': ['APPLICATION_AUTHORIZED']}");
+    expect_status(client_request(world_stranger(w), "GET",
+                                 TEXT(w, "/app-icons/%s/%s.png", id, answer_text(a, "cover_image")),
+                                 "", STR("")),
+                  200);
+    expect_json(client_get(world_client(w, "bob"), APPS "/%s/public", id),
+                "{'privacy_policy_url': 'https://a.example/privacy'}");
+    a = client_patch(ada,
+                     "{'cover_image': null, 'terms_of_service_url': '', 'event_webhooks_status': "
+                     "null, 'event_webhooks_url': null, 'event_webhooks_types': []}",
+                     APPS "/%s", id);
+    expect_json(a, "{'event_webhooks_url': null, 'event_webhooks_status': 1, "
+                   "'event_webhooks_types': []}");
+    expect_absent(a, "cover_image");
+    expect_absent(a, "terms_of_service_url");
+    expect_invalid(client_patch(ada, "{'event_webhooks_status': 3}", APPS "/%s", id),
+                   "event_webhooks_status", "BASE_TYPE_CHOICES");
 }
 
 static void names_have_1_to_32_characters(struct world *w)
@@ -777,6 +812,7 @@ const struct test applications_tests[] = {
     TEST(a_new_application_has_every_field),
     TEST(a_new_application_may_use_every_intent),
     TEST_WITH(an_operator_may_keep_the_intents_back, no_intents),
+    TEST(makers_say_where_their_pages_are),
     TEST(names_have_1_to_32_characters),
     TEST(bots_have_names_of_their_own),
     TEST(redirect_uris_are_addresses_and_at_most_10),

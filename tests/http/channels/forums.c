@@ -227,11 +227,34 @@ static void webhooks_open_posts(struct world *w)
                  400, 220003);
 }
 
+static void posts_are_asked_for_how_they_begin(struct world *w)
+{
+    struct forum f = open_forum(w);
+    const char *one =
+                   answer_text(client_post(f.bob, "{'name': 'one'" FIRST "}", THREADS, f.id), "id"),
+               *two =
+                   answer_text(client_post(f.ada, "{'name': 'two'" FIRST "}", THREADS, f.id), "id");
+    const char *all = text_of(w, "{'thread_ids': ['%s', '%s', '7']}", one, two);
+
+    expect_status(client_delete(f.ada, "/channels/%s/messages/%s", two, two), 204);
+    struct answer a = client_post(f.bob, all, "/channels/%s/post-data", f.id);
+    expect_json(a,
+                "{'threads': {'%s': {'owner': {'user': {'username': 'bob'}}, 'first_message': "
+                "{'id': '%s', 'content': 'first'}}, '%s': {'owner': {'user': {'username': 'ada'}}, "
+                "'first_message': null}}}",
+                one, one, two);
+    expect_absent(a, "threads.7");
+    expect_error(client_post(f.bob, all, "/channels/%s/post-data", one), 400, 50024);
+    expect_invalid(client_post(f.bob, "{}", "/channels/%s/post-data", f.id), "thread_ids",
+                   "BASE_TYPE_REQUIRED");
+}
+
 const struct test forums_tests[] = {
     TEST(a_forum_has_tags_and_defaults),
     TEST(tags_are_changed_one_by_one),
     TEST(a_post_begins_with_a_message),
     TEST(a_post_is_refused),
+    TEST(posts_are_asked_for_how_they_begin),
     TEST(one_post_is_pinned),
     TEST(webhooks_open_posts),
     { 0 },

@@ -432,14 +432,14 @@ static void files_have_titles_and_are_spoilers(struct world *w)
                                   { 0 } };
 
     struct answer a = client_upload(ada, "POST",
-                                    "{'attachments': [{'id': '1', 'title': 'Bee', 'is_spoiler': "
-                                    "true}]}",
+                                    "{'attachments': [{'id': '0', 'is_remix': true}, {'id': '1', "
+                                    "'title': 'Bee', 'is_spoiler': true}]}",
                                     two, MESSAGES, v.channel);
-    expect_json(a, "{'attachments': [{'flags': 8}, {'flags': 8, 'title': 'Bee'}, "
+    expect_json(a, "{'attachments': [{'flags': 12}, {'flags': 8, 'title': 'Bee'}, "
                    "{'filename': 'c.txt'}]}");
     expect_absent(a, "attachments.2.flags");
     expect_json(client_get(ada, MESSAGE, v.channel, answer_text(a, "id")),
-                "{'attachments': [{'flags': 8}, {'title': 'Bee'}, {'size': 1}]}");
+                "{'attachments': [{'flags': 12}, {'title': 'Bee'}, {'size': 1}]}");
 }
 
 const struct test attachments_tests[] = {

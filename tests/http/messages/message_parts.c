@@ -51,6 +51,44 @@ static struct client *bot_in(struct world *w, struct venue *v)
 
 /* --- embeds --------------------------------------------------------------------------- */
 
+static void an_embed_may_come_by_its_old_name(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "helper");
+    struct venue v = world_venue(w, ada);
+
+    venue_add(&v, bot);
+    struct answer a = client_post(bot, "{'embed': {'title': 'One'}}", MESSAGES, v.channel);
+    const char *m = answer_text(a, "id");
+
+    expect_json(a, "{'embeds': [{'title': 'One', 'type': 'rich'}]}");
+    expect_json(client_patch(bot, "{'embed': {'title': 'Two'}}", MESSAGE, v.channel, m),
+                "{'embeds': [{'title': 'Two'}]}");
+    expect_json(client_patch(bot, "{'content': 'x', 'embed': null}", MESSAGE, v.channel, m),
+                "{'content': 'x', 'embeds': []}");
+    expect_invalid(client_post(bot, "{'embed': {'title': 'a'}, 'embeds': [{'title': 'b'}]}",
+                               MESSAGES, v.channel),
+                   "embed", "BASE_TYPE_INVALID");
+    expect_invalid(client_post(bot, "{'embed': {'title': 7}}", MESSAGES, v.channel), "embed.title",
+                   "STRING_TYPE_CONVERT");
+    expect_error(client_patch(ada, "{'embed': {'title': 'a'}}", MESSAGE, v.channel, m), 403, 50005);
+}
+
+/* People greet with stickers that everybody has: there are none. */
+static void nobody_is_greeted_with_a_sticker_that_is_not_there(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "helper");
+    struct venue v = world_venue(w, ada);
+
+    venue_add(&v, bot);
+    expect_error(client_post(ada, "{'sticker_ids': ['749054660769218631']}", "/channels/%s/greet",
+                             v.channel),
+                 400, 50081);
+    expect_invalid(client_post(ada, "{'sticker_ids': []}", "/channels/%s/greet", v.channel),
+                   "sticker_ids", "BASE_TYPE_BAD_LENGTH");
+    expect_error(client_post(bot, "{'sticker_ids': ['1']}", "/channels/%s/greet", v.channel), 403,
+                 20001);
+}
+
 static void embeds_of_bots_are_kept(struct world *w)
 {
     struct venue v;
@@ -568,6 +606,8 @@ const struct test message_parts_tests[] = {
     TEST(embeds_of_people_are_left_out),
     TEST(embeds_have_limits),
     TEST(embeds_have_limits_together),
+    TEST(an_embed_may_come_by_its_old_name),
+    TEST(nobody_is_greeted_with_a_sticker_that_is_not_there),
     TEST(components_are_kept_with_ids),
     TEST(buttons_have_rules),
     TEST(components_have_limits),

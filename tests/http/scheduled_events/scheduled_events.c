@@ -355,6 +355,32 @@ static void sessions_are_shown_open_events(struct world *w)
     expect(world_number(w, "select count(*) from scheduled_event_users") == 0);
 }
 
+static void a_stage_and_an_invite_may_name_an_event(struct world *w)
+{
+    struct fair f = open_fair(w, 0);
+    const char *talk = plan(f.h.ada, &f, indoors(w, 1, f.stage)),
+               *walk = plan(f.h.ada, &f, outing(w, ""));
+    const char *body = TEXT(w,
+                            "{'channel_id': '%s', 'topic': 'Tea', 'guild_scheduled_event_id': "
+                            "'%%s', 'send_start_notification': true}",
+                            f.stage);
+
+    expect_error(client_post(f.h.ada, TEXT(w, body, "77"), "/stage-instances"), 404, 10070);
+    expect_error(client_post(f.h.ada, TEXT(w, body, walk), "/stage-instances"), 404, 10070);
+    expect_json(client_post(f.h.ada, TEXT(w, body, talk), "/stage-instances"),
+                "{'guild_scheduled_event_id': '%s'}", talk);
+    const char *code =
+        answer_text(client_post(f.h.ada, "{}", "/channels/%s/invites", f.voice), "code");
+    expect_json(
+        client_get(world_stranger(w), "/invites/%s?guild_scheduled_event_id=%s", code, walk),
+        "{'guild_scheduled_event': {'id': '%s', 'name': 'Walk'}}", walk);
+    /* It takes place in a channel that the invite does not lead to. */
+    expect_absent(
+        client_get(world_stranger(w), "/invites/%s?guild_scheduled_event_id=%s", code, talk),
+        "guild_scheduled_event");
+    expect_absent(client_get(world_stranger(w), "/invites/%s", code), "guild_scheduled_event");
+}
+
 const struct test scheduled_events_tests[] = {
     TEST(an_event_is_planned_and_told),
     TEST(who_may),
@@ -365,5 +391,6 @@ const struct test scheduled_events_tests[] = {
     TEST(people_want_to_come),
     TEST(an_event_comes_again_but_for_its_exceptions),
     TEST(sessions_are_shown_open_events),
+    TEST(a_stage_and_an_invite_may_name_an_event),
     { 0 },
 };

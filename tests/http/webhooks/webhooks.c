@@ -257,6 +257,38 @@ static void a_webhook_speaks(struct world *w)
                   204);
 }
 
+#define BUTTON_OF(style, what)                                                            \
+    "'components': [{'type': 1, 'components': [{'type': 2, 'label': 'B', 'style': " style \
+    ", " what "}]}]"
+#define LINK  BUTTON_OF("5", "'url': 'https://x.y'")
+#define PRESS BUTTON_OF("1", "'custom_id': 'b'")
+
+static void components_of_nobodys_webhook_are_only_looked_at(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
+    struct venue v = world_venue(w, ada);
+    struct hook h = made(ada, v.channel);
+    struct answer a = client_post(nobody, "{'content': 'x', " LINK "}", "/webhooks/%s/%s?wait=true",
+                                  h.id, h.token);
+
+    expect_json(a, "{'content': 'x', 'components': []}");
+    a = client_post(nobody, "{'content': 'x', " LINK "}",
+                    "/webhooks/%s/%s?wait=true&with_components=true", h.id, h.token);
+    expect_json(a, "{'components': [{'components': [{'url': 'https://x.y'}]}]}");
+    expect_json(client_patch(nobody, "{'components': []}",
+                             "/webhooks/%s/%s/messages/%s?with_components=true", h.id, h.token,
+                             answer_text(a, "id")),
+                "{'components': []}");
+    expect_invalid(client_post(nobody, "{'content': 'x', " PRESS "}",
+                               "/webhooks/%s/%s?with_components=true", h.id, h.token),
+                   "components", "BASE_TYPE_INVALID");
+    expect_error(client_post(nobody, "{" LINK "}", "/webhooks/%s/%s", h.id, h.token), 400, 50006);
+    world_sql(w, "update webhooks set application_id = 7 where id = %s", h.id);
+    expect_json(client_post(nobody, "{'content': 'x', " PRESS "}", "/webhooks/%s/%s?wait=true",
+                            h.id, h.token),
+                "{'components': [{'components': [{'custom_id': 'b'}]}]}");
+}
+
 static void what_a_webhook_says_has_rules(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
@@ -383,6 +415,7 @@ const struct test webhooks_tests[] = {
     TEST(a_wrong_token_is_told),
     TEST(webhooks_change_and_move),
     TEST(a_webhook_speaks),
+    TEST(components_of_nobodys_webhook_are_only_looked_at),
     TEST(what_a_webhook_says_has_rules),
     TEST(a_webhook_speaks_in_threads_of_its_channel),
     TEST(a_webhook_reaches_its_own_messages),

@@ -127,7 +127,9 @@ void attachment_describe(struct attachment *a, const struct attachment_in *in)
     if (in && in->waveform.given == GIVEN)
         a->waveform = in->waveform;
     if ((in && in->is_spoiler.value) || str_starts(a->filename, STR("SPOILER_")))
-        a->flags = given_int(ATTACHMENT_IS_SPOILER);
+        a->flags = given_int(a->flags.value | ATTACHMENT_IS_SPOILER);
+    if (in && in->is_remix.value)
+        a->flags = given_int(a->flags.value | ATTACHMENT_IS_REMIX);
 }
 
 enum err upload_keep(struct call *call, snowflake id, const struct part *p,

@@ -1,0 +1,115 @@
+/* post_data.c - how posts of a forum begin, for clients that list many of them at once. */
+#include "platform/threads/internal.h"
+
+#include "platform/accounts/users.h"
+
+enum { MOST_POSTS = 25 };
+
+struct post_data_body {
+    struct list thread_ids; /* snowflakes */
+};
+struct post_data {
+    const struct member *owner;
+    const struct message *first_message;
+};
+struct post_data_item {
+    struct str key;
+    struct post_data data;
+};
+struct post_data_reply {
+    struct list threads; /* struct post_data_item */
+};
+
+static const struct type type_posts = { .kind = KIND_ARRAY, .max = MOST_POSTS, .of = &type_id };
+static const struct field body_fields[] = {
+    { FIELD(struct post_data_body, thread_ids), .type = &type_posts },
+    { 0 },
+};
+static const struct schema post_data_body_schema = {
+    .name = "PostDataRequest",
+    .size = sizeof(struct post_data_body),
+    .fields = body_fields,
+    .doc = "Posts of a forum.",
+};
+const struct type post_data_body = { .kind = KIND_OBJECT, .schema = &post_data_body_schema };
+
+static const struct field post_data_fields[] = {
+    { FIELD(struct post_data, owner), .type = &type_member, .flags = NULLABLE },
+    { FIELD(struct post_data, first_message), .type = &type_message, .flags = NULLABLE },
+    { 0 },
+};
+static const struct schema post_data_schema = {
+    .name = "PostData",
+    .size = sizeof(struct post_data),
+    .fields = post_data_fields,
+    .doc = "How a post begins; null where its author or its message is gone.",
+};
+static const struct type type_post_data = { .kind = KIND_OBJECT, .schema = &post_data_schema };
+static const struct type type_posts_data = { .kind = KIND_MAP, .of = &type_post_data };
+static const struct field reply_fields[] = {
+    { FIELD(struct post_data_reply, threads), .type = &type_posts_data },
+    { 0 },
+};
+static const struct schema post_data_reply_schema = {
+    .name = "PostsData",
+    .size = sizeof(struct post_data_reply),
+    .fields = reply_fields,
+    .doc = "How posts begin, by their ids.",
+};
+const struct type post_data_reply = { .kind = KIND_OBJECT, .schema = &post_data_reply_schema };
+
+static enum err load_owner(struct call *call, const struct channel *post, struct post_data *ret)
+{
+    struct member *owner = arena_alloc(call->arena, sizeof *owner);
+    struct user *user = arena_alloc(call->arena, sizeof *user);
+    enum err e = member_find(call->tx, post->guild_id.value, post->owner_id.value, owner);
+
+    if (!e)
+        e = user_find_partial(call->tx, post->owner_id.value, user);
+    owner->user = user;
+    ret->owner = e ? NULL : owner;
+    return e == ERR_UNKNOWN_MEMBER ? OK : e;
+}
+
+static enum err load_first_message(struct call *call, const struct channel *post,
+                                   struct post_data *ret)
+{
+    struct message *first = arena_alloc(call->arena, sizeof *first);
+    enum err e = message_find(call, post->id, post->id, first);
+
+    ret->first_message = e ? NULL : first;
+    return e == ERR_UNKNOWN_MESSAGE ? OK : e;
+}
+
+/* A thread of another channel is passed over, as one that is gone. */
+static enum err post_add(struct call *call, snowflake id, struct post_data_reply *out)
+{
+    struct channel *post = arena_alloc(call->arena, sizeof *post);
+    enum err e = channel_find(call->tx, id, post);
+
+    if (e)
+        return e == ERR_UNKNOWN_CHANNEL ? OK : e;
+    if (!channel_is_thread(post->type) || post->parent_id.value != call->target.channel->id)
+        return OK;
+    struct post_data_item *item = list_add(call->arena, &out->threads, sizeof *item);
+    item->key = str_printf(call->arena, "%llu", (unsigned long long)id);
+    e = load_owner(call, post, &item->data);
+    return e ? e : load_first_message(call, post, &item->data);
+}
+
+/* POST /channels/{channel.id}/post-data */
+enum err get_post_data(struct call *call)
+{
+    const struct post_data_body *in = call->body;
+    const snowflake *ids = in->thread_ids.items;
+    struct post_data_reply out = { 0 };
+    enum err e = OK;
+
+    if (!channel_holds_posts(call->target.channel->type))
+        return ERR_CHANNEL_TYPE;
+    if (!(call->target.rights & PERMISSION(READ_MESSAGE_HISTORY)))
+        return ERR_MISSING_PERMISSIONS;
+    for (size_t i = 0; !e && i < in->thread_ids.count; i++)
+        e = post_add(call, ids[i], &out);
+    return e ? e : call_reply(call, &out);
+}
