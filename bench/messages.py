@@ -39,7 +39,7 @@ class Messages:
 
     def rows(self):
         return [("messages: worlds", self.fill), ("messages: list", self.listed),
-                ("messages: reactions", self.reactions)]
+                ("messages: reactions", self.reactions), ("messages: reactions, floor", self.reacted)]
 
     def fill(self, _):
         world = os.path.join(self.bench.folder, "messages.json")
@@ -70,6 +70,10 @@ class Messages:
     def listed(self, _):
         self.row_request(self.bench, f"GET messages, {MESSAGES}", self.paths["without"], self.token,
                          2)
+
+    def reacted(self, _):
+        self.row_request(self.bench, f"GET messages, {MESSAGES}, 20 reactions each", self.paths["with"],
+                         self.token, 2)
 
     def reactions(self, _):
         """A page whose messages have 20 reactions each, against one whose have none."""
