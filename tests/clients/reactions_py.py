@@ -1,8 +1,10 @@
 #!/usr/bin/python3
-"""reactions_py - reactions and emoji on an unchanged discord.py, a line for each step."""
+"""reactions_py - reactions, emoji and what else it has of the same, on an unchanged discord.py, a line for each step."""
 
 import asyncio
 import base64
+import datetime
+import io
 import sys
 
 import discord
@@ -65,6 +67,40 @@ class Bot(discord.Client):
         heard = asyncio.ensure_future(self.told("guild_emojis_update"))
         await renamed.delete()
         say("left", len((await heard)[2]))
+        await self.use_more(guild)
+
+    async def use_more(self, guild):
+        channel = guild.text_channels[0]
+        heard = asyncio.ensure_future(self.told("thread_create"))
+        thread = await channel.create_thread(name="aside", type=discord.ChannelType.public_thread)
+        await heard
+        await thread.add_user(guild.get_member(guild.owner_id) or discord.Object(guild.owner_id))
+        say("thread", thread.name, len(await thread.fetch_members()))
+        await thread.edit(archived=True)
+        say("archived", *[t.name async for t in channel.archived_threads()])
+        forum = discord.utils.get(guild.channels, type=discord.ChannelType.forum)
+        tag = await forum.create_tag(name="bug")
+        post = await forum.create_thread(name="idea", content="first", applied_tags=[tag])
+        say("post", post.message.content, *[t.name for t in post.thread.applied_tags])
+        sticker = await guild.create_sticker(name="wave", description="A hand", emoji="wave",
+                                             file=discord.File(io.BytesIO(PNG), "wave.png"))
+        say("stuck", (await channel.send(stickers=[sticker])).stickers[0].name)
+        await sticker.delete()
+        start = discord.utils.utcnow() + datetime.timedelta(hours=1)
+        event = await guild.create_scheduled_event(
+            name="Walk", start_time=start, end_time=start + datetime.timedelta(hours=1),
+            entity_type=discord.EntityType.external, location="The park",
+            privacy_level=discord.PrivacyLevel.guild_only)
+        say("event", (await guild.fetch_scheduled_event(event.id)).location)
+        await event.delete()
+        rule = await guild.create_automod_rule(
+            name="Cats", event_type=discord.AutoModRuleEventType.message_send,
+            trigger=discord.AutoModTrigger(keyword_filter=["cat"]),
+            actions=[discord.AutoModRuleAction(custom_message="No cats")], enabled=True)
+        say("rule", (await guild.fetch_automod_rule(rule.id)).trigger.keyword_filter[0])
+        template = await guild.create_template(name="Base")
+        say("template", (await self.fetch_template(template.code)).source_guild.name)
+        say("prunes", await guild.estimate_pruned_members(days=30))
 
 
 Bot(intents=discord.Intents.default()).run(token, log_handler=None)
