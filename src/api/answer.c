@@ -28,8 +28,9 @@ static void send_answer(struct life *l, int status, struct str type)
     head.zipped = call->reply_zipped;
     head.no_gzip = call->reply_as_it_is;
     int file = call->reply_file;
+    struct shared_text *shared = call->reply_shared;
     bool kept = call->reply_kept.p;
-    struct str body = kept ? call->reply_kept : buf_str(&reply);
+    struct str body = kept ? call->reply_kept : shared ? shared_text_str(shared) : buf_str(&reply);
     if (l->began)
         call_record(l, now, status, type, type.p && !head.zipped && file < 0 ? body : STR(""));
     /* What is compressed while it is sent, and so is short, is none of the long ones. */
@@ -39,10 +40,13 @@ static void send_answer(struct life *l, int status, struct str type)
     /* The call lives in the exchange's arena, which is gone after the answer. */
     if (file >= 0)
         http_answer_file(x, &head, file, call->reply_file_size);
+    else if (is_long && shared)
+        http_answer_shared(x, &head, shared);
     else if (is_long)
         http_answer_long(x, &head, body, kept ? NULL : &reply);
     else
         http_answer(x, &head, body);
+    shared_text_unref(shared);
     buf_clear(&reply);
     buf_clear(&headers);
     atomic_fetch_sub_explicit(&api->running, 1, memory_order_release);
@@ -96,8 +100,22 @@ static bool is_to_be_zipped(const struct call *call)
            http_accepts(call->exchange->request->accept_encoding, STR("gzip"));
 }
 
+/* What is to be compressed on the pool is the call's own. */
+static void reply_unshare(struct call *call)
+{
+    struct shared_text *shared = call->reply_shared;
+
+    if (!shared || shared_text_str(shared).n <= HTTP_GZIP_LONGEST ||
+        !http_accepts(call->exchange->request->accept_encoding, STR("gzip")))
+        return;
+    buf_add_str(&call->reply, shared_text_str(shared));
+    call->reply_shared = NULL;
+    shared_text_unref(shared);
+}
+
 void answer_success(struct life *l)
 {
+    reply_unshare(&l->call);
     if (is_to_be_zipped(&l->call))
         uv_queue_work(loop_uv(l->call.loop), &l->compute, answer_zip, zip_done);
     else
@@ -123,6 +141,8 @@ void reply_forget(struct call *call)
         close(call->reply_file);
     call->reply_file = -1;
     call->reply_kept = (struct str){ 0 };
+    shared_text_unref(call->reply_shared);
+    call->reply_shared = NULL;
     call->reply_zipped = call->reply_as_it_is = false;
     buf_reset(&call->reply);
 }
@@ -157,10 +177,12 @@ void answer_cut(struct life *l)
     struct call *call = &l->call;
     struct api *api = call->api;
     struct buf reply = call->reply, headers = call->headers;
+    struct shared_text *shared = call->reply_shared;
 
     if (l->began)
         call_record(l, clock_mono(), 0, (struct str){ 0 }, STR(""));
     http_drop(call->exchange);
+    shared_text_unref(shared);
     buf_clear(&reply);
     buf_clear(&headers);
     atomic_fetch_sub_explicit(&api->running, 1, memory_order_release);

@@ -103,13 +103,22 @@ enum err attempt_run(struct work *w, struct tx *tx)
     case STAGE_HEAD:
         e = call->route->admit_body(call);
         break;
+    case STAGE_RECALL:
+        e = attempt_enter(l);
+        if (!e)
+            e = call->route->recall(call);
+        if (!e)
+            e = check_whole(call);
+        break;
     case STAGE_LOOK:
         e = attempt_enter(l);
         if (!e)
             e = name_missing_factor(call, call->look(call));
         break;
     default:
-        e = attempt_enter(l);
+        e = call->route->foresee && !call->decoded ? call->route->foresee(call) : OK;
+        if (!e)
+            e = attempt_enter(l);
         if (!e)
             e = name_missing_factor(call, call->route->handle(call));
         if (!e && call->kept)

@@ -89,6 +89,12 @@ enum err call_reply_buf(struct call *call, struct str content_type, struct buf *
     return e;
 }
 
+enum err call_reply_shared(struct call *call, struct shared_text *text)
+{
+    call->reply_shared = text;
+    return OK;
+}
+
 enum err call_reply_kept(struct call *call, struct str content_type, struct str bytes)
 {
     call->reply_type = content_type;

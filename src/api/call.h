@@ -67,6 +67,9 @@ struct voice_fact;
  *                                 store only for a credential that is not remembered. A long
  *                                 body is read after this, and the credential looked at again
  *   HEAD        read tx           the row's admit_body, before a long body is read
+ *   RECALL      read tx           resolvers, rights, admit, then the row's recall, for a body that
+ *                                 the row recognises: the answer, or on to DECODE by
+ *                                 call_look_again
  *   DECODE      loop, or pool     query and body into structs; on the pool when they are long
  *   (prepare)   loop              the row's: checks the body, asks for the four stages below;
  *                                 no transaction
@@ -83,6 +86,7 @@ struct voice_fact;
 enum call_stage {
     STAGE_CREDENTIAL,
     STAGE_HEAD,
+    STAGE_RECALL,
     STAGE_DECODE,
     STAGE_LOOK,
     STAGE_AWAIT,
@@ -124,10 +128,11 @@ struct call {
     struct form form;
     enum err decoded; /* what the body's decoding said */
     struct buf reply;
-    struct str reply_kept; /* instead of reply; outlives the call; p == NULL: none */
-    bool reply_zipped;     /* reply_kept is gzip */
-    bool reply_as_it_is;   /* reply_kept is not compressed: its headers say what it is */
-    struct str reply_type; /* other than JSON */
+    struct str reply_kept;            /* instead of reply; outlives the call; p == NULL: none */
+    struct shared_text *reply_shared; /* instead of reply; or NULL */
+    bool reply_zipped;                /* reply_kept is gzip */
+    bool reply_as_it_is;              /* reply_kept is not compressed: its headers say what it is */
+    struct str reply_type;            /* other than JSON */
     int reply_file;
     int64_t reply_file_size;
     int status;
@@ -158,7 +163,7 @@ void *call_passed(const struct call *call, const char *type);
 void call_resume(struct call *call, enum err e);
 
 /* For a handler that finds what look saw changed: the transaction is taken back, and look and
- * what follows it run again, a few times. */
+ * what follows it run again, a few times. For recall: the body has to be read. */
 enum err call_look_again(struct call *call);
 
 /* The id of a path parameter by its resolver's name. */
@@ -180,6 +185,8 @@ enum err call_reply_as(struct call *call, const struct type *type, const void *v
 enum err call_reply_text(struct call *call, struct str content_type, struct str text);
 /* The same from a buffer, which is cleared. */
 enum err call_reply_buf(struct call *call, struct str content_type, struct buf *text);
+/* JSON that others hold too; takes the caller's hold. */
+enum err call_reply_shared(struct call *call, struct shared_text *text);
 /* Bytes that outlive the call, in the coding that a header of the call names. */
 enum err call_reply_kept(struct call *call, struct str content_type, struct str bytes);
 enum err call_reply_file(struct call *call, struct str content_type, int fd, int64_t size);

@@ -98,6 +98,15 @@ static void tx_done(struct work *w, enum err e)
     case STAGE_HEAD:
     case STAGE_LOOK:
         break;
+    case STAGE_RECALL:
+        if (!call->outdated) {
+            life_end(l, e);
+            return;
+        }
+        call->outdated = false;
+        reply_forget(call);
+        e = OK;
+        break;
     default:
         if (!e && call->forgotten && call->work.position)
             await_others(l);
@@ -280,6 +289,20 @@ static void start_decode(struct life *l)
     uv_queue_work(loop_uv(l->call.loop), &l->compute, life_decode, decode_done);
 }
 
+/* Whether somebody else goes on with it: a body that was seen before need not be read. */
+static bool life_recognise(struct life *l)
+{
+    struct call *call = &l->call;
+    bool known = false;
+    enum err e = call->route->recognise ? call->route->recognise(call, &known) : OK;
+
+    if (e)
+        life_end(l, e);
+    else if (known)
+        life_submit(l, STAGE_RECALL, STORE_READ);
+    return e || known;
+}
+
 /* --- from stage to stage -------------------------------------------------------------- */
 
 /* What follows the stage that just ended well. */
@@ -303,7 +326,9 @@ static void life_proceed(struct life *l, enum call_stage ended)
         let_body_come(l);
         return;
     }
-    if (ended == STAGE_CREDENTIAL) {
+    if (ended == STAGE_CREDENTIAL && life_recognise(l))
+        return;
+    if (ended == STAGE_CREDENTIAL || ended == STAGE_RECALL) {
         if (input_is_long(call)) {
             start_decode(l);
             return;

@@ -90,9 +90,19 @@ struct route {
      * the credential. Path and query are known, nothing is resolved; may set call->files_of, whose
      * the bytes are then. A short body comes without it, so the handler asks again. */
     enum err (*admit_body)(struct call *call);
+    /* Most bodies of some routes were sent before, byte by byte, and change nothing. On the loop,
+     * before the body is read: is this perhaps one of them (*ret)? Then `recall` answers in a read
+     * transaction as the handler would, after the path, `needs` and `admit`. When things are not
+     * as they were it returns call_look_again, and the body is read. */
+    enum err (*recognise)(struct call *call, bool *ret);
+    enum err (*recall)(struct call *call);
     /* On the loop, before any transaction: may ask for a stage of its own by
      * setting call->look, call->hash and call->compute. */
     enum err (*prepare)(struct call *call);
+    /* Inside the handler's transaction, before the path is resolved: says what the handler is going
+     * to ask of the store (tx_foresee), so that it comes along with the first question. Ids of the
+     * path and the query are known. */
+    enum err (*foresee)(struct call *call);
     /* Inside the transaction, after the path and `needs`, before the body counts:
      * rights that a set of bits cannot say. */
     enum err (*admit)(struct call *call);

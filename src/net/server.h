@@ -13,6 +13,7 @@
 
 #include "base/arena.h"
 #include "base/errors.h"
+#include "base/shared_text.h"
 #include "net/http.h"
 #include "net/loop.h"
 #include "net/multipart.h"
@@ -145,6 +146,9 @@ void http_answer_file(struct exchange *x, const struct answer_head *head, int fd
  * sent as it is: whoever wants it compressed does it before. */
 void http_answer_long(struct exchange *x, const struct answer_head *head, struct str text,
                       struct buf *owner);
+/* The same with one that others hold too; takes a hold of its own. */
+void http_answer_shared(struct exchange *x, const struct answer_head *head,
+                        struct shared_text *text);
 /* A text is long from here on. */
 enum { HTTP_LONG = 64 * 1024 };
 

@@ -15,9 +15,10 @@ enum {
 };
 
 struct file_sending {
-    int fd;           /* -1: a text */
-    struct str text;  /* what is left of it */
-    struct buf owned; /* what it lies in; nothing: it outlasts everything */
+    int fd;                     /* -1: a text */
+    struct str text;            /* what is left of it */
+    struct buf owned;           /* what it lies in; nothing: it outlasts everything … */
+    struct shared_text *shared; /* … or lies here; or NULL */
     int64_t left;
     bool keep_alive;
 };
@@ -29,6 +30,7 @@ void file_close(struct connection *c)
     if (c->file->fd >= 0)
         close(c->file->fd);
     loop_dispose_buf(c->home->loop, &c->file->owned);
+    shared_text_unref(c->file->shared);
     mem_free(c->file);
     c->file = NULL;
 }
@@ -186,23 +188,40 @@ void http_answer_file(struct exchange *x, const struct answer_head *head, int fd
     serving_free(call);
 }
 
-void http_answer_long(struct exchange *x, const struct answer_head *head, struct str text,
-                      struct buf *owner)
+static void text_answer(struct exchange *x, const struct answer_head *head, struct file_sending f)
 {
     struct serving *call = container_of(x, struct serving, x);
     struct connection *c = x->connection;
-    struct file_sending f = { .fd = -1, .text = text, .left = (int64_t)text.n };
 
-    if (owner) {
-        f.owned = *owner;
-        buf_init(owner, owner->max);
-    }
     if (!c) {
         loop_dispose_buf(x->loop, &f.owned);
+        shared_text_unref(f.shared);
         serving_free(call);
         return;
     }
     if (c->state == CONN_ASKED)
         call->keep_alive = body_give_up(c, call, call->keep_alive);
     file_answer(call, head, f);
+}
+
+void http_answer_long(struct exchange *x, const struct answer_head *head, struct str text,
+                      struct buf *owner)
+{
+    struct file_sending f = { .fd = -1, .text = text, .left = (int64_t)text.n };
+
+    if (owner) {
+        f.owned = *owner;
+        buf_init(owner, owner->max);
+    }
+    text_answer(x, head, f);
+}
+
+void http_answer_shared(struct exchange *x, const struct answer_head *head,
+                        struct shared_text *text)
+{
+    struct str s = shared_text_str(text);
+
+    text_answer(x, head,
+                (struct file_sending){
+                    .fd = -1, .text = s, .shared = shared_text_ref(text), .left = (int64_t)s.n });
 }

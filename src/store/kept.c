@@ -7,7 +7,12 @@
 
 #include "base/mem.h"
 
-enum { KEPT = 32, LARGEST = 256 * 1024 };
+enum {
+    KEPT = 32,
+    LARGEST = 256 * 1024,
+    LARGEST_TEXT = 1024 * 1024,
+    MOST_TEXTS = 8 * 1024 * 1024, /* bytes of all texts of a thread */
+};
 
 struct kept_from {
     enum noted_rows rows;
@@ -20,23 +25,37 @@ struct kept_read {
     struct arena *arena;
     struct kept_from *from;
     size_t count, room;
-    const void *made; /* NULL: nothing, or not yet */
+    const void *made;         /* NULL: nothing, or not yet */
+    struct shared_text *text; /* is .made, too */
 };
 
 struct kept_here {
     struct kept_read all[KEPT];
     unsigned next; /* whose place is taken */
+    size_t texts;  /* bytes */
 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t of_thread;
 
+static void kept_drop_text(struct kept_here *here, struct kept_read *k)
+{
+    if (!k->text)
+        return;
+    here->texts -= shared_text_str(k->text).n;
+    shared_text_unref(k->text);
+    k->text = NULL;
+    k->made = NULL;
+}
+
 static void kept_here_free(void *arg)
 {
     struct kept_here *here = arg;
 
-    for (size_t i = 0; i < KEPT; i++)
+    for (size_t i = 0; i < KEPT; i++) {
+        kept_drop_text(here, &here->all[i]);
         arena_free(here->all[i].arena);
+    }
     mem_free(here);
 }
 
@@ -86,30 +105,44 @@ const void *kept_find(struct tx *tx, const struct kept_key *key)
             continue;
         if (kept_holds(tx, &now, k))
             return k->made;
+        kept_drop_text(here, k);
         k->made = NULL;
     }
     return NULL;
 }
 
-struct kept_read *kept_begin(struct tx *tx, const struct kept_key *key, size_t rows)
+struct shared_text *kept_find_text(struct tx *tx, const struct kept_key *key)
 {
-    struct tx_seen now;
+    const void *found = kept_find(tx, key);
 
-    if (!tx_seen(tx, &now))
-        return NULL;
+    return found ? shared_text_ref((struct shared_text *)found) : NULL;
+}
+
+/* In the place of the oldest. */
+static struct kept_read *kept_new(const struct kept_key *key, const struct tx_seen *seen,
+                                  size_t rows)
+{
     struct kept_here *here = kept_here();
     struct kept_read *k = &here->all[here->next++ % KEPT];
     struct arena *arena = k->arena;
 
+    kept_drop_text(here, k);
     if (arena && arena_used(arena) <= LARGEST) {
         arena_reset(arena);
     } else {
         arena_free(arena);
         arena = arena_new();
     }
-    *k = (struct kept_read){ .key = *key, .seen = now, .arena = arena, .room = rows };
+    *k = (struct kept_read){ .key = *key, .seen = *seen, .arena = arena, .room = rows };
     k->from = arena_raw(arena, rows * sizeof *k->from);
     return k;
+}
+
+struct kept_read *kept_begin(struct tx *tx, const struct kept_key *key, size_t rows)
+{
+    struct tx_seen now;
+
+    return tx_seen(tx, &now) ? kept_new(key, &now, rows) : NULL;
 }
 
 struct arena *kept_arena(struct kept_read *k)
@@ -131,4 +164,35 @@ void kept_end(struct kept_read *k, const void *made)
     }
     arena_free(k->arena);
     k->arena = NULL;
+}
+
+/* The oldest go until there is room. */
+void kept_end_text(struct kept_read *k, struct str text)
+{
+    struct kept_here *here = kept_here();
+
+    if (text.n > LARGEST_TEXT) {
+        kept_end(k, NULL);
+        return;
+    }
+    for (unsigned i = here->next; here->texts + text.n > MOST_TEXTS; i++)
+        kept_drop_text(here, &here->all[i % KEPT]);
+    k->text = shared_text_new(text);
+    here->texts += text.n;
+    kept_end(k, k->text);
+}
+
+struct shared_text *kept_text_of(const struct kept_key *key)
+{
+    struct kept_here *here = kept_here();
+
+    for (size_t i = 0; i < KEPT; i++)
+        if (kept_is(&here->all[i], key))
+            return shared_text_ref(here->all[i].text);
+    return NULL;
+}
+
+void kept_add_text(const struct kept_key *key, struct str text)
+{
+    kept_end_text(kept_new(key, &(struct tx_seen){ 0 }, 0), text);
 }

@@ -8,6 +8,7 @@
 #ifndef STORE_KEPT_H
 #define STORE_KEPT_H
 
+#include "base/shared_text.h"
 #include "store/store.h"
 
 struct kept_read;
@@ -27,5 +28,15 @@ struct kept_read *kept_begin(struct tx *tx, const struct kept_key *key, size_t r
 struct arena *kept_arena(struct kept_read *k);
 void kept_row(struct kept_read *k, enum noted_rows rows, snowflake id);
 void kept_end(struct kept_read *k, const void *made);
+
+/* The same for a text of up to a mebibyte, which lies outside the arena: who finds it gets a hold
+ * of its own, and need not copy it. */
+void kept_end_text(struct kept_read *k, struct str text);
+struct shared_text *kept_find_text(struct tx *tx, const struct kept_key *key);
+
+/* A text that follows from its key and from nothing else, whatever was written since: the key has a
+ * digest of all that it is made of. On any engine. */
+struct shared_text *kept_text_of(const struct kept_key *key);
+void kept_add_text(const struct kept_key *key, struct str text);
 
 #endif

@@ -150,6 +150,11 @@ void tx_foresee(struct tx *tx, const char *sql, const struct value *values, size
         engine->foresee(tx, sql, values, count);
 }
 
+bool tx_travels(const struct tx *tx)
+{
+    return tx->store->engine->foresee;
+}
+
 enum err tx_exec_soon(struct tx *tx, const char *sql, const struct value *values, size_t count)
 {
     const struct engine *engine = tx->store->engine;

@@ -14,6 +14,7 @@ static const char *const noted_tables[] = {
     [NOTED_MESSAGES] = "messages",
     [NOTED_USERS] = "users",
     [NOTED_CHANNELS] = "channels",
+    [NOTED_COMMANDS] = "commands",
 };
 
 static unsigned slot_of(enum noted_rows rows, uint64_t id)

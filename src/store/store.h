@@ -184,7 +184,13 @@ uint64_t tx_version(struct tx *tx);
 
 /* Tables whose changes are noted row by row, where one process writes: what a read has seen of
  * them can be remembered, and used by later reads of the same thread while it still holds. */
-enum noted_rows { NOTED_MESSAGES, NOTED_USERS, NOTED_CHANNELS, NOTED_RELATIONSHIPS };
+enum noted_rows {
+    NOTED_MESSAGES,
+    NOTED_USERS,
+    NOTED_CHANNELS,
+    NOTED_COMMANDS,
+    NOTED_RELATIONSHIPS
+};
 struct tx_seen {
     uint64_t connection, commits;
 };
@@ -194,7 +200,8 @@ bool tx_seen(struct tx *tx, struct tx_seen *ret);
  * this one can say since tx_seen was true for it. */
 bool tx_row_changed(struct tx *tx, const struct tx_seen *since, enum noted_rows rows, snowflake id);
 
-/* Relationships have no ids of their own: who writes one says whose list it is in. */
+/* Relationships have no ids of their own: who writes one says whose list it is in. Of a new row
+ * nobody has seen the id: who makes a command says which application's it is. */
 void tx_touch(struct tx *tx, enum noted_rows rows, snowflake id);
 
 /* What this transaction announces, as one row of the log. When it has committed, work->position
@@ -289,6 +296,8 @@ enum err tx_exec(struct tx *tx, const char *sql, const struct value *values, siz
  * the next query, and has the rows when they are wanted; a write in between makes them
  * forgotten. Nothing comes of it where there is no way to be saved. */
 void tx_foresee(struct tx *tx, const char *sql, const struct value *values, size_t count);
+/* Whether there is a way to be saved: then one question for all is better than one for each. */
+bool tx_travels(const struct tx *tx);
 
 /* Like tx_exec, for writes that cannot meet a row of the same key and of which nobody has to
  * know before the end: it may travel with what comes next, or with the commit, which fails

@@ -15,10 +15,13 @@ extern const struct domain settings_proto_domain;
 
 /* ERR_UNKNOWN_USER when there is none. */
 enum err user_find(struct tx *tx, snowflake id, struct user *ret);
+void user_foresee(struct tx *tx, snowflake id);
 
 /* The language of a call: its X-Discord-Locale, else the best of its Accept-Language,
  * else the account's own, else en-US. Tags that are none of ours are skipped. */
 enum err request_locale(struct call *call, struct str *ret);
+/* The same for who has read the caller's account. */
+struct str request_locale_of(const struct call *call, const struct user *caller);
 
 /* 2-32 of the characters that names have. */
 bool username_allowed(struct str name);

@@ -62,22 +62,41 @@ struct str locale_wanted(struct str named, struct str accepted)
     return best;
 }
 
-enum err request_locale(struct call *call, struct str *ret)
+/* What the head asks for; p == NULL: nothing that we have. */
+static struct str head_locale(const struct call *call)
 {
     const struct http_request *r = call->exchange ? call->exchange->request : NULL;
-    struct user user;
 
-    *ret = (struct str){ 0 };
-    if (r)
-        *ret = locale_wanted(http_header(r, STR("X-Discord-Locale")),
-                             http_header(r, STR("Accept-Language")));
+    if (!r)
+        return (struct str){ 0 };
+    return locale_wanted(http_header(r, STR("X-Discord-Locale")),
+                         http_header(r, STR("Accept-Language")));
+}
+
+struct str request_locale_of(const struct call *call, const struct user *caller)
+{
+    struct str wanted = head_locale(call);
+
+    return wanted.p ? wanted : caller->locale.n ? caller->locale : fallback;
+}
+
+static const char LOCALE_OF[] = "select locale from users where id = $1";
+
+enum err request_locale(struct call *call, struct str *ret)
+{
+    struct rows row;
+    bool found;
+
+    *ret = head_locale(call);
     if (ret->p)
         return OK;
     *ret = fallback;
     if (!call->caller)
         return OK;
-    enum err e = user_find(call->tx, call->caller->id, &user);
-    if (!e && user.locale.n)
-        *ret = user.locale;
+    enum err e = tx_one(call->tx, LOCALE_OF, BIND(v_id(call->caller->id)), &row, &found);
+    if (!e && !found)
+        e = ERR_UNKNOWN_USER;
+    if (!e && row_text(&row, 0).n)
+        *ret = row_text(&row, 0);
     return e;
 }

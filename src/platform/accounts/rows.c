@@ -50,6 +50,11 @@ enum err user_find(struct tx *tx, snowflake id, struct user *ret)
     return OK;
 }
 
+void user_foresee(struct tx *tx, snowflake id)
+{
+    tx_foresee(tx, FIND_USER, BIND(v_id(id)));
+}
+
 void user_read_partial(const struct rows *r, int column, struct user *ret)
 {
     *ret = (struct user){

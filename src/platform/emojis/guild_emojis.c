@@ -23,6 +23,12 @@ static enum err emojis_show_in_guild(struct call *call, struct guild *g)
     return guild_emojis(call->tx, g->id, &g->emojis);
 }
 
+static enum err emojis_foresee_in_guild(struct call *call, snowflake guild_id)
+{
+    guild_emojis_foresee(call->tx, guild_id);
+    return OK;
+}
+
 /* Who brought an emoji is for those who could bring one. */
 static enum err emojis_dress(struct call *call, struct list *emojis)
 {
@@ -275,6 +281,7 @@ const struct domain emojis_domain = {
     .doc = "Little pictures that guilds bring along.",
     .routes = routes,
     .resolvers = resolvers,
-    .hooks = &(const struct hooks){ .guild_shown = emojis_show_in_guild,
+    .hooks = &(const struct hooks){ .guild_foreseen = emojis_foresee_in_guild,
+                                    .guild_shown = emojis_show_in_guild,
                                     .role_gone = emojis_forget_role },
 };

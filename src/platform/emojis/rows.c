@@ -40,9 +40,16 @@ static enum err read_emojis(struct tx *tx, const char *sql, snowflake owner, str
     return rows_end(&rows);
 }
 
+static const char EMOJIS_OF_GUILD[] = OF_GUILDS "where guild_id = $1 order by id";
+
 enum err guild_emojis(struct tx *tx, snowflake guild_id, struct list *ret)
 {
-    return read_emojis(tx, OF_GUILDS "where guild_id = $1 order by id", guild_id, ret);
+    return read_emojis(tx, EMOJIS_OF_GUILD, guild_id, ret);
+}
+
+void guild_emojis_foresee(struct tx *tx, snowflake guild_id)
+{
+    tx_foresee(tx, EMOJIS_OF_GUILD, BIND(v_id(guild_id)));
 }
 
 enum err application_emojis(struct tx *tx, snowflake application_id, struct list *ret)

@@ -4,6 +4,11 @@
 #include "gateway/gateway.h"
 #include "platform/guilds/leftovers.h"
 
+static enum err foresee_guild(struct call *call)
+{
+    return guild_foresee_shown(call, call_id(call, "guild.id"));
+}
+
 /* GET /guilds/{guild.id} */
 static enum err get_guild(struct call *call)
 {
@@ -53,6 +58,7 @@ static const struct route routes[] = {
         .auth = AUTH_USER | AUTH_BOT,
         .query = &guild_query_schema,
         .reply = &type_guild,
+        .foresee = foresee_guild,
         .handle = get_guild,
     },
     {

@@ -115,6 +115,12 @@ enum err guild_show(struct call *call, struct guild *g)
     return e ? e : hook_guild_shown(call, g);
 }
 
+enum err guild_foresee_shown(struct call *call, snowflake id)
+{
+    guild_roles_foresee(call->tx, id);
+    return hook_guild_foreseen(call, id);
+}
+
 static const char ADD_GUILD[] =
     "insert into guilds (id, name, owner_id, icon, afk_channel_id, afk_timeout, system_channel_id, "
     "system_channel_flags, verification_level, default_message_notifications, "

@@ -21,6 +21,11 @@ struct message_page {
 /* Newest first: shown, or whole. */
 enum err message_page(struct tx *tx, snowflake channel_id, const struct message_page *page,
                       struct list *ret);
+/* Where that saves ways to the database: says that the page will be asked for, by a channel that is
+ * perhaps not there; and who wrote it (struct user), else nobody. */
+void message_page_foresee(struct tx *tx, snowflake channel_id, const struct message_page *page);
+enum err message_page_authors(struct tx *tx, snowflake channel_id, const struct message_page *page,
+                              struct list *ret);
 /* The newest one of a channel, whole; none where there is none. */
 enum err message_last(struct tx *tx, snowflake channel_id, struct list *ret);
 enum err message_pins(struct tx *tx, snowflake channel_id, struct list *ret);
@@ -45,6 +50,8 @@ enum err attachment_find(struct tx *tx, snowflake channel_id, snowflake id, stru
 /* Author, where it is not known yet, mentions, attachments, the message it refers to. */
 enum err message_complete(struct call *call, struct message *m);
 enum err messages_complete(struct call *call, struct list *messages);
+/* The same for who has read some of the accounts that they speak of (struct user). */
+enum err messages_complete_by(struct call *call, struct list *messages, const struct list *users);
 /* A webhook has a name and a picture of its own, for each message. */
 const struct user *message_webhook_author(struct arena *arena, const struct message *m);
 /* Does it show what it refers to? */

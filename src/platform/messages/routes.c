@@ -31,11 +31,13 @@ static const struct schema page_query = {
 
 static enum err reply_page(struct call *call, const struct message_page *page)
 {
-    struct list out = { 0 };
+    struct list out, authors;
     enum err e = message_page(call->tx, call->target.channel->id, page, &out);
 
     if (!e)
-        e = messages_complete(call, &out);
+        e = message_page_authors(call->tx, call->target.channel->id, page, &authors);
+    if (!e)
+        e = messages_complete_by(call, &out, &authors);
     if (e || kept_page_make(call, page, &out, &e))
         return e;
     e = messages_show(call, &out);
@@ -47,11 +49,25 @@ static enum err reply_page(struct call *call, const struct message_page *page)
     return OK;
 }
 
+static struct message_page asked_page(const struct call *call)
+{
+    const struct page_query *q = call->query;
+
+    return (struct message_page){ q->before.value, q->after.value, q->around.value, q->limit };
+}
+
+static enum err foresee_messages(struct call *call)
+{
+    struct message_page page = asked_page(call);
+
+    message_page_foresee(call->tx, call_id(call, "channel.id"), &page);
+    return OK;
+}
+
 /* GET /channels/{channel.id}/messages: newest first; nothing without the right to read. */
 static enum err list_messages(struct call *call)
 {
-    const struct page_query *q = call->query;
-    struct message_page page = { q->before.value, q->after.value, q->around.value, q->limit };
+    struct message_page page = asked_page(call);
 
     if (!(call->target.rights & PERMISSION(READ_MESSAGE_HISTORY)))
         return call_reply(call, &(struct list){ 0 });
@@ -285,6 +301,7 @@ static const struct route routes[] = {
         .auth = AUTH_USER | AUTH_BOT,
         .query = &page_query,
         .reply = &type_messages,
+        .foresee = foresee_messages,
         .handle = list_messages,
     },
     {

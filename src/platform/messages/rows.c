@@ -3,6 +3,7 @@
 
 #include "model/ids.h"
 #include "model/rows.h"
+#include "platform/accounts/users.h"
 
 #define MESSAGE_COLUMNS                                                                 \
     "id, channel_id, author_id, type, content, edited_at, tts, mention_everyone, "      \
@@ -152,12 +153,45 @@ enum err message_public_row(struct tx *tx, snowflake id, struct message *ret, bo
 
 #define PAGE_COLUMNS "id, channel_id, author_id, shown, reacted, reactions"
 
-static const char PAGE_BEFORE[] =
-    "select " PAGE_COLUMNS " from messages where channel_id = $1 and id < $2 and "
-    "ephemeral_for is null order by id desc limit $3";
-static const char PAGE_AFTER[] =
-    "select " PAGE_COLUMNS " from messages where channel_id = $1 and id > $2 and "
-    "ephemeral_for is null order by id limit $3";
+#define OF_CHANNEL_BEFORE                                                              \
+    " from messages where channel_id = $1 and id < $2 and ephemeral_for is null order" \
+    " by id desc limit $3"
+#define OF_CHANNEL_AFTER                                                               \
+    " from messages where channel_id = $1 and id > $2 and ephemeral_for is null order" \
+    " by id limit $3"
+#define AUTHORS_OF(page_) \
+    "select " PARTIAL_USER_COLUMNS " from users u where u.id in (select author_id" page_ ")"
+
+static const char PAGE_BEFORE[] = "select " PAGE_COLUMNS OF_CHANNEL_BEFORE;
+static const char PAGE_AFTER[] = "select " PAGE_COLUMNS OF_CHANNEL_AFTER;
+static const char AUTHORS_BEFORE[] = AUTHORS_OF(OF_CHANNEL_BEFORE);
+static const char AUTHORS_AFTER[] = AUTHORS_OF(OF_CHANNEL_AFTER);
+
+/* A page is a stretch of a channel, or two of them around a message. */
+struct page_stretch {
+    bool newer; /* than from; else older */
+    snowflake from;
+    int64_t limit;
+};
+
+/* Half of a page around a message, and one more, is newer than the message or that message
+ * itself. The newer stretch comes first. */
+static size_t page_stretches(const struct message_page *page, struct page_stretch ret[2])
+{
+    int64_t newer = (page->limit + 1) / 2;
+
+    if (page->around) {
+        ret[0] = (struct page_stretch){ true, page->around - 1, newer };
+        ret[1] = (struct page_stretch){ false, page->around, page->limit - newer };
+        return 2;
+    }
+    if (page->before || !page->after)
+        ret[0] =
+            (struct page_stretch){ false, page->before ? page->before : INT64_MAX, page->limit };
+    else
+        ret[0] = (struct page_stretch){ true, page->after, page->limit };
+    return 1;
+}
 
 static void read_shown(const struct rows *r, void *ret)
 {
@@ -173,14 +207,6 @@ static void read_shown(const struct rows *r, void *ret)
     };
 }
 
-static enum err read_page(struct tx *tx, const char *sql, snowflake channel_id, snowflake from,
-                          int64_t limit, struct list *ret)
-{
-    list_reserve(tx_arena(tx), ret, sizeof(struct message), (size_t)limit);
-    return tx_list(tx, sql, BIND(v_id(channel_id), v_id(from), v_int(limit)),
-                   sizeof(struct message), read_shown, ret);
-}
-
 static void message_reverse(struct list *l)
 {
     struct message *m = l->items, swap;
@@ -192,24 +218,18 @@ static void message_reverse(struct list *l)
     }
 }
 
-/* Half of the page, and one more, is newer than the message or that message itself. */
-static enum err read_around(struct tx *tx, snowflake channel_id, const struct message_page *page,
-                            struct list *ret)
+/* Newest first. */
+static enum err read_stretch(struct tx *tx, snowflake channel_id, const struct page_stretch *s,
+                             struct list *ret)
 {
-    int64_t newer = (page->limit + 1) / 2;
-    struct list older = { 0 };
-    enum err e =
-        read_page(tx, PAGE_AFTER, channel_id, page->around ? page->around - 1 : 0, newer, ret);
-
-    if (!e)
-        e = read_page(tx, PAGE_BEFORE, channel_id, page->around, page->limit - newer, &older);
-    if (e)
-        return e;
-    message_reverse(ret);
-    for (size_t i = 0; i < older.count; i++)
-        *(struct message *)list_add(tx_arena(tx), ret, sizeof(struct message)) =
-            ((struct message *)older.items)[i];
-    return OK;
+    *ret = (struct list){ 0 };
+    list_reserve(tx_arena(tx), ret, sizeof(struct message), (size_t)s->limit);
+    enum err e = tx_list(tx, s->newer ? PAGE_AFTER : PAGE_BEFORE,
+                         BIND(v_id(channel_id), v_id(s->from), v_int(s->limit)),
+                         sizeof(struct message), read_shown, ret);
+    if (s->newer)
+        message_reverse(ret);
+    return e;
 }
 
 static const char PAGE_REST[] =
@@ -241,25 +261,53 @@ static enum err read_rest(struct tx *tx, snowflake channel_id, struct list *page
     return rows_end(&rows);
 }
 
-static enum err read_stretch(struct tx *tx, snowflake channel_id, const struct message_page *page,
-                             struct list *ret)
-{
-    if (page->around)
-        return read_around(tx, channel_id, page, ret);
-    if (page->before || !page->after)
-        return read_page(tx, PAGE_BEFORE, channel_id, page->before ? page->before : INT64_MAX,
-                         page->limit, ret);
-    enum err e = read_page(tx, PAGE_AFTER, channel_id, page->after, page->limit, ret);
-    message_reverse(ret);
-    return e;
-}
-
 enum err message_page(struct tx *tx, snowflake channel_id, const struct message_page *page,
                       struct list *ret)
 {
-    enum err e = read_stretch(tx, channel_id, page, ret);
+    struct page_stretch stretches[2];
+    size_t count = page_stretches(page, stretches);
+    struct list older = { 0 };
+    enum err e = read_stretch(tx, channel_id, &stretches[0], ret);
 
+    if (!e && count > 1)
+        e = read_stretch(tx, channel_id, &stretches[1], &older);
+    for (size_t i = 0; !e && i < older.count; i++)
+        *(struct message *)list_add(tx_arena(tx), ret, sizeof(struct message)) =
+            ((struct message *)older.items)[i];
     return e ? e : read_rest(tx, channel_id, ret);
+}
+
+void message_page_foresee(struct tx *tx, snowflake channel_id, const struct message_page *page)
+{
+    struct page_stretch s[2];
+    size_t count = page_stretches(page, s);
+
+    for (size_t i = 0; i < count; i++) {
+        tx_foresee(tx, s[i].newer ? PAGE_AFTER : PAGE_BEFORE,
+                   BIND(v_id(channel_id), v_id(s[i].from), v_int(s[i].limit)));
+        tx_foresee(tx, s[i].newer ? AUTHORS_AFTER : AUTHORS_BEFORE,
+                   BIND(v_id(channel_id), v_id(s[i].from), v_int(s[i].limit)));
+    }
+}
+
+static void read_author(const struct rows *r, void *ret)
+{
+    user_read_partial(r, 0, ret);
+}
+
+enum err message_page_authors(struct tx *tx, snowflake channel_id, const struct message_page *page,
+                              struct list *ret)
+{
+    struct page_stretch s[2];
+    size_t count = tx_travels(tx) ? page_stretches(page, s) : 0;
+    enum err e = OK;
+
+    *ret = (struct list){ 0 };
+    for (size_t i = 0; i < count && !e; i++)
+        e = tx_list(tx, s[i].newer ? AUTHORS_AFTER : AUTHORS_BEFORE,
+                    BIND(v_id(channel_id), v_id(s[i].from), v_int(s[i].limit)), sizeof(struct user),
+                    read_author, ret);
+    return e;
 }
 
 static const char LAST_MESSAGE[] =

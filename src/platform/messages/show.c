@@ -5,6 +5,7 @@
 #include <sodium.h>
 
 #include "base/clock.h"
+#include "base/mem.h"
 #include "platform/accounts/users.h"
 #include "platform/channels/channels.h"
 #include "platform/members/members.h"
@@ -80,9 +81,23 @@ bool attachment_signed(struct call *call, snowflake channel_id, snowflake id, st
 
 /* Accounts that a page speaks of, each asked for once. */
 struct shown_people {
-    struct user *list[64];
+    const struct user *list[128];
     size_t count;
 };
+
+static const struct user *people_find(const struct shown_people *people, snowflake id)
+{
+    for (size_t i = 0; i < people->count; i++)
+        if (people->list[i]->id == id)
+            return people->list[i];
+    return NULL;
+}
+
+static void people_add(struct shown_people *people, const struct user *u)
+{
+    if (people->count < COUNT_OF(people->list))
+        people->list[people->count++] = u;
+}
 
 static struct user message_nobody(snowflake id)
 {
@@ -98,12 +113,9 @@ static struct user message_nobody(snowflake id)
 static enum err find_user(struct call *call, struct shown_people *people, snowflake id,
                           const struct user **ret)
 {
-    for (size_t i = 0; i < people->count; i++) {
-        if (people->list[i]->id == id) {
-            *ret = people->list[i];
-            return OK;
-        }
-    }
+    *ret = people_find(people, id);
+    if (*ret)
+        return OK;
     struct user *u = arena_alloc(call->arena, sizeof *u);
     enum err e = user_find_partial(call->tx, id, u);
 
@@ -111,8 +123,8 @@ static enum err find_user(struct call *call, struct shown_people *people, snowfl
         *u = message_nobody(id);
         e = OK;
     }
-    if (!e && people->count < sizeof people->list / sizeof *people->list)
-        people->list[people->count++] = u;
+    if (!e)
+        people_add(people, u);
     *ret = u;
     return e;
 }
@@ -235,22 +247,26 @@ static enum err show_thread(struct call *call, struct message *m)
     return e;
 }
 
-static void foresee_authors(struct call *call, const struct list *messages)
+static void foresee_authors(struct call *call, const struct shown_people *people,
+                            const struct list *messages)
 {
     const struct message *m = messages->items;
 
     for (size_t i = 0; i < messages->count; i++)
-        if (lacks_author(&m[i]))
+        if (lacks_author(&m[i]) && !people_find(people, m[i].author_id))
             user_foresee_partial(call->tx, m[i].author_id);
 }
 
-enum err messages_complete(struct call *call, struct list *messages)
+enum err messages_complete_by(struct call *call, struct list *messages, const struct list *users)
 {
-    struct shown_people people = { .count = 0 };
+    struct shown_people people;
     enum err e = OK;
 
-    foresee_authors(call, messages);
-
+    people.count = 0;
+    for (size_t i = 0; i < users->count; i++)
+        people_add(&people, (const struct user *)users->items + i);
+    if (tx_travels(call->tx))
+        foresee_authors(call, &people, messages);
     for (size_t i = 0; !e && i < messages->count; i++) {
         struct message *m = &((struct message *)messages->items)[i];
 
@@ -261,6 +277,11 @@ enum err messages_complete(struct call *call, struct list *messages)
             e = show_thread(call, m);
     }
     return e;
+}
+
+enum err messages_complete(struct call *call, struct list *messages)
+{
+    return messages_complete_by(call, messages, &(struct list){ 0 });
 }
 
 enum err messages_show(struct call *call, struct list *messages)

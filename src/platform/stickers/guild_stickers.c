@@ -24,6 +24,12 @@ enum err stickers_show_in_guild(struct call *call, struct guild *g)
     return guild_stickers(call->tx, g->id, &g->stickers);
 }
 
+enum err stickers_foresee_in_guild(struct call *call, snowflake guild_id)
+{
+    guild_stickers_foresee(call->tx, guild_id);
+    return OK;
+}
+
 enum err stickers_dress(struct call *call, struct list *stickers)
 {
     return call->target.rights & PERMISSIONS_EXPRESSIONS ? stickers_load_users(call->tx, stickers)

@@ -23,11 +23,18 @@ static void read_sticker(const struct rows *r, void *ret)
     };
 }
 
+static const char STICKERS_OF_GUILD[] = STICKERS "where guild_id = $1 order by id";
+
 enum err guild_stickers(struct tx *tx, snowflake guild_id, struct list *ret)
 {
     *ret = (struct list){ 0 };
-    return tx_list(tx, STICKERS "where guild_id = $1 order by id", BIND(v_id(guild_id)),
-                   sizeof(struct sticker), read_sticker, ret);
+    return tx_list(tx, STICKERS_OF_GUILD, BIND(v_id(guild_id)), sizeof(struct sticker),
+                   read_sticker, ret);
+}
+
+void guild_stickers_foresee(struct tx *tx, snowflake guild_id)
+{
+    tx_foresee(tx, STICKERS_OF_GUILD, BIND(v_id(guild_id)));
 }
 
 enum err sticker_find(struct tx *tx, snowflake id, struct sticker *ret)

@@ -1,0 +1,15 @@
+/* shared_text.h - a text that several hold, on any threads, and the last of them gives back. */
+#ifndef BASE_SHARED_TEXT_H
+#define BASE_SHARED_TEXT_H
+
+#include "base/str.h"
+
+struct shared_text;
+
+/* A copy, held once. */
+struct shared_text *shared_text_new(struct str s);
+struct shared_text *shared_text_ref(struct shared_text *t);
+void shared_text_unref(struct shared_text *t); /* accepts NULL */
+struct str shared_text_str(const struct shared_text *t);
+
+#endif
