@@ -5,6 +5,7 @@
 #include "commands/internal.h"
 
 #include "commands/form.h"
+#include "commands/known_bodies.h"
 #include "commands/permission_drops.h"
 #include "model/ids.h"
 #include "platform/applications/applications.h"
@@ -166,9 +167,11 @@ static enum err make_all(struct call *call, struct command_drafts *d)
 enum err prepare_overwrite_commands(struct call *call)
 {
     static const struct command_change change = { find_scope, make_all };
+    const struct command_drafts *before = call_passed(call, "command_drafts");
+    bool counted = before && before->counted;
 
     drafts_prepare(call, &change, true);
-    return commands_count_write(call);
+    return counted ? OK : commands_count_write(call);
 }
 
 /* --- what it comes to ----------------------------------------------------------------- */
@@ -294,6 +297,12 @@ static void note_matched(struct bulk_overwrite *b)
             b->matched[b->items[i].old - (const struct command_row *)b->rows->items] = true;
 }
 
+/* What the body came to, for the next time that it is sent. */
+static void note_known_body(struct call *call)
+{
+    known_body_note(call, call_passed(call, "command_drafts"));
+}
+
 /* PUT …/commands: these and no others. */
 enum err overwrite_commands(struct call *call)
 {
@@ -309,5 +318,6 @@ enum err overwrite_commands(struct call *call)
         e = check_entry_point(&b);
     if (!e)
         e = write_all(&b);
+    call->after = note_known_body;
     return e ? e : bulk_send_reply(&b);
 }

@@ -293,6 +293,7 @@ enum err bundle_write(struct tx *tx, snowflake application_id, snowflake guild_i
     b.count = drop_unmeasured(made.items, made.count);
     size_t size = sum_sizes(&b);
     *ret_grown = !old.unreadable && size > sum_sizes(&old) ? size : 0;
+    tx_touch(tx, NOTED_COMMANDS, application_id);
     if (b.count)
         return bundle_store(tx, &b);
     return tx_exec(tx, DROP_BUNDLE, BIND(v_id(application_id), v_id(guild_id)), NULL);

@@ -11,7 +11,7 @@
 /* What is made in the transaction itself: that many bytes take less than a millisecond. */
 enum { SHORT_DRAFTS = 32 * 1024 };
 
-static unsigned installs_of(const struct application *a)
+unsigned installs_of(const struct application *a)
 {
     unsigned bits = 0;
 

@@ -37,6 +37,8 @@ struct command_uses {
 
 /* key: the guild, account, application or channel. */
 enum err index_applications(struct tx *tx, enum index_kind kind, snowflake key, struct list *ret);
+/* All of it but the commands will be asked for, of an index whose place is its key. */
+void index_foresee(struct tx *tx, enum index_kind kind, snowflake key);
 /* The global commands of these applications, in a guild each time followed by its own; each
  * bundle is there until the next. */
 enum err index_bundles(struct tx *tx, enum index_kind kind, snowflake key, struct rows *ret);
@@ -47,9 +49,9 @@ enum err index_uses(struct tx *tx, enum index_kind kind, snowflake key, struct l
  * older comes first. */
 void index_ranks(const struct bundle *b, const struct list *uses, int64_t *ranks);
 /* When the index of a place (guild, account, application, channel) or something of its
- * applications last changed; before that, the place itself. */
+ * applications last changed; before that, the place itself. *ret_own: the index alone, or 0. */
 enum err index_version(struct tx *tx, snowflake place, const struct list *applications,
-                       snowflake *ret);
+                       snowflake *ret_own, snowflake *ret);
 
 /* --- index_rules.c: what somebody sees of a guild's commands -------------------------- */
 
@@ -64,6 +66,8 @@ struct index_reader {
 
 enum err index_reader_load(struct tx *tx, const struct standing *s, bool adult,
                            struct index_reader *ret);
+/* What it is going to ask. */
+void index_reader_foresee(struct tx *tx, snowflake guild_id, snowflake user_id);
 /* Rows of a command or an application in the guild (struct command_permission). */
 struct list index_rows_of(const struct index_reader *r, snowflake target_id);
 /* Is there a channel in the guild where the question is answered with yes? It has everything
@@ -83,5 +87,31 @@ struct index_place {
 };
 /* Those where the reader may view and use commands. Of places that are alike there is one. */
 enum err index_places(struct tx *tx, const struct standing *s, bool by_channel, struct list *ret);
+void index_places_foresee(struct tx *tx, snowflake guild_id, snowflake user_id);
+
+/* --- indexes.c ------------------------------------------------------------------------ */
+
+/* What is the same for all commands of an answer. */
+struct index_view {
+    struct call *call;
+    enum index_kind kind;
+    snowflake key, place;        /* place: whose index it is; 0: the key's */
+    struct command_question ask; /* of every command, with what it says of itself */
+    struct str locale;
+    uint64_t locales;                  /* whose words the reader gets */
+    const struct index_reader *reader; /* of a guild's index */
+    const struct user *bot;            /* of the one application */
+    struct user user;                  /* who reads it */
+    struct list applications;          /* struct index_application */
+    struct list uses;                  /* struct command_uses */
+    snowflake own_version, version;
+    struct json json; /* the answer */
+};
+
+/* --- index_kept.c --------------------------------------------------------------------- */
+
+/* Where an answer is kept that is made of the same: of all that its view says, and of the commands
+ * of its applications, whose every change moves a version (command_index_move). */
+struct kept_key index_key(const struct index_view *v);
 
 #endif

@@ -66,11 +66,15 @@ static struct index_application read_application(const struct rows *r)
     return a;
 }
 
+static const char *applications_of(enum index_kind kind)
+{
+    return kind == INDEX_GUILD ? applications_of_guild : applications_sql[kind];
+}
+
 enum err index_applications(struct tx *tx, enum index_kind kind, snowflake key, struct list *ret)
 {
     struct rows rows;
-    const char *sql = kind == INDEX_GUILD ? applications_of_guild : applications_sql[kind];
-    enum err e = tx_query(tx, sql, BIND(v_id(key)), &rows);
+    enum err e = tx_query(tx, applications_of(kind), BIND(v_id(key)), &rows);
 
     *ret = (struct list){ 0 };
     if (e)
@@ -168,8 +172,15 @@ void index_ranks(const struct bundle *b, const struct list *uses, int64_t *ranks
 
 static const char OWN_VERSION[] = "select version from command_indexes where id = $1";
 
+void index_foresee(struct tx *tx, enum index_kind kind, snowflake key)
+{
+    tx_foresee(tx, applications_of(kind), BIND(v_id(key)));
+    tx_foresee(tx, OWN_VERSION, BIND(v_id(key)));
+    tx_foresee(tx, uses_sql[kind], BIND(v_id(key), v_int(ranked_since())));
+}
+
 enum err index_version(struct tx *tx, snowflake place, const struct list *applications,
-                       snowflake *ret)
+                       snowflake *ret_own, snowflake *ret)
 {
     const struct index_application *a = applications->items;
     struct rows row;
@@ -178,7 +189,7 @@ enum err index_version(struct tx *tx, snowflake place, const struct list *applic
 
     if (e)
         return e;
-    *ret = found ? row_id(&row, 0) : 0;
+    *ret = *ret_own = found ? row_id(&row, 0) : 0;
     for (size_t i = 0; i < applications->count; i++)
         if (a[i].version > *ret)
             *ret = a[i].version;

@@ -7,21 +7,6 @@
 #include "platform/applications/applications.h"
 #include "platform/channels/channels.h"
 
-/* What is the same for all commands of an answer. */
-struct index_view {
-    struct call *call;
-    enum index_kind kind;
-    snowflake key, place;        /* place: whose index it is; 0: the key's */
-    struct command_question ask; /* of every command, with what it says of itself */
-    struct str locale;
-    uint64_t locales;                  /* whose words the reader gets */
-    const struct index_reader *reader; /* of a guild's index */
-    const struct user *bot;            /* of the one application */
-    struct list applications;          /* struct index_application */
-    snowflake version;
-    struct json json; /* the answer */
-};
-
 /* --- showing one command -------------------------------------------------------------- */
 
 /* A command of a bundle, and what only this answer knows about it. */
@@ -136,14 +121,14 @@ static bool belongs_here(const struct index_view *v, const struct bundle *b,
     return index_usable(v->reader, &q);
 }
 
-static enum err add_bundle(struct index_view *v, const struct bundle *b, const struct list *uses)
+static enum err add_bundle(struct index_view *v, const struct bundle *b)
 {
     int64_t *ranks = arena_alloc(v->call->arena, b->count * sizeof *ranks);
     struct shown_command s = { .bundle = b };
     struct bundle_walk walk;
 
     if (!b->guild_id)
-        index_ranks(b, uses, ranks);
+        index_ranks(b, &v->uses, ranks);
     if (b->unreadable)
         bundle_repair_later(v->call, b);
     enum err e = bundle_walk_begin(v->call->tx, b, &walk), end;
@@ -170,32 +155,28 @@ static void make_room(struct index_view *v)
 }
 
 /* Without an application that is active there are no uses to be looked for. */
-static enum err load_uses(struct index_view *v, struct list *ret)
+static bool has_active(const struct index_view *v)
 {
     const struct index_application *a = v->applications.items;
 
-    *ret = (struct list){ 0 };
     for (size_t i = 0; i < v->applications.count; i++)
         if (a[i].active)
-            return index_uses(v->call->tx, v->kind, v->key, ret);
-    return OK;
+            return true;
+    return false;
 }
 
 static enum err add_commands(struct index_view *v)
 {
-    struct list uses;
     struct bundle b;
     struct rows rows;
-    enum err e = load_uses(v, &uses), end;
+    enum err e = index_bundles(v->call->tx, v->kind, v->key, &rows), end;
 
-    if (!e)
-        e = index_bundles(v->call->tx, v->kind, v->key, &rows);
     if (e)
         return e;
     make_room(v);
     while (!e && index_bundles_next(&rows, &b, &e))
         if (is_here(v, b.application_id))
-            e = add_bundle(v, &b, &uses);
+            e = add_bundle(v, &b);
     end = rows_end(&rows);
     return e ? e : end;
 }
@@ -208,17 +189,29 @@ static void add_permissions(struct index_view *v)
         a[i].permissions = index_permissions(v->reader, a[i].id);
 }
 
+static snowflake place_of_index(const struct index_view *v)
+{
+    return v->place ? v->place : v->key;
+}
+
+/* The age and the language of who reads. */
+static enum err index_reader_find(struct index_view *v)
+{
+    return user_find(v->call->tx, v->call->caller->id, &v->user);
+}
+
 static enum err index_view_load(struct index_view *v)
 {
     struct tx *tx = v->call->tx;
-    enum err e = request_locale(v->call, &v->locale);
+    enum err e = index_applications(tx, v->kind, v->key, &v->applications);
 
     if (!e)
-        e = index_applications(tx, v->kind, v->key, &v->applications);
-    if (!e)
-        e = index_version(tx, v->place ? v->place : v->key, &v->applications, &v->version);
+        e = index_version(tx, place_of_index(v), &v->applications, &v->own_version, &v->version);
+    if (!e && has_active(v))
+        e = index_uses(tx, v->kind, v->key, &v->uses);
     if (e)
         return e;
+    v->locale = request_locale_of(v->call, &v->user);
     v->locales = locale_reach(v->locale);
     if (v->bot)
         ((struct index_application *)v->applications.items)->bot = v->bot;
@@ -228,13 +221,11 @@ static enum err index_view_load(struct index_view *v)
 
 /* As command_index_reply says, but written piece by piece: it may be large, and most of it
  * is finished. */
-static enum err index_reply(struct index_view *v)
+static enum err index_write(struct index_view *v)
 {
     struct json *j = &v->json;
-    enum err e = index_view_load(v);
+    enum err e;
 
-    if (e)
-        return e;
     *j = call_reply_json(v->call);
     json_object(j);
     json_name(j, "applications");
@@ -249,15 +240,33 @@ static enum err index_reply(struct index_view *v)
     return e;
 }
 
+/* Many ask for the same, and one person again and again. */
+static enum err index_reply(struct index_view *v)
+{
+    enum err e = index_view_load(v);
+
+    if (e)
+        return e;
+    struct kept_key key = index_key(v);
+    struct shared_text *kept = kept_text_of(&key);
+    if (kept)
+        return call_reply_shared(v->call, kept);
+    e = index_write(v);
+    if (!e && !v->call->after)
+        kept_add_text(&key, buf_str(&v->call->reply));
+    return e;
+}
+
 /* --- the four of them ----------------------------------------------------------------- */
 
-static enum err is_adult(struct call *call, bool *ret)
+enum err foresee_guild_command_index(struct call *call)
 {
-    struct user user;
-    enum err e = user_find(call->tx, call->caller->id, &user);
+    snowflake guild_id = call_id(call, "guild.id");
 
-    *ret = !e && user_is_adult(&user);
-    return e;
+    user_foresee(call->tx, call->caller->id);
+    index_foresee(call->tx, INDEX_GUILD, guild_id);
+    index_reader_foresee(call->tx, guild_id, call->caller->id);
+    return OK;
 }
 
 /* GET /guilds/{guild.id}/application-command-index */
@@ -271,11 +280,9 @@ enum err get_guild_command_index(struct call *call)
         .ask = { .places = 1u << CONTEXT_GUILD, .installed = 1u << INSTALL_GUILD },
         .reader = &reader,
     };
-    bool adult;
-
-    enum err e = is_adult(call, &adult);
+    enum err e = index_reader_find(&v);
     if (!e)
-        e = index_reader_load(call->tx, call->target.standing, adult, &reader);
+        e = index_reader_load(call->tx, call->target.standing, user_is_adult(&v.user), &reader);
     if (e)
         return e;
     command_ask_of(&v.ask, call->target.standing);
@@ -287,6 +294,13 @@ enum {
     ANYHOW = 1u << INSTALL_GUILD | 1u << INSTALL_USER,
 };
 
+enum err foresee_user_command_index(struct call *call)
+{
+    user_foresee(call->tx, call->caller->id);
+    index_foresee(call->tx, INDEX_USER, call->caller->id);
+    return OK;
+}
+
 /* GET /users/@me/application-command-index */
 enum err get_user_command_index(struct call *call)
 {
@@ -296,8 +310,9 @@ enum err get_user_command_index(struct call *call)
         .key = call->caller->id,
         .ask = { .places = ANYWHERE, .installed = 1u << INSTALL_USER },
     };
-    enum err e = is_adult(call, &v.ask.nsfw_allowed);
+    enum err e = index_reader_find(&v);
 
+    v.ask.nsfw_allowed = !e && user_is_adult(&v.user);
     return e ? e : index_reply(&v);
 }
 
@@ -321,11 +336,12 @@ enum err get_application_command_index(struct call *call)
 
     enum err e =
         tx_one(call->tx, AUTHORIZED, BIND(v_id(call->caller->id), v_id(a->id)), &row, &found);
-    if (!e && found)
-        e = is_adult(call, &v.ask.nsfw_allowed);
-    if (e)
-        return e;
-    return found ? index_reply(&v) : ERR_MISSING_ACCESS;
+    if (!e && !found)
+        e = ERR_MISSING_ACCESS;
+    if (!e)
+        e = index_reader_find(&v);
+    v.ask.nsfw_allowed = !e && user_is_adult(&v.user);
+    return e ? e : index_reply(&v);
 }
 
 /* --- private channels ----------------------------------------------------------------- */
@@ -359,16 +375,15 @@ static enum err reply_direct(struct call *call)
         .place = call->target.channel->id,
         .ask = { .places = 1u << CONTEXT_BOT_DM },
     };
-    bool adult = false;
     enum err e = application_across(call, &v.key);
 
     if (!e && v.key)
         e = installed_in_guilds_of(call->tx, v.key, call->caller->id, &v.ask.installed);
     if (!e && v.key)
         e = installed_on_account(call->tx, v.key, call->caller->id, &v.ask.installed);
-    if (!e && v.key)
-        e = is_adult(call, &adult);
-    if (!e && adult)
+    if (!e)
+        e = index_reader_find(&v);
+    if (!e && v.key && user_is_adult(&v.user))
         e = wants_adult_commands(call->tx, call->caller->id, &v.ask.nsfw_allowed);
     return e ? e : index_reply(&v);
 }
@@ -386,5 +401,8 @@ enum err get_channel_command_index(struct call *call)
 
     if (!channel_is_private(c->type))
         return ERR_CHANNEL_TYPE;
-    return c->type == CHANNEL_DM ? reply_direct(call) : index_reply(&v);
+    if (c->type == CHANNEL_DM)
+        return reply_direct(call);
+    enum err e = index_reader_find(&v);
+    return e ? e : index_reply(&v);
 }

@@ -3,6 +3,7 @@
 #define COMMANDS_INTERNAL_H
 
 #include "commands/commands.h"
+#include "store/kept.h"
 
 /* --- schema.c: bodies and queries ----------------------------------------------------- */
 
@@ -109,6 +110,21 @@ enum err command_delete_row(struct tx *tx, snowflake id);
 /* Is what would be kept what is kept already? Versions do not count. */
 bool command_is_kept(struct arena *arena, const struct command *k, const struct command_row *row);
 
+/* --- digests.c ------------------------------------------------------------------------ */
+
+enum { COMMANDS_DIGEST = 16 };
+void commands_digest(const struct call *call, const void *p, size_t n,
+                     unsigned char ret[COMMANDS_DIGEST]);
+
+/* --- lists.c -------------------------------------------------------------------------- */
+
+/* Keeps the answer, which is made of all commands of the scope (their ids), for a reader of the
+ * same loop: kept_find_text. */
+void commands_keep_text(struct call *call, const struct kept_key *key, const struct list *ids);
+/* Texts (struct str) of a scope's commands by id, in all languages; without unreadable ones. */
+enum err commands_shown(struct tx *tx, snowflake application_id, snowflake guild_id,
+                        struct list *ret);
+
 /* --- drafts.c: what a change comes to, found out before the transaction --------------- */
 
 /* A command as it would be written. */
@@ -132,9 +148,11 @@ struct command_change {
 /* What the stages of these calls pass on. */
 struct command_drafts {
     const struct command_change *change;
-    struct list rows;  /* struct command_row, as they were when they were looked at */
-    unsigned installs; /* bits of integration_type that the application had then */
-    bool made;         /* before the transaction */
+    struct list rows;         /* struct command_row, as they were when they were looked at */
+    unsigned installs;        /* bits of integration_type that the application had then */
+    bool made;                /* before the transaction */
+    bool counted;             /* by commands_count_write */
+    struct known_body *known; /* what recall goes by */
     struct command_draft *items;
     size_t count;
 };
@@ -142,6 +160,8 @@ struct command_drafts {
 /* In prepare. A long body, or a change of what may be long, is looked at and made before the
  * transaction. */
 void drafts_prepare(struct call *call, const struct command_change *change, bool look);
+/* Bits of integration_type that an application has. */
+unsigned installs_of(const struct application *a);
 /* In the handler: they are as good as if they were made now. */
 enum err drafts_settle(struct call *call, struct command_drafts **ret);
 /* Numbers a draft, and makes its texts; old is set. ERR_INVALID_FORM_BODY. */
@@ -223,6 +243,9 @@ enum err create_command(struct call *call);
 enum err prepare_modify_command(struct call *call);
 enum err modify_command(struct call *call);
 enum err delete_command(struct call *call);
+enum err recognise_commands(struct call *call, bool *ret);
+enum err recognise_guild_commands(struct call *call, bool *ret);
+enum err recall_commands(struct call *call);
 enum err prepare_overwrite_commands(struct call *call);
 enum err overwrite_commands(struct call *call);
 /* Of one caller, wherever: how often it writes commands. */
@@ -234,7 +257,9 @@ enum err modify_command_permissions(struct call *call);
 enum err admit_read_permissions(struct call *call);
 enum err admit_modify_permissions(struct call *call);
 
+enum err foresee_guild_command_index(struct call *call);
 enum err get_guild_command_index(struct call *call);
+enum err foresee_user_command_index(struct call *call);
 enum err get_user_command_index(struct call *call);
 enum err get_application_command_index(struct call *call);
 enum err get_channel_command_index(struct call *call);

@@ -4,7 +4,23 @@
 #include "base/log.h"
 #include "commands/bundle.h"
 #include "json/read.h"
+#include "model/ids.h"
 #include "model/rows.h"
+
+/* --- lists that were just written ----------------------------------------------------- */
+
+void commands_keep_text(struct call *call, const struct kept_key *key, const struct list *ids)
+{
+    const snowflake *id = ids->items;
+    struct kept_read *kept = kept_begin(call->tx, key, 1 + ids->count);
+
+    if (!kept)
+        return;
+    kept_row(kept, NOTED_COMMANDS, call->target.application->id);
+    for (size_t i = 0; i < ids->count; i++)
+        kept_row(kept, NOTED_COMMANDS, id[i]);
+    kept_end_text(kept, buf_str(&call->reply));
+}
 
 /* --- in all languages ----------------------------------------------------------------- */
 
@@ -41,8 +57,39 @@ static enum err show_whole(const struct rows *r, struct json *j)
     return e;
 }
 
+/* As an answer shows it, in an arena. */
+static enum err shown_text(const struct rows *r, struct str *ret)
+{
+    struct command k;
+
+    *ret = row_text(r, 0);
+    if (!row_bool(r, 1))
+        return OK;
+    enum err e = command_read(tx_arena(r->tx), *ret, &k);
+    if (!e)
+        *ret = column_encode(tx_arena(r->tx), &type_command, &k);
+    return e;
+}
+
+enum err commands_shown(struct tx *tx, snowflake application_id, snowflake guild_id,
+                        struct list *ret)
+{
+    struct rows rows;
+    enum err e = tx_query(tx, WHOLE_COMMANDS, BIND(v_id(application_id), v_id(guild_id)), &rows);
+
+    *ret = (struct list){ 0 };
+    if (e)
+        return e;
+    while (!e && rows_next(&rows))
+        if (is_whole(row_text(&rows, 0)))
+            e = shown_text(&rows, list_add(tx_arena(tx), ret, sizeof(struct str)));
+    enum err ended = rows_end(&rows);
+    return e ? e : ended;
+}
+
+/* ids: of all. */
 static enum err list_whole(struct tx *tx, snowflake application_id, snowflake guild_id,
-                           struct json *j)
+                           struct json *j, struct list *ids)
 {
     struct rows rows;
     enum err e = tx_query(tx, WHOLE_COMMANDS, BIND(v_id(application_id), v_id(guild_id)), &rows);
@@ -50,8 +97,10 @@ static enum err list_whole(struct tx *tx, snowflake application_id, snowflake gu
     if (e)
         return e;
     rows.lent = true; /* a text is copied into the answer at once */
-    while (!e && rows_next(&rows))
+    while (!e && rows_next(&rows)) {
+        ids_add(tx_arena(tx), ids, row_id(&rows, 2));
         e = show_whole(&rows, j);
+    }
     enum err ended = rows_end(&rows);
     return e ? e : ended;
 }
@@ -137,18 +186,33 @@ static enum err list_localized(struct call *call, const struct bundle *b, struct
     return e;
 }
 
-static enum err list_in_language(struct call *call, snowflake application_id, snowflake guild_id,
-                                 struct json *j)
+/* ids: of all; none of a bundle that is to be made anew. */
+static enum err list_in_language(struct call *call, const struct kept_key *key, struct str locale,
+                                 struct json *j, struct list *ids)
 {
     struct bundle bundle;
-    struct str locale;
-    enum err e = request_locale(call, &locale);
+    enum err e = bundle_find(call->tx, key->of[0], key->of[1], &bundle);
 
-    if (!e)
-        e = bundle_find(call->tx, application_id, guild_id, &bundle);
     if (!e && bundle.unreadable)
         bundle_repair_later(call, &bundle);
+    for (size_t i = 0; !e && !bundle.unreadable && i < bundle.count; i++)
+        ids_add(call->arena, ids, bundle.entries[i].id);
     return e ? e : list_localized(call, &bundle, locale, j);
+}
+
+static enum err write_list(struct call *call, const struct kept_key *key, bool whole,
+                           struct str locale)
+{
+    struct json j = call_reply_json(call);
+    struct list ids = { 0 };
+
+    json_array(&j);
+    enum err e = whole ? list_whole(call->tx, key->of[0], key->of[1], &j, &ids)
+                       : list_in_language(call, key, locale, &j, &ids);
+    json_array_end(&j);
+    if (!e && ids.count)
+        commands_keep_text(call, key, &ids);
+    return e;
 }
 
 /* GET /applications/{application.id}/commands, …/guilds/{app_guild.id}/commands
@@ -156,16 +220,21 @@ static enum err list_in_language(struct call *call, snowflake application_id, sn
  * Written piece by piece: it may be large, and most of it is finished. */
 enum err list_commands(struct call *call)
 {
+    static const char what[] = "commands";
     const struct commands_query *in = call->query;
-    snowflake application_id = call->target.application->id;
-    snowflake guild_id = call->target.guild ? call->target.guild->id : 0;
-    struct json j = call_reply_json(call);
+    struct kept_key key = { what,
+                            { call->target.application->id,
+                              call->target.guild ? call->target.guild->id : 0, UINT64_MAX } };
+    struct str locale = { 0 };
+    enum err e = in->with_localizations ? OK : request_locale(call, &locale);
 
-    json_array(&j);
-    enum err e = in->with_localizations ? list_whole(call->tx, application_id, guild_id, &j)
-                                        : list_in_language(call, application_id, guild_id, &j);
-    json_array_end(&j);
-    return e;
+    if (e)
+        return e;
+    if (!in->with_localizations)
+        key.of[2] = locale_reach(locale);
+    struct shared_text *kept = kept_find_text(call->tx, &key);
+    return kept ? call_reply_shared(call, kept)
+                : write_list(call, &key, in->with_localizations, locale);
 }
 
 /* GET …/commands/{command.id} */

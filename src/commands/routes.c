@@ -83,6 +83,8 @@ static const struct route routes[] = {
         .max_body = LARGEST_BULK,
         .reply = &type_commands,
         .fires = renamed,
+        .recognise = recognise_commands,
+        .recall = recall_commands,
         .admit = application_modifiable,
         .prepare = prepare_overwrite_commands,
         .handle = overwrite_commands,
@@ -161,6 +163,8 @@ static const struct route routes[] = {
         .max_body = LARGEST_BULK,
         .reply = &type_commands,
         .fires = renamed,
+        .recognise = recognise_guild_commands,
+        .recall = recall_commands,
         .prepare = prepare_overwrite_commands,
         .handle = overwrite_commands,
     },
@@ -248,6 +252,7 @@ static const struct route routes[] = {
         .auth = AUTH_USER,
         .reply = &command_index_reply,
         .measured = true,
+        .foresee = foresee_guild_command_index,
         .handle = get_guild_command_index,
     },
     {
@@ -258,6 +263,7 @@ static const struct route routes[] = {
         .auth = AUTH_USER,
         .reply = &command_index_reply,
         .measured = true,
+        .foresee = foresee_user_command_index,
         .handle = get_user_command_index,
     },
     {

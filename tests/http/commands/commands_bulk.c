@@ -70,6 +70,81 @@ static void the_same_list_of_commands_again_changes_nothing(struct world *w)
     expect_nothing_told(w);
 }
 
+/* A list that was sent before is not read again; what happened to its commands meanwhile counts. */
+static void a_list_that_was_sent_before_is_held_to_what_is_there_now(struct world *w)
+{
+    struct workshop s = world_workshop(w);
+    const char *list = "[" PONG ", {'name': 'aah', 'description': 'd', 'options': [{'type': 11, "
+                       "'name': 'f', 'description': 'd', 'file_types': ['image']}]}, " PING "]";
+
+    make_command(s.bot, s.global, PING); /* older than the others, and last in the list */
+    struct answer a = client_put(s.bot, list, "%s", s.global);
+    expect_status(a, 200);
+    expect(str_eq(client_put(s.bot, list, "%s", s.global).body, a.body));
+    /* Another wording is read. */
+    struct answer b = client_put(s.bot, TEXT(w, "%s ", list), "%s", s.global);
+    expect(str_eq(b.body, a.body));
+    expect(str_eq(client_put(s.bot, list, "%s", s.global).body, a.body));
+    /* One was changed, one deleted, one added: all that is taken back. */
+    expect_status(
+        client_patch(s.bot, "{'description': 'other'}", "%s/%s", s.global, answer_text(a, "0.id")),
+        200);
+    b = client_put(s.bot, list, "%s", s.global);
+    expect_json(b, "[{'id': '%s', 'description': 'd'}, {}, {}]", answer_text(a, "0.id"));
+    expect(strcmp(answer_text(a, "0.version"), answer_text(b, "0.version")) != 0);
+    expect_status(client_delete(s.bot, "%s/%s", s.global, answer_text(a, "1.id")), 204);
+    b = client_put(s.bot, list, "%s", s.global);
+    expect(strcmp(answer_text(a, "1.id"), answer_text(b, "1.id")) != 0);
+    make_command(s.bot, s.global, "{'name': 'more', 'description': 'd'}");
+    expect(str_eq(client_put(s.bot, list, "%s", s.global).body, b.body));
+    expect_json(client_get(s.bot, "%s", s.global), "[{}, {}, {}]");
+    /* Each scope has its own. */
+    expect_status(client_put(s.bot, list, "%s", s.local), 200);
+    expect_status(client_put(s.bot, "[]", "%s", s.local), 200);
+    expect_status(client_put(s.bot, list, "%s", s.local), 200);
+    expect(str_eq(client_put(s.bot, list, "%s", s.global).body, b.body));
+}
+
+static void a_list_that_was_sent_before_is_refused_as_any_other(struct world *w)
+{
+    struct workshop s = world_workshop(w);
+    const char *list = "[" PING ", " PONG "]";
+    char path[80];
+
+    expect_status(client_put(s.bot, list, "%s", s.local), 200);
+    expect_status(client_put(s.bot, list, "%s", s.global), 200);
+    struct client *other = application_bot(s.ada, make_application(s.ada, "Other"));
+    expect_error(client_put(other, list, "%s", s.global), 403, 20012);
+    expect_error(client_put(other, list, "%s", s.local), 403, 20012);
+    snprintf(path, sizeof path, "/api/v10%s", s.global);
+    struct str sent = str_of("[{\"name\":\"ping\",\"description\":\"d\"}]");
+    expect_status(client_request(s.bot, "PUT", path, "Content-Type: application/json\r\n", sent),
+                  200);
+    expect_status(client_request(s.bot, "PUT", path, "Content-Type: text/plain\r\n", sent), 400);
+    expect_status(client_request(s.bot, "PUT", path, "Content-Type: application/json\r\n", sent),
+                  200);
+    /* The app is in the guild no more. */
+    expect_status(client_put(s.bot, list, "%s", s.local), 200);
+    expect_status(
+        client_delete(s.ada, "/guilds/%s/integrations/%s", s.guild,
+                      answer_text(client_get(s.ada, "/guilds/%s/integrations", s.guild), "0.id")),
+        204);
+    expect_error(client_put(s.bot, list, "%s", s.local), 403, 50001);
+}
+
+/* Commands that name no installation contexts have those of their application. */
+static void a_list_that_was_sent_before_follows_its_application(struct world *w)
+{
+    struct workshop s = world_workshop(w);
+    const char *list = "[" PING "]";
+
+    expect_json(client_put(s.bot, list, "%s", s.global), "[{'integration_types': [0, 1]}]");
+    expect_status(
+        client_patch(s.ada, "{'integration_types_config': {'0': {}}}", "/applications/%s", s.app),
+        200);
+    expect_json(client_put(s.bot, list, "%s", s.global), "[{'integration_types': [0]}]");
+}
+
 static void a_command_in_a_list_is_known_by_its_id_or_its_name(struct world *w)
 {
     struct workshop s = world_workshop(w);
@@ -282,6 +357,9 @@ static void guilds_hear_of_global_commands_once_a_second(struct world *w)
 const struct test commands_bulk_tests[] = {
     TEST(a_list_of_commands_replaces_the_one_before),
     TEST(the_same_list_of_commands_again_changes_nothing),
+    TEST(a_list_that_was_sent_before_is_held_to_what_is_there_now),
+    TEST(a_list_that_was_sent_before_is_refused_as_any_other),
+    TEST(a_list_that_was_sent_before_follows_its_application),
     TEST(a_command_in_a_list_is_known_by_its_id_or_its_name),
     TEST(commands_in_a_list_are_unique),
     TEST(a_list_of_commands_is_taken_whole_or_not_at_all),

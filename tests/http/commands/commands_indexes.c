@@ -152,6 +152,27 @@ static void indexes_tell_rows_of_commands_that_concern_the_reader(struct world *
     expect_absent(a, "application_commands.0.permissions.roles");
 }
 
+/* An answer that was written before is used again by who sees the same, and only while it is. */
+static void an_index_that_was_read_before_follows_its_application_and_its_reader(struct world *w)
+{
+    struct workshop s = world_workshop(w);
+    struct client *bob = workshop_member(&s, "bob", 0), *eve = workshop_member(&s, "eve", 0);
+
+    make_command(s.bot, s.global,
+                 "{'name': 'ping', 'description': 'd', 'description_localizations': {'de': 'e'}}");
+    struct answer a = guild_index(&s, bob), b = guild_index(&s, eve);
+    expect(str_eq(a.body, b.body));
+    expect(str_eq(a.body, guild_index(&s, bob).body));
+    expect_status(client_patch(bob, "{'locale': 'de'}", "/users/@me/settings"), 200);
+    expect_json(guild_index(&s, bob), "{'application_commands': [{'description': 'e'}]}");
+    expect(str_eq(a.body, guild_index(&s, eve).body));
+    expect_status(client_patch(s.ada, "{'name': 'Renamed'}", "/applications/%s", s.app), 200);
+    expect_json(guild_index(&s, eve), "{'applications': [{'name': 'Renamed'}]}");
+    expect_status(client_patch(s.ada, "{'name': 'Again'}", "/applications/%s", s.app), 200);
+    expect_json(guild_index(&s, eve), "{'applications': [{'name': 'Again'}]}");
+    expect_json(guild_index(&s, bob), "{'applications': [{'name': 'Again'}]}");
+}
+
 static void age_restricted_commands_are_for_adults(struct world *w)
 {
     struct workshop s = world_workshop(w);
@@ -564,6 +585,7 @@ const struct test commands_indexes_tests[] = {
     TEST(a_guild_shows_commands_of_its_applications),
     TEST(members_see_commands_that_they_can_use_somewhere),
     TEST(indexes_tell_rows_of_commands_that_concern_the_reader),
+    TEST(an_index_that_was_read_before_follows_its_application_and_its_reader),
     TEST(age_restricted_commands_are_for_adults),
     TEST(entry_point_commands_are_shown_while_an_application_is_embedded),
     TEST(commands_are_ranked_by_use),

@@ -330,6 +330,7 @@ static void a_broken_command_costs_only_itself(struct world *w)
 
     world_sql(w, "update commands set plain = '' where id = %s", bad);
     world_sql(w, "update command_lists set texts = '{}'");
+    world_sql(w, "update applications set description = 'other'"); /* and so the index is read */
     expect_json(client_get(s.bot, "%s", s.local), "[{'name': 'good'}]");
     expect_json(index_of(&s), "{'application_commands': [{'name': 'gut'}]}");
 }

@@ -1,0 +1,103 @@
+/* recall.c - a list of commands that is sent again: what it came to is there already.
+ *
+ * The body is not read: known_bodies.h says when that can be done. */
+#include "commands/known_bodies.h"
+
+#include "model/ids.h"
+#include "model/rows.h"
+#include "platform/applications/applications.h"
+
+static enum err recognise_in(struct call *call, snowflake guild_id, bool *ret)
+{
+    struct known_body known;
+
+    *ret = known_body_find(call, call_id(call, "application.id"), guild_id, &known);
+    if (!*ret)
+        return OK;
+    struct command_drafts *d = call_pass(call, "command_drafts", sizeof *d);
+    d->known = arena_raw(call->arena, sizeof known);
+    *d->known = known;
+    d->counted = true;
+    return commands_count_write(call);
+}
+
+enum err recognise_commands(struct call *call, bool *ret)
+{
+    return recognise_in(call, 0, ret);
+}
+
+enum err recognise_guild_commands(struct call *call, bool *ret)
+{
+    return recognise_in(call, call_id(call, "app_guild.id"), ret);
+}
+
+static const struct known_body *known_of_call(const struct call *call)
+{
+    const struct command_drafts *d = call_passed(call, "command_drafts");
+
+    return d->known;
+}
+
+static struct kept_key recall_key(const struct call *call, const struct known_body *known)
+{
+    static const char what[] = "recalled commands";
+    struct kept_key key = {
+        what, { call->target.application->id, call->target.guild ? call->target.guild->id : 0 }
+    };
+
+    memcpy(&key.of[2], known->body, sizeof key.of[2]);
+    memcpy(&key.of[3], known->rows, sizeof key.of[3]);
+    return key;
+}
+
+/* In the order of the body. */
+static void reply_known(struct call *call, const struct known_body *known, const struct str *texts)
+{
+    struct json j = call_reply_json(call);
+
+    json_array(&j);
+    for (size_t i = 0; i < known->count; i++)
+        json_raw(&j, texts[known->order[i]]);
+    json_array_end(&j);
+}
+
+static struct list ids_of_rows(struct arena *arena, const struct list *rows)
+{
+    const struct command_row *row = rows->items;
+    struct list ids = { 0 };
+
+    for (size_t i = 0; i < rows->count; i++)
+        ids_add(arena, &ids, row[i].id);
+    return ids;
+}
+
+static enum err recall_anew(struct call *call, const struct known_body *known,
+                            const struct kept_key *key)
+{
+    struct list rows, texts;
+    enum err e = command_rows(call->tx, key->of[0], key->of[1], false, &rows);
+
+    if (!e && !known_body_holds(call, known, &rows))
+        e = call_look_again(call);
+    if (!e)
+        e = commands_shown(call->tx, key->of[0], key->of[1], &texts);
+    if (!e && texts.count != known->count)
+        e = call_look_again(call); /* one of them is unreadable */
+    if (e)
+        return e;
+    reply_known(call, known, texts.items);
+    struct list ids = ids_of_rows(call->arena, &rows);
+    commands_keep_text(call, key, &ids);
+    return OK;
+}
+
+enum err recall_commands(struct call *call)
+{
+    const struct known_body *known = known_of_call(call);
+    struct kept_key key = recall_key(call, known);
+
+    if (known->installs != installs_of(call->target.application))
+        return call_look_again(call);
+    struct shared_text *kept = kept_find_text(call->tx, &key);
+    return kept ? call_reply_shared(call, kept) : recall_anew(call, known, &key);
+}
