@@ -11,7 +11,9 @@ from commands import plain_command, rich_command
 from process import Client, Failed, Process, register, serve_command, start_guildhall
 from sessions import PLAIN, Wire
 
-WARM, TIMES, PARTS = 30, 120, 4
+PARTS = 4
+WHOLE = (30, 30)  # calls before anything is counted, calls of a part
+QUICK = (15, 12)
 FRIENDS = 20
 RECORDED = {"GET /gateway", "GET /users/@me"}  # also with --traffic: what the console's ring costs
 QUIET = 100_000  # instructions in four seconds
@@ -68,8 +70,9 @@ class Place:
 class Counter:
     """What callgrind has counted in a process since it was last asked."""
 
-    def __init__(self, process, folder):
+    def __init__(self, process, folder, effort):
         self.process, self.folder = process, folder
+        self.warm, self.times = effort
         self.seen = set()
 
     def dump(self):
@@ -94,13 +97,13 @@ class Counter:
 
     def each(self, ask):
         """The least of some parts: what the server does once in a while is in one of them."""
-        for _ in range(WARM):
+        for _ in range(self.warm):
             ask()
         self.dump()
-        return round(min(self.part(ask) for _ in range(PARTS)) / (TIMES // PARTS))
+        return round(min(self.part(ask) for _ in range(PARTS)) / self.times)
 
     def part(self, ask):
-        for _ in range(TIMES // PARTS):
+        for _ in range(self.times):
             ask()
         return self.dump()
 
@@ -134,10 +137,10 @@ def say_first(port, place):
     client.close()
 
 
-def count_calls(counter, port, place, chosen=None):
+def count_calls(counter, port, place, chosen):
     figures = {}
     for name, (token, *call) in kinds_of_calls(place).items():
-        if chosen and name not in chosen:
+        if not chosen(name):
             continue
         client = Client(port, token, timeout=120)
         figures[name] = counter.each(lambda: made(client, *call))
@@ -151,9 +154,11 @@ def end_session(wire):
     wire.close()
 
 
-def count_sessions(counter, port, place):
-    figures = {"IDENTIFY to READY": counter.each(
-        lambda: end_session(Wire(port, PLAIN, place.owner)))}
+def count_identify(counter, port, place):
+    return counter.each(lambda: end_session(Wire(port, PLAIN, place.owner)))
+
+
+def count_fan_out(counter, port, place):
     owner = Client(port, place.owner, timeout=120)
     wires = [Wire(port, PLAIN, token) for token in place.friends]
     for wire in wires:
@@ -166,32 +171,46 @@ def count_sessions(counter, port, place):
             while answer["id"].encode() not in wire.frame():
                 pass
 
-    figures[f"POST message, {FRIENDS} sessions"] = counter.each(post)
+    count = counter.each(post)
     for wire in wires:
         wire.close()
-    return figures
+    return count
 
 
-def count_all(binary, folder):
-    data = os.path.join(folder, "data")
+def count_sessions(counter, port, place, chosen):
+    kinds = {"IDENTIFY to READY": count_identify, f"POST message, {FRIENDS} sessions": count_fan_out}
+    return {name: count(counter, port, place) for name, count in kinds.items() if chosen(name)}
+
+
+def make_place(binary, data):
     os.mkdir(data)
     server = start_guildhall(binary, data)
     try:
-        place = Place(server.port)
+        return Place(server.port)
     finally:
         server.stop()
+
+
+def count_all(binary, folder, effort=WHOLE, chosen=lambda name: True):
+    """chosen: of a row's name, whether it is counted."""
+    data = os.path.join(folder, "data")
+    place = make_place(binary, data)
+
     def everything(counter, port):
-        return {**count_calls(counter, port, place), **count_sessions(counter, port, place)}
+        return {**count_calls(counter, port, place, chosen),
+                **count_sessions(counter, port, place, chosen)}
 
     def recorded(counter, port):
-        small = count_calls(counter, port, place, RECORDED)
+        small = count_calls(counter, port, place, lambda name: name in RECORDED)
         return {f"{name}, recorded": count for name, count in small.items()}
 
-    return {**counted(binary, data, folder, place, everything),
-            **counted(binary, data, folder, place, recorded, "--traffic", "8")}
+    figures = counted(binary, data, folder, place, effort, everything)
+    if any(chosen(f"{name}, recorded") for name in RECORDED):
+        figures |= counted(binary, data, folder, place, effort, recorded, "--traffic", "8")
+    return figures
 
 
-def counted(binary, data, folder, place, count, *flags):
+def counted(binary, data, folder, place, effort, count, *flags):
     """What a server with these flags takes."""
     command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/calls",
                *serve_command(binary, data, "--loops", "1", *flags)]
@@ -199,7 +218,7 @@ def counted(binary, data, folder, place, count, *flags):
     try:
         for path in glob.glob(os.path.join(folder, "calls*")):
             os.unlink(path)  # of a server before
-        counter = Counter(process, folder)
+        counter = Counter(process, folder, effort)
         say_first(process.port, place)
         counter.settle()
         return count(counter, process.port)
