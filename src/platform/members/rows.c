@@ -62,7 +62,8 @@ enum err member_load_user(struct tx *tx, struct member *m)
 
 /* --- many at once --------------------------------------------------------------------- */
 
-/* Adds the member of the current row, with its account but without its roles. */
+/* Adds the member of the current row, with what everybody sees of its account but without its
+ * roles. */
 static void add_member(const struct rows *r, struct list *list)
 {
     struct arena *arena = tx_arena(r->tx);
@@ -70,7 +71,7 @@ static void add_member(const struct rows *r, struct list *list)
     struct user *user = arena_alloc(arena, sizeof *user);
 
     member_read(r, m);
-    user_read(r, MEMBER_COLUMN_COUNT, user);
+    user_read_partial(r, MEMBER_COLUMN_COUNT, user);
     m->user = user;
 }
 
@@ -122,7 +123,8 @@ static enum err members_of(struct tx *tx, const char *sql, const struct value *v
 }
 
 static const char MEMBERS_AFTER[] =
-    "select " MEMBER_COLUMNS ", " USER_COLUMNS " from members m join users u on u.id = m.user_id "
+    "select " MEMBER_COLUMNS ", " PARTIAL_USER_COLUMNS
+    " from members m join users u on u.id = m.user_id "
     "where m.guild_id = $1 and m.user_id > $2 order by m.user_id limit $3";
 
 enum err members_after(struct tx *tx, snowflake guild_id, snowflake after, int64_t limit,
@@ -139,7 +141,8 @@ enum err members_after(struct tx *tx, snowflake guild_id, snowflake after, int64
     "(select user_id from member_names where guild_id = $1 and name >= $2 and " \
     "name < $3 order by name, user_id limit 3 * $4)"
 static const char MEMBERS_NAMED[] =
-    "select " MEMBER_COLUMNS ", " USER_COLUMNS " from members m join users u on u.id = m.user_id "
+    "select " MEMBER_COLUMNS ", " PARTIAL_USER_COLUMNS
+    " from members m join users u on u.id = m.user_id "
     "where m.guild_id = $1 and m.user_id in " FOUND_BY_NAME " order by m.user_id limit $4";
 static const char ROLES_OF_NAMED[] =
     "select user_id, role_id from member_roles where guild_id = $1 and user_id in " FOUND_BY_NAME
@@ -161,7 +164,8 @@ enum err members_named(struct tx *tx, snowflake guild_id, struct str text, int64
     "(select user_id from members where guild_id = $1 order by joined_at desc, " \
     "user_id desc limit $2)"
 static const char NEWEST_MEMBERS[] =
-    "select " MEMBER_COLUMNS ", " USER_COLUMNS " from members m join users u on u.id = m.user_id "
+    "select " MEMBER_COLUMNS ", " PARTIAL_USER_COLUMNS
+    " from members m join users u on u.id = m.user_id "
     "where m.guild_id = $1 and m.user_id in " JOINED_LAST " order by m.user_id";
 static const char ROLES_OF_NEWEST[] =
     "select user_id, role_id from member_roles where guild_id = $1 and user_id in " JOINED_LAST
@@ -188,7 +192,7 @@ enum err members_newest(struct tx *tx, snowflake guild_id, int64_t limit, struct
 }
 
 static const char MEMBERS_IN_VOICE[] =
-    "select " MEMBER_COLUMNS ", " USER_COLUMNS " from voice_states v join members m "
+    "select " MEMBER_COLUMNS ", " PARTIAL_USER_COLUMNS " from voice_states v join members m "
     "on m.guild_id = v.guild_id and m.user_id = v.user_id join users u on u.id = m.user_id "
     "where v.guild_id = $1 order by m.user_id";
 static const char ROLES_IN_VOICE[] =
