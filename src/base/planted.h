@@ -12,7 +12,7 @@ enum planted_fault {
     PLANTED_EARLY_EVENTS, /* events are told before their transaction has committed */
     PLANTED_NO_TAIL,      /* what NATS loses is not read from the log */
     PLANTED_BLIND_LEDGER, /* what a session was told is not noted */
-    PLANTED_BLIND_KEEPER, /* another server is not told which events those were */
+    PLANTED_BLIND_KEEPER, /* nor is another server told of it */
     PLANTED_QUICK_FADE,  /* sessions of a dead server are seen no more at once; saves a test time */
     PLANTED_BLIND_SIGHT, /* a killed server's sessions go on whatever they see now */
     PLANTED_LATE_LOOPS,  /* loops hear of an event one after the other: no fault, but hard luck */

@@ -44,13 +44,14 @@ bool ledger_copies_write_told(struct buf *out, uint64_t number, const struct led
 
     if (count >= LEDGER_TOLD)
         return false;
+    if (planted(PLANTED_BLIND_KEEPER))
+        return true;
     serial_put(out, COPY_TOLD);
     serial_put(out, number);
     serial_put(out, slot->seq);
     serial_put(out, count);
     for (uint64_t seq = after + 1; seq <= slot->seq; seq++)
-        serial_put(out,
-                   planted(PLANTED_BLIND_KEEPER) ? TOLD_FLEETING : slot->told[seq % LEDGER_TOLD]);
+        serial_put(out, slot->told[seq % LEDGER_TOLD]);
     return true;
 }
 
