@@ -102,7 +102,7 @@ static char *where_is(const char *database)
 static void make_model(void)
 {
     char folder[] = "/tmp/guildhall-model-XXXXXX", sql[128], clean[sizeof folder + 16];
-    struct store *store;
+    struct store *store = NULL;
 
     snprintf(model, sizeof model, "m_%ld", (long)getpid());
     snprintf(sql, sizeof sql, "create database %s", model);
