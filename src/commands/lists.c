@@ -230,8 +230,11 @@ enum err list_commands(struct call *call)
 
     if (e)
         return e;
-    if (!in->with_localizations)
+    if (!in->with_localizations) {
         key.of[2] = locale_reach(locale);
+        key.of[3] =
+            locale_bit(locale); /* of two that reach the same each has its own words first */
+    }
     struct shared_text *kept = kept_find_text(call->tx, &key);
     return kept ? call_reply_shared(call, kept)
                 : write_list(call, &key, in->with_localizations, locale);

@@ -194,5 +194,6 @@ struct shared_text *kept_text_of(const struct kept_key *key)
 
 void kept_add_text(const struct kept_key *key, struct str text)
 {
-    kept_end_text(kept_new(key, &(struct tx_seen){ 0 }, 0), text);
+    if (text.n <= LARGEST_TEXT)
+        kept_end_text(kept_new(key, &(struct tx_seen){ 0 }, 0), text);
 }

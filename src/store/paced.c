@@ -47,6 +47,8 @@ static void rest_after(int64_t began, int64_t bytes)
 
     if (rest < took)
         rest = took;
+    if (rest > PACED_PAUSE_MS * (SECOND / 1000))
+        rest = PACED_PAUSE_MS * (SECOND / 1000);
     nanosleep(&(struct timespec){ rest / SECOND, rest % SECOND }, NULL);
 }
 

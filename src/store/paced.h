@@ -11,7 +11,9 @@ enum {
     PACED_BYTES = 128 * 1024,
     /* Bytes a second, at most: disks that take more at once keep it in a cache of theirs, and the
      * server's next sync has to wait until that is empty. */
-    PACED_RATE = 32 * 1024 * 1024
+    PACED_RATE = 32 * 1024 * 1024,
+    /* No pause is longer, however long the disk took: whoever stops a server waits for its end. */
+    PACED_PAUSE_MS = 100
 };
 
 /* This process gives way: others have the processor and the disk first. */

@@ -24,7 +24,8 @@ static int write_paced(sqlite3_file *file, const void *bytes, int count, sqlite3
     written = 0;
     int64_t began = clock_mono();
     code = usual->xSync(file, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY);
-    sqlite3_sleep((int)((clock_mono() - began) / (1000 * 1000)));
+    int64_t ms = (clock_mono() - began) / (1000 * 1000);
+    sqlite3_sleep(ms < PACED_PAUSE_MS ? (int)ms : PACED_PAUSE_MS);
     return code;
 }
 

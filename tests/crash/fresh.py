@@ -4,6 +4,7 @@ Making all tables takes a sanitizer's program longer than most tests, so those o
 what a first start leaves.
 """
 
+import glob
 import os
 import shutil
 import tempfile
@@ -18,6 +19,9 @@ def fresh_folder(executable):
     """What a first start leaves in an empty folder; it lies beside the program."""
     path = f"{executable}.fresh-{os.stat(executable).st_mtime_ns}"
     if not os.path.isdir(path):
+        for old in glob.glob(f"{glob.escape(executable)}.fresh-*"):
+            if old != path:
+                shutil.rmtree(old, ignore_errors=True)  # of a program that is no more
         made = tempfile.mkdtemp(prefix="fresh.", dir=os.path.dirname(executable))
         Process(serve_command(executable, made)).stop()
         try:
@@ -27,11 +31,16 @@ def fresh_folder(executable):
     return path
 
 
+def is_of_build(executable):
+    """Whether it lies where it was built, and nobody minds what lies beside it."""
+    return os.path.isdir(os.path.join(os.path.dirname(executable), os.pardir, "meson-info"))
+
+
 def freshen(executable, folder):
     """Puts that into a folder that is empty, or not there."""
     if not os.path.isdir(folder):
         os.makedirs(folder, 0o700)
-    if not os.listdir(folder) and os.access(os.path.dirname(executable), os.W_OK):
+    if not os.listdir(folder) and is_of_build(executable):
         for name in KEPT:
             shutil.copy(os.path.join(fresh_folder(executable), name), folder)
     return folder

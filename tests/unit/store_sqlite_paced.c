@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "store/paced.h"
@@ -25,11 +26,32 @@ static ssize_t write_and_count(int fd, const void *bytes, size_t n, off_t at)
     return pwrite(fd, bytes, n, at);
 }
 
+/* By how much each sync moves the clock, and by how much they have. */
+static time_t sync_seconds, moved_seconds;
+static int longest_pause; /* microseconds */
+
 /* SQLite's own call, which its table of system calls leaves out. */
 int fdatasync(int fd)
 {
     unsynced = 0;
+    moved_seconds += sync_seconds;
     return (int)syscall(SYS_fdatasync, fd);
+}
+
+int clock_gettime(clockid_t id, struct timespec *t)
+{
+    int result = (int)syscall(SYS_clock_gettime, id, t);
+
+    t->tv_sec += moved_seconds;
+    return result;
+}
+
+static int pause_not(sqlite3_vfs *vfs, int us)
+{
+    (void)vfs;
+    if (us > longest_pause)
+        longest_pause = us;
+    return us;
 }
 
 static struct sqlite_conn *open_database(const char *folder)
@@ -87,14 +109,34 @@ static void the_log_is_copied_a_little_at_a_time(void **state)
     assert_int_equal(system(command), 0);
 }
 
+static void a_disk_that_takes_minutes_is_not_left_alone_for_minutes(void **state)
+{
+    char folder[] = "/tmp/guildhall-paced-XXXXXX", command[100];
+
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    struct sqlite_conn *c = open_database(folder);
+    fill_log(c);
+    sqlite_conn_pace(c);
+    sync_seconds = 900;
+    copy_log(c);
+    sync_seconds = 0;
+    assert_int_equal(longest_pause, PACED_PAUSE_MS * 1000);
+    sqlite_conn_close(c);
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    assert_int_equal(system(command), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_log_is_copied_a_little_at_a_time),
+        cmocka_unit_test(a_disk_that_takes_minutes_is_not_left_alone_for_minutes),
     };
     sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
 
     vfs->xSetSystemCall(vfs, "pwrite", (sqlite3_syscall_ptr)write_and_count);
     vfs->xSetSystemCall(vfs, "pwrite64", (sqlite3_syscall_ptr)write_and_count);
+    vfs->xSleep = pause_not;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

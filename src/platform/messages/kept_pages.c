@@ -92,8 +92,8 @@ static enum err page_answer(struct call *call, struct kept_page *p, struct arena
 
     messages_write(&j, messages, p->marks);
     p->text = str_dup(arena, buf_str(&call->reply));
-    if (p->marks && !own_marks_keep(p->marks, arena))
-        return ERR_ANSWER_TOO_LARGE;
+    if (p->marks && (buf_full(&call->reply) || !own_marks_keep(p->marks, arena)))
+        return ERR_ANSWER_TOO_LARGE; /* marks would point anywhere */
     if (p->marks)
         e = own_marks_find(call, p->marks, &places);
     if (!e && places.count) {

@@ -179,7 +179,8 @@ enum err own_marks_find(struct call *call, const struct own_marks *marks, struct
     if (e || !own.list.count)
         return e;
     places_counted(call, marks, &own.list, ret);
-    qsort(ret->items, ret->count, sizeof(uint32_t), place_order);
+    if (ret->count)
+        qsort(ret->items, ret->count, sizeof(uint32_t), place_order);
     return OK;
 }
 

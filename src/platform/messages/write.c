@@ -317,7 +317,7 @@ static void edit_flags(const struct sender *from, const struct message_body *in,
         return;
     m->flags = (m->flags & ~may) | (in->flags.value & may);
     /* An edit can set this flag and cannot take it back. */
-    if (from->rich)
+    if (from->rich && !from->bare)
         m->flags |= in->flags.value & MESSAGE_IS_COMPONENTS_V2;
 }
 
@@ -373,7 +373,7 @@ enum err message_edit(struct call *call, const struct sender *from, struct messa
     const struct message_sending *sending = message_sending_of(call);
     const struct message_body *in = sending->in;
     bool touched = in->content.given || in->attachments.given || sending->uploads.count ||
-                   (from->rich && (body_embeds(in).given || in->components.given));
+                   (from->rich && (body_embeds(in).given || (!from->bare && in->components.given)));
     bool loaded = touched || in->poll.given == GIVEN;
     enum err e = check_uploads(call, &m->attachments);
 

@@ -6,6 +6,8 @@
  * all servers on it sign with the same. */
 #include "platform/oauth2/internal.h"
 
+#include <sodium.h>
+
 #include "api/sealed.h"
 #include "base/clock.h"
 #include "platform/oauth2/signing.h"
@@ -120,6 +122,7 @@ enum err openid_issue(struct call *call, snowflake user_id, snowflake applicatio
         GIVEN,
         signing_token(call->arena, &key, id_claims(call, user_id, application_id, nonce)),
     };
+    sodium_memzero((void *)(uintptr_t)key.secret.p, key.secret.n);
     return ret->value.p ? OK : ERR_INTERNAL;
 }
 

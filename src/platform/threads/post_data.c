@@ -81,6 +81,14 @@ static enum err load_first_message(struct call *call, const struct channel *post
     return e == ERR_UNKNOWN_MESSAGE ? OK : e;
 }
 
+static bool is_named_before(const snowflake *ids, size_t at)
+{
+    for (size_t i = 0; i < at; i++)
+        if (ids[i] == ids[at])
+            return true;
+    return false;
+}
+
 /* A thread of another channel is passed over, as one that is gone. */
 static enum err post_add(struct call *call, snowflake id, struct post_data_reply *out)
 {
@@ -110,6 +118,6 @@ enum err get_post_data(struct call *call)
     if (!(call->target.rights & PERMISSION(READ_MESSAGE_HISTORY)))
         return ERR_MISSING_PERMISSIONS;
     for (size_t i = 0; !e && i < in->thread_ids.count; i++)
-        e = post_add(call, ids[i], &out);
+        e = is_named_before(ids, i) ? OK : post_add(call, ids[i], &out);
     return e ? e : call_reply(call, &out);
 }

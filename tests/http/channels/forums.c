@@ -234,7 +234,7 @@ static void posts_are_asked_for_how_they_begin(struct world *w)
                    answer_text(client_post(f.bob, "{'name': 'one'" FIRST "}", THREADS, f.id), "id"),
                *two =
                    answer_text(client_post(f.ada, "{'name': 'two'" FIRST "}", THREADS, f.id), "id");
-    const char *all = text_of(w, "{'thread_ids': ['%s', '%s', '7']}", one, two);
+    const char *all = TEXT(w, "{'thread_ids': ['%s', '%s', '7', '%s']}", one, two, one);
 
     expect_status(client_delete(f.ada, "/channels/%s/messages/%s", two, two), 204);
     struct answer a = client_post(f.bob, all, "/channels/%s/post-data", f.id);
@@ -244,6 +244,10 @@ static void posts_are_asked_for_how_they_begin(struct world *w)
                 "'first_message': null}}}",
                 one, one, two);
     expect_absent(a, "threads.7");
+    /* One that is named twice stands there once. */
+    struct str key = str_of(TEXT(w, "\"%s\":{", one));
+    const char *there = memmem(a.body.p, a.body.n, key.p, key.n);
+    expect(there && !memmem(there + 1, (size_t)(a.body.p + a.body.n - there - 1), key.p, key.n));
     expect_error(client_post(f.bob, all, "/channels/%s/post-data", one), 400, 50024);
     expect_invalid(client_post(f.bob, "{}", "/channels/%s/post-data", f.id), "thread_ids",
                    "BASE_TYPE_REQUIRED");

@@ -3,6 +3,7 @@
 
 #include "apps.h"
 #include "base/buf.h"
+#include "store/store.h"
 #include "waits.h"
 #include "workshops.h"
 
@@ -71,6 +72,14 @@ static void the_same_list_of_commands_again_changes_nothing(struct world *w)
 }
 
 /* A list that was sent before is not read again; what happened to its commands meanwhile counts. */
+static uint64_t store_failures(struct world *w)
+{
+    struct store_stats stats;
+
+    store_stats(guildhall_store(world_server(w)), &stats);
+    return stats.failures;
+}
+
 static void a_list_that_was_sent_before_is_held_to_what_is_there_now(struct world *w)
 {
     struct workshop s = world_workshop(w);
@@ -85,7 +94,7 @@ static void a_list_that_was_sent_before_is_held_to_what_is_there_now(struct worl
     struct answer b = client_put(s.bot, TEXT(w, "%s ", list), "%s", s.global);
     expect(str_eq(b.body, a.body));
     expect(str_eq(client_put(s.bot, list, "%s", s.global).body, a.body));
-    /* One was changed, one deleted, one added: all that is taken back. */
+    /* One was changed, one deleted, one added: all that is taken back, and nothing has failed. */
     expect_status(
         client_patch(s.bot, "{'description': 'other'}", "%s/%s", s.global, answer_text(a, "0.id")),
         200);
@@ -98,6 +107,7 @@ static void a_list_that_was_sent_before_is_held_to_what_is_there_now(struct worl
     make_command(s.bot, s.global, "{'name': 'more', 'description': 'd'}");
     expect(str_eq(client_put(s.bot, list, "%s", s.global).body, b.body));
     expect_json(client_get(s.bot, "%s", s.global), "[{}, {}, {}]");
+    expect(store_failures(w) == 0);
     /* Each scope has its own. */
     expect_status(client_put(s.bot, list, "%s", s.local), 200);
     expect_status(client_put(s.bot, "[]", "%s", s.local), 200);

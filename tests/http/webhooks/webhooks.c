@@ -275,10 +275,16 @@ static void components_of_nobodys_webhook_are_only_looked_at(struct world *w)
     a = client_post(nobody, "{'content': 'x', " LINK "}",
                     "/webhooks/%s/%s?wait=true&with_components=true", h.id, h.token);
     expect_json(a, "{'components': [{'components': [{'url': 'https://x.y'}]}]}");
-    expect_json(client_patch(nobody, "{'components': []}",
-                             "/webhooks/%s/%s/messages/%s?with_components=true", h.id, h.token,
-                             answer_text(a, "id")),
-                "{'components': []}");
+    struct answer edited = client_patch(nobody, "{'components': []}",
+                                        "/webhooks/%s/%s/messages/%s?with_components=true", h.id,
+                                        h.token, answer_text(a, "id"));
+    expect_json(edited, "{'components': []}");
+    world_wait(w, 1);
+    /* An edit that leaves components out leaves their flag out, too. */
+    expect_json(client_patch(nobody, "{'flags': 32768, " LINK "}", "/webhooks/%s/%s/messages/%s",
+                             h.id, h.token, answer_text(a, "id")),
+                "{'content': 'x', 'flags': 0, 'components': [], 'edited_timestamp': '%s'}",
+                answer_text(edited, "edited_timestamp"));
     expect_invalid(client_post(nobody, "{'content': 'x', " PRESS "}",
                                "/webhooks/%s/%s?with_components=true", h.id, h.token),
                    "components", "BASE_TYPE_INVALID");
