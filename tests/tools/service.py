@@ -195,6 +195,7 @@ COMPLETED = [
     (["guildhall", "serve", "--tls-s"], "--tls-self-signed"),
     (["guildhall", "serve", "--durability", "fu"], "full"),
     (["guildhall", "serve", "--tls-self-signed", "o"], "on off"),
+    (["guildhall", "serve", "--tls-self-signed", "of"], "off"),
     (["guildhall", "user", "list", "--js"], "--json"),
 ]
 
@@ -226,7 +227,8 @@ ZSH = """
 unsetopt zle_bracketed_paste; fpath=({folder} $fpath); autoload -Uz compinit; compinit -u -D
 compadd() {{ if [[ ${{@[1,(i)(-|--)]}} == *-(O|A|D)\\ * ]]; then builtin compadd "$@"; return; fi
 local -a hits; builtin compadd -A hits "$@"; print -rl -- $hits >>{folder}/got }}
-print begun >{folder}/got
+zle-line-init() {{ print -- $asked ready >>{folder}/got }}; zle -N zle-line-init
+asked=begun
 """
 
 
@@ -234,7 +236,7 @@ class Zsh:
     """A shell at a terminal, with the completion in its path."""
 
     def __init__(self, executable, folder):
-        self.folder = folder
+        self.folder, self.asked = folder, 0
         with open(os.path.join(folder, "_guildhall"), "w", encoding="utf-8") as f:
             f.write(printed(executable, "completion", "zsh"))
         with open(os.path.join(folder, "start"), "w", encoding="utf-8") as f:
@@ -249,7 +251,8 @@ class Zsh:
         os.write(self.terminal, keys.encode())
 
     def read(self, last):
-        """What is in the file once it ends with the word; what is on the screen does not matter."""
+        """What is in the file once the shell has done the word and waits for keys again: those that come
+        earlier are not its own. What is on the screen does not matter."""
         path, deadline = os.path.join(self.folder, "got"), time.monotonic() + PATIENCE
         while True:
             if select.select([self.terminal], [], [], 0.02)[0]:
@@ -257,14 +260,15 @@ class Zsh:
             if os.path.exists(path):
                 with open(path, encoding="utf-8") as f:
                     got = f.read().split()
-                if got and got[-1] == last:
+                if got[-2:] == [last, "ready"]:
                     os.unlink(path)
-                    return set(got[:-1])
+                    return set(got[:-2])
             expect(time.monotonic() < deadline, f"zsh never came to {last}")
 
     def complete(self, line):
-        self.type(f"{line}\t\x15print end >>{self.folder}/got\n")
-        return self.read("end")
+        self.asked += 1
+        self.type(f"{line}\t\x15asked={self.asked}\n")
+        return self.read(str(self.asked))
 
     def end(self):
         os.kill(self.pid, signal.SIGKILL)
