@@ -213,6 +213,8 @@ static void fetch_end(struct session_fetch *f)
     struct handover *h = f->handover;
 
     link_remove(&f->link);
+    if (map_get(&h->to->fetches_by_number, h->resumption->number) == f)
+        map_remove(&h->to->fetches_by_number, h->resumption->number);
     deadline_drop(&f->deadline);
     if (f->state == FETCH_GOT)
         handover_unpack(h, f->kept.n ? buf_str(&f->kept) : f->bytes);
@@ -322,6 +324,7 @@ void fetch_begin(struct resumption *r)
     f->handover = handover_new(r, NULL);
     registry_expect(here->gateway, r->number, here);
     links_append(&here->fetches, &f->link);
+    map_put(&here->fetches_by_number, r->number, f);
     fetch_look(f);
 }
 
@@ -347,24 +350,19 @@ struct fetch_answer {
 static void fetch_answered(struct post *post)
 {
     struct fetch_answer *a = container_of(post, struct fetch_answer, post);
-    struct link *list = &a->hub->fetches;
+    struct session_fetch *f = map_get(&a->hub->fetches_by_number, a->move.number);
 
-    for (struct link *at = list->next, *next; at != list; at = next) {
-        struct session_fetch *f = container_of(at, struct session_fetch, link);
-
-        next = at->next;
-        if (f->handover->resumption->number != a->move.number)
-            continue;
-        /* It may have gone there, and back: it is asked again where it is now. */
-        if (a->move.kind == MOVE_GONE) {
-            f->denials++;
-            f->asked = 0;
-        }
-        f->heard = true;
-        if (!f->looking)
-            fetch_look(f);
+    /* It may have gone there, and back: it is asked again where it is now. */
+    if (f && a->move.kind == MOVE_GONE) {
+        f->denials++;
+        f->asked = 0;
     }
     mem_free(a);
+    if (!f)
+        return;
+    f->heard = true;
+    if (!f->looking)
+        fetch_look(f);
 }
 
 void fetch_heard(struct gateway *g, const struct session_move *m)

@@ -54,6 +54,7 @@ struct hub *hub_new(struct gateway *g, struct loop *loop)
     links_init(&h->guests);
     links_init(&h->wanted);
     links_init(&h->fetches);
+    map_init(&h->fetches_by_number);
     links_init(&h->expected);
     links_init(&h->runnable);
     links_init(&h->unsaid);
@@ -115,6 +116,7 @@ void hub_free(struct hub *h)
     mem_free(h->delivery);
     ledger_copies_free(h->copies);
     recent_clear(&h->recent);
+    map_clear(&h->fetches_by_number);
     topics_clear(&h->topics);
     loop_drop_turn_end(&h->turn_end);
     deadlines_free(h->strangers);

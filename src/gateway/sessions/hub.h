@@ -11,6 +11,7 @@
 
 #include "base/buf.h"
 #include "base/links.h"
+#include "base/map.h"
 #include "gateway/sessions/batch.h"
 #include "gateway/sessions/recent.h"
 #include "gateway/views/topics.h"
@@ -87,6 +88,7 @@ struct hub {
     struct link guests;  /* struct handover: sessions to be given away */
     struct link wanted;  /* struct session_give: the same, to other servers */
     struct link fetches; /* struct session_fetch: asked for at other servers */
+    struct map fetches_by_number;
     struct deadlines *fetching;
     struct link expected; /* struct handover: sessions on their way here, as they were asked for */
     struct recent_events recent; /* events since the first of them was */
