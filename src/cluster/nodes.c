@@ -127,21 +127,33 @@ static enum err beat_node(struct tx *tx, void *arg)
 
 static const char FIND_LIVING[] = "select identity from nodes where state = 1";
 
+struct living_nodes {
+    uint32_t identities[1024]; /* as many numbers as there are for nodes */
+    size_t count;
+};
+
 static enum err find_living(struct tx *tx, void *arg)
 {
-    struct cluster *c = arg;
-    uint32_t identities[1024]; /* as many numbers as there are for nodes */
-    size_t count = 0;
+    struct living_nodes *n = arg;
     struct rows r;
     enum err e = tx_query(tx, FIND_LIVING, NO_BIND, &r);
 
+    n->count = 0;
     if (e)
         return e;
-    while (count < sizeof identities / sizeof *identities && rows_next(&r))
-        identities[count++] = (uint32_t)row_int(&r, 0);
-    e = rows_end(&r);
+    while (n->count < sizeof n->identities / sizeof *n->identities && rows_next(&r))
+        n->identities[n->count++] = (uint32_t)row_int(&r, 0);
+    return rows_end(&r);
+}
+
+/* After the look at the database: who hears of it has work of their own. */
+static enum err tell_living(struct cluster *c)
+{
+    struct living_nodes n;
+    enum err e = cluster_run(c, STORE_READ, find_living, &n);
+
     if (!e)
-        c->options.living(c->options.arg, identities, count);
+        c->options.living(c->options.arg, n.identities, n.count);
     return e;
 }
 
@@ -183,7 +195,7 @@ enum err nodes_beat(struct cluster *c)
     if (!e)
         e = cluster_run(c, STORE_APPEND, bury_nodes, c);
     if (!e && c->wire.nats)
-        e = cluster_run(c, STORE_READ, find_living, c);
+        e = tell_living(c);
     return e;
 }
 
