@@ -92,7 +92,10 @@ static void wire_hears(void *arg)
 
 static void wire_living(void *arg, const uint32_t *identities, size_t count)
 {
-    gateway_nodes_live(((struct guildhall *)arg)->gateway, identities, count);
+    struct gateway *g = ((struct guildhall *)arg)->gateway;
+
+    gateway_nodes_live(g, identities, count);
+    gateway_tidy_homes(g);
 }
 
 static void wire_fresh(void *arg, int64_t until)

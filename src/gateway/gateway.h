@@ -128,8 +128,8 @@ struct gateway_source {
     enum err (*home_move)(struct tx *tx, uint64_t number, uint32_t from, uint32_t to, bool *ret);
     enum err (*home_find)(struct tx *tx, uint64_t number, snowflake user_id,
                           struct session_home *ret);
-    /* Forgets what servers had that are gone, this one included; but not what these had, whose
-     * ledgers are there, nor those that were first missed here less than so long ago. */
+    /* Forgets what servers had that are gone, and what this one had (0: nobody); but not what these
+     * had, whose ledgers are there, nor those that were first missed here less than so long ago. */
     enum err (*homes_tidy)(struct tx *tx, uint32_t identity, const struct list *kept,
                            int64_t patience_ms, int64_t now_ms);
     /* The first and the last position that the log has; 0: it is empty. */
@@ -209,6 +209,8 @@ void gateway_hear(struct gateway *g, struct str message);
 void gateway_hear_ledger(struct gateway *g, struct str message); /* of what these were told */
 void gateway_hears(struct gateway *g);
 void gateway_nodes_live(struct gateway *g, const uint32_t *identities, size_t count);
+/* About once a second: one of the servers forgets once a minute what those had that are gone. */
+void gateway_tidy_homes(struct gateway *g);
 /* A credential of the account is no longer good: the sessions that were begun or last
  * resumed with it are closed with 4004. token NULL: all of the account's. forgets: see
  * auth_forgets; sessions whose credential was looked for later have a new one. From any thread. */

@@ -23,6 +23,7 @@ enum {
     KEPT_COUNT = 128, /* what its client may not have read yet, beside what was not sent */
     KEPT_BYTES = 128 * 1024,
     LONGEST_MS = 10 * 1000,
+    TIDY_BEATS = 60, /* seconds */
 };
 
 /* Some sessions of one loop, as bytes. */
@@ -152,6 +153,62 @@ static enum err tidy_homes(struct tx *tx, void *arg)
     return g->options.source->homes_tidy(tx, cluster_identity(g->cluster), &kept,
                                          g->keeper ? AWAY_MS : 0, now);
 }
+
+/* --- from time to time ---------------------------------------------------------------- */
+
+struct homes_tidying {
+    struct load load;
+    struct post post;
+    struct hub *hub;
+};
+
+/* Other machines may have ledgers that are not known here: everybody is waited for. */
+static enum err tidy_lost_homes(struct load *l, struct tx *tx)
+{
+    const struct gateway *g = l->hub->gateway;
+    int64_t now = clock_ms();
+    struct list kept = { 0 };
+
+    if (g->options.ledger)
+        ledgers_tidy(g->options.ledger, now, tx_arena(tx), &kept);
+    return g->options.source->homes_tidy(tx, 0, &kept, AWAY_MS, now);
+}
+
+static void lost_homes_tidied(struct load *l, enum err e)
+{
+    (void)e; /* it is tried again */
+    mem_free(container_of(l, struct homes_tidying, load));
+}
+
+static void tidying_begin(struct post *post)
+{
+    struct homes_tidying *t = container_of(post, struct homes_tidying, post);
+
+    t->load = (struct load){
+        .writes = true, .own_rows = true, .run = tidy_lost_homes, .done = lost_homes_tidied
+    };
+    hub_load_now(t->hub, &t->load);
+}
+
+void gateway_tidy_homes(struct gateway *g)
+{
+    int64_t rank, living;
+
+    cluster_share(g->cluster, &rank, &living);
+    if (rank || ++g->beats % TIDY_BEATS)
+        return;
+    pthread_mutex_lock(&g->publishing);
+    if (g->hub_count && !g->draining) {
+        struct homes_tidying *t = mem_new(sizeof *t);
+
+        t->post.run = tidying_begin;
+        t->hub = g->hubs[0];
+        loop_post(t->hub->loop, &t->post);
+    }
+    pthread_mutex_unlock(&g->publishing);
+}
+
+/* --- the end -------------------------------------------------------------------------- */
 
 void parking_fill(struct gateway *g, unsigned loops)
 {

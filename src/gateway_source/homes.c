@@ -53,7 +53,7 @@ static const char TIDY_UNPARKED[] =
     "delete from session_homes where identity = 0 and not exists "
     "(select 1 from parked_sessions p where p.number = session_homes.number)";
 static const char FIND_GONE[] =
-    "select distinct h.identity from session_homes h where h.identity = $1 or (h.identity <> 0 and "
+    "select distinct h.identity from session_homes h where h.identity <> 0 and (h.identity = $1 or "
     "not exists (select 1 from nodes n where n.identity = h.identity and n.state = 1))";
 static const char TIDY_HOMES[] = "delete from session_homes where identity = $1";
 
@@ -62,6 +62,9 @@ static const char MISS[] = "insert into past_servers (identity, missed_ms) value
 static const char FIND_MISSED[] = "select 1 from past_servers where identity = $1 and "
                                   "missed_ms > $2";
 static const char TIDY_MISSED[] = "delete from past_servers where missed_ms <= $1";
+/* Who only stood still is missed anew when they go. */
+static const char TIDY_RETURNED[] = "delete from past_servers where identity in "
+                                    "(select n.identity from nodes n where n.state = 1)";
 
 /* Nobody sees a server end: it counts from when it was first missed. */
 static enum err was_just_missed(struct tx *tx, snowflake identity, int64_t patience_ms,
@@ -104,6 +107,8 @@ enum err home_rows_tidy(struct tx *tx, uint32_t identity, const struct list *kep
 
     if (!e)
         e = tx_exec(tx, TIDY_UNPARKED, NO_BIND, NULL);
+    if (!e)
+        e = tx_exec(tx, TIDY_RETURNED, NO_BIND, NULL);
     return e ? e : tidy_gone(tx, identity, kept, patience_ms, now_ms);
 }
 

@@ -46,6 +46,7 @@ struct gateway {
     bool busy;                 /* while it stops */
     _Atomic uint64_t connected, identified, resumed, recovered, cut, closed, session_count;
     _Atomic uint64_t turns; /* sockets that were greeted */
+    unsigned beats;         /* of the cluster, while this server is the first of it */
 };
 
 /* What others were last told of an account's sessions, or of those of one shard. */
