@@ -135,11 +135,10 @@ static bool find_slot(int fd, struct arena *arena, uint64_t number, uint32_t *re
 static bool read_entry(int fd, uint64_t number, uint64_t seq, struct arena *arena,
                        struct ledger_entry *ret)
 {
-    uint64_t magic, position = 0;
+    uint64_t position = 0;
     uint32_t slot;
 
-    if (is_outdated(fd, clock_ms()) || !read_at(fd, &magic, sizeof magic, 0) ||
-        magic != LEDGER_MAGIC || !is_of_this_boot(fd) || !find_slot(fd, arena, number, &slot))
+    if (!find_slot(fd, arena, number, &slot))
         return false;
     ret->slot = arena_alloc(arena, sizeof *ret->slot);
     if (!read_at(fd, ret->slot, sizeof *ret->slot, ledger_offset(slot)))
@@ -151,6 +150,18 @@ static bool read_entry(int fd, uint64_t number, uint64_t seq, struct arena *aren
     return ledger_slot_seen(ret->slot, position, seq, &ret->seen);
 }
 
+/* One that cannot be relied on says nothing: another server may keep what it does not tell. */
+static enum ledger_answer read_ledger(int fd, uint64_t number, uint64_t seq, struct arena *arena,
+                                      struct ledger_entry *ret)
+{
+    bool outdated = is_outdated(fd, clock_ms());
+    uint64_t magic;
+
+    if (!read_at(fd, &magic, sizeof magic, 0) || magic != LEDGER_MAGIC || !is_of_this_boot(fd))
+        return LEDGER_UNKNOWN;
+    return !outdated && read_entry(fd, number, seq, arena, ret) ? LEDGER_FOUND : LEDGER_GONE;
+}
+
 enum ledger_answer ledger_find(const char *folder, uint32_t identity, uint64_t number, uint64_t seq,
                                struct arena *arena, struct ledger_entry *ret)
 {
@@ -160,7 +171,7 @@ enum ledger_answer ledger_find(const char *folder, uint32_t identity, uint64_t n
     if (fd < 0)
         return LEDGER_UNKNOWN;
     if (flock(fd, LOCK_SH | LOCK_NB) == 0)
-        answer = read_entry(fd, number, seq, arena, ret) ? LEDGER_FOUND : LEDGER_GONE;
+        answer = read_ledger(fd, number, seq, arena, ret);
     close(fd);
     return answer;
 }
