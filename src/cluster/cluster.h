@@ -75,9 +75,12 @@ void cluster_moved(struct cluster *c, const struct work *w, const struct session
 /* Tells other servers something that is not in the log, if they can be reached now. Messages
  * arrive in the order of the calls, or not at all. */
 void cluster_tell(struct cluster *c, enum cluster_topic topic, struct str message);
-/* The same for one of them. */
+/* The same for one of them, and not while many bytes wait to be sent: it is for what is numbered,
+ * so that who misses it asks for it. */
 void cluster_tell_one(struct cluster *c, uint32_t identity, enum cluster_topic topic,
                       struct str message);
+/* Bytes that wait to be sent through NATS. */
+size_t cluster_unsent(const struct cluster *c);
 bool cluster_has_wire(const struct cluster *c);
 uint32_t cluster_identity(const struct cluster *c);
 bool cluster_is_alone(const struct cluster *c);

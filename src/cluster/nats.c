@@ -11,6 +11,7 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -28,6 +29,7 @@ enum {
     LAST_WAIT_MS = 1000,
     READ_BYTES = 64 * 1024,
     MAX_UNSENT = 8 * 1024 * 1024, /* a server that takes no more is given up */
+    MAX_OFFERED = MAX_UNSENT / 2, /* then only what cannot be told again waits with the rest */
 };
 
 struct nats {
@@ -44,7 +46,8 @@ struct nats {
     int socket;           /* -1: none */
     bool connected, ending;
     size_t max_payload;
-    struct buf out; /* what the socket has not taken */
+    struct buf out;        /* what the socket has not taken */
+    _Atomic size_t unsent; /* bytes of that, for who has no lock */
 };
 
 struct nats *nats_new(const struct nats_options *options)
@@ -93,9 +96,10 @@ static void flush_out(struct nats *n)
         if (sent < 0 && errno == EINTR)
             continue;
         if (sent < 0)
-            return; /* full, or gone: the thread sees which */
+            break; /* full, or gone: the thread sees which */
         buf_drop(&n->out, (size_t)sent);
     }
+    atomic_store_explicit(&n->unsent, n->out.n, memory_order_relaxed);
 }
 
 /* With the lock. A buffer that is full holds half a message: the connection is of no use. */
@@ -111,17 +115,34 @@ static bool send_out(struct nats *n)
     return true;
 }
 
-bool nats_publish(struct nats *n, const char *subject, struct str head, struct str payload)
+static bool publish_within(struct nats *n, size_t most, const char *subject, struct str head,
+                           struct str payload)
 {
+    size_t size = head.n + payload.n;
     bool ok = false;
 
     pthread_mutex_lock(&n->lock);
-    if (n->connected && head.n + payload.n <= n->max_payload) {
+    if (n->connected && size <= n->max_payload && n->out.n + size <= most) {
         nats_write_publish(&n->out, subject, head, payload);
         ok = send_out(n);
     }
     pthread_mutex_unlock(&n->lock);
     return ok;
+}
+
+bool nats_publish(struct nats *n, const char *subject, struct str head, struct str payload)
+{
+    return publish_within(n, SIZE_MAX, subject, head, payload);
+}
+
+bool nats_offer(struct nats *n, const char *subject, struct str head, struct str payload)
+{
+    return publish_within(n, MAX_OFFERED, subject, head, payload);
+}
+
+size_t nats_unsent(const struct nats *n)
+{
+    return atomic_load_explicit(&n->unsent, memory_order_relaxed);
 }
 
 bool nats_fits(struct nats *n, size_t size)
@@ -324,6 +345,7 @@ static bool nats_converse(struct nats *n, int fd)
     pthread_mutex_lock(&n->lock);
     n->socket = fd;
     buf_reset(&n->out);
+    atomic_store(&n->unsent, 0);
     pthread_mutex_unlock(&n->lock);
     while (nats_turn(n, fd))
         ;

@@ -27,6 +27,11 @@ void nats_free(struct nats *n); /* accepts NULL */
 
 /* From any thread; false: it will not be heard. */
 bool nats_publish(struct nats *n, const char *subject, struct str head, struct str payload);
+/* The same for what can be told again later: refused while much waits, so that it is never the
+ * reason for which the connection is given up. */
+bool nats_offer(struct nats *n, const char *subject, struct str head, struct str payload);
+/* Bytes that the server has not taken yet. */
+size_t nats_unsent(const struct nats *n);
 /* Whether a payload of that size would be taken. */
 bool nats_fits(struct nats *n, size_t size);
 

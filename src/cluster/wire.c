@@ -101,7 +101,12 @@ void cluster_tell_one(struct cluster *c, uint32_t identity, enum cluster_topic t
         return;
     name_server(w, identity, subject);
     cluster_wire_head(w, INT64_MAX - topic, message, head);
-    nats_publish(w->nats, subject, str_slice((char *)head, HEAD), message);
+    nats_offer(w->nats, subject, str_slice((char *)head, HEAD), message);
+}
+
+size_t cluster_unsent(const struct cluster *c)
+{
+    return c->wire.nats ? nats_unsent(c->wire.nats) : 0;
 }
 
 bool cluster_has_wire(const struct cluster *c)

@@ -1,7 +1,14 @@
 /* cluster_nats.c - the words of NATS, as servers say and write them. */
 #include "unit.h"
 
-#include "cluster/nats_protocol.h"
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "cluster/nats.h"
 
 static void an_address_is_read_whole_or_refused(void **state)
 {
@@ -121,6 +128,84 @@ static void what_is_written_says_who_we_are(void **state)
     buf_clear(&b);
 }
 
+/* --- a server that takes nothing ------------------------------------------------------- */
+
+static void ignore_message(void *arg, struct str subject, struct str payload)
+{
+    (void)arg;
+    (void)subject;
+    (void)payload;
+}
+
+static void post_connected(void *arg, bool connected)
+{
+    if (connected)
+        sem_post(arg);
+}
+
+static int listen_somewhere(unsigned *ret_port)
+{
+    struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    socklen_t size = sizeof at;
+    int fd = socket(AF_INET, SOCK_STREAM, 0), small = 4096;
+
+    setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
+    assert_int_equal(bind(fd, (struct sockaddr *)&at, sizeof at), 0);
+    assert_int_equal(listen(fd, 1), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&at, &size), 0);
+    *ret_port = ntohs(at.sin_port);
+    return fd;
+}
+
+/* Greets who comes, and reads nothing after that. */
+static int greet_one(int listener)
+{
+    static const char info[] = "INFO {\"max_payload\":1048576}\r\n";
+    char in[4096];
+    size_t n = 0;
+    int fd = accept(listener, NULL, NULL);
+
+    assert_int_equal(send(fd, info, sizeof info - 1, 0), sizeof info - 1);
+    while (n < 6 || memcmp(in + n - 6, "PING\r\n", 6) != 0) {
+        ssize_t got = recv(fd, in + n, sizeof in - n, 0);
+
+        assert_true(got > 0);
+        n += (size_t)got;
+    }
+    assert_int_equal(send(fd, "PONG\r\n", 6, 0), 6);
+    return fd;
+}
+
+static void what_can_be_told_again_does_not_fill_what_waits(void **state)
+{
+    (void)state;
+    enum { PIECE = 256 * 1024, MOST = 4 << 20, PIECES = 400 };
+    static char bytes[PIECE];
+    struct nats_options options = { .message = ignore_message, .changed = post_connected };
+    char url[64];
+    unsigned port;
+    sem_t connected;
+    int listener = listen_somewhere(&port), taken = 0;
+
+    sem_init(&connected, 0, 0);
+    options.arg = &connected;
+    snprintf(url, sizeof url, "nats://127.0.0.1:%u", port);
+    assert_true(nats_servers_read(str_of(url), &options.servers));
+    struct nats *n = nats_new(&options);
+    nats_start(n);
+    int fd = greet_one(listener);
+    sem_wait(&connected);
+    while (taken < PIECES && nats_offer(n, "a", STR(""), str_slice(bytes, PIECE)))
+        taken++;
+    assert_true(taken < PIECES);
+    assert_in_range(nats_unsent(n), 1, MOST);
+    assert_true(nats_publish(n, "a", STR(""), str_slice(bytes, PIECE))); /* that has its room */
+    nats_free(n);
+    close(fd);
+    close(listener);
+    sem_destroy(&connected);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -128,6 +213,7 @@ int main(void)
         cmocka_unit_test(words_are_read_whatever_pieces_they_come_in),
         cmocka_unit_test(what_is_no_nats_is_refused),
         cmocka_unit_test(what_is_written_says_who_we_are),
+        cmocka_unit_test(what_can_be_told_again_does_not_fill_what_waits),
     };
 
     return cmocka_run_group_tests_name("cluster/nats", tests, NULL, NULL);
