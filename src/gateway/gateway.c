@@ -96,7 +96,7 @@ void gateway_hear_ledger(struct gateway *g, struct str message)
     if (reply.to && !buf_full(&reply.bytes))
         cluster_tell_one(g->cluster, reply.to, CLUSTER_LEDGERS, buf_str(&reply.bytes));
     if (reply.anew)
-        ledger_copies_begin_anew(g);
+        ledger_copies_begin_hub_anew(g, reply.hub);
     if (reply.number)
         fetch_heard(g, &(struct session_move){ .kind = MOVE_GIVEN, .number = reply.number });
     buf_clear(&reply.bytes);
@@ -176,7 +176,7 @@ static void look_busy(struct loop *loop, void *arg)
     const struct hub *h = g->hubs[loop_index(loop)];
 
     g->busy |= h->loads > 0 || h->pump_posted || h->errands_posted || h->topics.posted ||
-               h->list_pieces || h->queue || h->telling || delays_wait(h) || ledger_copies_wait(h);
+               h->list_pieces || h->queue || h->telling || delays_wait(h);
 }
 
 static void wait_for_loads(struct gateway *g, unsigned count)

@@ -1,6 +1,8 @@
 /* gateway_ledger.c - what a session is owed, by what its killed server noted. */
 #include "unit.h"
 
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -8,6 +10,8 @@
 #include "gateway/sessions/ledger_copies.h"
 #include "gateway/sessions/keeper.h"
 #include "gateway/sessions/ledger.h"
+#include "gateway/sessions/ledger_file.h"
+#include "gateway/sessions/session.h"
 
 /* --- the rule, against a session that remembers everything ---------------------------- */
 
@@ -152,6 +156,39 @@ static void who_lives_is_known_by_its_lock(void **state)
     arena_free(arena);
 }
 
+/* The machine was started anew since: its pages may be of different times. Whoever keeps what it
+ * told may know. */
+static void a_ledger_of_another_boot_says_nothing(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/guildhall-ledger.XXXXXX", path[64];
+    struct arena *arena = arena_new();
+    struct ledger_entry entry;
+    struct list kept = { 0 };
+
+    assert_non_null(mkdtemp(folder));
+    pid_t child = fork();
+    if (!child)
+        _exit(!ledger_open(folder, 6));
+    waitpid(child, NULL, 0);
+    assert_int_equal(ledger_find(folder, 6, 1, 0, arena, &entry), LEDGER_GONE);
+    snprintf(path, sizeof path, "%s/ledger-6", folder);
+    int fd = open(path, O_RDWR);
+    assert_int_equal(pwrite(fd, "another", 7, offsetof(struct ledger_head, boot)), 7);
+    assert_int_equal(ledger_find(folder, 6, 1, 0, arena, &entry), LEDGER_UNKNOWN);
+    char boot[LEDGER_BOOT];
+    ledger_boot(boot);
+    assert_int_equal(pwrite(fd, boot, 7, offsetof(struct ledger_head, boot)), 7);
+    assert_int_equal(ledger_find(folder, 6, 1, 0, arena, &entry), LEDGER_GONE);
+    assert_int_equal(pwrite(fd, "another", 7, 0), 7); /* of another version */
+    assert_int_equal(ledger_find(folder, 6, 1, 0, arena, &entry), LEDGER_UNKNOWN);
+    close(fd);
+    ledgers_tidy(folder, INT64_C(1) << 50, arena, &kept);
+    assert_int_equal(kept.count, 0);
+    assert_int_equal(rmdir(folder), 0);
+    arena_free(arena);
+}
+
 /* --- what another server keeps -------------------------------------------------------- */
 
 enum { SENDER = 7, NUMBER = 42 };
@@ -220,14 +257,16 @@ static unsigned scene_check(struct kept_scene *s, struct arena *arena)
     for (uint64_t back = 0; back < 20 && back <= s->m.seq; back++) {
         uint64_t seq = s->m.seq - back;
 
-        if (!keeper_find(s->keeper, SENDER, NUMBER, seq, arena, &entry))
+        if (keeper_find(s->keeper, SENDER, NUMBER, seq, arena, &entry) != KEPT_FOUND)
             continue;
         known++;
         check_cut(&s->m, seq, entry.seen);
         assert_true(!s->owed || entry.seen < s->owed);
     }
-    assert_false(keeper_find(s->keeper, SENDER + 1, NUMBER, s->m.seq, arena, &entry));
-    assert_false(keeper_find(s->keeper, SENDER, NUMBER + 1, s->m.seq, arena, &entry));
+    assert_int_equal(keeper_find(s->keeper, SENDER + 1, NUMBER, s->m.seq, arena, &entry),
+                     KEPT_NONE);
+    assert_int_equal(keeper_find(s->keeper, SENDER, NUMBER + 1, s->m.seq, arena, &entry),
+                     KEPT_NONE);
     return known;
 }
 
@@ -300,18 +339,18 @@ static void who_keeps_nothing_is_lent_it(void **state)
         scene_hear(&s, false);
     }
     assert_int_equal(keeper_count(s.keeper), 1);
-    keeper_write_question(&question, SENDER, NUMBER, 9);
+    keeper_write_question(&question, SENDER, NUMBER, 30, 9);
     keeper_hear(other, buf_str(&question), &none);
     assert_int_equal(none.to, 0); /* it has nothing to lend */
     keeper_hear(s.keeper, buf_str(&question), &reply);
     assert_int_equal(reply.to, 9);
     keeper_hear(other, buf_str(&reply.bytes), &none);
     assert_int_equal(none.number, NUMBER);
-    assert_true(keeper_find(other, SENDER, NUMBER, 30, arena, &entry));
+    assert_int_equal(keeper_find(other, SENDER, NUMBER, 30, arena, &entry), KEPT_FOUND);
     assert_int_equal(entry.seen, 1029);
-    assert_true(keeper_find(other, SENDER, NUMBER, 40, arena, &entry));
+    assert_int_equal(keeper_find(other, SENDER, NUMBER, 40, arena, &entry), KEPT_FOUND);
     assert_int_equal(entry.seen, 1039);
-    assert_false(keeper_find(other, SENDER, NUMBER, 41, arena, &entry));
+    assert_int_equal(keeper_find(other, SENDER, NUMBER, 41, arena, &entry), KEPT_SHORT);
     for (size_t n = 0; n < reply.bytes.n; n += 7) /* what is cut short is no answer */
         keeper_hear(other, str_slice(reply.bytes.p, n), &none);
     keeper_tidy(other, INT64_C(1) << 50);
@@ -324,6 +363,299 @@ static void who_keeps_nothing_is_lent_it(void **state)
     arena_free(arena);
 }
 
+/* --- one keeper beside another -------------------------------------------------------- */
+
+static struct buf begin_message(unsigned hub, uint64_t message)
+{
+    struct buf b;
+
+    buf_init(&b, 1 << 20);
+    ledger_copies_write_head(&b, SENDER, hub, message, 0);
+    return b;
+}
+
+static void hear_message(struct keeper *k, struct buf *b, struct keeper_reply *ret)
+{
+    struct keeper_reply reply = { 0 };
+
+    buf_init(&reply.bytes, 1 << 20);
+    keeper_hear(k, buf_str(b), &reply);
+    buf_clear(b);
+    if (ret)
+        *ret = reply;
+    else
+        buf_clear(&reply.bytes);
+}
+
+static void hear_slot(struct keeper *k, unsigned hub, uint64_t message, uint64_t number,
+                      const struct ledger_slot *slot)
+{
+    struct buf b = begin_message(hub, message);
+
+    ledger_copies_write_whole(&b, number, slot, 0);
+    hear_message(k, &b, NULL);
+}
+
+static struct keeper_reply ask_for(struct keeper *k, uint64_t seq)
+{
+    struct keeper_reply reply;
+    struct buf b;
+
+    buf_init(&b, 64);
+    keeper_write_question(&b, SENDER, NUMBER, seq, 9);
+    hear_message(k, &b, &reply);
+    return reply;
+}
+
+static void what_is_of_no_use_is_answered_in_a_word(void **state)
+{
+    (void)state;
+    struct keeper *k = keeper_new(), *asker = keeper_new(), *another = keeper_new();
+    struct arena *arena = arena_new();
+    struct ledger_slot slot = { .first = 10, .seq = 10, .hub = 0, .errands = 1 };
+    struct ledger_entry entry;
+
+    hear_slot(k, 0, 1, NUMBER, &slot);
+    assert_int_equal(keeper_find(k, SENDER, NUMBER, 10, arena, &entry), KEPT_UNFIT);
+    assert_int_equal(keeper_find(k, SENDER, NUMBER, 11, arena, &entry), KEPT_SHORT);
+    assert_int_equal(keeper_find(k, SENDER, NUMBER, 9, arena, &entry), KEPT_SHORT);
+    struct keeper_reply reply = ask_for(k, 10);
+    assert_int_equal(reply.to, 9);
+    assert_true(reply.bytes.n < 64);
+    struct keeper_reply heard;
+    hear_message(asker, &reply.bytes, &heard);
+    assert_int_equal(heard.number, NUMBER); /* it is worth a look: */
+    assert_int_equal(keeper_find(asker, SENDER, NUMBER, 10, arena, &entry), KEPT_UNFIT);
+    assert_int_equal(keeper_find(asker, SENDER, NUMBER, 11, arena, &entry), KEPT_SHORT);
+    buf_clear(&heard.bytes);
+    slot.errands = 0; /* another one knows more */
+    slot.seq = slot.first = 11;
+    hear_slot(another, 0, 1, NUMBER, &slot);
+    reply = ask_for(another, 11);
+    hear_message(asker, &reply.bytes, NULL);
+    assert_int_equal(keeper_find(asker, SENDER, NUMBER, 11, arena, &entry), KEPT_FOUND);
+    reply = ask_for(k, 11); /* a word does not take that away */
+    hear_message(asker, &reply.bytes, &heard);
+    assert_int_equal(heard.number, 0);
+    buf_clear(&heard.bytes);
+    assert_int_equal(keeper_find(asker, SENDER, NUMBER, 11, arena, &entry), KEPT_FOUND);
+    keeper_free(k);
+    keeper_free(asker);
+    keeper_free(another);
+    arena_free(arena);
+}
+
+/* A session goes to another loop, which tells of it before the first has said its last. */
+static void what_was_overtaken_does_not_count(void **state)
+{
+    (void)state;
+    struct keeper *k = keeper_new();
+    struct arena *arena = arena_new();
+    struct ledger_slot early = { .seq = 10 }, late = { .seq = 12, .hub = 1 };
+    struct ledger_entry entry;
+
+    hear_slot(k, 1, 1, NUMBER, &late);
+    hear_slot(k, 0, 1, NUMBER, &early);
+    assert_int_equal(keeper_find(k, SENDER, NUMBER, 12, arena, &entry), KEPT_FOUND);
+    early.first = 5; /* it was away and is noted anew */
+    hear_slot(k, 0, 2, NUMBER, &early);
+    assert_int_equal(keeper_find(k, SENDER, NUMBER, 12, arena, &entry), KEPT_SHORT);
+    assert_int_equal(keeper_find(k, SENDER, NUMBER, 10, arena, &entry), KEPT_FOUND);
+    keeper_free(k);
+    arena_free(arena);
+}
+
+static void only_some_are_forgotten_at_once(void **state)
+{
+    (void)state;
+    struct keeper *k = keeper_new();
+    struct ledger_slot slot = { .seq = 1 };
+
+    for (uint64_t number = 1; number <= 3000; number++)
+        hear_slot(k, 0, number, number, &slot);
+    keeper_tidy(k, 0);
+    assert_int_equal(keeper_count(k), 3000);
+    keeper_tidy(k, INT64_C(1) << 50);
+    assert_int_equal(keeper_count(k), 3000 - 1024);
+    keeper_tidy(k, INT64_C(1) << 50);
+    keeper_tidy(k, INT64_C(1) << 50);
+    assert_int_equal(keeper_count(k), 0);
+    keeper_free(k);
+}
+
+static void who_has_other_slots_is_not_kept(void **state)
+{
+    (void)state;
+    struct keeper *k = keeper_new();
+    struct ledger_slot slot = { .seq = 1 };
+    struct keeper_reply reply;
+    struct buf b = begin_message(0, 1);
+
+    ledger_copies_write_whole(&b, NUMBER, &slot, 0);
+    b.p[16] ^= 1; /* after the kind and the identity */
+    hear_message(k, &b, &reply);
+    assert_int_equal(keeper_count(k), 0);
+    assert_int_equal(reply.to, 0);
+    buf_clear(&reply.bytes);
+    b = begin_message(3, 7); /* the first one that is heard is not its first */
+    hear_message(k, &b, &reply);
+    assert_int_equal(reply.to, SENDER);
+    struct keeper_reply missed;
+    hear_message(k, &reply.bytes, &missed);
+    assert_true(missed.anew);
+    assert_int_equal(missed.hub, 3);
+    buf_clear(&missed.bytes);
+    keeper_free(k);
+}
+
+static void say_here(struct keeper *k, uint32_t identity, bool is_ours)
+{
+    struct buf b;
+
+    buf_init(&b, 64);
+    keeper_write_here(&b, identity);
+    if (!is_ours)
+        b.p[16] ^= 1;
+    hear_message(k, &b, NULL);
+}
+
+static void only_who_says_so_is_chosen(void **state)
+{
+    (void)state;
+    struct keeper *k = keeper_new();
+    const uint32_t all[] = { 2, 5, 7, 9 };
+
+    assert_int_equal(keeper_choose(k, 5, all, 4), 0);
+    say_here(k, 5, true);
+    say_here(k, 7, false); /* of another version */
+    assert_int_equal(keeper_choose(k, 5, all, 4), 0);
+    say_here(k, 2, true);
+    assert_int_equal(keeper_choose(k, 5, all, 4), 2);
+    say_here(k, 9, true);
+    assert_int_equal(keeper_choose(k, 5, all, 4), 9);
+    assert_int_equal(keeper_choose(k, 5, all, 3), 2);
+    assert_int_equal(keeper_choose(k, 5, all, 4), 2); /* it was gone, and has to say it again */
+    keeper_free(k);
+}
+
+/* --- rounds --------------------------------------------------------------------------- */
+
+enum { MANY = 20000 };
+
+struct round_scene {
+    struct hub hub;
+    struct ledger_copies copies;
+    struct ledger_slot slot; /* of all of them */
+    struct session *sessions;
+};
+
+static struct round_scene *round_scene_new(uint32_t presence)
+{
+    struct round_scene *s = calloc(1, sizeof *s);
+
+    s->sessions = calloc(MANY, sizeof *s->sessions);
+    s->hub.copies = &s->copies;
+    s->copies.hub = &s->hub;
+    s->copies.round = 1;
+    s->slot.presence_n = presence;
+    links_init(&s->hub.sessions);
+    links_init(&s->copies.unsent);
+    for (size_t i = 0; i < MANY; i++) {
+        s->sessions[i].hub = &s->hub;
+        s->sessions[i].ledger = &s->slot;
+        links_append(&s->hub.sessions, &s->sessions[i].link);
+    }
+    return s;
+}
+
+static void round_scene_free(struct round_scene *s)
+{
+    free(s->sessions);
+    free(s);
+}
+
+/* Bytes of what was marked, as a message has it. */
+static size_t write_marked(struct round_scene *s, size_t *count)
+{
+    struct buf b;
+
+    buf_init(&b, 16 << 20);
+    for (; !links_empty(&s->copies.unsent); ++*count) {
+        link_remove(s->copies.unsent.next);
+        ledger_copies_write_whole(&b, NUMBER, &s->slot, 0);
+    }
+    size_t bytes = b.n;
+    buf_clear(&b);
+    return bytes;
+}
+
+/* How many steps a round takes; *most is what one of them writes at most. */
+static size_t count_steps(struct round_scene *s, size_t *most)
+{
+    size_t steps = 0, count = 0;
+
+    s->copies.round++;
+    s->copies.told = 0;
+    *most = 0;
+    for (bool goes_on = true; goes_on; steps++) {
+        goes_on = ledger_copies_step(&s->copies, 0);
+        size_t bytes = write_marked(s, &count);
+        *most = bytes > *most ? bytes : *most;
+    }
+    assert_int_equal(count, MANY); /* each once */
+    return steps;
+}
+
+static void a_round_is_spread_over_its_time(void **state)
+{
+    (void)state;
+    struct round_scene *s = round_scene_new(0);
+    size_t most;
+
+    assert_true(count_steps(s, &most) >= 40);
+    assert_true(most <= 512 * 1024);
+    size_t steps = count_steps(s, &most); /* now it is known how many there are */
+    assert_in_range(steps, 38, 44);
+    assert_true(most <= 512 * 1024);
+    round_scene_free(s);
+    s = round_scene_new(LEDGER_PRESENCE);
+    assert_true(count_steps(s, &most) >= 40);
+    assert_true(most <= 600 * 1024); /* with what stands before each */
+    round_scene_free(s);
+}
+
+static void a_round_waits_while_much_is_unsent(void **state)
+{
+    (void)state;
+    struct round_scene *s = round_scene_new(0);
+
+    s->copies.round++;
+    assert_true(ledger_copies_step(&s->copies, (1 << 20) + 1));
+    assert_true(links_empty(&s->copies.unsent));
+    assert_true(ledger_copies_step(&s->copies, 1 << 20));
+    assert_false(links_empty(&s->copies.unsent));
+    round_scene_free(s);
+}
+
+static void what_is_missed_again_and_again_is_told_after_a_rest(void **state)
+{
+    (void)state;
+    struct ledger_copies c = { .rest = 3 }; /* one has just begun for that reason */
+
+    for (int i = 0; i < 100; i++)
+        assert_false(ledger_copies_is_due(&c, true));
+    assert_false(ledger_copies_is_due(&c, false));
+    assert_false(ledger_copies_is_due(&c, false));
+    assert_true(ledger_copies_is_due(&c, false));
+    c = (struct ledger_copies){ .is_going_round = true };
+    assert_true(ledger_copies_is_due(&c, true));
+    c = (struct ledger_copies){ .is_going_round = true };
+    for (int i = 0; i < 20; i++) /* one that takes longer comes to its end first */
+        assert_false(ledger_copies_is_due(&c, false));
+    c.is_going_round = false;
+    assert_true(ledger_copies_is_due(&c, false));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -333,6 +665,15 @@ int main(void)
         cmocka_unit_test(who_lives_is_known_by_its_lock),
         cmocka_unit_test(what_is_kept_is_exact_whatever_is_lost_on_the_way),
         cmocka_unit_test(who_keeps_nothing_is_lent_it),
+        cmocka_unit_test(a_ledger_of_another_boot_says_nothing),
+        cmocka_unit_test(what_is_of_no_use_is_answered_in_a_word),
+        cmocka_unit_test(what_was_overtaken_does_not_count),
+        cmocka_unit_test(only_some_are_forgotten_at_once),
+        cmocka_unit_test(who_has_other_slots_is_not_kept),
+        cmocka_unit_test(only_who_says_so_is_chosen),
+        cmocka_unit_test(a_round_is_spread_over_its_time),
+        cmocka_unit_test(a_round_waits_while_much_is_unsent),
+        cmocka_unit_test(what_is_missed_again_and_again_is_told_after_a_rest),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,9 +20,10 @@
 
 enum {
     MOST_DENIALS = 3,
-    MOST_LOOKS = 24,  /* about six seconds */
-    SILENT_LOOKS = 4, /* one second: so long its server may take to answer, … */
-    KEEPER_LOOKS = 12 /* … and so long may keepers */
+    MOST_LOOKS = 24,   /* about six seconds */
+    SILENT_LOOKS = 4,  /* one second: so long its server may take to answer, … */
+    KEEPER_LOOKS = 12, /* … so long may keepers, … */
+    SHORT_LOOKS = 2,   /* … and so long others, when some have said that they know too little */
 };
 
 enum { QUESTION_BYTES = 64 };
@@ -41,13 +42,15 @@ struct session_fetch {
     bool looking, heard;        /* the store or the log is being read; an answer came meanwhile */
     uint32_t asked;             /* whom; 0: nobody yet */
     uint32_t kept_of;           /* of whom keepers were asked for it; 0: they were not yet */
-    unsigned asked_at, kept_at; /* in which look each was */
+    unsigned asked_at, kept_at; /* in which look each was, … */
+    unsigned short_at;          /* … and somebody said that they know too little; 0: nobody has */
     unsigned denials;
     bool abandoned; /* its socket is gone: what was asked for is left in the store */
     /* of a look */
     struct session_move question;
     enum fetch_state state;
     bool asks, recovered;
+    bool unfit;       /* nobody who keeps it can help */
     bool misses;      /* there is something to be read of the log */
     struct str bytes; /* of the session: in the look's arena, … */
     struct buf kept;  /* … and while the log is read */
@@ -114,6 +117,9 @@ static enum err take_from_ledger(struct session_fetch *f, struct tx *tx, uint32_
     enum ledger_answer answer;
     enum err e = recovery_take(g, tx, r, identity, silent, &answer, &f->bytes);
 
+    f->unfit = answer == LEDGER_UNFIT;
+    if (answer == LEDGER_SHORT && !f->short_at)
+        f->short_at = f->looks;
     *ret = answer == LEDGER_GONE || answer == LEDGER_FOUND;
     if (e || !*ret)
         return e;
@@ -132,24 +138,34 @@ static bool is_silent(const struct session_fetch *f, const struct session_home *
     return !home->alive || (home->identity == f->asked && f->looks - f->asked_at >= SILENT_LOOKS);
 }
 
-/* Whether somebody may still say that they keep it. They are asked at each look: a question may be
- * lost, and who has just come is not heard yet. */
-static bool keepers_may_answer(struct session_fetch *f, uint32_t identity)
+static void ask_keepers(const struct session_fetch *f, uint32_t identity)
 {
     const struct gateway *g = f->load.hub->gateway;
+    const struct resumption *r = f->handover->resumption;
     struct buf question;
 
-    if (!g->keeper)
+    buf_init(&question, QUESTION_BYTES);
+    keeper_write_question(&question, identity, r->number, r->seq, cluster_identity(g->cluster));
+    cluster_tell(g->cluster, CLUSTER_LEDGERS, buf_str(&question));
+    buf_clear(&question);
+}
+
+/* Whether somebody may still say that they keep it. They are asked at each look until one has
+ * answered: a question may be lost, and who has just come is not heard yet. */
+static bool keepers_may_answer(struct session_fetch *f, uint32_t identity)
+{
+    bool first = f->kept_of != identity;
+
+    if (!f->load.hub->gateway->keeper || f->unfit)
         return false;
-    if (f->kept_of != identity) {
+    if (first) {
         f->kept_of = identity;
         f->kept_at = f->looks;
     }
-    buf_init(&question, QUESTION_BYTES);
-    keeper_write_question(&question, identity, f->handover->resumption->number,
-                          cluster_identity(g->cluster));
-    cluster_tell(g->cluster, CLUSTER_LEDGERS, buf_str(&question));
-    buf_clear(&question);
+    if (first || !f->short_at)
+        ask_keepers(f, identity);
+    if (f->short_at && f->looks - f->short_at >= SHORT_LOOKS)
+        return false;
     return f->looks - f->kept_at < KEEPER_LOOKS;
 }
 

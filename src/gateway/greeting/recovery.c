@@ -54,12 +54,25 @@ static enum err recovery_write(struct tx *tx, const struct gateway_source *sourc
     return OK;
 }
 
-static bool find_kept(const struct gateway *g, const struct resumption *r, uint32_t identity,
-                      struct arena *arena, struct ledger_entry *ret)
+static enum ledger_answer find_kept(const struct gateway *g, const struct resumption *r,
+                                    uint32_t identity, struct arena *arena,
+                                    struct ledger_entry *ret)
 {
-    return g->keeper && !r->bad_seq &&
-           keeper_find(g->keeper, identity, r->number, r->seq, arena, ret) &&
-           is_of_client(ret->slot, r);
+    if (!g->keeper)
+        return LEDGER_UNKNOWN;
+    if (r->bad_seq)
+        return LEDGER_UNFIT;
+    switch (keeper_find(g->keeper, identity, r->number, r->seq, arena, ret)) {
+    case KEPT_NONE:
+        return LEDGER_UNKNOWN;
+    case KEPT_SHORT:
+        return LEDGER_SHORT;
+    case KEPT_UNFIT:
+        return LEDGER_UNFIT;
+    case KEPT_FOUND:
+        break;
+    }
+    return is_of_client(ret->slot, r) ? LEDGER_FOUND : LEDGER_UNFIT;
 }
 
 enum err recovery_take(const struct gateway *g, struct tx *tx, const struct resumption *r,
@@ -74,12 +87,11 @@ enum err recovery_take(const struct gateway *g, struct tx *tx, const struct resu
 
     if (g->options.ledger)
         answer = ledger_find(g->options.ledger, identity, r->number, r->seq, tx_arena(tx), &entry);
-    if ((answer == LEDGER_UNKNOWN || answer == LEDGER_LIVES) && silent &&
-        find_kept(g, r, identity, tx_arena(tx), &entry))
-        answer = LEDGER_FOUND;
+    if ((answer == LEDGER_UNKNOWN || answer == LEDGER_LIVES) && silent)
+        answer = find_kept(g, r, identity, tx_arena(tx), &entry);
     *ret = STR("");
     *ret_answer = answer;
-    if (answer == LEDGER_UNKNOWN || answer == LEDGER_LIVES)
+    if (answer < LEDGER_GONE) /* its server may only be slow */
         return OK;
     *ret_answer = LEDGER_GONE;
     if (answer == LEDGER_GONE || r->bad_seq || !is_of_client(entry.slot, r))

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/links.h"
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
@@ -14,9 +15,11 @@
 
 enum {
     MOST_KEPT = 4 * LEDGER_SLOTS, /* sessions; about 4 KiB each */
+    MOST_SERVERS = 4096,          /* that said that they keep */
     DROPPED_AT_ONCE = 1024,
     HEAD_BYTES = offsetof(struct ledger_slot, presence),
-    SLOW_MS = 60 * 1000, /* in which a server tells of each session several times */
+    UNFIT_MS = 10 * 1000, /* so long it counts that another keeper could not help */
+    SLOW_MS = 60 * 1000,  /* in which a server tells of each session several times */
 };
 
 /* What was heard of a hub of a server. */
@@ -32,10 +35,13 @@ struct kept_server {
 };
 
 struct kept_session {
+    struct link link; /* in the list of all */
     uint64_t number;
     uint32_t identity; /* of its server */
-    int64_t heard_ms;  /* when all of it was told last */
-    uint64_t gaps;     /* of its hub, then */
+    int64_t heard_ms;  /* when all of it was told last, … */
+    unsigned told_by;  /* … by this hub; … */
+    uint64_t began;    /* … the seq at which its server began to note it; … */
+    uint64_t gaps;     /* … and of its hub, then */
     bool lent;         /* by another keeper, who said: */
     uint64_t position; /* of its hub */
     struct ledger_slot slot;
@@ -45,6 +51,8 @@ struct keeper {
     pthread_mutex_t lock; /* of what follows */
     struct map servers;   /* identity -> struct kept_server */
     struct map sessions;  /* number -> struct kept_session */
+    struct link by_age;   /* the same: who was told of last stands at the end */
+    struct map keepers;   /* identity -> itself: of servers that said that they keep */
     bool full;            /* and that was said */
 };
 
@@ -55,6 +63,8 @@ struct keeper *keeper_new(void)
     pthread_mutex_init(&k->lock, NULL);
     map_init(&k->servers);
     map_init(&k->sessions);
+    map_init(&k->keepers);
+    links_init(&k->by_age);
     return k;
 }
 
@@ -71,6 +81,7 @@ void keeper_free(struct keeper *k)
         mem_free(s);
     map_clear(&k->sessions);
     map_clear(&k->servers);
+    map_clear(&k->keepers);
     pthread_mutex_destroy(&k->lock);
     mem_free(k);
 }
@@ -79,7 +90,18 @@ void keeper_free(struct keeper *k)
 
 static void kept_drop(struct keeper *k, uint64_t number)
 {
-    mem_free(map_remove(&k->sessions, number));
+    struct kept_session *s = map_remove(&k->sessions, number);
+
+    if (s)
+        link_remove(&s->link);
+    mem_free(s);
+}
+
+static void kept_touch(struct keeper *k, struct kept_session *s, int64_t now_ms)
+{
+    s->heard_ms = now_ms;
+    link_remove(&s->link);
+    links_append(&k->by_age, &s->link);
 }
 
 /* NULL: there is no room. */
@@ -101,6 +123,7 @@ static struct kept_session *kept_make(struct keeper *k, uint64_t number, uint32_
     s->number = number;
     s->identity = identity;
     map_put(&k->sessions, number, s);
+    links_append(&k->by_age, &s->link);
     return s;
 }
 
@@ -136,6 +159,15 @@ static void slot_take_head(struct ledger_slot *slot, struct str head, struct str
     slot->presence_n = (uint32_t)presence.n;
 }
 
+/* A session that went from one loop of its server to another may be told of by both at once: what
+ * the first says is not the last word. One that was away and has begun anew may have a lower seq.
+ */
+static bool is_overtaken(const struct kept_session *s, unsigned hub, const struct ledger_slot *told)
+{
+    return s->heard_ms && !s->lent && s->told_by != hub && s->began == told->first &&
+           told->seq < s->slot.seq;
+}
+
 /* What is known of the events before goes on when it ends at the same one. */
 static void hear_whole(struct keeper *k, const struct kept_server *from, unsigned hub,
                        struct serial_reader *in)
@@ -148,7 +180,9 @@ static void hear_whole(struct keeper *k, const struct kept_server *from, unsigne
         return;
     }
     struct kept_session *s = kept_make(k, number, from->identity);
-    if (!s)
+    struct ledger_slot told;
+    memcpy((void *)&told, head.p, HEAD_BYTES);
+    if (!s || is_overtaken(s, hub, &told))
         return;
     uint64_t seq = s->slot.seq, first = s->slot.first;
     bool is_known = s->heard_ms && !s->lent;
@@ -163,8 +197,10 @@ static void hear_whole(struct keeper *k, const struct kept_server *from, unsigne
     if (s->slot.hub != hub)
         s->slot.hub = LEDGER_AWAY;
     s->gaps = from->hubs[hub].gaps;
-    s->heard_ms = from->heard_ms;
+    s->told_by = hub;
+    s->began = told.first;
     s->lent = false;
+    kept_touch(k, s, from->heard_ms);
 }
 
 static void hear_told(struct keeper *k, const struct kept_server *from, struct serial_reader *in)
@@ -218,11 +254,12 @@ static bool hear_records(struct keeper *k, struct kept_server *from, unsigned hu
 static void hear_copies(struct keeper *k, uint32_t identity, struct serial_reader *in,
                         struct keeper_reply *ret)
 {
-    struct kept_server *from = server_of(k, identity);
-    uint64_t hub = serial_get(in), message = serial_get(in), position = serial_get(in);
+    uint64_t magic = serial_get(in), hub = serial_get(in), message = serial_get(in);
+    uint64_t position = serial_get(in);
 
-    if (in->bad || hub >= LEDGER_HUBS)
+    if (in->bad || magic != LEDGER_MAGIC || hub >= LEDGER_HUBS)
         return;
+    struct kept_server *from = server_of(k, identity);
     struct kept_hub *h = &from->hubs[hub];
     from->heard_ms = clock_ms();
     if (message != h->messages + 1) {
@@ -230,6 +267,7 @@ static void hear_copies(struct keeper *k, uint32_t identity, struct serial_reade
         ret->to = identity;
         serial_put(&ret->bytes, KEEPER_MISSED);
         serial_put(&ret->bytes, identity);
+        serial_put(&ret->bytes, hub);
     }
     h->messages = message;
     if (!hear_records(k, from, (unsigned)hub, in))
@@ -251,34 +289,81 @@ static uint64_t hub_position(const struct keeper *k, const struct kept_session *
     return from->hubs[s->slot.hub].position;
 }
 
-void keeper_write_question(struct buf *out, uint32_t identity, uint64_t number, uint32_t asker)
+static enum kept_answer kept_judge(const struct keeper *k, const struct kept_session *s,
+                                   uint64_t seq, uint64_t *ret_seen)
+{
+    if (!s || (s->lent && s->slot.torn && clock_ms() - s->heard_ms > UNFIT_MS))
+        return KEPT_NONE;
+    if (seq > s->slot.seq || seq < s->slot.first)
+        return KEPT_SHORT;
+    return ledger_slot_seen(&s->slot, hub_position(k, s), seq, ret_seen) ? KEPT_FOUND : KEPT_UNFIT;
+}
+
+void keeper_write_question(struct buf *out, uint32_t identity, uint64_t number, uint64_t seq,
+                           uint32_t asker)
 {
     serial_put(out, KEEPER_ASK);
     serial_put(out, identity);
     serial_put(out, asker);
     serial_put(out, number);
+    serial_put(out, seq);
 }
 
 static void hear_question(struct keeper *k, uint32_t identity, struct serial_reader *in,
                           struct keeper_reply *ret)
 {
     uint32_t asker = (uint32_t)serial_get(in);
-    uint64_t number = serial_get(in);
+    uint64_t number = serial_get(in), seq = serial_get(in), seen;
     const struct kept_session *s = kept_find(k, number, identity);
 
     if (in->bad || !s || s->lent)
         return;
+    bool is_found = kept_judge(k, s, seq, &seen) == KEPT_FOUND;
     ret->to = asker;
-    serial_put(&ret->bytes, KEEPER_ANSWER);
+    serial_put(&ret->bytes, is_found ? KEEPER_ANSWER : KEEPER_UNFIT);
     serial_put(&ret->bytes, identity);
     serial_put(&ret->bytes, number);
+    if (!is_found) {
+        serial_put(&ret->bytes, s->slot.first);
+        serial_put(&ret->bytes, s->slot.seq);
+        return;
+    }
     serial_put(&ret->bytes, hub_position(k, s));
     serial_put(&ret->bytes, LEDGER_MAGIC);
     buf_add(&ret->bytes, (const void *)&s->slot, sizeof s->slot);
 }
 
-/* Of two keepers, an old one and a new one, the one counts that knows more; the same again is no
- * reason to look again. */
+/* Of two keepers, an old one and a new one, the one counts that knows more, or from further back;
+ * the same again is no reason to look again. */
+static bool knows_more(const struct keeper *k, const struct kept_session *s,
+                       const struct ledger_slot *slot, uint64_t position)
+{
+    if (s->slot.torn || slot->torn)
+        return s->slot.torn && (s->lent || !slot->torn);
+    if (slot->seq != s->slot.seq || slot->first != s->slot.first)
+        return slot->seq > s->slot.seq || slot->first < s->slot.first;
+    return position > hub_position(k, s);
+}
+
+static void kept_lend(struct keeper *k, uint32_t identity, uint64_t number,
+                      const struct ledger_slot *slot, uint64_t position, struct keeper_reply *ret)
+{
+    struct kept_session *s = map_get(&k->sessions, number);
+
+    if (s && s->identity != identity && !s->lent)
+        return; /* it is elsewhere by now, and kept here for that server */
+    s = kept_find(k, number, identity);
+    if ((s && !knows_more(k, s, slot, position)) || !(s = kept_make(k, number, identity)))
+        return;
+    s->slot = *slot;
+    s->slot.id[sizeof slot->id - 1] = '\0';
+    s->slot.client[sizeof slot->client - 1] = '\0';
+    s->lent = true;
+    s->position = position;
+    kept_touch(k, s, clock_ms());
+    ret->number = number;
+}
+
 static void hear_answer(struct keeper *k, uint32_t identity, struct serial_reader *in,
                         struct keeper_reply *ret)
 {
@@ -289,20 +374,79 @@ static void hear_answer(struct keeper *k, uint32_t identity, struct serial_reade
     if (in->bad || magic != LEDGER_MAGIC)
         return;
     memcpy((void *)&slot, bytes.p, sizeof slot);
-    struct kept_session *s = map_get(&k->sessions, number);
-    if (s && s->identity != identity && !s->lent)
-        return; /* it is elsewhere by now, and kept here for that server */
-    s = kept_find(k, number, identity);
-    if (slot.presence_n > sizeof slot.presence || (s && s->slot.seq >= slot.seq) ||
-        !(s = kept_make(k, number, identity)))
-        return;
-    s->slot = slot;
-    s->slot.id[sizeof slot.id - 1] = '\0';
-    s->slot.client[sizeof slot.client - 1] = '\0';
-    s->lent = true;
-    s->position = position;
-    s->heard_ms = clock_ms();
-    ret->number = number;
+    if (slot.presence_n <= sizeof slot.presence)
+        kept_lend(k, identity, number, &slot, position, ret);
+}
+
+/* As one of which nothing is known but what it might be known for. */
+static void hear_unfit(struct keeper *k, uint32_t identity, struct serial_reader *in,
+                       struct keeper_reply *ret)
+{
+    uint64_t number = serial_get(in), first = serial_get(in), seq = serial_get(in);
+    struct ledger_slot slot = { .torn = 1, .hub = LEDGER_AWAY, .first = first, .seq = seq };
+
+    if (!in->bad)
+        kept_lend(k, identity, number, &slot, 0, ret);
+}
+
+/* --- who keeps ------------------------------------------------------------------------ */
+
+void keeper_write_here(struct buf *out, uint32_t identity)
+{
+    serial_put(out, KEEPER_HERE);
+    serial_put(out, identity);
+    serial_put(out, LEDGER_MAGIC);
+}
+
+static void hear_here(struct keeper *k, uint32_t identity, struct serial_reader *in)
+{
+    uint64_t magic = serial_get(in);
+
+    if (!in->bad && magic == LEDGER_MAGIC && k->keepers.count < MOST_SERVERS)
+        map_put(&k->keepers, identity, k);
+}
+
+/* Those who are gone are dropped from who said that they keep: who lives says it again. */
+static void keepers_take_living(struct keeper *k, const uint32_t *identities, size_t count)
+{
+    struct map living;
+
+    map_init(&living);
+    for (size_t i = 0; i < count; i++)
+        if (map_get(&k->keepers, identities[i]))
+            map_put(&living, identities[i], k);
+    map_clear(&k->keepers);
+    k->keepers = living;
+}
+
+uint32_t keeper_choose(struct keeper *k, uint32_t me, const uint32_t *identities, size_t count)
+{
+    uint32_t next = 0, first = 0;
+
+    pthread_mutex_lock(&k->lock);
+    keepers_take_living(k, identities, count);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t id = identities[i];
+
+        if (id == me || !map_get(&k->keepers, id))
+            continue;
+        if (id > me && (!next || id < next))
+            next = id;
+        if (!first || id < first)
+            first = id;
+    }
+    pthread_mutex_unlock(&k->lock);
+    return next ? next : first;
+}
+
+/* --- all that is heard ---------------------------------------------------------------- */
+
+static void hear_missed(struct serial_reader *in, struct keeper_reply *ret)
+{
+    uint64_t hub = serial_get(in);
+
+    ret->anew = !in->bad && hub < LEDGER_HUBS;
+    ret->hub = (unsigned)hub;
 }
 
 void keeper_hear(struct keeper *k, struct str message, struct keeper_reply *ret)
@@ -320,26 +464,30 @@ void keeper_hear(struct keeper *k, struct str message, struct keeper_reply *ret)
     if (kind == KEEPER_COPIES)
         hear_copies(k, identity, &in, ret);
     else if (kind == KEEPER_MISSED)
-        ret->anew = true;
+        hear_missed(&in, ret);
     else if (kind == KEEPER_ASK)
         hear_question(k, identity, &in, ret);
     else if (kind == KEEPER_ANSWER)
         hear_answer(k, identity, &in, ret);
+    else if (kind == KEEPER_UNFIT)
+        hear_unfit(k, identity, &in, ret);
+    else if (kind == KEEPER_HERE)
+        hear_here(k, identity, &in);
     pthread_mutex_unlock(&k->lock);
 }
 
-bool keeper_find(struct keeper *k, uint32_t identity, uint64_t number, uint64_t seq,
-                 struct arena *arena, struct ledger_entry *ret)
+enum kept_answer keeper_find(struct keeper *k, uint32_t identity, uint64_t number, uint64_t seq,
+                             struct arena *arena, struct ledger_entry *ret)
 {
     pthread_mutex_lock(&k->lock);
     const struct kept_session *s = kept_find(k, number, identity);
-    bool found = s && ledger_slot_seen(&s->slot, hub_position(k, s), seq, &ret->seen);
-    if (found) {
+    enum kept_answer answer = kept_judge(k, s, seq, &ret->seen);
+    if (answer == KEPT_FOUND) {
         ret->slot = arena_alloc(arena, sizeof *ret->slot);
         *ret->slot = s->slot;
     }
     pthread_mutex_unlock(&k->lock);
-    return found;
+    return answer;
 }
 
 /* --- what nobody needs any more ------------------------------------------------------- */
@@ -349,19 +497,20 @@ static bool is_forgotten(int64_t heard_ms, int64_t now_ms)
     return now_ms - heard_ms > AWAY_MS + SLOW_MS;
 }
 
+/* The oldest stand first, so that nobody who may stay is looked at. */
 void keeper_tidy(struct keeper *k, int64_t now_ms)
 {
-    uint64_t old[DROPPED_AT_ONCE];
     size_t count = 0, at = 0;
     struct kept_server *silent = NULL;
 
     pthread_mutex_lock(&k->lock);
-    for (struct kept_session *s; count < DROPPED_AT_ONCE && (s = map_next(&k->sessions, &at));)
-        if (is_forgotten(s->heard_ms, now_ms))
-            old[count++] = s->number;
-    for (size_t i = 0; i < count; i++)
-        kept_drop(k, old[i]);
-    at = 0;
+    for (; count < DROPPED_AT_ONCE && !links_empty(&k->by_age); count++) {
+        const struct kept_session *s = container_of(k->by_age.next, struct kept_session, link);
+
+        if (!is_forgotten(s->heard_ms, now_ms))
+            break;
+        kept_drop(k, s->number);
+    }
     for (struct kept_server *s; (s = map_next(&k->servers, &at));)
         if (is_forgotten(s->heard_ms, now_ms))
             silent = s;

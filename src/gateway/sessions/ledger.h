@@ -86,8 +86,10 @@ static inline void ledger_note(struct ledger_slot *slot, uint64_t seq, uint64_t 
 /* --- of processes that are gone ------------------------------------------------------- */
 
 enum ledger_answer {
-    LEDGER_UNKNOWN, /* there is no such file here */
+    LEDGER_UNKNOWN, /* there is no such file here that could be relied on */
     LEDGER_LIVES,   /* the process does */
+    LEDGER_SHORT,   /* it is silent, and what is kept of the session ends before, or begins after */
+    LEDGER_UNFIT,   /* it is silent, and what is kept of the session is of no use */
     LEDGER_GONE,    /* it does not, and what it knew of the session was not enough */
     LEDGER_FOUND,
 };

@@ -2,8 +2,9 @@
  * (keeper.h).
  *
  * At the end of each turn, before its bytes leave for clients, the keeper is told what was noted
- * in the ledger meanwhile: 24 bytes for an event that a session heard. Every few seconds, and when
- * another server becomes the keeper, all of each session is told again, some at a time. */
+ * in the ledger meanwhile: 40 bytes for an event that a session heard. Every few seconds, and when
+ * another server becomes the keeper or has missed something, all of each session is told again:
+ * some at a time, spread over these seconds, and not while NATS takes less than it is given. */
 #ifndef GATEWAY_SESSIONS_LEDGER_COPIES_H
 #define GATEWAY_SESSIONS_LEDGER_COPIES_H
 
@@ -20,8 +21,13 @@ struct ledger_copies {
     struct buf out;      /* records for the next message */
     uint32_t round;      /* counts the times that all is told */
     unsigned ticks;      /* since the last of them began */
-    bool is_going_round; /* it has not ended, and is posted */
-    struct post post;
+    bool is_going_round; /* it has not ended */
+    size_t told;         /* sessions in this round, … */
+    size_t round_size;   /* … and in the one before */
+    bool is_anew_due;    /* something was missed, and the round that tells it again not begun */
+    unsigned rest;       /* ticks until the next such round may begin */
+    struct deadlines *steps;
+    struct deadline step; /* the next of the round */
 };
 
 /* NULL: nobody could keep anything. */
@@ -33,12 +39,18 @@ void ledger_copies_mark_whole(struct session *s); /* more has changed than what 
 void ledger_copies_write_now(struct session *s);  /* the same, and before anything else is told */
 void ledger_copies_end(struct session *s);        /* there is nothing to be kept any more */
 void ledger_copies_flush(struct hub *h);
-bool ledger_copies_wait(const struct hub *h);
 
-/* Who lives, this server included; and that what was told may have been heard by nobody. From any
- * thread. */
+/* A step of a round, while so many bytes wait to be sent: marks some sessions; whether the round
+ * goes on. */
+bool ledger_copies_step(struct ledger_copies *c, size_t unsent);
+/* A second has gone by, or (anew) something was missed: whether a round has to begin. */
+bool ledger_copies_is_due(struct ledger_copies *c, bool anew);
+
+/* Who lives, this server included; and that what was told may have been heard by nobody: of all
+ * hubs, or of one. From any thread. */
 void ledger_copies_nodes_live(struct gateway *g, const uint32_t *identities, size_t count);
 void ledger_copies_begin_anew(struct gateway *g);
+void ledger_copies_begin_hub_anew(struct gateway *g, unsigned hub);
 
 /* The session was told something more. */
 static inline void ledger_copies_mark(struct session *s)

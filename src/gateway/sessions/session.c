@@ -344,6 +344,7 @@ void session_attach(struct session *s, struct hub *h)
     s->seats.topics = &h->topics;
     links_append(&h->sessions, &s->link);
     errands_attach(s);
+    s->copied_round = 0; /* each hub counts its own */
     ledger_copies_mark_whole(s);
     if (s->presence_due)
         deadline_touch(h->windows, &s->window);
