@@ -254,7 +254,8 @@ static void *sweep_run(void *arg)
     return NULL;
 }
 
-/* Only who has begun a sweep gets here, so the thread of the one before is at its end. */
+/* Only who has begun a sweep gets here, so the thread of the one before is at its end. The new
+ * one ends its sweep with the lock, so nobody begins another before this one is noted. */
 static void cache_added(struct store *s, int64_t size)
 {
     struct blob_cache *c = s->cache;
@@ -263,8 +264,11 @@ static void cache_added(struct store *s, int64_t size)
         return;
     if (c->has_sweeper)
         pthread_join(c->sweeper, NULL);
-    c->has_sweeper = pthread_create(&c->sweeper, NULL, sweep_run, s) == 0;
-    if (!c->has_sweeper)
+    pthread_mutex_lock(&c->lock);
+    bool begun = pthread_create(&c->sweeper, NULL, sweep_run, s) == 0;
+    c->has_sweeper = begun;
+    pthread_mutex_unlock(&c->lock);
+    if (!begun)
         sweep_run(s);
 }
 

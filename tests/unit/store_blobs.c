@@ -2,6 +2,7 @@
 #include "unit.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -332,6 +333,62 @@ static void copies_that_were_opened_longest_ago_make_room(void **state)
     assert_copies(f, "01234567");
 }
 
+/* --- many at once --------------------------------------------------------------------- */
+
+enum { READERS = 4, ROUNDS = 40 };
+
+struct copy_reader {
+    pthread_t thread;
+    struct fixture *fixture;
+    int first;
+    bool failed;
+};
+
+/* Each brings copies that the others' sweeps delete. */
+static void *bring_copies(void *arg)
+{
+    struct copy_reader *r = arg;
+    char name[16];
+    int64_t size;
+    int fd;
+
+    for (int i = 0; i < ROUNDS && !r->failed; i++) {
+        copy_name((r->first + i) % COPIES, name);
+        r->failed = blob_open(r->fixture->store, name, &fd, &size) || size != COPY_BYTES;
+        if (!r->failed)
+            close(fd);
+    }
+    return NULL;
+}
+
+/* Every sweep's thread is noted and waited for: a store that closes leaves none behind. */
+static void copies_make_room_for_many_readers(void **state)
+{
+    struct fixture *f = *state;
+    struct copy_reader readers[READERS];
+    char name[16];
+
+    if (!f->postgres)
+        return;
+    for (int i = 0; i < COPIES; i++) {
+        copy_name(i, name);
+        no_error(blob_put(f->store, name, copy_bytes(i)));
+    }
+    for (int round = 0; round < 3; round++) {
+        reopen_with_cache_of(f, COPY_BYTES / 2); /* a sweep for each copy */
+        for (int i = 0; i < READERS; i++) {
+            readers[i] = (struct copy_reader){ .fixture = f, .first = i * 2 };
+            assert_int_equal(pthread_create(&readers[i].thread, NULL, bring_copies, &readers[i]),
+                             0);
+        }
+        for (int i = 0; i < READERS; i++) {
+            pthread_join(readers[i].thread, NULL);
+            assert_false(readers[i].failed);
+        }
+    }
+    assert_copies(f, "");
+}
+
 static void files_are_not_looked_for_in_the_wrong_place(void **state)
 {
     struct fixture *f = *state;
@@ -369,6 +426,7 @@ int main(void)
         inside_test(a_blob_is_noted_until_it_is_settled_or_deleted),
         inside_test(a_folder_has_copies_of_what_is_in_the_database),
         inside_test(copies_that_were_opened_longest_ago_make_room),
+        inside_test(copies_make_room_for_many_readers),
         inside_test(files_are_not_looked_for_in_the_wrong_place),
     };
 
