@@ -48,26 +48,31 @@ class Line:
             raise Closed
         self.have += piece
 
-    def take(self, count):
+    def need(self, count):
         while len(self.have) < count:
             self.more()
-        taken, self.have = self.have[:count], self.have[count:]
-        return taken
 
     def read(self):
-        kind, size = self.take(2)
+        """The next message. Who ends waiting for the rest of one finds all of it the next time."""
+        self.need(2)
+        kind, size = self.have[:2]
+        start = 2 + (0 if size < 126 else 2 if size == 126 else 8)
         if size > 125:
-            size = int.from_bytes(self.take(2 if size == 126 else 8))
-        body = self.take(size)
+            self.need(start)
+            size = int.from_bytes(self.have[2:start])
+        self.need(start + size)
+        body, self.have = self.have[start:start + size], self.have[start + size:]
         if kind & 15 == 8:
             raise Closed
         return json.loads(body)
 
     def say(self, op, d):
         text = json.dumps({"op": op, "d": d}).encode()
-        size = bytes([0x80 | len(text)]) if len(text) < 126 else struct.pack(">BH", 0x80 | 126, len(text) & 0xffff)
+        size = (bytes([0x80 | len(text)]) if len(text) < 126 else
+                struct.pack(">BH", 0x80 | 126, len(text)) if len(text) < 1 << 16 else
+                struct.pack(">BQ", 0x80 | 127, len(text)))
         try:
-            self.socket.sendall(b"\x81" + size + bytes(4) + text[:0xffff])
+            self.socket.sendall(b"\x81" + size + bytes(4) + text)
         except ConnectionError as e:
             raise Closed from e
 
