@@ -147,6 +147,9 @@ enum lane_name {
 /* Of a thread for those that do not take long. Nobody knows beforehand which do: one that takes
  * more is broken off, and begins anew among the long ones. */
 enum { LANE_SHARE_MS = 40 };
+/* What is far away takes its time, however little there is to read: so many ways to the database
+ * and back are not counted. */
+enum { LANE_FREE_WAYS = 16 };
 
 struct lanes {
     pthread_mutex_t lock;

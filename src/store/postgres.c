@@ -20,10 +20,10 @@ static void postgres_submit(struct store *s, struct work *w)
     w->since = clock_mono();
     bool aside = (w->aside || w->measured) && w->mode == STORE_READ;
 
-    if (aside)
-        lanes_push(&p->aside, w);
-    else
+    if (!aside)
         queue_push(&p->queue, w);
+    else if (!lanes_push(&p->aside, w))
+        work_finish(s, w, ERR_UNAVAILABLE);
 }
 
 static void postgres_turn_end(struct store *s, struct loop *loop)

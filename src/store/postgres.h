@@ -22,9 +22,11 @@ struct postgres_conn {
     bool lost;             /* noticed while it was used … */
     bool silent;           /* … by its silence: others may be silent too */
     int patience_ms;       /* for an answer; 0: any time */
-    int64_t until;   /* the end of the share of the read that runs (lanes.c); 0: it has none */
-    bool is_spent;   /* it was broken off then */
-    bool is_hurried; /* the database breaks off what takes longer than a share */
+    int64_t until;      /* the end of the share of the read that runs (lanes.c); 0: it has none */
+    unsigned free_ways; /* so many more put that end off */
+    int64_t way_ns;     /* the least that one took on this connection; 0: none was measured */
+    bool is_spent;      /* it was broken off then */
+    bool is_hurried;    /* the database breaks off what takes longer than a share */
     _Atomic uint64_t *ways; /* counts those to the database and back; or NULL */
     const char *begin;      /* a transaction that was not begun yet, by these words */
     bool ending;            /* the commit of a read was sent, and its answer not waited for */
@@ -58,7 +60,7 @@ enum err postgres_conn_do(struct postgres_conn *c, const char *sql);
 /* A question without parameters: the first column of the first row; "": there is none. */
 enum err postgres_conn_ask(struct postgres_conn *c, const char *sql, char *out, size_t size);
 
-/* Something was sent, and its answer will be waited for. */
+/* Something is sent, and its answer will be waited for. */
 void postgres_conn_count(struct postgres_conn *c);
 /* Waits for the answer to a commit that nobody waited for. */
 void postgres_conn_settle(struct postgres_conn *c);

@@ -251,6 +251,9 @@ static bool worker_run_share(struct postgres_worker *w, struct work *work, enum 
     w->conn.is_spent = false;
     if (connect_for(w, work) && !postgres_conn_hurry(&w->conn, hurry, w->pool->serves))
         hang_up(w);
+    if (w->conn.pg)
+        postgres_conn_settle(&w->conn); /* the end of the one before is not waited for in this */
+    w->conn.free_ways = LANE_FREE_WAYS;
     w->conn.until = hurry ? clock_mono() + (int64_t)LANE_SHARE_MS * 1000000 : 0;
     *ret = postgres_worker_run(w, work);
     w->conn.until = 0;

@@ -81,6 +81,13 @@ static enum err reader_of_loop(struct sqlite *q, struct loop *loop, struct sqlit
     return e;
 }
 
+/* A store that closes takes nothing more. */
+static void read_aside(struct store *s, struct work *w)
+{
+    if (!lanes_push(&sqlite_of(s)->aside, w))
+        work_finish(s, w, ERR_UNAVAILABLE);
+}
+
 /* One that takes longer than a loop has time for begins anew aside. */
 static void read_on_loop(struct store *s, struct work *w)
 {
@@ -94,7 +101,7 @@ static void read_on_loop(struct store *s, struct work *w)
         e = run_read(s, w, c);
         if (sqlite_share_end(c)) {
             w->arena = arena; /* it was broken off, perhaps with another one */
-            lanes_push(&q->aside, w);
+            read_aside(s, w);
             return;
         }
     }
@@ -128,7 +135,7 @@ static void sqlite_submit(struct store *s, struct work *w)
     if (work_writes(w))
         queue_push(&sqlite_of(s)->queue, w);
     else if (w->aside && sqlite_of(s)->asides[0].has_thread)
-        lanes_push(&sqlite_of(s)->aside, w);
+        read_aside(s, w);
     else if (w->loop)
         read_on_loop(s, w);
     else

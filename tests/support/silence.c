@@ -28,6 +28,7 @@ struct silence {
     int listener;
     pthread_t thread;
     atomic_bool silent, over;
+    atomic_int way_ms;
     atomic_uint turns;
     struct wire wires[MOST];
 };
@@ -64,11 +65,13 @@ static void hang_up(struct wire *w)
 }
 
 /* From one end to the other; false when it ended. */
-static bool pass_on(const struct wire *w, int from)
+static bool pass_on(const struct wire *w, int from, int way_ms)
 {
     char bytes[65536];
     ssize_t n = recv(w->ends[from], bytes, sizeof bytes, MSG_DONTWAIT);
 
+    if (n > 0 && from == 0 && way_ms)
+        usleep((useconds_t)way_ms * 1000);
     return n > 0 && send(w->ends[!from], bytes, (size_t)n, MSG_NOSIGNAL) == n;
 }
 
@@ -86,7 +89,7 @@ static void turn(struct silence *s)
     poll(polls, 2 * MOST + 1, LOOK_MS);
     for (int i = 0; i < 2 * MOST; i++)
         if (polls[i + 1].revents && s->wires[i / 2].ends[0] >= 0 &&
-            !pass_on(&s->wires[i / 2], i % 2))
+            !pass_on(&s->wires[i / 2], i % 2, s->way_ms))
             hang_up(&s->wires[i / 2]);
     if (polls[0].revents)
         accept_one(s);
@@ -140,6 +143,11 @@ void silence_begin(struct silence *s)
     s->silent = true;
     for (unsigned before = s->turns; s->turns - before < 2;)
         usleep(1000); /* until the thread has looked */
+}
+
+void silence_stretch(struct silence *s, int ms)
+{
+    s->way_ms = ms;
 }
 
 void silence_end(struct silence *s)

@@ -1,5 +1,5 @@
 /* silence.h - a wire to PostgreSQL that can fall silent: nothing comes through any more,
- * and nobody is told. */
+ * and nobody is told. It may also be a long one. */
 #ifndef TESTS_SUPPORT_SILENCE_H
 #define TESTS_SUPPORT_SILENCE_H
 
@@ -13,6 +13,8 @@ const char *silence_where(const struct silence *s);
 void silence_begin(struct silence *s);
 /* … until now. */
 void silence_end(struct silence *s);
+/* From now on each thing that is said takes so long to the server. */
+void silence_stretch(struct silence *s, int ms);
 /* When all connections are closed. */
 void silence_free(struct silence *s);
 

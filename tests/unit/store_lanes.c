@@ -4,9 +4,11 @@
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "support/silence.h"
 #include "support/stores.h"
 #include "support/works.h"
 
@@ -215,6 +217,82 @@ static void closing_finishes_long_reads_too(void **state)
     sem_destroy(&finished);
 }
 
+/* --- far away -------------------------------------------------------------------------- */
+
+struct far_read {
+    struct one one;
+    atomic_int times; /* that it was begun */
+};
+
+static enum err read_in_ways(struct work *w, struct tx *tx)
+{
+    enum { WAYS = 6 };
+    struct far_read *r = container_of(w, struct far_read, one.work);
+    struct rows row;
+    bool found;
+    enum err e = OK;
+
+    atomic_fetch_add(&r->times, 1);
+    for (int i = 0; i < WAYS && !e; i++)
+        e = tx_one(tx, "select count(*) from migrations", NO_BIND, &row, &found);
+    return e;
+}
+
+/* The thread that breaks nothing off is kept, until all are begun that were not broken off. */
+static void read_beside_a_long_one(struct fixture *f, struct far_read *reads, int count)
+{
+    struct keeper keeper;
+    sem_t entered, go, finished;
+    struct one *ones = ones_new((size_t)count + 1, &finished);
+
+    sem_init(&entered, 0, 0);
+    sem_init(&go, 0, 0);
+    keeper.entered = &entered;
+    keeper.go = &go;
+    ones[count].work.is_long = true;
+    submit_aside(f, &keeper.one, &ones[count], 0, keep_thread);
+    wait_for(&entered);
+    for (int i = 0; i < count; i++)
+        submit_aside(f, &reads[i].one, &ones[i], 1, read_in_ways);
+    for (int i = 0; i < count; i++)
+        while (!atomic_load(&reads[i].times))
+            usleep(1000);
+    sem_post(&go);
+    for (int i = 0; i < count + 1; i++)
+        wait_for(&finished);
+    ones_free(ones, (size_t)count + 1);
+    sem_destroy(&entered);
+    sem_destroy(&go);
+    sem_destroy(&finished);
+}
+
+/* The ways alone take longer than a share. A busy machine may take longer still, but not each
+ * time. */
+static void a_read_is_not_broken_off_because_the_database_is_far_away(void **state)
+{
+    enum { READS = 8, WAY_MS = 12 };
+    struct fixture *f = *state;
+    struct far_read reads[READS] = { 0 };
+    int begun_once = 0;
+
+    if (!f->postgres)
+        return;
+    struct silence *wire = silence_new(f->postgres);
+    silence_stretch(wire, WAY_MS);
+    store_close(f->store);
+    f->options.postgres = silence_where(wire);
+    no_error(store_open(&f->options, &f->store));
+    read_beside_a_long_one(f, reads, READS);
+    for (int i = 0; i < READS; i++) {
+        assert_int_equal(reads[i].one.result, OK);
+        begun_once += atomic_load(&reads[i].times) == 1;
+    }
+    assert_in_range(begun_once, 1, READS);
+    store_close(f->store);
+    f->store = NULL;
+    silence_free(wire);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -222,6 +300,7 @@ int main(void)
         store_test(however_many_take_long_short_ones_are_served),
         store_test(what_is_broken_off_is_read_whole_in_the_end),
         store_test(closing_finishes_long_reads_too),
+        store_test(a_read_is_not_broken_off_because_the_database_is_far_away),
     };
 
     log_init(2, LOG_OFF, 0);
