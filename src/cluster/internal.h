@@ -49,6 +49,7 @@ struct cluster {
     pthread_t thread;
     bool has_thread;
     int64_t beat_at, busy_until, acked;
+    int64_t beaten_at, bury_at; /* when a beat was last written; others are buried from then on */
     struct settling settling;
     bool lost;
 

@@ -188,11 +188,24 @@ static enum err bury_nodes(struct tx *tx, void *arg)
     return e;
 }
 
+/* Who could not reach the database for almost a lease knows nothing of the others: it was away for
+ * them, too, and their last beats may be older than ours. They wait up to a lease before they try
+ * to connect again, and a try takes its time. */
+static bool may_bury(struct cluster *c)
+{
+    int64_t now = clock_mono();
+
+    if (c->beaten_at && now - c->beaten_at > ms_to_ns(LEASE_MS - 2 * BEAT_MS))
+        c->bury_at = now + ms_to_ns(2 * LEASE_MS);
+    c->beaten_at = now;
+    return now >= c->bury_at;
+}
+
 enum err nodes_beat(struct cluster *c)
 {
     enum err e = cluster_run(c, STORE_APPEND, beat_node, c);
 
-    if (!e)
+    if (!e && may_bury(c))
         e = cluster_run(c, STORE_APPEND, bury_nodes, c);
     if (!e && c->wire.nats)
         e = tell_living(c);
