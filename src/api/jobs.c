@@ -28,6 +28,7 @@ enum {
     LEFT_S = 60,       /* … that servers of that version have had the time to run */
     LATE_S = 1,        /* a job of another server's share may be taken then */
     SECOND = 1000 * 1000,
+    DAY_S = 24 * 60 * 60,
 };
 
 struct jobs {
@@ -39,6 +40,7 @@ struct jobs {
     struct post wake;     /* tells the loop that something is due … */
     _Atomic bool waking;  /* … and is on its way */
     int64_t looked_at;
+    int64_t daily_at;       /* when domains are told of a new day */
     _Atomic uint64_t taken; /* jobs that this server ran */
     unsigned busy;          /* looks and takings under way */
     bool others;            /* the store is shared */
@@ -342,6 +344,16 @@ static void job_wait(struct jobs *jobs)
                        0);
 }
 
+static void tell_daily(struct jobs *jobs, int64_t now)
+{
+    if (now < jobs->daily_at)
+        return;
+    jobs->daily_at = now + (int64_t)DAY_S * SECOND;
+    for (const struct domain *const *d = jobs->api->domains; *d; d++)
+        if ((*d)->daily)
+            (*d)->daily(jobs->api, jobs->loop);
+}
+
 static void job_tick(uv_timer_t *timer)
 {
     struct jobs *jobs = timer->data;
@@ -351,6 +363,7 @@ static void job_tick(uv_timer_t *timer)
 
     if (api_draining(jobs->api))
         return;
+    tell_daily(jobs, now);
     if (due && !jobs->busy)
         start_look(jobs);
     else if (!jobs->busy)

@@ -14,9 +14,11 @@
 #include "model/events.h"
 #include "net/http.h"
 
+struct api;
 struct call;
 struct hooks;
 struct job_kind;
+struct loop;
 struct tx;
 
 /* As the rows write them. */
@@ -139,6 +141,9 @@ struct domain {
     enum err (*people)(struct tx *tx, snowflake channel_id, struct list *ret);
     const struct job_kind *const *jobs; /* end with NULL; may be NULL */
     const struct hooks *hooks;          /* api/hooks.h; may be NULL */
+    /* On every server by itself, when it has begun and once a day: for what lies in its folder,
+     * which a job that another server takes would not find. On a loop; may be NULL. */
+    void (*daily)(struct api *api, struct loop *loop);
 };
 
 int route_status(const struct route *r);

@@ -33,6 +33,11 @@ enum err export_files(struct call *call, const struct export_part *part, snowfla
                       int64_t after, int64_t limit, struct list *ret, int64_t *ret_last,
                       int64_t *ret_rows);
 
+/* --- leftovers.c ---------------------------------------------------------------------- */
+
+/* Deletes files in this server's folder that have no row, or one whose time is over. */
+void exports_remove_leftovers(struct api *api, struct loop *loop);
+
 /* --- job.c ---------------------------------------------------------------------------- */
 
 extern const struct job_kind export_job, export_expiry_job;

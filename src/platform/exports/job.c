@@ -151,12 +151,9 @@ static bool write_page(struct call *call, const struct export_step *s, int fd)
 
 static int step_open(struct call *call, const struct export_step *s)
 {
-    const char *path = export_path(call, s->id), *end = strrchr(path, '/');
-    char *folder = str_dupz(call->arena, str_slice(path, (size_t)(end - path)));
-
-    if (mkdir(folder, 0700) != 0 && errno != EEXIST)
+    if (mkdir(export_folder(call), 0700) != 0 && errno != EEXIST)
         return -1;
-    return open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    return open(export_path(call, s->id), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 }
 
 /* Pages end with whole blocks. -1: so long it is not. */

@@ -39,10 +39,16 @@ enum err export_begin(struct call *call, snowflake user_id, struct export_row *r
     return e ? e : job_schedule(call, &export_job, user_id, clock_us(), STR("0 0 0 0 0"));
 }
 
+const char *export_folder(const struct call *call)
+{
+    return str_dupz(call->arena,
+                    str_printf(call->arena, "%s/exports", api_options(call->api)->data));
+}
+
 const char *export_path(const struct call *call, snowflake id)
 {
-    return str_dupz(call->arena, str_printf(call->arena, "%s/exports/%llu.tar",
-                                            api_options(call->api)->data, (unsigned long long)id));
+    return str_dupz(call->arena, str_printf(call->arena, "%s/%llu.tar", export_folder(call),
+                                            (unsigned long long)id));
 }
 
 /* --- the interface -------------------------------------------------------------------- */
@@ -174,5 +180,6 @@ const struct domain exports_domain = {
     .routes = routes,
     .resolvers = resolvers,
     .jobs = (const struct job_kind *const[]){ &export_job, &export_expiry_job, NULL },
+    .daily = exports_remove_leftovers,
     .hooks = &(const struct hooks){ .account_ending = exports_end_with_account },
 };

@@ -218,11 +218,84 @@ static void what_was_gathered_goes_with_the_account(struct world *w)
     expect(world_number(w, "select count(*) from exports") == 0);
 }
 
+/* --- files that another server's job did not find -------------------------------------- */
+
+static bool export_is_there(struct world *w, const char *name)
+{
+    return access(TEXT(w, "%s/exports/%s", world_folder(w), name), F_OK) == 0;
+}
+
+static void leave_export(struct world *w, const char *name)
+{
+    FILE *f = fopen(TEXT(w, "%s/exports/%s", world_folder(w), name), "w");
+
+    expect(f && fputs("about somebody", f) >= 0 && fclose(f) == 0);
+}
+
+enum { LEFT = 150 }; /* more than two steps see */
+
+static const char *left_name(struct world *w, int i)
+{
+    return TEXT(w, "%d.tar", 1000 + i);
+}
+
+static bool all_left_are_gone(struct world *w)
+{
+    for (int i = 0; i < LEFT; i++)
+        if (export_is_there(w, left_name(w, i)))
+            return false;
+    return true;
+}
+
+static void files_without_a_row_go_at_the_start_and_once_a_day(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    const char *id = answer_text(client_post(ada, "{}", HARVEST), "harvest_id");
+    const char *own = TEXT(w, "%s.tar", id);
+
+    expect_soon(is_ready(ada));
+    struct str whole = download(ada, id);
+    leave_export(w, "notes.txt");
+    for (int days = 0; days < 2; days++) {
+        for (int i = 0; i < LEFT; i++)
+            leave_export(w, left_name(w, i));
+        if (days)
+            world_wait(w, 86400 + 1);
+        else
+            world_restart(w);
+        expect_soon(all_left_are_gone(w));
+        expect(str_eq(download(ada, id), whole));
+        expect(export_is_there(w, "notes.txt"));
+    }
+    /* The row is still there, but nobody gets it any more. */
+    world_sql(w, "update jobs set due = due + 8640000000000 where kind = 'export-expiry'");
+    world_wait(w, 7 * 86400);
+    expect_soon(!export_is_there(w, own));
+    expect(world_number(w, "select count(*) from exports") == 1);
+}
+
+/* Nobody can have it yet, but somebody gathers it. */
+static void what_is_under_way_stays(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    const char *id = answer_text(client_post(ada, "{}", HARVEST), "harvest_id");
+
+    expect_soon(is_ready(ada));
+    world_sql(w, "update exports set ready = 0, expires_at = 0");
+    leave_export(w, left_name(w, 0));
+    world_restart(w);
+    expect_soon(!export_is_there(w, left_name(w, 0)));
+    world_settle(w);
+    expect(export_is_there(w, TEXT(w, "%s.tar", id)));
+}
+
 const struct test export_tests[] = {
     TEST(a_person_gets_all_that_is_kept_and_nobody_else_does),
     TEST(long_rows_make_short_pages),
     TEST(it_goes_on_where_it_was_noted),
     TEST(what_another_server_has_gathered_is_gathered_anew),
     TEST(what_was_gathered_goes_with_the_account),
+    TEST(files_without_a_row_go_at_the_start_and_once_a_day),
+    TEST(what_is_under_way_stays),
     { 0 },
 };

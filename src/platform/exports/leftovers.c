@@ -1,0 +1,133 @@
+/* leftovers.c - files of exports that nobody can ask for any more.
+ *
+ * Where servers have folders of their own, the one that takes an export away is often not the one
+ * that has its file, and what was begun here may have been gathered anew elsewhere. So every server
+ * looks through its own folder, a few files a step: their rows say which are still wanted. */
+#include <dirent.h>
+#include <errno.h>
+#include <unistd.h>
+
+#include "api/errand.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "platform/exports/internal.h"
+
+enum { STEP_FILES = 64 };
+
+struct export_leftovers {
+    struct api *api;
+    struct loop *loop;
+    DIR *folder; /* read on the pool, from step to step */
+    snowflake ids[STEP_FILES];
+    bool stays[STEP_FILES];
+    size_t count;
+    bool ended;
+};
+
+/* --- on the pool ---------------------------------------------------------------------- */
+
+static bool export_of_file(const char *name, snowflake *ret)
+{
+    struct str rest = str_of(name), id = str_cut(&rest, '.');
+
+    return str_is(rest, "tar") && snowflake_parse(id, ret);
+}
+
+static enum err leftovers_remove(struct call *call)
+{
+    const struct export_leftovers *x = call_passed(call, "export_leftovers");
+
+    for (size_t i = 0; i < x->count; i++)
+        if (!x->stays[i] && unlink(export_path(call, x->ids[i])) != 0 && errno != ENOENT)
+            log_warn("export: cannot remove '%s'", export_path(call, x->ids[i]));
+    return OK;
+}
+
+/* --- in a transaction ----------------------------------------------------------------- */
+
+static const char FIND_WANTED[] =
+    "select 1 from exports where id = $1 and (ready = 0 or expires_at > $2)";
+
+/* A row is there before its file. */
+static enum err leftovers_look(struct call *call)
+{
+    struct export_leftovers *x = call_passed(call, "export_leftovers");
+    enum err e = OK;
+
+    for (size_t i = 0; i < x->count && !e; i++) {
+        struct rows row;
+
+        e = tx_one(call->tx, FIND_WANTED, BIND(v_id(x->ids[i]), v_int(clock_us())), &row,
+                   &x->stays[i]);
+    }
+    return e;
+}
+
+/* --- step by step --------------------------------------------------------------------- */
+
+/* On the pool, too. There is no folder before the first export. */
+static enum err leftovers_list(struct call *call)
+{
+    struct export_leftovers *x = call_passed(call, "export_leftovers");
+    const struct dirent *entry;
+
+    if (!x->folder)
+        x->folder = opendir(export_folder(call));
+    x->count = 0;
+    while (x->folder && x->count < STEP_FILES && (entry = readdir(x->folder)))
+        if (export_of_file(entry->d_name, &x->ids[x->count]))
+            x->count++;
+    x->ended = x->count < STEP_FILES;
+    if (x->count) {
+        call->look = leftovers_look;
+        call->compute = leftovers_remove;
+    }
+    return OK;
+}
+
+static enum err leftovers_noted(struct call *call)
+{
+    (void)call; /* there is nothing to note */
+    return OK;
+}
+
+static void leftovers_step(struct export_leftovers *x);
+
+/* What failed is tried again tomorrow. */
+static void leftovers_stepped(struct call *call, enum err e, void *arg)
+{
+    struct export_leftovers *x = arg;
+
+    (void)call;
+    if (!e && !x->ended && !api_draining(x->api)) {
+        leftovers_step(x);
+        return;
+    }
+    if (x->folder)
+        closedir(x->folder);
+    mem_free(x);
+}
+
+static void leftovers_step(struct export_leftovers *x)
+{
+    errand_start(x->api, x->loop,
+                 &(struct errand){ .name = "export-leftovers",
+                                   .store = ROUTE_STORE_READ,
+                                   .decode = leftovers_list,
+                                   .long_input = true,
+                                   .run = leftovers_noted,
+                                   .done = leftovers_stepped,
+                                   .type = "export_leftovers",
+                                   .data = x,
+                                   .arg = x });
+}
+
+void exports_remove_leftovers(struct api *api, struct loop *loop)
+{
+    struct export_leftovers *x = mem_new(sizeof *x);
+
+    x->api = api;
+    x->loop = loop;
+    leftovers_step(x);
+}
