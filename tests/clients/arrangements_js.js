@@ -1,6 +1,7 @@
 // arrangements_js.js - how a guild is arranged, on an unchanged discord.js.
 //
 //   node arrangements_js.js API TOKEN
+const { once } = require('node:events');
 const { Client, GatewayIntentBits: Intent } = require('discord.js');
 
 const [api, token] = process.argv.slice(2);
@@ -27,6 +28,8 @@ async function showItself(guild) {
   const talk = guild.channels.cache.first();
   const welcomeChannels = [{ channel: talk, description: 'Talk', emoji: '\u{1F525}' }];
   const screen = await guild.editWelcomeScreen({ enabled: true, description: 'Hello', welcomeChannels });
+  // The library reads this off the guild's features, which an event brings.
+  while (!guild.features.includes('WELCOME_SCREEN_ENABLED')) await once(client, 'guildUpdate');
   say('welcome', screen.description, (await guild.fetchWelcomeScreen()).enabled);
   await guild.setWidgetSettings({ enabled: true, channel: talk });
   const { enabled } = await guild.fetchWidgetSettings();
