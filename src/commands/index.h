@@ -111,7 +111,8 @@ struct index_view {
 /* --- index_kept.c --------------------------------------------------------------------- */
 
 /* Where an answer is kept that is made of the same: of all that its view says, and of the commands
- * of its applications, whose every change moves a version (command_index_move). */
-struct kept_key index_key(const struct index_view *v);
+ * of its applications, whose every change moves a version (command_index_move). False: that is too
+ * much to be held against another. */
+bool index_key(const struct index_view *v, struct kept_key *ret);
 
 #endif

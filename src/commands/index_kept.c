@@ -96,11 +96,10 @@ static void put_bot(struct buf *out, const struct user *bot)
     schema_encode(&j, &type_partial_user, bot);
 }
 
-struct kept_key index_key(const struct index_view *v)
+bool index_key(const struct index_view *v, struct kept_key *ret)
 {
     static const char what[] = "command index";
     unsigned char digest[COMMANDS_DIGEST];
-    struct kept_key key = { .what = what };
     struct buf out;
 
     buf_init(&out, MOST_VIEW);
@@ -112,10 +111,12 @@ struct kept_key index_key(const struct index_view *v)
         put_reader(&out, v->reader);
     if (v->bot)
         put_bot(&out, v->bot);
+    bool whole = !buf_full(&out);
     commands_digest(v->call, out.p, out.n, digest);
-    memcpy(key.of, digest, sizeof digest);
-    key.of[2] = v->key;
-    key.of[3] = out.n;
+    *ret = (struct kept_key){ .what = what };
+    memcpy(ret->of, digest, sizeof digest);
+    ret->of[2] = v->key;
+    ret->of[3] = out.n;
     buf_clear(&out);
-    return key;
+    return whole;
 }

@@ -247,12 +247,13 @@ static enum err index_reply(struct index_view *v)
 
     if (e)
         return e;
-    struct kept_key key = index_key(v);
-    struct shared_text *kept = kept_text_of(&key);
+    struct kept_key key;
+    bool has_key = index_key(v, &key);
+    struct shared_text *kept = has_key ? kept_text_of(&key) : NULL;
     if (kept)
         return call_reply_shared(v->call, kept);
     e = index_write(v);
-    if (!e && !v->call->after)
+    if (!e && has_key && !v->call->after)
         kept_add_text(&key, buf_str(&v->call->reply));
     return e;
 }

@@ -232,8 +232,8 @@ enum err list_commands(struct call *call)
         return e;
     if (!in->with_localizations) {
         key.of[2] = locale_reach(locale);
-        key.of[3] =
-            locale_bit(locale); /* of two that reach the same each has its own words first */
+        /* Of two that reach the same, each has its own words first. */
+        key.of[3] = locale_bit(locale);
     }
     struct shared_text *kept = kept_find_text(call->tx, &key);
     return kept ? call_reply_shared(call, kept)
