@@ -21,15 +21,17 @@ export function composer(app, channel) {
     iconButton("gif", t("GIFs"), (e) => pickGif(app, e.currentTarget, (g) => sendText(g.url || g.src))),
     iconButton("smile", t("Emoji"), (e) => pickEmoji(guild, e.currentTarget, insertEmoji)),
     h("button.icon-button.send", { type: "submit", "aria-label": t("Send"), title: t("Send") }, icon("bolt")));
-  const suggestions = suggest(input, { label: t("Suggestions"), find: findSuggestions, row: suggestionRow, choose: takeSuggestion, group: (s) => s.group });
+  const suggestions = suggest(input, { label: t("Suggestions"), find: findSuggestions, row: suggestionRow, choose: takeSuggestion, group: (s) => s.group, awaited: isCommand });
   const el = h("div.composer", null, notices, commandPlace, above, suggestions.list, line);
 
   /* --- suggestions: commands, people, channels --- */
 
   function wordBefore() { return /(?:^|\s)([@#:][\w.-]*)$/.exec(input.value.slice(0, input.selectionStart))?.[1] || ""; }
 
+  function isCommand() { return !editing && /^\/[^\n]*$/.test(input.value); }
+
   async function findSuggestions() {
-    if (/^\/[^\n]*$/.test(input.value) && !editing) {
+    if (isCommand()) {
       const found = await findCommands(app, channel, input.value.slice(1)).catch(() => []);
       return found.map((leaf) => ({ leaf, group: leaf.app?.name }));
     }

@@ -4,13 +4,13 @@ import { fill, h } from "./dom.js";
 let number = 0;
 
 /**
- * @param {HTMLElement} input a field, which becomes a combobox
- * @param {{find: () => any[]|Promise<any[]>, row: (item: any) => any, choose: (item: any) => void, group?: (item: any) => string, label: string, lasting?: boolean}} options lasting: Esc is for what it stands in
+ * @param {HTMLInputElement|HTMLTextAreaElement} input a field, which becomes a combobox
+ * @param {{find: () => any[]|Promise<any[]>, row: (item: any) => any, choose: (item: any) => void, group?: (item: any) => string, label: string, lasting?: boolean, awaited?: () => boolean}} options lasting: Esc is for what it stands in; awaited: Enter waits for what is being looked for
  */
 export function suggest(input, options) {
   const id = `suggest-${++number}`;
   const list = h("div.suggestions", { id, role: "listbox", "aria-label": options.label, hidden: true });
-  let items = [], at = 0, asked = 0;
+  let items = [], at = 0, asked = 0, looking = /** @type {Promise<void>|null} */ (null);
   // A field of several lines may not be a combobox: it stays a text box with a list of its own.
   const lines = input.tagName === "TEXTAREA";
   const expanded = (open) => lines || input.setAttribute("aria-expanded", String(open));
@@ -21,6 +21,7 @@ export function suggest(input, options) {
 
   function close() {
     asked++;
+    looking = null;
     items = [];
     list.hidden = true;
     expanded(false);
@@ -42,9 +43,10 @@ export function suggest(input, options) {
     options.choose(item);
   }
 
-  async function update() {
+  async function look() {
     const mine = ++asked, found = await options.find();
     if (mine !== asked) return;
+    looking = null;
     if (!found.length) return close();
     items = found;
     let group = null;
@@ -58,9 +60,25 @@ export function suggest(input, options) {
     mark(0);
   }
 
+  function update() { return looking = look(); }
+
+  /** Who types a name quickly and presses Enter means what would have been found. */
+  async function chooseFound() {
+    const text = input.value;
+    while (looking) await looking;
+    if (input.value !== text || document.activeElement !== input) return;
+    if (items.length) choose(0);
+    else input.form?.requestSubmit();
+  }
+
   input.addEventListener("input", update);
-  input.addEventListener("blur", () => setTimeout(close, 150));
+  input.addEventListener("blur", () => setTimeout(() => document.activeElement === input || close(), 150));
   input.addEventListener("keydown", (e) => {
+    if (e.key === "Enter" && !e.shiftKey && !e.isComposing && looking && options.awaited?.()) {
+      e.preventDefault();
+      e.stopImmediatePropagation();
+      return chooseFound();
+    }
     if (list.hidden) return;
     if (e.key === "ArrowDown") mark(at + 1);
     else if (e.key === "ArrowUp") mark(at - 1);

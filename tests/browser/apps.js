@@ -13,6 +13,13 @@ async function tabTo(page, words, key = "Tab") {
   throw new Error(`the keyboard does not lead to ${words}`);
 }
 
+/** Something that comes when it is released. */
+function held() {
+  let release = () => {};
+  const released = new Promise((resolve) => { release = () => resolve(null); });
+  return { released, release: () => release() };
+}
+
 export const TESTS = {
   async an_apps_answer_is_seen_and_used() {
     const page = await enter("ada");
@@ -79,6 +86,44 @@ export const TESTS = {
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "rules", exact: true }).first().waitFor();
     await page.getByText("Be kind. Clean up after yourself. That is all.").waitFor();
+    await page.close();
+  },
+
+  async a_command_typed_quickly_is_not_said_aloud() {
+    const page = await enter("ada");
+    const index = held();
+    await page.route(/application-command-index/, async (route) => { await index.released; await route.continue(); });
+    await page.open(general());
+    await field(page).focus();
+    await page.keyboard.type("/roll");
+    await page.keyboard.press("Enter");
+    index.release();
+    await page.getByRole("form", { name: "/roll" }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.close();
+  },
+
+  async what_looks_like_a_command_and_is_none_can_be_said() {
+    const page = await enter("ada");
+    await page.open(general());
+    await field(page).focus();
+    await page.keyboard.type("/shrug, said the cat");
+    await page.keyboard.press("Enter");
+    await seen(page, "/shrug, said the cat");
+    await page.close();
+  },
+
+  async suggestions_stay_with_who_comes_back_at_once() {
+    const page = await enter("ada");
+    await page.open(general());
+    await field(page).fill("/roll");
+    await page.getByRole("option", { name: /\/roll/ }).waitFor();
+    await field(page).evaluate((input) => {
+      input.blur();
+      input.focus();
+      return new Promise((later) => setTimeout(later, 400)); // longer than a list stays without its field
+    });
+    assert.equal(await page.getByRole("option", { name: /\/roll/ }).isVisible(), true);
     await page.close();
   },
 
