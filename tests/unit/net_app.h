@@ -24,6 +24,7 @@ static struct {
     _Atomic int asked;               /* how often a body was asked about */
     _Atomic int closed, code;        /* WebSockets; the last one's code */
     _Atomic int shutdowns;
+    _Atomic int ends; /* how often "end" has come */
 } app;
 
 static void app_answer(struct exchange *x, int status, struct str body)
@@ -287,6 +288,8 @@ static void app_message(struct websocket *ws, enum ws_opcode opcode, struct str 
         websocket_send(ws, WS_TEXT, websocket_secure(ws) ? STR("secure") : websocket_remote(ws));
     else
         websocket_send(ws, opcode, payload);
+    if (str_is(payload, "end"))
+        atomic_fetch_add(&app.ends, 1);
 }
 
 static void app_closed(struct websocket *ws, int code)
@@ -406,6 +409,7 @@ static inline void app_start(const struct server_options *changes)
     atomic_store(&app.asked, 0);
     atomic_store(&app.code, 0);
     atomic_store(&app.shutdowns, 0);
+    atomic_store(&app.ends, 0);
     app.loops = loops_start(2, NULL, NULL);
     assert_int_equal(server_start(app.loops, &o, &app_calls, &app.server), OK);
 }
