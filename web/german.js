@@ -86,7 +86,7 @@ export const GERMAN = {
   "See your connected accounts": "Deine verknüpften Konten sehen", "Write facts about you for roles": "Angaben über dich für Rollen schreiben",
   "Recognise you": "Dich wiedererkennen", "Connect to voice for you": "Sich für dich mit Sprachkanälen verbinden", "Receive events for you": "Ereignisse für dich empfangen",
   "Make a webhook in a channel": "Einen Webhook in einem Kanal anlegen", "Authorise": "Erlauben", "This link does not work": "Dieser Link geht nicht",
-  "no answer": "keine Antwort", "Go to the start": "Zur Startseite", "Add to server": "Zum Server hinzufügen", "Choose a server": "Wähle einen Server",
+  "no answer": "keine Antwort", "Go to the start": "Zur Startseite", "Add to server": "Zum Server hinzufügen", "Choose a server": "Wähle einen Server", "Webhook in channel": "Webhook im Kanal",
   "Nothing was changed": "Nichts wurde geändert", "{name} has what it asked for.": "{name} hat bekommen, worum gebeten wurde.",
   "The app was told no.": "Der App wurde Nein gesagt.", "asks {name} to be allowed to": "bittet {name} um die Erlaubnis:", "you": "dich",
   "{n} rights in the server": "{n} Rechte auf dem Server", "Calls a second": "Aufrufe pro Sekunde", "Events a second": "Ereignisse pro Sekunde",

@@ -33,7 +33,9 @@ function letters(name, id, kind) {
 /** Somebody's picture, or the letters of the name. */
 export function avatar(user, name, kind = "avatar") {
   if (!user?.avatar) return letters(name || user?.global_name || user?.username || "?", user?.id, kind);
-  return h(`img.${kind}`, { src: `/avatars/${user.id}/${user.avatar}.png`, alt: "", loading: "lazy" });
+  const plain = () => letters(name || user.global_name || user.username || "?", user.id, kind);
+  // A webhook's picture may lie elsewhere, where our pages never look.
+  return h(`img.${kind}`, { src: `/avatars/${user.id}/${user.avatar}.png`, alt: "", loading: "lazy", onerror: (e) => e.currentTarget.replaceWith(plain()) });
 }
 
 export function guildIcon(guild, kind = "guild-icon") {

@@ -466,6 +466,7 @@ uint64_t auth_scope(struct str name)
         "role_connections.write",
         "applications.entitlements",
         "openid",
+        "webhook.incoming",
     };
 
     for (size_t i = 0; i < COUNT_OF(scopes); i++)

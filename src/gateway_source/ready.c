@@ -147,7 +147,7 @@ static enum err write_person(struct tx *tx, const struct gateway_viewer *v, stru
 
 enum err gateway_ready(struct tx *tx, const struct gateway_viewer *v, struct json *out)
 {
-    struct user_in_ready person = { .user = *v->user };
+    struct user_in_ready person = { .user = *v->user, .pronouns = v->user->pronouns };
 
     json_name(out, "user");
     if (v->bot)

@@ -112,3 +112,6 @@ const struct type type_none = { .kind = KIND_ARRAY, .of = &type_raw, .doc = "Not
 const struct type type_url = {
     .kind = KIND_STRING, .max = 512, .rule = &url_rule, .doc = "http or https address"
 };
+const struct type type_long_url = {
+    .kind = KIND_STRING, .max = 2048, .rule = &url_rule, .doc = "http or https address"
+};

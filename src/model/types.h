@@ -14,6 +14,7 @@ extern const struct type type_nothing;    /* what we do not have: always null, o
 extern const struct type type_none;       /* a list that is always empty */
 extern const struct rule rule_name;       /* names: nothing that cannot be seen */
 extern const struct type type_url;        /* http or https, at most 512 characters */
+extern const struct type type_long_url;   /* the same, at most 2048 */
 
 /* What a JSON body may have that brings pictures: their base64, in which some writers escape
  * slashes, and a body's usual megabyte for all its other fields. */

@@ -12,7 +12,7 @@ struct user {
     struct str discriminator; /* always "0": names are unique */
     struct opt_str global_name, avatar, banner, email, phone;
     struct opt_int accent_color;
-    struct str bio, locale;
+    struct str bio, locale, pronouns;
     int64_t flags, public_flags, premium_type;
     bool verified, mfa_enabled;
     struct opt_bool bot, system; /* true or absent */
@@ -23,6 +23,7 @@ struct user {
     struct str password_hash; /* p == NULL: no password */
     struct str date_of_birth;
     bool disabled, deleting;
+    bool paused; /* disabled by its owner, who may come back */
 };
 
 /* Bits of flags that the server itself looks at. */

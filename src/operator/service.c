@@ -42,7 +42,7 @@ enum err order_invite_create(struct call *call, struct order *o)
 
 static const char COUNTS[] =
     "select (select count(*) from users where bot = 0), (select count(*) from users where bot = 1), "
-    "(select count(*) from users where disabled = 1), "
+    "(select count(*) from users where disabled <> 0), "
     "(select count(*) from guilds where removed = 0), "
     "(select count(*) from applications where removed = 0), (select count(*) from tokens), "
     "coalesce((select sum(bytes) from file_owners), 0)";

@@ -17,6 +17,9 @@ extern const struct domain settings_proto_domain;
 enum err user_find(struct tx *tx, snowflake id, struct user *ret);
 void user_foresee(struct tx *tx, snowflake id);
 
+/* The two colours of somebody's profile, as JSON; null: none were chosen. */
+enum err theme_colors_find(struct tx *tx, snowflake id, struct opt_str *ret);
+
 /* The language of a call: its X-Discord-Locale, else the best of its Accept-Language,
  * else the account's own, else en-US. Tags that are none of ours are skipped. */
 enum err request_locale(struct call *call, struct str *ret);
@@ -46,6 +49,9 @@ enum err picture_replace(struct call *call, const char *area, snowflake owner,
 struct str image_hash(struct arena *a, const struct image *image, snowflake id);
 /* Answers with it, for ever cacheable. ERR_NOT_FOUND. */
 enum err picture_reply(struct call *call, const char *area, snowflake owner, struct str hash);
+/* A picture that lies elsewhere: *ret is the name that it is shown by, among avatars. owner: a
+ * webhook. */
+enum err picture_note_address(struct tx *tx, snowflake owner, struct str url, struct opt_str *ret);
 /* Answers with a ring on a colour, for what has no picture of its own. */
 enum err picture_reply_default(struct call *call, snowflake owner);
 

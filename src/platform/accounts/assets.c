@@ -79,26 +79,28 @@ static bool is_hash(struct str s)
 }
 
 /* Every kind of picture: where it is asked for, the area it is kept in. */
-#define ASSETS(ROW)                                                                                \
-    ROW("/avatars/{owner.id}/{file}", get_avatar, "avatars", "An account's avatar.")               \
-    ROW("/banners/{owner.id}/{file}", get_banner, "banners", "An account's or a guild's banner.")  \
-    ROW("/guilds/{home.id}/users/{owner.id}/avatars/{file}", get_member_avatar, "member-avatars",  \
-        "A member's avatar in one guild.")                                                         \
-    ROW("/guilds/{home.id}/users/{owner.id}/banners/{file}", get_member_banner, "member-banners",  \
-        "A member's banner in one guild.")                                                         \
-    ROW("/icons/{owner.id}/{file}", get_guild_icon, "icons", "A guild's icon.")                    \
-    ROW("/splashes/{owner.id}/{file}", get_guild_splash, "splashes", "A guild's splash.")          \
-    ROW("/discovery-splashes/{owner.id}/{file}", get_discovery_splash, "discovery-splashes",       \
-        "A guild's splash for those who look for guilds.")                                         \
-    ROW("/home-headers/{owner.id}/{file}", get_home_header, "home-headers", "A guild's header.")   \
-    ROW("/roles/{owner.id}/icons/{file}", get_role_icon, "role-icons", "A role's icon.")           \
-    ROW("/role-icons/{owner.id}/{file}", get_role_icon_by_new_name, "role-icons", "The same.")     \
-    ROW("/channels/{owner.id}/icons/{file}", get_channel_icon, "channel-icons", "A group's icon.") \
-    ROW("/channel-icons/{owner.id}/{file}", get_channel_icon_by_new_name, "channel-icons",         \
-        "The same.")                                                                               \
-    ROW("/guild-events/{owner.id}/{file}", get_event_image, "guild-events",                        \
-        "A scheduled event's.")                                                                    \
-    ROW("/app-icons/{owner.id}/{file}", get_application_icon, "app-icons", "An app's icon.")       \
+#define ASSETS(ROW)                                                                                     \
+    ROW("/avatars/{owner.id}/{file}", get_avatar, "avatars",                                            \
+        "An account's avatar, or a webhook's. One that lies elsewhere (`avatar_url`) is answered with " \
+        "its address: 302.")                                                                            \
+    ROW("/banners/{owner.id}/{file}", get_banner, "banners", "An account's or a guild's banner.")       \
+    ROW("/guilds/{home.id}/users/{owner.id}/avatars/{file}", get_member_avatar, "member-avatars",       \
+        "A member's avatar in one guild.")                                                              \
+    ROW("/guilds/{home.id}/users/{owner.id}/banners/{file}", get_member_banner, "member-banners",       \
+        "A member's banner in one guild.")                                                              \
+    ROW("/icons/{owner.id}/{file}", get_guild_icon, "icons", "A guild's icon.")                         \
+    ROW("/splashes/{owner.id}/{file}", get_guild_splash, "splashes", "A guild's splash.")               \
+    ROW("/discovery-splashes/{owner.id}/{file}", get_discovery_splash, "discovery-splashes",            \
+        "A guild's splash for those who look for guilds.")                                              \
+    ROW("/home-headers/{owner.id}/{file}", get_home_header, "home-headers", "A guild's header.")        \
+    ROW("/roles/{owner.id}/icons/{file}", get_role_icon, "role-icons", "A role's icon.")                \
+    ROW("/role-icons/{owner.id}/{file}", get_role_icon_by_new_name, "role-icons", "The same.")          \
+    ROW("/channels/{owner.id}/icons/{file}", get_channel_icon, "channel-icons", "A group's icon.")      \
+    ROW("/channel-icons/{owner.id}/{file}", get_channel_icon_by_new_name, "channel-icons",              \
+        "The same.")                                                                                    \
+    ROW("/guild-events/{owner.id}/{file}", get_event_image, "guild-events",                             \
+        "A scheduled event's.")                                                                         \
+    ROW("/app-icons/{owner.id}/{file}", get_application_icon, "app-icons", "An app's icon.")            \
     ROW("/team-icons/{owner.id}/{file}", get_team_icon, "team-icons", "A team's icon.")
 
 static enum err prepare_asset(struct call *call);
@@ -157,6 +159,7 @@ static bool asset_name(struct call *call, char name[256])
 struct opened_asset {
     int fd;
     int64_t size;
+    struct str address; /* p != NULL: it lies elsewhere, and nothing is open */
 };
 
 static enum err open_asset(struct call *call)
@@ -164,25 +167,43 @@ static enum err open_asset(struct call *call)
     struct opened_asset *a = call_pass(call, "opened_asset", sizeof *a);
     char name[256];
 
+    a->address = (struct str){ 0 };
     asset_name(call, name);
     return blob_open(api_options(call->api)->store, name, &a->fd, &a->size);
+}
+
+static enum err look_for_address(struct call *call)
+{
+    struct str url, hash = without_extension(call_text(call, "file"));
+    enum err e = picture_find_address(call->tx, call_id(call, "owner.id"), hash, &url);
+
+    if (e || !url.p)
+        return e;
+    struct opened_asset *a = call_pass(call, "opened_asset", sizeof *a);
+    *a = (struct opened_asset){ .fd = -1, .address = url };
+    call->compute = NULL;
+    return OK;
 }
 
 /* On a loop: what has to be read from the database is opened beside it. */
 static enum err prepare_asset(struct call *call)
 {
     struct store *store = api_options(call->api)->store;
+    bool inside = blobs_are_inside(store),
+         avatar = str_is(str_of(areas[call->route - routes]), "avatars");
+    struct opened_asset a = { 0 };
     char name[256];
-    int64_t size;
-    int fd;
 
-    if (!blobs_are_inside(store) || call->decoded || !asset_name(call, name))
+    if ((!inside && !avatar) || call->decoded || !asset_name(call, name))
         return OK;
-    if (blob_open_near(store, name, &fd, &size))
-        *(struct opened_asset *)call_pass(call, "opened_asset", sizeof(struct opened_asset)) =
-            (struct opened_asset){ fd, size };
-    else
+    if (blob_open_near(store, name, &a.fd, &a.size)) {
+        *(struct opened_asset *)call_pass(call, "opened_asset", sizeof a) = a;
+        return OK;
+    }
+    if (inside)
         call->compute = open_asset;
+    if (avatar)
+        call->look = look_for_address;
     return OK;
 }
 
@@ -193,6 +214,8 @@ static enum err get_asset(struct call *call)
     struct str hash = without_extension(call_text(call, "file"));
     const struct opened_asset *opened = call_passed(call, "opened_asset");
 
+    if (opened && opened->address.p)
+        return picture_reply_address(call, opened->address);
     if (opened)
         return reply_opened(call, opened->fd, opened->size);
     if (!is_hash(hash))

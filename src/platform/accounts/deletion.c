@@ -1,4 +1,4 @@
-/* deletion.c - POST /users/@me/delete: an account goes, in two weeks. */
+/* deletion.c - POST /users/@me/delete and disable: an account goes, in two weeks, or rests. */
 #include "platform/accounts/internal.h"
 #include "platform/accounts/mfa/mfa.h"
 #include "platform/accounts/operator.h"
@@ -45,13 +45,27 @@ static enum err use_deletion_code(struct call *call, snowflake user_id)
     return code.n == TOTP_DIGITS ? mfa_use_totp(call, &m, code) : mfa_use_backup(call, &m, code);
 }
 
+static enum err find_owner(struct call *call, struct user *ret)
+{
+    enum err e = own_password_find(call, ret);
+
+    return !e && ret->mfa_enabled ? use_deletion_code(call, ret->id) : e;
+}
+
 /* The account cannot be used from now on; logging in with undelete takes it back. */
 enum err delete_account(struct call *call)
 {
     struct user user;
-    enum err e = own_password_find(call, &user);
+    enum err e = find_owner(call, &user);
 
-    if (!e && user.mfa_enabled)
-        e = use_deletion_code(call, user.id);
     return e ? e : account_delete(call, &user);
+}
+
+/* The same, for as long as nobody takes it back. */
+enum err disable_account(struct call *call)
+{
+    struct user user;
+    enum err e = find_owner(call, &user);
+
+    return e ? e : account_pause(call, &user);
 }

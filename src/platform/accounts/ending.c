@@ -79,7 +79,8 @@ static enum err step_account(struct call *call, snowflake id)
 static const char BLANK[] =
     "update users set username = $2, global_name = 'Deleted User', email = null, phone = null, "
     "password_hash = null, avatar = null, banner = null, bio = '', accent_color = null, "
-    "date_of_birth = null, mfa_enabled = 0, premium_type = 0, disabled = 1, deleting = 1 where id = $1";
+    "date_of_birth = null, mfa_enabled = 0, premium_type = 0, disabled = 1, deleting = 1, "
+    "pronouns = '', theme_colors = null where id = $1";
 
 static struct str ended_name(struct arena *a, snowflake id)
 {
@@ -163,10 +164,16 @@ enum err account_delete(struct call *call, struct user *u)
                             clock_us() + ACCOUNT_DELETION_DAYS * DAY_US, STR(""));
 }
 
+static const char END_PAUSE[] = "update users set disabled = 0 where id = $1 and disabled = $2";
+
 enum err account_undelete(struct call *call, struct user *u)
 {
     enum err e = set_deleting(call, u, false);
 
+    if (!e && u->paused) {
+        u->disabled = u->paused = false;
+        e = tx_exec(call->tx, END_PAUSE, BIND(v_id(u->id), v_int(ACCOUNT_PAUSED)), NULL);
+    }
     return e ? e : job_cancel(call, &account_deletion, u->id);
 }
 

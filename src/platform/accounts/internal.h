@@ -23,6 +23,13 @@ enum err password_hash(const struct api *api, struct arena *a, struct str passwo
  * logins exist by the clock. */
 bool password_verify(const struct api *api, struct str hash, struct str password);
 
+/* --- addresses.c ---------------------------------------------------------------------- */
+
+/* p == NULL: none of that name lies elsewhere. */
+enum err picture_find_address(struct tx *tx, snowflake owner, struct str hash, struct str *ret);
+/* Sends the caller there. */
+enum err picture_reply_address(struct call *call, struct str url);
+
 /* --- schema.c ------------------------------------------------------------------------- */
 
 struct registration {
@@ -86,9 +93,16 @@ enum err own_password_find(struct call *call, struct user *ret);
 extern const struct type account_deletion_body;
 enum err prepare_delete_account(struct call *call);
 enum err delete_account(struct call *call);
+enum err disable_account(struct call *call);
 
 enum err prepare_modify_current_user(struct call *call);
 enum err modify_current_user(struct call *call);
+
+/* --- own_profile.c -------------------------------------------------------------------- */
+
+extern const struct type own_profile_body, own_profile_reply;
+enum err prepare_modify_own_profile(struct call *call);
+enum err modify_own_profile(struct call *call);
 
 /* --- registration.c ------------------------------------------------------------------- */
 

@@ -65,6 +65,13 @@ enum err account_set_disabled(struct call *call, const struct user *u, bool disa
     return e || !disabled || u->bot.value ? e : account_revoke(call, u->id);
 }
 
+enum err account_pause(struct call *call, const struct user *u)
+{
+    enum err e = tx_exec(call->tx, SET_DISABLED, BIND(v_id(u->id), v_int(ACCOUNT_PAUSED)), NULL);
+
+    return e ? e : account_revoke(call, u->id);
+}
+
 static const char SET_PASSWORD[] = "update users set password_hash = $2 where id = $1";
 
 enum err account_set_password(struct call *call, snowflake id, struct str hash)

@@ -23,6 +23,10 @@ enum err operator_token(struct store *store, struct auth *auth, struct str usern
 enum err account_revoke(struct call *call, snowflake id);
 /* A person's tokens end with it; a bot's comes back when the bot does. */
 enum err account_set_disabled(struct call *call, const struct user *u, bool disabled);
+/* The same by a person for itself, until it comes back (account_undelete). users.disabled is 1
+ * where the operator has done it. */
+enum { ACCOUNT_PAUSED = 2 };
+enum err account_pause(struct call *call, const struct user *u);
 /* Everything that was begun with the old one ends. */
 enum err account_set_password(struct call *call, snowflake id, struct str hash);
 /* For somebody who lost it. */
@@ -39,6 +43,7 @@ enum err account_owns(struct call *call, snowflake id, bool *ret);
  * ERR_OWNS_THINGS: of who owns something. */
 enum { ACCOUNT_DELETION_DAYS = 14 };
 enum err account_delete(struct call *call, struct user *u);
+/* Takes a deletion or a pause back. */
 enum err account_undelete(struct call *call, struct user *u);
 extern const struct job_kind account_deletion;
 

@@ -60,11 +60,24 @@ static const struct route routes[] = {
         .fires = (const enum event[]){ EVENT_USER_NOTE_UPDATE, EVENT_NONE },
         .handle = put_note,
     },
+    {
+        .method = PATCH,
+        .path = "/users/@me/profile",
+        .name = "modify_own_profile",
+        .doc = "Change what the caller says of itself.",
+        .auth = AUTH_USER,
+        .body = &own_profile_body,
+        .max_body = BODY_WITH_PICTURES(1),
+        .reply = &own_profile_reply,
+        .fires = (const enum event[]){ EVENT_USER_UPDATE, EVENT_NONE },
+        .prepare = prepare_modify_own_profile,
+        .handle = modify_own_profile,
+    },
     { 0 },
 };
 
 const struct domain own_domain = {
     .name = "One's own",
-    .doc = "Sessions, settings and notes.",
+    .doc = "Sessions, settings, notes and what one says of oneself.",
     .routes = routes,
 };

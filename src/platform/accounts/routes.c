@@ -246,12 +246,12 @@ static enum err log_in(struct call *call)
     /* The password may have changed since it was checked. */
     if (!str_eq(user.password_hash, looked_at->password_hash))
         return refuse_login(call);
-    if (user.disabled)
+    if (user.disabled && !(user.paused && in->undelete))
         return ERR_ACCOUNT_DISABLED;
     if (user.deleting && !in->undelete)
         return ERR_ACCOUNT_DELETING;
     /* What only a password was given for is not taken back where more is asked for. */
-    bool undelete = user.deleting;
+    bool undelete = user.deleting || user.paused;
     if (undelete && !user.mfa_enabled)
         e = account_undelete(call, &user);
     return e ? e : login_reply_to(call, &user, undelete);
@@ -381,6 +381,16 @@ static const struct route routes[] = {
         .body = &account_deletion_body,
         .prepare = prepare_delete_account,
         .handle = delete_account,
+    },
+    {
+        .method = POST,
+        .path = "/users/@me/disable",
+        .name = "disable_account",
+        .doc = "Disable the caller's account until a login with undelete takes that back.",
+        .auth = AUTH_USER,
+        .body = &account_deletion_body,
+        .prepare = prepare_delete_account,
+        .handle = disable_account,
     },
     {
         .method = GET,

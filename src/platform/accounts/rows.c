@@ -2,6 +2,7 @@
 #include "platform/accounts/internal.h"
 
 #include "model/rows.h"
+#include "platform/accounts/operator.h"
 #include "platform/accounts/users.h"
 
 void user_read(const struct rows *r, int column, struct user *ret)
@@ -24,9 +25,11 @@ void user_read(const struct rows *r, int column, struct user *ret)
         .bot = given_mark(row_bool(r, column + 13)),
         .system = given_mark(row_bool(r, column + 14)),
         .disabled = row_bool(r, column + 17),
+        .paused = row_int(r, column + 17) == ACCOUNT_PAUSED,
         .deleting = row_bool(r, column + 18),
         .phone = row_opt_text(r, column + 19),
         .mfa_enabled = row_bool(r, column + 20),
+        .pronouns = row_text(r, column + 21),
     };
     if (!row_null(r, column + 15))
         ret->password_hash = row_text(r, column + 15);

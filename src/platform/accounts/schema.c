@@ -54,7 +54,8 @@ static const struct field login_fields[] = {
     { FIELD(struct login, login), .type = &type_login },
     { FIELD(struct login, password), .type = &type_given_password },
     { FIELD(struct login, undelete), .type = &type_bool, .flags = OPTIONAL,
-      .doc = "Take back a deletion that is scheduled" },
+      .doc =
+          "Take back a deletion that is scheduled, or that the account was disabled by its owner" },
     { 0 },
 };
 static const struct schema login_schema = {

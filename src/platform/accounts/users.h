@@ -10,7 +10,7 @@
     "u.id, u.username, u.global_name, u.avatar, u.banner, u.email, u.accent_color, u.bio, " \
     "u.locale, u.flags, u.public_flags, u.premium_type, u.verified, u.bot, u.system, "      \
     "u.password_hash, u.date_of_birth, u.disabled, u.deleting, u.phone, "                   \
-    "u.mfa_enabled"
+    "u.mfa_enabled, u.pronouns"
 
 void user_read(const struct rows *r, int column, struct user *ret);
 

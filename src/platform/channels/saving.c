@@ -63,6 +63,13 @@ static struct value v_column(struct tx *tx, const struct type *type, const struc
     return v_text(column_encode(tx_arena(tx), type, &list->value));
 }
 
+/* Posts have a list, if only an empty one. */
+static struct value v_applied(struct tx *tx, const struct opt_list *tags)
+{
+    return tags->given == GIVEN ? v_text(column_encode(tx_arena(tx), &type_ids, &tags->value))
+                                : v_null();
+}
+
 static struct value v_reaction(struct tx *tx, const struct channel *c)
 {
     const struct opt_object *reaction = &c->default_reaction_emoji;
@@ -108,7 +115,7 @@ enum err channel_insert(struct tx *tx, const struct channel *c)
              v_int(or_else(c->default_thread_rate_limit_per_user, 0)),
              v_column(tx, &type_forum_tags, &c->available_tags), v_reaction(tx, c),
              v_opt_int(c->default_sort_order), v_int(or_else(c->default_forum_layout, 0)),
-             v_opt_text(c->default_tag_setting), v_column(tx, &type_ids, &c->applied_tags)),
+             v_opt_text(c->default_tag_setting), v_applied(tx, &c->applied_tags)),
         NULL);
 
     return e ? e : overwrites_replace(tx, c->id, &c->permission_overwrites.value);
@@ -142,6 +149,6 @@ enum err channel_save(struct tx *tx, const struct channel *c)
              v_int(invitable_of(t)), v_int(or_else(c->default_thread_rate_limit_per_user, 0)),
              v_column(tx, &type_forum_tags, &c->available_tags), v_reaction(tx, c),
              v_opt_int(c->default_sort_order), v_int(or_else(c->default_forum_layout, 0)),
-             v_opt_text(c->default_tag_setting), v_column(tx, &type_ids, &c->applied_tags)),
+             v_opt_text(c->default_tag_setting), v_applied(tx, &c->applied_tags)),
         NULL);
 }

@@ -10,9 +10,9 @@
 /* Nothing that others have not shown to the person, and no secrets: neither hashes nor tokens. */
 const struct export_part export_parts[] = {
     { "account",
-      "&id\t$username\t$global_name\t$email\t$phone\t$bio\t$locale\t$date_of_birth\t#premium_type\t"
+      "&id\t$username\t$global_name\t$email\t$phone\t$bio\t$pronouns\t$theme_colors\t$locale\t$date_of_birth\t#premium_type\t"
       "?verified\t?mfa_enabled",
-      "select id, username, global_name, email, phone, bio, locale, date_of_birth, premium_type, "
+      "select id, username, global_name, email, phone, bio, pronouns, theme_colors, locale, date_of_birth, premium_type, "
       "verified, mfa_enabled from users where id = $1 and id > $2 limit $3",
       NULL },
     { "settings", "&user_id\t$document",

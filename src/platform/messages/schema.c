@@ -262,7 +262,7 @@ static const struct field edit_fields[] = {
 static const struct field webhook_fields[] = {
     MESSAGE_BODY_FIELDS,
     MESSAGE_BODY_FIELD(username, type_webhook_username),
-    MESSAGE_BODY_FIELD(avatar_url, type_url),
+    MESSAGE_BODY_FIELD(avatar_url, type_long_url),
     MESSAGE_BODY_FIELD(thread_name, type_channel_name),
     MESSAGE_BODY_FIELD(applied_tags, type_applied_tags),
     { 0 },

@@ -66,7 +66,8 @@ enum err get_authorization(struct call *call)
         e = user_find(call->tx, call->caller->id, &user);
     if (!e)
         e = is_authorized(call, &r, &out.authorized);
-    if (!e && r.installs && r.integration_type == INSTALL_GUILD) {
+    if (!e && ((r.installs && r.integration_type == INSTALL_GUILD) ||
+               scopes_have(&r.scopes, "webhook.incoming"))) {
         out.guilds.given = GIVEN;
         e = list_guilds(call, &out.guilds.value);
     }
@@ -149,7 +150,7 @@ static struct str authorize_landing(struct call *call, const struct request *r)
 }
 
 static enum err make_code(struct call *call, const struct request *r, snowflake guild_id,
-                          uint64_t permissions, struct str *ret)
+                          snowflake webhook_channel, uint64_t permissions, struct str *ret)
 {
     const struct authorize_query *q = call->query;
     unsigned char secret[32];
@@ -162,6 +163,7 @@ static enum err make_code(struct call *call, const struct request *r, snowflake 
         .nonce = q->nonce.given == GIVEN ? q->nonce.value : (struct str){ 0 },
         .integration_type = r->integration_type,
         .guild_id = guild_id,
+        .webhook_channel_id = webhook_channel,
         .permissions = permissions,
         .pending = r->installs && r->application->integration_require_code_grant,
         .expires_at = clock_us() + CODE_SECONDS * INT64_C(1000000),
@@ -178,6 +180,7 @@ enum err authorize(struct call *call)
     const struct authorize_body *in = call->body;
     snowflake guild_id = in->guild_id.given == GIVEN ? in->guild_id.value : q->guild_id.value;
     uint64_t permissions = in->permissions.given == GIVEN ? in->permissions.value : q->permissions;
+    snowflake webhook_channel = 0;
     struct request r;
     struct str code;
 
@@ -197,11 +200,13 @@ enum err authorize(struct call *call)
         e = request_install_group(call, &r, in->channel_id.value);
     else if (r.installs)
         e = request_check_place(call, &r, guild_id);
+    if (!e)
+        e = incoming_check(call, &r.scopes, &webhook_channel);
     if (!e && r.installs && !group && !r.application->integration_require_code_grant)
         e = request_install(call, r.application, &r.scopes, r.integration_type, guild_id,
                             permissions);
     if (!e && r.with_code)
-        e = make_code(call, &r, guild_id, permissions, &code);
+        e = make_code(call, &r, guild_id, webhook_channel, permissions, &code);
     if (e)
         return e;
     if (r.with_token)

@@ -5,6 +5,7 @@
 #include "api/hooks.h"
 #include "platform/applications/applications.h"
 #include "platform/oauth2/oauth2.h"
+#include "platform/webhooks/webhooks.h"
 
 enum { CODE_SECONDS = 600, ACCESS_SECONDS = 604800, OAUTH2_DIGEST_BYTES = 32 };
 /* RFC 7636: a challenge is 32 bytes in base64url. */
@@ -37,7 +38,7 @@ struct authorize_query {
 struct authorize_body {
     bool authorize;
     struct opt_int integration_type;
-    struct opt_id guild_id, channel_id, permissions;
+    struct opt_id guild_id, channel_id, webhook_channel_id, permissions;
 };
 struct authorize_guild {
     snowflake id;
@@ -69,6 +70,7 @@ struct access_reply {
     int64_t expires_in;
     struct opt_str refresh_token, id_token;
     const struct guild *guild;
+    const struct webhook *webhook;
 };
 struct oauth2_key {
     struct str kty, use, kid, n, e, alg;
@@ -107,8 +109,9 @@ extern const struct type authorize_body, authorize_reply, redirect_reply, token_
 struct authorization_code {
     snowflake user_id, application_id, guild_id; /* guild 0: none */
     struct str redirect_uri, scopes;
-    struct str challenge; /* of RFC 7636, S256; p == NULL: none */
-    struct str nonce;     /* for the id token; p == NULL: none */
+    struct str challenge;         /* of RFC 7636, S256; p == NULL: none */
+    struct str nonce;             /* for the id token; p == NULL: none */
+    snowflake webhook_channel_id; /* 0: none */
     int64_t integration_type, expires_at;
     uint64_t permissions;
     bool pending; /* installs at the exchange */
@@ -176,6 +179,16 @@ enum err request_install_group(struct call *call, const struct request *r, snowf
 /* code: the digest of the code that it comes of, or nothing. */
 enum err access_issue(struct call *call, snowflake user_id, snowflake application_id,
                       const struct scopes *scopes, struct str code, struct access_reply *ret);
+
+/* --- incoming.c ----------------------------------------------------------------------- */
+
+/* May the caller have a webhook made in the channel of the body? *ret_channel is 0 where the scope
+ * webhook.incoming is not asked for. */
+enum err incoming_check(struct call *call, const struct scopes *s, snowflake *ret_channel);
+/* Makes it, in the name of who allowed it; *ret_may is false when that person may not any more. */
+enum err incoming_make(struct call *call, const struct application *a,
+                       const struct authorization_code *code, const struct webhook **ret,
+                       bool *ret_may);
 
 /* --- openid.c ------------------------------------------------------------------------- */
 

@@ -57,6 +57,8 @@ static enum err check_implicit(struct call *call, const struct request *r)
         return call_invalid(call, "scope", "ENUM_TYPE_COERCE", "A bot comes without a token.");
     if (scopes_have(&r->scopes, "openid"))
         return call_invalid(call, "scope", "ENUM_TYPE_COERCE", "An id token comes for a code.");
+    if (scopes_have(&r->scopes, "webhook.incoming"))
+        return call_invalid(call, "scope", "ENUM_TYPE_COERCE", "A webhook comes for a code.");
     return OK;
 }
 
@@ -178,6 +180,8 @@ static struct list guild_scopes(struct arena *arena, const struct scopes *s)
         *(struct str *)list_add(arena, &list, sizeof(struct str)) = STR("bot");
     if (scopes_have(s, "applications.commands"))
         *(struct str *)list_add(arena, &list, sizeof(struct str)) = STR("applications.commands");
+    if (scopes_have(s, "webhook.incoming"))
+        *(struct str *)list_add(arena, &list, sizeof(struct str)) = STR("webhook.incoming");
     return list;
 }
 

@@ -25,7 +25,8 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/oauth2/authorize",
         .name = "authorize",
-        .doc = "Allow an application what it asks for, or deny it. Installing needs MANAGE_GUILD.",
+        .doc = "Allow an application what it asks for, or deny it. Installing needs MANAGE_GUILD, "
+               "webhook.incoming MANAGE_WEBHOOKS in the channel.",
         .auth = AUTH_USER,
         .query = &authorize_query_schema,
         .body = &authorize_body,
@@ -43,7 +44,8 @@ static const struct route routes[] = {
         .body = &token_form_body,
         .body_kinds = BODY_FORM,
         .reply = &access_reply,
-        .fires = (const enum event[]){ INSTALL_EVENTS, EVENT_USER_APPLICATION_UPDATE, EVENT_NONE },
+        .fires = (const enum event[]){ INSTALL_EVENTS, EVENT_USER_APPLICATION_UPDATE,
+                                       EVENT_WEBHOOKS_UPDATE, EVENT_NONE },
         .handle = exchange_token,
     },
     {

@@ -8,8 +8,8 @@
 static const char DROP_CODES[] = "delete from authorization_codes where expires_at <= $1";
 static const char ADD_CODE[] =
     "insert into authorization_codes (digest, user_id, application_id, redirect_uri, scopes, "
-    "integration_type, guild_id, permissions, pending, expires_at, challenge, nonce) "
-    "values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
+    "integration_type, guild_id, permissions, pending, expires_at, challenge, nonce, "
+    "webhook_channel_id) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
 
 enum err code_insert(struct tx *tx, struct str digest, const struct authorization_code *c)
 {
@@ -23,14 +23,15 @@ enum err code_insert(struct tx *tx, struct str digest, const struct authorizatio
                         c->guild_id ? v_id(c->guild_id) : v_null(), v_int((int64_t)c->permissions),
                         v_int(c->pending), v_int(c->expires_at),
                         c->challenge.p ? v_text(c->challenge) : v_null(),
-                        c->nonce.p ? v_text(c->nonce) : v_null()),
+                        c->nonce.p ? v_text(c->nonce) : v_null(),
+                        c->webhook_channel_id ? v_id(c->webhook_channel_id) : v_null()),
                    NULL);
 }
 
 static const char FIND_CODE[] =
     "select user_id, application_id, redirect_uri, scopes, integration_type, "
-    "coalesce(guild_id, 0), permissions, pending, expires_at, challenge, used, nonce from "
-    "authorization_codes where digest = $1";
+    "coalesce(guild_id, 0), permissions, pending, expires_at, challenge, used, nonce, "
+    "coalesce(webhook_channel_id, 0) from authorization_codes where digest = $1";
 
 enum err code_find(struct tx *tx, struct str digest, struct authorization_code *ret, bool *found)
 {
@@ -52,6 +53,7 @@ enum err code_find(struct tx *tx, struct str digest, struct authorization_code *
         .challenge = row_null(&row, 9) ? (struct str){ 0 } : row_text(&row, 9),
         .used = row_bool(&row, 10),
         .nonce = row_null(&row, 11) ? (struct str){ 0 } : row_text(&row, 11),
+        .webhook_channel_id = row_id(&row, 12),
     };
     return OK;
 }

@@ -74,6 +74,9 @@ static const struct field authorize_body_fields[] = {
     { FIELD(struct authorize_body, guild_id), .type = &type_id, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct authorize_body, channel_id), .type = &type_id, .flags = OPTIONAL | NULLABLE,
       .doc = "A group, instead of a guild" },
+    { FIELD(struct authorize_body, webhook_channel_id), .type = &type_id,
+      .flags = OPTIONAL | NULLABLE,
+      .doc = "With the scope webhook.incoming: where its webhook is made; needs MANAGE_WEBHOOKS" },
     { FIELD(struct authorize_body, permissions), .type = &type_permissions,
       .flags = OPTIONAL | NULLABLE },
     { 0 },
@@ -181,6 +184,8 @@ static const struct field access_fields[] = {
     { FIELD(struct access_reply, id_token), .type = &type_text, .flags = OPTIONAL,
       .doc = "With the scope openid: a JWT, signed with RS256" },
     { FIELD(struct access_reply, guild), .type = &type_guild, .flags = OPTIONAL },
+    { FIELD(struct access_reply, webhook), .type = &webhook_reply, .flags = OPTIONAL,
+      .doc = "With the scope webhook.incoming, for a code" },
     { 0 },
 };
 static const struct schema access_schema = {

@@ -138,6 +138,8 @@ static enum err use_code(struct call *call, const struct application *a,
 
     scopes_parse(call->arena, code->scopes, &scopes);
     enum err e = code->pending ? install_now(call, a, code, &scopes, &may) : OK;
+    if (!e && may && code->webhook_channel_id)
+        e = incoming_make(call, a, code, &out.webhook, &may);
     if (!e && !may)
         return oauth2_fail(call, 400, "invalid_grant", "Whoever allowed it may not any more.");
     if (!e)
@@ -276,7 +278,8 @@ static enum err issue_for_owner(struct call *call, const struct application *a)
     struct scopes scopes;
 
     if (!scopes_parse(call->arena, in->scope.value, &scopes) || scopes_have(&scopes, "bot") ||
-        scopes_have(&scopes, "openid") || (a->team_id && scopes.bits & ~for_teams))
+        scopes_have(&scopes, "openid") || scopes_have(&scopes, "webhook.incoming") ||
+        (a->team_id && scopes.bits & ~for_teams))
         return oauth2_fail(call, 400, "invalid_scope", "There is a scope that cannot be had.");
     enum err e = access_issue(call, a->owner_id, a->id, &scopes, (struct str){ 0 }, &out);
     return e ? e : call_reply(call, &out);

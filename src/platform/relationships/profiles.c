@@ -12,6 +12,7 @@ struct profile_query {
 struct profile_about {
     struct str bio, pronouns;
     struct opt_int accent_color;
+    struct opt_str theme_colors; /* JSON */
 };
 struct mutual_guild {
     snowflake id;
@@ -51,6 +52,8 @@ static const struct field about_fields[] = {
     { FIELD(struct profile_about, bio), .type = &type_text },
     { FIELD(struct profile_about, pronouns), .type = &type_text },
     { FIELD(struct profile_about, accent_color), .type = &type_color, .flags = NULLABLE },
+    { FIELD(struct profile_about, theme_colors), .type = &type_raw, .flags = OPTIONAL | NULLABLE,
+      .doc = "Two colours" },
     { 0 },
 };
 static const struct schema about_schema = {
@@ -216,11 +219,14 @@ static enum err add_everything(struct call *call, struct profile_about *about,
 
     about->bio = user->bio;
     about->accent_color = user->accent_color;
+    about->pronouns = user->pronouns;
     if (user->premium_type)
         p->premium_type = given_int(user->premium_type);
     if (in->with_mutual_guilds)
         p->mutual_guilds = (struct opt_list){ GIVEN, *guilds };
-    enum err e = add_friends(call, p);
+    enum err e = theme_colors_find(call->tx, user->id, &about->theme_colors);
+    if (!e)
+        e = add_friends(call, p);
     if (!e)
         e = add_member(call, p);
     return e ? e : add_application(call, p);

@@ -29,7 +29,8 @@ enum err thread_make(struct call *call, const struct thread_plan *plan, struct c
         .rate_limit_per_user = plan->rate_limit_per_user.given == GIVEN
                                    ? plan->rate_limit_per_user
                                    : parent->default_thread_rate_limit_per_user,
-        .applied_tags = plan->applied_tags,
+        .applied_tags = { channel_holds_posts(parent->type) ? GIVEN : ABSENT,
+                          plan->applied_tags.value },
         .begun = plan->begun,
         .thread_metadata = &thread,
     };

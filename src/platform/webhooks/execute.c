@@ -122,6 +122,18 @@ static struct opt_str shown_name(const struct call *call)
     return h->name.given == GIVEN ? h->name : given_str(STR("Webhook"));
 }
 
+/* What a message brings along, else the webhook's own. */
+static enum err shown_avatar(const struct call *call, struct opt_str *ret)
+{
+    const struct message_body *in = message_sending_of(call)->in;
+    const struct webhook *h = call->target.webhook;
+
+    *ret = h->avatar;
+    return in->avatar_url.given == GIVEN
+               ? picture_note_address(call->tx, h->id, in->avatar_url.value, ret)
+               : OK;
+}
+
 /* Nobody is behind a webhook's call: its files count for whoever made it. */
 static snowflake webhook_payer(const struct webhook *h)
 {
@@ -188,9 +200,11 @@ static enum err webhook_send(struct call *call, bool post, struct message *ret)
     draft.author = author;
     draft.webhook_id = h->id;
     draft.webhook_name = shown_name(call);
-    draft.webhook_avatar = h->avatar;
     if (h->application_id.given == GIVEN)
         draft.application_id = h->application_id.value;
+    e = shown_avatar(call, &draft.webhook_avatar);
+    if (e)
+        return e;
     return post ? open_post(call, &draft, ret) : message_create(call, &draft, ret);
 }
 

@@ -24,7 +24,7 @@ struct execute_query {
 };
 
 extern const struct type webhook_create_body, webhook_patch_body;
-extern const struct type webhook_reply, webhooks_reply;
+extern const struct type webhooks_reply;
 extern const struct schema execute_query, webhook_message_query, webhook_service_query;
 
 /* A name, or a word, that would be taken for somebody else's. */

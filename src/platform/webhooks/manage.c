@@ -263,9 +263,48 @@ enum err webhook_check_room(struct call *call, snowflake guild_id, snowflake cha
     return e;
 }
 
-static bool can_have_webhooks(int64_t type)
+bool webhook_fits(int64_t channel_type)
 {
-    return type != CHANNEL_CATEGORY && !channel_is_thread(type);
+    return channel_type != CHANNEL_CATEGORY && !channel_is_thread(channel_type);
+}
+
+static enum err webhook_begin(struct call *call, struct webhook *h)
+{
+    enum err e = webhook_check_room(call, h->guild_id, h->channel_id);
+
+    if (!e)
+        e = webhook_insert(call->tx, h);
+    if (!e)
+        e = audit(call, h->guild_id, AUDIT_WEBHOOK_CREATE, h->id);
+    if (e)
+        return e;
+    webhooks_announce(call, h->guild_id, h->channel_id);
+    return webhook_complete(call, h);
+}
+
+static struct str webhook_new_salt(struct call *call)
+{
+    char *salt = arena_alloc(call->arena, WEBHOOK_SALT);
+
+    randombytes_buf(salt, WEBHOOK_SALT);
+    return str_slice(salt, WEBHOOK_SALT);
+}
+
+enum err webhook_make(struct call *call, const struct channel *c, struct str name,
+                      snowflake application, struct webhook *ret)
+{
+    *ret = (struct webhook){
+        .id = snowflake_new(),
+        .type = WEBHOOK_INCOMING,
+        .guild_id = c->guild_id.value,
+        .channel_id = c->id,
+        .user_id = call->caller->id,
+        .application_id = { application ? GIVEN : GIVEN_NULL, application },
+        .name = given_str(name),
+        .avatar = { .given = GIVEN_NULL },
+        .salt = webhook_new_salt(call),
+    };
+    return webhook_begin(call, ret);
 }
 
 /* POST /channels/{channel.id}/webhooks */
@@ -274,9 +313,6 @@ enum err create_webhook(struct call *call)
     const struct webhook_draft *in = call->body;
     const struct channel *c = call->target.channel;
     const struct portrait *p = call_passed(call, "portrait");
-    unsigned char salt[WEBHOOK_SALT];
-
-    randombytes_buf(salt, sizeof salt);
     struct webhook h = {
         .id = p->id,
         .type = WEBHOOK_INCOMING,
@@ -286,19 +322,12 @@ enum err create_webhook(struct call *call)
         .application_id = given_id(call->caller->application_id),
         .name = given_str(in->name),
         .avatar = p->avatar,
-        .salt = str_slice((const char *)salt, sizeof salt),
+        .salt = webhook_new_salt(call),
     };
-    if (!can_have_webhooks(c->type))
+    if (!webhook_fits(c->type))
         return ERR_CHANNEL_TYPE;
-    enum err e = webhook_check_room(call, h.guild_id, h.channel_id);
-    if (!e)
-        e = webhook_insert(call->tx, &h);
-    if (!e)
-        e = audit(call, h.guild_id, AUDIT_WEBHOOK_CREATE, h.id);
-    if (e)
-        return e;
-    webhooks_announce(call, h.guild_id, h.channel_id);
-    return webhook_send_reply(call, &h);
+    enum err e = webhook_begin(call, &h);
+    return e ? e : call_reply(call, &h);
 }
 
 /* --- changing and deleting ------------------------------------------------------------ */
@@ -341,7 +370,7 @@ static enum err webhook_move(struct call *call, struct webhook *h, snowflake cha
     call->target.webhook = &there;
     e = may_manage(call);
     call->target.webhook = h;
-    if (!e && !can_have_webhooks(c.type))
+    if (!e && !webhook_fits(c.type))
         e = ERR_CHANNEL_TYPE;
     if (!e)
         e = webhook_check_room(call, h->guild_id, channel_id);

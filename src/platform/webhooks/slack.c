@@ -167,8 +167,7 @@ static const struct field slack_message_fields[] = {
     { FIELD(struct slack_message, text), .type = &type_slack_text, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct slack_message, username), .type = &type_slack_username,
       .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct slack_message, icon_url), .type = &type_embed_link,
-      .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct slack_message, icon_url), .type = &type_long_url, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct slack_message, attachments), .type = &type_slack_attachments,
       .flags = OPTIONAL },
     { 0 },
@@ -360,6 +359,7 @@ enum err prepare_execute_slack_webhook(struct call *call)
         return prepare_webhook_service(call, out);
     out->content = slack_given(slack_links(call->arena, in->text.value));
     out->username = in->username;
+    out->avatar_url = in->icon_url;
     out->embeds.given = in->attachments.count ? GIVEN : ABSENT;
     for (size_t i = 0; i < in->attachments.count; i++)
         slack_embed(call->arena, &((const struct slack_attachment *)in->attachments.items)[i],

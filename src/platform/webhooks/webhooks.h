@@ -40,6 +40,13 @@ enum err webhook_insert(struct tx *tx, const struct webhook *h);
 /* ERR_MAX_CHANNEL_WEBHOOKS, ERR_MAX_GUILD_WEBHOOKS. */
 enum err webhook_check_room(struct call *call, snowflake guild_id, snowflake channel_id);
 
+/* Can a guild's channel of this type have some? */
+bool webhook_fits(int64_t channel_type);
+/* Makes one in the caller's name and shows it, with its token; application 0: nobody's. */
+enum err webhook_make(struct call *call, const struct channel *c, struct str name,
+                      snowflake application, struct webhook *ret);
+extern const struct type webhook_reply;
+
 extern const struct domain webhooks_domain;
 
 #endif

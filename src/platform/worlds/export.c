@@ -2,13 +2,14 @@
 #include "platform/worlds/internal.h"
 
 #include "json/read.h"
+#include "platform/accounts/operator.h"
 #include "platform/worlds/messages/messages.h"
 
 /* --- accounts ------------------------------------------------------------------------- */
 
 static const char ALL_USERS[] =
     "select id, username, global_name, email, password_hash, bio, locale, date_of_birth, flags, "
-    "public_flags, premium_type, accent_color, bot, phone, disabled, deleting from users order by id";
+    "public_flags, premium_type, accent_color, bot, phone, disabled, deleting, pronouns, theme_colors from users order by id";
 
 static enum err export_users(struct tx *tx, struct opt_list *ret)
 {
@@ -35,8 +36,11 @@ static enum err export_users(struct tx *tx, struct opt_list *ret)
             .accent_color = shown_int(&r, 11, -1),
             .bot = shown_bool(&r, 12, false),
             .phone = shown_text(&r, 13, NULL),
-            .disabled = shown_bool(&r, 14, false),
+            .disabled = { row_int(&r, 14) == 1 ? GIVEN : ABSENT, true },
+            .paused = { row_int(&r, 14) == ACCOUNT_PAUSED ? GIVEN : ABSENT, true },
             .deleting = shown_bool(&r, 15, false),
+            .pronouns = shown_text(&r, 16, ""),
+            .theme_colors = shown_text(&r, 17, NULL),
         };
     }
     return rows_end(&r);
@@ -48,7 +52,9 @@ static const char ALL_APPLICATIONS[] =
     "select a.id, a.name, o.username, a.description, b.username, a.bot_public, "
     "a.bot_require_code_grant, a.flags, a.tags, a.redirect_uris, a.install_params, "
     "a.integration_types_config, a.interactions_endpoint_url, "
-    "a.role_connections_verification_url, a.custom_install_url from applications a "
+    "a.role_connections_verification_url, a.custom_install_url, a.terms_of_service_url, "
+    "a.privacy_policy_url, a.event_webhooks_url, a.event_webhooks_status, "
+    "a.event_webhooks_types, a.role_connections_metadata from applications a "
     "join users o on o.id = a.owner_id left join users b on b.id = a.bot_id where a.removed = 0 order by a.id";
 
 static enum err export_applications(struct tx *tx, const struct world_parts *parts,
@@ -78,6 +84,12 @@ static enum err export_applications(struct tx *tx, const struct world_parts *par
             .interactions_endpoint_url = shown_text(&r, 12, NULL),
             .role_connections_verification_url = shown_text(&r, 13, NULL),
             .custom_install_url = shown_text(&r, 14, NULL),
+            .terms_of_service_url = shown_text(&r, 15, NULL),
+            .privacy_policy_url = shown_text(&r, 16, NULL),
+            .event_webhooks_url = shown_text(&r, 17, NULL),
+            .event_webhooks_status = shown_int(&r, 18, 1),
+            .event_webhooks_types = shown_text(&r, 19, "[]"),
+            .role_connections_metadata = shown_text(&r, 20, "[]"),
         };
     }
     e = rows_end(&r);

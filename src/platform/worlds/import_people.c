@@ -19,7 +19,8 @@ static const char DRESS_USER[] =
     "public_flags = coalesce($10, public_flags), premium_type = coalesce($11, premium_type), "
     "accent_color = coalesce($12, accent_color), bot = coalesce($13, bot), "
     "phone = coalesce($14, phone), disabled = coalesce($15, disabled), "
-    "deleting = coalesce($16, deleting) where id = $1";
+    "deleting = coalesce($16, deleting), pronouns = coalesce($17, pronouns), "
+    "theme_colors = coalesce($18, theme_colors) where id = $1";
 #define IN_ITS_GUILDS "guild_id in (select guild_id from members where user_id = $1)"
 static const char FOLLOW_USERNAME[] =
     "update member_names set name = (select lower(username) from users where id = $1) "
@@ -77,6 +78,13 @@ static enum err settle_deletion(struct importing *im, const struct world_user *u
     return world_note_job(im, account_deletion.name, id, clock_us() + weeks);
 }
 
+static struct value world_disabled(const struct world_user *u)
+{
+    if (u->paused.given == GIVEN)
+        return v_int(u->paused.value ? ACCOUNT_PAUSED : 0);
+    return v_opt_bool(u->disabled);
+}
+
 static enum err dress_user(struct importing *im, const struct world_user *u, snowflake id,
                            const struct place *at)
 {
@@ -95,7 +103,8 @@ static enum err dress_user(struct importing *im, const struct world_user *u, sno
                      v_opt_text(u->locale), v_opt_text(u->date_of_birth), v_opt_int(u->flags),
                      v_opt_int(u->public_flags), v_opt_int(u->premium_type),
                      v_opt_int(u->accent_color), v_opt_bool(u->bot), v_opt_text(u->phone),
-                     v_opt_bool(u->disabled), v_opt_bool(u->deleting)),
+                     world_disabled(u), v_opt_bool(u->deleting), v_opt_text(u->pronouns),
+                     v_opt_json(im, u->theme_colors)),
                 NULL);
     if (!e && u->deleting.given == GIVEN)
         e = settle_deletion(im, u, id);
@@ -138,7 +147,13 @@ static const char DRESS_APPLICATION[] =
     "integration_types_config = coalesce($12, integration_types_config), "
     "interactions_endpoint_url = coalesce($13, interactions_endpoint_url), "
     "role_connections_verification_url = coalesce($14, role_connections_verification_url), "
-    "custom_install_url = coalesce($15, custom_install_url) where id = $1";
+    "custom_install_url = coalesce($15, custom_install_url), "
+    "terms_of_service_url = coalesce($16, terms_of_service_url), "
+    "privacy_policy_url = coalesce($17, privacy_policy_url), "
+    "event_webhooks_url = coalesce($18, event_webhooks_url), "
+    "event_webhooks_status = coalesce($19, event_webhooks_status), "
+    "event_webhooks_types = coalesce($20, event_webhooks_types), "
+    "role_connections_metadata = coalesce($21, role_connections_metadata) where id = $1";
 
 /* The account of a bot that the file names: 0 when there is none yet. */
 static enum err find_bot(struct importing *im, struct str name, const struct place *at,
@@ -202,7 +217,10 @@ static enum err dress_application(struct importing *im, const struct world_appli
              v_opt_bool(a->bot_require_code_grant), v_opt_int(a->flags), v_opt_json(im, a->tags),
              v_opt_json(im, a->redirect_uris), v_opt_json(im, a->install_params),
              v_opt_json(im, a->integration_types_config), v_opt_text(a->interactions_endpoint_url),
-             v_opt_text(a->role_connections_verification_url), v_opt_text(a->custom_install_url)),
+             v_opt_text(a->role_connections_verification_url), v_opt_text(a->custom_install_url),
+             v_opt_text(a->terms_of_service_url), v_opt_text(a->privacy_policy_url),
+             v_opt_text(a->event_webhooks_url), v_opt_int(a->event_webhooks_status),
+             v_opt_json(im, a->event_webhooks_types), v_opt_json(im, a->role_connections_metadata)),
         NULL);
 }
 

@@ -20,16 +20,20 @@ struct world_user {
     struct opt_id id;
     struct str username;
     struct opt_str global_name, email, password, password_hash, bio, locale, date_of_birth, phone;
-    struct opt_str token; /* chosen for tests */
+    struct opt_str pronouns, theme_colors; /* theme_colors: JSON */
+    struct opt_str token;                  /* chosen for tests */
     struct opt_int flags, public_flags, premium_type, accent_color;
     struct opt_bool bot;
-    struct opt_bool disabled, deleting; /* deleting: asked for, or done, see account_end */
+    struct opt_bool disabled, paused, deleting; /* deleting: asked for, or done, see account_end */
 };
 struct world_application {
     struct opt_id id;
     struct str name, owner;
     struct opt_str description, bot, tags, redirect_uris, install_params, integration_types_config;
     struct opt_str interactions_endpoint_url, role_connections_verification_url, custom_install_url;
+    struct opt_str terms_of_service_url, privacy_policy_url, event_webhooks_url;
+    struct opt_str event_webhooks_types, role_connections_metadata; /* JSON */
+    struct opt_int event_webhooks_status;
     struct opt_int flags;
     struct opt_bool bot_public, bot_require_code_grant;
     struct opt_str commands;            /* JSON, see world_parts */

@@ -17,6 +17,8 @@ static const struct field user_fields[] = {
     MAYBE(struct world_user, password, type_new_password),
     MAYBE(struct world_user, password_hash, type_hash),
     MAYBE(struct world_user, bio, type_text),
+    MAYBE(struct world_user, pronouns, type_text),
+    MAYBE(struct world_user, theme_colors, type_raw),
     MAYBE(struct world_user, locale, type_locale),
     MAYBE(struct world_user, date_of_birth, type_text),
     MAYBE(struct world_user, phone, type_phone),
@@ -26,10 +28,12 @@ static const struct field user_fields[] = {
     MAYBE(struct world_user, accent_color, type_color),
     MAYBE(struct world_user, bot, type_bool),
     MAYBE(struct world_user, disabled, type_bool),
+    MAYBE(struct world_user, paused, type_bool),
     MAYBE(struct world_user, deleting, type_bool),
     MAYBE(struct world_user, token, type_world_name),
     { 0 },
 };
+static const struct type type_webhooks_status = { .kind = KIND_INT, .min = 1, .max = 2 };
 static const struct field application_fields[] = {
     MAYBE(struct world_application, id, type_id),
     MUST(struct world_application, name, type_world_name),
@@ -47,6 +51,12 @@ static const struct field application_fields[] = {
     MAYBE(struct world_application, interactions_endpoint_url, type_url),
     MAYBE(struct world_application, role_connections_verification_url, type_url),
     MAYBE(struct world_application, custom_install_url, type_url),
+    MAYBE(struct world_application, terms_of_service_url, type_url),
+    MAYBE(struct world_application, privacy_policy_url, type_url),
+    MAYBE(struct world_application, event_webhooks_url, type_url),
+    MAYBE(struct world_application, event_webhooks_status, type_webhooks_status),
+    MAYBE(struct world_application, event_webhooks_types, type_raw),
+    MAYBE(struct world_application, role_connections_metadata, type_raw),
     MAYBE(struct world_application, commands, type_raw),
     MAYBE(struct world_application, emojis, world_application_emoji_list),
     MAYBE(struct world_application, skus, world_sku_list),
@@ -60,12 +70,21 @@ static void check_application(struct form *form, const struct place *here, const
 
     world_check_texts(form, here, "tags", &a->tags);
     world_check_texts(form, here, "redirect_uris", &a->redirect_uris);
+    world_check_texts(form, here, "event_webhooks_types", &a->event_webhooks_types);
+    world_check_json(form, here, "role_connections_metadata", &a->role_connections_metadata,
+                     JSON_ARRAY, JSON_OBJECT);
     world_check_json(form, here, "install_params", &a->install_params, JSON_OBJECT, JSON_BAD);
     world_check_json(form, here, "integration_types_config", &a->integration_types_config,
                      JSON_OBJECT, JSON_BAD);
 }
 
-WORLD_OBJECT(user, user_fields, NULL);
+static void check_user(struct form *form, const struct place *here, const void *object)
+{
+    world_check_json(form, here, "theme_colors", &((const struct world_user *)object)->theme_colors,
+                     JSON_ARRAY, JSON_NUMBER);
+}
+
+WORLD_OBJECT(user, user_fields, check_user);
 WORLD_OBJECT(application, application_fields, check_application);
 
 static const struct choice relationship_words[] = {

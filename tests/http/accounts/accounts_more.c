@@ -7,6 +7,8 @@
 
 #include "api/auth.h"
 #include "base/clock.h"
+#include "files.h"
+#include "guilds.h"
 #include "waits.h"
 
 struct issue {
@@ -351,6 +353,42 @@ static void a_profile_is_for_those_who_know_somebody(struct world *w)
     expect_error(client_get(bot, "/users/%s/profile", ada->id), 403, 20001);
 }
 
+static void people_say_who_they_are(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    char body[64];
+
+    befriend(w, ada, bob);
+    client_patch(ada, "{'bio': 'about ada'}", "/users/@me");
+    forget_told(w);
+    struct answer a = client_patch(ada,
+                                   "{'pronouns': ' she/her ', 'accent_color': 255, 'theme_colors': "
+                                   "[1, 16777215], 'banner': '" PNG "'}",
+                                   "/users/@me/profile");
+    expect_json(a, "{'pronouns': 'she/her', 'bio': 'about ada', 'accent_color': 255, "
+                   "'theme_colors': [1, 16777215]}");
+    expect(strlen(answer_text(a, "banner")) == 32);
+    expect_event(ada, "USER_UPDATE", "{'accent_color': 255, 'banner': '%s'}",
+                 answer_text(a, "banner"));
+    expect_json(client_get(bob, "/users/%s/profile", ada->id),
+                "{'user_profile': {'bio': 'about ada', 'pronouns': 'she/her', 'accent_color': 255, "
+                "'theme_colors': [1, 16777215]}}");
+    expect_json(client_patch(ada,
+                             "{'pronouns': null, 'bio': null, 'theme_colors': null, 'banner': "
+                             "null, 'accent_color': null}",
+                             "/users/@me/profile"),
+                "{'pronouns': '', 'bio': '', 'theme_colors': null, 'banner': null, 'accent_color': "
+                "null}");
+    expect_files(w, "banners", 0);
+    snprintf(body, sizeof body, "{'pronouns': '%041d'}", 1);
+    expect_invalid(client_patch(ada, body, "/users/@me/profile"), "pronouns",
+                   "BASE_TYPE_MAX_LENGTH");
+    expect_invalid(client_patch(ada, "{'theme_colors': [1]}", "/users/@me/profile"), "theme_colors",
+                   "BASE_TYPE_BAD_LENGTH");
+    expect_invalid(client_patch(ada, "{'theme_colors': [1, -1]}", "/users/@me/profile"),
+                   "theme_colors.1", "NUMBER_TYPE_MIN");
+}
+
 static void a_profile_tells_what_is_asked(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
@@ -579,6 +617,7 @@ const struct test accounts_more_tests[] = {
     TEST(logging_in_tells_language_and_theme),
     TEST(notes_are_for_oneself),
     TEST(a_profile_is_for_those_who_know_somebody),
+    TEST(people_say_who_they_are),
     TEST(a_profile_tells_what_is_asked),
     TEST(who_blocks_shows_little),
     TEST(a_bots_profile_names_its_app),

@@ -4,12 +4,14 @@
 
 #include "apps.h"
 #include "base/clock.h"
+#include "gate.h"
 #include "people.h"
 #include "platform/accounts/mfa/totp.h"
 #include "waits.h"
 
-#define DELETE_ME "/users/@me/delete"
-#define DAY       86400.0
+#define DELETE_ME  "/users/@me/delete"
+#define DISABLE_ME "/users/@me/disable"
+#define DAY        86400.0
 
 static struct client *register_person(struct world *w, const char *name)
 {
@@ -160,11 +162,37 @@ static void a_second_factor_is_asked_for(struct world *w)
     expect_json(log_in(w, ""), "{'mfa': true}");
 }
 
+static void an_account_rests_until_its_owner_comes_back(struct world *w)
+{
+    struct client *ada = register_person(w, "ada");
+    struct client *again;
+
+    expect_invalid(client_post(ada, "{'password': 'wrong horse'}", DISABLE_ME), "password",
+                   "PASSWORD_DOES_NOT_MATCH");
+    client_post(ada, "{'name': 'Here'}", "/guilds"); /* which does not stand in the way */
+    struct gate *gate = gate_session(ada, "v=10&encoding=json", "'intents': 0");
+    expect_status(client_post(ada, "{'password': 'correct horse'}", DISABLE_ME), 204);
+    expect_close(gate, 4004);
+    expect_error(client_get(ada, "/users/@me"), 401, 0);
+    expect_error(log_in(w, ""), 403, 20013);
+    world_wait(w, 30 * DAY);
+    world_settle(w);
+    struct answer a = log_in(w, ", 'undelete': true");
+    expect_status(a, 200);
+    again = world_client_with(w, answer_text(a, "token"));
+    expect_json(client_get(again, "/users/@me/guilds"), "[{'name': 'Here'}]");
+    expect_status(log_in(w, ""), 200);
+    /* What the operator did stays. */
+    store_write(w, "update users set disabled = 1 where id = $1", BIND(v_client(ada)));
+    expect_error(log_in(w, ", 'undelete': true"), 403, 20013);
+}
+
 const struct test deletion_tests[] = {
     TEST(only_its_owner_deletes_an_account),
     TEST(a_deletion_is_taken_back_within_two_weeks),
     TEST(after_two_weeks_nothing_of_it_is_left_but_what_others_read),
     TEST(who_owns_something_by_then_is_asked_again_a_day_later),
     TEST(a_second_factor_is_asked_for),
+    TEST(an_account_rests_until_its_owner_comes_back),
     { 0 },
 };

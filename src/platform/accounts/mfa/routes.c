@@ -85,13 +85,13 @@ static enum err finish_mfa_login(struct call *call,
         e = mfa_find(call, user.id, &m);
     if (e == ERR_MFA_OFF || (!e && !ticket_fits(call, in->ticket, &user)))
         return ERR_MFA_TICKET;
-    if (!e && user.disabled)
+    if (!e && user.disabled && !(user.paused && t->undelete))
         return ERR_ACCOUNT_DISABLED;
     if (!e && user.deleting && !t->undelete)
         return ERR_ACCOUNT_DELETING;
     if (!e)
         e = use(call, &m, in->code);
-    if (!e && user.deleting)
+    if (!e && (user.deleting || user.paused))
         e = account_undelete(call, &user);
     call->after = try_was_right;
     return e ? e : login_grant(call, &user);

@@ -46,6 +46,7 @@ void world_check_json(struct form *form, const struct place *here, const char *n
         form_fail(form, &at, "WORLD_WRONG_KIND", "Must be %s.",
                   kind == JSON_OBJECT    ? "an object"
                   : items == JSON_OBJECT ? "a list of objects"
+                  : items == JSON_NUMBER ? "a list of numbers"
                                          : "a list of texts");
 }
 

@@ -76,6 +76,11 @@ struct world_sound {
     struct opt_str emoji, unicode_emoji, by;
     struct opt_str sound; /* a data URI */
 };
+struct world_webhook {
+    struct opt_id id;
+    struct str name, channel;
+    struct opt_str by, application;
+};
 struct world_rule {
     struct opt_id id;
     struct str name, by;
@@ -166,7 +171,7 @@ struct world_guild {
         default_message_notifications, explicit_content_filter, mfa_level;
     struct opt_bool premium_progress_bar_enabled;
     struct opt_list roles, channels, members, bans, applications, integrations, emojis, sounds,
-        stickers, automod;
+        stickers, automod, webhooks;
     struct opt_str afk_channel, system_channel, rules_channel, public_updates_channel,
         safety_alerts_channel;
     struct opt_list join_requests, scheduled_events, stages;
@@ -179,7 +184,8 @@ extern const struct type world_guild_list, world_role_list, world_member_list, w
     world_installed_list, world_channel_list, world_overwrite_list, world_emoji_list,
     world_application_emoji_list, world_sound_list, world_sticker_list, world_rule_list,
     world_tag_list, world_welcome_channel_list, world_join_request_list, world_option_list,
-    world_prompt_list, world_event_exception_list, world_event_list, world_stage_list;
+    world_prompt_list, world_event_exception_list, world_event_list, world_stage_list,
+    world_webhook_list;
 extern const struct type world_welcome_screen_type, world_widget_type, world_member_form_type,
     world_onboarding_type, world_template_type;
 
@@ -195,13 +201,13 @@ enum err add_member(struct importing *im, snowflake guild, snowflake user, bool 
 /* Of the guild: all are made, then dressed; then threads get what they share with forums. */
 import_step import_channel, dress_channel, fill_thread;
 import_step import_emoji, import_application_emoji;
-import_step import_sound, import_sticker, import_rule;
+import_step import_sound, import_sticker, import_rule, import_webhook;
 import_step import_join_request, import_event, import_stage;
 /* What there is one of: entry is NULL where the file does not say it. */
 import_step import_welcome_screen, import_widget, import_member_form, import_onboarding,
     import_template;
 
-extern const struct naming emoji_naming;
+extern const struct naming emoji_naming, webhook_naming;
 
 /* threads.c: what only some channels have; all channels are there. */
 enum err import_forum(struct importing *im, const struct world_channel *c, snowflake id,
@@ -247,7 +253,7 @@ struct opt_list shown_references(struct tx *tx, const struct list *things, const
 typedef enum err export_part(struct exporting *ex, struct opt_list *ret);
 export_part export_roles, export_members, export_bans, export_installed, export_channels;
 export_part export_guild_emojis, export_sounds, export_stickers, export_rules;
-export_part export_join_requests, export_events, export_stages;
+export_part export_join_requests, export_events, export_stages, export_webhooks;
 typedef enum err export_single(struct exporting *ex, struct opt_object *ret);
 export_single export_welcome_screen, export_widget, export_member_form, export_onboarding,
     export_template;

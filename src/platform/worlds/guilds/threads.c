@@ -128,7 +128,8 @@ enum err import_forum(struct importing *im, const struct world_channel *c, snowf
 /* --- threads in ----------------------------------------------------------------------- */
 
 static const char DRESS_THREAD[] =
-    "update channels set applied_tags = coalesce($2, applied_tags), "
+    "update channels set applied_tags = coalesce($2, applied_tags, (select '[]' from channels p "
+    "where p.id = channels.parent_id and p.type in (15, 16))), "
     "thread_invitable = coalesce($3, thread_invitable) where id = $1";
 static const char ADD_PERSON[] =
     "insert into thread_members (thread_id, user_id, guild_id, joined_at, flags) "

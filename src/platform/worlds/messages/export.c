@@ -4,11 +4,14 @@
 
 /* --- messages ------------------------------------------------------------------------- */
 
-/* What webhooks and the platform itself said has no author that an import could find. */
+/* What the platform itself said, and webhooks that are gone or follow a channel, has no author that
+ * an import could find; nor has an app's answer to a command, which has no name of its own. */
 static const char MESSAGES[] =
     "select m.id, u.username, m.content, m.edited_at, m.embeds, m.pinned from messages m "
-    "join users u on u.id = m.author_id where m.channel_id = $1 and m.type in (0, 19) "
-    "and m.webhook_id is null and m.ephemeral_for is null order by m.id";
+    "left join users u on u.id = m.author_id and m.webhook_id is null "
+    "left join webhooks h on h.id = m.webhook_id and h.source_channel_id is null "
+    "where m.channel_id = $1 and m.type in (0, 19) and (u.id is not null or h.id is not null) "
+    "and m.ephemeral_for is null order by m.id";
 
 enum err export_messages(struct tx *tx, snowflake channel, struct opt_list *ret)
 {
@@ -22,7 +25,7 @@ enum err export_messages(struct tx *tx, snowflake channel, struct opt_list *ret)
 
         *m = (struct world_message){
             .id = { GIVEN, row_id(&r, 0) },
-            .author = row_text(&r, 1),
+            .author = shown_text(&r, 1, NULL),
             .content = row_text(&r, 2),
             .edited_at = shown_int(&r, 3, -1),
             .embeds = shown_text(&r, 4, "[]"),
@@ -30,6 +33,10 @@ enum err export_messages(struct tx *tx, snowflake channel, struct opt_list *ret)
         };
     }
     e = rows_end(&r);
+    if (!e)
+        e = export_speakers(tx, channel, ret);
+    if (!e)
+        e = export_forwards(tx, channel, ret);
     if (!e)
         e = export_message_stickers(tx, channel, ret);
     if (!e)

@@ -10,8 +10,8 @@
 static const char COUNT_MESSAGES_IN[] = "select count(*) from messages where channel_id = $1";
 static const char FIND_MESSAGE[] = "select 1 from messages where id = $1";
 static const char ADD_MESSAGE[] =
-    "insert into messages (id, channel_id, author_id, content, edited_at, embeds, pinned, shown) "
-    "values ($1, $2, $3, $4, $5, $6, $7, $8)";
+    "insert into messages (id, channel_id, author_id, content, edited_at, embeds, pinned, shown, "
+    "webhook_id, webhook_name, webhook_avatar) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
 static const char NOTE_LAST[] =
     "update channels set last_message_id = "
     "(select max(id) from messages where channel_id = $1) where id = $1";
@@ -50,36 +50,42 @@ static enum err message_id(struct importing *im, const struct world_message *m, 
 }
 
 static enum err add_message(struct importing *im, const struct world_message *m, snowflake channel,
-                            snowflake id, snowflake author)
+                            snowflake id, const struct world_speaker *by)
 {
-    struct message made = message_plain(id, channel, author, m->content);
+    struct message made = message_plain(id, channel, by->author, m->content);
 
     made.edited_timestamp = m->edited_at;
     made.pinned = m->pinned.value;
     if (m->embeds.given == GIVEN)
         made.embeds = v_opt_json(im, m->embeds).s;
+    made.webhook_id = (struct opt_id){ by->webhook ? GIVEN : ABSENT, by->webhook };
+    made.webhook_name = by->name;
+    made.webhook_avatar = by->avatar;
     return tx_exec(im->tx, ADD_MESSAGE,
-                   BIND(v_id(id), v_id(channel), v_id(author), v_text(m->content),
+                   BIND(v_id(id), v_id(channel), v_id(by->author), v_text(m->content),
                         v_opt_int(m->edited_at), v_text(made.embeds), v_int(made.pinned),
-                        v_text(message_shown_text(im->arena, &made))),
+                        v_text(message_shown_text(im->arena, &made)), v_opt_id(made.webhook_id),
+                        v_opt_text(by->name), v_opt_text(by->avatar)),
                    NULL);
 }
 
 static enum err import_message(struct importing *im, const struct world_message *m,
                                snowflake channel, bool quiet, const struct place *up)
 {
-    struct place at = place_key(up, STR("author"));
-    snowflake id, author = 0;
-    enum err e = refer(im, &user_naming, 0, m->author, &at, &author);
+    struct world_speaker by = { 0 };
+    snowflake id;
+    enum err e = import_speaker(im, m, channel, up, &by);
 
-    if (!e && author)
+    if (!e && by.author)
         e = message_id(im, m, quiet, &id);
-    if (e || !author)
+    if (e || !by.author)
         return e;
     count(im, COUNT_MESSAGES, id != 0);
     if (!id)
         return OK;
-    e = add_message(im, m, channel, id, author);
+    e = add_message(im, m, channel, id, &by);
+    if (!e)
+        e = import_forward(im, m->forward.value, id);
     if (!e)
         e = import_message_stickers(im, &m->stickers, channel, id, up);
     if (!e)

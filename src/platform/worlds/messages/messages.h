@@ -8,13 +8,26 @@
 
 struct world_message {
     struct opt_id id;
-    struct str author, content;
+    struct opt_str author, webhook;      /* one of them */
+    struct opt_str username, avatar_url; /* a webhook's, if it spoke by others than its own */
+    struct str content;
     struct opt_int at, minutes_ago, edited_at;
     struct opt_str embeds;
     struct opt_bool pinned;
     struct opt_list reactions; /* struct world_reaction */
     struct opt_object poll;    /* struct world_poll */
+    struct opt_object forward; /* struct world_forward */
     struct opt_list stickers;  /* struct str */
+};
+/* What it took along of another message, and where that stands. */
+struct world_forward {
+    struct opt_id message_id, guild_id;
+    snowflake channel_id;
+    struct str content;
+    int64_t timestamp;
+    struct opt_int type, edited_timestamp, flags;
+    struct opt_str mentions, embeds, components, sticker_items; /* JSON */
+    struct opt_list mention_roles;                              /* snowflakes */
 };
 struct world_poll_answer {
     struct str text;
@@ -38,7 +51,7 @@ struct world_private {
     struct opt_list people, messages; /* struct str, struct world_message */
 };
 
-extern const struct type world_message_list, world_private_list;
+extern const struct type world_message_list, world_private_list, world_forward_type;
 
 import_step import_direct, import_group;
 /* Messages without an id are for channels where nothing was said yet: importing them
@@ -61,6 +74,17 @@ enum err world_emoji_named(struct importing *im, struct str text, snowflake chan
 enum err import_poll(struct importing *im, const struct world_poll *in, snowflake channel,
                      snowflake message, const struct place *up);
 enum err export_polls(struct tx *tx, snowflake channel, struct opt_list *messages);
+/* forwards.c: the same for what was taken along. */
+enum err import_forward(struct importing *im, const struct world_forward *in, snowflake message);
+enum err export_forwards(struct tx *tx, snowflake channel, struct opt_list *messages);
+/* speakers.c: who says it. author 0, and a problem is noted, when there is nobody. */
+struct world_speaker {
+    snowflake author, webhook; /* the same for a webhook */
+    struct opt_str name, avatar;
+};
+enum err import_speaker(struct importing *im, const struct world_message *m, snowflake channel,
+                        const struct place *up, struct world_speaker *ret);
+enum err export_speakers(struct tx *tx, snowflake channel, struct opt_list *messages);
 /* stickers.c */
 enum err import_message_stickers(struct importing *im, const struct opt_list *stickers,
                                  snowflake channel, snowflake message, const struct place *up);

@@ -38,7 +38,10 @@ static const struct type poll_entry = { .kind = KIND_OBJECT, .schema = &poll_row
 
 static const struct field message_fields[] = {
     MAYBE(struct world_message, id, type_id),
-    MUST(struct world_message, author, type_world_ref),
+    MAYBE(struct world_message, author, type_world_ref),
+    MAYBE(struct world_message, webhook, type_world_ref),
+    MAYBE(struct world_message, username, type_world_name),
+    MAYBE(struct world_message, avatar_url, type_long_url),
     MUST(struct world_message, content, type_world_content),
     MAYBE(struct world_message, at, type_time),
     MAYBE(struct world_message, minutes_ago, type_count),
@@ -48,6 +51,7 @@ static const struct field message_fields[] = {
     MAYBE(struct world_message, reactions, most_reactions),
     MAYBE(struct world_message, poll, poll_entry),
     MAYBE(struct world_message, stickers, type_world_refs),
+    MAYBE(struct world_message, forward, world_forward_type),
     { 0 },
 };
 
@@ -68,6 +72,11 @@ static void check_message(struct form *form, const struct place *here, const voi
 {
     const struct world_message *m = object;
 
+    if ((m->author.given == GIVEN) == (m->webhook.given == GIVEN)) {
+        struct place at = place_key(here, STR("author"));
+
+        form_fail(form, &at, "WORLD_ONE_OF", "A message is by an author or by a webhook.");
+    }
     if (m->id.given != GIVEN)
         check_moment(form, here, m);
     world_check_json(form, here, "embeds", &m->embeds, JSON_ARRAY, JSON_OBJECT);

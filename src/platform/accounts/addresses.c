@@ -1,0 +1,96 @@
+/* addresses.c - pictures that lie elsewhere: shown by a name like others, and never fetched.
+ *
+ * Who asks for one is sent to where it is (assets.c). An owner has so many, the newest: its
+ * messages of before show no picture then. */
+#include "platform/accounts/internal.h"
+
+#include <sodium.h>
+
+#include "base/clock.h"
+
+enum { MOST_ADDRESSES = 2000 };
+
+static struct str address_hash(struct arena *arena, struct str url)
+{
+    unsigned char digest[16];
+
+    crypto_generichash(digest, sizeof digest, (const unsigned char *)url.p, url.n, NULL, 0);
+    return str_hex(arena, digest, sizeof digest);
+}
+
+static const char ADD_ADDRESS[] =
+    "insert into picture_addresses (owner_id, hash, url, since) values ($1, $2, $3, $4) "
+    "on conflict do nothing";
+static const char COUNT_ADDRESSES[] = "select count(*) from picture_addresses where owner_id = $1";
+static const char DROP_OLDEST[] =
+    "delete from picture_addresses where owner_id = $1 and hash in (select hash from "
+    "picture_addresses where owner_id = $1 order by since, hash limit $2)";
+
+static enum err drop_oldest(struct tx *tx, snowflake owner)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, COUNT_ADDRESSES, BIND(v_id(owner)), &row, &found);
+    int64_t more = e ? 0 : row_int(&row, 0) - MOST_ADDRESSES;
+
+    return more > 0 ? tx_exec(tx, DROP_OLDEST, BIND(v_id(owner), v_int(more)), NULL) : e;
+}
+
+enum err picture_note_address(struct tx *tx, snowflake owner, struct str url, struct opt_str *ret)
+{
+    struct str hash = address_hash(tx_arena(tx), url);
+    int64_t new = 0;
+    enum err e = tx_exec(tx, ADD_ADDRESS,
+                         BIND(v_id(owner), v_text(hash), v_text(url), v_int(clock_us())), &new);
+
+    *ret = given_str(hash);
+    return e || !new ? e : drop_oldest(tx, owner);
+}
+
+static const char FIND_ADDRESS[] =
+    "select url from picture_addresses where owner_id = $1 and hash = $2";
+
+enum err picture_find_address(struct tx *tx, snowflake owner, struct str hash, struct str *ret)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, FIND_ADDRESS, BIND(v_id(owner), v_text(hash)), &row, &found);
+
+    *ret = !e && found ? row_text(&row, 0) : (struct str){ 0 };
+    return e;
+}
+
+/* What heads of answers may hold. */
+static struct str address_ascii(struct arena *arena, struct str url)
+{
+    struct buf out;
+
+    buf_init(&out, 3 * url.n + 1);
+    for (size_t i = 0; i < url.n; i++) {
+        unsigned char c = (unsigned char)url.p[i];
+
+        if (c > ' ' && c < 0x7f)
+            buf_add(&out, url.p + i, 1);
+        else
+            buf_printf(&out, "%%%02X", c);
+    }
+    return buf_take(&out, arena);
+}
+
+/* As a picture, but not as a page: nobody shall be led elsewhere by a link to this server. */
+static bool address_is_for_a_picture(const struct call *call)
+{
+    struct str wanted = http_header(call->exchange->request, STR("Sec-Fetch-Dest"));
+
+    return !wanted.p || str_is(wanted, "image") || str_is(wanted, "empty");
+}
+
+enum err picture_reply_address(struct call *call, struct str url)
+{
+    if (!address_is_for_a_picture(call))
+        return ERR_NOT_FOUND;
+    call_add_header(call, "Location", address_ascii(call->arena, url));
+    call_add_header(call, "Cache-Control", STR("public, max-age=86400"));
+    call_set_status(call, 302);
+    return OK;
+}

@@ -1,0 +1,68 @@
+/* incoming.c - the scope webhook.incoming: an application gets a webhook, in a channel that the
+ * person chooses. It is made at the exchange, in that person's name, and comes with the token. */
+#include "platform/oauth2/internal.h"
+
+#include "platform/channels/channels.h"
+#include "platform/members/members.h"
+
+/* The channel as the caller sees it; the call's own path stays what it is. */
+static enum err incoming_enter(struct call *call, snowflake channel_id, struct target *ret)
+{
+    struct target here = call->target;
+
+    call->target = (struct target){ 0 };
+    enum err e = channel_enter(call, channel_id);
+    *ret = call->target;
+    call->target = here;
+    if (e)
+        return e;
+    if (!ret->channel->guild_id.value || !webhook_fits(ret->channel->type))
+        return ERR_CHANNEL_TYPE;
+    if (ret->rights & PERMISSION(MANAGE_WEBHOOKS))
+        return OK;
+    return ret->standing->withheld_here ? ERR_GUILD_MFA_REQUIRED : ERR_MISSING_PERMISSIONS;
+}
+
+enum err incoming_check(struct call *call, const struct scopes *s, snowflake *ret_channel)
+{
+    const struct authorize_body *in = call->body;
+    struct target there;
+
+    *ret_channel = 0;
+    if (!scopes_have(s, "webhook.incoming"))
+        return OK;
+    if (in->webhook_channel_id.given != GIVEN)
+        return call_invalid(call, "webhook_channel_id", FORM_REQUIRED);
+    enum err e = incoming_enter(call, in->webhook_channel_id.value, &there);
+    if (!e)
+        e = webhook_check_room(call, there.channel->guild_id.value, there.channel->id);
+    *ret_channel = in->webhook_channel_id.value;
+    return e;
+}
+
+static bool is_refusal(enum err e)
+{
+    return e == ERR_UNKNOWN_CHANNEL || e == ERR_UNKNOWN_GUILD || e == ERR_MISSING_ACCESS ||
+           e == ERR_MISSING_PERMISSIONS || e == ERR_GUILD_MFA_REQUIRED || e == ERR_CHANNEL_TYPE ||
+           e == ERR_MAX_CHANNEL_WEBHOOKS || e == ERR_MAX_GUILD_WEBHOOKS;
+}
+
+enum err incoming_make(struct call *call, const struct application *a,
+                       const struct authorization_code *code, const struct webhook **ret,
+                       bool *ret_may)
+{
+    struct webhook *h = arena_alloc(call->arena, sizeof *h);
+    const struct caller *before = call->caller;
+    struct caller *person = arena_alloc(call->arena, sizeof *person);
+    struct target there;
+
+    *person = (struct caller){ .kind = CALLER_USER, .id = code->user_id };
+    call->caller = person;
+    enum err e = incoming_enter(call, code->webhook_channel_id, &there);
+    if (!e)
+        e = webhook_make(call, there.channel, a->name, a->id, h);
+    call->caller = before;
+    *ret_may = !is_refusal(e);
+    *ret = e ? NULL : h;
+    return *ret_may ? e : OK;
+}
