@@ -132,6 +132,10 @@ static bool skip_null(struct decoder *d, const struct type *type)
     return type->flags & TYPE_NULL_NONE && token_is(&d->reader, 'n') && json_take_null(&d->reader);
 }
 
+static __attribute__((noinline)) bool take_joined(struct decoder *d, const struct type *type,
+                                                  enum json_kind kind, const struct place *at,
+                                                  struct list *out);
+
 /* Each of the three is a function of its own: none pays for what another keeps at hand. */
 static inline __attribute__((always_inline)) void decode_composite(struct decoder *d,
                                                                    const struct type *type,
@@ -145,7 +149,8 @@ static inline __attribute__((always_inline)) void decode_composite(struct decode
         decode_object(d, type->schema, at, out);
     else if (type->kind == KIND_ARRAY && kind == JSON_ARRAY)
         decode_array(d, type, at, out);
-    else if (type->kind != KIND_ARRAY || !skip_null(d, type))
+    else if (type->kind != KIND_ARRAY ||
+             !(skip_null(d, type) || take_joined(d, type, kind, at, out)))
         refuse_composite(d, type, at);
 }
 
@@ -326,6 +331,29 @@ static __attribute__((noinline)) void decode_array(struct decoder *d, const stru
             decode_item(d, type->of, &here, item);
     }
     check_count(d, type, count, at);
+}
+
+/* A list that came as text, where that may be. */
+static bool take_joined(struct decoder *d, const struct type *type, enum json_kind kind,
+                        const struct place *at, struct list *out)
+{
+    struct str text;
+    size_t count = 0;
+
+    if (!(type->flags & TYPE_EITHER) || kind != JSON_STRING)
+        return false;
+    if (!json_take_string(&d->reader, &text))
+        return true;
+    for (; text.n; count++) {
+        struct scalar s = { .kind = JSON_STRING, .text = str_trim(str_cut(&text, ',')) };
+        struct place here = place_index(at, count);
+
+        if (count < items_allowed(type))
+            scalar_decode(d->form, type->of, &s, &here,
+                          list_add(d->form->arena, out, schema_item_size(type->of)));
+    }
+    check_count(d, type, count, at);
+    return true;
 }
 
 /* --- maps ----------------------------------------------------------------------------- */

@@ -248,6 +248,9 @@ void scalar_decode(struct form *form, const struct type *type, const struct scal
     case KIND_BOOL:
         if (s->kind == JSON_BOOL)
             *(bool *)out = s->truth;
+        else if (type->flags & TYPE_EITHER && s->kind == JSON_STRING &&
+                 (str_is(s->text, "true") || str_is(s->text, "false")))
+            *(bool *)out = str_is(s->text, "true");
         else
             form_fail(form, at, FORM_NOT_BOOL);
         break;

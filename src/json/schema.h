@@ -54,7 +54,8 @@ enum type_flags {
     TYPE_LOWER = 4,       /* strings: ASCII letters are made lower case first */
     TYPE_SAFE_INT = 8,    /* integers within +-2^53 */
     TYPE_LOOSE_ENUM = 16, /* an integer outside .choices is kept, not refused */
-    TYPE_EITHER = 64,     /* strings and numbers: a whole number may come as the other */
+    TYPE_EITHER = 64,     /* strings and numbers: a whole number may come as the other; booleans:
+                           * as text; arrays: as text with commas between the items */
     TYPE_NULL_NONE = 32,  /* arrays: a null is an empty one; maps: a null entry is none */
 };
 

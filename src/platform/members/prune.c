@@ -30,9 +30,11 @@ struct prune_result {
 };
 
 static const struct type type_days = { .kind = KIND_INT, .min = 1, .max = MOST_DAYS };
-static const struct type type_included = { .kind = KIND_ARRAY,
-                                           .of = &type_id,
-                                           .max = MOST_INCLUDED };
+/* discord.py sends lists and truths as text. */
+static const struct type type_said = { .kind = KIND_BOOL, .flags = TYPE_EITHER };
+static const struct type type_included = {
+    .kind = KIND_ARRAY, .flags = TYPE_EITHER, .of = &type_id, .max = MOST_INCLUDED
+};
 
 static const struct field query_fields[] = {
     { FIELD(struct prune_request, days), .type = &type_days, .flags = OPTIONAL,
@@ -52,7 +54,7 @@ static const struct field body_fields[] = {
       .fallback = USUAL_DAYS },
     { FIELD(struct prune_request, include_roles), .type = &type_included,
       .flags = OPTIONAL | NULLABLE, .doc = "Who has these roles only goes, too" },
-    { FIELD(struct prune_request, compute_prune_count), .type = &type_bool,
+    { FIELD(struct prune_request, compute_prune_count), .type = &type_said,
       .flags = OPTIONAL | NULLABLE, .fallback = true },
     { 0 },
 };

@@ -61,6 +61,18 @@ static void who_was_not_seen_is_counted_and_taken_out(struct world *w)
         client_post(ada, TEXT(w, "{'include_roles': ['%s'], 'compute_prune_count': false}", role),
                     PRUNE, guild),
         "{'pruned': null}");
+    /* Text will do, as discord.py sends it. */
+    expect_json(client_post(ada,
+                            TEXT(w,
+                                 "{'days': 30, 'include_roles': '%s, 7', 'compute_prune_count': "
+                                 "'false'}",
+                                 role),
+                            PRUNE, guild),
+                "{'pruned': null}");
+    expect_invalid(client_post(ada, "{'include_roles': 'x'}", PRUNE, guild), "include_roles.0",
+                   "NUMBER_TYPE_COERCE");
+    expect_invalid(client_post(ada, "{'compute_prune_count': 'no'}", PRUNE, guild),
+                   "compute_prune_count", "BOOLEAN_TYPE_CONVERT");
     expect_error(client_get(ada, "/guilds/%s/members/%s", guild, dan->id), 404, 10007);
 }
 
