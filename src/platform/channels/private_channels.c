@@ -7,6 +7,7 @@ struct private_draft {
     struct opt_id recipient_id;
     struct opt_list recipients;
     struct opt_list nicks; /* struct pair: id, nick */
+    struct opt_list access_tokens;
 };
 struct recipient_draft {
     struct opt_str nick;
@@ -22,6 +23,8 @@ static const struct field draft_fields[] = {
              "channel" },
     { FIELD(struct private_draft, nicks), .type = &type_nicks, .flags = OPTIONAL | NULLABLE,
       .doc = "What people are called in the group, by id" },
+    { FIELD(struct private_draft, access_tokens), .type = &type_texts, .flags = OPTIONAL | NULLABLE,
+      .doc = "Groups of people who gave an app a token are not made here: refused" },
     { 0 },
 };
 static const struct schema draft_schema = {
@@ -125,6 +128,8 @@ static enum err create_private_channel(struct call *call)
     const struct private_draft *in = call->body;
     struct list named = in->recipients.value;
 
+    if (in->access_tokens.value.count)
+        return ERR_INVALID_RECIPIENTS;
     if (in->recipient_id.given == GIVEN)
         named = (struct list){ (void *)&in->recipient_id.value, 1 };
     else if (in->recipients.given != GIVEN)

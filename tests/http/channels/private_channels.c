@@ -90,6 +90,9 @@ static void nobody_talks_to_themselves_or_to_nobody(struct world *w)
     expect_error(open_with(ada, ada), 400, 50033);
     expect_error(client_post(ada, RECIPIENTS_OF(w, ada), MINE), 400, 50033);
     expect_error(client_post(ada, "{'recipient_id': '7'}", MINE), 400, 50033);
+    expect_error(client_post(ada, "{'recipient_id': '7', 'access_tokens': ['x']}", MINE), 400,
+                 50033);
+    expect_error(client_post(ada, "{'access_tokens': ['x'], 'nicks': {}}", MINE), 400, 50033);
     expect_invalid(client_post(ada, "{}", MINE), "recipients", "BASE_TYPE_REQUIRED");
     expect_invalid(client_post(ada, "{'recipient_id': 'x'}", MINE), "recipient_id",
                    "NUMBER_TYPE_COERCE");

@@ -1,0 +1,110 @@
+"""Rows about finding messages: a rare word, and a common one, among ten million messages of one guild."""
+
+import json
+import os
+import random
+import re
+import sqlite3
+import statistics
+import subprocess
+import time
+
+from process import Client, Failed, start_guildhall
+
+MESSAGES = 10_000_000
+STEP = 200_000
+CHANNELS = 10
+WORDS = 20_000
+TEXTS = 100_000
+RARE = 40  # messages that have the rare word
+TIMES = 30
+WORLD = {
+    "users": [{"username": "ada"}],
+    "guilds": [{"name": "Library", "owner": "ada", "channels": [{"name": f"shelf-{i}"} for i in range(CHANNELS)]}],
+}
+
+
+def make_world(executable, folder):
+    """An empty one, with ada's token."""
+    path = folder + ".json"
+    with open(path, "w", encoding="utf-8") as f:
+        json.dump(WORLD, f)
+    done = subprocess.run([executable, "import", "--tokens", path, "--data", folder], capture_output=True,
+                          text=True, timeout=120)
+    if done.returncode:
+        raise Failed(f"import: {done.stderr}")
+    return re.search(r"^ada +(.*)$", done.stdout, re.M).group(1)
+
+
+def some_texts(dice):
+    """Four words each, some much more common than others."""
+    return [" ".join(f"word{int(WORDS * dice.random() ** 3)}" for _ in range(4)) for _ in range(TEXTS)]
+
+
+def fill(folder, count):
+    """Writes into the tables as the server and its job would have done, without the server."""
+    db = sqlite3.connect(os.path.join(folder, "guildhall.db"), isolation_level=None)
+    db.executescript("pragma synchronous = off; pragma cache_size = -400000; pragma locking_mode = exclusive;")
+    # Segments of the index that are not merged again and again on the way.
+    db.execute("insert into message_index (message_index, rank) values ('hashsize', 268435456)")
+    noting = db.execute("select sql from sqlite_master where name = 'message_written'").fetchone()[0]
+    db.execute("drop trigger message_written")
+    guild, ada = db.execute("select id, owner_id from guilds").fetchone()
+    channels = [row[0] for row in db.execute("select id from channels where guild_id = ? order by id", (guild,))]
+    dice = random.Random(11)
+    texts, base, every = some_texts(dice), (1 << 22) * 1_000_000_000, count // RARE
+    for first in range(0, count, STEP):
+        rows = [(base + i * 4096, channels[i % len(channels)],
+                 texts[int(TEXTS * dice.random())] + (" rareword" if i % every == 0 else ""))
+                for i in range(first, min(first + STEP, count))]
+        db.execute("begin")
+        db.executemany("insert into messages (id, channel_id, author_id, content) values (?, ?, %d, ?)" % ada, rows)
+        db.executemany("insert into message_index (rowid, words) values (?, ?)",
+                       ((i, f"_c{c} _g{guild} _a{ada} {text}") for i, c, text in rows))
+        db.execute("commit")
+    db.execute(noting)
+    db.close()
+    return guild
+
+
+def ask(client, path):
+    began = time.monotonic()
+    status, answer = client.call("GET", path)
+    took = (time.monotonic() - began) * 1000
+    if status == 429:
+        time.sleep(1.1)
+        return ask(client, path)
+    if status != 200:
+        raise Failed(f"{path} answered {status}: {answer}")
+    return took, answer["total_results"]
+
+
+class Searches:
+    def __init__(self, bench, quick):
+        self.bench, self.quick = bench, quick
+
+    def rows(self):
+        return [] if self.quick else [("search of ten million messages", self.row_search)]
+
+    def row_search(self, bench):
+        folder = os.path.join(bench.folder, "library")
+        token = make_world(bench.guildhall, folder)
+        began = time.monotonic()
+        guild = fill(folder, MESSAGES)
+        made = time.monotonic() - began
+        process = start_guildhall(bench.guildhall, folder)
+        client = Client(process.port, token)
+        try:
+            for name, word, least in (("a rare word", "rareword", RARE), ("a common word", "word1", 10_000)):
+                times = []
+                for _ in range(TIMES):
+                    took, found = ask(client, f"/guilds/{guild}/messages/search?content={word}")
+                    if found < min(least, 10_000):
+                        raise Failed(f"{found} were found")
+                    times.append(took)
+                target = ("<=", 20) if word == "rareword" else None
+                bench.report.add(f"search of {MESSAGES:,} messages, {name}", statistics.median(times), "ms", target,
+                                 {"found": found, "longest": round(max(times), 1), "made in s": round(made)})
+        finally:
+            client.close()
+            process.kill()
