@@ -188,6 +188,26 @@ static void one_post_is_pinned(struct world *w)
                  403, 50013);
 }
 
+/* Libraries keep the old list where none is shown. */
+static void a_post_without_tags_says_so(struct world *w)
+{
+    struct forum f = open_forum(w);
+    struct answer a = client_post(f.bob, "{'name': 'p'" FIRST "}", THREADS, f.id);
+    const char *id = answer_text(a, "id");
+
+    expect_json(a, "{'applied_tags': []}");
+    expect_json(client_patch(f.bob, text_of(w, "{'applied_tags': ['%s']%s}", f.free, ""),
+                             "/channels/%s", id),
+                "{'applied_tags': ['%s']}", f.free);
+    expect_json(client_patch(f.bob, "{'applied_tags': []}", "/channels/%s", id),
+                "{'applied_tags': []}");
+    expect_json(client_get(f.ada, "/channels/%s", id), "{'applied_tags': []}");
+    a = client_post(f.ada, "{'name': 'talk'}", "/guilds/%s/channels", f.guild);
+    a = client_post(f.ada, "{'name': 'aside', 'type': 11}", THREADS, answer_text(a, "id"));
+    expect_status(a, 201);
+    expect_absent(a, "applied_tags");
+}
+
 static void webhooks_open_posts(struct world *w)
 {
     struct forum f = open_forum(w);
@@ -260,6 +280,7 @@ const struct test forums_tests[] = {
     TEST(a_post_is_refused),
     TEST(posts_are_asked_for_how_they_begin),
     TEST(one_post_is_pinned),
+    TEST(a_post_without_tags_says_so),
     TEST(webhooks_open_posts),
     { 0 },
 };

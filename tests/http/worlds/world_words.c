@@ -73,6 +73,8 @@ static void what_was_taken_along_is_there_and_exported(struct world *w)
 
 static void speakers_of_a_file_are_somebody(struct world *w)
 {
+    expect_file_refused(w, "{'users': [{'username': 'zoe', 'theme_colors': ['x']}]}",
+                        "users.0.theme_colors: Must be a list of numbers.\n");
     expect_file_refused(w,
                         "{'users': [{'username': 'ada'}], 'guilds': [{'name': 'Home', 'owner': "
                         "'ada', 'channels': [{'name': 'talk', 'messages': [{'content': 'x'}]}]}]}",
@@ -123,10 +125,24 @@ static void what_makers_say_of_an_app_is_there_and_exported(struct world *w)
     expect_round_trip(w);
 }
 
+static void what_people_say_of_themselves_is_exported(struct world *w)
+{
+    world_file_here(w, "{'users': [{'username': 'ada', 'pronouns': 'she/her', 'theme_colors': [1, "
+                       "2]}, {'username': 'bob', 'paused': true}, {'username': 'eve', 'disabled': "
+                       "true}]}");
+    expect(world_number(w, "select count(*) from users where pronouns = 'she/her' and theme_colors "
+                           "= '[1,2]'") == 1);
+    expect(world_number(w, "select sum(disabled) from users") == 3);
+    struct str file = world_exported_here(w);
+    expect(memmem(file.p, file.n, "she/her", 7) && memmem(file.p, file.n, "\"paused\": true", 14));
+    expect_round_trip(w);
+}
+
 const struct test world_words_tests[] = {
     TEST(what_webhooks_said_is_there_and_exported),
     TEST(what_was_taken_along_is_there_and_exported),
     TEST(speakers_of_a_file_are_somebody),
     TEST(what_makers_say_of_an_app_is_there_and_exported),
+    TEST(what_people_say_of_themselves_is_exported),
     { 0 },
 };
