@@ -71,6 +71,14 @@ static void offer_own(struct cluster *c, const struct work *w, const struct fram
         tail_look_soon(c);
 }
 
+/* What stands behind it need not wait until that is read. */
+static void hear_void(void *arg, int64_t position)
+{
+    struct cluster *c = arg;
+
+    line_offer(c->line, position, STR(""), NULL);
+}
+
 /* Nobody reads it from the log: who is not reached now never hears of it. */
 static void tell_fleeting(struct cluster *c, struct frame *f)
 {
@@ -221,6 +229,7 @@ enum err cluster_open(const struct cluster_options *options, struct cluster **re
     }
     struct line_sink sink = { c, tell_frame };
     c->line = line_new(&sink, next);
+    store_hear_voids(options->store, hear_void, c);
     *ret = c;
     return OK;
 }
@@ -241,6 +250,7 @@ void cluster_close(struct cluster *c)
 {
     if (!c)
         return;
+    store_hear_voids(c->options.store, NULL, NULL);
     cluster_wire_close(c);
     pthread_mutex_lock(&c->lock);
     c->ending = true;

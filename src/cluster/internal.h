@@ -49,6 +49,8 @@ struct cluster {
     pthread_t thread;
     bool has_thread;
     int64_t beat_at, busy_until, acked;
+    int64_t follow_at; /* the next regular look at the log */
+    int64_t missed; /* a position that is wanted for two milliseconds, unless it has come; or 0 */
     int64_t beaten_at, bury_at; /* when a beat was last written; others are buried from then on */
     struct settling settling;
     bool lost;
@@ -57,6 +59,7 @@ struct cluster {
     pthread_cond_t woken;
     bool hurry, ending;
     int64_t look_at;   /* by clock_mono: then the tail looks whether something is missing; or 0 */
+    int64_t look_for;  /* what was missing when that was set */
     struct link waits; /* struct cluster_wait */
 
     _Atomic int64_t to_ack;   /* position of the last revocation of others that was told */
@@ -101,6 +104,9 @@ enum err settle_bound(struct cluster *c, struct arena *arena, struct str *ret);
 enum err settle_ended(struct cluster *c, struct str bound, bool end, bool *ret);
 /* What asks for the bound; tests put a wrong one there. */
 extern const char *settle_bound_sql;
+/* For how long (ns) the next position has been missing while later ones are there; below 0:
+ * none is missing. */
+int64_t settle_age(struct cluster *c);
 /* One step for what is missing; whether something is. */
 bool settle_step(struct cluster *c);
 

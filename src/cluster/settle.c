@@ -108,26 +108,33 @@ static void settle_forget(struct settling *s, int64_t missing)
     s->asked = false;
 }
 
-bool settle_step(struct cluster *c)
+int64_t settle_age(struct cluster *c)
 {
     struct settling *s = &c->settling;
-    int64_t next = line_next(c->line), head = line_head(c->line);
-    bool ended;
+    int64_t next = line_next(c->line);
 
-    if (head < next) {
+    if (line_head(c->line) < next) {
         s->missing = 0;
-        return false;
+        return -1;
     }
     if (s->missing != next) {
         settle_forget(s, next);
         atomic_fetch_add(&c->holes, 1);
     }
-    int64_t age = clock_mono() - s->since;
+    return clock_mono() - s->since;
+}
+
+bool settle_step(struct cluster *c)
+{
+    struct settling *s = &c->settling;
+    int64_t age = settle_age(c);
+    bool ended;
+
     if (age < ms_to_ns(SETTLE_MS))
-        return true;
+        return age >= 0;
     if (!s->asked) {
         arena_reset(s->arena);
-        s->last = head;
+        s->last = line_head(c->line);
         s->asked = !settle_bound(c, s->arena, &s->bound);
         return true;
     }

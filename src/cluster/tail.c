@@ -1,7 +1,10 @@
 /* tail.c - the thread that follows the log.
  *
  * It reads what stands there from the line's next position on. What this server committed
- * itself is usually told by then; all else comes this way. */
+ * itself is usually told by then; all else comes this way.
+ *
+ * Commits of one server that run side by side leave holes all the time, and each of them fills its
+ * own within a moment. So a hole is no reason to read before it is two milliseconds old. */
 #include <time.h>
 
 #include "base/clock.h"
@@ -29,11 +32,12 @@ void tail_hurry(struct cluster *c)
 
 void tail_look_soon(struct cluster *c)
 {
-    int64_t at = clock_mono() + ms_to_ns(BUSY_MS);
+    int64_t at = clock_mono() + ms_to_ns(BUSY_MS), missing = line_next(c->line);
 
     pthread_mutex_lock(&c->lock);
     if (!c->look_at) {
         c->look_at = at;
+        c->look_for = missing;
         pthread_cond_signal(&c->woken);
     }
     pthread_mutex_unlock(&c->lock);
@@ -156,11 +160,9 @@ static struct timespec time_at(int64_t ns)
     return (struct timespec){ .tv_sec = ns / 1000000000, .tv_nsec = (long)(ns % 1000000000) };
 }
 
-/* Until then, or when somebody is in a hurry. */
-static void tail_sleep(struct cluster *c, int64_t duration_ms)
+/* Until then, or when somebody is in a hurry; whether that was so. */
+static bool tail_sleep(struct cluster *c, int64_t until)
 {
-    int64_t until = clock_mono() + ms_to_ns(duration_ms);
-
     pthread_mutex_lock(&c->lock);
     while (!c->hurry && !c->ending) {
         int64_t first = c->look_at && c->look_at < until ? c->look_at : until;
@@ -170,9 +172,12 @@ static void tail_sleep(struct cluster *c, int64_t duration_ms)
             break;
         pthread_cond_timedwait(&c->woken, &c->lock, &at);
     }
+    bool hurried = c->hurry;
+    c->missed = c->look_at && clock_mono() >= c->look_at ? c->look_for : 0;
     c->hurry = false;
     c->look_at = 0;
     pthread_mutex_unlock(&c->lock);
+    return hurried;
 }
 
 static bool is_ending(struct cluster *c)
@@ -183,10 +188,31 @@ static bool is_ending(struct cluster *c)
     return ending;
 }
 
-static int64_t tail_turn(struct cluster *c)
+/* Between two regular looks at the log. */
+static int64_t tail_interval(struct cluster *c)
 {
-    enum err e = tail_follow(c);
+    if (atomic_load(&c->nodes) == 1)
+        return ALONE_MS;
+    if (atomic_load(&c->wire.connected))
+        return WIRED_MS;
+    return clock_mono() < c->busy_until ? BUSY_MS : IDLE_MS;
+}
 
+static bool is_time_to_read(struct cluster *c)
+{
+    return clock_mono() >= c->follow_at || settle_age(c) >= ms_to_ns(BUSY_MS) ||
+           c->missed == line_next(c->line);
+}
+
+/* What is due; when to look again. */
+static int64_t tail_turn(struct cluster *c, bool hurried)
+{
+    enum err e = OK;
+
+    if (hurried || is_time_to_read(c)) {
+        e = tail_follow(c);
+        c->follow_at = clock_mono() + ms_to_ns(tail_interval(c));
+    }
     if (!e)
         e = tail_acknowledge(c);
     if (!e)
@@ -198,21 +224,17 @@ static int64_t tail_turn(struct cluster *c)
     bool missing = !e && settle_step(c);
     bool waited = waits_look(c);
     if (e && !waited)
-        return WAIT_AFTER_FAILURE_MS;
-    if (missing || waited)
-        return BUSY_MS;
-    if (atomic_load(&c->nodes) == 1)
-        return ALONE_MS;
-    if (atomic_load(&c->wire.connected))
-        return WIRED_MS;
-    return clock_mono() < c->busy_until ? BUSY_MS : IDLE_MS;
+        c->follow_at = clock_mono() + ms_to_ns(WAIT_AFTER_FAILURE_MS);
+    int64_t soon = clock_mono() + ms_to_ns(BUSY_MS);
+    return (missing || waited) && soon < c->follow_at ? soon : c->follow_at;
 }
 
 void *tail_live(void *arg)
 {
     struct cluster *c = arg;
+    bool hurried = true;
 
     while (!is_ending(c))
-        tail_sleep(c, tail_turn(c));
+        hurried = tail_sleep(c, tail_turn(c, hurried));
     return NULL;
 }

@@ -76,6 +76,8 @@ struct store {
     struct blob_cache *cache;      /* then: copies of some */
     _Atomic bool unfinished;       /* steps wait for the end of older servers … */
     _Atomic bool outgrown;         /* … or were applied that this program cannot live with */
+    void (*voided)(void *arg, int64_t position); /* see store_hear_voids; or NULL */
+    void *voided_arg;
 };
 
 /* One run of one work. */

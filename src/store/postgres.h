@@ -29,6 +29,7 @@ struct postgres_conn {
     bool is_hurried;    /* the database breaks off what takes longer than a share */
     _Atomic uint64_t *ways; /* counts those to the database and back; or NULL */
     const char *begin;      /* a transaction that was not begun yet, by these words */
+    int64_t position;       /* the last of the log that it was told; 0: none yet */
     bool ending;            /* the commit of a read was sent, and its answer not waited for */
     unsigned errand_count;
     struct postgres_errand {
@@ -81,9 +82,12 @@ enum err postgres_outcome(struct postgres_conn *c, PGresult *result, const char 
  * there and back. `how` is "begin …". */
 void postgres_conn_begin(struct postgres_conn *c, const char *how);
 enum err postgres_conn_commit(struct postgres_conn *c);
-/* Commits with a row of the log. *ret is its position as soon as there is one, also when
- * the commit failed; 0: it has none. */
+/* Commits with a row of the log. *ret is its position if it was told, also when the commit
+ * failed; 0: it was not. */
 enum err postgres_conn_commit_logged(struct postgres_conn *c, struct str body, int64_t *ret);
+/* After the rollback of one that failed: a position that it took and was not told; 0: there is
+ * none, or this connection never had one before. */
+int64_t postgres_conn_untold_position(struct postgres_conn *c);
 void postgres_conn_roll_back(struct postgres_conn *c);
 /* Ends a read, which has all that it wanted: nobody waits for the answer. */
 void postgres_conn_let_go(struct postgres_conn *c);

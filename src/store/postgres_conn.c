@@ -196,6 +196,7 @@ bool postgres_conn_open(struct postgres_conn *c, const char *where, bool log)
         c->errand_count = 0;
         c->patience_ms = 0;
         c->way_ns = 0;
+        c->position = 0;
         return true;
     }
     if (log)

@@ -396,47 +396,40 @@ enum err postgres_script(struct tx *tx, const char *sql)
 
 /* --- commits that others hear of ------------------------------------------------------ */
 
-/* The transaction has an id before it has a position: who looks for the transaction of a
- * missing position knows that its id is not above the newest (cluster/settle.c). */
-static const char TAKE_POSITION[] = "select pg_current_xact_id(), nextval('log_position')";
+/* The transaction has an id before it has a position, which CASE sees to: who looks for the
+ * transaction of a missing position knows that its id is not above the newest
+ * (cluster/settle.c). */
 static const char ADD_FRAME[] =
-    "insert into log (position, body) values (currval('log_position'), $1)";
+    "insert into log (position, body) values (case when pg_current_xact_id() is not null "
+    "then nextval('log_position') end, $1) returning position";
 
-/* Making room for the second statement may have thrown the first one out. */
-static enum err find_log_statements(struct postgres_conn *c, struct postgres_statement **take,
-                                    struct postgres_statement **add)
-{
-    enum err e = find_statement(c, TAKE_POSITION, 0, take);
-
-    if (!e)
-        e = find_statement(c, ADD_FRAME, 1, add);
-    return e ? e : find_statement(c, TAKE_POSITION, 0, take);
-}
-
-static bool send_logged(struct postgres_conn *c, const struct postgres_statement *take,
-                        const struct postgres_statement *add, struct str body)
+static bool send_logged(struct postgres_conn *c, const struct postgres_statement *add,
+                        struct str body)
 {
     const char *bytes[] = { body.p };
     const int length[] = { (int)body.n }, binary[] = { 1 };
 
-    return pq.sendQueryPrepared(c->pg, take->name, 0, NULL, NULL, NULL, 0) &&
-           pq.sendQueryPrepared(c->pg, add->name, 1, bytes, length, binary, 0) && send_commit(c);
+    return pq.sendQueryPrepared(c->pg, add->name, 1, bytes, length, binary, 0) && send_commit(c);
+}
+
+static int64_t read_position(const PGresult *result)
+{
+    return strtoll(pq.getvalue(result, 0, 0), NULL, 10);
 }
 
 /* The answers to what send_logged sent; true: it is committed. */
 static bool logged_answers(struct postgres_conn *c, struct postgres_failure *f, int64_t *ret)
 {
-    static const char *const words[] = { TAKE_POSITION, ADD_FRAME, "commit" };
+    PGresult *result = take_result(c);
     bool committed = false;
 
-    for (int i = 0; i < 3; i++) {
-        PGresult *result = take_result(c);
-
-        if (!look_at_result(f, result, words[i]))
-            continue;
-        if (i == 0)
-            *ret = strtoll(pq.getvalue(result, 0, 1), NULL, 10);
-        committed = i == 2 && is_committed(result);
+    if (look_at_result(f, result, ADD_FRAME)) {
+        *ret = c->position = read_position(result);
+        pq.clear(result);
+    }
+    result = take_result(c);
+    if (look_at_result(f, result, "commit")) {
+        committed = is_committed(result);
         pq.clear(result);
     }
     return committed;
@@ -445,14 +438,14 @@ static bool logged_answers(struct postgres_conn *c, struct postgres_failure *f, 
 enum err postgres_conn_commit_logged(struct postgres_conn *c, struct str body, int64_t *ret)
 {
     struct postgres_failure f = { 0 };
-    struct postgres_statement *take, *add;
+    struct postgres_statement *add;
 
     *ret = 0;
     forget_foreseen(c);
-    enum err e = find_log_statements(c, &take, &add);
+    enum err e = find_statement(c, ADD_FRAME, 1, &add);
     if (e)
         return e;
-    bool sent = pipeline_open(c) && send_logged(c, take, add, body);
+    bool sent = pipeline_open(c) && send_logged(c, add, body);
     pipeline_answers(c, sent, &f);
     bool committed = sent && logged_answers(c, &f, ret);
     pipeline_close(c, sent);
@@ -460,6 +453,19 @@ enum err postgres_conn_commit_logged(struct postgres_conn *c, struct str body, i
     if (!e && c->lost)
         e = ERR_UNAVAILABLE;
     return e || committed ? e : ERR_INTERNAL;
+}
+
+/* A position that is taken stays taken, and the session of the database remembers its last
+ * one, whatever became of the transaction. */
+int64_t postgres_conn_untold_position(struct postgres_conn *c)
+{
+    char text[32];
+    int64_t last = c->position;
+
+    if (!last || postgres_conn_ask(c, "select currval('log_position')", text, sizeof text))
+        return 0;
+    c->position = strtoll(text, NULL, 10);
+    return c->position == last ? 0 : c->position;
 }
 
 /* --- queries in transactions ---------------------------------------------------------- */

@@ -118,11 +118,14 @@ static enum outcome outcome_of(struct postgres_worker *w, enum err e)
     return e == ERR_STORE_RETRY ? MET_ANOTHER : FINISHED;
 }
 
-/* The position of a transaction that came to nothing would be waited for. */
+/* The position of a transaction that came to nothing would be waited for, here and elsewhere. */
 static void void_position(struct postgres_worker *w, int64_t position)
 {
+    const struct store *s = &w->pool->store;
     char sql[128];
 
+    if (s->voided)
+        s->voided(s->voided_arg, position);
     snprintf(sql, sizeof sql,
              "insert into log (position) values (%" PRId64 ") on conflict do nothing", position);
     postgres_conn_do(&w->conn, sql);
@@ -134,6 +137,8 @@ static enum err commit_logged(struct postgres_worker *w, struct work *work)
 
     if (e && !w->conn.lost)
         postgres_conn_do(&w->conn, "rollback");
+    if (e && !w->conn.lost && !work->position)
+        work->position = postgres_conn_untold_position(&w->conn);
     if (e && !w->conn.lost && work->position)
         void_position(w, work->position);
     return e;

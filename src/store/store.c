@@ -45,6 +45,12 @@ void store_close(struct store *s)
         s->engine->close(s);
 }
 
+void store_hear_voids(struct store *s, void (*voided)(void *arg, int64_t position), void *arg)
+{
+    s->voided = voided;
+    s->voided_arg = arg;
+}
+
 bool store_unfinished(const struct store *s)
 {
     return atomic_load(&s->unfinished);

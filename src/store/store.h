@@ -208,6 +208,9 @@ void tx_touch(struct tx *tx, enum noted_rows rows, snowflake id);
  * says which. The bytes live as long as the work. SQLite keeps so many of them. */
 enum { STORE_LOG_KEPT = 20000 };
 void tx_log(struct tx *tx, struct str body);
+/* Positions that were taken by a transaction which came to nothing: from any thread, as soon as
+ * that is certain. Before the first of them. */
+void store_hear_voids(struct store *s, void (*voided)(void *arg, int64_t position), void *arg);
 
 enum value_kind { VALUE_NULL, VALUE_INT, VALUE_REAL, VALUE_TEXT, VALUE_BYTES };
 

@@ -463,6 +463,64 @@ static void a_failed_commit_holds_nobody_up(void **state)
     sem_destroy(&finished);
 }
 
+/* --- positions that came to nothing --------------------------------------------------- */
+
+static enum err log_something(struct tx *tx, void *arg)
+{
+    (void)arg;
+    tx_log(tx, STR("something"));
+    return tx_exec(tx, "update counter set n = n + 1", NO_BIND, NULL);
+}
+
+static struct {
+    int64_t positions[4];
+    _Atomic unsigned count;
+} voided;
+
+static void hear_voided(void *arg, int64_t position)
+{
+    (void)arg;
+    voided.positions[voided.count++] = position;
+}
+
+/* Whether its row cannot be written or its commit fails: others would wait for the position. */
+static void a_position_that_came_to_nothing_is_said_to_be_void(void **state)
+{
+    struct fixture *f = *state;
+    const char *refusals[] = {
+        "create trigger refuse before insert on log for each row when (new.body is not null) "
+        "execute function refuse_row()",
+        "drop trigger refuse on log; create constraint trigger refuse after update on counter "
+        "deferrable initially deferred for each row execute function refuse_row()",
+    };
+
+    counter_make(f);
+    test_postgres_do(f->postgres, "create function refuse_row() returns trigger language plpgsql "
+                                  "as $$ begin raise 'no' using errcode = '53100'; end $$");
+    store_close(f->store);
+    f->options.shared = true;
+    f->options.workers = 1;
+    no_error(store_open(&f->options, &f->store));
+    voided.count = 0;
+    store_hear_voids(f->store, hear_voided, NULL);
+    no_error(store_run(f->store, STORE_WRITE, NULL, log_something, NULL));
+    for (unsigned i = 0; i < 2; i++) {
+        test_postgres_do(f->postgres, refusals[i]);
+        assert_int_equal(store_run(f->store, STORE_WRITE, NULL, log_something, NULL),
+                         ERR_STORAGE_FULL);
+        assert_int_equal(voided.count, i + 1);
+        assert_int_equal(voided.positions[i],
+                         store_number(f->store, "select last_value from log_position"));
+    }
+    /* One that fails before it has a position leaves none. */
+    test_postgres_do(f->postgres, "drop trigger refuse on counter; create trigger refuse before "
+                                  "update on counter for each row execute function refuse_row()");
+    assert_int_equal(store_run(f->store, STORE_WRITE, NULL, log_something, NULL), ERR_STORAGE_FULL);
+    assert_int_equal(voided.count, 2);
+    assert_int_equal(store_number(f->store, "select count(*) from log where body is null"), 2);
+    assert_int_equal(store_number(f->store, "select count(*) from log"), 3);
+}
+
 /* More than a connection remembers: the oldest are prepared again. */
 static void many_different_queries_are_fine(void **state)
 {
@@ -551,6 +609,7 @@ int main(void)
         store_test(however_often_works_meet_none_is_refused),
         store_test(a_work_is_announced_after_those_it_saw),
         store_test(a_failed_commit_holds_nobody_up),
+        store_test(a_position_that_came_to_nothing_is_said_to_be_void),
         store_test(many_different_queries_are_fine),
         store_test(what_can_travel_together_does),
         store_test(a_backup_leaves_the_rows_to_pg_dump),
