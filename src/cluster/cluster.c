@@ -288,7 +288,7 @@ static int64_t behind_ms(const struct cluster *c)
 
 bool cluster_ready(const struct cluster *c)
 {
-    return c->options.alone || behind_ms(c) < READY_MS;
+    return c->options.alone || (behind_ms(c) < READY_MS && !cluster_clock_is_off(c));
 }
 
 void cluster_stats(const struct cluster *c, struct cluster_stats *ret)
@@ -301,6 +301,7 @@ void cluster_stats(const struct cluster *c, struct cluster_stats *ret)
         .voids = c->voids,
         .behind_ms = c->options.alone ? 0 : (uint64_t)behind_ms(c),
         .nodes = c->nodes,
+        .offset_ms = c->offset_ms,
         .frames_heard = c->wire.heard,
         .frames_refused = c->wire.refused,
         .has_wire = c->wire.nats,

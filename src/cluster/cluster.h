@@ -101,13 +101,14 @@ void cluster_await(struct cluster *c, struct cluster_wait *w);
  * another's place is divided so. Others may see it otherwise for a moment. */
 void cluster_share(const struct cluster *c, int64_t *ret_rank, int64_t *ret_living);
 
-/* Whether it keeps up, for /readyz. */
+/* Whether it keeps up and its clock is right, for /readyz. */
 bool cluster_ready(const struct cluster *c);
 /* For /metrics, as lines. */
 struct cluster_stats {
     int64_t position;
     uint64_t frames_own, frames_read, holes, voids, behind_ms, nodes;
     uint64_t frames_heard, frames_refused; /* through NATS */
+    int64_t offset_ms; /* by so much at least this clock is ahead of the database's */
     bool has_wire, connected;
 };
 void cluster_stats(const struct cluster *c, struct cluster_stats *ret);

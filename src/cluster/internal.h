@@ -12,6 +12,7 @@
 enum {
     FRESH_MS = 2000, /* how long what is remembered may be used without hearing of the log */
     LEASE_MS = 5000, /* a node that was silent for so long is dead */
+    OFFSET_MS = 250, /* between a node's clock and the database's */
     BEAT_MS = 1000,  /* how often a node says that it lives */
     /* What stands in a part of the log; see its migration. */
     PART_POSITIONS = 1000000,
@@ -65,8 +66,17 @@ struct cluster {
     _Atomic int64_t to_ack;   /* position of the last revocation of others that was told */
     _Atomic int64_t fresh_at; /* when the log was last asked and then passed, by clock_mono */
     _Atomic uint64_t frames_own, frames_read, holes, voids, nodes;
-    _Atomic uint64_t rank; /* see cluster_share */
+    _Atomic uint64_t rank;     /* see cluster_share */
+    _Atomic int64_t offset_ms; /* by so much at least this clock is ahead of the database's */
 };
+
+/* More than networks explain: what ends by the clock ends at another time here. */
+static inline bool cluster_clock_is_off(const struct cluster *c)
+{
+    int64_t offset = atomic_load(&c->offset_ms);
+
+    return offset > OFFSET_MS || offset < -OFFSET_MS;
+}
 
 static inline int64_t ms_to_ns(int64_t n)
 {

@@ -102,8 +102,27 @@ enum err nodes_enter(struct cluster *c)
 static const char BEAT[] =
     "update nodes set state = 1, seen_at = clock_timestamp(), ids_until = $3, position = $4, "
     "sessions = $5 where node = $1 and identity = $2";
-static const char COUNT_NODES[] = "select count(*), count(*) filter (where node < $1) from nodes "
-                                  "where state = 1";
+static const char COUNT_NODES[] =
+    "select count(*), count(*) filter (where node < $1), "
+    "cast(extract(epoch from clock_timestamp()) * 1000 as bigint) from nodes where state = 1";
+
+/* What is certain: the database read its clock somewhere between the two times. */
+static int64_t clock_offset(int64_t before_ms, int64_t database_ms, int64_t after_ms)
+{
+    if (database_ms < before_ms)
+        return before_ms - database_ms;
+    return database_ms > after_ms ? after_ms - database_ms : 0;
+}
+
+static void note_offset(struct cluster *c, int64_t offset_ms)
+{
+    bool was_off = cluster_clock_is_off(c);
+
+    atomic_store(&c->offset_ms, offset_ms);
+    if (cluster_clock_is_off(c) != was_off)
+        log_warn("cluster: the clock of this node is %lld ms ahead of the database's%s",
+                 (long long)offset_ms, was_off ? "" : "; it is not ready until they agree");
+}
 
 static enum err beat_node(struct tx *tx, void *arg)
 {
@@ -116,10 +135,12 @@ static enum err beat_node(struct tx *tx, void *arg)
                               v_int((int64_t)c->options.sessions(c->options.arg))),
                          NULL);
 
+    int64_t before = clock_ms();
     if (!e)
         e = tx_one(tx, COUNT_NODES, BIND(v_int(c->node)), &r, &found);
     if (e)
         return e;
+    note_offset(c, clock_offset(before, row_int(&r, 2), clock_ms()));
     atomic_store(&c->nodes, (uint64_t)row_int(&r, 0));
     atomic_store(&c->rank, (uint64_t)row_int(&r, 1));
     return OK;

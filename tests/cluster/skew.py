@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+"""skew - the clock of one server is wrong: it says that it is not ready, and nobody suffers from it.
+
+Leases go by the database's clock, so nobody is taken for dead; ids stay unique, and everybody hears
+everything once and in one order.
+"""
+
+import os
+import struct
+import time
+
+from ring import PATIENCE, Ring, Session, Skip, expect, place_of
+from round import LONG, check_heard, end_marked, finish, stored, write_everywhere
+from cases import run_cases
+from process import start_guildhall
+
+LEASE = 5  # seconds
+
+
+class Skewed(Ring):
+    """Node 2 has another time."""
+
+    def __init__(self, executable, seconds, **words):
+        self.shim = os.path.join(os.path.dirname(executable), "..", "bench", "jump_clock.so")
+        if not os.path.exists(self.shim):
+            raise Skip(f"{self.shim} is not built")
+        self.seconds = seconds
+        super().__init__(executable, **words)
+
+    def clock(self):
+        return os.path.join(self.folder, "clock")
+
+    def turn(self, seconds):
+        with open(self.clock(), "r+b") as f:
+            f.write(struct.pack("=q", int(seconds * 1e9)))
+
+    def start(self, node):
+        if node != 2:
+            return super().start(node)
+        with open(self.clock(), "wb") as f:
+            f.write(struct.pack("=q", int(self.seconds * 1e9)))
+        self.servers[node] = start_guildhall(
+            self.executable, os.path.join(self.folder, "data"), *self.command(node),
+            env={"LD_PRELOAD": self.shim, "JUMP_CLOCK_FILE": self.clock()})
+        return self.servers[node]
+
+    def wait_status(self, node, status):
+        deadline = time.monotonic() + PATIENCE
+        while self._status(self.servers[node].port) != status:
+            expect(time.monotonic() < deadline, f"/readyz of node {node} is not {status}")
+            time.sleep(0.02)
+
+
+def live_with(executable, seconds):
+    with Skewed(executable, seconds, nodes=3) as ring:
+        ada, bob = ring.tokens
+        ring.wait_status(2, 503)
+        for node in (1, 3):
+            ring.wait_status(node, 200)
+        offset = ring.metric(2, "guildhall_clock_offset_milliseconds")
+        expect(250 < offset < abs(seconds) * 1000 + 100, f"it takes its clock to be off by {offset} ms")
+        _, channel = place_of(ring.client(1, ada))
+        sessions = [Session(s.port, t) for s in ring.servers.values() for t in (ada, bob)]
+        began = time.monotonic()
+        acknowledged, unknown = finish(write_everywhere(ring, [1, 2, 3], [ada, bob], channel))
+        while time.monotonic() - began < LEASE + 1.5:
+            expect(ring.sql("select count(*) from nodes where state = 1") == "3",
+                   "somebody was taken for dead")
+            time.sleep(0.1)
+        end_marked(ring, 2, ada, channel, sessions)
+        kept = stored(ring.client(3, ada), channel)
+        check_heard(sessions, acknowledged, unknown, kept)
+        expect(ring.sql("select count(*) - count(distinct id) from messages") == "0",
+               "an id was given twice")
+        for session in sessions:
+            session.close()
+
+
+def a_server_whose_clock_is_ahead_is_not_ready_and_harms_nobody(executable):
+    live_with(executable, 5)
+
+
+def a_server_whose_clock_is_behind_is_not_ready_and_harms_nobody(executable):
+    live_with(executable, -5)
+
+
+def a_server_whose_clock_is_an_hour_ahead_is_not_ready_and_harms_nobody(executable):
+    live_with(executable, 3600)
+
+
+if __name__ == "__main__":
+    run_cases("cluster/skew", [
+        a_server_whose_clock_is_ahead_is_not_ready_and_harms_nobody,
+    ] + ([
+        a_server_whose_clock_is_behind_is_not_ready_and_harms_nobody,
+        a_server_whose_clock_is_an_hour_ahead_is_not_ready_and_harms_nobody,
+    ] if LONG else []))
