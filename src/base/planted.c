@@ -1,9 +1,10 @@
-/* planted.c - faults that a test plants: by a word in the environment. */
+/* planted.c - faults that a test plants: by words in the environment. */
 #include "base/planted.h"
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
+
+#include "base/str.h"
 
 static const char *const fault_words[] = {
     [PLANTED_NONE] = "",
@@ -13,23 +14,35 @@ static const char *const fault_words[] = {
     [PLANTED_BLIND_KEEPER] = "blind-keeper",
     [PLANTED_QUICK_FADE] = "quick-fade",
     [PLANTED_BLIND_SIGHT] = "blind-sight",
+    [PLANTED_NO_FENCE] = "no-fence",
+    [PLANTED_TRUSTING] = "trusting",
+    [PLANTED_TWO_OWNERS] = "two-owners",
+    [PLANTED_UNKNOWING] = "unknowing",
+    [PLANTED_WATCH_VIEWS] = "watch-views",
     [PLANTED_LATE_LOOPS] = "late-loops",
 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static enum planted_fault chosen;
+static bool chosen[sizeof fault_words / sizeof *fault_words];
+
+static void planted_choose(struct str word)
+{
+    for (size_t i = 1; i < sizeof fault_words / sizeof *fault_words; i++)
+        if (str_is(word, fault_words[i]))
+            chosen[i] = true;
+}
 
 static void planted_read(void)
 {
-    const char *word = getenv("GUILDHALL_TEST_FAULT");
+    const char *words = getenv("GUILDHALL_TEST_FAULT");
+    struct str rest = words ? str_of(words) : STR("");
 
-    for (size_t i = 0; word && i < sizeof fault_words / sizeof *fault_words; i++)
-        if (strcmp(word, fault_words[i]) == 0)
-            chosen = (enum planted_fault)i;
+    while (rest.n)
+        planted_choose(str_cut(&rest, ','));
 }
 
 bool planted(enum planted_fault fault)
 {
     pthread_once(&once, planted_read);
-    return chosen == fault;
+    return chosen[fault];
 }

@@ -1,7 +1,8 @@
 /* planted.h - faults that a test plants, to see that its checker finds them.
  *
  * Only builds with tests have any (planted.c); in others nothing is ever planted (planted_none.c),
- * and the compiler drops what asks. The environment names one: GUILDHALL_TEST_FAULT. */
+ * and the compiler drops what asks. The environment names some: GUILDHALL_TEST_FAULT, with commas.
+ */
 #ifndef BASE_PLANTED_H
 #define BASE_PLANTED_H
 
@@ -15,6 +16,12 @@ enum planted_fault {
     PLANTED_BLIND_KEEPER, /* nor is another server told of it */
     PLANTED_QUICK_FADE,  /* sessions of a dead server are seen no more at once; saves a test time */
     PLANTED_BLIND_SIGHT, /* a killed server's sessions go on whatever they see now */
+    PLANTED_NO_FENCE,    /* what a server had open that is taken for dead is not ended */
+    PLANTED_TRUSTING,    /* what is remembered counts however long ago the log was read */
+    PLANTED_TWO_OWNERS,  /* who takes a session does not look whose it is by now */
+    PLANTED_UNKNOWING,   /* what a look at the store has seen is told again */
+    PLANTED_WATCH_VIEWS, /* views are compared with the store when it is read: no fault, a witness
+                          */
     PLANTED_LATE_LOOPS,  /* loops hear of an event one after the other: no fault, but hard luck */
 };
 

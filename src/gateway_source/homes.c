@@ -1,6 +1,7 @@
 /* homes.c - which server of a cluster has a session, and what the log says: rows. */
 #include "gateway_source/homes.h"
 
+#include "base/planted.h"
 #include "model/ids.h"
 
 static const char NOTE[] = "insert into session_homes (number, user_id, identity) "
@@ -26,7 +27,7 @@ enum err home_row_move(struct tx *tx, uint64_t number, uint32_t from, uint32_t t
     int64_t changed = 0;
     enum err e = tx_exec(tx, MOVE, BIND(v_int((int64_t)number), v_int(from), v_int(to)), &changed);
 
-    *ret = !e && changed == 1;
+    *ret = !e && (changed == 1 || planted(PLANTED_TWO_OWNERS));
     return e;
 }
 

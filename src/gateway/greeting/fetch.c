@@ -107,6 +107,19 @@ static enum err take_bytes(struct session_fetch *f, const struct gateway *g, str
     return moved ? look_for_missed(f, source, tx) : OK;
 }
 
+static void ask_for_it(struct session_fetch *f, const struct gateway *g, struct tx *tx,
+                       uint32_t identity)
+{
+    const struct resumption *r = f->handover->resumption;
+
+    f->question = (struct session_move){
+        .kind = MOVE_ASK, .from = identity, .to = cluster_identity(g->cluster), .number = r->number
+    };
+    memcpy(f->question.id, r->id, sizeof f->question.id);
+    cluster_log_move(g->cluster, tx, &f->question);
+    f->asks = true;
+}
+
 /* Whether its server is known to be gone, so that nobody has to be asked. */
 static enum err take_from_ledger(struct session_fetch *f, struct tx *tx, uint32_t identity,
                                  bool silent, bool *ret)
@@ -129,6 +142,9 @@ static enum err take_from_ledger(struct session_fetch *f, struct tx *tx, uint32_
         e = look_for_missed(f, source, tx);
     if (!e && f->recovered && f->state == FETCH_GONE)
         e = source->home_forget(tx, r->number, cluster_identity(g->cluster));
+    /* Should it go on after all it reads the question, and finds that it has given it away. */
+    if (!e && silent && f->asked != identity)
+        ask_for_it(f, g, tx, identity);
     return e;
 }
 
@@ -167,19 +183,6 @@ static bool keepers_may_answer(struct session_fetch *f, uint32_t identity)
     if (f->short_at && f->looks - f->short_at >= SHORT_LOOKS)
         return false;
     return f->looks - f->kept_at < KEEPER_LOOKS;
-}
-
-static void ask_for_it(struct session_fetch *f, const struct gateway *g, struct tx *tx,
-                       uint32_t identity)
-{
-    const struct resumption *r = f->handover->resumption;
-
-    f->question = (struct session_move){
-        .kind = MOVE_ASK, .from = identity, .to = cluster_identity(g->cluster), .number = r->number
-    };
-    memcpy(f->question.id, r->id, sizeof f->question.id);
-    cluster_log_move(g->cluster, tx, &f->question);
-    f->asks = true;
 }
 
 static enum err fetch_read(struct load *l, struct tx *tx)

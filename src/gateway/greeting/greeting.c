@@ -2,6 +2,8 @@
 #include "gateway/greeting/greeting.h"
 
 #include "base/mem.h"
+#include "base/planted.h"
+#include "cluster/cluster.h"
 #include "gateway/sessions/registry.h"
 
 bool greeting_init(struct greeting *g, struct peer *p, struct str token)
@@ -48,6 +50,18 @@ static enum err greeting_find(struct greeting *g, struct tx *tx)
     return e;
 }
 
+/* This server may have stood still while another one took the session up. */
+static enum err greeting_look_elsewhere(struct greeting *g, struct tx *tx)
+{
+    const struct gateway *gateway = g->load.hub->gateway;
+    struct session_home home;
+    enum err e = gateway->options.source->home_find(tx, g->number, g->caller.id, &home);
+
+    g->elsewhere = !e && home.found && home.identity != cluster_identity(gateway->cluster) &&
+                   !planted(PLANTED_TWO_OWNERS);
+    return e;
+}
+
 static enum err greeting_look(struct load *l, struct tx *tx)
 {
     struct greeting *g = container_of(l, struct greeting, load);
@@ -63,6 +77,8 @@ static enum err greeting_look(struct load *l, struct tx *tx)
         e = source->starts(tx, g->caller.id, registry_today(), &g->starts);
     if (!e && g->wants_guilds)
         e = source->guilds(tx, g->caller.id, &g->guilds);
+    if (!e && g->number)
+        e = greeting_look_elsewhere(g, tx);
     return e;
 }
 

@@ -28,6 +28,9 @@ struct greeting {
     int64_t starts;     /* sessions begun today, as far as the store knows */
     struct list guilds; /* ids, in the look's arena */
     bool wants_guilds;
+    /* Of who resumes, where there may be other servers: another one has the session. */
+    uint64_t number; /* of the session; 0: it is not asked */
+    bool elsewhere;
 };
 
 /* Reads the token; false: it can be nobody's. */

@@ -4,6 +4,7 @@
  * event that this one has seen when it asked; this one notes what it sees from then
  * on. So when the session has moved it is told each event exactly once. */
 #include "base/mem.h"
+#include "cluster/cluster.h"
 #include "gateway/fanout/dispatch.h"
 #include "gateway/greeting/handover.h"
 #include "gateway/greeting/moves.h"
@@ -460,6 +461,14 @@ static void resume_known(struct greeting *g)
     struct hub *home = registry_home(here->gateway, r->number);
     struct session *s = registry_local(here, r->number);
 
+    /* What became of it stands in the log, and is known here in a moment. */
+    if (g->elsewhere && !(s && s->moving) && registry_has(here->gateway, r->number)) {
+        struct peer *p = greeting_end(g);
+
+        peer_close(p, CLOSE_UNKNOWN, "this server has to catch up");
+        mem_free(r);
+        return;
+    }
     /* A session that is on its way to this loop is asked for here, too, and waited for; so is one
      * that is about to leave it. */
     if (home && (!s || s->moving)) {
@@ -475,6 +484,12 @@ static void resume_known(struct greeting *g)
         return;
     }
     resume_answer(r, is_theirs(s, r) ? s : NULL);
+}
+
+/* Whether it is here, and there may be other servers. */
+static bool may_be_elsewhere(struct gateway *g, uint64_t number)
+{
+    return g->cluster && !cluster_is_alone(g->cluster) && registry_has(g, number);
 }
 
 void handle_resume(struct peer *p, int op, struct str raw, const void *d)
@@ -496,5 +511,7 @@ void handle_resume(struct peer *p, int op, struct str raw, const void *d)
         return;
     }
     r->greeting.known = resume_known;
+    if (may_be_elsewhere(p->hub->gateway, r->number))
+        r->greeting.number = r->number;
     greeting_begin(&r->greeting);
 }

@@ -175,6 +175,14 @@ struct hub *registry_home(struct gateway *g, uint64_t number)
     return h;
 }
 
+bool registry_has(struct gateway *g, uint64_t number)
+{
+    pthread_mutex_lock(&g->lock);
+    bool has = map_get(&g->sessions, number);
+    pthread_mutex_unlock(&g->lock);
+    return has;
+}
+
 void registry_expect(struct gateway *g, uint64_t number, struct hub *hub)
 {
     pthread_mutex_lock(&g->lock);

@@ -110,6 +110,8 @@ struct session *registry_local(struct hub *h, uint64_t number);
 bool session_id_read(struct str id, uint64_t *ret_number);
 /* Where the session of that number lives now or will arrive, or NULL. */
 struct hub *registry_home(struct gateway *g, uint64_t number);
+/* Whether it lives on one of the loops. */
+bool registry_has(struct gateway *g, uint64_t number);
 /* May the account begin another session with this shard now, when it has begun at least
  * so many today? Counts it; *ret is how many it has begun then. */
 bool registry_may_start(struct gateway *g, snowflake id, uint32_t shard_id, int64_t known,

@@ -1,0 +1,202 @@
+#!/usr/bin/env python3
+"""stopped - a server stands still for longer than its lease, and what it had is not its own any more.
+
+What it had open is undone, what it remembers does not count, and sessions that others took up
+meanwhile are theirs.
+"""
+
+import os
+import signal
+import subprocess
+import threading
+import time
+
+from broker import Broker
+from killed import check_lives
+from lasting import Lasting
+from lost import Machines
+from ring import Failed, PATIENCE, Ring, expect, place_of
+from cases import run_cases
+
+
+REGIONS = "/voice/regions"
+
+
+def wait_until(true, words):
+    deadline = time.monotonic() + PATIENCE
+    while not true():
+        expect(time.monotonic() < deadline, words)
+        time.sleep(0.02)
+
+
+def wait_dead(ring, node):
+    wait_until(lambda: ring.sql(f"select state from nodes where node = {node}") == "3",
+               "it was not taken for dead")
+
+
+class Lock:
+    """Nobody reads a table while it is held."""
+
+    def __init__(self, ring, table):
+        self.child = subprocess.Popen(
+            ["psql", "-qAtX", ring.database], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            text=True)
+        self.child.stdin.write(f"set search_path = {ring.schema}; begin; "
+                               f"lock table {table} in access exclusive mode; select 'held';\n")
+        self.child.stdin.flush()
+        expect(self.child.stdout.readline().strip() == "held", "the lock")
+
+    def release(self):
+        self.child.stdin.close()
+        self.child.wait(PATIENCE)
+
+
+class Post(threading.Thread):
+    """A message that is being written."""
+
+    def __init__(self, client, channel, text):
+        super().__init__(daemon=True)
+        self.client, self.channel, self.text, self.status = client, channel, text, None
+        self.start()
+
+    def run(self):
+        try:
+            self.status = self.client.call("POST", f"/channels/{self.channel}/messages",
+                                           {"content": self.text})[0]
+        except (OSError, Failed, ValueError) as error:
+            self.status = str(error)
+
+
+def contents(ring, token, channel):
+    found = ring.client(1, token).call("GET", f"/channels/{channel}/messages")[1]
+    return [m["content"] for m in found]
+
+
+def what_it_had_open_is_undone_when_it_is_taken_for_dead(executable):
+    with Ring(executable, nodes=2) as ring:
+        ada, _ = ring.tokens
+        _, channel = place_of(ring.client(1, ada))
+        expect(ring.client(2, ada).call("POST", f"/channels/{channel}/messages",
+                                        {"content": "before"})[0] == 200, "before")
+        # What is written goes with the commit, so it is held up at what it reads before.
+        lock = Lock(ring, "channels")
+        post = Post(ring.client(2, ada), channel, "in the middle")
+        wait_until(lambda: ring.sql("select count(*) from pg_locks where not granted and "
+                                    "relation = 'channels'::regclass") == "1", "it does not wait")
+        ring.servers[2].freeze()
+        lock.release()
+        wait_dead(ring, 2)
+        ring.servers[2].child.send_signal(signal.SIGCONT)
+        post.join(PATIENCE)
+        expect(not post.is_alive(), "its caller was never answered")
+        kept = contents(ring, ada, channel)
+        expect(kept == ["before"] and post.status != 200,
+               f"a dead server wrote: {post.status}, {kept}")
+        ring.wait_ready()
+
+
+def who_was_logged_out_meanwhile_is_a_stranger_when_it_goes_on(executable):
+    """The question lies there when it goes on, so it is answered before anything is read."""
+    with Ring(executable, nodes=2) as ring:
+        ring.wait_ready()
+        ada, bob = ring.tokens
+        asleep = ring.client(2, bob)
+        expect(asleep.call("GET", "/users/@me")[0] == 200, "bob")
+        ring.servers[2].freeze()
+        began = time.monotonic()
+        expect(ring.client(1, bob).call("POST", "/auth/logout", {})[0] == 204, "log-out")
+        took = time.monotonic() - began
+        expect(took > 1.5, f"the log-out did not wait for the one that stands still: {took:.2f} s")
+        answer = []
+        asking = threading.Thread(target=lambda: answer.append(asleep.call("GET", "/users/@me")[0]))
+        asking.start()
+        time.sleep(0.2)
+        ring.servers[2].child.send_signal(signal.SIGCONT)
+        asking.join(PATIENCE)
+        expect(answer == [401], f"a token that was revoked {took:.1f} s ago: {answer}")
+        expect(ring.client(2, ada).call("GET", "/users/@me")[0] == 200, "ada")
+
+
+def who_is_logged_out_is_a_stranger_at_a_server_that_hears_nothing(executable):
+    """Its connections to the database stand still: it runs, and cannot know. What is asked for needs
+    no database, only somebody who is known."""
+    with Ring(executable, nodes=2) as ring:
+        ring.wait_ready()
+        bob = ring.tokens[1]
+        deaf = ring.client(2, bob)
+        expect(deaf.call("GET", REGIONS)[0] == 200, "bob")
+        backends = [int(pid) for pid in ring.sql(
+            "select distinct pid from server_connections where identity >> 21 = 2").split()]
+        for pid in backends:
+            os.kill(pid, signal.SIGSTOP)
+        try:
+            began = time.monotonic()
+            expect(ring.client(1, bob).call("POST", "/auth/logout", {})[0] == 204, "log-out")
+            print(f"the log-out took {time.monotonic() - began:.1f} s")
+            status = deaf.call("GET", REGIONS)[0]
+        finally:
+            for pid in backends:
+                os.kill(pid, signal.SIGCONT)
+        expect(status in (401, 503), f"a token that was revoked: {status}")
+        deadline = time.monotonic() + PATIENCE
+        while (status := ring.client(2, bob).call("GET", REGIONS)[0]) == 503:
+            expect(time.monotonic() < deadline, "it does not come back")
+        expect(status == 401, f"a token that was revoked: {status}")
+
+
+def sessions_that_others_took_up_are_theirs(executable):
+    """It goes on with a session that went on elsewhere and has heard more there; its client comes
+    back to it at once."""
+    broker = Broker()
+    with Machines(executable, nodes=2, bus=broker.url) as ring:
+        ring.wait_metric("guildhall_nats_connected", 1)
+        ada, bob = ring.tokens
+        _, channel = place_of(ring.client(1, ada))
+        up = [2]
+        session = Lasting(lambda: [ring.servers[n].port for n in up], bob)
+        witness = Lasting(lambda: [ring.servers[1].port], ada)
+        post_all(ring, ada, channel, 1, "one", 3)
+        session.wait_for("one 2")
+        ring.wait_kept()
+        ring.servers[2].freeze()
+        wait_dead(ring, 2)
+        up[:] = [1]
+        session.lose()
+        session.wait(lambda: session.resumed + session.anew == 1, "coming back")
+        post_all(ring, ada, channel, 1, "two", 3)
+        # What is only heard at the other server numbers what follows.
+        for _ in range(3):
+            expect(ring.client(1, ada).call("POST", f"/channels/{channel}/typing", {})[0] == 204,
+                   "typing")
+        post_all(ring, ada, channel, 1, "three", 3)
+        session.wait_for("three 2")
+        up[:] = [2]
+        ring.servers[2].child.send_signal(signal.SIGCONT)
+        session.lose()
+        session.wait(lambda: session.resumed + session.anew == 2, "coming back again")
+        post_all(ring, ada, channel, 1, "four", 3)
+        for one in (session, witness):
+            one.wait_for("four 2")
+        check_lives(session, witness.contents())
+        expect(session.anew == 0, "it began anew")
+        wait_until(lambda: sum(ring.metric(n, "guildhall_sessions") for n in (1, 2)) == 2,
+                   "two servers have the same session")
+        for one in (session, witness):
+            one.close()
+    broker.kill()
+
+
+def post_all(ring, token, channel, node, word, count):
+    client = ring.client(node, token)
+    for i in range(count):
+        status, _ = client.call("POST", f"/channels/{channel}/messages", {"content": f"{word} {i}"})
+        expect(status == 200, f"{word} {i}: {status}")
+
+
+if __name__ == "__main__":
+    run_cases("cluster/stopped", [
+        what_it_had_open_is_undone_when_it_is_taken_for_dead,
+        who_was_logged_out_meanwhile_is_a_stranger_when_it_goes_on,
+        who_is_logged_out_is_a_stranger_at_a_server_that_hears_nothing,
+        sessions_that_others_took_up_are_theirs,
+    ])
