@@ -134,6 +134,8 @@ struct gateway_source {
                            int64_t patience_ms, int64_t now_ms);
     /* The first and the last position that the log has; 0: it is empty. */
     enum err (*log_range)(struct tx *tx, int64_t *ret_first, int64_t *ret_last);
+    /* Positions (int64_t) from that one on, the first so many. */
+    enum err (*log_positions)(struct tx *tx, int64_t from, int64_t limit, struct list *ret);
     /* Rows (struct log_row) after a position up to another one, the first so many. */
     enum err (*log_rows)(struct tx *tx, int64_t after, int64_t last, int64_t limit,
                          struct list *ret);

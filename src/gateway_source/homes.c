@@ -130,6 +130,22 @@ enum err log_range_read(struct tx *tx, int64_t *ret_first, int64_t *ret_last)
     return e;
 }
 
+static const char LOG_POSITIONS[] =
+    "select position from log where position >= $1 order by position limit $2";
+
+enum err log_positions_read(struct tx *tx, int64_t from, int64_t limit, struct list *ret)
+{
+    struct rows r;
+    enum err e = tx_query(tx, LOG_POSITIONS, BIND(v_int(from), v_int(limit)), &r);
+
+    *ret = (struct list){ 0 };
+    if (e)
+        return e;
+    while (rows_next(&r))
+        *(int64_t *)list_add(tx_arena(tx), ret, sizeof(int64_t)) = row_int(&r, 0);
+    return rows_end(&r);
+}
+
 static const char LOG_ROWS[] = "select position, body from log where position > $1 and "
                                "position <= $2 order by position limit $3";
 

@@ -12,6 +12,7 @@ enum err home_row_find(struct tx *tx, uint64_t number, snowflake user_id, struct
 enum err home_rows_tidy(struct tx *tx, uint32_t identity, const struct list *kept,
                         int64_t patience_ms, int64_t now_ms);
 enum err log_range_read(struct tx *tx, int64_t *ret_first, int64_t *ret_last);
+enum err log_positions_read(struct tx *tx, int64_t from, int64_t limit, struct list *ret);
 enum err log_rows_read(struct tx *tx, int64_t after, int64_t last, int64_t limit, struct list *ret);
 
 #endif

@@ -216,5 +216,6 @@ const struct gateway_source gateway_source = {
     .home_find = home_row_find,
     .homes_tidy = home_rows_tidy,
     .log_range = log_range_read,
+    .log_positions = log_positions_read,
     .log_rows = log_rows_read,
 };

@@ -11,9 +11,6 @@
 
 struct gateway;
 
-/* In a cluster the numbers of a position's events begin at the position shifted by so many bits. */
-enum { NUMBERS_OF_POSITION = 20 };
-
 /* Each piece of news that announcements are, in their order; with a reference. */
 void news_each(const struct announcement *list, void (*take)(void *arg, struct news *n), void *arg);
 

@@ -5,6 +5,7 @@
 #include "gateway/sessions/hub.h"
 #include "gateway/sessions/peer.h"
 #include "gateway/sessions/session.h"
+#include "gateway/views/known.h"
 #include "gateway/views/topics.h"
 #include "gateway/views/view.h"
 
@@ -169,11 +170,17 @@ bool delivery_is_read_later(const struct delivery *d)
            !d->facts->guild.owner_id;
 }
 
+/* Fleeting ones are shown nowhere. */
+static bool is_known(const struct delivery *d, struct seat *seat)
+{
+    return known_has(&seat->known, d->news->number) && !(d->info->flags & EVENT_FLEETING);
+}
+
 void delivery_give(const struct delivery *d, struct seat *seat)
 {
     struct session *s = seat->session;
 
-    if (delivery_is_read_later(d))
+    if (delivery_is_read_later(d) || is_known(d, seat))
         return;
     if (delivery_receives(d, s) && !is_crowded(d, seat) && has_rights(d, seat))
         session_dispatch(s, d->news, form_for(d, s));

@@ -15,6 +15,7 @@
 #include "gateway/sessions/registry.h"
 #include "gateway/sessions/session.h"
 #include "gateway/sessions/upcalls.h"
+#include "gateway/views/known.h"
 #include "gateway/views/topics.h"
 #include "gateway/views/view.h"
 #include "gateway/wire/news.h"
@@ -62,7 +63,7 @@ static void change_member(const struct delivery *d)
     for (uint32_t i = 0; own && i < own->count; i++) {
         struct seat *seat = seat_find(&own->seats[i]->session->seats, SUBJECT_GUILD, d->topic->id);
 
-        if (seat)
+        if (seat && !known_has(&seat->known, d->news->number))
             seat_set_roles(seat, facts_ids(d->facts), d->facts->count,
                            d->facts->member.timed_out_until);
     }
@@ -72,7 +73,9 @@ static void change_view(const struct delivery *d, struct guild_view *v)
 {
     const struct facts *f = d->facts;
 
-    if (!v)
+    if (d->news->event == EVENT_GUILD_MEMBER_UPDATE && v)
+        change_member(d);
+    if (!v || known_has(&v->known, d->news->number))
         return;
     switch (d->news->event) {
     case EVENT_GUILD_UPDATE:
@@ -89,9 +92,6 @@ static void change_view(const struct delivery *d, struct guild_view *v)
     case EVENT_CHANNEL_CREATE:
     case EVENT_CHANNEL_UPDATE:
         view_set_channel(v, f->channel.id, f->channel.type, facts_overwrites(f), f->count);
-        break;
-    case EVENT_GUILD_MEMBER_UPDATE:
-        change_member(d);
         break;
     case EVENT_GUILD_MEMBER_ADD:
         v->member_count++;
@@ -196,6 +196,8 @@ static void end_delivery(struct delivery *d)
     t->told = 0;
     if (t->view && d->news->event == EVENT_CHANNEL_DELETE)
         view_drop_channel(t->view, d->facts->channel.id);
+    else if (t->view && d->news->event == EVENT_GUILD_ROLE_DELETE)
+        view_drop_overwrites(t->view, d->facts->role.id);
 }
 
 static void tell_session(const struct delivery *d)

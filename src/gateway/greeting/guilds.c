@@ -3,12 +3,15 @@
 
 #include <stdio.h>
 
+#include "base/log.h"
 #include "base/mem.h"
+#include "base/planted.h"
 #include "gateway/presence/presence.h"
 #include "gateway/sessions/errands.h"
 #include "gateway/sessions/hub.h"
 #include "gateway/sessions/registry.h"
 #include "gateway/sessions/session.h"
+#include "gateway/views/known.h"
 #include "gateway/views/topics.h"
 #include "gateway/views/view.h"
 #include "gateway/wire/news.h"
@@ -39,13 +42,28 @@ void guild_facts_begin(struct hub *h, snowflake guild_id, struct guild_facts *f)
 {
     struct topic *t = topic_find(&h->topics, SUBJECT_GUILD, guild_id);
 
-    *f = (struct guild_facts){ .guild_id = guild_id, .wants_view = !(t && t->view) };
+    *f = (struct guild_facts){ .guild_id = guild_id,
+                               .wants_view = !(t && t->view) || planted(PLANTED_WATCH_VIEWS) };
 }
 
 static int64_t timed_out_until(const struct member *m)
 {
     return m->communication_disabled_until.given == GIVEN ? m->communication_disabled_until.value
                                                           : 0;
+}
+
+/* While nothing is left to be told of what the look has seen, both have to be the same. */
+static void watch_view(const struct guild_view *v, const struct guild_facts *f)
+{
+    struct guild_view *stored = view_new(&f->guild, &f->channels);
+    const char *difference = view_difference(v, stored);
+
+    if (difference)
+        log_error("gateway: %s of guild %llu are others in the store", difference,
+                  (unsigned long long)v->guild_id);
+    else
+        log_info("gateway: guild %llu is the same in the store", (unsigned long long)v->guild_id);
+    view_free(stored);
 }
 
 struct seat *guild_facts_apply(struct session *s, const struct guild_facts *f)
@@ -55,8 +73,12 @@ struct seat *guild_facts_apply(struct session *s, const struct guild_facts *f)
     struct seat *seat = seat_take(&s->seats, SUBJECT_GUILD, f->guild_id);
     struct topic *t = seat->topic;
 
-    if (f->wants_view && !t->view)
+    if (f->wants_view && !t->view) {
         t->view = view_new(&f->guild, &f->channels);
+        t->view->known = known_ref(s->hub->looked);
+    } else if (f->wants_view && !s->hub->looked_ahead && planted(PLANTED_WATCH_VIEWS)) {
+        watch_view(t->view, f);
+    }
     seat_set_roles(seat, f->member.roles.items, f->member.roles.count, timed_out_until(&f->member));
     /* The view went with the last session of the guild, while the store was read: it is read
      * anew. */
@@ -213,8 +235,10 @@ static void arrival_stepped(struct session_errand *e, enum err error)
             session_tell(s, EVENT_GUILD_DELETE, str_slice(payload, (size_t)n));
         return;
     }
-    if (!guild_facts_apply(s, &a->facts))
+    struct seat *seat = guild_facts_apply(s, &a->facts);
+    if (!seat)
         return;
+    seat_know(seat, s->hub->looked);
     if (a->news)
         session_dispatch(s, a->news, 0);
     arrival_forget(a);

@@ -250,9 +250,13 @@ static void ready_take_seats(struct identification *i)
 {
     struct session *s = i->session;
 
-    seat_take(&s->seats, SUBJECT_USER, s->caller.id);
-    for (size_t k = 0; k < i->guilds.count && !s->bot; k++)
-        guild_facts_apply(s, (struct guild_facts *)i->guilds.items + k);
+    seat_know(seat_take(&s->seats, SUBJECT_USER, s->caller.id), s->hub->looked);
+    for (size_t k = 0; k < i->guilds.count && !s->bot; k++) {
+        struct seat *seat = guild_facts_apply(s, (struct guild_facts *)i->guilds.items + k);
+
+        if (seat)
+            seat_know(seat, s->hub->looked);
+    }
 }
 
 /* Connects the session to each call, as if its client had sent op 13. */

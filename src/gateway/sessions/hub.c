@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/planted.h"
+#include "cluster/cluster.h"
 #include "gateway/sessions/ledger_copies.h"
 #include "gateway/sessions/delays.h"
 #include "gateway/sessions/errands.h"
@@ -21,6 +22,7 @@
 #include "gateway/sessions/registry.h"
 #include "gateway/sessions/session.h"
 #include "gateway/sessions/upcalls.h"
+#include "gateway/views/known.h"
 #include "gateway/wire/news.h"
 #include "gateway/wire/pack.h"
 
@@ -28,6 +30,7 @@ enum {
     LOADS_AT_ONCE = 8,
     SHARE_NS = 5 * 1000 * 1000, /* of a turn, for events */
     EVENT_TICKS = 4,            /* of an event that nobody hears */
+    MOST_SEEN = 4096,           /* positions; of more some is told again */
     MAX_RECORDED = 64 * 1024 * 1024,
     FETCH_MS = 250, /* until the store is asked again for a session of another server */
 };
@@ -147,8 +150,22 @@ static void load_committed(struct work *w)
 static enum err run_load(struct work *w, struct tx *tx)
 {
     struct load *l = container_of(w, struct load, work);
+    const struct gateway *g = l->hub->gateway;
+    enum err e = l->run(l, tx);
 
-    return l->run(l, tx);
+    if (!e && l->quiet && g->cluster)
+        e = g->options.source->log_positions(tx, l->told, MOST_SEEN, &l->seen);
+    return e;
+}
+
+/* Whether it has seen something that was not told yet; of what was told then all has arrived by
+ * now. */
+static bool load_is_ahead(const struct load *l)
+{
+    const int64_t *seen = l->seen.items;
+
+    return l->hub->queue || l->hub->telling ||
+           (l->seen.count && seen[l->seen.count - 1] > l->passed);
 }
 
 static void load_done(struct work *w, enum err e)
@@ -160,7 +177,11 @@ static void load_done(struct work *w, enum err e)
     loop_part("sessions");
     if (l->quiet)
         h->running--;
+    h->looked = known_new(&l->seen);
+    h->looked_ahead = load_is_ahead(l);
     l->done(l, e);
+    known_unref(h->looked);
+    h->looked = NULL;
     arena_free(arena);
     h->loads--;
     hub_pump(h);
@@ -170,6 +191,10 @@ static void load_begin(struct hub *h, struct load *l)
 {
     l->hub = h;
     l->since = atomic_load(&h->gateway->published);
+    l->told = (int64_t)(h->position >> NUMBERS_OF_POSITION);
+    l->seen = (struct list){ 0 };
+    if (planted(PLANTED_WATCH_VIEWS) && h->gateway->cluster)
+        l->passed = cluster_position(h->gateway->cluster);
     l->arena = arena_new();
     l->work = (struct work){
         .mode = l->own_rows ? STORE_APPEND

@@ -41,12 +41,15 @@ struct load {
     struct hub *hub;
     struct arena *arena;
     bool quiet;
-    bool writes;    /* in a write transaction */
-    bool own_rows;  /* one whose rows nobody else's writes depend on: see STORE_APPEND */
-    bool aside;     /* a read that may take long */
-    uint64_t owner; /* whose it is, where many wait aside; 0: nobody's */
-    uint64_t after; /* number of the last event in line when it was asked for */
-    uint64_t since; /* number of the last event published before it began */
+    bool writes;      /* in a write transaction */
+    bool own_rows;    /* one whose rows nobody else's writes depend on: see STORE_APPEND */
+    bool aside;       /* a read that may take long */
+    uint64_t owner;   /* whose it is, where many wait aside; 0: nobody's */
+    uint64_t after;   /* number of the last event in line when it was asked for */
+    uint64_t since;   /* number of the last event published before it began */
+    int64_t told;     /* of what position the last event is that was told then */
+    int64_t passed;   /* the last position that the log's line had passed; of a watched one */
+    struct list seen; /* positions from that one on that it saw (int64_t); of a quiet one */
     enum err (*run)(struct load *l, struct tx *tx);
     void (*committed)(struct load *l); /* of one that writes, on a thread of the store; or NULL */
     void (*done)(struct load *l, enum err e); /* frees what it is part of */
@@ -64,6 +67,8 @@ struct hub {
     struct buf out;      /* scratch for what is sent */
     struct buf in;       /* scratch for what is read */
 
+    struct known_positions *looked; /* what the look has seen that is being taken over; or NULL */
+    bool looked_ahead;              /* that is more than was told */
     struct parcel *queue, **queue_end; /* with events in line: none of them is begun to its end */
     struct delay_line *delays;         /* events that do not stand in line yet; NULL: none ever */
     struct parcel *at_hand;            /* has the event that is begun and not finished */

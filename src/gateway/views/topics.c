@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "gateway/views/crowds.h"
+#include "gateway/views/known.h"
 #include "gateway/views/view.h"
 
 enum { OLD_VIEWS_NS = 2 * 1000 * 1000, CHANNELS_BETWEEN_LOOKS = 256 };
@@ -217,6 +218,7 @@ void seat_leave(struct seats *own, struct seat *seat)
     topic_remove(t, seat->index);
     forget_seat(own, seat);
     mem_free(seat->roles);
+    known_unref(seat->known);
     mem_free(seat);
     if (t->count == 0)
         topic_end(own->topics, t);
@@ -229,6 +231,12 @@ void seats_clear(struct seats *own)
     mem_free(own->items);
     own->items = NULL;
     own->cap = 0;
+}
+
+void seat_know(struct seat *seat, struct known_positions *known)
+{
+    known_unref(seat->known);
+    seat->known = known_ref(known);
 }
 
 /* --- roles ---------------------------------------------------------------------------- */

@@ -11,6 +11,7 @@
 
 struct crowds;
 struct guild_view;
+struct known_positions;
 struct session;
 
 struct seat {
@@ -24,8 +25,12 @@ struct seat {
     uint32_t role_count;
     uint32_t place; /* in the session's list */
     snowflake *roles;
-    snowflake user_id; /* whose session it is */
+    snowflake user_id;             /* whose session it is */
+    struct known_positions *known; /* what it was set up with; mostly NULL */
 };
+
+/* It was taken with a look that has seen so much. */
+void seat_know(struct seat *seat, struct known_positions *known);
 
 /* Of one session. */
 struct seats {

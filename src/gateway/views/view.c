@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "gateway/views/known.h"
 #include "gateway/views/topics.h"
 
 struct guild_view *view_new(const struct guild *g, const struct list *channels)
@@ -37,6 +38,7 @@ bool view_free_some(struct guild_view *v, unsigned most)
         if (!p) {
             map_clear(&v->channels);
             mem_free(v->roles);
+            known_unref(v->known);
             mem_free(v);
             return true;
         }
@@ -49,6 +51,53 @@ void view_free(struct guild_view *v)
 {
     while (v && !view_free_some(v, UINT_MAX))
         ;
+}
+
+/* --- comparing ------------------------------------------------------------------------ */
+
+static bool same_roles(const struct guild_view *a, const struct guild_view *b)
+{
+    for (uint32_t i = 0; i < a->role_count; i++)
+        if (view_role(b, a->roles[i].id) != a->roles[i].permissions)
+            return false;
+    return a->role_count == b->role_count;
+}
+
+static bool has_overwrite(const struct place_rule *p, const struct overwrite *o)
+{
+    for (uint32_t i = 0; i < p->count; i++)
+        if (p->overwrites[i].id == o->id)
+            return p->overwrites[i].allow == o->allow && p->overwrites[i].deny == o->deny;
+    return false;
+}
+
+static bool same_place(const struct place_rule *a, const struct place_rule *b)
+{
+    for (uint32_t i = 0; b && i < a->count; i++)
+        if (!has_overwrite(b, &a->overwrites[i]))
+            return false;
+    return b && a->type == b->type && a->count == b->count;
+}
+
+static bool same_channels(const struct guild_view *a, const struct guild_view *b)
+{
+    size_t at = 0;
+
+    for (const struct place_rule *p; (p = map_next(&a->channels, &at));)
+        if (!same_place(p, map_get(&b->channels, p->id)))
+            return false;
+    return a->channels.count == b->channels.count;
+}
+
+const char *view_difference(const struct guild_view *a, const struct guild_view *b)
+{
+    if (a->owner_id != b->owner_id)
+        return "owners";
+    if (a->member_count != b->member_count)
+        return "counts of members";
+    if (!same_roles(a, b))
+        return "roles";
+    return same_channels(a, b) ? NULL : "channels";
 }
 
 /* --- changes -------------------------------------------------------------------------- */
@@ -80,6 +129,26 @@ void view_set_role(struct guild_view *v, snowflake id, uint64_t permissions)
         r = &v->roles[v->role_count++];
     *r = (struct role_rule){ id, permissions };
     v->version++;
+}
+
+static void place_drop_overwrite(struct place_rule *p, snowflake id)
+{
+    for (uint32_t i = 0; i < p->count; i++)
+        if (p->overwrites[i].id == id) {
+            p->count--;
+            memmove(&p->overwrites[i], &p->overwrites[i + 1],
+                    (p->count - i) * sizeof *p->overwrites);
+            p->list_id[0] = '\0';
+            return;
+        }
+}
+
+void view_drop_overwrites(struct guild_view *v, snowflake id)
+{
+    size_t at = 0;
+
+    for (struct place_rule *p; (p = map_next(&v->channels, &at));)
+        place_drop_overwrite(p, id);
 }
 
 void view_drop_role(struct guild_view *v, snowflake id)

@@ -7,6 +7,7 @@
 #include "model/guild.h"
 #include "model/rights.h"
 
+struct known_positions;
 struct seat;
 
 enum { SMALL_GUILD = 250 }; /* members who are told of each other's presence */
@@ -34,18 +35,23 @@ struct guild_view {
     uint32_t version;
     struct role_rule *roles;
     uint32_t role_count, role_cap;
-    struct map channels;     /* struct place_rule; without threads */
-    struct guild_view *next; /* of those that nobody needs any more, … */
-    size_t freed;            /* … and how far that is done */
+    struct map channels;           /* struct place_rule; without threads */
+    struct known_positions *known; /* what it was made with; mostly NULL */
+    struct guild_view *next;       /* of those that nobody needs any more, … */
+    size_t freed;                  /* … and how far that is done */
 };
 
 struct guild_view *view_new(const struct guild *g, const struct list *channels);
 void view_free(struct guild_view *v);
 /* So many channels of it at most; true: all is gone. */
 bool view_free_some(struct guild_view *v, unsigned most);
+/* What of two views of a guild is not the same, or NULL. */
+const char *view_difference(const struct guild_view *a, const struct guild_view *b);
 uint64_t view_role(const struct guild_view *v, snowflake id); /* 0: there is none */
 void view_set_role(struct guild_view *v, snowflake id, uint64_t permissions);
 void view_drop_role(struct guild_view *v, snowflake id);
+/* What channels say of a role goes with it, which no event tells. */
+void view_drop_overwrites(struct guild_view *v, snowflake id);
 void view_set_channel(struct guild_view *v, snowflake id, int64_t type,
                       const struct overwrite *list, size_t count);
 void view_drop_channel(struct guild_view *v, snowflake id);

@@ -27,6 +27,9 @@ struct bytes {
     char p[];
 };
 
+/* In a cluster the numbers of a position's events begin at the position shifted by so many bits. */
+enum { NUMBERS_OF_POSITION = 20 };
+
 struct news {
     _Atomic unsigned refs;
     enum event event;

@@ -1,0 +1,167 @@
+#!/usr/bin/env python3
+"""looks - what a session is shown at its beginning is not told to it again.
+
+The log is held up by a transaction that looks like a server's, so that servers have to tell what is
+committed already when a session begins.
+"""
+
+import os
+import subprocess
+import time
+
+from ring import PATIENCE, Ring, Session, Skip, expect, place_of
+from cases import run_cases
+from process import register
+
+TRIES = 10
+WATCH = "GUILDHALL_TEST_FAULT"
+
+
+class Hold:
+    """Has the next position of the log, and does not commit. Servers end it after a second."""
+
+    def __init__(self, ring):
+        self.ring = ring
+        self.child = subprocess.Popen(["psql", "-qAtX", ring.database], stdin=subprocess.PIPE,
+                                      stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.child.stdin.write(
+            f"set search_path = {ring.schema}; select pg_advisory_lock_shared((7166183 # "
+            "hashtext(current_schema())), 9 << 21); begin; select pg_current_xact_id(); "
+            "select nextval('log_position'); select 'pid ' || pg_backend_pid();\n")
+        self.child.stdin.flush()
+        for line in self.child.stdout:
+            if line.startswith("pid "):
+                self.pid = int(line.split()[1])
+                return
+        expect(False, "psql has ended")
+
+    def lasts(self):
+        return self.ring.sql(f"select count(*) from pg_stat_activity where pid = {self.pid}") == "1"
+
+    def release(self):
+        self.child.stdin.close()
+        self.child.wait(PATIENCE)
+
+
+def try_once(ring, number):
+    """Whether the log was still held up when the session had begun."""
+    ada, bob = ring.tokens
+    owner = ring.client(1, ada)
+    guild, channel = place_of(owner)
+    hold = Hold(ring)
+    status, made = owner.call("POST", f"/guilds/{guild}/channels", {"name": f"new-{number}"})
+    expect(status == 201, f"a channel: {status} {made}")
+    status, _ = owner.call("POST", f"/channels/{channel}/messages", {"content": f"shown {number}"})
+    expect(status == 200, "a message")
+    session = Session(ring.servers[2].port, bob)
+    in_time = hold.lasts()
+    hold.release()
+    status, _ = owner.call("POST", f"/channels/{channel}/messages", {"content": f"told {number}"})
+    expect(status == 200, "another message")
+    session.wait(lambda events: any(t == "MESSAGE_CREATE" and d["content"] == f"told {number}"
+                                    for t, d in events), "what came after")
+    shown = [c["id"] for g in session.ready["guilds"] for c in g["channels"]]
+    expect(made["id"] in shown, "READY does not show what was there before")
+    told = [t for t, d in session.events if t == "CHANNEL_CREATE" and d["id"] == made["id"]]
+    expect(not told and session.contents() == [f"told {number}"],
+           f"what READY has shown was told again: {told}, {session.contents()}")
+    session.close()
+    return in_time
+
+
+def what_ready_shows_is_not_told_again(executable):
+    with Ring(executable, nodes=2) as ring:
+        ring.wait_ready()
+        for number in range(TRIES):
+            if try_once(ring, number):
+                return
+        raise Skip("it takes too long to begin a session")
+
+
+SAME, OTHER = "is the same in the store", "are others in the store"
+
+
+def said(server):
+    """All that it wrote to standard error."""
+    return os.pread(server.log.fileno(), 1 << 24, 0).decode(errors="replace")
+
+
+def compare_views(ring, token):
+    """Each server reads its guilds anew when a session begins, and says whether they are the same."""
+    for server in ring.servers.values():
+        before = said(server).count(SAME)
+        deadline = time.monotonic() + PATIENCE
+        while said(server).count(SAME) == before:
+            expect(time.monotonic() < deadline, "nothing was compared")
+            Session(server.port, token).close()
+            wrong = [line for line in said(server).splitlines() if OTHER in line]
+            expect(not wrong, f"a server knows a guild otherwise than the store: {wrong[:3]}")
+
+
+def change_rights(ring, token, guild, channel, turns):
+    """Roles, channels, overwrites and members come and go, on both servers."""
+    for turn in range(turns):
+        client = ring.client(1 + turn % 2, token)
+        status, role = client.call("POST", f"/guilds/{guild}/roles",
+                                   {"name": f"r{turn}", "permissions": str(1 << turn % 8)})
+        expect(status == 200, f"a role: {status} {role}")
+        status, made = client.call("POST", f"/guilds/{guild}/channels", {"name": f"c{turn}"})
+        expect(status == 201, f"a channel: {status}")
+        for method, path, body in (
+                ("PUT", f"/channels/{channel}/permissions/{role['id']}",
+                 {"type": 0, "deny": str(1 << 10 + turn % 3), "allow": "0"}),
+                ("PATCH", f"/guilds/{guild}/roles/{role['id']}", {"permissions": str(turn)}),
+                ("DELETE", f"/channels/{made['id']}", None) if turn % 2 else
+                ("PATCH", f"/channels/{made['id']}", {"name": f"d{turn}"}),
+                ("DELETE", f"/guilds/{guild}/roles/{role['id']}", None) if turn % 3 else
+                ("PATCH", f"/guilds/{guild}", {"name": f"Hall {turn}"})):
+            status, answer = client.call(method, path, body)
+            expect(status < 300, f"{method} {path}: {status} {answer}")
+
+
+def join_while_held(ring):
+    """Somebody joins, and a server that learns of the guild just then reads it before it is told."""
+    ada, bob = ring.tokens
+    owner = ring.client(1, ada)
+    _, channel = place_of(owner)
+    invite = owner.call("POST", f"/channels/{channel}/invites", {})[1]["code"]
+    guest = ring.client(1, register(ring.servers[1].port, "guest"))
+    hold = Hold(ring)
+    status, _ = guest.call("POST", f"/invites/{invite}", {})
+    expect(status == 200, f"joining: {status}")
+    session = Session(ring.servers[2].port, bob)
+    in_time = hold.lasts()
+    hold.release()
+    status, _ = owner.call("POST", f"/channels/{channel}/messages", {"content": "the end"})
+    session.wait(lambda events: any(t == "MESSAGE_CREATE" and d["content"] == "the end"
+                                    for t, d in events), "the end")
+    compare_views(ring, ada)
+    session.close()
+    return in_time
+
+
+def servers_know_guilds_as_the_store_does(executable):
+    os.environ[WATCH] = ",".join(filter(None, (os.environ.get(WATCH), "watch-views")))
+    try:
+        with Ring(executable, nodes=2, flags=("--log-level", "info")) as ring:
+            ring.wait_ready()
+            in_time = join_while_held(ring)
+            guild, channel = place_of(ring.client(1, ring.tokens[0]))
+            sessions = [Session(s.port, ring.tokens[1]) for s in ring.servers.values()]
+            change_rights(ring, ring.tokens[0], guild, channel, 12)
+            for session in sessions:
+                session.wait(lambda events: any(t == "GUILD_UPDATE" for t, _ in events), "the end")
+            compare_views(ring, ring.tokens[0])
+            for session in sessions:
+                session.close()
+    finally:
+        os.environ[WATCH] = os.environ[WATCH].rpartition("watch-views")[0].rstrip(",")
+    if not in_time:
+        raise Skip("it takes too long to begin a session")
+
+
+if __name__ == "__main__":
+    run_cases("cluster/looks", [
+        what_ready_shows_is_not_told_again,
+        servers_know_guilds_as_the_store_does,
+    ])
