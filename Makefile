@@ -40,13 +40,18 @@ cluster-test: ## the tests of several servers on one database, for longer
 	@scripts/build debug
 	@scripts/with-postgres python3 tests/cluster/round.py --long build/debug/src/guildhall
 	@scripts/with-postgres python3 tests/cluster/moves.py --long build/debug/src/guildhall
+	@scripts/with-postgres python3 tests/cluster/looks.py build/debug/src/guildhall
 	@scripts/with-postgres python3 tests/cluster/carried.py --long build/debug/src/guildhall
 	@scripts/with-postgres python3 tests/cluster/many_rooms.py --long build/debug/src/guildhall
 	@scripts/with-postgres python3 tests/cluster/killed.py --long build/debug/src/guildhall
 	@scripts/with-postgres python3 tests/cluster/lost.py --long build/debug/src/guildhall
+	@scripts/with-postgres python3 tests/cluster/stopped.py build/debug/src/guildhall
 	@scripts/with-postgres python3 tests/cluster/cuts.py --long build/debug/src/guildhall
 	@scripts/with-postgres python3 tests/cluster/balancer.py build/debug/src/guildhall
 	@scripts/with-postgres python3 tests/cluster/database.py --long build/debug/src/guildhall
+	@scripts/with-postgres python3 tests/cluster/failover.py build/debug/src/guildhall
+	@scripts/with-postgres python3 tests/cluster/skew.py --long build/debug/src/guildhall
+	@scripts/with-postgres python3 tests/cluster/latency.py build/debug/src/guildhall
 	@scripts/with-postgres python3 tests/cluster/upgrade.py --long build/debug/src/guildhall
 	@scripts/with-postgres python3 tests/cluster/presence.py build/debug/src/guildhall
 	@scripts/with-postgres python3 tests/cluster/faults.py --long build/debug/src/guildhall

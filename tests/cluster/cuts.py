@@ -125,6 +125,29 @@ def a_server_that_is_cut_off_for_a_moment_loses_nothing(executable):
         scene.finish()
 
 
+@with_wires
+def who_is_logged_out_is_a_stranger_at_a_server_that_is_cut_off(executable):
+    """The reply leaves when it is so, though that server has not heard of it."""
+    with Wired(executable, nodes=2) as ring:
+        ring.wait_ready()
+        ring.wait_metric("guildhall_nats_connected", 1)
+        there = ring.client(1, ring.tokens[1])
+        expect(there.call("GET", "/users/@me")[0] == 200, "bob")
+        for name in ("database", "broker"):
+            getattr(Wired.wires, name).cut(1)
+        began = time.monotonic()
+        expect(ring.client(2, ring.tokens[1]).call("POST", "/auth/logout", {})[0] == 204, "log-out")
+        print(f"the log-out took {time.monotonic() - began:.2f} s")
+        status, _ = there.call("GET", "/users/@me")
+        expect(status in (401, 503), f"a token that was revoked: {status}")
+        for name in ("database", "broker"):
+            getattr(Wired.wires, name).heal(1)
+        began = time.monotonic()
+        while status != 401:
+            expect(status == 503 and time.monotonic() - began < PATIENCE, f"later: {status}")
+            status, _ = ring.client(1, ring.tokens[1]).call("GET", "/users/@me")
+
+
 def cut_for_long(executable, *machines):
     scene = Cut(executable)
     with scene.ring as ring:
@@ -185,6 +208,7 @@ if __name__ == "__main__":
     begin_alone()
     run_cases("cluster/cuts", [
         a_server_that_is_cut_off_for_a_moment_loses_nothing,
+        who_is_logged_out_is_a_stranger_at_a_server_that_is_cut_off,
     ] + ([
         a_server_that_is_cut_off_from_nats_goes_on,
         a_server_that_is_cut_off_from_the_database_is_left_and_comes_back,

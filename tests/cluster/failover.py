@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""failover - the machine of PostgreSQL is lost under load, and its standby takes its place.
+
+Servers are given both addresses. The standby is a synchronous one: what was acknowledged is on both.
+"""
+
+import glob
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+
+from database import OwnDatabase, SESSIONS, as_owner_of
+from killed import settle
+from moves import Scene
+from ring import PATIENCE, Failed, Skip, expect
+from cases import run_cases
+
+TOOLS = sorted(glob.glob("/usr/lib/postgresql/*/bin"))[-1:]
+
+
+class Standby:
+    """A copy of the database that follows it; everything is gone with close()."""
+
+    def __init__(self, where):
+        self.where = dict(word.split("=", 1) for word in where.split())
+        self.first = os.path.join(self.where["host"], "data")
+        owner = os.stat(self.first)
+        self.as_owner = as_owner_of(self.first)
+        self.folder = tempfile.mkdtemp(prefix="guildhall-standby.")
+        os.chown(self.folder, owner.st_uid, owner.st_gid)
+        os.chmod(self.folder, 0o711)
+        self.data = os.path.join(self.folder, "data")
+        self.run("pg_basebackup", "-h", self.where["host"], "-U", self.where["user"], "-D",
+                 self.data, "-R", "-X", "stream", "-c", "fast", "--no-sync")
+        self.run("pg_ctl", "-D", self.data, "-l", os.path.join(self.data, "log"), "-w", "-s", "-o",
+                 f"-c listen_addresses='' -c unix_socket_directories='{self.folder}' -c fsync=off "
+                 "-c full_page_writes=off -c max_connections=200 -c autovacuum=off", "start")
+
+    def run(self, tool, *words):
+        done = subprocess.run([*self.as_owner, os.path.join(TOOLS[0], tool), *words],
+                              stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, text=True, cwd="/", check=False)
+        if done.returncode:
+            raise Failed(f"{tool}: {done.stderr}")
+
+    def both(self):
+        """Where servers find whichever of the two can be written to."""
+        return (f"host={self.where['host']},{self.folder} dbname={self.where['dbname']} "
+                f"user={self.where['user']} target_session_attrs=read-write")
+
+    def sql(self, text):
+        done = subprocess.run(["psql", "-qAtX", "-v", "ON_ERROR_STOP=1", "-h", self.where["host"],
+                               "-U", self.where["user"], "-c", text, self.where["dbname"]],
+                              capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise Failed(done.stderr)
+        return done.stdout.strip()
+
+    def wait_synchronous(self):
+        self.sql("alter system set synchronous_standby_names = '*'")
+        self.sql("select pg_reload_conf()")
+        deadline = time.monotonic() + PATIENCE
+        while self.sql("select count(*) from pg_stat_replication where sync_state = 'sync'") != "1":
+            expect(time.monotonic() < deadline, "the standby does not follow")
+            time.sleep(0.05)
+
+    def take_over(self):
+        """The first one is gone, at once."""
+        self.run("pg_ctl", "-D", self.first, "-m", "immediate", "-s", "-w", "stop")
+        self.run("pg_ctl", "-D", self.data, "-s", "-w", "promote")
+
+    def close(self):
+        try:
+            self.run("pg_ctl", "-D", self.data, "-m", "immediate", "-s", "-w", "stop")
+        except Failed:
+            pass
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def fail_over(executable, standby):
+    scene = Scene(executable, 2, "poll", count=SESSIONS)
+    with scene.ring as ring:
+        time.sleep(1)
+        written = [len(pen.acknowledged) for pen in scene.pens]
+        expect(all(written), "nothing was written before")
+        standby.take_over()
+        began = time.monotonic()
+        while any(len(pen.acknowledged) < before + 5 and not pen.trouble
+                  for pen, before in zip(scene.pens, written)):
+            expect(time.monotonic() - began < PATIENCE, "nothing can be written any more")
+            time.sleep(0.02)
+        print(f"all wrote again {time.monotonic() - began:.1f} s after the standby took over")
+        ring.wait_ready()
+        settle(scene.sessions, scene.pens, lambda: ring.client(1, ring.tokens[0]), scene.channel,
+               quick=False)
+        expect(not any(s.anew for s in scene.sessions), "a session began anew")
+
+
+def a_standby_that_takes_over_has_all_that_was_acknowledged(executable):
+    if not TOOLS:
+        raise Skip("there is no PostgreSQL")
+    with OwnDatabase():
+        standby = Standby(os.environ[OwnDatabase.name])
+        try:
+            standby.wait_synchronous()
+            os.environ[OwnDatabase.name] = standby.both()
+            fail_over(executable, standby)
+        finally:
+            standby.close()
+
+
+if __name__ == "__main__":
+    run_cases("cluster/failover", [a_standby_that_takes_over_has_all_that_was_acknowledged])
