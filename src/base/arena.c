@@ -7,31 +7,24 @@
 
 #include "base/mem.h"
 
-enum { FIRST_BLOCK = 8 * 1024, ALIGN = alignof(max_align_t) };
+enum { FIRST_BLOCK = 8 * 1024 };
 
-struct block {
-    struct block *next;
+struct arena_block {
+    struct arena_block *next;
     size_t size;
     alignas(max_align_t) char bytes[];
 };
 
-struct arena {
-    struct block *current; /* newest first; the oldest is the one we keep */
-    char *at, *end;
-    size_t used;
-    bool spoiled;
-};
-
-static struct block *block_new(size_t size)
+static struct arena_block *block_new(size_t size)
 {
-    struct block *b = mem_resize(NULL, sizeof *b + size);
+    struct arena_block *b = mem_resize(NULL, sizeof *b + size);
 
     b->next = NULL;
     b->size = size;
     return b;
 }
 
-static void use_block(struct arena *a, struct block *b)
+static void use_block(struct arena *a, struct arena_block *b)
 {
     b->next = a->current;
     a->current = b;
@@ -49,10 +42,10 @@ struct arena *arena_new(void)
 
 void arena_reset(struct arena *a)
 {
-    struct block *b = a->current;
+    struct arena_block *b = a->current;
 
     while (b->next) {
-        struct block *older = b->next;
+        struct arena_block *older = b->next;
 
         mem_free(b);
         b = older;
@@ -74,23 +67,11 @@ void arena_free(struct arena *a)
 
 /* A new block at least doubles what the arena holds, so that n bytes cost at
  * most log n blocks; what is left of the old block is given up. */
-static __attribute__((noinline)) void arena_grow(struct arena *a, size_t size)
+void arena_grow(struct arena *a, size_t size)
 {
     size_t next = a->current->size * 2;
 
     use_block(a, block_new(size > next ? size : next));
-}
-
-void *arena_raw(struct arena *a, size_t size)
-{
-    size = (size + ALIGN - 1) / ALIGN * ALIGN;
-    if (size > (size_t)(a->end - a->at))
-        arena_grow(a, size);
-
-    void *p = a->at;
-    a->at += size;
-    a->used += size;
-    return p;
 }
 
 void *arena_alloc(struct arena *a, size_t size)

@@ -9,7 +9,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct arena;
+struct arena_block;
+
+/* Looked at by arena_raw alone. */
+struct arena {
+    struct arena_block *current; /* newest first; the oldest is the one that is kept */
+    char *at, *end;
+    size_t used;
+    bool spoiled;
+};
 
 struct arena *arena_new(void);
 void arena_free(struct arena *a);
@@ -20,8 +28,22 @@ void arena_reset(struct arena *a);
 /* Zeroed, aligned for any type, valid until arena_free or arena_reset. */
 void *arena_alloc(struct arena *a, size_t size);
 
+/* A new block, of at least so many bytes. */
+void arena_grow(struct arena *a, size_t size);
+
 /* The same without zeroing, for bytes that are written at once. */
-void *arena_raw(struct arena *a, size_t size);
+static inline void *arena_raw(struct arena *a, size_t size)
+{
+    const size_t align = _Alignof(max_align_t);
+
+    size = (size + align - 1) / align * align;
+    if (size > (size_t)(a->end - a->at))
+        arena_grow(a, size);
+    void *p = a->at;
+    a->at += size;
+    a->used += size;
+    return p;
+}
 
 /* `count` of a type, zeroed. */
 #define arena_array(a, type, count) ((type *)arena_alloc((a), sizeof(type) * (count)))

@@ -327,7 +327,9 @@ static __attribute__((noinline)) void decode_array(struct decoder *d, const stru
             continue;
         }
         void *item = list_add(d->form->arena, out, size);
-        if (!is_simple(type->of) || !decode_plain(r, type->of, item))
+        if (type->of->kind == KIND_OBJECT && token_is(r, '{'))
+            decode_object(d, type->of->schema, &here, item);
+        else if (!is_simple(type->of) || !decode_plain(r, type->of, item))
             decode_item(d, type->of, &here, item);
     }
     check_count(d, type, count, at);
@@ -397,12 +399,22 @@ static __attribute__((noinline)) bool decode_entry(struct decoder *d, const stru
     return true;
 }
 
+/* The closing quote of a key: of two letters, as most locales are, or whatever token_plain_end
+ * finds. */
+static inline const char *key_end(const char *p, const char *end)
+{
+    if (end - p > SCAN_BLOCK && p[0] == '"' && p[3] == '"' && (unsigned char)(p[1] - 'a') < 26 &&
+        (unsigned char)(p[2] - 'a') < 26)
+        return p + 3;
+    return token_plain_end(p, end);
+}
+
 /* An entry of simple text under a new key, as nearly all are. False, and nothing is taken, where
  * a closer look is needed. */
 static inline bool take_pair(struct decoder *d, const struct type *type, struct list *out)
 {
     struct json_reader *r = &d->reader;
-    const char *start = r->at, *colon = token_plain_end(start, r->end), *p;
+    const char *start = r->at, *colon = key_end(start, r->end), *p;
     struct str key, value;
 
     if (!colon || ++colon == r->end || *colon != ':' || !(p = token_plain_end(colon + 1, r->end)))

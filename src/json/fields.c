@@ -76,7 +76,7 @@ size_t map_entry_size(const struct type *of)
 /* The room is the next power of two, so it need not be remembered. */
 void list_grow(struct arena *arena, struct list *list, size_t size)
 {
-    size_t cap = list->count < 4 ? 4 : list->count * 2;
+    size_t cap = list->count < LIST_FIRST ? LIST_FIRST : list->count * 2;
     void *bigger = arena_raw(arena, cap * size);
 
     if (list->count)

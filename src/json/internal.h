@@ -87,11 +87,16 @@ void *field_slot(const struct field *f, char *object, enum given given);
 void field_fallback(const struct field *f, char *object);
 
 /* list_add without zeroing. */
+enum { LIST_FIRST = 4 };
 void list_grow(struct arena *arena, struct list *list, size_t size);
 static inline void *list_room(struct arena *arena, struct list *list, size_t size)
 {
-    if (list->count >= list->cap)
+    if (!list->count && !list->cap) {
+        list->items = arena_raw(arena, LIST_FIRST * size);
+        list->cap = LIST_FIRST;
+    } else if (list->count >= list->cap) {
         list_grow(arena, list, size);
+    }
     return (char *)list->items + list->count++ * size;
 }
 

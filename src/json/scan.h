@@ -7,6 +7,10 @@
 #include <stdint.h>
 #include <string.h>
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 #include "base/str.h"
 
 #define SCAN_EACH(byte) (0x0101010101010101ULL * (byte))
@@ -95,14 +99,27 @@ static inline unsigned scan_first(uint64_t marks)
     return (unsigned)__builtin_ctzll(marks) / 8;
 }
 
-/* A register of bytes, in the words that gcc and clang share: one comparison is
- * sixteen. */
-typedef signed char scan_block __attribute__((vector_size(16)));
-enum { SCAN_BLOCK = sizeof(scan_block) };
-
 /* How many of SCAN_BLOCK bytes come before the first that a reader of strings must
  * look at: control characters, quotes, backslashes, bytes outside ASCII, which are
  * negative here. With one bit turned, quotes are next to the control characters. */
+enum { SCAN_BLOCK = 16 };
+
+#if defined(__SSE2__)
+
+static inline unsigned scan_plain(const char *p)
+{
+    __m128i block = _mm_loadu_si128((const __m128i *)(const void *)p);
+    __m128i low = _mm_cmplt_epi8(_mm_xor_si128(block, _mm_set1_epi8(2)), _mm_set1_epi8(0x21));
+    __m128i marks = _mm_or_si128(low, _mm_cmpeq_epi8(block, _mm_set1_epi8('\\')));
+
+    return (unsigned)__builtin_ctz((unsigned)_mm_movemask_epi8(marks) | 1u << SCAN_BLOCK);
+}
+
+#else
+
+/* A register of bytes, in the words that gcc and clang share: one comparison is sixteen. */
+typedef signed char scan_block __attribute__((vector_size(SCAN_BLOCK)));
+
 static inline unsigned scan_plain(const char *p)
 {
     scan_block block, zero = { 0 };
@@ -116,5 +133,7 @@ static inline unsigned scan_plain(const char *p)
     high = scan_load((const char *)&block + sizeof low);
     return high ? sizeof low + scan_first(high) : SCAN_BLOCK;
 }
+
+#endif
 
 #endif

@@ -88,6 +88,8 @@ uint64_t locale_bit(struct str locale)
 
     if (!i)
         return 0;
+    if (locale.n == 2 && !c[i - 1].text[2])
+        return UINT64_C(1) << (i - 1); /* nearly all */
     for (i--; c[i].text && memcmp(c[i].text, locale.p, 2) == 0; i++)
         if (is_text(locale, c[i].text))
             return UINT64_C(1) << i;
