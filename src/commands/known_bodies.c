@@ -4,14 +4,18 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/shared_text.h"
 #include "net/http.h"
 #include "platform/applications/applications.h"
 
-enum { MOST_KEPT = 256 }; /* of more scopes those are forgotten that were asked for longest ago */
+/* Of more scopes those are forgotten that were asked for longest ago. While there is room the
+ * bodies themselves are kept: comparing bytes takes a tenth of making a digest of them. */
+enum { MOST_KEPT = 256, MOST_BYTES = 16 * 1024 * 1024 };
 
 struct kept_body {
     snowflake application_id, guild_id; /* 0: a free place */
     size_t size;
+    struct shared_text *text; /* or NULL */
     struct known_body known;
     uint64_t used;
 };
@@ -19,6 +23,7 @@ struct kept_body {
 static struct {
     pthread_mutex_t lock;
     struct kept_body all[MOST_KEPT];
+    size_t bytes; /* of all texts */
     uint64_t clock;
 } bodies = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
@@ -63,7 +68,7 @@ static struct kept_body *body_of(snowflake application_id, snowflake guild_id)
     return NULL;
 }
 
-/* A copy, if there is one of the same size: of others the digest need not be made. */
+/* A copy, if there is one of the same size: others need not be looked at. Its text is held. */
 static bool body_copy(const struct call *call, snowflake application_id, snowflake guild_id,
                       struct kept_body *ret)
 {
@@ -73,24 +78,36 @@ static bool body_copy(const struct call *call, snowflake application_id, snowfla
     if (found) {
         b->used = ++bodies.clock;
         *ret = *b;
+        if (b->text)
+            shared_text_ref(b->text);
     }
     pthread_mutex_unlock(&bodies.lock);
     return found;
+}
+
+static bool body_is(const struct call *call, const struct kept_body *b, struct str body)
+{
+    unsigned char digest[COMMANDS_DIGEST];
+
+    if (b->text)
+        return memcmp(body.p, shared_text_str(b->text).p, body.n) == 0;
+    commands_digest(call, body.p, body.n, digest);
+    return memcmp(digest, b->known.body, sizeof digest) == 0;
 }
 
 bool known_body_find(const struct call *call, snowflake application_id, snowflake guild_id,
                      struct known_body *ret)
 {
     const struct exchange *x = call->exchange;
-    unsigned char digest[COMMANDS_DIGEST];
     struct kept_body found;
 
     if (x->parts || !http_media_type_is(x->request->content_type, STR("application/json")) ||
         !body_copy(call, application_id, guild_id, &found))
         return false;
-    commands_digest(call, x->body.p, x->body.n, digest);
+    bool same = body_is(call, &found, x->body);
+    shared_text_unref(found.text);
     *ret = found.known;
-    return memcmp(digest, found.known.body, sizeof digest) == 0;
+    return same;
 }
 
 /* --- noting --------------------------------------------------------------------------- */
@@ -122,6 +139,31 @@ static struct known_body known_of(const struct call *call, const struct command_
     return known;
 }
 
+static void body_drop_text(struct kept_body *b)
+{
+    if (!b->text)
+        return;
+    bodies.bytes -= b->size;
+    shared_text_unref(b->text);
+    b->text = NULL;
+}
+
+/* Texts go until there is room for so many bytes, those first that were asked for longest ago. */
+static void bodies_make_room(size_t n)
+{
+    while (bodies.bytes + n > MOST_BYTES) {
+        struct kept_body *oldest = NULL;
+
+        for (size_t i = 0; i < MOST_KEPT; i++) {
+            struct kept_body *b = &bodies.all[i];
+
+            if (b->text && (!oldest || b->used < oldest->used))
+                oldest = b;
+        }
+        body_drop_text(oldest);
+    }
+}
+
 static struct kept_body *body_oldest(void)
 {
     struct kept_body *oldest = &bodies.all[0];
@@ -145,10 +187,15 @@ void known_body_note(const struct call *call, const struct command_drafts *d)
         return;
     made.known = known_of(call, d);
     commands_digest(call, body.p, body.n, made.known.body);
+    struct shared_text *text = shared_text_new(body);
     pthread_mutex_lock(&bodies.lock);
     struct kept_body *b = body_of(made.application_id, made.guild_id);
     if (!b)
         b = body_oldest();
+    body_drop_text(b);
+    bodies_make_room(body.n);
+    bodies.bytes += body.n;
+    made.text = text;
     made.used = ++bodies.clock;
     *b = made;
     pthread_mutex_unlock(&bodies.lock);
