@@ -54,12 +54,21 @@ void shape_clear(struct ready_shape *s);
 /* Whether users stand in one list and everything else refers to them. NULL: no. */
 bool shape_refers(const struct ready_shape *s);
 
+/* Members of a guild, or relationships, for a shape that refers to users or for one that does not:
+ * one by one, or as one list. */
+struct written_people members_write(struct arena *arena, const struct list *members, bool refers);
+struct written_people relationships_write(struct arena *arena, const struct list *relationships,
+                                          bool refers);
+
+struct written_people *people_copy(struct arena *arena, const struct written_people *people);
+
 /* NULL: as GUILD_CREATE has it. */
 void shape_guild(struct ready_shape *s, const struct gateway_guild *g, struct json *out);
 /* A guild that has no more than its id there, since it comes later. */
 void shape_late_guild(struct ready_shape *s, snowflake id, struct json *out);
 /* A list of relationships, or of private channels. */
-void shape_relationships(struct ready_shape *s, const struct list *relationships, struct json *out);
+void shape_relationships(struct ready_shape *s, const struct written_people *relationships,
+                         struct json *out);
 void shape_private_channel(struct ready_shape *s, const struct channel *c, struct json *out);
 
 /* Takes back what guilds have put into lists since; who stands among the users stays. */

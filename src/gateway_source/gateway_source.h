@@ -30,6 +30,8 @@ struct guild_look {
     const struct member *member; /* with its roles */
     const struct user *user;
     int64_t listed_up_to; /* with more members only the viewer and who is in voice are listed */
+    bool writes_people;   /* everybody who is listed comes written out, … */
+    bool refers;          /* … one by one */
 };
 enum { GUILD_LISTED = 250 }; /* up to here people see everybody */
 enum err guild_look(struct tx *tx, const struct guild_look *look, struct gateway_guild *ret);
@@ -42,9 +44,11 @@ enum err gateway_show_newcomer(struct call *call, const struct member *m);
 
 /* What a guild consists of. To be looked at, not changed, until the next one is read. */
 struct guild_parts {
-    struct list roles;             /* struct role */
+    struct guild guild;            /* with its roles */
     struct list channels, threads; /* struct channel; threads that are not archived */
+    struct list sounds; /* of guild_whole, which has the guild's emoji and stickers too */
 };
 enum err guild_parts(struct tx *tx, snowflake guild_id, struct guild_parts *ret);
+enum err guild_whole(struct tx *tx, snowflake guild_id, struct guild_parts *ret);
 
 #endif

@@ -40,14 +40,13 @@ static bool may_see(const struct gateway_viewer *v, snowflake id)
 }
 
 static struct list seen_of_listed(struct tx *tx, const struct gateway_viewer *v,
-                                  const struct list *members)
+                                  const struct written_people *people)
 {
-    const struct member *m = members->items;
     struct list ids = { 0 };
 
-    for (size_t i = 0; i < members->count; i++)
-        if (may_see(v, m[i].user_id))
-            add_id(tx, &ids, m[i].user_id);
+    for (size_t i = 0; i < people->count; i++)
+        if (may_see(v, people->each[i].id))
+            add_id(tx, &ids, people->each[i].id);
     return ids;
 }
 
@@ -94,16 +93,15 @@ static enum err see_in_large(struct tx *tx, const struct gateway_viewer *v, stru
     return e;
 }
 
-static enum err guild_see(struct tx *tx, const struct gateway_viewer *v, bool listed,
-                          struct gateway_guild *g)
+static enum err guild_see(struct tx *tx, const struct gateway_viewer *v, struct gateway_guild *g)
 {
     struct list ids = { 0 };
     struct buf out;
     struct json j = json_to(&out);
     enum err e = OK;
 
-    if (listed)
-        ids = seen_of_listed(tx, v, &g->members);
+    if (g->people)
+        ids = seen_of_listed(tx, v, g->people);
     else
         e = see_in_large(tx, v, g, &ids);
     if (e || !ids.count)
@@ -135,6 +133,8 @@ enum err gateway_guild(struct tx *tx, const struct member *m, const struct gatew
         .member = m,
         .user = v->user ? v->user : &own,
         .listed_up_to = listed_up_to(v),
+        .writes_people = true,
+        .refers = shape_refers(v->shape),
     };
     struct gateway_guild g;
     enum err e = v->user ? OK : user_find(tx, v->user_id, &own);
@@ -142,7 +142,7 @@ enum err gateway_guild(struct tx *tx, const struct member *m, const struct gatew
     if (!e)
         e = guild_look(tx, &look, &g);
     if (!e)
-        e = guild_see(tx, v, g.guild.member_count <= look.listed_up_to, &g);
+        e = guild_see(tx, v, &g);
     if (e)
         return e;
     g.large = g.guild.member_count > v->large_threshold;

@@ -3,14 +3,12 @@
 #include <string.h>
 
 #include "gateway_source/gateway_source.h"
+#include "gateway_source/people.h"
 #include "model/thread.h"
 #include "platform/channels/channels.h"
-#include "platform/emojis/emojis.h"
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
-#include "platform/stickers/stickers.h"
 #include "platform/scheduled_events/scheduled_events.h"
-#include "platform/sounds/sounds.h"
 #include "voice/states.h"
 
 static const struct channel *find_channel(const struct list *channels, snowflake id)
@@ -81,6 +79,8 @@ static enum err show_threads(struct tx *tx, const struct rights_of *who, bool bo
 static enum err show_members(struct tx *tx, const struct guild_look *look, bool all,
                              struct gateway_guild *ret)
 {
+    if (all && look->writes_people)
+        return guild_people(tx, look->guild_id, look->listed_up_to, look->refers, &ret->people);
     if (all)
         return members_after(tx, look->guild_id, 0, look->listed_up_to, &ret->members);
     struct member *own = list_add(tx_arena(tx), &ret->members, sizeof *own);
@@ -94,17 +94,11 @@ enum err guild_look(struct tx *tx, const struct guild_look *look, struct gateway
     struct guild_parts parts;
 
     *ret = (struct gateway_guild){ .presences = STR("[]") };
-    enum err e = guild_find(tx, look->guild_id, &ret->guild);
-    if (!e)
-        e = guild_parts(tx, look->guild_id, &parts);
+    enum err e = guild_whole(tx, look->guild_id, &parts);
     if (e)
         return e;
-    ret->guild.roles = parts.roles;
-    e = guild_emojis(tx, look->guild_id, &ret->guild.emojis);
-    if (!e)
-        e = guild_stickers(tx, look->guild_id, &ret->guild.stickers);
-    if (e)
-        return e;
+    ret->guild = parts.guild;
+    ret->soundboard_sounds = parts.sounds;
     struct rights_of who = guild_rights_of(&ret->guild, look->member);
     ret->joined_at = look->member->joined_at;
     ret->large = ret->guild.member_count > GUILD_LISTED;
@@ -117,8 +111,6 @@ enum err guild_look(struct tx *tx, const struct guild_look *look, struct gateway
         e = stages_show(tx, ret);
     if (!e)
         e = scheduled_events_show(tx, ret);
-    if (!e)
-        e = sounds_show(tx, ret);
     return e ? e : voice_show(tx, &who, &parts.channels, all, ret);
 }
 

@@ -1,27 +1,35 @@
 /* recent.c - what was just read of a guild, for whoever looks at it next.
  *
  * After a restart everybody connects at once, and all members of a guild are told of
- * the same roles and channels. Each thread keeps those of the last few guilds that it
- * read, as long as nothing at all was written since. */
+ * the same roles and channels. Each thread keeps those of the last guilds that it read, as
+ * long as nothing at all was written since. */
 #include <pthread.h>
 
 #include "base/mem.h"
 #include "gateway_source/gateway_source.h"
 #include "platform/channels/channels.h"
+#include "platform/emojis/emojis.h"
 #include "platform/guilds/guilds.h"
+#include "platform/sounds/sounds.h"
+#include "platform/stickers/stickers.h"
 
-enum { KEPT = 8, LARGEST = 256 * 1024 };
+/* Where a guild lies follows from its id, so that who is in a hundred finds all of them again. */
+enum { SETS = 64, PLACES = 4, KEPT = SETS * PLACES, LARGEST = 256 * 1024, MOST = 8 * 1024 * 1024 };
 
 struct recent {
     snowflake guild_id;
     uint64_t version;
     struct arena *arena;
+    size_t size; /* counted in .bytes of all */
+    bool whole;
     struct guild_parts parts;
 };
 
 struct recents {
     struct recent all[KEPT];
-    unsigned next; /* whose place is taken */
+    unsigned char next[SETS]; /* whose place is taken */
+    unsigned sweep;           /* and where there is not enough room for all */
+    size_t bytes;
 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -54,45 +62,121 @@ static struct recents *recents_here(void)
 
 static struct recent *recent_find(struct recents *here, snowflake guild_id)
 {
-    for (size_t i = 0; i < KEPT; i++)
-        if (here->all[i].guild_id == guild_id)
-            return &here->all[i];
-    return &here->all[here->next++ % KEPT];
+    unsigned set = (unsigned)((guild_id * UINT64_C(0x9e3779b97f4a7c15)) >> 32) % SETS;
+    struct recent *places = &here->all[set * PLACES];
+
+    for (size_t i = 0; i < PLACES; i++)
+        if (places[i].guild_id == guild_id)
+            return &places[i];
+    return &places[here->next[set]++ % PLACES];
 }
 
-static enum err read_parts(struct tx *tx, snowflake guild_id, struct guild_parts *ret)
+static void recent_drop(struct recents *here, struct recent *r)
 {
-    enum err e = guild_roles(tx, guild_id, &ret->roles);
-
-    return e ? e : guild_channels(tx, guild_id, &ret->channels, &ret->threads);
+    here->bytes -= r->size;
+    arena_free(r->arena);
+    *r = (struct recent){ 0 };
 }
 
-enum err guild_parts(struct tx *tx, snowflake guild_id, struct guild_parts *ret)
+/* For what is to be read now. */
+static void recent_empty(struct recents *here, struct recent *r)
 {
-    uint64_t version = tx_version(tx);
-
-    if (!version)
-        return read_parts(tx, guild_id, ret);
-    struct recent *r = recent_find(recents_here(), guild_id);
-    if (r->guild_id == guild_id && r->version == version) {
-        *ret = r->parts;
-        return OK;
-    }
     r->guild_id = 0;
+    here->bytes -= r->size;
+    r->size = 0;
     if (r->arena && arena_used(r->arena) <= LARGEST) {
         arena_reset(r->arena);
     } else {
         arena_free(r->arena);
         r->arena = arena_new();
     }
+}
+
+static void recent_keep(struct recents *here, struct recent *r, snowflake guild_id,
+                        uint64_t version)
+{
+    size_t size = arena_used(r->arena);
+
+    r->guild_id = 0;
+    if (size > LARGEST || r->parts.guild.incidents_data)
+        return; /* it is over at some time, whether or not anything is written */
+    while (here->bytes - r->size + size > MOST) {
+        struct recent *other = &here->all[here->sweep++ % KEPT];
+
+        if (other != r)
+            recent_drop(here, other);
+    }
+    r->guild_id = guild_id;
+    r->version = version;
+    here->bytes += size - r->size;
+    r->size = size;
+}
+
+static enum err read_parts(struct tx *tx, snowflake guild_id, struct guild_parts *ret)
+{
+    enum err e = guild_find(tx, guild_id, &ret->guild);
+
+    if (!e)
+        e = guild_load_roles(tx, &ret->guild);
+    return e ? e : guild_channels(tx, guild_id, &ret->channels, &ret->threads);
+}
+
+static enum err read_rest(struct tx *tx, snowflake guild_id, struct guild_parts *ret)
+{
+    enum err e = guild_emojis(tx, guild_id, &ret->guild.emojis);
+
+    if (!e)
+        e = guild_stickers(tx, guild_id, &ret->guild.stickers);
+    return e ? e : guild_sounds(tx, guild_id, &ret->sounds);
+}
+
+/* The guild's place; it is not kept there before recent_keep. */
+static enum err recent_read(struct tx *tx, struct recents *here, struct recent *r,
+                            snowflake guild_id, uint64_t version, bool whole)
+{
+    bool has_parts = r->guild_id == guild_id && r->version == version;
+    enum err e = OK;
+
+    if (has_parts && (r->whole || !whole))
+        return OK;
+    if (!has_parts)
+        recent_empty(here, r);
     struct arena *before = tx_use_arena(tx, r->arena);
-    enum err e = read_parts(tx, guild_id, &r->parts);
+    if (!has_parts)
+        e = read_parts(tx, guild_id, &r->parts);
+    if (!e && whole)
+        e = read_rest(tx, guild_id, &r->parts);
     tx_use_arena(tx, before);
     if (e)
         return e;
-    r->version = version;
-    if (arena_used(r->arena) <= LARGEST)
-        r->guild_id = guild_id;
-    *ret = r->parts;
+    r->whole = whole;
+    recent_keep(here, r, guild_id, version);
     return OK;
+}
+
+static enum err parts_of(struct tx *tx, snowflake guild_id, bool whole, struct guild_parts *ret)
+{
+    uint64_t version = tx_version(tx);
+
+    if (!version) {
+        enum err e = read_parts(tx, guild_id, ret);
+
+        return e || !whole ? e : read_rest(tx, guild_id, ret);
+    }
+    struct recents *here = recents_here();
+    struct recent *r = recent_find(here, guild_id);
+    enum err e = recent_read(tx, here, r, guild_id, version, whole);
+    if (!e)
+        *ret = r->parts;
+    return e;
+}
+
+enum err guild_parts(struct tx *tx, snowflake guild_id, struct guild_parts *ret)
+{
+    return parts_of(tx, guild_id, false, ret);
+}
+
+enum err guild_whole(struct tx *tx, snowflake guild_id, struct guild_parts *ret)
+{
+    return parts_of(tx, guild_id, true, ret);
 }

@@ -3,6 +3,8 @@
 #include "gateway_source/homes.h"
 #include "gateway_source/parked.h"
 
+#include <string.h>
+
 #include "model/ids.h"
 #include "model/rows.h"
 #include "platform/accounts/users.h"
@@ -91,15 +93,55 @@ static enum err source_user(struct tx *tx, snowflake id, const struct user **ret
     return user_find(tx, id, u);
 }
 
+static struct list copy_list(struct arena *arena, const struct list *list, size_t size)
+{
+    struct list own = { .count = list->count };
+
+    if (list->count)
+        own.items = memcpy(arena_raw(arena, list->count * size), list->items, list->count * size);
+    return own;
+}
+
+static void view_copy_guild(struct arena *arena, const struct guild *g, struct guild *ret)
+{
+    const struct role *roles = g->roles.items;
+
+    *ret = (struct guild){ .id = g->id, .owner_id = g->owner_id, .member_count = g->member_count };
+    list_reserve(arena, &ret->roles, sizeof *roles, g->roles.count);
+    for (size_t i = 0; i < g->roles.count; i++)
+        *(struct role *)list_add(arena, &ret->roles, sizeof *roles) =
+            (struct role){ .id = roles[i].id, .permissions = roles[i].permissions };
+}
+
+static void view_copy_channels(struct arena *arena, const struct list *channels, struct list *ret)
+{
+    const struct channel *from = channels->items;
+
+    list_reserve(arena, ret, sizeof *from, channels->count);
+    for (size_t i = 0; i < channels->count; i++) {
+        struct channel *c = list_add(arena, ret, sizeof *c);
+        struct opt_list *overwrites = &c->permission_overwrites;
+
+        c->id = from[i].id;
+        c->type = from[i].type;
+        overwrites->given = GIVEN;
+        overwrites->value =
+            copy_list(arena, &from[i].permission_overwrites.value, sizeof(struct overwrite));
+    }
+}
+
+/* It is used after the read, by another thread: copies of what rights follow from. */
 static enum err source_view(struct tx *tx, snowflake guild_id, struct guild *ret,
                             struct list *ret_channels)
 {
-    struct list threads;
-    enum err e = guild_find(tx, guild_id, ret);
+    struct guild_parts parts;
+    enum err e = guild_parts(tx, guild_id, &parts);
 
-    if (!e)
-        e = guild_load_roles(tx, ret);
-    return e ? e : guild_channels(tx, guild_id, ret_channels, &threads);
+    if (e)
+        return e;
+    view_copy_guild(tx_arena(tx), &parts.guild, ret);
+    view_copy_channels(tx_arena(tx), &parts.channels, ret_channels);
+    return OK;
 }
 
 static enum err source_roles(struct tx *tx, snowflake guild_id, struct list *ret)
@@ -171,17 +213,13 @@ static enum err source_rooms(struct tx *tx, snowflake guild_id, snowflake user_i
 {
     struct guild_parts parts;
     struct member member;
-    struct guild guild;
-    enum err e = guild_find(tx, guild_id, &guild);
+    enum err e = member_find(tx, guild_id, user_id, &member);
 
-    if (!e)
-        e = member_find(tx, guild_id, user_id, &member);
     if (!e)
         e = guild_parts(tx, guild_id, &parts);
     if (e)
         return e;
-    guild.roles = parts.roles;
-    struct rights_of who = guild_rights_of(&guild, &member);
+    struct rights_of who = guild_rights_of(&parts.guild, &member);
     return voice_rooms(tx, &who, &parts.channels, ret);
 }
 

@@ -52,17 +52,15 @@ enum err gateway_threads(struct tx *tx, snowflake user_id, struct thread_list_sy
 {
     struct arena *arena = tx_arena(tx);
     struct guild_parts parts;
-    struct guild guild;
     struct member viewer;
     struct list threads = { 0 };
-    enum err e = find_viewer(tx, sync->guild_id, user_id, &guild, &viewer);
+    enum err e = member_find(tx, sync->guild_id, user_id, &viewer);
 
     if (!e)
         e = guild_parts(tx, sync->guild_id, &parts);
     if (e)
         return e;
-    guild.roles = parts.roles;
-    struct rights_of who = guild_rights_of(&guild, &viewer);
+    struct rights_of who = guild_rights_of(&parts.guild, &viewer);
     const struct channel *open = parts.threads.items;
     for (size_t i = 0; i < parts.threads.count; i++)
         *(struct channel *)list_add(arena, &threads, sizeof *open) = open[i];

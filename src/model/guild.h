@@ -41,12 +41,28 @@ struct guild {
 };
 
 /* What sessions get when they join, or see a guild for the first time. */
+/* Something about a user, written out in the two parts that READY may have it in. */
+struct written_person {
+    snowflake id;
+    struct str object; /* with "user_id" in the place of "user" */
+    struct str user;   /* a partial one */
+};
+
+/* People who were written out for all who are shown them: as one list, in which everybody has
+ * their user, or one by one. */
+struct written_people {
+    struct str list; /* JSON */
+    struct written_person *each;
+    size_t count;
+};
+
 struct gateway_guild {
     struct guild guild; /* first: the rows of a guild hold for it too */
     int64_t joined_at;
     bool large;
     struct opt_bool unavailable;            /* absent when it was joined just now, else false */
     struct list members, channels, threads; /* struct member, struct channel */
+    const struct written_people *people;    /* in the place of members; or NULL */
     struct str presences;                   /* a JSON list: the gateway knows them */
     struct list voice_states, stage_instances, guild_scheduled_events, soundboard_sounds,
         activity_instances;

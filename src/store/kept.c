@@ -7,9 +7,13 @@
 
 #include "base/mem.h"
 
+/* Where something may lie follows from its key: in one of a few places beside each other. */
 enum {
-    KEPT = 32,
+    SETS = 64,
+    PLACES = 8,
+    KEPT = SETS * PLACES,
     LARGEST = 256 * 1024,
+    MOST = 16 * 1024 * 1024, /* bytes in all arenas of a thread */
     LARGEST_TEXT = 1024 * 1024,
     MOST_TEXTS = 8 * 1024 * 1024, /* bytes of all texts of a thread */
 };
@@ -25,14 +29,16 @@ struct kept_read {
     struct arena *arena;
     struct kept_from *from;
     size_t count, room;
+    size_t size;              /* counted in .bytes of all */
     const void *made;         /* NULL: nothing, or not yet */
     struct shared_text *text; /* is .made, too */
 };
 
 struct kept_here {
     struct kept_read all[KEPT];
-    unsigned next; /* whose place is taken */
-    size_t texts;  /* bytes */
+    unsigned char next[SETS]; /* whose place is taken */
+    unsigned sweep;           /* and where there is not enough room for all */
+    size_t bytes, texts;      /* in arenas; in texts */
 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -75,6 +81,15 @@ static struct kept_here *kept_here(void)
     return here;
 }
 
+static unsigned kept_set(const struct kept_key *key)
+{
+    uint64_t hash = (uintptr_t)key->what;
+
+    for (size_t i = 0; i < COUNT_OF(key->of); i++)
+        hash = (hash ^ key->of[i]) * UINT64_C(0x9e3779b97f4a7c15);
+    return (unsigned)(hash >> 32) % SETS;
+}
+
 static bool kept_is(const struct kept_read *k, const struct kept_key *key)
 {
     return k->made && k->key.what == key->what && memcmp(k->key.of, key->of, sizeof key->of) == 0;
@@ -98,8 +113,9 @@ const void *kept_find(struct tx *tx, const struct kept_key *key)
     if (!tx_seen(tx, &now))
         return NULL;
     struct kept_here *here = kept_here();
-    for (size_t i = 0; i < KEPT; i++) {
-        struct kept_read *k = &here->all[i];
+    struct kept_read *set = &here->all[kept_set(key) * PLACES];
+    for (size_t i = 0; i < PLACES; i++) {
+        struct kept_read *k = &set[i];
 
         if (!kept_is(k, key))
             continue;
@@ -118,15 +134,17 @@ struct shared_text *kept_find_text(struct tx *tx, const struct kept_key *key)
     return found ? shared_text_ref((struct shared_text *)found) : NULL;
 }
 
-/* In the place of the oldest. */
+/* In the place of the oldest of the set. */
 static struct kept_read *kept_new(const struct kept_key *key, const struct tx_seen *seen,
                                   size_t rows)
 {
     struct kept_here *here = kept_here();
-    struct kept_read *k = &here->all[here->next++ % KEPT];
+    unsigned set = kept_set(key);
+    struct kept_read *k = &here->all[set * PLACES + here->next[set]++ % PLACES];
     struct arena *arena = k->arena;
 
     kept_drop_text(here, k);
+    here->bytes -= k->size;
     if (arena && arena_used(arena) <= LARGEST) {
         arena_reset(arena);
     } else {
@@ -156,17 +174,37 @@ void kept_row(struct kept_read *k, enum noted_rows rows, snowflake id)
     k->from[k->count++] = (struct kept_from){ rows, id };
 }
 
-void kept_end(struct kept_read *k, const void *made)
+static void kept_drop(struct kept_here *here, struct kept_read *k)
 {
-    if (arena_used(k->arena) <= LARGEST) {
-        k->made = made;
-        return;
-    }
+    kept_drop_text(here, k);
+    here->bytes -= k->size;
     arena_free(k->arena);
     k->arena = NULL;
+    k->made = NULL;
+    k->size = 0;
 }
 
-/* The oldest go until there is room. */
+/* Others go, one after the other, until there is room. */
+void kept_end(struct kept_read *k, const void *made)
+{
+    struct kept_here *here = kept_here();
+    size_t size = arena_used(k->arena);
+
+    if (size > LARGEST) {
+        kept_drop(here, k);
+        return;
+    }
+    while (here->bytes + size > MOST) {
+        struct kept_read *other = &here->all[here->sweep++ % KEPT];
+
+        if (other != k)
+            kept_drop(here, other);
+    }
+    k->made = made;
+    k->size = size;
+    here->bytes += size;
+}
+
 void kept_end_text(struct kept_read *k, struct str text)
 {
     struct kept_here *here = kept_here();
@@ -175,8 +213,8 @@ void kept_end_text(struct kept_read *k, struct str text)
         kept_end(k, NULL);
         return;
     }
-    for (unsigned i = here->next; here->texts + text.n > MOST_TEXTS; i++)
-        kept_drop_text(here, &here->all[i % KEPT]);
+    while (here->texts + text.n > MOST_TEXTS)
+        kept_drop_text(here, &here->all[here->sweep++ % KEPT]);
     k->text = shared_text_new(text);
     here->texts += text.n;
     kept_end(k, k->text);
@@ -184,11 +222,11 @@ void kept_end_text(struct kept_read *k, struct str text)
 
 struct shared_text *kept_text_of(const struct kept_key *key)
 {
-    struct kept_here *here = kept_here();
+    struct kept_read *set = &kept_here()->all[kept_set(key) * PLACES];
 
-    for (size_t i = 0; i < KEPT; i++)
-        if (kept_is(&here->all[i], key))
-            return shared_text_ref(here->all[i].text);
+    for (size_t i = 0; i < PLACES; i++)
+        if (kept_is(&set[i], key))
+            return shared_text_ref(set[i].text);
     return NULL;
 }
 

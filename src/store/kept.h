@@ -2,7 +2,7 @@
  *
  * Where one process writes (SQLite) the store notes which rows change (tx_row_changed), so that
  * something that was made of some rows can be used again until one of them does. Each thread keeps
- * a few such things for itself and forgets the oldest. Only reads use them: inside a writing
+ * some such things for itself and forgets the oldest. Only reads use them: inside a writing
  * transaction nothing is decided from memory. On PostgreSQL, where others may write, nothing is
  * kept. What is kept must not depend on who asks, unless the key says who that is. */
 #ifndef STORE_KEPT_H
@@ -18,7 +18,8 @@ struct kept_key {
     uint64_t of[5];
 };
 
-/* What was kept under a key, if it still holds; else NULL. */
+/* What was kept under a key, if it still holds; else NULL. To be used before this thread keeps
+ * something else, for which it may have to make room. */
 const void *kept_find(struct tx *tx, const struct kept_key *key);
 
 /* Begins to keep something that is made of up to this many rows, which are named one by one: what

@@ -223,8 +223,9 @@ static enum err open_to_write(struct sqlite *q, const struct store_options *o)
         e = give_up_syncs(q->writer);
     if (!e)
         e = migrations_apply(&q->store, o->as_is, sqlite_run_alone);
+    if (!e)
+        e = sqlite_touched_begin(q);
     if (!e) {
-        sqlite_touched_begin(q);
         sqlite_writer_start(q);
         sqlite_asides_start(q);
     }

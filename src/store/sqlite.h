@@ -76,7 +76,7 @@ enum err sqlite_script(struct tx *tx, const char *sql);
 
 /* --- rows that were changed, sqlite_touched.c ----------------------------------------- */
 
-enum { TOUCHED_BITS = 12, TOUCHED_AT_ONCE = 2048 };
+enum { TOUCHED_BITS = 16, TOUCHED_AT_ONCE = 2048 };
 
 struct sqlite_touched {
     _Atomic uint64_t last[1 << TOUCHED_BITS]; /* by slot: the number of a commit */
@@ -136,7 +136,7 @@ struct sqlite {
 };
 
 /* The writer's connection notes rows from now on. */
-void sqlite_touched_begin(struct sqlite *q);
+enum err sqlite_touched_begin(struct sqlite *q);
 /* Before the commit of this number. */
 void sqlite_touched_commit(struct sqlite *q, uint64_t number);
 void sqlite_touch(struct tx *tx, enum noted_rows rows, uint64_t id);

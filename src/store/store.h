@@ -189,7 +189,8 @@ enum noted_rows {
     NOTED_USERS,
     NOTED_CHANNELS,
     NOTED_COMMANDS,
-    NOTED_RELATIONSHIPS
+    NOTED_RELATIONSHIPS, /* of an account, by its id: all in its list */
+    NOTED_MEMBERS        /* of a guild, by its id: all of them, with their roles */
 };
 struct tx_seen {
     uint64_t connection, commits;
@@ -200,8 +201,7 @@ bool tx_seen(struct tx *tx, struct tx_seen *ret);
  * this one can say since tx_seen was true for it. */
 bool tx_row_changed(struct tx *tx, const struct tx_seen *since, enum noted_rows rows, snowflake id);
 
-/* Relationships have no ids of their own: who writes one says whose list it is in. Of a new row
- * nobody has seen the id: who makes a command says which application's it is. */
+/* Of a new row nobody has seen the id: who makes a command says which application's it is. */
 void tx_touch(struct tx *tx, enum noted_rows rows, snowflake id);
 
 /* What this transaction announces, as one row of the log. When it has committed, work->position

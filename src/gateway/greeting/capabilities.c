@@ -64,17 +64,23 @@ static void write_referring(struct ready_shape *s, const struct schema *schema, 
     json_object_end(out);
 }
 
-void shape_relationships(struct ready_shape *s, const struct list *relationships, struct json *out)
+static void refer_written(struct ready_shape *s, const struct written_person *p, struct json *out)
 {
-    const struct relationship *r = relationships->items;
+    if (!map_put(&s->known, p->id, s))
+        json_raw(&s->lists[SHAPE_USERS], p->user);
+    json_raw(out, p->object);
+}
 
+void shape_relationships(struct ready_shape *s, const struct written_people *relationships,
+                         struct json *out)
+{
     if (!shape_refers(s)) {
-        schema_encode(out, &type_relationships, relationships);
+        json_raw(out, relationships->list);
         return;
     }
     json_array(out);
     for (size_t i = 0; i < relationships->count; i++)
-        write_referring(s, &relationship_schema, &r[i], r[i].user, out);
+        refer_written(s, &relationships->each[i], out);
     json_array_end(out);
 }
 
@@ -140,11 +146,22 @@ static bool stands_beside(struct str name)
     return is_among(name, names);
 }
 
+/* How a guild is to be written. */
+struct guild_form {
+    const struct ready_shape *shape;
+    bool has_people; /* who are written already */
+};
+
 static bool stays_in_guild(const void *arg, struct str name)
 {
-    const struct ready_shape *s = arg;
+    const struct guild_form *form = arg;
+    const struct ready_shape *s = form->shape;
     static const char *const people[] = { "members", "presences", NULL };
 
+    if (form->has_people && str_is(name, "members"))
+        return false;
+    if (!s)
+        return true;
     if ((shape_refers(s) && is_among(name, people)) ||
         (capability_supplements(s) && str_is(name, "voice_states")))
         return false;
@@ -184,6 +201,19 @@ static void merge_members(struct ready_shape *s, const struct list *members)
     json_array_end(later);
 }
 
+static void merge_people(struct ready_shape *s, const struct written_people *people)
+{
+    struct json *now = &s->lists[SHAPE_MEMBERS], *later = &s->lists[SHAPE_LATER];
+
+    json_array(now);
+    json_array(later);
+    for (size_t i = 0; i < people->count; i++)
+        refer_written(s, &people->each[i],
+                      capability_supplements(s) && people->each[i].id != s->own ? later : now);
+    json_array_end(now);
+    json_array_end(later);
+}
+
 static void supplement_guild(struct ready_shape *s, snowflake id, const struct list *voice_states)
 {
     struct json *out = &s->lists[SHAPE_GUILDS];
@@ -202,20 +232,25 @@ static void merge_guild(struct ready_shape *s, const struct gateway_guild *g)
 {
     if (!shape_refers(s))
         return;
-    merge_members(s, &g->members);
+    if (g->people)
+        merge_people(s, g->people);
+    else
+        merge_members(s, &g->members);
     json_raw(&s->lists[SHAPE_PRESENCES], g->presences);
     supplement_guild(s, g->guild.id, &g->voice_states);
 }
 
 void shape_guild(struct ready_shape *s, const struct gateway_guild *g, struct json *out)
 {
-    if (!s) {
-        schema_encode_object(out, &gateway_guild_schema, g);
-        return;
-    }
+    struct guild_form form = { s, g->people };
+
     json_object(out);
-    schema_encode_some(out, &gateway_guild_schema, g, stays_in_guild, s);
-    if (s->capabilities & CAPABILITY_PROPERTIES)
+    schema_encode_some(out, &gateway_guild_schema, g, stays_in_guild, &form);
+    if (g->people && !shape_refers(s)) {
+        json_name(out, "members");
+        json_raw(out, g->people->list);
+    }
+    if (s && s->capabilities & CAPABILITY_PROPERTIES)
         write_properties(g, out);
     json_object_end(out);
     merge_guild(s, g);

@@ -28,7 +28,6 @@ enum err relationships_end_some(struct call *call, const struct account_ending *
     for (size_t i = 0; !e && i < mine.count; i++) {
         snowflake a = ((snowflake *)mine.items)[i], b = ((snowflake *)theirs.items)[i];
 
-        tx_touch(call->tx, NOTED_RELATIONSHIPS, a);
         e = relationship_do(call, OPERATION_END, a, b);
         if (!e)
             e = tx_exec(call->tx, DROP_BOND, BIND(v_id(a), v_id(b)), NULL);

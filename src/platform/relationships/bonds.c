@@ -66,7 +66,6 @@ static const char SAVE_SIDE[] =
 
 static enum err bond_save(struct tx *tx, snowflake owner, snowflake other, const struct side *s)
 {
-    tx_touch(tx, NOTED_RELATIONSHIPS, owner);
     if (s->type == RELATIONSHIP_NONE && !s->ignored)
         return tx_exec(tx, DELETE_SIDE, BIND(v_id(owner), v_id(other)), NULL);
     return tx_exec(tx, SAVE_SIDE,

@@ -5,6 +5,7 @@
 #include "platform/accounts/users.h"
 #include "platform/relationships/bonds.h"
 #include "platform/relationships/presence.h"
+#include "store/kept.h"
 
 enum { MOST_FRIENDS = 1000 };
 
@@ -70,9 +71,42 @@ enum err mutual_friends(struct tx *tx, snowflake a, snowflake b, struct list *re
 static const char FRIENDS_OF[] =
     "select target_id from relationships where user_id = $1 and type = 1 order by target_id";
 
+static struct list ids_copy(struct arena *arena, const struct list *ids)
+{
+    struct list own = { 0 };
+    const snowflake *id = ids->items;
+
+    for (size_t i = 0; i < ids->count; i++)
+        ids_add(arena, &own, id[i]);
+    return own;
+}
+
+static void keep_friends(struct tx *tx, const struct kept_key *key, const struct list *ids)
+{
+    struct kept_read *kept = kept_begin(tx, key, 1);
+
+    if (!kept)
+        return;
+    kept_row(kept, NOTED_RELATIONSHIPS, key->of[0]);
+    struct list *own = arena_alloc(kept_arena(kept), sizeof *own);
+    *own = ids_copy(kept_arena(kept), ids);
+    kept_end(kept, own);
+}
+
 enum err friends_of(struct tx *tx, snowflake user_id, struct list *ret)
 {
-    return tx_ids(tx, FRIENDS_OF, BIND(v_id(user_id)), ret);
+    static const char what[] = "friends";
+    struct kept_key key = { what, { user_id } };
+    const struct list *kept = kept_find(tx, &key);
+
+    if (kept) {
+        *ret = ids_copy(tx_arena(tx), kept);
+        return OK;
+    }
+    enum err e = tx_ids(tx, FRIENDS_OF, BIND(v_id(user_id)), ret);
+    if (!e)
+        keep_friends(tx, &key, ret);
+    return e;
 }
 
 enum err friends_see_account(struct call *call, const struct user *user)

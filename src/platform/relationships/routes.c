@@ -2,7 +2,7 @@
 #include "platform/relationships/internal.h"
 
 #include "platform/relationships/game_friends.h"
-#include "store/kept.h"
+#include "platform/relationships/kept_lists.h"
 
 /* Asking is what gets abused: by name and by id it is counted together. */
 static const struct limit limit_ask = { .name = "friend-request", .count = 10, .window_s = 60 };
@@ -29,40 +29,14 @@ static enum err count_asking(struct call *call)
 
 /* --- reading -------------------------------------------------------------------------- */
 
-/* The answer is kept as it was written. It is made of the list, and of the accounts in it:
- * also of those that are not shown, which may come back. */
-static void keep_own_list(struct call *call, const struct kept_key *key, const struct list *all)
-{
-    struct kept_read *kept = kept_begin(call->tx, key, 1 + all->count);
-    const snowflake *ids = all->items;
-
-    if (!kept)
-        return;
-    kept_row(kept, NOTED_RELATIONSHIPS, call->caller->id);
-    for (size_t i = 0; i < all->count; i++)
-        kept_row(kept, NOTED_USERS, ids[i]);
-    struct str *answer = arena_alloc(kept_arena(kept), sizeof *answer);
-    *answer = str_dup(kept_arena(kept), buf_str(&call->reply));
-    kept_end(kept, answer);
-}
-
 static enum err list_own_relationships(struct call *call)
 {
-    static const char what[] = "relationships";
-    struct kept_key key = { what, { call->caller->id } };
-    const struct str *kept = kept_find(call->tx, &key);
-    struct list list, all;
+    const struct written_people *people;
+    enum err e = relationships_written(call->tx, call->caller->id, false, &people);
 
-    if (kept) {
-        buf_add_str(&call->reply, *kept);
-        return OK;
-    }
-    enum err e = relationships_of(call->tx, call->caller->id, &list, &all);
-    if (e)
-        return e;
-    call_reply(call, &list);
-    keep_own_list(call, &key, &all);
-    return OK;
+    if (!e)
+        buf_add_str(&call->reply, people->list);
+    return e;
 }
 
 /* GET /users/@me/relationships: all of them; apps see friends only. */

@@ -50,11 +50,6 @@ enum err guild_sounds(struct tx *tx, snowflake guild_id, struct list *ret)
                    sizeof(struct sound), read_sound, ret);
 }
 
-enum err sounds_show(struct tx *tx, struct gateway_guild *ret)
-{
-    return guild_sounds(tx, ret->guild.id, &ret->soundboard_sounds);
-}
-
 enum err sound_find(struct tx *tx, snowflake id, struct sound *ret)
 {
     struct rows row;

@@ -5,7 +5,6 @@
 #ifndef PLATFORM_SOUNDS_SOUNDS_H
 #define PLATFORM_SOUNDS_SOUNDS_H
 
-#include "model/guild.h"
 #include "model/sound.h"
 #include "platform/accounts/accounts.h"
 
@@ -18,7 +17,6 @@ enum err guild_sounds(struct tx *tx, snowflake guild_id, struct list *ret);
 /* The bytes of a data URI: ERR_INVALID_FORM_BODY when it is none, ERR_FILE_TOO_LARGE,
  * ERR_SOUND_UNREADABLE, ERR_SOUND_TOO_LONG. */
 enum err sound_read(struct arena *arena, struct str uri, struct str *ret);
-enum err sounds_show(struct tx *tx, struct gateway_guild *ret);
 
 extern const struct domain sounds_domain;
 extern const struct domain sound_files_domain; /* /soundboard-sounds, at the root */
