@@ -3,13 +3,12 @@
 import glob
 import os
 import re
-import struct
 import subprocess
 import time
 
 from commands import plain_command, rich_command
 from process import Client, Failed, Process, register, serve_command, start_guildhall
-from sessions import PLAIN, Wire
+from sessions import PLAIN, Wire, end_session
 
 PARTS = 4
 WHOLE = (30, 30)  # calls before anything is counted, calls of a part
@@ -146,12 +145,6 @@ def count_calls(counter, port, place, chosen):
         figures[name] = counter.each(lambda: made(client, *call))
         client.close()
     return figures
-
-
-def end_session(wire):
-    """With code 1000, after which nothing of it is kept."""
-    wire.socket.sendall(b"\x88\x82" + bytes(4) + struct.pack(">H", 1000))
-    wire.close()
 
 
 def count_identify(counter, port, place):

@@ -8,6 +8,7 @@
  *   post COUNT     a POST, then its event at every session; so many times
  *   hear COUNT     somebody else does something, so many times
  *   voice COUNT    each session joins and leaves voice in turns, so many times in all
+ *   resume COUNT   every session loses its socket and comes back, so many times; plain JSON
  *
  * Sessions expect one message for each of these and no others. */
 #include "load.h"
@@ -30,6 +31,7 @@ enum { WAVE = 32, MAX_IN = 1 << 22, READ_SIZE = 16384, WAIT_S = 30, HEARTBEAT_MS
 struct session {
     int fd;
     struct buf in; /* what came and was not looked at */
+    char id[64];   /* as READY says, where it can be read */
 };
 
 struct sessions {
@@ -73,19 +75,29 @@ static size_t frame_head(struct str in, uint64_t *ret_payload)
     return 2 + extra;
 }
 
-/* Waits for one message and lets it go. */
-static void message_wait(struct sessions *w, struct session *s)
+/* Waits for one message, which stays there. */
+static struct str message_next(struct sessions *w, struct session *s)
 {
     uint64_t payload = 0;
     size_t head;
 
     while ((head = frame_head(buf_str(&s->in), &payload)) == 0 || s->in.n < head + payload)
         receive(w, s);
-    size_t used = head + payload;
+    return str_slice(s->in.p, head + payload);
+}
+
+static void message_drop(struct session *s, size_t used)
+{
     s->in.n -= used;
     memmove(s->in.p, s->in.p + used, s->in.n);
     if (!s->in.n)
         buf_clear(&s->in);
+}
+
+/* Waits for one message and lets it go. */
+static void message_wait(struct sessions *w, struct session *s)
+{
+    message_drop(s, message_next(w, s).n);
 }
 
 /* Masked with zeros: what is measured is the other side. */
@@ -153,7 +165,19 @@ static void identify(struct sessions *w, size_t i)
     frame_send(&w->all[i], str_slice(text, (size_t)n));
 }
 
-static void open_wave(struct sessions *w, size_t from, size_t to)
+static void await_ready(struct sessions *w, struct session *s)
+{
+    static const char name[] = "\"session_id\":\"";
+    struct str ready = message_next(w, s);
+    const char *at = memmem(ready.p, ready.n, name, sizeof name - 1);
+
+    s->id[0] = '\0';
+    if (at)
+        sscanf(at + sizeof name - 1, "%63[0-9a-f]", s->id);
+    message_drop(s, ready.n);
+}
+
+static void greet_wave(struct sessions *w, size_t from, size_t to)
 {
     for (size_t i = from; i < to; i++)
         upgrade(w, &w->all[i]);
@@ -161,10 +185,61 @@ static void open_wave(struct sessions *w, size_t from, size_t to)
         await_handshake(w, &w->all[i]);
         message_wait(w, &w->all[i]); /* Hello */
     }
+}
+
+static void open_wave(struct sessions *w, size_t from, size_t to)
+{
+    greet_wave(w, from, to);
     for (size_t i = from; i < to; i++)
         identify(w, i);
     for (size_t i = from; i < to; i++)
-        message_wait(w, &w->all[i]); /* READY */
+        await_ready(w, &w->all[i]);
+}
+
+/* --- coming back ---------------------------------------------------------------------- */
+
+static void ask_to_resume(struct sessions *w, size_t i)
+{
+    char text[1024];
+    int n = snprintf(text, sizeof text,
+                     "{\"op\":6,\"d\":{\"token\":\"%s\",\"session_id\":\"%s\",\"seq\":1}}",
+                     w->tokens[i % w->token_count], w->all[i].id);
+
+    frame_send(&w->all[i], str_slice(text, (size_t)n));
+}
+
+/* What was missed comes first, if there is any. */
+static void await_resumed(struct sessions *w, struct session *s)
+{
+    for (bool resumed = false; !resumed;) {
+        struct str m = message_next(w, s);
+
+        resumed = memmem(m.p, m.n < 64 ? m.n : 64, "RESUMED", 7);
+        if (memmem(m.p, m.n < 64 ? m.n : 64, "\"op\":9", 6))
+            die("a session could not be resumed");
+        message_drop(s, m.n);
+    }
+}
+
+/* All sockets go at once, as when a line or a balancer is lost. */
+static uint64_t resume_all(struct sessions *w, uint64_t times)
+{
+    for (uint64_t n = 0; n < times; n++) {
+        for (size_t i = 0; i < w->count; i++) {
+            close(w->all[i].fd);
+            buf_clear(&w->all[i].in);
+        }
+        for (size_t from = 0; from < w->count; from += WAVE) {
+            size_t to = from + WAVE < w->count ? from + WAVE : w->count;
+
+            greet_wave(w, from, to);
+            for (size_t i = from; i < to; i++)
+                ask_to_resume(w, i);
+            for (size_t i = from; i < to; i++)
+                await_resumed(w, &w->all[i]);
+        }
+    }
+    return times * w->count;
 }
 
 /* --- voice ---------------------------------------------------------------------------- */
@@ -304,6 +379,8 @@ static void obey(struct sessions *w)
             done = post(w, (uint64_t)amount);
         else if (strncmp(line, "voice", 5) == 0 && amount <= 100000)
             done = turn_voice(w, (uint64_t)amount);
+        else if (strncmp(line, "resume", 6) == 0 && amount <= 100)
+            done = resume_all(w, (uint64_t)amount);
         else if (strncmp(line, "hear", 4) == 0 && amount <= 100000)
             done = hear(w, (uint64_t)amount);
         else

@@ -68,6 +68,12 @@ class Wire:
         self.socket.close()
 
 
+def end_session(wire):
+    """With code 1000, after which nothing of it is kept."""
+    wire.socket.sendall(b"\x88\x82" + bytes(4) + struct.pack(">H", 1000))
+    wire.close()
+
+
 class Crowd:
     """Many sessions, held by bench/load."""
 
@@ -104,6 +110,32 @@ class Crowd:
         self.child.stderr.close()
 
 
+def import_world(bench, folder, world):
+    """Tokens of its users, by their names."""
+    done = subprocess.run([bench.guildhall, "import", "-", "--data", folder, "--tokens"],
+                          input=json.dumps(world), capture_output=True, text=True, timeout=300)
+    if done.returncode:
+        raise Failed(done.stderr.strip())
+    lines = [line.split() for line in done.stdout.splitlines()]
+    names = {user["username"] for user in world["users"]}
+    return {words[0]: words[-1] for words in lines if len(words) == 2 and words[0] in names}
+
+
+class Places:
+    """Somebody in so many guilds, each with twenty others, and nobody else connected."""
+
+    def __init__(self, bench, guilds):
+        self.folder = os.path.join(bench.folder, f"places-{guilds}")
+        names = [f"p{i}" for i in range(21)]
+        world = {"users": [{"username": name} for name in names],
+                 "guilds": [{"name": f"Guild {n}", "owner": names[0],
+                             "members": [{"user": name} for name in names[1:]],
+                             "roles": [{"name": f"Role {i}"} for i in range(5)],
+                             "channels": [{"name": f"room-{i}"} for i in range(10)]}
+                            for n in range(guilds)]}
+        self.token = import_world(bench, self.folder, world)[names[0]]
+
+
 class World:
     """Ten thousand people in one guild, a token for each."""
 
@@ -116,12 +148,7 @@ class World:
                              "members": [{"user": name} for name in names[1:]],
                              "roles": [{"name": f"Role {i}"} for i in range(5)],
                              "channels": [{"name": f"room-{i}"} for i in range(10)]}]}
-        done = subprocess.run([bench.guildhall, "import", "-", "--data", self.folder, "--tokens"],
-                              input=json.dumps(world), capture_output=True, text=True, timeout=300)
-        if done.returncode:
-            raise Failed(done.stderr.strip())
-        lines = [line.split() for line in done.stdout.splitlines()]
-        tokens = [words[-1] for words in lines if len(words) == 2 and words[0] in set(names)]
+        tokens = list(import_world(bench, self.folder, world).values())
         if len(tokens) != count:
             raise Failed(f"{len(tokens)} tokens for {count} people")
         with open(self.tokens, "w", encoding="ascii") as f:
@@ -181,6 +208,8 @@ class Sessions:
         return [("sessions: memory", self.row_memory),
                 ("sessions: memory, zlib-stream", self.row_memory_packed),
                 ("sessions: identify", self.row_identify),
+                ("sessions: identify, guilds", self.row_identify_guilds),
+                ("sessions: resume", self.row_resume),
                 ("sessions: events", self.row_events),
                 ("sessions: events, zlib-stream", self.row_events_packed)]
 
@@ -253,6 +282,41 @@ class Sessions:
         finally:
             server.kill()
             floor.kill()
+
+    def row_identify_guilds(self, bench):
+        """Of somebody whose guilds nobody else is connected to: rights are learned anew each time."""
+        for guilds, times, limit in ((1, 200, 0.04), (100, 20, 10)):
+            places = Places(bench, guilds)
+            server = bench.watch(start_guildhall(bench.guildhall, places.folder, "--loops", "1",
+                                                 cpu=bench.server_cpu))
+            try:
+                rounds = []
+                for _ in range(self.rounds + 1):
+                    before, _ = server.cpu_ns()
+                    for _ in range(times):
+                        wire = Wire(server.port, PLAIN, places.token)
+                        end_session(wire)
+                    rounds.append((server.cpu_ns()[0] - before) / times / 1e6)
+                bench.report.add(f"Identify to READY, {guilds} guild{'s' if guilds > 1 else ''} of 21",
+                                 statistics.median(rounds[1:]), "ms", ("<=", limit),
+                                 {"READY bytes": len(wire.ready)})
+            finally:
+                server.kill()
+
+    def row_resume(self, bench):
+        """All lose their sockets at once and come back, with everything that a connection costs."""
+        world = self.crowded(bench)
+        server = world.serve(bench)
+        crowd = None
+        try:
+            crowd = Crowd(bench, server.port, PLAIN, self.count, world)
+            each = [spent(server, crowd, "resume 1") / self.count for _ in range(self.rounds)]
+            bench.report.add("a session that resumes (of 10,000 at once)",
+                             statistics.median(each) / 1e3, "us", ("<=", 30), {})
+        finally:
+            if crowd:
+                crowd.end()
+            server.kill()
 
     # --- events -----------------------------------------------------------------------------------
 
