@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 
-enum { FIRST_BLOCK = 8 * 1024 };
+enum { FIRST_BLOCK = 8 * 1024, SMALL_BLOCK = 512 };
 
 struct arena_block {
     struct arena_block *next;
@@ -32,12 +32,22 @@ static void use_block(struct arena *a, struct arena_block *b)
     a->end = b->bytes + b->size;
 }
 
-struct arena *arena_new(void)
+static struct arena *arena_with(size_t first)
 {
     struct arena *a = mem_new(sizeof *a);
 
-    use_block(a, block_new(FIRST_BLOCK));
+    use_block(a, block_new(first));
     return a;
+}
+
+struct arena *arena_new(void)
+{
+    return arena_with(FIRST_BLOCK);
+}
+
+struct arena *arena_new_small(void)
+{
+    return arena_with(SMALL_BLOCK);
 }
 
 void arena_reset(struct arena *a)

@@ -20,6 +20,8 @@ struct arena {
 };
 
 struct arena *arena_new(void);
+/* One of many that stay, most of which hold little. */
+struct arena *arena_new_small(void);
 void arena_free(struct arena *a);
 
 /* Forgets everything made in it but keeps its first block for the next user. */

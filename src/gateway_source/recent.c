@@ -22,7 +22,7 @@ struct recent {
     struct arena *arena;
     size_t size; /* counted in .bytes of all */
     bool whole;
-    struct guild_parts parts;
+    struct guild_parts *parts; /* in the arena */
 };
 
 struct recents {
@@ -88,8 +88,9 @@ static void recent_empty(struct recents *here, struct recent *r)
         arena_reset(r->arena);
     } else {
         arena_free(r->arena);
-        r->arena = arena_new();
+        r->arena = arena_new_small();
     }
+    r->parts = arena_alloc(r->arena, sizeof *r->parts);
 }
 
 static void recent_keep(struct recents *here, struct recent *r, snowflake guild_id,
@@ -98,7 +99,7 @@ static void recent_keep(struct recents *here, struct recent *r, snowflake guild_
     size_t size = arena_used(r->arena);
 
     r->guild_id = 0;
-    if (size > LARGEST || r->parts.guild.incidents_data)
+    if (size > LARGEST || r->parts->guild.incidents_data)
         return; /* it is over at some time, whether or not anything is written */
     while (here->bytes - r->size + size > MOST) {
         struct recent *other = &here->all[here->sweep++ % KEPT];
@@ -143,9 +144,9 @@ static enum err recent_read(struct tx *tx, struct recents *here, struct recent *
         recent_empty(here, r);
     struct arena *before = tx_use_arena(tx, r->arena);
     if (!has_parts)
-        e = read_parts(tx, guild_id, &r->parts);
+        e = read_parts(tx, guild_id, r->parts);
     if (!e && whole)
-        e = read_rest(tx, guild_id, &r->parts);
+        e = read_rest(tx, guild_id, r->parts);
     tx_use_arena(tx, before);
     if (e)
         return e;
@@ -167,7 +168,7 @@ static enum err parts_of(struct tx *tx, snowflake guild_id, bool whole, struct g
     struct recent *r = recent_find(here, guild_id);
     enum err e = recent_read(tx, here, r, guild_id, version, whole);
     if (!e)
-        *ret = r->parts;
+        *ret = *r->parts;
     return e;
 }
 

@@ -149,7 +149,7 @@ static struct kept_read *kept_new(const struct kept_key *key, const struct tx_se
         arena_reset(arena);
     } else {
         arena_free(arena);
-        arena = arena_new();
+        arena = arena_new_small();
     }
     *k = (struct kept_read){ .key = *key, .seen = *seen, .arena = arena, .room = rows };
     k->from = arena_raw(arena, rows * sizeof *k->from);
