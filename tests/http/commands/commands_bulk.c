@@ -119,6 +119,19 @@ static void a_list_that_was_sent_before_is_held_to_what_is_there_now(struct worl
     expect(str_eq(client_put(s.bot, list, "%s", s.global).body, b.body));
 }
 
+/* Of the same length it may still be another. */
+static void a_list_that_is_as_long_as_the_one_before_is_read(struct world *w)
+{
+    struct workshop s = world_workshop(w);
+
+    expect_status(client_put(s.bot, "[{'name': 'ping', 'description': 'one'}]", "%s", s.global),
+                  200);
+    expect_json(client_put(s.bot, "[{'name': 'ping', 'description': 'two'}]", "%s", s.global),
+                "[{'description': 'two'}]");
+    expect_json(client_put(s.bot, "[{'name': 'ping', 'description': 'one'}]", "%s", s.global),
+                "[{'description': 'one'}]");
+}
+
 static void a_list_that_was_sent_before_is_refused_as_any_other(struct world *w)
 {
     struct workshop s = world_workshop(w);
@@ -372,6 +385,7 @@ const struct test commands_bulk_tests[] = {
     TEST(a_list_of_commands_replaces_the_one_before),
     TEST(the_same_list_of_commands_again_changes_nothing),
     TEST(a_list_that_was_sent_before_is_held_to_what_is_there_now),
+    TEST(a_list_that_is_as_long_as_the_one_before_is_read),
     TEST(a_list_that_was_sent_before_is_refused_as_any_other),
     TEST(a_list_that_was_sent_before_follows_its_application),
     TEST(a_command_in_a_list_is_known_by_its_id_or_its_name),
