@@ -88,6 +88,24 @@ static struct frame call_frame(const struct call *call)
                            .voices = call->voices };
 }
 
+void attempt_foresee(struct work *w, struct tx *tx)
+{
+    struct call *call = &container_of(w, struct life, call.work)->call;
+
+    call->tx = tx;
+    if (!call->decoded)
+        call->route->foresee(call);
+    call->tx = NULL;
+}
+
+/* A handler that has something to say of it says it before its path is resolved. */
+static enum err handler_foresee(struct call *call)
+{
+    bool said = call->work.foresee || call->decoded;
+
+    return call->route->foresee && !said ? call->route->foresee(call) : OK;
+}
+
 enum err attempt_run(struct work *w, struct tx *tx)
 {
     struct life *l = container_of(w, struct life, call.work);
@@ -118,7 +136,7 @@ enum err attempt_run(struct work *w, struct tx *tx)
             e = name_missing_factor(call, call->look(call));
         break;
     default:
-        e = call->route->foresee && !call->decoded ? call->route->foresee(call) : OK;
+        e = handler_foresee(call);
         if (!e)
             e = attempt_enter(l);
         if (!e)

@@ -130,6 +130,9 @@ void queue_push(struct queue *q, struct work *w);
 /* Up to max works, linked by next, oldest first; waits for the first one as long
  * as patience_ms (-1: any time). NULL: none came, or closed and empty. */
 struct work *queue_take(struct queue *q, unsigned max, int64_t patience_ms);
+/* The oldest, and those right behind it that can be done together with it: works that add and have
+ * said what they will ask, each of another owner. */
+struct work *queue_take_alike(struct queue *q, unsigned max, int64_t patience_ms);
 /* Nothing more will be pushed: whoever waits is woken. */
 void queue_close(struct queue *q);
 bool queue_closed(struct queue *q);

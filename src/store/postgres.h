@@ -9,7 +9,7 @@
 
 /* --- one connection, postgres_conn.c: used by one thread at a time -------------------- */
 
-enum { POSTGRES_MOST_ERRANDS = 16 };
+enum { POSTGRES_MOST_ERRANDS = 128, POSTGRES_GATHERED = 16 };
 struct postgres_statement;
 struct postgres_values;
 struct postgres;
@@ -31,14 +31,17 @@ struct postgres_conn {
     const char *begin;      /* a transaction that was not begun yet, by these words */
     int64_t position;       /* the last of the log that it was told; 0: none yet */
     bool ending;            /* the commit of a read was sent, and its answer not waited for */
+    bool gathers;           /* works of a group run: what they write waits for its end … */
+    bool leaves;            /* … and that which runs cannot be one of them */
     unsigned errand_count;
     struct postgres_errand {
         const char *sql;
         struct postgres_statement *statement;
         const struct postgres_values *values;
         size_t count;
-        bool writes;      /* nobody waits for it; else it was foreseen */
-        PGresult *result; /* of what was foreseen, once it was asked for */
+        const struct work *work; /* whose it is */
+        bool writes;             /* nobody waits for it; else it was foreseen */
+        PGresult *result;        /* of what was foreseen, once it was asked for */
     } errands[POSTGRES_MOST_ERRANDS];
 };
 
@@ -88,12 +91,17 @@ enum err postgres_conn_commit_logged(struct postgres_conn *c, struct str body, i
 /* After the rollback of one that failed: a position that it took and was not told; 0: there is
  * none, or this connection never had one before. */
 int64_t postgres_conn_untold_position(struct postgres_conn *c);
+/* Commits a group, with the rows of the log of those that have one. */
+enum err postgres_conn_commit_group(struct postgres_conn *c, struct work *const *works,
+                                    unsigned count);
 void postgres_conn_roll_back(struct postgres_conn *c);
 /* Ends a read, which has all that it wanted: nobody waits for the answer. */
 void postgres_conn_let_go(struct postgres_conn *c);
 
 void postgres_forget_statements(struct postgres_conn *c);
 void postgres_forget_errands(struct postgres_conn *c);
+/* Those of one work of a group. */
+void postgres_drop_errands(struct postgres_conn *c, const struct work *work);
 /* See tx_foresee and tx_exec_soon. */
 void postgres_foresee(struct tx *tx, const char *sql, const struct value *values, size_t count);
 enum err postgres_exec_soon(struct tx *tx, const char *sql, const struct value *values,
@@ -204,9 +212,23 @@ bool postgres_worker_connect(struct postgres_worker *w, bool log);
 /* Runs a work to its end, with all its tries. One that has something to announce
  * stands in line afterwards, if it succeeded. */
 enum err postgres_worker_run(struct postgres_worker *w, struct work *work);
+/* The words that a transaction begins with, by enum store_mode. */
+extern const char *const postgres_begin_words[];
+/* Tries until the work's patience is over. */
+bool postgres_worker_connect_for(struct postgres_worker *w, const struct work *work);
+void postgres_worker_hang_up(struct postgres_worker *w);
+/* The positions of transactions that came to nothing would be waited for. */
+void postgres_void_position(struct postgres_worker *w, int64_t position);
+/* Hands a work over, in its turn. */
+void postgres_worker_finish(struct postgres_worker *w, struct work *work, enum err e);
 /* Closes its connection. */
 void postgres_worker_leave(struct postgres_worker *w);
 /* The life of a worker's thread. */
 void *postgres_worker_live(void *arg);
+
+/* --- several works in one transaction, postgres_group.c -------------------------------- */
+
+/* Runs works, linked by next, to their ends and hands them over. */
+void postgres_group_run(struct postgres_worker *w, struct work *first);
 
 #endif

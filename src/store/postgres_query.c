@@ -104,12 +104,35 @@ void postgres_forget_errands(struct postgres_conn *c)
         errand_remove(c, c->errand_count - 1);
 }
 
-/* After a write the rows may be others. */
-static void forget_foreseen(struct postgres_conn *c)
+/* After a write the rows may be others, for who has written: works of a group do not see what the
+ * others write, as if each had a transaction of its own. */
+static void forget_foreseen(struct postgres_conn *c, const struct work *work)
+{
+    for (unsigned i = c->errand_count; i-- > 0;)
+        if (!c->errands[i].writes && c->errands[i].work == work)
+            errand_remove(c, i);
+}
+
+static void forget_all_foreseen(struct postgres_conn *c)
 {
     for (unsigned i = c->errand_count; i-- > 0;)
         if (!c->errands[i].writes)
             errand_remove(c, i);
+}
+
+void postgres_drop_errands(struct postgres_conn *c, const struct work *work)
+{
+    for (unsigned i = c->errand_count; i-- > 0;)
+        if (c->errands[i].work == work)
+            errand_remove(c, i);
+}
+
+static bool has_written(const struct postgres_conn *c, const struct work *work)
+{
+    for (unsigned i = 0; i < c->errand_count; i++)
+        if (c->errands[i].writes && c->errands[i].work == work)
+            return true;
+    return false;
 }
 
 static bool same_text(const char *a, const char *b)
@@ -117,10 +140,10 @@ static bool same_text(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-static bool is_errand(const struct postgres_errand *e, const char *sql,
+static bool is_errand(const struct postgres_errand *e, const struct work *work, const char *sql,
                       const struct postgres_values *p, size_t count)
 {
-    if (e->sql != sql || e->count != count || e->writes)
+    if (e->sql != sql || e->work != work || e->count != count || e->writes)
         return false;
     for (size_t i = 0; i < count; i++)
         if (p->binary[i] || e->values->binary[i] || !same_text(p->text[i], e->values->text[i]))
@@ -128,11 +151,11 @@ static bool is_errand(const struct postgres_errand *e, const char *sql,
     return true;
 }
 
-static bool is_foreseen(const struct postgres_conn *c, const char *sql,
+static bool is_foreseen(const struct postgres_conn *c, const struct work *work, const char *sql,
                         const struct postgres_values *p, size_t count)
 {
     for (unsigned i = 0; i < c->errand_count; i++)
-        if (is_errand(&c->errands[i], sql, p, count))
+        if (is_errand(&c->errands[i], work, sql, p, count))
             return true;
     return false;
 }
@@ -148,22 +171,22 @@ static enum err errand_add(struct tx *tx, const char *sql, const struct value *v
         return tx_fail(tx, e);
     struct postgres_values *p = arena_raw(tx_arena(tx), sizeof *p);
     postgres_fill_values(p, tx_arena(tx), values, count);
-    if (!writes && is_foreseen(c, sql, p, count))
+    if (!writes && is_foreseen(c, tx->work, sql, p, count))
         return OK;
     c->errands[c->errand_count++] = (struct postgres_errand){
-        .sql = sql, .statement = st, .values = p, .count = count, .writes = writes
+        .sql = sql, .statement = st, .values = p, .count = count, .work = tx->work, .writes = writes
     };
     return OK;
 }
 
 /* The rows of a query that was foreseen. NULL: they have to be asked for, once. */
-static PGresult *take_foreseen(struct postgres_conn *c, const char *sql,
+static PGresult *take_foreseen(struct postgres_conn *c, const struct work *work, const char *sql,
                                const struct postgres_values *p, size_t count)
 {
     for (unsigned i = 0; i < c->errand_count; i++) {
         struct postgres_errand *e = &c->errands[i];
 
-        if (is_errand(e, sql, p, count)) {
+        if (is_errand(e, work, sql, p, count)) {
             PGresult *result = e->result;
 
             e->result = NULL;
@@ -187,7 +210,7 @@ enum err postgres_exec_soon(struct tx *tx, const char *sql, const struct value *
 {
     struct postgres_conn *c = tx->connection;
 
-    forget_foreseen(c);
+    forget_foreseen(c, tx->work);
     if (c->errand_count == POSTGRES_MOST_ERRANDS)
         return tx_exec(tx, sql, values, count, NULL);
     return errand_add(tx, sql, values, count, true);
@@ -224,12 +247,18 @@ static bool look_at_result(struct postgres_failure *f, PGresult *result, const c
     return false;
 }
 
+/* Whether it goes with what is sent next. */
+static bool errand_goes(const struct postgres_conn *c, const struct postgres_errand *e)
+{
+    return !e->result && !(e->writes && c->gathers);
+}
+
 static bool send_errands(struct postgres_conn *c)
 {
     for (unsigned i = 0; i < c->errand_count; i++) {
         const struct postgres_errand *e = &c->errands[i];
 
-        if (!e->result && !send_statement(c, e->statement, e->count, e->values))
+        if (errand_goes(c, e) && !send_statement(c, e->statement, e->count, e->values))
             return false;
     }
     return true;
@@ -243,7 +272,7 @@ static void take_errands(struct postgres_conn *c, struct postgres_failure *f)
     for (unsigned i = 0; i < c->errand_count; i++) {
         struct postgres_errand e = c->errands[i];
 
-        if (!e.result) {
+        if (errand_goes(c, &e)) {
             PGresult *result = take_result(c);
 
             if (!look_at_result(f, result, e.sql))
@@ -362,7 +391,7 @@ static enum err commit_together(struct postgres_conn *c)
 
 enum err postgres_conn_commit(struct postgres_conn *c)
 {
-    forget_foreseen(c);
+    forget_all_foreseen(c);
     if (c->errand_count)
         return commit_together(c);
     return is_begun(c) ? postgres_conn_do(c, "commit") : OK;
@@ -403,36 +432,50 @@ static const char ADD_FRAME[] =
     "insert into log (position, body) values (case when pg_current_xact_id() is not null "
     "then nextval('log_position') end, $1) returning position";
 
-static bool send_logged(struct postgres_conn *c, const struct postgres_statement *add,
-                        struct str body)
+static bool send_frame(struct postgres_conn *c, const struct postgres_statement *add,
+                       struct str body)
 {
     const char *bytes[] = { body.p };
     const int length[] = { (int)body.n }, binary[] = { 1 };
 
-    return pq.sendQueryPrepared(c->pg, add->name, 1, bytes, length, binary, 0) && send_commit(c);
+    return pq.sendQueryPrepared(c->pg, add->name, 1, bytes, length, binary, 0);
 }
 
-static int64_t read_position(const PGresult *result)
+static bool send_logged(struct postgres_conn *c, const struct postgres_statement *add,
+                        struct str body)
 {
-    return strtoll(pq.getvalue(result, 0, 0), NULL, 10);
+    return send_frame(c, add, body) && send_commit(c);
+}
+
+/* Its position, if it was told. */
+static int64_t frame_answer(struct postgres_conn *c, struct postgres_failure *f)
+{
+    PGresult *result = take_result(c);
+
+    if (!look_at_result(f, result, ADD_FRAME))
+        return 0;
+    c->position = strtoll(pq.getvalue(result, 0, 0), NULL, 10);
+    pq.clear(result);
+    return c->position;
+}
+
+/* Whether it is. */
+static bool commit_answer(struct postgres_conn *c, struct postgres_failure *f)
+{
+    PGresult *result = take_result(c);
+
+    if (!look_at_result(f, result, "commit"))
+        return false;
+    bool committed = is_committed(result);
+    pq.clear(result);
+    return committed;
 }
 
 /* The answers to what send_logged sent; true: it is committed. */
 static bool logged_answers(struct postgres_conn *c, struct postgres_failure *f, int64_t *ret)
 {
-    PGresult *result = take_result(c);
-    bool committed = false;
-
-    if (look_at_result(f, result, ADD_FRAME)) {
-        *ret = c->position = read_position(result);
-        pq.clear(result);
-    }
-    result = take_result(c);
-    if (look_at_result(f, result, "commit")) {
-        committed = is_committed(result);
-        pq.clear(result);
-    }
-    return committed;
+    *ret = frame_answer(c, f);
+    return commit_answer(c, f);
 }
 
 enum err postgres_conn_commit_logged(struct postgres_conn *c, struct str body, int64_t *ret)
@@ -441,7 +484,7 @@ enum err postgres_conn_commit_logged(struct postgres_conn *c, struct str body, i
     struct postgres_statement *add;
 
     *ret = 0;
-    forget_foreseen(c);
+    forget_all_foreseen(c);
     enum err e = find_statement(c, ADD_FRAME, 1, &add);
     if (e)
         return e;
@@ -468,6 +511,46 @@ int64_t postgres_conn_untold_position(struct postgres_conn *c)
     return c->position == last ? 0 : c->position;
 }
 
+/* --- commits of groups ---------------------------------------------------------------- */
+
+static bool send_group(struct postgres_conn *c, struct work *const *works, unsigned count,
+                       const struct postgres_statement *add)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (works[i]->log.n && !send_frame(c, add, works[i]->log))
+            return false;
+    return send_commit(c);
+}
+
+static bool group_answers(struct postgres_conn *c, struct postgres_failure *f,
+                          struct work *const *works, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (works[i]->log.n)
+            works[i]->position = frame_answer(c, f);
+    return commit_answer(c, f);
+}
+
+enum err postgres_conn_commit_group(struct postgres_conn *c, struct work *const *works,
+                                    unsigned count)
+{
+    struct postgres_failure f = { 0 };
+    struct postgres_statement *add;
+
+    forget_all_foreseen(c);
+    enum err e = find_statement(c, ADD_FRAME, 1, &add);
+    if (e)
+        return e;
+    bool sent = pipeline_open(c) && send_group(c, works, count, add);
+    pipeline_answers(c, sent, &f);
+    bool committed = sent && group_answers(c, &f, works, count);
+    pipeline_close(c, sent);
+    e = failure_error(c, &f);
+    if (!e && c->lost)
+        e = ERR_UNAVAILABLE;
+    return e || committed ? e : ERR_INTERNAL;
+}
+
 /* --- queries in transactions ---------------------------------------------------------- */
 
 static bool sql_reads(const char *sql)
@@ -477,12 +560,23 @@ static bool sql_reads(const char *sql)
     return strncmp(sql, select, sizeof select - 1) == 0 || strncmp(sql, with, sizeof with - 1) == 0;
 }
 
-static PGresult *postgres_exec(struct postgres_conn *c, const struct postgres_statement *st,
-                               size_t count, const struct postgres_values *p, const char **sql)
+/* In a group all that is written travels with its commit, so who wants to know what became of it,
+ * or to see it, has to have a transaction of its own. */
+static bool fits_group(const struct tx *tx, const char *sql)
 {
+    const struct postgres_conn *c = tx->connection;
+
+    return !c->gathers || (sql_reads(sql) && !has_written(c, tx->work));
+}
+
+static PGresult *postgres_exec(struct tx *tx, const struct postgres_statement *st, size_t count,
+                               const struct postgres_values *p, const char **sql)
+{
+    struct postgres_conn *c = tx->connection;
+
     if (!sql_reads(*sql))
-        forget_foreseen(c);
-    PGresult *result = take_foreseen(c, *sql, p, count);
+        forget_foreseen(c, tx->work);
+    PGresult *result = take_foreseen(c, tx->work, *sql, p, count);
     if (result)
         return result;
     if (c->begin || c->errand_count)
@@ -503,11 +597,15 @@ enum err postgres_query(struct tx *tx, const char *sql, const struct value *valu
         c->is_spent = true;
         return tx_fail(tx, ERR_STORE_RETRY);
     }
+    if (!fits_group(tx, sql)) {
+        c->leaves = true;
+        return tx_fail(tx, ERR_STORE_RETRY);
+    }
     enum err e = find_statement(c, sql, count, &st);
     if (e)
         return tx_fail(tx, e);
     postgres_fill_values(&p, tx_arena(tx), values, count);
-    PGresult *result = postgres_exec(c, st, count, &p, &sql);
+    PGresult *result = postgres_exec(tx, st, count, &p, &sql);
     if (!postgres_is_good(result)) {
         e = postgres_outcome(c, result, sql);
         return tx_fail(tx, e);

@@ -63,7 +63,7 @@ bool postgres_worker_connect(struct postgres_worker *w, bool log)
     return false;
 }
 
-static void hang_up(struct postgres_worker *w)
+void postgres_worker_hang_up(struct postgres_worker *w)
 {
     if (!w->conn.pg)
         return;
@@ -89,11 +89,10 @@ void postgres_worker_leave(struct postgres_worker *w)
 static void leave_silence(struct postgres_worker *w)
 {
     if (w->conn.pg && w->silences != atomic_load(&w->pool->silences))
-        hang_up(w);
+        postgres_worker_hang_up(w);
 }
 
-/* Tries until the work's patience is over. */
-static bool connect_for(struct postgres_worker *w, const struct work *work)
+bool postgres_worker_connect_for(struct postgres_worker *w, const struct work *work)
 {
     leave_silence(w);
     while (!w->conn.pg) {
@@ -118,8 +117,7 @@ static enum outcome outcome_of(struct postgres_worker *w, enum err e)
     return e == ERR_STORE_RETRY ? MET_ANOTHER : FINISHED;
 }
 
-/* The position of a transaction that came to nothing would be waited for, here and elsewhere. */
-static void void_position(struct postgres_worker *w, int64_t position)
+void postgres_void_position(struct postgres_worker *w, int64_t position)
 {
     const struct store *s = &w->pool->store;
     char sql[128];
@@ -140,7 +138,7 @@ static enum err commit_logged(struct postgres_worker *w, struct work *work)
     if (e && !w->conn.lost && !work->position)
         work->position = postgres_conn_untold_position(&w->conn);
     if (e && !w->conn.lost && work->position)
-        void_position(w, work->position);
+        postgres_void_position(w, work->position);
     return e;
 }
 
@@ -174,7 +172,7 @@ static enum outcome worker_commit(struct postgres_worker *w, struct work *work)
     return e == ERR_STORE_RETRY ? MET_ANOTHER : FINISHED;
 }
 
-static const char *const begin_words[] = {
+const char *const postgres_begin_words[] = {
     [STORE_READ] = "begin isolation level repeatable read read only",
     [STORE_WRITE] = "begin isolation level serializable",
     [STORE_APPEND] = "begin isolation level repeatable read",
@@ -186,7 +184,9 @@ static enum outcome try_once(struct postgres_worker *w, struct work *work)
 
     work->log = (struct str){ 0 };
     work->position = 0;
-    postgres_conn_begin(&w->conn, begin_words[work->mode]);
+    postgres_conn_begin(&w->conn, postgres_begin_words[work->mode]);
+    if (work->foresee)
+        work->foresee(work, &tx);
     work->result = tx_run(&tx);
     if (!work->result)
         return worker_commit(w, work);
@@ -231,12 +231,12 @@ enum err postgres_worker_run(struct postgres_worker *w, struct work *work)
             atomic_fetch_add_explicit(&w->pool->store.retries, 1, memory_order_relaxed);
             atomic_store_explicit(&w->pool->store.retried, work->name, memory_order_relaxed);
         }
-        if (!connect_for(w, work))
+        if (!postgres_worker_connect_for(w, work))
             return ERR_UNAVAILABLE;
 
         enum outcome o = try_among_others(w, work, tries);
         if (w->conn.lost)
-            hang_up(w);
+            postgres_worker_hang_up(w);
         if (o == FINISHED || w->conn.is_spent)
             return work->result;
         if (o == MET_ANOTHER)
@@ -254,8 +254,9 @@ static bool worker_run_share(struct postgres_worker *w, struct work *work, enum 
     struct arena *arena = work->arena;
 
     w->conn.is_spent = false;
-    if (connect_for(w, work) && !postgres_conn_hurry(&w->conn, hurry, w->pool->serves))
-        hang_up(w);
+    if (postgres_worker_connect_for(w, work) &&
+        !postgres_conn_hurry(&w->conn, hurry, w->pool->serves))
+        postgres_worker_hang_up(w);
     if (w->conn.pg)
         postgres_conn_settle(&w->conn); /* the end of the one before is not waited for in this */
     w->conn.free_ways = LANE_FREE_WAYS;
@@ -286,12 +287,12 @@ static void look_around(struct postgres_worker *w)
 {
     leave_silence(w);
     if (w->conn.pg && !postgres_conn_alive(&w->conn))
-        hang_up(w);
+        postgres_worker_hang_up(w);
     if (!w->conn.pg)
         postgres_worker_connect(w, false);
 }
 
-static void worker_finish(struct postgres_worker *w, struct work *work, enum err e)
+void postgres_worker_finish(struct postgres_worker *w, struct work *work, enum err e)
 {
     if (work->in_line)
         commit_line_finish(&w->pool->line, &w->pool->store, work);
@@ -304,7 +305,7 @@ static struct work *worker_take(struct postgres_worker *w)
     int64_t patience = w->conn.pg ? LOOK_MS : w->wait_ms;
 
     return w->is_aside ? lanes_take(&w->pool->aside, w->takes_long, patience)
-                       : queue_take(&w->pool->queue, 1, patience);
+                       : queue_take_alike(&w->pool->queue, POSTGRES_GATHERED, patience);
 }
 
 static bool worker_is_dismissed(struct postgres_worker *w)
@@ -321,8 +322,10 @@ void *postgres_worker_live(void *arg)
 
         if (work && w->is_aside)
             worker_run_aside(w, work);
+        else if (work && work->next)
+            postgres_group_run(w, work);
         else if (work)
-            worker_finish(w, work, postgres_worker_run(w, work));
+            postgres_worker_finish(w, work, postgres_worker_run(w, work));
         else if (worker_is_dismissed(w))
             return NULL;
         else

@@ -73,20 +73,59 @@ static void wait_filled(struct queue *q, int64_t patience_ms)
     q->sleepers--;
 }
 
+/* Takes the first ones, up to *end. */
+static struct work *queue_cut(struct queue *q, struct work **end)
+{
+    struct work *first = q->first;
+
+    q->first = *end;
+    if (!q->first)
+        q->last = &q->first;
+    if (first)
+        *end = NULL;
+    return first;
+}
+
 struct work *queue_take(struct queue *q, unsigned max, int64_t patience_ms)
 {
     pthread_mutex_lock(&q->lock);
     if (!q->first)
         wait_filled(q, patience_ms);
 
-    struct work *first = q->first, **end = &q->first;
+    struct work **end = &q->first;
     while (*end && max--)
         end = &(*end)->next;
-    q->first = *end;
+    struct work *first = queue_cut(q, end);
+    pthread_mutex_unlock(&q->lock);
+    return first;
+}
+
+static bool can_share(const struct work *w)
+{
+    return w->mode == STORE_APPEND && w->foresee && w->owner;
+}
+
+static bool has_owner(const struct work *first, const struct work *end, uint64_t owner)
+{
+    for (; first != end; first = first->next)
+        if (first->owner == owner)
+            return true;
+    return false;
+}
+
+struct work *queue_take_alike(struct queue *q, unsigned max, int64_t patience_ms)
+{
+    pthread_mutex_lock(&q->lock);
     if (!q->first)
-        q->last = &q->first;
-    if (first)
-        *end = NULL;
+        wait_filled(q, patience_ms);
+
+    struct work **end = &q->first;
+    if (*end && can_share(*end))
+        while (*end && max-- && can_share(*end) && !has_owner(q->first, *end, (*end)->owner))
+            end = &(*end)->next;
+    else if (*end)
+        end = &(*end)->next;
+    struct work *first = queue_cut(q, end);
     pthread_mutex_unlock(&q->lock);
     return first;
 }

@@ -404,7 +404,7 @@ static int64_t value_of_pair(struct tx *tx, int64_t k)
 static enum err foresee_and_ask(struct tx *tx, void *arg)
 {
     (void)arg;
-    for (int64_t k = 1; k <= 20; k++) /* more than are kept */
+    for (int64_t k = 1; k <= 200; k++) /* more than are kept */
         tx_foresee(tx, pair_of, BIND(v_int(k)));
     for (int64_t k = 20; k >= 0; k--)
         assert_int_equal(value_of_pair(tx, k), k && k <= 3 ? k * 10 : -1);
@@ -439,10 +439,10 @@ static void what_was_foreseen_is_what_is_there(void **state)
 static enum err add_many_soon(struct tx *tx, void *arg)
 {
     (void)arg;
-    for (int64_t k = 1; k <= 20; k++)
+    for (int64_t k = 1; k <= 200; k++)
         no_error(tx_exec_soon(tx, add_pair, BIND(v_int(k), v_int(k))));
-    assert_int_equal(value_of_pair(tx, 20), 20);
-    no_error(tx_exec_soon(tx, add_pair, BIND(v_int(21), v_null())));
+    assert_int_equal(value_of_pair(tx, 200), 200);
+    no_error(tx_exec_soon(tx, add_pair, BIND(v_int(201), v_null())));
     return OK;
 }
 
@@ -452,7 +452,7 @@ static void what_is_written_soon_is_seen_and_kept(void **state)
 
     no_error(store_do(f->store, PAIRS));
     no_error(in_one(f, add_many_soon, NULL));
-    assert_int_equal(store_number(f->store, "select count(*) from pairs"), 21);
+    assert_int_equal(store_number(f->store, "select count(*) from pairs"), 201);
 }
 
 static enum err add_twice(struct tx *tx, void *arg)

@@ -85,16 +85,12 @@ static enum err enter_private(struct call *call, const struct channel *c)
     return e;
 }
 
-/* Who adds something is shown beside it. */
-static void foresee_author(struct call *call)
-{
-    if (route_store(call->route) == ROUTE_STORE_APPEND)
-        user_foresee_partial(call->tx, call->caller->id);
-}
-
-enum err channel_enter(struct call *call, snowflake id)
+/* said: it was foreseen as far as it could be. */
+static enum err enter_channel(struct call *call, snowflake id, bool said)
 {
     struct channel *c = TARGET(call, channel);
+    bool foreseen =
+        tx_travels(call->tx) && (said ? channel_home_known(id) : channel_home_foresee(call, id));
     uint64_t rights;
     enum err e = channel_find_bare(call->tx, id, c);
 
@@ -102,8 +98,8 @@ enum err channel_enter(struct call *call, snowflake id)
         return e;
     if (channel_is_private(c->type))
         return enter_private(call, c);
-    standing_foresee(call->tx, c->guild_id.value, call->caller->id);
-    foresee_author(call);
+    if (!foreseen)
+        channel_guild_foresee(call, c);
     e = channel_load_overwrites(call->tx, c);
     if (!e)
         e = standing_find(call->tx, c->guild_id.value, call->caller->id, TARGET(call, standing));
@@ -119,10 +115,15 @@ enum err channel_enter(struct call *call, snowflake id)
     return e;
 }
 
+enum err channel_enter(struct call *call, snowflake id)
+{
+    return enter_channel(call, id, false);
+}
+
 /* {channel.id}: exists, and the caller can view it. */
 static enum err resolve_channel(struct call *call)
 {
-    return channel_enter(call, call_id(call, "channel.id"));
+    return enter_channel(call, call_id(call, "channel.id"), call->work.foresee);
 }
 
 /* {role.id}: a role of the path's guild. */

@@ -32,6 +32,8 @@ bool channel_is_recipient(struct tx *tx, snowflake channel_id, snowflake user_id
 /* The channel of an id that came in a body, as if it had come in the path: sets the
  * call's target and rights. ERR_UNKNOWN_CHANNEL, ERR_MISSING_ACCESS. */
 enum err channel_enter(struct call *call, snowflake id);
+/* Foresees what that will ask, where it is known which guild the channel is in; else false. */
+bool channel_home_foresee(struct call *call, snowflake id);
 
 /* What a member may do in a channel of its guild, with its overwrites loaded. A thread's parent is
  * loaded from the store. */

@@ -199,6 +199,13 @@ enum err channel_find_bare(struct tx *tx, snowflake id, struct channel *ret)
     return e;
 }
 
+void channel_foresee(struct tx *tx, snowflake id, bool overwrites)
+{
+    tx_foresee(tx, FIND_CHANNEL, BIND(v_id(id)));
+    if (overwrites)
+        tx_foresee(tx, OVERWRITES_OF_CHANNEL, BIND(v_id(id)));
+}
+
 enum err channel_load_overwrites(struct tx *tx, struct channel *c)
 {
     /* Threads have none of their own. */

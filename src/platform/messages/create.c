@@ -159,6 +159,17 @@ enum err message_keep_poll(struct call *call, const struct message *m)
     return e || m->ephemeral_for ? e : hook_message_polled(call, m);
 }
 
+/* One that has a text is not written out once more. */
+static void message_tell(struct call *call, const struct channel *c, struct message *m,
+                         const struct message *event)
+{
+    if (m->shown.p)
+        call_emit_made(call, EVENT_MESSAGE_CREATE, to_channel_viewers(c), &gateway_message_schema,
+                       event, message_event_text(call->arena, event, &m->told));
+    else
+        message_announce(call, EVENT_MESSAGE_CREATE, c, m, &gateway_message_schema, event);
+}
+
 enum err message_create(struct call *call, const struct message_draft *draft, struct message *ret)
 {
     struct channel c = *draft->channel;
@@ -167,6 +178,7 @@ enum err message_create(struct call *call, const struct message_draft *draft, st
     enum err e = OK;
     if (channel_is_thread(c.type) && !ret->ephemeral_for)
         e = enter_thread(call, &c, ret);
+    ret->shown = message_shown_text(call->arena, ret);
     if (!e)
         e = message_insert(call->tx, ret);
     if (!e && ret->poll)
@@ -183,7 +195,8 @@ enum err message_create(struct call *call, const struct message_draft *draft, st
     if (e)
         return e;
 
-    message_announce(call, EVENT_MESSAGE_CREATE, &c, ret, &gateway_message_schema, &event);
+    message_tell(call, &c, ret, &event);
+    ret->shown = (struct str){ 0 }; /* it may be changed from here on */
     return OK;
 }
 

@@ -66,6 +66,8 @@ bool attachment_signed(struct call *call, snowflake channel_id, snowflake id, st
 
 /* Whether its text (.shown) says who wrote it. */
 bool message_text_has_author(const struct message *m);
+/* What an event says of a new message that has such a text, and which part of that answers say. */
+struct str message_event_text(struct arena *arena, const struct message *m, struct str *ret_told);
 /* Writes an array of messages that are complete, as answers show them: with their reactions as the
  * caller sees them (messages_show), or as nobody's own, with marks where they are whose. */
 struct own_marks;
@@ -174,6 +176,7 @@ enum err mentions_find(struct call *call, const struct channel *c, uint64_t righ
 
 enum err may_send(struct call *call);
 enum err prepare_create_message(struct call *call);
+enum err foresee_create_message(struct call *call);
 enum err create_message(struct call *call);
 enum err trigger_typing(struct call *call);
 

@@ -327,6 +327,7 @@ static const struct route routes[] = {
         .fires = (const enum event[]){ EVENT_CHANNEL_CREATE, SPEAKING_EVENTS, JUDGED_EVENTS, 0 },
         .store = ROUTE_STORE_APPEND,
         .prepare = prepare_create_message,
+        .foresee = foresee_create_message,
         .admit = may_send,
         .handle = create_message,
     },

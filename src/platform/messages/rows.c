@@ -398,7 +398,8 @@ enum err message_insert(struct tx *tx, const struct message *m)
              v_int((int64_t)(m->attachments.count + m->snapshot_files.count)),
              v_opt_id(ref->message_id), refers ? v_id(ref->channel_id) : v_null(),
              v_opt_id(ref->guild_id), v_opt_text(m->call), v_opt_int(m->position), v_int(m->polled),
-             v_opt_text(m->sticker_items), v_opt_text(m->snapshot), shown_value(tx, m)));
+             v_opt_text(m->sticker_items), v_opt_text(m->snapshot),
+             m->shown.p ? v_text(m->shown) : v_null()));
 
     for (size_t i = 0; !e && i < m->attachments.count; i++)
         e = attachment_insert(tx, m, &((struct attachment *)m->attachments.items)[i]);

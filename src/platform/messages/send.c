@@ -70,6 +70,12 @@ enum err prepare_create_message(struct call *call)
     return prepare_sending(call, check_files);
 }
 
+enum err foresee_create_message(struct call *call)
+{
+    channel_home_foresee(call, call_id(call, "channel.id"));
+    return OK;
+}
+
 /* --- a guild's rules ------------------------------------------------------------------ */
 
 enum err message_judge(struct call *call, struct text_judged *about)
@@ -104,6 +110,15 @@ static struct str draft_text(struct call *call, const struct message_draft *d)
     for (size_t i = 0; i < d->poll->answers.count; i++)
         text = STR_CONCAT(call->arena, text, STR("\n"), a[i].poll_media->text.value);
     return text;
+}
+
+static enum err reply_created(struct call *call, const struct message *m)
+{
+    if (!m->told.p)
+        return call_reply(call, m);
+    buf_add_str(&call->reply, m->told);
+    buf_add_lit(&call->reply, "}");
+    return OK;
 }
 
 /* POST /channels/{channel.id}/messages: say something. */
@@ -145,7 +160,7 @@ enum err create_message(struct call *call)
         e = message_create(call, &draft, &m);
     if (!e)
         e = message_judged(call, &judged, m.id);
-    return e ? e : call_reply(call, &m);
+    return e ? e : reply_created(call, &m);
 }
 
 /* --- typing --------------------------------------------------------------------------- */

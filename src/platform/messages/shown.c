@@ -53,6 +53,58 @@ struct str message_shown_text(struct arena *arena, const struct message *m)
     return object.n ? str_slice(object.p + 1, object.n - 2) : object;
 }
 
+/* The text of a webhook's message begins with its author, others with their content. */
+bool message_text_has_author(const struct message *m)
+{
+    return m->shown.n > 1 && m->shown.p[1] == 'a';
+}
+
+/* --- new ones ------------------------------------------------------------------------- */
+
+static void event_write(struct json *j, const struct message *m)
+{
+    if (m->guild_id.given == GIVEN) {
+        json_name(j, "guild_id");
+        json_id(j, m->guild_id.value);
+    }
+    if (m->member) {
+        json_name(j, "member");
+        schema_encode(j, &type_member, m->member);
+    }
+    if (m->channel_type.given == GIVEN) {
+        json_name(j, "channel_type");
+        json_int(j, m->channel_type.value);
+    }
+}
+
+struct str message_event_text(struct arena *arena, const struct message *m, struct str *ret_told)
+{
+    struct buf out;
+    struct json j = json_to(&out);
+
+    buf_init(&out, MOST_SHOWN);
+    json_object(&j);
+    json_name(&j, "id");
+    json_id(&j, m->id);
+    json_name(&j, "channel_id");
+    json_id(&j, m->channel_id);
+    if (!message_text_has_author(m)) {
+        json_name(&j, "author");
+        schema_encode_object(&j, &partial_user_schema, m->author);
+    }
+    json_raw(&j, m->shown);
+    if (m->nonce.given == GIVEN) {
+        json_name(&j, "nonce");
+        json_raw(&j, m->nonce.value);
+    }
+    size_t told = out.n;
+    event_write(&j, m);
+    json_object_end(&j);
+    struct str text = buf_take(&out, arena);
+    *ret_told = text.n ? str_slice(text.p, told) : text;
+    return text;
+}
+
 /* --- pages ---------------------------------------------------------------------------- */
 
 enum { AUTHORS_NOTED = 32 };
@@ -89,12 +141,6 @@ static void author_write(struct json *j, struct noted_authors *noted, const stru
         noted->all[i].n = j->out->n - at;
         noted->count++;
     }
-}
-
-/* The text of a webhook's message begins with its author, others with their content. */
-bool message_text_has_author(const struct message *m)
-{
-    return m->shown.n > 1 && m->shown.p[1] == 'a';
 }
 
 static void reactions_write(struct json *j, const struct message *m, struct own_marks *marks)

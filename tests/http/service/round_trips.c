@@ -39,7 +39,7 @@ static void expect_ways(struct client *c, uint64_t most, const char *path)
                   (unsigned long long)took, (unsigned long long)most);
 }
 
-static void frequent_reads_go_to_the_database_twice_at_most(struct world *w)
+static void frequent_reads_go_to_the_database_once(struct world *w)
 {
     struct workshop s = world_workshop(w);
     struct client *bob = workshop_member(&s, "bob", 0), *eve = workshop_member(&s, "eve", 0);
@@ -56,13 +56,43 @@ static void frequent_reads_go_to_the_database_twice_at_most(struct world *w)
             200);
     befriend(s.ada, bob);
     expect_ways(bob, 1, TEXT(w, "/guilds/%s", s.guild));
-    expect_ways(bob, 2, TEXT(w, "/channels/%s", channel));
-    expect_ways(bob, 2, TEXT(w, "/channels/%s/messages", channel));
-    expect_ways(bob, 2, TEXT(w, "/channels/%s/messages?after=1&limit=2", channel));
-    expect_ways(bob, 2, TEXT(w, "/channels/%s/messages?around=%s", channel, channel));
+    expect_ways(bob, 1, TEXT(w, "/channels/%s", channel));
+    expect_ways(bob, 1, TEXT(w, "/channels/%s/messages", channel));
+    expect_ways(bob, 1, TEXT(w, "/channels/%s/messages?after=1&limit=2", channel));
+    expect_ways(bob, 1, TEXT(w, "/channels/%s/messages?around=%s", channel, channel));
     expect_ways(bob, 1, "/users/@me/relationships");
     expect_ways(bob, 1, TEXT(w, "/guilds/%s/application-command-index", s.guild));
     expect_ways(bob, 1, "/users/@me/application-command-index");
+}
+
+/* What has to be known is asked for at once, what is written goes with the commit. */
+static void a_message_takes_two_ways(struct world *w)
+{
+    struct workshop s = world_workshop(w);
+    const char *channel =
+        answer_text(client_post(s.ada, "{'name': 'talk'}", "/guilds/%s/channels", s.guild), "id");
+    const char *thread = answer_text(
+        client_post(s.ada, "{'name': 'aside', 'type': 11}", "/channels/%s/threads", channel), "id");
+    /* Who writes in a thread may have to join it. */
+    const struct {
+        const char *channel;
+        uint64_t most;
+    } places[] = { { channel, 2 }, { thread, 3 } };
+
+    for (size_t p = 0; p < sizeof places / sizeof *places; p++) {
+        uint64_t least = UINT64_MAX;
+
+        for (int i = 0; i < TRIES; i++) {
+            uint64_t before = ways(w);
+
+            expect_status(client_post(s.ada, "{'content': 'Good day'}", "/channels/%s/messages",
+                                      places[p].channel),
+                          200);
+            uint64_t took = ways(w) - before;
+            least = took < least ? took : least;
+        }
+        expect(least <= places[p].most);
+    }
 }
 
 /* An index that was not put together just before is read with its commands, and their uses. */
@@ -89,7 +119,8 @@ static void an_index_that_has_changed_takes_two_ways(struct world *w)
 }
 
 const struct test round_trips_tests[] = {
-    TEST(frequent_reads_go_to_the_database_twice_at_most),
+    TEST(frequent_reads_go_to_the_database_once),
+    TEST(a_message_takes_two_ways),
     TEST(an_index_that_has_changed_takes_two_ways),
     { 0 },
 };

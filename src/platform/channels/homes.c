@@ -1,0 +1,73 @@
+/* homes.c - which guild a channel belongs to, as far as this process has seen.
+ *
+ * A channel stays in its guild, and a thread below its channel. Where a question is a way to go,
+ * what has to be known of a channel and of its guild can so be asked for at once; what is
+ * remembered here is never believed, only asked about. */
+#include "platform/channels/internal.h"
+
+#include <stdatomic.h>
+
+#include "platform/accounts/users.h"
+#include "platform/channels/channels.h"
+#include "platform/members/members.h"
+
+enum { HOMES = 1 << 13 };
+
+/* Two that meet here take turns. A torn one is a question in vain. */
+static struct channel_home {
+    _Atomic snowflake id, guild_id, parent_id;
+} homes[HOMES];
+
+static struct channel_home *home_of(snowflake id)
+{
+    return &homes[(id * UINT64_C(0x9e3779b97f4a7c15)) >> 51];
+}
+
+bool channel_home_known(snowflake id)
+{
+    return atomic_load_explicit(&home_of(id)->id, memory_order_relaxed) == id;
+}
+
+static void home_note(const struct channel *c)
+{
+    struct channel_home *h = home_of(c->id);
+    snowflake parent = channel_is_thread(c->type) ? c->parent_id.value : 0;
+
+    if (channel_home_known(c->id))
+        return;
+    atomic_store_explicit(&h->id, c->id, memory_order_relaxed);
+    atomic_store_explicit(&h->guild_id, c->guild_id.value, memory_order_relaxed);
+    atomic_store_explicit(&h->parent_id, parent, memory_order_relaxed);
+}
+
+static void foresee_standing(struct call *call, snowflake guild_id)
+{
+    standing_foresee(call->tx, guild_id, call->caller->id);
+    /* Who adds something is shown beside it. */
+    if (route_store(call->route) == ROUTE_STORE_APPEND)
+        user_foresee_partial(call->tx, call->caller->id);
+}
+
+bool channel_home_foresee(struct call *call, snowflake id)
+{
+    struct channel_home *h = home_of(id);
+    snowflake parent = atomic_load_explicit(&h->parent_id, memory_order_relaxed);
+
+    if (!channel_home_known(id))
+        return false;
+    channel_foresee(call->tx, id, !parent);
+    if (parent)
+        channel_foresee(call->tx, parent, true);
+    foresee_standing(call, atomic_load_explicit(&h->guild_id, memory_order_relaxed));
+    return true;
+}
+
+void channel_guild_foresee(struct call *call, const struct channel *c)
+{
+    if (!tx_travels(call->tx))
+        return;
+    foresee_standing(call, c->guild_id.value);
+    if (channel_is_thread(c->type))
+        channel_foresee(call->tx, c->parent_id.value, true);
+    home_note(c);
+}

@@ -1,0 +1,219 @@
+/* store_group.c - works that only add something share a transaction on PostgreSQL. */
+#include "unit.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "support/stores.h"
+#include "support/works.h"
+
+enum { COUNT = 10 };
+
+static const char notes_table[] =
+    "create table jotted (owner bigint primary key, n bigint not null)";
+static const char counted[] = "select n from counter where id = $1";
+static const char note_it[] = "insert into jotted (owner, n) values ($1, $2)";
+static const char noted[] = "select n from jotted where owner = $1";
+
+static struct {
+    unsigned count;
+    const struct work *works[2 * COUNT];
+} said;
+
+static void note_committed(struct work *w)
+{
+    said.works[said.count++] = w;
+}
+
+static void foresee_counter(struct work *w, struct tx *tx)
+{
+    (void)w;
+    tx_foresee(tx, counted, BIND(v_int(1)));
+}
+
+/* Notes what the counter says, of its owner. */
+static enum err add_note(struct work *w, struct tx *tx)
+{
+    struct one *o = container_of(w, struct one, work);
+    struct rows r;
+    bool found;
+    enum err e = tx_one(tx, counted, BIND(v_int(1)), &r, &found);
+
+    if (!e)
+        e = tx_exec_soon(tx, note_it, BIND(v_id(w->owner), v_int(row_int(&r, 0) + o->add)));
+    return e ? e : o->answer;
+}
+
+/* The same, and looks at it. */
+static enum err add_and_look(struct work *w, struct tx *tx)
+{
+    struct rows r;
+    bool found = false;
+    enum err e = add_note(w, tx);
+
+    if (!e)
+        e = tx_one(tx, noted, BIND(v_id(w->owner)), &r, &found);
+    return e ? e : found ? OK : ERR_INTERNAL;
+}
+
+/* The same, and wants to know what became of it. */
+static enum err add_now(struct work *w, struct tx *tx)
+{
+    return tx_exec(tx, note_it, BIND(v_id(w->owner), v_int(1)), NULL);
+}
+
+static struct one *adders_new(size_t count, sem_t *finished)
+{
+    struct one *ones = ones_new(count, finished);
+
+    for (size_t i = 0; i < count; i++) {
+        ones[i].work.mode = STORE_APPEND;
+        ones[i].work.owner = count - i; /* they are sorted by it */
+        ones[i].work.foresee = foresee_counter;
+        ones[i].work.run = add_note;
+        ones[i].work.committed = note_committed;
+    }
+    said.count = 0;
+    return ones;
+}
+
+static void adders_free(struct one *ones, size_t count, sem_t *finished)
+{
+    ones_free(ones, count);
+    sem_destroy(finished);
+}
+
+/* One connection, which all have to wait for. */
+static void group_open(struct fixture *f)
+{
+    store_close(f->store);
+    f->options.workers = 1;
+    no_error(store_open(&f->options, &f->store));
+    counter_make(f);
+    no_error(store_do(f->store, notes_table));
+}
+
+static struct store_stats group_stats(struct fixture *f)
+{
+    struct store_stats stats;
+
+    store_stats(f->store, &stats);
+    return stats;
+}
+
+static void forget_notes(struct fixture *f)
+{
+    no_error(store_do(f->store, "delete from jotted"));
+}
+
+static void works_that_wait_travel_together(void **state)
+{
+    struct fixture *f = *state;
+    sem_t finished;
+    struct one *ones = adders_new(COUNT, &finished);
+    struct store_stats before, after;
+
+    group_open(f);
+    run_as_batch(f, ones, COUNT, &finished); /* prepares the statements */
+    forget_notes(f);
+    before = group_stats(f);
+    run_as_batch(f, ones, COUNT, &finished);
+    after = group_stats(f);
+    /* What holds the connection until all wait has a commit of its own. */
+    assert_int_equal(after.commits - before.commits, 2);
+    assert_int_equal(after.ways - before.ways, 2);
+    assert_int_equal(after.retries - before.retries, 0);
+    for (int i = 0; i < COUNT; i++)
+        assert_int_equal(ones[i].result, OK);
+    assert_int_equal(store_number(f->store, "select count(*) from jotted where n = 1"), COUNT);
+    assert_int_equal(said.count, 2 * COUNT);
+    for (int i = 0; i < COUNT; i++)
+        assert_ptr_equal(said.works[COUNT + i], &ones[COUNT - 1 - i].work);
+    adders_free(ones, COUNT, &finished);
+}
+
+static void one_that_is_refused_takes_nobody_along(void **state)
+{
+    struct fixture *f = *state;
+    sem_t finished;
+    struct one *ones = adders_new(COUNT, &finished);
+
+    group_open(f);
+    ones[3].answer = ERR_MISSING_ACCESS;
+    struct store_stats before = group_stats(f);
+    run_as_batch(f, ones, COUNT, &finished);
+    assert_int_equal(group_stats(f).commits - before.commits, 2);
+    for (int i = 0; i < COUNT; i++)
+        assert_int_equal(ones[i].result, i == 3 ? ERR_MISSING_ACCESS : OK);
+    assert_int_equal(store_number(f->store, "select count(*) from jotted"), COUNT - 1);
+    assert_int_equal(store_number(f->store, "select count(*) from jotted where owner = 7"), 0);
+    assert_int_equal(said.count, COUNT - 1);
+    adders_free(ones, COUNT, &finished);
+}
+
+static void one_that_looks_at_what_it_wrote_is_run_by_itself(void **state)
+{
+    struct fixture *f = *state;
+    sem_t finished;
+    struct one *ones = adders_new(COUNT, &finished);
+
+    group_open(f);
+    ones[2].work.run = add_and_look;
+    ones[5].work.run = add_now;
+    struct store_stats before = group_stats(f);
+    run_as_batch(f, ones, COUNT, &finished);
+    assert_int_equal(group_stats(f).commits - before.commits, 4);
+    for (int i = 0; i < COUNT; i++)
+        assert_int_equal(ones[i].result, OK);
+    assert_int_equal(store_number(f->store, "select count(*) from jotted"), COUNT);
+    assert_int_equal(said.count, COUNT);
+    adders_free(ones, COUNT, &finished);
+}
+
+/* One of them cannot be kept: the others are. */
+static void what_fails_together_is_done_one_by_one(void **state)
+{
+    struct fixture *f = *state;
+    sem_t finished;
+    struct one *ones = adders_new(COUNT, &finished);
+
+    group_open(f);
+    no_error(store_do(f->store, "insert into jotted (owner, n) values (4, 7)"));
+    run_as_batch(f, ones, COUNT, &finished);
+    for (int i = 0; i < COUNT; i++)
+        assert_int_equal(ones[i].result, i == COUNT - 4 ? ERR_STORE_CONFLICT : OK);
+    assert_int_equal(store_number(f->store, "select count(*) from jotted where n = 1"), COUNT - 1);
+    assert_int_equal(store_number(f->store, "select n from jotted where owner = 4"), 7);
+    assert_int_equal(said.count, COUNT - 1);
+    adders_free(ones, COUNT, &finished);
+}
+
+static void an_owner_is_in_a_group_once(void **state)
+{
+    struct fixture *f = *state;
+    sem_t finished;
+    struct one *ones = adders_new(2, &finished);
+
+    group_open(f);
+    ones[0].work.owner = 2;
+    ones[1].work.owner = 2;
+    struct store_stats before = group_stats(f);
+    run_as_batch(f, ones, 2, &finished);
+    assert_int_equal(group_stats(f).commits - before.commits, 2);
+    assert_int_equal(ones[0].result, OK);
+    assert_int_equal(ones[1].result, ERR_STORE_CONFLICT);
+    adders_free(ones, 2, &finished);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        store_test(works_that_wait_travel_together),
+        store_test(one_that_is_refused_takes_nobody_along),
+        store_test(one_that_looks_at_what_it_wrote_is_run_by_itself),
+        store_test(what_fails_together_is_done_one_by_one),
+        store_test(an_owner_is_in_a_group_once),
+    };
+
+    log_init(2, LOG_OFF, 0);
+    return run_on_postgres("store/group", tests);
+}
