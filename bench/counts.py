@@ -7,6 +7,7 @@ import subprocess
 import time
 
 from commands import plain_command, rich_command
+from flame import LEAST, Graph, forest, picture
 from process import Client, Failed, Process, register, serve_command, start_guildhall
 from sessions import PLAIN, Wire, end_session
 
@@ -73,6 +74,8 @@ class Counter:
         self.process, self.folder = process, folder
         self.warm, self.times = effort
         self.seen = set()
+        self.written = None  # the file of what was counted last
+        self.least = None    # the file of the least part of what was counted last
 
     def dump(self):
         subprocess.run(["callgrind_control", "--dump", str(self.process.pid)], check=True,
@@ -84,6 +87,7 @@ class Counter:
                     total = re.search(r"^totals: (\d+)", f.read(), re.M)
                 if total:
                     self.seen.add(path)
+                    self.written = path
                     return int(total.group(1))
             time.sleep(0.02)
         raise Failed("callgrind wrote nothing")
@@ -99,7 +103,8 @@ class Counter:
         for _ in range(self.warm):
             ask()
         self.dump()
-        return round(min(self.part(ask) for _ in range(PARTS)) / self.times)
+        count, self.least = min((self.part(ask), self.written) for _ in range(PARTS))
+        return round(count / self.times)
 
     def part(self, ask):
         for _ in range(self.times):
@@ -136,7 +141,16 @@ def say_first(port, place):
     client.close()
 
 
-def count_calls(counter, port, place, chosen):
+def draw_flame(counter, name, folder):
+    """Where the instructions went, beside the count."""
+    graph = Graph(counter.least)
+    nodes = forest(graph, sum(graph.own.values()) * LEAST)
+    path = os.path.join(folder, re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") + ".svg")
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(picture(nodes, counter.times, name) + "\n")
+
+
+def count_calls(counter, port, place, chosen, flames):
     figures = {}
     for name, (token, *call) in kinds_of_calls(place).items():
         if not chosen(name):
@@ -144,6 +158,8 @@ def count_calls(counter, port, place, chosen):
         client = Client(port, token, timeout=120)
         figures[name] = counter.each(lambda: made(client, *call))
         client.close()
+        if flames:
+            draw_flame(counter, name, flames)
     return figures
 
 
@@ -170,9 +186,16 @@ def count_fan_out(counter, port, place):
     return count
 
 
-def count_sessions(counter, port, place, chosen):
+def count_sessions(counter, port, place, chosen, flames):
     kinds = {"IDENTIFY to READY": count_identify, f"POST message, {FRIENDS} sessions": count_fan_out}
-    return {name: count(counter, port, place) for name, count in kinds.items() if chosen(name)}
+    figures = {}
+    for name, count in kinds.items():
+        if not chosen(name):
+            continue
+        figures[name] = count(counter, port, place)
+        if flames:
+            draw_flame(counter, name, flames)
+    return figures
 
 
 def make_place(binary, data):
@@ -184,17 +207,17 @@ def make_place(binary, data):
         server.stop()
 
 
-def count_all(binary, folder, effort=WHOLE, chosen=lambda name: True):
-    """chosen: of a row's name, whether it is counted."""
+def count_all(binary, folder, effort=WHOLE, chosen=lambda name: True, flames=None):
+    """chosen: of a row's name, whether it is counted. flames: the folder for a graph of each."""
     data = os.path.join(folder, "data")
     place = make_place(binary, data)
 
     def everything(counter, port):
-        return {**count_calls(counter, port, place, chosen),
-                **count_sessions(counter, port, place, chosen)}
+        return {**count_calls(counter, port, place, chosen, flames),
+                **count_sessions(counter, port, place, chosen, flames)}
 
     def recorded(counter, port):
-        small = count_calls(counter, port, place, lambda name: name in RECORDED)
+        small = count_calls(counter, port, place, lambda name: name in RECORDED, None)
         return {f"{name}, recorded": count for name, count in small.items()}
 
     figures = counted(binary, data, folder, place, effort, everything)

@@ -69,7 +69,7 @@ class Interactions:
         finally:
             server.kill()
         more = {"lanes": LANES, "p50 ms": full["p50_us"] / 1e3, "p99 ms": full["p99_us"] / 1e3}
-        bench.report.add("interaction, answered: processor time", each, "us", ("<=", 300), more)
+        bench.report.add("interaction, answered: processor time", each, "us", ("<=", 100), more)
         bench.report.add("interactions answered a second", full["per_second"], "rounds/s",
                          (">=", FULL), more)
         bench.report.add(f"interaction, answered: p99 at {HALF} a second", half["p99_us"] / 1e3, "ms",

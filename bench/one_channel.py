@@ -1,5 +1,6 @@
 """Rows about many who write at once: to one channel, and to a channel each."""
 
+import json
 import os
 import shutil
 import statistics
@@ -8,6 +9,8 @@ import subprocess
 from process import Client, Failed, start_guildhall
 
 MANY = 16
+CHANNELS = 64
+CONNECTIONS = 4  # what a server has for its works
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -72,14 +75,15 @@ def ask(client, method, path, body=None):
 class Crowd:
     """A guild with as many channels as people who write."""
 
-    def __init__(self, bench, port):
-        printed = bench.load("register", port, "--prefix", "crowd", "--count", MANY,
+    def __init__(self, bench, port, many=MANY):
+        self.many = many
+        printed = bench.load("register", port, "--prefix", "crowd", "--count", many,
                              "--connections", 2, "--seconds", 120)
         self.tokens = printed.split()
         owner = Client(port, self.tokens[0])
         guild = ask(owner, "POST", "/guilds", {"name": "crowd"})["id"]
         self.channels = [ask(owner, "POST", f"/guilds/{guild}/channels", {"name": f"c{i}"})["id"]
-                         for i in range(MANY)]
+                         for i in range(many)]
         invite = ask(owner, "POST", f"/channels/{self.channels[0]}/invites", {})["code"]
         owner.close()
         for token in self.tokens[1:]:
@@ -94,7 +98,7 @@ class Crowd:
             for channel, token in zip(channels, self.tokens):
                 f.write(f"POST /api/v10/channels/{channel}/messages {token} "
                         '{"content":"hello, all of you"}\n\n')
-        return bench.load_figures("play", port, "--script", script, "--connections", MANY,
+        return bench.load_figures("play", port, "--script", script, "--connections", self.many,
                                   "--seconds", bench.seconds * 2)
 
 
@@ -103,7 +107,72 @@ class Writers:
         self.bench = bench
 
     def rows(self):
-        return [("writers", self.row_one_channel), ("the log", self.row_log)]
+        return [("writers", self.row_one_channel), ("the log", self.row_log),
+                ("posted, PostgreSQL", self.row_posted), ("posted, SQLite", self.row_sqlite)]
+
+    def row_posted(self, bench):
+        """Server and database together against a program that only makes the same rows."""
+        postgres = Postgres()
+        server = None
+        try:
+            # The bare program has tables that no server looks at.
+            for name in ("bare", "posted"):
+                if server:
+                    server.stop()
+                where = postgres.schema(name)
+                server = bench.watch(start_guildhall(bench.guildhall, os.path.join(bench.folder, name),
+                                                     "--store", where))
+                crowd = Crowd(bench, server.port, CHANNELS)
+                crowd.write(bench, server.port, crowd.channels)
+            where = where.replace("=posted", "=bare")
+            costs = ([], [], [])
+            for number in range(bench.rounds + 1):
+                for which in (0, 1, 2) if number % 2 else (2, 1, 0):
+                    costs[which].append(
+                        self.bare(bench, postgres, where, which) if which else
+                        self.cost(bench, postgres, server, crowd))
+            ours, one, many = (statistics.median(rounds[1:]) for rounds in costs)
+            bench.report.add(f"message posted, PostgreSQL, {CHANNELS} channels", ours / one,
+                             "x one statement", ("<=", 2),
+                             {"server + database us": ours / 1e3, "bare us": one / 1e3,
+                              "bare, 16 to a statement us": many / 1e3,
+                              "x 16 to a statement": ours / many})
+        finally:
+            if server:
+                server.kill()
+            postgres.close()
+
+    @staticmethod
+    def bare(bench, postgres, where, which):
+        """The same of the bare program: a message to a statement, or sixteen."""
+        before = postgres.cpu_ns()
+        done = subprocess.run([bench.tool("bare_messages"), where, str(CONNECTIONS),
+                               "1" if which == 1 else "16", str(bench.seconds * 2)],
+                              capture_output=True, text=True)
+        if done.returncode:
+            raise Failed(done.stderr.strip())
+        figures = json.loads(done.stdout)
+        return (postgres.cpu_ns() - before + figures["cpu_ns"]) / figures["messages"]
+
+    def row_sqlite(self, bench):
+        """Durable on SQLite, to a channel each."""
+        data = os.path.join(bench.folder, "posted-data")
+        server = bench.watch(start_guildhall(bench.guildhall, data))
+        try:
+            crowd = Crowd(bench, server.port)
+            rates, costs = [], []
+            for _ in range(bench.rounds + 1):
+                before = server.cpu_ns()[0]
+                figures = crowd.write(bench, server.port, crowd.channels)
+                rates.append(figures["per_second"])
+                costs.append((server.cpu_ns()[0] - before) / figures["requests"])
+            bench.report.add(f"message posted, durable, SQLite, {MANY} writers",
+                             statistics.median(rates[1:]), "a second", (">=", 40000),
+                             {"server us": statistics.median(costs[1:]) / 1e3,
+                              "best": max(rates[1:])})
+        finally:
+            server.kill()
+            shutil.rmtree(data, ignore_errors=True)
 
     def row_log(self, bench):
         """Server and database together, in turn without and with the log that others read."""

@@ -1,0 +1,40 @@
+"""A row about the members of one large guild: a search that finds nobody."""
+
+import statistics
+import time
+
+from process import Client, Failed, start_guildhall
+from worlds import Seeded
+
+MEMBERS = 500_000
+ASKED = 200
+
+
+class MemberSearch:
+    def __init__(self, bench, quick):
+        self.bench = bench
+        self.members = MEMBERS // 10 if quick else MEMBERS
+
+    def rows(self):
+        return [("member search", self.row_search)]
+
+    def row_search(self, bench):
+        world = Seeded(bench, "crowded", {"users": self.members, "guilds": 1, "members": self.members})
+        guild, _, token = world.owners[0]
+        server = bench.watch(start_guildhall(bench.guildhall, world.folder, "--loops", "1"))
+        try:
+            client = Client(server.port, token)
+            path = f"/guilds/{guild}/members/search?limit=1000&query="
+            if len(client.call("GET", path + "a")[1]) < 10:
+                raise Failed("nobody is found by a letter that many names begin with")
+            took, before = [], server.cpu_ns()[0]
+            for _ in range(ASKED):
+                began = time.monotonic()
+                if client.call("GET", path + "%C3%BE%C3%BE") != (200, []):
+                    raise Failed("somebody is found by letters that no name begins with")
+                took.append((time.monotonic() - began) * 1e3)
+            spent = (server.cpu_ns()[0] - before) / ASKED
+            bench.report.add(f"member search, {self.members:,} members, no match", statistics.median(took),
+                             "ms", ("<=", 2), {"server us": spent / 1e3, "slowest ms": max(took)})
+        finally:
+            server.kill()

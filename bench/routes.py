@@ -1,0 +1,241 @@
+"""Rows about every GET route: on PostgreSQL against SQLite, in a large world against a small one."""
+
+import itertools
+import json
+import os
+import shutil
+import statistics
+import sys
+import time
+import urllib.parse
+
+from measure import ask_once
+from one_channel import Postgres
+from process import Client, Failed, start_guildhall
+from worlds import Seeded, divided
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "tests", "storm"))
+
+from calls import World, dice  # noqa: E402
+
+GROWN = {"users": 1_000_000, "guilds": 100_000, "members": 2_000_000, "messages": 10_000_000}
+GROWTH = 1000
+QUICK = ("--password-memory", "1", "--password-passes", "1")
+KINDS = {"member": "user", "home": "guild", "app_guild": "guild", "place": "channel", "invite.code": "code",
+         "template.code": "template", "webhook.token": "token", "thread.member": "user"}
+ASKED = {"query": "a", "q": "a", "scope": "identify", "content": "words"}
+
+
+class Home:
+    """A guild of somebody, in which there is something of every kind that is easily made."""
+
+    def __init__(self, port, token=None, guild=None):
+        self.world = World(port, dice("home"))
+        self.ids = self.world.ids
+        if token:
+            self.settle(token, guild)
+        else:
+            self.world.newcomer()
+            self.user, self.bot = (home[0] for home in self.world.homes[-2:])
+        self.furnish()
+
+    def settle(self, token, guild):
+        """What a newcomer makes, in a guild that is there."""
+        w = self.world
+        w.home = {}
+        me = w.must("GET", "/api/v10/users/@me", None, token)
+        app = w.must("POST", "/api/v10/applications", {"name": "robot"}, token)
+        bot = w.must("POST", f"/api/v10/applications/{app['id']}/bot/reset", {}, token)["token"]
+        ask = f"client_id={app['id']}&scope=bot%20applications.commands&permissions=8"
+        w.must("POST", f"/api/v10/oauth2/authorize?{ask}", {"authorize": True, "guild_id": guild}, token)
+        channels = w.must("GET", f"/api/v10/guilds/{guild}/channels", None, token)
+        text = next(c for c in channels if c["type"] == 0)
+        for kind, id_ in (("user", me["id"]), ("guild", guild), ("application", app["id"]),
+                          ("channel", text["id"])):
+            w.note(kind, id_)
+        w.furnish(guild, text["id"], token)
+        self.user, self.bot = token, f"Bot {bot}"
+
+    def furnish(self):
+        w, guild, app = self.world, self.ids["guild"][0], self.ids["application"][0]
+        channels = w.must("GET", f"/api/v10/guilds/{guild}/channels", None, self.user)
+        text = next(c["id"] for c in channels if c["type"] == 0)
+        place, there = f"/api/v10/guilds/{guild}", f"/api/v10/channels/{text}"
+        said = w.must("POST", f"{there}/messages", {"content": "words"}, self.user)["id"]
+        self.ids["message"] = [said] + self.ids.get("message", [])
+        self.ids["channel"] = [text] + self.ids["channel"]
+        for kind, path, body, token in (
+                ("role", f"{place}/roles", {"name": "words"}, self.user),
+                ("code", f"{there}/invites", {}, self.user),
+                ("webhook", f"{there}/webhooks", {"name": "words"}, self.user),
+                ("template", f"{place}/templates", {"name": "words"}, self.user),
+                ("team", "/api/v10/teams", {"name": "words"}, self.user),
+                ("command", f"/api/v10/applications/{app}/commands",
+                 {"name": "words", "description": "words"}, self.bot),
+                ("guild_command", f"/api/v10/applications/{app}/guilds/{guild}/commands",
+                 {"name": "words", "description": "words"}, self.bot)):
+            made = w.must("POST", path, body, token)
+            self.ids[kind] = [made.get("id") or made["code"]] + self.ids.get(kind, [])
+            if "token" in made:
+                self.ids["token"] = [made["token"]]
+        w.must("PUT", f"{there}/messages/{said}/reactions/%F0%9F%90%80/@me", None, self.user)
+        self.ids["emoji_text"] = ["\N{RAT}"]
+
+    def known(self, name, path):
+        kind = name.removesuffix(".id").rpartition(".")[2] if name not in KINDS else KINDS[name]
+        kind = KINDS.get(name.removesuffix(".id"), kind)
+        if name == "emoji":
+            kind = "emoji_text"
+        if name == "command.id" and "/guilds/" in path:
+            kind = "guild_command"
+        return self.ids.get(kind, [])[:4]
+
+    def paths_of(self, path, operation):
+        """Some ways to fill the path in."""
+        names = [p["name"] for p in operation.get("parameters", []) if p["in"] == "path"]
+        query = {}
+        for p in operation.get("parameters", []):
+            if p["in"] == "query" and (p.get("required") or p["name"] in ASKED):
+                query[p["name"]] = (self.ids["application"][0] if p["name"] == "client_id"
+                                    else ASKED.get(p["name"], "1"))
+        for values in itertools.islice(itertools.product(*(self.known(n, path) for n in names)), 24):
+            filled = path
+            for name, value in zip(names, values):
+                filled = filled.replace("{" + name + "}", urllib.parse.quote(value, safe=""))
+            yield filled + ("?" + urllib.parse.urlencode(query) if query else "")
+
+    def questions(self):
+        """(route, path, token) of every GET route that answers something here."""
+        _, _, text = self.world.ask("GET", "/openapi.json")
+        for path, methods in json.loads(text)["paths"].items():
+            if "get" in methods:
+                found = self.question(path, methods["get"])
+                if found:
+                    yield (path.removeprefix("/api/v10"), *found)
+
+    def question(self, path, operation):
+        for filled in self.paths_of(path, operation):
+            for token in (self.user, self.bot):
+                status, _, _ = self.world.ask("GET", filled, None, {"Authorization": token})
+                if status == 200:
+                    return filled, token
+        return None
+
+
+def cost(bench, server, path, token, count=64):
+    """Nanoseconds of processor time of one request."""
+    before = server.cpu_ns()[0]
+    figures = bench.load_figures("get", server.port, "--path", path, "--connections", 4, "--count", count,
+                                 "--seconds", 20, "--token", token, cpu=bench.load_cpu)
+    return (server.cpu_ns()[0] - before) / figures["requests"]
+
+
+class Routes:
+    def __init__(self, bench, quick):
+        self.bench, self.quick = bench, quick
+        self.worlds = None
+
+    def rows(self):
+        return [("every GET route, PostgreSQL", self.row_stores), ("growth: worlds", self.row_seed),
+                ("growth: every GET route", self.row_growth), ("growth: start", self.row_start)]
+
+    # --- one route after the other, on two servers in turns --------------------------------
+
+    def compare(self, servers, homes, rounds):
+        """{route: (least of one, least of the other)} of those that both answer."""
+        asked = [{route: (path, token) for route, path, token in home.questions()} for home in homes]
+        both = [route for route in asked[0] if route in asked[1]]
+        found = {}
+        for route in both:
+            found[route] = self.least(servers, [a[route] for a in asked], rounds)
+        return found, asked
+
+    def least(self, servers, questions, rounds):
+        times = ([], [])
+        for number in range(rounds + 1):
+            for which in (0, 1) if number % 2 else (1, 0):
+                path, token = questions[which]
+                times[which].append(cost(self.bench, servers[which], path, token))
+        return tuple(min(t[1:]) for t in times)
+
+    def row_stores(self, bench):
+        postgres = Postgres()
+        servers = []
+        try:
+            for name, flags in (("routes-sqlite", ()), ("routes-postgres", ("--store", postgres.where))):
+                servers.append(bench.watch(start_guildhall(bench.guildhall, os.path.join(bench.folder, name),
+                                                           "--loops", "1", *QUICK, *flags)))
+            homes = [Home(server.port) for server in servers]
+            found, _ = self.compare(servers, homes, bench.rounds)
+            ratios = {route: theirs / ours for route, (ours, theirs) in found.items()}
+            mean = statistics.mean(ratios.values())
+            bench.report.add(f"server on PostgreSQL, {len(found)} GET routes", mean, "x on SQLite", ("<=", 1.5),
+                             {"of the sums": sum(b for _, b in found.values()) / sum(a for a, _ in found.values()),
+                              "median": statistics.median(ratios.values()), "worst": max(ratios.values())})
+            self.list_worst(found, ratios)
+        finally:
+            for server in servers:
+                server.kill()
+            postgres.close()
+
+    @staticmethod
+    def list_worst(found, ratios, limit=12):
+        for route in sorted(ratios, key=ratios.get, reverse=True)[:limit]:
+            one, other = found[route]
+            print(f"      {ratios[route]:6.2f}  {one / 1e3:8.1f} us {other / 1e3:8.1f} us  {route}", flush=True)
+
+    # --- a world and a thousandth of it -----------------------------------------------------
+
+    def row_seed(self, bench):
+        world = divided(GROWN, 10) if self.quick else GROWN
+        self.worlds = [Seeded(bench, "grown-small", divided(world, GROWTH)), Seeded(bench, "grown", world)]
+        counts = ", ".join(f"{count:,} {name}" for name, count in world.items())
+        bench.report.add(f"seed {counts}", self.worlds[1].seconds, "s")
+
+    def start(self):
+        if not self.worlds:
+            raise Failed("there are no seeded worlds")
+        return [self.bench.watch(start_guildhall(self.bench.guildhall, world.folder, "--loops", "1", *QUICK,
+                                                 cpu=self.bench.server_cpu)) for world in self.worlds]
+
+    def row_growth(self, bench):
+        servers = self.start()
+        try:
+            homes = [Home(server.port, world.owners[1][2], world.owners[1][0])
+                     for server, world in zip(servers, self.worlds)]
+            found, asked = self.compare(servers, homes, 3)
+            ratios = {route: large / small for route, (small, large) in found.items()}
+            # What others did meanwhile goes away when it is measured again.
+            for route in [r for r in ratios if ratios[r] > 1.1]:
+                again = self.least(servers, [a[route] for a in asked], 3 * bench.rounds)
+                found[route] = tuple(map(min, found[route], again))
+                ratios[route] = found[route][1] / found[route][0]
+            above = sum(r > 1.1 for r in ratios.values())
+            bench.report.add(f"growth by {GROWTH:,}, {len(found)} GET routes, the worst", max(ratios.values()),
+                             "x small world", ("<=", 1.1),
+                             {"above 1.1": above, "median": statistics.median(ratios.values())})
+            self.list_worst(found, ratios)
+        finally:
+            for server in servers:
+                server.kill()
+
+    def row_start(self, bench):
+        if not self.worlds:
+            raise Failed("there are no seeded worlds")
+        empty = os.path.join(bench.folder, "grown-empty")
+        start_guildhall(bench.guildhall, empty).stop()
+        times = ([], [])
+        for _ in range(2 * bench.rounds + 2):
+            for which, folder in enumerate((empty, self.worlds[1].folder)):
+                began = time.monotonic()
+                server = start_guildhall(bench.guildhall, folder)
+                ask_once(server.port)
+                times[which].append((time.monotonic() - began) * 1000)
+                server.stop()
+        shutil.rmtree(empty, ignore_errors=True)
+        none, many = map(min, times)
+        bench.report.add("start to first answer on a large store", many / none, "x on an empty one",
+                         ("<=", 1.1), {"large ms": many, "empty ms": none,
+                                       "rows' GiB": os.path.getsize(os.path.join(
+                                           self.worlds[1].folder, "guildhall.db")) / 2**30})
