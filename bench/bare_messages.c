@@ -87,7 +87,7 @@ static void find_template(PGconn *pg)
         pg,
         pq.sendQuery(pg, "select m.content, m.mentions, m.mention_roles, m.embeds, m.components, "
                          "m.shown, c.guild_id, m.id from messages m join channels c on "
-                         "c.id = m.channel_id order by m.id desc limit 1"));
+                         "c.id = m.channel_id where m.type = 0 order by m.id desc limit 1"));
 
     if (pq.ntuples(r) != 1) {
         fprintf(stderr, "bare_messages: there is no message to repeat\n");
@@ -98,8 +98,10 @@ static void find_template(PGconn *pg)
     snprintf(bare.guild, sizeof bare.guild, "%s", pq.getvalue(r, 0, COLUMNS));
     bare.next_id = strtoll(pq.getvalue(r, 0, COLUMNS + 1), NULL, 10) + 1;
     pq.clear(r);
-    r = bare_result(pg, pq.sendQuery(pg, "select min(channel_id), author_id from messages group by "
-                                         "author_id order by 1"));
+    r = bare_result(
+        pg,
+        pq.sendQuery(pg, "select min(channel_id), author_id from messages where type = 0 group by "
+                         "author_id order by 1"));
     for (int i = 0; i < pq.ntuples(r) && bare.places < MOST_PLACES; i++, bare.places++) {
         bare.channels[bare.places] = strtoll(pq.getvalue(r, i, 0), NULL, 10);
         bare.authors[bare.places] = strtoll(pq.getvalue(r, i, 1), NULL, 10);

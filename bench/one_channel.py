@@ -5,6 +5,7 @@ import os
 import shutil
 import statistics
 import subprocess
+import time
 
 from process import Client, Failed, start_guildhall
 
@@ -39,17 +40,18 @@ class Postgres:
         """Processor time of all its processes so far, of those that have ended too."""
         with open(os.path.join(self.folder(), "postmaster.pid"), encoding="ascii") as f:
             main = int(f.readline())
-        found = [main]
-        for pid in os.listdir("/proc"):
-            try:
-                if pid.isdigit() and stat_of(pid)[1] == str(main):
-                    found.append(int(pid))
-            except OSError:
-                pass
-        total = sum(int(ticks) for ticks in stat_of(main)[13:15])  # ended children
-        for pid in found:
-            total += sum(int(ticks) for ticks in stat_of(pid)[11:13])
-        return total * 1_000_000_000 // os.sysconf("SC_CLK_TCK")
+        while True:
+            ended = stat_of(main)[13:15]
+            ticks = sum(map(int, ended)) + sum(map(self.ticks, [main, *children_of(main)]))
+            if stat_of(main)[13:15] == ended:  # else one is counted twice, or not at all
+                return ticks * 1_000_000_000 // os.sysconf("SC_CLK_TCK")
+
+    @staticmethod
+    def ticks(pid):
+        try:
+            return sum(map(int, stat_of(pid)[11:13]))
+        except OSError:
+            return 0
 
     def folder(self):
         return os.path.join(dict(w.split("=", 1) for w in self.where.split())["host"], "data")
@@ -57,6 +59,17 @@ class Postgres:
     def close(self):
         self.child.stdin.close()
         self.child.wait(30)
+
+
+def children_of(parent):
+    found = []
+    for pid in os.listdir("/proc"):
+        try:
+            if pid.isdigit() and stat_of(pid)[1] == str(parent):
+                found.append(int(pid))
+        except OSError:
+            pass
+    return found
 
 
 def stat_of(pid):
@@ -152,6 +165,7 @@ class Writers:
         if done.returncode:
             raise Failed(done.stderr.strip())
         figures = json.loads(done.stdout)
+        time.sleep(0.3)  # its connections end
         return (postgres.cpu_ns() - before + figures["cpu_ns"]) / figures["messages"]
 
     def row_sqlite(self, bench):
