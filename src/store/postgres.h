@@ -9,7 +9,7 @@
 
 /* --- one connection, postgres_conn.c: used by one thread at a time -------------------- */
 
-enum { POSTGRES_MOST_ERRANDS = 128, POSTGRES_GATHERED = 16 };
+enum { POSTGRES_MOST_ERRANDS = 128, POSTGRES_GATHERED = 16, POSTGRES_KINDS = 1 << 12 };
 struct postgres_statement;
 struct postgres_values;
 struct postgres;
@@ -31,6 +31,10 @@ struct postgres_conn {
     const char *begin;      /* a transaction that was not begun yet, by these words */
     int64_t position;       /* the last of the log that it was told; 0: none yet */
     bool ending;            /* the commit of a read was sent, and its answer not waited for */
+    bool at_once;           /* a read that ends with its first way … */
+    bool is_over;           /* … has ended … */
+    bool wants_more;        /* … and asks something else: it begins anew */
+    unsigned began;         /* ways of this transaction so far */
     bool gathers;           /* works of a group run: what they write waits for its end … */
     bool leaves;            /* … and that which runs cannot be one of them */
     unsigned errand_count;
@@ -84,6 +88,9 @@ enum err postgres_outcome(struct postgres_conn *c, PGresult *result, const char 
 /* A transaction: it begins together with its first query, which saves the way
  * there and back. `how` is "begin …". */
 void postgres_conn_begin(struct postgres_conn *c, const char *how);
+/* The same, of a read that has asked all at once before: it is committed with its first way. Should
+ * it ask for more it fails, with c->wants_more. */
+void postgres_conn_begin_once(struct postgres_conn *c, const char *how);
 enum err postgres_conn_commit(struct postgres_conn *c);
 /* Commits with a row of the log. *ret is its position if it was told, also when the commit
  * failed; 0: it was not. */
@@ -198,12 +205,13 @@ struct postgres {
     struct queue queue;
     struct lanes aside; /* reads that may take long */
     struct commit_line line;
-    pthread_rwlock_t writing;          /* held alone by a work that met others too often */
-    _Atomic unsigned connected;        /* workers that are */
-    _Atomic unsigned silences;         /* how often a connection fell silent */
-    atomic_bool away;                  /* none was, since last we logged it */
-    struct postgres_worker *finishing; /* see store_side_finish */
-    unsigned count;                    /* of workers, those for long reads last */
+    _Atomic uint8_t kinds[POSTGRES_KINDS]; /* of reads, by their names: see postgres_worker.c */
+    pthread_rwlock_t writing;              /* held alone by a work that met others too often */
+    _Atomic unsigned connected;            /* workers that are */
+    _Atomic unsigned silences;             /* how often a connection fell silent */
+    atomic_bool away;                      /* none was, since last we logged it */
+    struct postgres_worker *finishing;     /* see store_side_finish */
+    unsigned count;                        /* of workers, those for long reads last */
     struct postgres_worker *workers;
 };
 

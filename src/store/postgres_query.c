@@ -179,6 +179,16 @@ static enum err errand_add(struct tx *tx, const char *sql, const struct value *v
     return OK;
 }
 
+/* Whether it was foreseen, and its rows have come. */
+static bool is_here(const struct postgres_conn *c, const struct work *work, const char *sql,
+                    const struct postgres_values *p, size_t count)
+{
+    for (unsigned i = 0; i < c->errand_count; i++)
+        if (is_errand(&c->errands[i], work, sql, p, count))
+            return c->errands[i].result;
+    return false;
+}
+
 /* The rows of a query that was foreseen. NULL: they have to be asked for, once. */
 static PGresult *take_foreseen(struct postgres_conn *c, const struct work *work, const char *sql,
                                const struct postgres_values *p, size_t count)
@@ -317,15 +327,33 @@ static void pipeline_close(struct postgres_conn *c, bool sent)
         c->lost = true;
 }
 
+static bool send_commit(struct postgres_conn *c);
+
+/* The commit that goes along with a read that asks all at once; whether it did. */
+static void take_commit(struct postgres_conn *c, struct postgres_failure *f)
+{
+    PGresult *result = take_result(c);
+
+    c->is_over = look_at_result(f, result, "commit");
+    if (c->is_over)
+        pq.clear(result);
+}
+
 /* Sends all, then waits. *sql is what failed, if something did. */
 static PGresult *exec_together(struct postgres_conn *c, const struct postgres_statement *st,
                                size_t count, const struct postgres_values *p, const char **sql)
 {
     struct postgres_failure f = { 0 };
-    bool sent = pipeline_open(c) && send_statement(c, st, count, p) && pq.pipelineSync(c->pg);
+    bool ends = c->begin && c->at_once;
+    bool sent = pipeline_open(c) && send_statement(c, st, count, p) &&
+                (ends ? send_commit(c) : pq.pipelineSync(c->pg));
 
     pipeline_answers(c, sent, &f);
     PGresult *result = sent ? take_result(c) : NULL;
+    if (sent && ends && !f.happened && postgres_is_good(result))
+        take_commit(c, &f);
+    else if (sent && ends)
+        pq.clear(take_result(c));
     pipeline_close(c, sent);
     if (!f.happened)
         return result;
@@ -341,12 +369,20 @@ void postgres_conn_begin(struct postgres_conn *c, const char *how)
     postgres_forget_errands(c);
     postgres_conn_settle(c);
     c->begin = how;
+    c->began = 0;
+    c->at_once = c->is_over = c->wants_more = false;
+}
+
+void postgres_conn_begin_once(struct postgres_conn *c, const char *how)
+{
+    postgres_conn_begin(c, how);
+    c->at_once = true;
 }
 
 /* A transaction of which nothing was sent was none. */
 static bool is_begun(struct postgres_conn *c)
 {
-    bool begun = !c->begin;
+    bool begun = !c->begin && !c->is_over;
 
     c->begin = NULL;
     return begun;
@@ -579,6 +615,7 @@ static PGresult *postgres_exec(struct tx *tx, const struct postgres_statement *s
     PGresult *result = take_foreseen(c, tx->work, *sql, p, count);
     if (result)
         return result;
+    c->began++;
     if (c->begin || c->errand_count)
         return exec_together(c, st, count, p, sql);
     postgres_conn_count(c);
@@ -605,6 +642,10 @@ enum err postgres_query(struct tx *tx, const char *sql, const struct value *valu
     if (e)
         return tx_fail(tx, e);
     postgres_fill_values(&p, tx_arena(tx), values, count);
+    if (c->is_over && !is_here(c, tx->work, sql, &p, count)) {
+        c->wants_more = true;
+        return tx_fail(tx, ERR_STORE_RETRY);
+    }
     PGresult *result = postgres_exec(tx, st, count, &p, &sql);
     if (!postgres_is_good(result)) {
         e = postgres_outcome(c, result, sql);

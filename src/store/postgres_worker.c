@@ -178,16 +178,61 @@ const char *const postgres_begin_words[] = {
     [STORE_APPEND] = "begin isolation level repeatable read",
 };
 
-static enum outcome try_once(struct postgres_worker *w, struct work *work)
+/* Most reads of a kind ask all at once, or none does. One that did is committed with its first way
+ * the next time, which saves another one; when it is mistaken it begins anew, and that kind is not
+ * tried again. */
+enum read_kind { KIND_NOT_KNOWN, KIND_AT_ONCE, KIND_ASKS_AGAIN };
+
+static _Atomic uint8_t *kind_of_read(struct postgres_worker *w, const struct work *work)
+{
+    uint64_t key = (uint64_t)(uintptr_t)work->name * UINT64_C(0x9e3779b97f4a7c15);
+
+    return &w->pool->kinds[key >> 52];
+}
+
+static void work_begin(struct postgres_worker *w, const struct work *work)
+{
+    bool once = work->mode == STORE_READ && work->name &&
+                atomic_load_explicit(kind_of_read(w, work), memory_order_relaxed) == KIND_AT_ONCE;
+
+    if (once)
+        postgres_conn_begin_once(&w->conn, postgres_begin_words[work->mode]);
+    else
+        postgres_conn_begin(&w->conn, postgres_begin_words[work->mode]);
+}
+
+static void note_kind(struct postgres_worker *w, const struct work *work)
+{
+    _Atomic uint8_t *kind = kind_of_read(w, work);
+
+    if (work->mode != STORE_READ || !work->name)
+        return;
+    if (w->conn.wants_more || w->conn.began > 1)
+        atomic_store_explicit(kind, KIND_ASKS_AGAIN, memory_order_relaxed);
+    else if (w->conn.began && atomic_load_explicit(kind, memory_order_relaxed) == KIND_NOT_KNOWN)
+        atomic_store_explicit(kind, KIND_AT_ONCE, memory_order_relaxed);
+}
+
+static struct tx work_attempt(struct postgres_worker *w, struct work *work)
 {
     struct tx tx = { .store = &w->pool->store, .work = work, .connection = &w->conn };
 
     work->log = (struct str){ 0 };
     work->position = 0;
-    postgres_conn_begin(&w->conn, postgres_begin_words[work->mode]);
+    work_begin(w, work);
     if (work->foresee)
         work->foresee(work, &tx);
     work->result = tx_run(&tx);
+    note_kind(w, work);
+    return tx;
+}
+
+static enum outcome try_once(struct postgres_worker *w, struct work *work)
+{
+    struct tx tx = work_attempt(w, work);
+
+    if (w->conn.wants_more && !w->conn.lost)
+        tx = work_attempt(w, work);
     if (!work->result)
         return worker_commit(w, work);
     if (!w->conn.lost)

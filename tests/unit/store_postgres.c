@@ -593,6 +593,68 @@ static void what_can_travel_together_does(void **state)
     assert_int_equal(store_number(f->store, "select n from counter"), 31 * 3);
 }
 
+static struct {
+    int runs, asks; /* how often, and how much each time */
+    int64_t first, last;
+} sometimes;
+
+static enum err ask_sometimes(struct work *w, struct tx *tx)
+{
+    static const char first[] = "select n from counter", then[] = "select n + $1 from counter";
+    struct rows r;
+    bool found;
+    enum err e = tx_one(tx, first, NO_BIND, &r, &found);
+
+    (void)w;
+    sometimes.runs++;
+    if (!e)
+        sometimes.first = row_int(&r, 0);
+    for (int i = 1; !e && i < sometimes.asks; i++) {
+        e = tx_one(tx, then, BIND(v_int(i)), &r, &found);
+        if (!e)
+            sometimes.last = row_int(&r, 0);
+    }
+    return e;
+}
+
+static void read_sometimes(struct fixture *f, int asks)
+{
+    sem_t finished;
+    struct one *one = ones_new(1, &finished);
+
+    sometimes.runs = 0;
+    sometimes.asks = asks;
+    one->work.mode = STORE_READ;
+    one->work.name = "sometimes";
+    one->work.run = ask_sometimes;
+    store_submit(f->store, &one->work);
+    wait_for(&finished);
+    assert_int_equal(one->result, OK);
+    ones_free(one, 1);
+    sem_destroy(&finished);
+}
+
+/* A read that asked one thing before is over when it has it; who then asks more begins anew. */
+static void a_read_that_asks_more_than_before_begins_anew(void **state)
+{
+    struct fixture *f = *state;
+
+    counter_make(f);
+    for (int i = 0; i < 3; i++) {
+        read_sometimes(f, 1);
+        assert_int_equal(sometimes.runs, 1);
+    }
+    no_error(store_do(f->store, "update counter set n = 5"));
+    read_sometimes(f, 3);
+    assert_int_equal(sometimes.runs, 2);
+    assert_int_equal(sometimes.first, 5);
+    assert_int_equal(sometimes.last, 7);
+    read_sometimes(f, 3); /* which is known from now on */
+    assert_int_equal(sometimes.runs, 1);
+    read_sometimes(f, 1);
+    assert_int_equal(sometimes.runs, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -612,6 +674,7 @@ int main(void)
         store_test(a_position_that_came_to_nothing_is_said_to_be_void),
         store_test(many_different_queries_are_fine),
         store_test(what_can_travel_together_does),
+        store_test(a_read_that_asks_more_than_before_begins_anew),
         store_test(a_backup_leaves_the_rows_to_pg_dump),
     };
 
