@@ -101,9 +101,9 @@ struct work {
      * an arena that was spoiled (ERR_ENTITY_TOO_LARGE). Strings it reads live in
      * tx_arena. */
     enum err (*run)(struct work *w, struct tx *tx);
-    /* Of STORE_APPEND; may be NULL. Says what run is going to ask (tx_foresee), where there is a way
-     * to be saved. Works that do so may be run one after the other in one transaction, in which none
-     * sees what the others write. */
+    /* Of STORE_APPEND; may be NULL. Says what run is going to ask (tx_foresee), where there is a
+     * way to be saved. Works that do so may be run one after the other in one transaction, in which
+     * none sees what the others write. */
     void (*foresee)(struct work *w, struct tx *tx);
     /* May be NULL. Right after a commit that kept this work's writes and before done,
      * on a thread of the store, one at a time and in the order of the commits: a work
