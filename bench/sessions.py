@@ -86,18 +86,22 @@ class Crowd:
         self.count = count
         self.child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                       stderr=subprocess.PIPE, text=True)
-        self._answer()
+        self.answer()
 
-    def _answer(self):
+    def answer(self):
         line = self.child.stdout.readline()
         if not line:
             raise Failed(self.child.communicate()[1].strip() or "the load ended")
         return json.loads(line)
 
-    def ask(self, what):
+    def begin(self, what):
+        """Its answer is to be waited for."""
         self.child.stdin.write(what + "\n")
         self.child.stdin.flush()
-        return self._answer()
+
+    def ask(self, what):
+        self.begin(what)
+        return self.answer()
 
     def end(self):
         self.child.stdin.close()

@@ -99,16 +99,28 @@ def main():
                     f.write("\n".join(ring.tokens[node - 1::2][:count // 2]) + "\n")
                 crowds.append(Crowd(Bench(executable), ring.servers[node].port, PLAIN, count // 2,
                                     room))
+                crowds[0].ask("alive")  # the others may take longer than it may be silent
         traffic(broker, f"{count} sessions begin", open_all, count, " each")
+
+        def heartbeats():
+            for crowd in crowds:
+                crowd.ask("alive")
+        heartbeats()
         kept = [ring.metric(n, "guildhall_kept_sessions") for n in (1, 2)]
         traffic(broker, "20 s at rest", lambda: time.sleep(20), 20, "/s")
+        heartbeats()
         kept = [kept, [ring.metric(n, "guildhall_kept_sessions") for n in (1, 2)]]
 
         def post():
-            crowds[1].child.stdin.write(f"hear {EVENTS}\n")
-            crowds[1].child.stdin.flush()
-            crowds[0].ask(f"post {EVENTS}")
-            crowds[1]._answer()
+            for crowd in crowds:
+                crowd.begin(f"hear {EVENTS}")
+            client = ring.client(1, room.owner)
+            for i in range(EVENTS):
+                status, _ = client.call("POST", f"/channels/{room.channel}/messages",
+                                        {"content": f"event {i} " + "x" * 100})
+                expect(status == 200, f"a message: {status}")
+            for crowd in crowds:
+                crowd.answer()
         traffic(broker, f"{EVENTS} events to all", post, EVENTS * count, " a delivery")
         for n, server in ring.servers.items():
             print(f"server {n}: {empty[n]:.0f} MB alone, {resident_mb(server.pid):.0f} MB with "
