@@ -4,7 +4,7 @@ import { fill, h } from "./dom.js";
 let number = 0;
 
 /**
- * @param {HTMLInputElement|HTMLTextAreaElement} input a field, which becomes a combobox
+ * @param {any} input a field, which becomes a combobox
  * @param {{find: () => any[]|Promise<any[]>, row: (item: any) => any, choose: (item: any) => void, group?: (item: any) => string, label: string, lasting?: boolean, awaited?: () => boolean}} options lasting: Esc is for what it stands in; awaited: Enter waits for what is being looked for
  */
 export function suggest(input, options) {

@@ -98,10 +98,11 @@ void attempt_foresee(struct work *w, struct tx *tx)
     call->tx = NULL;
 }
 
-/* A handler that has something to say of it says it before its path is resolved. */
+/* A handler that has something to say of it says it before its path is resolved. One that adds says
+ * it for its group (attempt_foresee); by itself its path says enough. */
 static enum err handler_foresee(struct call *call)
 {
-    bool said = call->work.foresee || call->decoded;
+    bool said = call->decoded || route_store(call->route) == ROUTE_STORE_APPEND;
 
     return call->route->foresee && !said ? call->route->foresee(call) : OK;
 }

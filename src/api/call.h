@@ -120,6 +120,7 @@ struct call {
     const char *passed_type; /* the tag of its struct */
     void *judging;           /* platform/automod's own, from one stage to the next */
     bool decides;            /* set by prepare of a route that appends: this call needs more */
+    bool alone;              /* the same: it is not done together with others (struct work) */
     snowflake files_of;      /* whose quota files count for; 0: the caller's */
     /* What a handler may ask for: when its transaction has committed. */
     void (*after)(struct call *call);

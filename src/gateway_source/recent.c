@@ -30,6 +30,7 @@ struct recents {
     unsigned char next[SETS]; /* whose place is taken */
     unsigned sweep;           /* and where there is not enough room for all */
     size_t bytes;
+    struct recent *passing; /* what was read last and is not kept: it holds until the next such */
 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -93,14 +94,27 @@ static void recent_empty(struct recents *here, struct recent *r)
     r->parts = arena_alloc(r->arena, sizeof *r->parts);
 }
 
+/* It is not counted in .bytes, so there is one of them. */
+static void recent_pass(struct recents *here, struct recent *r)
+{
+    if (here->passing && here->passing != r && !here->passing->guild_id)
+        recent_drop(here, here->passing);
+    here->passing = r;
+    r->guild_id = 0;
+    here->bytes -= r->size;
+    r->size = 0;
+}
+
 static void recent_keep(struct recents *here, struct recent *r, snowflake guild_id,
                         uint64_t version)
 {
     size_t size = arena_used(r->arena);
 
+    if (size > LARGEST || r->parts->guild.incidents_data) {
+        recent_pass(here, r); /* those are over at some time, whether or not anything is written */
+        return;
+    }
     r->guild_id = 0;
-    if (size > LARGEST || r->parts->guild.incidents_data)
-        return; /* it is over at some time, whether or not anything is written */
     while (here->bytes - r->size + size > MOST) {
         struct recent *other = &here->all[here->sweep++ % KEPT];
 
@@ -148,8 +162,10 @@ static enum err recent_read(struct tx *tx, struct recents *here, struct recent *
     if (!e && whole)
         e = read_rest(tx, guild_id, r->parts);
     tx_use_arena(tx, before);
-    if (e)
+    if (e) {
+        recent_pass(here, r);
         return e;
+    }
     r->whole = whole;
     recent_keep(here, r, guild_id, version);
     return OK;

@@ -205,7 +205,7 @@ struct postgres {
     struct queue queue;
     struct lanes aside; /* reads that may take long */
     struct commit_line line;
-    _Atomic uint8_t kinds[POSTGRES_KINDS]; /* of reads, by their names: see postgres_worker.c */
+    _Atomic int8_t kinds[POSTGRES_KINDS]; /* of reads, by their names: see postgres_worker.c */
     pthread_rwlock_t writing;              /* held alone by a work that met others too often */
     _Atomic unsigned connected;            /* workers that are */
     _Atomic unsigned silences;             /* how often a connection fell silent */

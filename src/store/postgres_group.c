@@ -112,7 +112,7 @@ static void writers_failed(struct group *g, struct work *const *writers, unsigne
     }
 }
 
-/* When the connection was lost nobody knows whether it was committed. */
+/* When the connection was lost without an answer nobody knows whether it was committed. */
 static void group_commit(struct group *g)
 {
     struct postgres_worker *w = g->worker;
@@ -131,8 +131,8 @@ static void group_commit(struct group *g)
         atomic_fetch_add_explicit(&w->pool->store.commits, 1, memory_order_relaxed);
         return;
     }
+    g->broken = !w->conn.lost || e != ERR_UNAVAILABLE;
     writers_failed(g, writers, count);
-    g->broken = !w->conn.lost;
     for (unsigned i = 0; i < count; i++)
         writers[i]->result = e;
 }

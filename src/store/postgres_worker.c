@@ -180,10 +180,10 @@ const char *const postgres_begin_words[] = {
 
 /* Most reads of a kind ask all at once, or none does. One that did is committed with its first way
  * the next time, which saves another one; when it is mistaken it begins anew, and that kind is not
- * tried again. */
-enum read_kind { KIND_NOT_KNOWN, KIND_AT_ONCE, KIND_ASKS_AGAIN };
+ * tried again before it was right three times. */
+enum { TRUST_LOST = -2, TRUST_MOST = 7 }; /* 0: not known yet; above: it asks all at once */
 
-static _Atomic uint8_t *kind_of_read(struct postgres_worker *w, const struct work *work)
+static _Atomic int8_t *kind_of_read(struct postgres_worker *w, const struct work *work)
 {
     uint64_t key = (uint64_t)(uintptr_t)work->name * UINT64_C(0x9e3779b97f4a7c15);
 
@@ -193,7 +193,7 @@ static _Atomic uint8_t *kind_of_read(struct postgres_worker *w, const struct wor
 static void work_begin(struct postgres_worker *w, const struct work *work)
 {
     bool once = work->mode == STORE_READ && work->name &&
-                atomic_load_explicit(kind_of_read(w, work), memory_order_relaxed) == KIND_AT_ONCE;
+                atomic_load_explicit(kind_of_read(w, work), memory_order_relaxed) > 0;
 
     if (once)
         postgres_conn_begin_once(&w->conn, postgres_begin_words[work->mode]);
@@ -203,14 +203,15 @@ static void work_begin(struct postgres_worker *w, const struct work *work)
 
 static void note_kind(struct postgres_worker *w, const struct work *work)
 {
-    _Atomic uint8_t *kind = kind_of_read(w, work);
+    _Atomic int8_t *kind = kind_of_read(w, work);
+    int8_t trust = atomic_load_explicit(kind, memory_order_relaxed);
 
     if (work->mode != STORE_READ || !work->name)
         return;
     if (w->conn.wants_more || w->conn.began > 1)
-        atomic_store_explicit(kind, KIND_ASKS_AGAIN, memory_order_relaxed);
-    else if (w->conn.began && atomic_load_explicit(kind, memory_order_relaxed) == KIND_NOT_KNOWN)
-        atomic_store_explicit(kind, KIND_AT_ONCE, memory_order_relaxed);
+        atomic_store_explicit(kind, TRUST_LOST, memory_order_relaxed);
+    else if (w->conn.began && trust < TRUST_MOST)
+        atomic_store_explicit(kind, (int8_t)(trust + 1), memory_order_relaxed);
 }
 
 static struct tx work_attempt(struct postgres_worker *w, struct work *work)

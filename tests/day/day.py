@@ -116,18 +116,19 @@ class Scene:
         """Pages of the database that are in use."""
         return self.rows("pragma page_count")[0][0] - self.rows("pragma freelist_count")[0][0]
 
-    def settled(self):
-        """Nothing is under way."""
+    def settled(self, *kinds):
+        """Nothing is under way; of these kinds not even what is to come."""
+        words = ", ".join(f"'{kind}'" for kind in ("message-purge", "account-spread", *kinds))
         return (self.rows("select count(*) from jobs where kind like '%-leftovers' or kind in "
-                          "('message-purge', 'account-spread')")[0][0] == 0
+                          f"({words})")[0][0] == 0
                 and self.rows("select count(*) from files where gone = 1")[0][0] == 0)
 
-    def settle(self):
+    def settle(self, *kinds):
         """Until all that ends by itself has ended; some of it asks for more time to pass."""
         end = time.monotonic() + SETTLE_S
         while True:
             self.ask(self.crew[0], "GET", "/gateway")
-            if self.settled():
+            if self.settled(*kinds):
                 return
             expect(time.monotonic() < end, f"not settled: {self.rows('select kind, due from jobs')}")
             time.sleep(0.02)
@@ -400,6 +401,7 @@ class Measured:
         # end, and everything that a quarter of an hour leaves for later another hour.
         scene.settle()
         scene.clock.jump(WEEKS_S)
+        scene.settle("account-deletion")
         for _ in range(4):
             scene.pass_time()
         self.counts = scene.counts()

@@ -33,7 +33,10 @@ function show(app, card, query, info) {
   const problem = h("p.field-error", { role: "alert", hidden: true });
 
   async function listChannels() {
-    const all = guild.control.value ? await app.rest.get(`/guilds/${guild.control.value}/channels`) : [];
+    const id = guild.control.value;
+    fill(channel.control);
+    const all = id ? await app.rest.get(`/guilds/${id}/channels`) : [];
+    if (id !== guild.control.value) return;
     fill(channel.control, h("option", { value: "" }, t("Choose a channel")), all.filter((c) => c.type !== 4).map((c) => h("option", { value: c.id }, c.name)));
   }
   if (channel) {

@@ -51,6 +51,8 @@ struct str image_hash(struct arena *a, const struct image *image, snowflake id);
 enum err picture_reply(struct call *call, const char *area, snowflake owner, struct str hash);
 /* A picture that lies elsewhere: *ret is the name that it is shown by, among avatars. owner: a
  * webhook. */
+/* Whether an answer can lead there: 4096 bytes, where what is not ASCII counts three times. */
+bool picture_address_fits(struct str url);
 enum err picture_note_address(struct tx *tx, snowflake owner, struct str url, struct opt_str *ret);
 /* Answers with a ring on a colour, for what has no picture of its own. */
 enum err picture_reply_default(struct call *call, snowflake owner);

@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 
-enum { MOST_ADDRESSES = 2000 };
+enum { MOST_ADDRESSES = 2000, LONGEST_ADDRESS = 4096 };
 
 static struct str address_hash(struct arena *arena, struct str url)
 {
@@ -77,6 +77,15 @@ static struct str address_ascii(struct arena *arena, struct str url)
     return buf_take(&out, arena);
 }
 
+bool picture_address_fits(struct str url)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < url.n; i++)
+        n += url.p[i] > ' ' && url.p[i] < 0x7f ? 1 : 3;
+    return n <= LONGEST_ADDRESS;
+}
+
 /* As a picture, but not as a page: nobody shall be led elsewhere by a link to this server. */
 static bool address_is_for_a_picture(const struct call *call)
 {
@@ -87,10 +96,11 @@ static bool address_is_for_a_picture(const struct call *call)
 
 enum err picture_reply_address(struct call *call, struct str url)
 {
-    if (!address_is_for_a_picture(call))
+    if (!address_is_for_a_picture(call) || !picture_address_fits(url))
         return ERR_NOT_FOUND;
     call_add_header(call, "Location", address_ascii(call->arena, url));
-    call_add_header(call, "Cache-Control", STR("public, max-age=86400"));
+    call_add_header(call, "Cache-Control", STR("private, max-age=86400"));
+    call_add_header(call, "Vary", STR("Sec-Fetch-Dest"));
     call_set_status(call, 302);
     return OK;
 }

@@ -65,10 +65,16 @@ enum err account_set_disabled(struct call *call, const struct user *u, bool disa
     return e || !disabled || u->bot.value ? e : account_revoke(call, u->id);
 }
 
+/* Not one that an operator has disabled meanwhile: its owner would take that back. */
+static const char PAUSE[] = "update users set disabled = $2 where id = $1 and disabled = 0";
+
 enum err account_pause(struct call *call, const struct user *u)
 {
-    enum err e = tx_exec(call->tx, SET_DISABLED, BIND(v_id(u->id), v_int(ACCOUNT_PAUSED)), NULL);
+    int64_t paused = 0;
+    enum err e = tx_exec(call->tx, PAUSE, BIND(v_id(u->id), v_int(ACCOUNT_PAUSED)), &paused);
 
+    if (!e && !paused)
+        e = ERR_ACCOUNT_DISABLED;
     return e ? e : account_revoke(call, u->id);
 }
 

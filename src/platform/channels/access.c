@@ -98,7 +98,7 @@ static enum err enter_channel(struct call *call, snowflake id, bool said)
         return e;
     if (channel_is_private(c->type))
         return enter_private(call, c);
-    if (!foreseen)
+    if (!foreseen || !channel_home_agrees(c))
         channel_guild_foresee(call, c);
     e = channel_load_overwrites(call->tx, c);
     if (!e)

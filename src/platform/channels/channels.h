@@ -34,6 +34,8 @@ bool channel_is_recipient(struct tx *tx, snowflake channel_id, snowflake user_id
 enum err channel_enter(struct call *call, snowflake id);
 /* Foresees what that will ask, where it is known which guild the channel is in; else false. */
 bool channel_home_foresee(struct call *call, snowflake id);
+/* Whether it was seen to be a channel of a guild. */
+bool channel_home_known(snowflake id);
 
 /* What a member may do in a channel of its guild, with its overwrites loaded. A thread's parent is
  * loaded from the store. */

@@ -33,8 +33,6 @@ static void home_note(const struct channel *c)
     struct channel_home *h = home_of(c->id);
     snowflake parent = channel_is_thread(c->type) ? c->parent_id.value : 0;
 
-    if (channel_home_known(c->id))
-        return;
     atomic_store_explicit(&h->id, c->id, memory_order_relaxed);
     atomic_store_explicit(&h->guild_id, c->guild_id.value, memory_order_relaxed);
     atomic_store_explicit(&h->parent_id, parent, memory_order_relaxed);
@@ -60,6 +58,15 @@ bool channel_home_foresee(struct call *call, snowflake id)
         channel_foresee(call->tx, parent, true);
     foresee_standing(call, atomic_load_explicit(&h->guild_id, memory_order_relaxed));
     return true;
+}
+
+bool channel_home_agrees(const struct channel *c)
+{
+    struct channel_home *h = home_of(c->id);
+    snowflake parent = channel_is_thread(c->type) ? c->parent_id.value : 0;
+
+    return atomic_load_explicit(&h->guild_id, memory_order_relaxed) == c->guild_id.value &&
+           atomic_load_explicit(&h->parent_id, memory_order_relaxed) == parent;
 }
 
 void channel_guild_foresee(struct call *call, const struct channel *c)

@@ -31,7 +31,8 @@ void channel_foresee(struct tx *tx, snowflake id, bool overwrites);
 
 /* What is asked of a channel of a guild that was found, before it is entered. */
 void channel_guild_foresee(struct call *call, const struct channel *c);
-bool channel_home_known(snowflake id);
+/* Whether what was foreseen of it was of the right guild. */
+bool channel_home_agrees(const struct channel *c);
 /* Channels of a category, without overwrites, or threads of a channel: five hundred of them,
  * archived ones last. */
 enum err channel_children(struct tx *tx, snowflake parent_id, struct list *ret);

@@ -1,6 +1,8 @@
 /* send.c - POST /channels/{channel.id}/messages, and who may. */
 #include "platform/messages/internal.h"
 
+#include <string.h>
+
 #include "base/clock.h"
 #include "model/poll.h"
 #include "platform/accounts/users.h"
@@ -61,10 +63,22 @@ static enum err check_files(struct call *call)
     return check_uploads(call, &(struct list){ 0 });
 }
 
+/* What it answers to, whom it names and what it brings along is asked for and written down besides,
+ * which others would wait for. */
+static bool is_plain(const struct message_body *in)
+{
+    bool names =
+        in->content.given == GIVEN && memchr(in->content.value.p, '@', in->content.value.n);
+
+    return !names && in->message_reference.given != GIVEN && in->attachments.given != GIVEN &&
+           in->sticker_ids.given != GIVEN && in->poll.given != GIVEN;
+}
+
 enum err prepare_create_message(struct call *call)
 {
     const struct message_body *in = call->body;
 
+    call->alone = !is_plain(in) || !channel_home_known(call_id(call, "channel.id"));
     /* Of two with the same nonce the second must see the first. */
     call->decides = in->enforce_nonce.value;
     return prepare_sending(call, check_files);

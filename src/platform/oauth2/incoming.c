@@ -20,7 +20,8 @@ static enum err incoming_enter(struct call *call, snowflake channel_id, struct t
         return ERR_CHANNEL_TYPE;
     if (ret->rights & PERMISSION(MANAGE_WEBHOOKS))
         return OK;
-    return ret->standing->withheld_here ? ERR_GUILD_MFA_REQUIRED : ERR_MISSING_PERMISSIONS;
+    return ret->standing->withheld_here & PERMISSION(MANAGE_WEBHOOKS) ? ERR_GUILD_MFA_REQUIRED
+                                                                      : ERR_MISSING_PERMISSIONS;
 }
 
 enum err incoming_check(struct call *call, const struct scopes *s, snowflake *ret_channel)
@@ -34,6 +35,9 @@ enum err incoming_check(struct call *call, const struct scopes *s, snowflake *re
     if (in->webhook_channel_id.given != GIVEN)
         return call_invalid(call, "webhook_channel_id", FORM_REQUIRED);
     enum err e = incoming_enter(call, in->webhook_channel_id.value, &there);
+    if (!e && in->guild_id.given == GIVEN && in->guild_id.value != there.channel->guild_id.value)
+        e = call_invalid(call, "webhook_channel_id", "CHANNEL_INVALID",
+                         "The channel is not in this guild.");
     if (!e)
         e = webhook_check_room(call, there.channel->guild_id.value, there.channel->id);
     *ret_channel = in->webhook_channel_id.value;
@@ -47,11 +51,10 @@ static bool is_refusal(enum err e)
            e == ERR_MAX_CHANNEL_WEBHOOKS || e == ERR_MAX_GUILD_WEBHOOKS;
 }
 
-enum err incoming_make(struct call *call, const struct application *a,
-                       const struct authorization_code *code, const struct webhook **ret,
-                       bool *ret_may)
+/* In the name of whoever allowed it. NULL: it is only seen whether there may be one. */
+static enum err incoming_as(struct call *call, const struct application *a,
+                            const struct authorization_code *code, struct webhook *h)
 {
-    struct webhook *h = arena_alloc(call->arena, sizeof *h);
     const struct caller *before = call->caller;
     struct caller *person = arena_alloc(call->arena, sizeof *person);
     struct target there;
@@ -59,10 +62,28 @@ enum err incoming_make(struct call *call, const struct application *a,
     *person = (struct caller){ .kind = CALLER_USER, .id = code->user_id };
     call->caller = person;
     enum err e = incoming_enter(call, code->webhook_channel_id, &there);
-    if (!e)
-        e = webhook_make(call, there.channel, a->name, a->id, h);
+    if (!e && h)
+        e = webhook_make(call, there.channel,
+                         webhook_name_holds(a->name) ? a->name : STR("Webhook"), a->id, h);
+    else if (!e)
+        e = webhook_check_room(call, there.channel->guild_id.value, there.channel->id);
     call->caller = before;
-    *ret_may = !is_refusal(e);
-    *ret = e ? NULL : h;
-    return *ret_may ? e : OK;
+    return e;
+}
+
+enum err incoming_may(struct call *call, const struct authorization_code *code, bool *ret)
+{
+    enum err e = incoming_as(call, NULL, code, NULL);
+
+    *ret = !is_refusal(e);
+    return *ret ? e : OK;
+}
+
+enum err incoming_make(struct call *call, const struct application *a,
+                       const struct authorization_code *code, const struct webhook **ret)
+{
+    struct webhook *h = arena_alloc(call->arena, sizeof *h);
+
+    *ret = h;
+    return incoming_as(call, a, code, h);
 }

@@ -185,10 +185,10 @@ enum err access_issue(struct call *call, snowflake user_id, snowflake applicatio
 /* May the caller have a webhook made in the channel of the body? *ret_channel is 0 where the scope
  * webhook.incoming is not asked for. */
 enum err incoming_check(struct call *call, const struct scopes *s, snowflake *ret_channel);
-/* Makes it, in the name of who allowed it; *ret_may is false when that person may not any more. */
+/* May it still be made, in the name of who allowed it? Then make it. */
+enum err incoming_may(struct call *call, const struct authorization_code *code, bool *ret);
 enum err incoming_make(struct call *call, const struct application *a,
-                       const struct authorization_code *code, const struct webhook **ret,
-                       bool *ret_may);
+                       const struct authorization_code *code, const struct webhook **ret);
 
 /* --- openid.c ------------------------------------------------------------------------- */
 

@@ -137,9 +137,11 @@ static enum err use_code(struct call *call, const struct application *a,
     bool may = true;
 
     scopes_parse(call->arena, code->scopes, &scopes);
-    enum err e = code->pending ? install_now(call, a, code, &scopes, &may) : OK;
+    enum err e = code->webhook_channel_id ? incoming_may(call, code, &may) : OK;
+    if (!e && may && code->pending)
+        e = install_now(call, a, code, &scopes, &may);
     if (!e && may && code->webhook_channel_id)
-        e = incoming_make(call, a, code, &out.webhook, &may);
+        e = incoming_make(call, a, code, &out.webhook);
     if (!e && !may)
         return oauth2_fail(call, 400, "invalid_grant", "Whoever allowed it may not any more.");
     if (!e)

@@ -112,6 +112,16 @@ static enum err check_name(struct call *call)
                         "Username cannot contain \"clyde\"");
 }
 
+static enum err check_avatar(struct call *call)
+{
+    const struct message_body *in = message_sending_of(call)->in;
+
+    if (in->avatar_url.given != GIVEN || picture_address_fits(in->avatar_url.value))
+        return OK;
+    return call_invalid(call, "avatar_url", "BASE_TYPE_BAD_LENGTH",
+                        "Must be 4096 or fewer bytes in length.");
+}
+
 static struct opt_str shown_name(const struct call *call)
 {
     const struct message_body *in = message_sending_of(call)->in;
@@ -219,6 +229,8 @@ enum err execute_webhook(struct call *call)
     if (!e)
         e = check_name(call);
     if (!e)
+        e = check_avatar(call);
+    if (!e)
         e = check_webhook_place(call);
     if (!e)
         e = check_forum(call, &post);
@@ -239,6 +251,8 @@ enum err webhook_send_for_service(struct call *call)
 
     if (!e)
         e = check_name(call);
+    if (!e)
+        e = check_avatar(call);
     if (!e)
         e = check_webhook_place(call);
     if (!e && channel_holds_posts(call->target.channel->type))

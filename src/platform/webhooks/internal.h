@@ -27,9 +27,6 @@ extern const struct type webhook_create_body, webhook_patch_body;
 extern const struct type webhooks_reply;
 extern const struct schema execute_query, webhook_message_query, webhook_service_query;
 
-/* A name, or a word, that would be taken for somebody else's. */
-bool webhook_name_holds(struct str name);
-
 /* --- rows.c --------------------------------------------------------------------------- */
 
 enum err webhook_update(struct tx *tx, const struct webhook *h);

@@ -42,6 +42,8 @@ enum err webhook_check_room(struct call *call, snowflake guild_id, snowflake cha
 
 /* Can a guild's channel of this type have some? */
 bool webhook_fits(int64_t channel_type);
+/* Else it is a name, or a word, that would be taken for somebody else's. */
+bool webhook_name_holds(struct str name);
 /* Makes one in the caller's name and shows it, with its token; application 0: nobody's. */
 enum err webhook_make(struct call *call, const struct channel *c, struct str name,
                       snowflake application, struct webhook *ret);

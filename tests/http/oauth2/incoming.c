@@ -93,6 +93,46 @@ static void a_webhook_needs_a_place_and_the_right(struct world *w)
     expect_status(client_post(s.bob, "{'authorize': false}", ASK, s.app), 200);
 }
 
+static struct answer allow_both(struct client *c, const char *app, const char *guild,
+                                const char *channel)
+{
+    return client_post(c,
+                       TEXT(c->world,
+                            "{'authorize': true, 'guild_id': '%s', 'webhook_channel_id': '%s'}",
+                            guild, channel),
+                       AUTHORIZE "?client_id=%s&response_type=code&redirect_uri=" BACK
+                                 "&scope=bot%%20webhook.incoming",
+                       app);
+}
+
+/* A bot that had come without its webhook would stay, and its code would be used. */
+static void where_no_webhook_can_be_no_bot_comes_either(struct world *w)
+{
+    struct consent s = world_consent(w);
+    const char *channel = make_place(s.bob, s.guild, "0");
+
+    expect_status(
+        client_patch(s.ada, "{'bot_require_code_grant': true}", "/applications/%s", s.app), 200);
+    struct answer a = allow_both(s.bob, s.app, s.guild, channel);
+    expect_status(a, 200);
+    expect_status(client_delete(s.bob, "/channels/%s", channel), 200);
+    expect_json(exchange(&s, url_part(a, "code")), "{'error': 'invalid_grant'}");
+    expect_error(client_get(s.bob, "/guilds/%s/members/%s", s.guild, s.app), 404, 10007);
+}
+
+static void the_webhook_comes_where_the_bot_does(struct world *w)
+{
+    struct consent s = world_consent(w);
+    const char *channel = make_place(s.bob, s.guild, "0"), *other = found_guild(s.bob, "Other");
+
+    expect_invalid(allow_both(s.bob, s.app, other, channel), "webhook_channel_id",
+                   "CHANNEL_INVALID");
+    /* A name that no webhook may have is not its application's way to it. */
+    expect_status(client_patch(s.ada, "{'name': 'Clyde'}", "/applications/%s", s.app), 200);
+    expect_json(exchange(&s, url_part(allow(s.bob, s.app, channel), "code")),
+                "{'webhook': {'name': 'Webhook'}}");
+}
+
 static void webhooks_come_for_codes_alone(struct world *w)
 {
     struct consent s = world_consent(w);
@@ -115,6 +155,8 @@ static void webhooks_come_for_codes_alone(struct world *w)
 const struct test incoming_tests[] = {
     TEST(a_token_brings_a_webhook_along),
     TEST(a_webhook_needs_a_place_and_the_right),
+    TEST(where_no_webhook_can_be_no_bot_comes_either),
+    TEST(the_webhook_comes_where_the_bot_does),
     TEST(webhooks_come_for_codes_alone),
     { 0 },
 };

@@ -81,7 +81,9 @@ static void a_picture_elsewhere_is_no_way_for_pages(struct world *w)
     const char *hash = answer_text(a, "author.avatar");
 
     expect_error(picture(&s, hash, "Sec-Fetch-Dest: document\r\n"), 404, 0);
-    expect_status(picture(&s, hash, "Sec-Fetch-Dest: image\r\n"), 302);
+    a = picture(&s, hash, "Sec-Fetch-Dest: image\r\n");
+    expect_status(a, 302);
+    expect(str_is(answer_header(a, "Vary"), "Sec-Fetch-Dest")); /* or caches would forget that */
     /* A name leads there for its webhook alone, and as long as this is there. */
     a = client_request(s.nobody, "GET", TEXT(w, "/avatars/%s/%s.png", s.ada->id, hash), NULL,
                        (struct str){ 0 });
@@ -106,6 +108,11 @@ static void addresses_of_pictures_have_rules(struct world *w)
                   200);
     expect_invalid(speak(&s, TEXT(w, "{'content': 'x', 'avatar_url': 'https://x.y/a%s'}", most)),
                    "avatar_url", "BASE_TYPE_MAX_LENGTH");
+    /* Three times as long where it is no ASCII: an answer could not hold it. */
+    for (size_t i = 0; i + 1 < sizeof most; i += 2)
+        memcpy(most + i, "\xc3\xa9", 2);
+    expect_invalid(speak(&s, TEXT(w, "{'content': 'x', 'avatar_url': 'https://x.y/%s'}", most)),
+                   "avatar_url", "BASE_TYPE_BAD_LENGTH");
     /* What is no ASCII travels as heads of answers can have it. */
     struct answer a = speak(&s, "{'content': 'x', 'avatar_url': 'https://x.y/\xc3\xa9'}");
     a = picture(&s, answer_text(a, "author.avatar"), NULL);
