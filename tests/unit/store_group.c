@@ -169,6 +169,40 @@ static void one_that_looks_at_what_it_wrote_is_run_by_itself(void **state)
     adders_free(ones, COUNT, &finished);
 }
 
+static enum err add_and_announce(struct work *w, struct tx *tx)
+{
+    tx_log(tx, w->owner % 2 ? STR("odd") : STR("even!"));
+    return add_note(w, tx);
+}
+
+/* Each has its place in the log; one that announces nothing has none. */
+static void what_is_announced_is_in_the_log_with_the_commit(void **state)
+{
+    struct fixture *f = *state;
+    sem_t finished;
+    struct one *ones = adders_new(COUNT, &finished);
+
+    group_open(f);
+    int64_t before = store_number(f->store, "select count(*) from log");
+    for (int i = 0; i < COUNT - 1; i++)
+        ones[i].work.run = add_and_announce;
+    ones[3].answer = ERR_MISSING_ACCESS;
+    struct store_stats stats = group_stats(f);
+    run_as_batch(f, ones, COUNT, &finished);
+    assert_int_equal(group_stats(f).commits - stats.commits, 2);
+    assert_int_equal(store_number(f->store, "select count(*) from log") - before, COUNT - 2);
+    assert_int_equal(ones[COUNT - 1].work.position, 0);
+    /* In the order of their owners, which is the other way round. */
+    for (int i = COUNT - 2, last = 0; i >= 0; i--) {
+        if (i == 3)
+            continue;
+        assert_true(ones[i].work.position > last);
+        last = (int)ones[i].work.position;
+    }
+    assert_int_equal(store_number(f->store, "select count(*) from log where length(body) = 3"), 3);
+    adders_free(ones, COUNT, &finished);
+}
+
 /* One of them cannot be kept: the others are. */
 static void what_fails_together_is_done_one_by_one(void **state)
 {
@@ -210,6 +244,7 @@ int main(void)
         store_test(works_that_wait_travel_together),
         store_test(one_that_is_refused_takes_nobody_along),
         store_test(one_that_looks_at_what_it_wrote_is_run_by_itself),
+        store_test(what_is_announced_is_in_the_log_with_the_commit),
         store_test(what_fails_together_is_done_one_by_one),
         store_test(an_owner_is_in_a_group_once),
     };
