@@ -231,16 +231,36 @@ static uint64_t count_major(const struct limit *limit, struct str key)
     return limit->shared ? hash_str(key) : 0;
 }
 
+/* What the call has counted so, or room for it; NULL: there is none. */
+static struct call_counted *call_counted(struct call *call, const struct limit *limit, uint64_t key)
+{
+    struct call_counted *room = NULL;
+
+    for (size_t i = 0; i < CALL_MOST_COUNTED; i++) {
+        struct call_counted *c = &call->counted[i];
+
+        if (c->limit == limit && c->key == key)
+            return c;
+        if (!c->limit)
+            room = c;
+    }
+    return room;
+}
+
 enum err call_count(struct call *call, const struct limit *limit, struct str key)
 {
     struct life *l = container_of(call, struct life, call);
+    struct call_counted *counted = call_counted(call, limit, hash_str(key));
 
-    if (limits_off(call->api->limits))
+    if (limits_off(call->api->limits) || (counted && counted->limit))
         return OK;
     struct verdict v =
         limits_count(call->api->limits, hash_str(key), true, limit, count_major(limit, key));
-    if (v.allowed)
+    if (v.allowed) {
+        if (counted)
+            *counted = (struct call_counted){ limit, hash_str(key) };
         return OK;
+    }
     v.of = l->verdict.of;
     v.limit = l->verdict.limit;
     v.remaining = l->verdict.remaining;
@@ -250,6 +270,10 @@ enum err call_count(struct call *call, const struct limit *limit, struct str key
 
 void call_uncount(struct call *call, const struct limit *limit, struct str key)
 {
+    struct call_counted *counted = call_counted(call, limit, hash_str(key));
+
+    if (counted)
+        *counted = (struct call_counted){ 0 };
     if (!limits_off(call->api->limits))
         limits_return(call->api->limits, hash_str(key), true, limit, count_major(limit, key));
 }

@@ -17,6 +17,7 @@ enum {
     CALL_MAX_PARAMS = 8,
     CALL_MAX_REPLY = 64 * 1024 * 1024,
     CALL_MAX_HEADERS = 8 * 1024,
+    CALL_MOST_COUNTED = 4,
 };
 
 /* A refresh token is kept like the others, but nobody calls with one. */
@@ -121,7 +122,11 @@ struct call {
     void *judging;           /* platform/automod's own, from one stage to the next */
     bool decides;            /* set by prepare of a route that appends: this call needs more */
     bool alone;              /* the same: it is not done together with others (struct work) */
-    snowflake files_of;      /* whose quota files count for; 0: the caller's */
+    struct call_counted {
+        const struct limit *limit;
+        uint64_t key;
+    } counted[CALL_MOST_COUNTED]; /* by call_count: a handler that runs again counts once */
+    snowflake files_of;           /* whose quota files count for; 0: the caller's */
     /* What a handler may ask for: when its transaction has committed. */
     void (*after)(struct call *call);
 
@@ -221,7 +226,7 @@ void call_emit_made(struct call *call, enum event event, struct subject to,
  * and before anybody is told. */
 void call_note_voice(struct call *call, const struct voice_fact *fact);
 
-/* Count this call against a limit with a key of the handler's own (a login name), beside the
+/* Count this call, once, against a limit with a key of the handler's own (a login name), beside the
  * route's. ERR_RATE_LIMITED when there is no room; the answer then says how long to wait,
  * and that the route itself has room. */
 enum err call_count(struct call *call, const struct limit *limit, struct str key);

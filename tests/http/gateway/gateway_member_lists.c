@@ -495,8 +495,21 @@ static void show_all_rooms(struct many_lists *m)
 /* Those who view a room with these rules are ada and nobody else. */
 static void expect_lists(struct gate *g, int count)
 {
-    for (int i = 0; i < count; i++)
-        expect_dispatch(g, "GUILD_MEMBER_LIST_UPDATE", "{'member_count': 1, 'online_count': 1}");
+    while (count) {
+        const struct dom *d = gate_read(g, 60000);
+
+        expect(d != NULL);
+        gate_count(g, d);
+        /* On a busy machine the server asks whether anybody is there. */
+        if (str_is(dom_at(d, "op")->text, "1"))
+            gate_send(g, "{'op':1,'d':null}");
+        if (!str_is(dom_at(d, "op")->text, "0"))
+            continue;
+        expect(str_is(dom_at(d, "t")->text, "GUILD_MEMBER_LIST_UPDATE"));
+        expect(str_is(dom_at(d, "d.member_count")->text, "1"));
+        expect(str_is(dom_at(d, "d.online_count")->text, "1"));
+        count--;
+    }
 }
 
 static void many_lists_are_entered_moved_and_left_in_pieces(struct world *w)
