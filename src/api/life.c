@@ -138,6 +138,7 @@ static void life_submit(struct life *l, enum call_stage stage, enum store_mode m
         .mode = mode,
         .aside = stage != STAGE_CREDENTIAL && call->route->aside,
         .measured = stage != STAGE_CREDENTIAL && call->route->measured,
+        .again = stage == STAGE_HANDLE,
         .owner = life_owner(call),
         .name = call->route->name,
         .loop = call->loop,

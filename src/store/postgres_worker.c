@@ -192,7 +192,7 @@ static _Atomic int8_t *kind_of_read(struct postgres_worker *w, const struct work
 
 static void work_begin(struct postgres_worker *w, const struct work *work)
 {
-    bool once = work->mode == STORE_READ && work->name &&
+    bool once = work->mode == STORE_READ && work->again && work->name &&
                 atomic_load_explicit(kind_of_read(w, work), memory_order_relaxed) > 0;
 
     if (once)
@@ -206,7 +206,7 @@ static void note_kind(struct postgres_worker *w, const struct work *work)
     _Atomic int8_t *kind = kind_of_read(w, work);
     int8_t trust = atomic_load_explicit(kind, memory_order_relaxed);
 
-    if (work->mode != STORE_READ || !work->name)
+    if (work->mode != STORE_READ || !work->again || !work->name)
         return;
     if (w->conn.wants_more || w->conn.began > 1)
         atomic_store_explicit(kind, TRUST_LOST, memory_order_relaxed);

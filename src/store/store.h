@@ -101,6 +101,7 @@ struct work {
      * an arena that was spoiled (ERR_ENTITY_TOO_LARGE). Strings it reads live in
      * tx_arena. */
     enum err (*run)(struct work *w, struct tx *tx);
+    bool again; /* of STORE_READ: run may be begun anew, it leaves nothing behind but its answer */
     /* Of STORE_APPEND; may be NULL. Says what run is going to ask (tx_foresee), where there is a
      * way to be saved. Works that do so may be run one after the other in one transaction, in which
      * none sees what the others write. */

@@ -120,7 +120,7 @@ static void works_that_wait_travel_together(void **state)
     after = group_stats(f);
     /* What holds the connection until all wait has a commit of its own. */
     assert_int_equal(after.commits - before.commits, 2);
-    assert_int_equal(after.ways - before.ways, 2);
+    assert_in_range(after.ways - before.ways, 2, 3); /* a statement may be prepared once more */
     assert_int_equal(after.retries - before.retries, 0);
     for (int i = 0; i < COUNT; i++)
         assert_int_equal(ones[i].result, OK);
