@@ -206,12 +206,12 @@ struct postgres {
     struct lanes aside; /* reads that may take long */
     struct commit_line line;
     _Atomic int8_t kinds[POSTGRES_KINDS]; /* of reads, by their names: see postgres_worker.c */
-    pthread_rwlock_t writing;              /* held alone by a work that met others too often */
-    _Atomic unsigned connected;            /* workers that are */
-    _Atomic unsigned silences;             /* how often a connection fell silent */
-    atomic_bool away;                      /* none was, since last we logged it */
-    struct postgres_worker *finishing;     /* see store_side_finish */
-    unsigned count;                        /* of workers, those for long reads last */
+    pthread_rwlock_t writing;             /* held alone by a work that met others too often */
+    _Atomic unsigned connected;           /* workers that are */
+    _Atomic unsigned silences;            /* how often a connection fell silent */
+    atomic_bool away;                     /* none was, since last we logged it */
+    struct postgres_worker *finishing;    /* see store_side_finish */
+    unsigned count;                       /* of workers, those for long reads last */
     struct postgres_worker *workers;
 };
 
