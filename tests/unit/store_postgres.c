@@ -625,6 +625,7 @@ static void read_sometimes(struct fixture *f, int asks)
     sometimes.runs = 0;
     sometimes.asks = asks;
     one->work.mode = STORE_READ;
+    one->work.again = true;
     one->work.name = "sometimes";
     one->work.run = ask_sometimes;
     store_submit(f->store, &one->work);

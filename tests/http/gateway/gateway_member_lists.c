@@ -6,7 +6,9 @@
 #include "channels.h"
 #include "gate.h"
 #include "gateway/lists/list_id.h"
+#include "gateway/sessions/registry.h"
 #include "gateway_source/gateway_source.h"
+#include "guildhall.h"
 #include "guilds.h"
 #include "venues.h"
 #include "waits.h"
@@ -512,6 +514,32 @@ static void expect_lists(struct gate *g, int count)
     }
 }
 
+static const struct hub *loop_of(const struct client *c, const struct gate *g)
+{
+    uint64_t number;
+
+    expect(session_id_read(str_of(gate_id(g)), &number));
+    return registry_home(guildhall_gateway(world_server(c->world)), number);
+}
+
+/* Which loop has a new socket is the kernel's choice: as often as it takes for another one. */
+static struct gate *resume_elsewhere(struct client *c, struct gate *g)
+{
+    const struct hub *before = loop_of(c, g);
+
+    for (;;) {
+        gate_lose(g);
+        struct gate *back = gate_open(c, PLAIN);
+
+        expect_op(back, 10);
+        gate_resume(back, gate_id(g), gate_seq(g));
+        expect_dispatch(back, "RESUMED", "{}");
+        if (loop_of(c, back) != before)
+            return back;
+        g = back;
+    }
+}
+
 static void many_lists_are_entered_moved_and_left_in_pieces(struct world *w)
 {
     struct many_lists m = { .ada = world_client(w, "ada") };
@@ -537,12 +565,7 @@ static void many_lists_are_entered_moved_and_left_in_pieces(struct world *w)
     world_wait(w, 6);
     expect_quiet(m.gate);
     /* On its way to another loop it leaves all lists and enters them again. */
-    gate_lose(m.gate);
-    struct gate *back = gate_open(m.ada, PLAIN);
-    expect_op(back, 10);
-    gate_resume(back, gate_id(m.gate), gate_seq(m.gate));
-    expect_dispatch(back, "RESUMED", "{}");
-    expect_lists(back, MANY_LISTS);
+    expect_lists(resume_elsewhere(m.ada, m.gate), MANY_LISTS);
     expect_short_turns("member_lists", 15);
 }
 
