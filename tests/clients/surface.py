@@ -15,7 +15,7 @@ clients.WORLD["guilds"] = [{
     "members": [{"user": "helper", "roles": ["all"]}, {"user": "eve"}],
     "applications": [{"application": "Helper", "by": "ada"}],
 }]
-JS_STEPS = ["ready", "joined aside 2", "removed 1", "left 0", "tagged bug true", "untagged 1", "news true true",
+JS_STEPS = ["ready", "joined aside 2", "removed 1", "left 0", "tagged bug true", "untagged 0", "news true true",
             "sound ding 1", "louder dong 0.5", "silent true", "own own true", "renamed mine", "own 0",
             "preview Guild 3", "counts 1", "prunes 0", "pruned ", "guarded"]
 PY_STEPS = ["ready", "joined aside 2", "removed 0", "left aside", "tagged bug", "untagged 0", "news True True",

@@ -53,7 +53,7 @@ async function tagPosts(forum) {
   say('tagged', tag.name, post.appliedTags[0] === tag.id);
   heard = told(Events.ThreadUpdate, (_, now) => now.id === post.id && now.appliedTags.length === 0);
   await post.setAppliedTags([]);
-  say('untagged', (await heard)[0].appliedTags.length);
+  say('untagged', (await heard)[1].appliedTags.length); // the answer may have emptied the one before, too
 }
 
 async function publish(guild, channel) {
