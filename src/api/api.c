@@ -11,9 +11,11 @@ enum { MAX_JSON = 1024 * 1024, MAX_MULTIPART = 16 * 1024 * 1024 };
 
 struct api *api_new(const struct api_options *options, const struct domain *const *domains)
 {
+    static _Atomic uint64_t made;
     struct api *api = mem_new(sizeof *api);
 
     api->options = *options;
+    api->number = ++made;
     api->domains = domains;
     api->router = router_new(domains);
     cors_init(api);
@@ -165,6 +167,11 @@ const struct durations *api_durations(const struct api *api)
 const struct api_options *api_options(const struct api *api)
 {
     return &api->options;
+}
+
+uint64_t api_number(const struct api *api)
+{
+    return api->number;
 }
 
 struct server *api_server(const struct api *api)

@@ -48,6 +48,7 @@ enum err call_reply_document(struct call *call, const struct document *d);
 
 struct api {
     struct api_options options;
+    uint64_t number;
     const struct domain *const *domains;
     struct router *router;
     struct limits *limits;

@@ -42,11 +42,11 @@ static enum err look_at_rules(struct call *call)
 static enum err compile_and_judge(struct call *call)
 {
     struct judging *j = call->judging;
-    struct automod_set *s = automod_kept(call->api, j->guild_id, j->version);
+    struct automod_set *s = automod_kept(api_number(call->api), j->guild_id, j->version);
 
     if (!s) {
         s = automod_set_new(&j->rules);
-        automod_keep(call->api, j->guild_id, j->version, s);
+        automod_keep(api_number(call->api), j->guild_id, j->version, s);
     }
     set_judge(s, call->arena, j);
     automod_set_unref(s);
@@ -67,7 +67,7 @@ enum err judge_texts(struct call *call, struct judging *about)
         *about = *before;
         return OK;
     }
-    struct automod_set *s = automod_kept(call->api, about->guild_id, about->version);
+    struct automod_set *s = automod_kept(api_number(call->api), about->guild_id, about->version);
     bool slow = s && automod_set_is_slow(s, about->title.n + about->text.n);
     if (s && !slow)
         set_judge(s, call->arena, about);

@@ -9,7 +9,7 @@
 enum { MOST_KEPT = 256 };
 
 struct kept_set {
-    const void *server; /* of those that a process of tests has */
+    uint64_t server; /* api_number: a process of tests has several */
     snowflake guild_id, version;
     struct automod_set *set; /* NULL: a free place */
     uint64_t used;
@@ -21,7 +21,7 @@ static struct {
     uint64_t clock;
 } kept = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-static struct kept_set *kept_find(const void *server, snowflake guild_id)
+static struct kept_set *kept_find(uint64_t server, snowflake guild_id)
 {
     for (size_t i = 0; i < MOST_KEPT; i++)
         if (kept.all[i].set && kept.all[i].guild_id == guild_id && kept.all[i].server == server)
@@ -39,7 +39,7 @@ static struct kept_set *kept_oldest(void)
     return oldest;
 }
 
-struct automod_set *automod_kept(const void *server, snowflake guild_id, snowflake version)
+struct automod_set *automod_kept(uint64_t server, snowflake guild_id, snowflake version)
 {
     struct automod_set *found = NULL;
 
@@ -53,7 +53,7 @@ struct automod_set *automod_kept(const void *server, snowflake guild_id, snowfla
     return found;
 }
 
-void automod_keep(const void *server, snowflake guild_id, snowflake version, struct automod_set *s)
+void automod_keep(uint64_t server, snowflake guild_id, snowflake version, struct automod_set *s)
 {
     pthread_mutex_lock(&kept.lock);
     struct kept_set *k = kept_find(server, guild_id);

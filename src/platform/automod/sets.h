@@ -34,9 +34,10 @@ bool automod_set_has_profile(const struct automod_set *s);
 
 /* --- kept ones ------------------------------------------------------------------------ */
 
-/* A reference, or NULL when there is none of this version. */
-struct automod_set *automod_kept(const void *server, snowflake guild_id, snowflake version);
+/* A reference, or NULL when there is none of this version. The server is known by its api_number.
+ */
+struct automod_set *automod_kept(uint64_t server, snowflake guild_id, snowflake version);
 /* Takes the place of an older version; the caller keeps its reference. */
-void automod_keep(const void *server, snowflake guild_id, snowflake version, struct automod_set *s);
+void automod_keep(uint64_t server, snowflake guild_id, snowflake version, struct automod_set *s);
 
 #endif
