@@ -195,7 +195,7 @@ static void begin_with(void (*on_loop)(struct loop *l, void *arg), const char *m
     fetch.request.done = done;
     fetch.request.arg = &fetch;
     if (!fetch.request.timeout_ms)
-        fetch.request.timeout_ms = 5000;
+        fetch.request.timeout_ms = APP_PATIENCE_MS;
     if (!fetch.request.max_answer)
         fetch.request.max_answer = 5000;
     fetch.returned = fetch.early = false;
@@ -291,7 +291,6 @@ static void long_answers_that_come_together_are_all_taken(void **state)
 
     (void)state;
     fetch.request.max_answer = LENGTH;
-    fetch.request.timeout_ms = 60 * 1000;
     begin_with(begin_many_on_loop, "GET", "http://127.0.0.1:%d/size?4194304", STR(""));
     for (int i = 0; i < TOGETHER; i++)
         sem_wait(&fetch.done);
