@@ -170,8 +170,7 @@ bool delivery_is_read_later(const struct delivery *d)
            !d->facts->guild.owner_id;
 }
 
-/* Fleeting ones are shown nowhere. */
-static bool is_known(const struct delivery *d, struct seat *seat)
+bool delivery_is_known(const struct delivery *d, struct seat *seat)
 {
     return known_has(&seat->known, d->news->number) && !(d->info->flags & EVENT_FLEETING);
 }
@@ -180,7 +179,7 @@ void delivery_give(const struct delivery *d, struct seat *seat)
 {
     struct session *s = seat->session;
 
-    if (delivery_is_read_later(d) || is_known(d, seat))
+    if (delivery_is_read_later(d))
         return;
     if (delivery_receives(d, s) && !is_crowded(d, seat) && has_rights(d, seat))
         session_dispatch(s, d->news, form_for(d, s));

@@ -26,7 +26,10 @@ bool delivery_receives(const struct delivery *d, const struct session *s);
 /* A guild that takes long to read is announced to an account by its id alone; each session then
  * reads the rest for itself. */
 bool delivery_is_read_later(const struct delivery *d);
-/* Tells it to who sits there, who may have it. */
+/* Whether who sits there was shown what came of it: then nothing of it is told, and it moves
+ * nobody. Fleeting ones are shown nowhere. */
+bool delivery_is_known(const struct delivery *d, struct seat *seat);
+/* Tells it to who sits there, who may have it and does not know it. */
 void delivery_give(const struct delivery *d, struct seat *seat);
 
 #endif

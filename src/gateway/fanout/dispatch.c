@@ -148,12 +148,12 @@ static bool tell_seat(struct delivery *d, struct seat *seat)
     return !d->sight || sight_tell(d->sight, d, seat);
 }
 
-static void finish_seat(struct delivery *d, struct seat *seat)
+static void finish_seat(struct delivery *d, struct seat *seat, bool known)
 {
     d->topic->told++;
     if (d->topic->kind == SUBJECT_GUILD)
         change_seat(d, seat);
-    else if (d->topic->kind == SUBJECT_USER)
+    else if (d->topic->kind == SUBJECT_USER && !known)
         move_session(d, seat->session);
 }
 
@@ -176,9 +176,10 @@ static bool tell_all(struct delivery *d)
 
         if (d->crowd)
             fetch_ahead(t, t->told);
-        if (!tell_seat(d, seat))
+        bool known = delivery_is_known(d, seat);
+        if (!known && !tell_seat(d, seat))
             return false;
-        finish_seat(d, seat);
+        finish_seat(d, seat, known);
         if (hub_is_spent(d->hub, ticks))
             return false;
     }
@@ -283,6 +284,8 @@ void dispatch_to(struct session *s, struct news *n)
             session_dispatch(s, n, 0);
         return;
     }
+    if (delivery_is_known(&d, seat))
+        return;
     delivery_give(&d, seat);
     if (n->to.kind == SUBJECT_USER)
         move_session(&d, s);
