@@ -288,7 +288,7 @@ static int64_t behind_ms(const struct cluster *c)
 
 bool cluster_ready(const struct cluster *c)
 {
-    return c->options.alone || (behind_ms(c) < READY_MS && !cluster_clock_is_off(c));
+    return c->options.alone || (behind_ms(c) < READY_MS && !atomic_load(&c->clock_off));
 }
 
 void cluster_stats(const struct cluster *c, struct cluster_stats *ret)

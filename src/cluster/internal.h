@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "cluster/clocks.h"
 #include "cluster/cluster.h"
 #include "cluster/line.h"
 #include "cluster/nats.h"
@@ -12,7 +13,6 @@
 enum {
     FRESH_MS = 2000, /* how long what is remembered may be used without hearing of the log */
     LEASE_MS = 5000, /* a node that was silent for so long is dead */
-    OFFSET_MS = 250, /* between a node's clock and the database's */
     BEAT_MS = 1000,  /* how often a node says that it lives */
     /* What stands in a part of the log; see its migration. */
     PART_POSITIONS = 1000000,
@@ -53,6 +53,7 @@ struct cluster {
     int64_t follow_at; /* the next regular look at the log */
     int64_t missed; /* a position that is wanted for two milliseconds, unless it has come; or 0 */
     int64_t beaten_at, bury_at; /* when a beat was last written; others are buried from then on */
+    struct clock_watch clocks;
     struct settling settling;
     bool lost;
 
@@ -68,15 +69,8 @@ struct cluster {
     _Atomic uint64_t frames_own, frames_read, holes, voids, nodes;
     _Atomic uint64_t rank;     /* see cluster_share */
     _Atomic int64_t offset_ms; /* by so much at least this clock is ahead of the database's */
+    _Atomic bool clock_off;    /* what ends by the clock ends at another time here */
 };
-
-/* More than networks explain: what ends by the clock ends at another time here. */
-static inline bool cluster_clock_is_off(const struct cluster *c)
-{
-    int64_t offset = atomic_load(&c->offset_ms);
-
-    return offset > OFFSET_MS || offset < -OFFSET_MS;
-}
 
 static inline int64_t ms_to_ns(int64_t n)
 {

@@ -115,14 +115,46 @@ static int64_t clock_offset(int64_t before_ms, int64_t database_ms, int64_t afte
     return database_ms > after_ms ? after_ms - database_ms : 0;
 }
 
-static void note_offset(struct cluster *c, int64_t offset_ms)
-{
-    bool was_off = cluster_clock_is_off(c);
+/* By so much the clocks of the others were ahead when they said that they live. */
+static const char FIND_CLOCKS[] =
+    "select ids_until - $2 - cast(extract(epoch from seen_at) * 1000 as bigint) from nodes "
+    "where state = 1 and node <> $1";
 
+static enum err ask_others(struct cluster *c, struct tx *tx, int64_t offset_ms, bool *ret_agree)
+{
+    int64_t others[64]; /* of more these say it as well */
+    size_t count = 0;
+    struct rows r;
+    enum err e = tx_query(tx, FIND_CLOCKS, BIND(v_int(c->node), v_int(LEASE_MS)), &r);
+
+    if (e)
+        return e;
+    while (count < sizeof others / sizeof *others && rows_next(&r))
+        others[count++] = row_int(&r, 0);
+    *ret_agree = clocks_agree(offset_ms, others, count);
+    return rows_end(&r);
+}
+
+static void note_offset(struct cluster *c, int64_t offset_ms, const struct clock_look *look,
+                        bool agrees)
+{
+    bool was_off = c->clocks.is_off;
+
+    if (clocks_jumped(&c->clocks, look)) {
+        c->bury_at = look->after + ms_to_ns(2 * LEASE_MS);
+        log_warn("cluster: the database's clock was set by %lld ms; nobody is taken for dead for "
+                 "%d seconds",
+                 (long long)(look->database_ms - c->clocks.last.database_ms -
+                             (look->after - c->clocks.last.after) / 1000000),
+                 2 * LEASE_MS / 1000);
+    }
+    clocks_note(&c->clocks, look, agrees);
     atomic_store(&c->offset_ms, offset_ms);
-    if (cluster_clock_is_off(c) != was_off)
+    atomic_store(&c->clock_off, c->clocks.is_off);
+    if (c->clocks.is_off != was_off)
         log_warn("cluster: the clock of this node is %lld ms ahead of the database's%s",
-                 (long long)offset_ms, was_off ? "" : "; it is not ready until they agree");
+                 (long long)offset_ms,
+                 was_off ? "" : "; it is not ready until they, or most servers, agree");
 }
 
 static enum err beat_node(struct tx *tx, void *arg)
@@ -137,14 +169,22 @@ static enum err beat_node(struct tx *tx, void *arg)
                          NULL);
 
     int64_t before = clock_ms();
+    struct clock_look look = { .before = clock_mono() };
     if (!e)
         e = tx_one(tx, COUNT_NODES, BIND(v_int(c->node)), &r, &found);
     if (e)
         return e;
-    note_offset(c, clock_offset(before, row_int(&r, 2), clock_ms()));
+    look.after = clock_mono();
+    look.database_ms = row_int(&r, 2);
     atomic_store(&c->nodes, (uint64_t)row_int(&r, 0));
     atomic_store(&c->rank, (uint64_t)row_int(&r, 1));
-    return OK;
+    int64_t offset = clock_offset(before, look.database_ms, clock_ms());
+    bool agree = clocks_agree(offset, NULL, 0);
+    if (!agree)
+        e = ask_others(c, tx, offset, &agree);
+    if (!e)
+        note_offset(c, offset, &look, agree);
+    return e;
 }
 
 static const char FIND_LIVING[] = "select identity from nodes where state = 1";
@@ -179,9 +219,10 @@ static enum err tell_living(struct cluster *c)
     return e;
 }
 
+/* One that was seen in the future lived before the clock was put back, and not since. */
 static const char BURY[] =
-    "update nodes set state = 3 where state = 1 and seen_at < clock_timestamp() - "
-    "cast($1 as double precision) * interval '1 millisecond' returning node, identity";
+    "update nodes set state = 3 where state = 1 and abs(extract(epoch from clock_timestamp() - "
+    "seen_at)) * 1000 > cast($1 as bigint) returning node, identity";
 static const char END_NODE[] =
     "select count(pg_terminate_backend(pid)) from server_connections where identity = $1";
 
@@ -237,7 +278,8 @@ enum err nodes_beat(struct cluster *c)
 
 /* --- how far others are --------------------------------------------------------------- */
 
-static const char TELL_POSITION[] = "update nodes set position = $3, seen_at = clock_timestamp() "
+static const char TELL_POSITION[] = "update nodes set position = $3, ids_until = $4, "
+                                    "seen_at = clock_timestamp() "
                                     "where node = $1 and identity = $2";
 
 static enum err tell_position(struct tx *tx, void *arg)
@@ -245,7 +287,9 @@ static enum err tell_position(struct tx *tx, void *arg)
     struct cluster *c = arg;
 
     return tx_exec(tx, TELL_POSITION,
-                   BIND(v_int(c->node), v_int(c->identity), v_int(line_next(c->line) - 1)), NULL);
+                   BIND(v_int(c->node), v_int(c->identity), v_int(line_next(c->line) - 1),
+                        v_int(clock_ms() + LEASE_MS)),
+                   NULL);
 }
 
 enum err nodes_tell_position(struct cluster *c)

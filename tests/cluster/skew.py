@@ -18,9 +18,10 @@ LEASE = 5  # seconds
 
 
 class Skewed(Ring):
-    """Node 2 has another time."""
+    """Node 2 has another time, or all of these."""
 
-    def __init__(self, executable, seconds, **words):
+    def __init__(self, executable, seconds, wrong=(2,), **words):
+        self.wrong = wrong
         self.shim = os.path.join(os.path.dirname(executable), "..", "bench", "jump_clock.so")
         if not os.path.exists(self.shim):
             raise Skip(f"{self.shim} is not built")
@@ -35,7 +36,7 @@ class Skewed(Ring):
             f.write(struct.pack("=q", int(seconds * 1e9)))
 
     def start(self, node):
-        if node != 2:
+        if node not in self.wrong:
             return super().start(node)
         with open(self.clock(), "wb") as f:
             f.write(struct.pack("=q", int(self.seconds * 1e9)))
@@ -90,9 +91,19 @@ def a_server_whose_clock_is_an_hour_ahead_is_not_ready_and_harms_nobody(executab
     live_with(executable, 3600)
 
 
+def servers_that_agree_are_ready_whatever_the_database_says(executable):
+    """As if the database's clock had been set: it is alone with its time."""
+    with Skewed(executable, 5, wrong=(1, 2), nodes=2) as ring:
+        ring.wait_ready()
+        for node in ring.servers:
+            offset = ring.metric(node, "guildhall_clock_offset_milliseconds")
+            expect(offset > 4000, f"node {node} takes its clock to be off by {offset} ms")
+
+
 if __name__ == "__main__":
     run_cases("cluster/skew", [
         a_server_whose_clock_is_ahead_is_not_ready_and_harms_nobody,
+        servers_that_agree_are_ready_whatever_the_database_says,
     ] + ([
         a_server_whose_clock_is_behind_is_not_ready_and_harms_nobody,
         a_server_whose_clock_is_an_hour_ahead_is_not_ready_and_harms_nobody,

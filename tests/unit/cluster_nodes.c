@@ -79,10 +79,51 @@ static void who_was_cut_off_itself_buries_nobody_at_once(void **state)
     cluster_close(c);
 }
 
+/* As if the database's clock had been put so far forward since the last beat. */
+static void set_database_clock(struct cluster *c, int64_t ms)
+{
+    c->clocks.last.database_ms -= ms;
+}
+
+static void nobody_is_buried_because_the_clock_was_set(void **state)
+{
+    struct fixture *f = *state;
+    struct cluster *c = enter_cluster(f);
+
+    assert_int_equal(nodes_beat(c), OK);
+    assert_int_equal(store_do(f->store, ADD_SILENT), OK);
+    set_database_clock(c, 60000);
+    assert_false(is_buried_at_beat(f, c));
+    assert_in_range(c->bury_at - clock_mono(), ms_to_ns(LEASE_MS), ms_to_ns(2 * LEASE_MS));
+    assert_false(is_buried_at_beat(f, c));
+    c->bury_at = 0;
+    assert_true(is_buried_at_beat(f, c));
+    cluster_close(c);
+}
+
+static void who_was_last_seen_in_the_future_is_buried(void **state)
+{
+    struct fixture *f = *state;
+    struct cluster *c = enter_cluster(f);
+
+    assert_int_equal(store_do(f->store, ADD_SILENT), OK);
+    assert_int_equal(store_do(f->store, "update nodes set seen_at = clock_timestamp() + "
+                                        "interval '2 seconds' where node = 9"),
+                     OK);
+    assert_false(is_buried_at_beat(f, c));
+    assert_int_equal(store_do(f->store, "update nodes set seen_at = clock_timestamp() + "
+                                        "interval '1 hour' where node = 9"),
+                     OK);
+    assert_true(is_buried_at_beat(f, c));
+    cluster_close(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         store_test(who_was_cut_off_itself_buries_nobody_at_once),
+        store_test(nobody_is_buried_because_the_clock_was_set),
+        store_test(who_was_last_seen_in_the_future_is_buried),
     };
 
     return run_on_postgres("cluster/nodes", tests);
