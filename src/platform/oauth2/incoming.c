@@ -87,3 +87,20 @@ enum err incoming_make(struct call *call, const struct application *a,
     *ret = h;
     return incoming_as(call, a, code, h);
 }
+
+enum err incoming_take_back(struct call *call, const struct authorization_code *code)
+{
+    const struct caller *before = call->caller;
+    struct caller person = { .kind = CALLER_USER, .id = code->user_id };
+    struct webhook h;
+
+    if (!code->webhook_id)
+        return OK;
+    enum err e = webhook_find(call->tx, code->webhook_id, &h);
+    if (e)
+        return e == ERR_UNKNOWN_WEBHOOK ? OK : e;
+    call->caller = &person;
+    e = webhook_end(call, &h);
+    call->caller = before;
+    return e;
+}

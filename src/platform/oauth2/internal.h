@@ -116,11 +116,13 @@ struct authorization_code {
     uint64_t permissions;
     bool pending; /* installs at the exchange */
     bool used;
+    snowflake webhook_id; /* what was made when it was used; 0: nothing */
 };
 enum err code_insert(struct tx *tx, struct str digest, const struct authorization_code *c);
 enum err code_find(struct tx *tx, struct str digest, struct authorization_code *ret, bool *found);
 /* It stays until it expires, so that a second use is noticed. */
 enum err code_mark_used(struct tx *tx, struct str digest);
+enum err code_note_webhook(struct tx *tx, struct str digest, snowflake webhook_id);
 
 /* What somebody allowed an application. */
 struct authorization {
@@ -189,6 +191,8 @@ enum err incoming_check(struct call *call, const struct scopes *s, snowflake *re
 enum err incoming_may(struct call *call, const struct authorization_code *code, bool *ret);
 enum err incoming_make(struct call *call, const struct application *a,
                        const struct authorization_code *code, const struct webhook **ret);
+/* Deletes what the code's use made, if it is still there. */
+enum err incoming_take_back(struct call *call, const struct authorization_code *code);
 
 /* --- openid.c ------------------------------------------------------------------------- */
 

@@ -52,6 +52,7 @@ enum err code_find(struct tx *tx, struct str digest, struct authorization_code *
         .expires_at = row_int(&row, 8),
         .challenge = row_null(&row, 9) ? (struct str){ 0 } : row_text(&row, 9),
         .used = row_bool(&row, 10),
+        .webhook_id = row_int(&row, 10) > 1 ? row_id(&row, 10) : 0,
         .nonce = row_null(&row, 11) ? (struct str){ 0 } : row_text(&row, 11),
         .webhook_channel_id = row_id(&row, 12),
     };
@@ -63,6 +64,14 @@ static const char MARK_USED[] = "update authorization_codes set used = 1 where d
 enum err code_mark_used(struct tx *tx, struct str digest)
 {
     return tx_exec(tx, MARK_USED, BIND(v_bytes(digest)), NULL);
+}
+
+/* `used` is 1, or the id of the webhook that came of it: no id is that small. */
+static const char NOTE_WEBHOOK[] = "update authorization_codes set used = $2 where digest = $1";
+
+enum err code_note_webhook(struct tx *tx, struct str digest, snowflake webhook_id)
+{
+    return tx_exec(tx, NOTE_WEBHOOK, BIND(v_bytes(digest), v_id(webhook_id)), NULL);
 }
 
 /* --- authorizations ------------------------------------------------------------------- */

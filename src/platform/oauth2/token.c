@@ -142,6 +142,8 @@ static enum err use_code(struct call *call, const struct application *a,
         e = install_now(call, a, code, &scopes, &may);
     if (!e && may && code->webhook_channel_id)
         e = incoming_make(call, a, code, &out.webhook);
+    if (!e && out.webhook)
+        e = code_note_webhook(call->tx, digest, out.webhook->id);
     if (!e && !may)
         return oauth2_fail(call, 400, "invalid_grant", "Whoever allowed it may not any more.");
     if (!e)
@@ -157,12 +159,15 @@ static enum err use_code(struct call *call, const struct application *a,
     return e ? e : call_reply(call, &out);
 }
 
-/* A code that is shown twice was seen by somebody else: what came of it ends (RFC 6749 4.1.2). */
+/* A code that is shown twice was seen by somebody else: what came of it ends (RFC 6749 4.1.2),
+ * the webhook with the tokens: whoever has its address may speak. */
 static enum err refuse_reuse(struct call *call, const struct authorization_code *code,
                              struct str digest)
 {
     enum err e = tokens_end_of_code(call, code->user_id, digest);
 
+    if (!e)
+        e = incoming_take_back(call, code);
     return e ? e : oauth2_fail(call, 400, "invalid_grant", "The code is unknown, used or expired.");
 }
 

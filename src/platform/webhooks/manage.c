@@ -408,10 +408,8 @@ enum err modify_webhook(struct call *call)
     return webhook_send_reply(call, h);
 }
 
-/* DELETE /webhooks/{webhook.id}, with or without the token */
-enum err delete_webhook(struct call *call)
+enum err webhook_end(struct call *call, const struct webhook *h)
 {
-    const struct webhook *h = call->target.webhook;
     enum err e = webhook_remove(call->tx, h->id);
 
     if (!e)
@@ -421,6 +419,12 @@ enum err delete_webhook(struct call *call)
     if (!e)
         webhooks_announce(call, h->guild_id, h->channel_id);
     return e;
+}
+
+/* DELETE /webhooks/{webhook.id}, with or without the token */
+enum err delete_webhook(struct call *call)
+{
+    return webhook_end(call, call->target.webhook);
 }
 
 /* --- of the audit log ----------------------------------------------------------------- */

@@ -152,11 +152,40 @@ static void webhooks_come_for_codes_alone(struct world *w)
                 "{'error': 'invalid_scope'}");
 }
 
+/* Who copied a code has what came of it, too: the address to speak at. */
+static void a_code_shown_twice_takes_its_webhook_back(struct world *w)
+{
+    struct consent s = world_consent(w);
+    const char *channel = make_place(s.bob, s.guild, "0"), *next = make_place(s.bob, s.guild, "0");
+    const char *kept = url_part(allow(s.bob, s.app, channel), "code");
+    const char *code = url_part(allow(s.bob, s.app, channel), "code");
+    struct answer a = exchange(&s, code);
+    const char *id = answer_text(a, "webhook.id"), *token = answer_text(a, "webhook.token");
+
+    const char *other = answer_text(exchange(&s, kept), "webhook.id");
+    expect_status(client_patch(s.bob, TEXT(w, "{'channel_id': '%s'}", next), "/webhooks/%s", id),
+                  200);
+    forget_told(w);
+    expect_json(exchange(&s, code), "{'error': 'invalid_grant'}");
+    expect_error(client_get(s.nobody, "/webhooks/%s/%s", id, token), 404, 10015);
+    expect_told(w, to_entitled(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+                "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 52}");
+    expect_told(w, to_entitled(id_of(s.guild), id_of(next), PERMISSION(MANAGE_WEBHOOKS)),
+                "WEBHOOKS_UPDATE", "{'channel_id': '%s'}", next);
+    expect_json(client_get(s.bob, "/guilds/%s/audit-logs?action_type=52", s.guild),
+                "{'audit_log_entries': [{'user_id': '%s', 'target_id': '%s'}]}", s.bob->id, id);
+    expect_json(client_get(s.bob, "/guilds/%s/webhooks", s.guild), "[{'id': '%s'}]", other);
+    expect(world_number(w, "select count(*) from webhooks") == 1);
+    /* A third time there is nothing left to take. */
+    expect_json(exchange(&s, code), "{'error': 'invalid_grant'}");
+}
+
 const struct test incoming_tests[] = {
     TEST(a_token_brings_a_webhook_along),
     TEST(a_webhook_needs_a_place_and_the_right),
     TEST(where_no_webhook_can_be_no_bot_comes_either),
     TEST(the_webhook_comes_where_the_bot_does),
     TEST(webhooks_come_for_codes_alone),
+    TEST(a_code_shown_twice_takes_its_webhook_back),
     { 0 },
 };
