@@ -7,7 +7,6 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "model/rights.h"
 
 static enum err resolve_path(struct life *l)
 {
@@ -22,15 +21,6 @@ static enum err resolve_path(struct life *l)
     return OK;
 }
 
-/* Rows and handlers that ask for rights themselves see those that a guild withholds for want of a
- * second factor as missing ones. */
-static enum err name_missing_factor(const struct call *call, enum err e)
-{
-    const struct standing *s = call->target.standing;
-
-    return e == ERR_MISSING_PERMISSIONS && s && s->withheld_here ? ERR_GUILD_MFA_REQUIRED : e;
-}
-
 /* Everything that can be refused before the handler is asked. */
 static enum err attempt_enter(struct life *l)
 {
@@ -42,7 +32,7 @@ static enum err attempt_enter(struct life *l)
         e = call->api->permit(call, call->route->needs);
     }
     if (!e && call->route->admit)
-        e = name_missing_factor(call, call->route->admit(call));
+        e = call->route->admit(call);
     return e ? e : call->decoded;
 }
 
@@ -134,14 +124,14 @@ enum err attempt_run(struct work *w, struct tx *tx)
     case STAGE_LOOK:
         e = attempt_enter(l);
         if (!e)
-            e = name_missing_factor(call, call->look(call));
+            e = call->look(call);
         break;
     default:
         e = handler_foresee(call);
         if (!e)
             e = attempt_enter(l);
         if (!e)
-            e = name_missing_factor(call, call->route->handle(call));
+            e = call->route->handle(call);
         if (!e && call->kept)
             e = files_record(call);
         if (!e)

@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "model/facts.h"
+#include "model/rights.h"
 
 static size_t param_index(const struct call *call, const char *name)
 {
@@ -146,6 +147,24 @@ void call_add_header(struct call *call, const char *name, struct str value)
     buf_add_lit(&call->headers, ": ");
     buf_add_str(&call->headers, value);
     buf_add_lit(&call->headers, "\r\n");
+}
+
+static uint64_t rights_withheld(const struct call *call)
+{
+    return call->target.standing ? call->target.standing->withheld_here : 0;
+}
+
+enum err call_lacks(const struct call *call, uint64_t needs)
+{
+    uint64_t missing = needs & ~call->target.rights;
+
+    return missing && !(missing & ~rights_withheld(call)) ? ERR_GUILD_MFA_REQUIRED
+                                                          : ERR_MISSING_PERMISSIONS;
+}
+
+enum err call_lacks_any(const struct call *call, uint64_t any)
+{
+    return rights_withheld(call) & any ? ERR_GUILD_MFA_REQUIRED : ERR_MISSING_PERMISSIONS;
 }
 
 enum err call_invalid(struct call *call, const char *field, const char *code, const char *message)

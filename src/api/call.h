@@ -203,6 +203,12 @@ void call_set_status(struct call *call, int status);
 /* One more line for the answer's head. */
 void call_add_header(struct call *call, const char *name, struct str value);
 
+/* Why somebody is refused who lacks these rights where the path leads, all of which or one of which
+ * it takes: ERR_MISSING_PERMISSIONS, or ERR_GUILD_MFA_REQUIRED where a second factor would be
+ * enough. */
+enum err call_lacks(const struct call *call, uint64_t needs);
+enum err call_lacks_any(const struct call *call, uint64_t any);
+
 /* Refuse because of one field; more than one call gathers them. */
 enum err call_invalid(struct call *call, const char *field, const char *code, const char *message);
 

@@ -22,7 +22,7 @@ enum err admit_read_permissions(struct call *call)
 {
     bool may = call->caller->kind != CALLER_USER || call->target.rights & PERMISSION(MANAGE_GUILD);
 
-    return may ? OK : ERR_MISSING_PERMISSIONS;
+    return may ? OK : call_lacks(call, PERMISSION(MANAGE_GUILD));
 }
 
 /* Only a member who may use the command sets who may use it. */

@@ -156,6 +156,12 @@ struct rights_of guild_rights_of(const struct guild *g, const struct member *m)
     return who;
 }
 
+enum err standing_lacks(const struct standing *s, uint64_t any)
+{
+    return rights_in_guild(&s->rights_of) & s->withheld & any ? ERR_GUILD_MFA_REQUIRED
+                                                              : ERR_MISSING_PERMISSIONS;
+}
+
 bool standing_above_role(const struct standing *s, const struct role *role)
 {
     return s->rights_of.owner ||

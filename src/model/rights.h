@@ -57,6 +57,10 @@ struct standing {
     snowflake top_role; /* the highest role's id; the guild's id for @everyone */
 };
 
+/* Why somebody is refused who has none of these rights: ERR_MISSING_PERMISSIONS, or
+ * ERR_GUILD_MFA_REQUIRED where one of them is only withheld. */
+enum err standing_lacks(const struct standing *s, uint64_t any);
+
 /* The owner is above everybody; others need a strictly higher top role. */
 bool standing_above_role(const struct standing *s, const struct role *role);
 bool standing_above(const struct standing *s, const struct standing *other);

@@ -220,7 +220,7 @@ static enum err status_may_set(struct call *call)
         return OK;
     enum err e = voice_find(call->tx, c->guild_id.value, call->caller->id, &s);
     if (e == ERR_UNKNOWN_VOICE_STATE || (!e && voice_channel(&s) != c->id))
-        return ERR_MISSING_PERMISSIONS;
+        return call_lacks(call, PERMISSION(MANAGE_CHANNELS));
     return e;
 }
 

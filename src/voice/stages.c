@@ -222,7 +222,7 @@ static enum err enter_stage(struct call *call, snowflake channel_id)
     if (!call->target.standing)
         return ERR_DM_CHANNEL;
     if ((call->target.rights & MODERATOR) != MODERATOR)
-        return ERR_MISSING_PERMISSIONS;
+        return call_lacks(call, MODERATOR);
     return call->target.channel->type == CHANNEL_STAGE ? OK : ERR_CHANNEL_TYPE;
 }
 

@@ -39,6 +39,17 @@ enum err standing_rights_in(struct tx *tx, const struct standing *s, const struc
     return e;
 }
 
+enum err standing_lacks_in(struct tx *tx, const struct standing *s, const struct channel *c,
+                           uint64_t any)
+{
+    uint64_t all;
+    enum err e = all_rights_in(tx, s, c, &all);
+
+    if (e)
+        return e;
+    return all & s->withheld & any ? ERR_GUILD_MFA_REQUIRED : ERR_MISSING_PERMISSIONS;
+}
+
 static void target_rights(struct target *t, uint64_t all)
 {
     t->rights = all & ~t->standing->withheld;
@@ -163,9 +174,7 @@ static enum err channel_permit(struct call *call, uint64_t needs)
     if (!t->standing)
         return ERR_DM_CHANNEL; /* rights are a matter of guilds */
     if ((t->rights & needs) != needs)
-        return ((t->rights | t->standing->withheld_here) & needs) == needs
-                   ? ERR_GUILD_MFA_REQUIRED
-                   : ERR_MISSING_PERMISSIONS;
+        return call_lacks(call, needs);
     return !t->role || standing_above_role(t->standing, t->role) ? OK : ERR_MISSING_PERMISSIONS;
 }
 

@@ -63,7 +63,9 @@ enum err admit_modify_channel(struct call *call)
         return OK;
     if (channel_is_thread(c->type))
         return hook_thread_edit_admitted(call, c);
-    return call->target.rights & PERMISSION(MANAGE_CHANNELS) ? OK : ERR_MISSING_PERMISSIONS;
+    return call->target.rights & PERMISSION(MANAGE_CHANNELS)
+               ? OK
+               : call_lacks(call, PERMISSION(MANAGE_CHANNELS));
 }
 
 static bool text_differs(const struct opt_str *in, const struct opt_str *now)
@@ -209,7 +211,7 @@ static enum err delete_guild_channel(struct call *call)
     const struct channel *c = call->target.channel;
 
     if (!(call->target.rights & PERMISSION(MANAGE_CHANNELS)))
-        return ERR_MISSING_PERMISSIONS;
+        return call_lacks(call, PERMISSION(MANAGE_CHANNELS));
     enum err e = hook_channel_ending(call, c);
     if (!e)
         e = let_children_go(call, c);

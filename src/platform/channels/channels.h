@@ -42,6 +42,10 @@ bool channel_home_known(snowflake id);
 enum err standing_rights_in(struct tx *tx, const struct standing *s, const struct channel *c,
                             uint64_t *ret);
 
+/* Why somebody is refused who has none of these rights there, as standing_lacks says it. */
+enum err standing_lacks_in(struct tx *tx, const struct standing *s, const struct channel *c,
+                           uint64_t any);
+
 /* Writes the private channels in somebody's list as an array, the newest first. There may be a
  * hundred thousand, so only a page of them is in memory; write puts one of them, which has its
  * recipients, into JSON. */

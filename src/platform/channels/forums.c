@@ -144,7 +144,9 @@ static enum err check_forum(const struct call *call)
 
     if (!channel_holds_posts(c->type))
         return ERR_CHANNEL_TYPE;
-    return call->target.rights & PERMISSION(MANAGE_CHANNELS) ? OK : ERR_MISSING_PERMISSIONS;
+    return call->target.rights & PERMISSION(MANAGE_CHANNELS)
+               ? OK
+               : call_lacks(call, PERMISSION(MANAGE_CHANNELS));
 }
 
 /* The channel's tags, to be changed. */

@@ -139,7 +139,7 @@ enum err expression_may_change(const struct call *call, snowflake user_id)
     bool own = user_id == call->caller->id;
     uint64_t any = own ? PERMISSIONS_EXPRESSIONS : PERMISSION(MANAGE_EXPRESSIONS);
 
-    return call->target.rights & any ? OK : ERR_MISSING_PERMISSIONS;
+    return call->target.rights & any ? OK : call_lacks_any(call, any);
 }
 
 static enum err may_change_emoji(struct call *call)

@@ -64,7 +64,7 @@ static enum err check_invite_roles(struct call *call, const struct list *ids)
     if (!ids->count)
         return OK;
     if (!call->target.standing || !(call->target.rights & PERMISSION(MANAGE_ROLES)))
-        return ERR_MISSING_PERMISSIONS;
+        return call_lacks(call, PERMISSION(MANAGE_ROLES));
     for (size_t i = 0; i < ids->count && !e; i++) {
         struct place at = place_index(&all, i);
 

@@ -97,7 +97,7 @@ static enum err may_list_invites(struct call *call)
 {
     const uint64_t either = PERMISSION(MANAGE_GUILD) | PERMISSION(VIEW_AUDIT_LOG);
 
-    return call->target.rights & either ? OK : ERR_MISSING_PERMISSIONS;
+    return call->target.rights & either ? OK : call_lacks_any(call, either);
 }
 
 static const struct type type_plain_invites = { .kind = KIND_ARRAY, .of = &type_invite };
@@ -136,9 +136,12 @@ static enum err admit_deletion(struct call *call)
         e = standing_rights_in(call->tx, &standing, i->channel, &rights);
     if (e)
         return e;
-    return (rights & PERMISSION(MANAGE_CHANNELS)) || (standing.rights & PERMISSION(MANAGE_GUILD))
-               ? OK
-               : ERR_MISSING_PERMISSIONS;
+    if ((rights & PERMISSION(MANAGE_CHANNELS)) || (standing.rights & PERMISSION(MANAGE_GUILD)))
+        return OK;
+    e = standing_lacks(&standing, PERMISSION(MANAGE_GUILD));
+    return e == ERR_MISSING_PERMISSIONS
+               ? standing_lacks_in(call->tx, &standing, i->channel, PERMISSION(MANAGE_CHANNELS))
+               : e;
 }
 
 /* DELETE /invites/{invite.code} */

@@ -138,7 +138,7 @@ static enum err targets_admit(struct call *call, uint64_t any)
     if (i->inviter_id == call->caller->id)
         return OK;
     enum err e = standing_find(call->tx, i->guild_id.value, call->caller->id, &s);
-    return e || s.rights & any ? e : ERR_MISSING_PERMISSIONS;
+    return e || s.rights & any ? e : standing_lacks(&s, any);
 }
 
 enum err admit_targets_reading(struct call *call)

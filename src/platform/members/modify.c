@@ -34,7 +34,7 @@ static enum err check_nick(struct call *call)
 static enum err check_roles(struct call *call, const struct list *roles)
 {
     if (!member_has(call, PERMISSION(MANAGE_ROLES)))
-        return ERR_MISSING_PERMISSIONS;
+        return call_lacks(call, PERMISSION(MANAGE_ROLES));
     enum err e = is_self(call) ? OK : check_above(call, call->target.member);
     return e ? e : check_roles_changed(call, &call->target.member->roles, roles);
 }
@@ -63,7 +63,8 @@ static enum err check_flags(const struct call *call)
     if (member_has(call, PERMISSION(MANAGE_GUILD)) || member_has(call, PERMISSION(MANAGE_ROLES)) ||
         member_has(call, moderator))
         return OK;
-    return ERR_MISSING_PERMISSIONS;
+    enum err e = call_lacks_any(call, PERMISSION(MANAGE_GUILD) | PERMISSION(MANAGE_ROLES));
+    return e == ERR_MISSING_PERMISSIONS ? call_lacks(call, moderator) : e;
 }
 
 static enum err check_rights(struct call *call, const struct member_patch *in,

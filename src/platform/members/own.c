@@ -116,7 +116,7 @@ static enum err check_extras(struct call *call, const struct member_addition *in
                      (in->deaf ? PERMISSION(DEAFEN_MEMBERS) : 0);
 
     if ((call->target.rights & needs) != needs)
-        return ERR_MISSING_PERMISSIONS;
+        return call_lacks(call, needs);
     return check_roles_changed(call, &none, &in->roles);
 }
 

@@ -33,7 +33,7 @@ enum err may_pin(struct call *call)
 {
     const uint64_t any = PERMISSION(PIN_MESSAGES) | PERMISSION(MANAGE_MESSAGES);
 
-    return call->target.rights & any ? OK : ERR_MISSING_PERMISSIONS;
+    return call->target.rights & any ? OK : call_lacks_any(call, any);
 }
 
 static void pin_announce(struct call *call, const struct channel *c, bool pinned)

@@ -188,9 +188,10 @@ static enum err may_delete(struct call *call)
     bool moderates = call->target.standing && call->target.rights & PERMISSION(MANAGE_MESSAGES);
 
     if (!moderates && !is_author(call))
-        return call->target.standing ? ERR_MISSING_PERMISSIONS : ERR_DM_CHANNEL;
+        return call->target.standing ? call_lacks(call, PERMISSION(MANAGE_MESSAGES))
+                                     : ERR_DM_CHANNEL;
     if (!moderates && call->target.message->type == MESSAGE_AUTO_MODERATION)
-        return ERR_MISSING_PERMISSIONS;
+        return call_lacks(call, PERMISSION(MANAGE_MESSAGES));
     return message_stays(call->target.message->type) ? ERR_SYSTEM_MESSAGE : OK;
 }
 

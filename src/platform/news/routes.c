@@ -19,7 +19,9 @@ static enum err may_publish(struct call *call)
         return ERR_CHANNEL_TYPE;
     if (!(call->target.rights & PERMISSION(SEND_MESSAGES)))
         return ERR_MISSING_PERMISSIONS;
-    return own || call->target.rights & PERMISSION(MANAGE_MESSAGES) ? OK : ERR_MISSING_PERMISSIONS;
+    return own || call->target.rights & PERMISSION(MANAGE_MESSAGES)
+               ? OK
+               : call_lacks(call, PERMISSION(MANAGE_MESSAGES));
 }
 
 /* POST /channels/{channel.id}/messages/{message.id}/crosspost */
@@ -85,7 +87,11 @@ static enum err enter_follower(struct call *call, snowflake id, struct target *r
         return e;
     if (ret->channel->type != CHANNEL_TEXT && ret->channel->type != CHANNEL_NEWS)
         return ERR_CHANNEL_TYPE;
-    return ret->rights & PERMISSION(MANAGE_WEBHOOKS) ? OK : ERR_MISSING_PERMISSIONS;
+    if (ret->rights & PERMISSION(MANAGE_WEBHOOKS))
+        return OK;
+    return ret->standing ? standing_lacks_in(call->tx, ret->standing, ret->channel,
+                                             PERMISSION(MANAGE_WEBHOOKS))
+                         : ERR_MISSING_PERMISSIONS;
 }
 
 static const char FOLLOWS_ALREADY[] =

@@ -20,8 +20,7 @@ static enum err incoming_enter(struct call *call, snowflake channel_id, struct t
         return ERR_CHANNEL_TYPE;
     if (ret->rights & PERMISSION(MANAGE_WEBHOOKS))
         return OK;
-    return ret->standing->withheld_here & PERMISSION(MANAGE_WEBHOOKS) ? ERR_GUILD_MFA_REQUIRED
-                                                                      : ERR_MISSING_PERMISSIONS;
+    return standing_lacks_in(call->tx, ret->standing, ret->channel, PERMISSION(MANAGE_WEBHOOKS));
 }
 
 enum err incoming_check(struct call *call, const struct scopes *s, snowflake *ret_channel)

@@ -156,7 +156,9 @@ enum err request_check_place(struct call *call, const struct request *r, snowfla
     e = standing_find(call->tx, guild_id, call->caller->id, &standing);
     if (e)
         return e;
-    return standing.rights & PERMISSION(MANAGE_GUILD) ? OK : ERR_MISSING_PERMISSIONS;
+    return standing.rights & PERMISSION(MANAGE_GUILD)
+               ? OK
+               : standing_lacks(&standing, PERMISSION(MANAGE_GUILD));
 }
 
 static enum err install_on_account(struct call *call, const struct application *a,

@@ -108,8 +108,8 @@ static enum err install_now(struct call *call, const struct application *a,
     *person = (struct caller){ .kind = CALLER_USER, .id = code->user_id };
     call->caller = person;
     enum err e = request_check_place(call, &r, code->guild_id);
-    *ret_may = e != ERR_MISSING_PERMISSIONS && e != ERR_MISSING_ACCESS && e != ERR_UNKNOWN_GUILD &&
-               e != ERR_APPLICATION_NOT_YOURS;
+    *ret_may = e != ERR_MISSING_PERMISSIONS && e != ERR_GUILD_MFA_REQUIRED &&
+               e != ERR_MISSING_ACCESS && e != ERR_UNKNOWN_GUILD && e != ERR_APPLICATION_NOT_YOURS;
     if (!*ret_may)
         e = OK;
     else if (!e)

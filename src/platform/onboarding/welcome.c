@@ -118,7 +118,7 @@ static enum err get_welcome_screen(struct call *call)
     if (!e && !row.known)
         e = ERR_UNKNOWN_WELCOME_SCREEN;
     if (!e && !row.enabled && !(call->target.rights & PERMISSION(MANAGE_GUILD)))
-        e = ERR_MISSING_PERMISSIONS;
+        e = call_lacks(call, PERMISSION(MANAGE_GUILD));
     if (!e)
         e = welcome_prune(call->tx, guild_id, &row.screen);
     return e ? e : call_reply(call, &row.screen);

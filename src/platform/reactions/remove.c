@@ -53,7 +53,7 @@ static enum err remove_of_user(struct call *call, bool burst)
     if (!call->target.standing)
         return ERR_DM_CHANNEL;
     if (!(call->target.rights & PERMISSION(MANAGE_MESSAGES)))
-        return ERR_MISSING_PERMISSIONS;
+        return call_lacks(call, PERMISSION(MANAGE_MESSAGES));
     return remove_one(call, user_id, burst);
 }
 

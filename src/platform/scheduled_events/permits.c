@@ -41,6 +41,17 @@ static uint64_t event_needs(const struct scheduled_event *e)
     }
 }
 
+/* Of what an event takes, only the right to manage channels can be withheld. */
+static enum err event_lacks_manager(struct call *call, const struct scheduled_event *e)
+{
+    struct channel c;
+    enum err err = channel_find(call->tx, e->channel_id.value, &c);
+
+    if (err)
+        return err == ERR_UNKNOWN_CHANNEL ? ERR_MISSING_PERMISSIONS : err;
+    return standing_lacks_in(call->tx, call->target.standing, &c, PERMISSION(MANAGE_CHANNELS));
+}
+
 enum err event_permit(struct call *call, const struct scheduled_event *e, uint64_t any_of)
 {
     uint64_t rights, needs = event_needs(e);
@@ -48,7 +59,11 @@ enum err event_permit(struct call *call, const struct scheduled_event *e, uint64
 
     if (err)
         return err;
-    return rights & any_of && (rights & needs) == needs ? OK : ERR_MISSING_PERMISSIONS;
+    if (rights & any_of && (rights & needs) == needs)
+        return OK;
+    return rights & any_of && (needs & ~rights) == PERMISSION(MANAGE_CHANNELS)
+               ? event_lacks_manager(call, e)
+               : ERR_MISSING_PERMISSIONS;
 }
 
 enum err event_may_change(struct call *call, const struct scheduled_event *e)

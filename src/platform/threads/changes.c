@@ -74,7 +74,9 @@ static bool is_own(const struct call *call, const struct channel *c)
 
 enum err admit_modify_thread(struct call *call, const struct channel *c)
 {
-    return may_manage(call) || is_own(call, c) || may_wake(call, c) ? OK : ERR_MISSING_PERMISSIONS;
+    return may_manage(call) || is_own(call, c) || may_wake(call, c)
+               ? OK
+               : call_lacks(call, PERMISSION(MANAGE_THREADS));
 }
 
 /* Each field has its own right. */
@@ -90,11 +92,12 @@ static enum err allow_fields(const struct call *call, const struct channel *c,
         return OK;
     if (in->locked.given != ABSENT || in->rate_limit_per_user.given != ABSENT ||
         (in->flags.given == GIVEN && (in->flags.value ^ c->flags) & CHANNEL_PINNED))
-        return ERR_MISSING_PERMISSIONS;
+        return call_lacks(call, PERMISSION(MANAGE_THREADS));
     if (other && !is_own(call, c))
-        return ERR_MISSING_PERMISSIONS;
-    return wakes && c->thread_metadata->archived && !may_wake(call, c) ? ERR_MISSING_PERMISSIONS
-                                                                       : OK;
+        return call_lacks(call, PERMISSION(MANAGE_THREADS));
+    return wakes && c->thread_metadata->archived && !may_wake(call, c)
+               ? call_lacks(call, PERMISSION(MANAGE_THREADS))
+               : OK;
 }
 
 /* While it is archived only its lock changes. */
@@ -253,7 +256,7 @@ static enum err forget_in_message(struct call *call, const struct channel *c)
 enum err delete_thread(struct call *call, const struct channel *c)
 {
     if (!may_manage(call))
-        return ERR_MISSING_PERMISSIONS;
+        return call_lacks(call, PERMISSION(MANAGE_THREADS));
     /* Its members hear of it: they go with it. */
     emit_thread_gone(call, c);
     enum err e = channel_remove(call, c->id);

@@ -126,7 +126,7 @@ enum err list_private_archived_threads(struct call *call)
     enum err e = check_thread_holder(call->target.channel);
 
     if (!e && !(call->target.rights & PERMISSION(MANAGE_THREADS)))
-        e = ERR_MISSING_PERMISSIONS;
+        e = call_lacks(call, PERMISSION(MANAGE_THREADS));
     return e ? e : list_archived(call, CHANNEL_PRIVATE_THREAD);
 }
 

@@ -88,15 +88,17 @@ static enum err join_thread(struct call *call)
                                  THREAD_HAS_INTERACTED, false);
 }
 
-static bool may_add(const struct call *call)
+static enum err may_add(const struct call *call)
 {
     const struct channel *c = call->target.channel;
+    bool open = c->type != CHANNEL_PRIVATE_THREAD || c->thread_metadata->invitable.value ||
+                c->owner_id.value == call->caller->id;
 
     if (!(call->target.rights & PERMISSION(SEND_MESSAGES)))
-        return false;
-    return c->type != CHANNEL_PRIVATE_THREAD || c->thread_metadata->invitable.value ||
-           c->owner_id.value == call->caller->id ||
-           call->target.rights & PERMISSION(MANAGE_THREADS);
+        return ERR_MISSING_PERMISSIONS;
+    return open || call->target.rights & PERMISSION(MANAGE_THREADS)
+               ? OK
+               : call_lacks(call, PERMISSION(MANAGE_THREADS));
 }
 
 /* PUT /channels/{channel.id}/thread-members/{thread.member.id} */
@@ -110,8 +112,8 @@ enum err add_thread_member(struct call *call)
     if (id == call->caller->id)
         return join_thread(call);
     enum err e = check_thread(call);
-    if (!e && !may_add(call))
-        e = ERR_MISSING_PERMISSIONS;
+    if (!e)
+        e = may_add(call);
     if (!e)
         e = check_not_archived(call);
     if (!e)
@@ -148,7 +150,7 @@ enum err remove_thread_member(struct call *call)
         return leave_thread(call);
     enum err e = check_thread(call);
     if (!e && !own && !(call->target.rights & PERMISSION(MANAGE_THREADS)))
-        e = ERR_MISSING_PERMISSIONS;
+        e = call_lacks(call, PERMISSION(MANAGE_THREADS));
     if (!e)
         e = check_not_archived(call);
     if (!e)

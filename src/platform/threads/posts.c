@@ -24,7 +24,7 @@ enum err tags_permit(struct call *call, const struct channel *forum, const struc
         if (!tag)
             return ERR_UNKNOWN_TAG_GIVEN;
         if (tag->moderated && !ids_hold(before, tag->id) && !(rights & PERMISSION(MANAGE_THREADS)))
-            return ERR_MISSING_PERMISSIONS;
+            return call_lacks(call, PERMISSION(MANAGE_THREADS));
         for (size_t k = 0; k < i; k++)
             if (ids[k] == ids[i])
                 return call_invalid(call, "applied_tags", "SET_TYPE_ALREADY_CONTAINS_VALUE",
@@ -37,7 +37,7 @@ enum err tags_permit(struct call *call, const struct channel *forum, const struc
 
         if (tag && tag->moderated && !ids_hold(tags, tag->id) &&
             !(rights & PERMISSION(MANAGE_THREADS)))
-            return ERR_MISSING_PERMISSIONS;
+            return call_lacks(call, PERMISSION(MANAGE_THREADS));
     }
     return OK;
 }

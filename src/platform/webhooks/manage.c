@@ -60,7 +60,9 @@ enum err may_manage(struct call *call)
         return e;
     if (!(rights & PERMISSION(VIEW_CHANNEL)))
         return ERR_MISSING_ACCESS;
-    return rights & PERMISSION(MANAGE_WEBHOOKS) ? OK : ERR_MISSING_PERMISSIONS;
+    return rights & PERMISSION(MANAGE_WEBHOOKS)
+               ? OK
+               : standing_lacks_in(call->tx, &s, &c, PERMISSION(MANAGE_WEBHOOKS));
 }
 
 /* --- showing -------------------------------------------------------------------------- */

@@ -93,6 +93,48 @@ static void a_right_in_one_channel_is_withheld_there(struct world *w)
     expect_status(client_delete(h.bob, "/channels/%s", channel), 200);
 }
 
+/* Some right is withheld, and it is another one that is missing, or none. */
+static void what_no_factor_helps_with_is_refused_as_ever(struct world *w)
+{
+    struct home h = guarded_home(w, PERMISSION(MANAGE_MESSAGES) | PERMISSION(MANAGE_NICKNAMES));
+    const char *channel = make_channel(h.ada, h.guild, "{'name': 'room'}");
+
+    world_sql(w,
+              "insert into overwrites (channel_id, target_id, type, allow, deny) values (%s, %s, "
+              "1, 0, %llu)",
+              channel, h.bob->id, BITS(PERMISSION(SEND_MESSAGES)));
+    expect_error(client_post(h.bob, "{'content': 'y'}", "/channels/%s/messages", channel), 403,
+                 50013);
+    expect_error(client_patch(h.bob, "{'nick': 'A'}", "/guilds/%s/members/%s", h.guild, h.ada->id),
+                 403, 50013);
+    expect_error(client_patch(h.bob, "{'roles': []}", "/guilds/%s/members/%s", h.guild, h.ada->id),
+                 403, 50013);
+    expect_error(client_delete(h.bob, "/guilds/%s", h.guild), 403, 50013);
+    expect_error(client_delete(h.bob, "/channels/%s", channel), 403, 50013);
+}
+
+/* What a path does not lead to: the guild of a webhook, of an invite, of a body. */
+static void it_is_asked_for_wherever_a_right_is_used(struct world *w)
+{
+    struct home h = guarded_home(w, PERMISSION(MANAGE_WEBHOOKS) | PERMISSION(MANAGE_GUILD));
+    const char *channel = make_channel(h.ada, h.guild, "{'name': 'room'}");
+    const char *app = make_application(h.bob, "Helper");
+    const char *hook =
+        answer_text(client_post(h.ada, "{'name': 'h'}", "/channels/%s/webhooks", channel), "id");
+    const char *code =
+        answer_text(client_post(h.ada, "{}", "/channels/%s/invites", channel), "code");
+    const char *install = "/oauth2/authorize?client_id=%s&scope=bot";
+    const char *here = TEXT(w, "{'authorize': true, 'guild_id': '%s'}", h.guild);
+
+    expect_error(client_delete(h.bob, "/webhooks/%s", hook), 403, 60003);
+    expect_error(client_delete(h.bob, "/invites/%s", code), 403, 60003);
+    expect_error(client_post(h.bob, here, install, app), 403, 60003);
+    guard(w, h.bob, true);
+    expect_status(client_delete(h.bob, "/webhooks/%s", hook), 204);
+    expect_status(client_delete(h.bob, "/invites/%s", code), 200);
+    expect_status(client_post(h.bob, here, install, app), 200);
+}
+
 /* A bot has no factor of its own: its owner's counts, or that of the owner of its team. */
 static void a_bot_has_its_owners(struct world *w)
 {
@@ -118,6 +160,8 @@ const struct test guild_mfa_tests[] = {
     TEST(the_owner_says_that_moderators_need_one),
     TEST(who_has_none_does_not_moderate),
     TEST(a_right_in_one_channel_is_withheld_there),
+    TEST(what_no_factor_helps_with_is_refused_as_ever),
+    TEST(it_is_asked_for_wherever_a_right_is_used),
     TEST(a_bot_has_its_owners),
     { 0 },
 };
