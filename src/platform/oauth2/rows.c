@@ -31,7 +31,7 @@ enum err code_insert(struct tx *tx, struct str digest, const struct authorizatio
 static const char FIND_CODE[] =
     "select user_id, application_id, redirect_uri, scopes, integration_type, "
     "coalesce(guild_id, 0), permissions, pending, expires_at, challenge, used, nonce, "
-    "coalesce(webhook_channel_id, 0) from authorization_codes where digest = $1";
+    "coalesce(webhook_channel_id, 0), coalesce(webhook_id, 0) from authorization_codes where digest = $1";
 
 enum err code_find(struct tx *tx, struct str digest, struct authorization_code *ret, bool *found)
 {
@@ -52,9 +52,9 @@ enum err code_find(struct tx *tx, struct str digest, struct authorization_code *
         .expires_at = row_int(&row, 8),
         .challenge = row_null(&row, 9) ? (struct str){ 0 } : row_text(&row, 9),
         .used = row_bool(&row, 10),
-        .webhook_id = row_int(&row, 10) > 1 ? row_id(&row, 10) : 0,
         .nonce = row_null(&row, 11) ? (struct str){ 0 } : row_text(&row, 11),
         .webhook_channel_id = row_id(&row, 12),
+        .webhook_id = row_id(&row, 13),
     };
     return OK;
 }
@@ -66,8 +66,8 @@ enum err code_mark_used(struct tx *tx, struct str digest)
     return tx_exec(tx, MARK_USED, BIND(v_bytes(digest)), NULL);
 }
 
-/* `used` is 1, or the id of the webhook that came of it: no id is that small. */
-static const char NOTE_WEBHOOK[] = "update authorization_codes set used = $2 where digest = $1";
+static const char NOTE_WEBHOOK[] =
+    "update authorization_codes set webhook_id = $2 where digest = $1";
 
 enum err code_note_webhook(struct tx *tx, struct str digest, snowflake webhook_id)
 {
