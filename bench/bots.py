@@ -1,0 +1,165 @@
+"""Rows about what bots and their users do all day: reactions, votes, and what auto moderation adds."""
+
+import copy
+import json
+import os
+import re
+import sqlite3
+import statistics
+import subprocess
+import urllib.parse
+
+from process import Client, Failed
+
+CALLS = 200
+VOTERS = (10, 10_000)
+RULES, KEYWORDS = 100, 1_000
+EMOJI = urllib.parse.quote(chr(0x1F408))
+WORDS = "What was said here has the length that most of what people write has, a line or so."
+POLL = {"question": {"text": "Which?"}, "answers": [{"poll_media": {"text": "This"}}, {"poll_media": {"text": "That"}}],
+        "duration": 24}
+WORLD = {
+    "users": [{"username": "ada"}, {"username": "bob"}],
+    "guilds": [{"name": name, "owner": "ada", "members": [{"user": "bob"}], "channels": [{"name": "talk"}]}
+               for name in ("Free", "Guarded")],
+}
+
+
+def keyword(rule, number):
+    return f"forbidden-{rule}-{number}"
+
+
+class Bots:
+    def __init__(self, bench):
+        # A world of its own: other rows want an empty one.
+        self.bench = copy.copy(bench)
+        self.bench.data = os.path.join(bench.folder, "bots")
+        self.tokens, self.talk, self.guilds = {}, {}, {}
+        self.polls = {}
+
+    def rows(self):
+        return [("bots: worlds", self.fill), ("bots: reaction", self.reaction), ("bots: vote", self.vote),
+                ("bots: auto moderation", self.guarded)]
+
+    # --- worlds ---------------------------------------------------------------------------------
+
+    def fill(self, _):
+        world = os.path.join(self.bench.folder, "bots.json")
+        with open(world, "w", encoding="utf-8") as f:
+            json.dump(WORLD, f)
+        done = subprocess.run([self.bench.guildhall, "import", "--tokens", world, "--data", self.bench.data],
+                              check=True, capture_output=True, text=True)
+        self.tokens = dict(re.findall(r"^(ada|bob) +(.*)$", done.stdout, re.M))
+        server = self.bench.serve("--loops", "1")
+        try:
+            self.prepare(Client(server.port, self.tokens["ada"]))
+        finally:
+            server.stop()
+        with sqlite3.connect(os.path.join(self.bench.data, "guildhall.db")) as rows:
+            self.add_votes(rows)
+            self.add_rules(rows)
+
+    def prepare(self, ada):
+        for guild in ada.call("GET", "/users/@me/guilds")[1]:
+            channels = ada.call("GET", f"/guilds/{guild['id']}/channels")[1]
+            self.guilds[guild["name"]] = guild["id"]
+            self.talk[guild["name"]] = f"/channels/{channels[0]['id']}"
+        for voters in VOTERS:
+            self.polls[voters] = done(ada.call("POST", f"{self.talk['Free']}/messages", {"poll": POLL}))["id"]
+        rule = {"name": "Words", "event_type": 1, "trigger_type": 1, "enabled": True, "actions": [{"type": 1}],
+                "trigger_metadata": {"keyword_filter": [keyword(0, n) for n in range(KEYWORDS)]}}
+        done(ada.call("POST", f"/guilds/{self.guilds['Guarded']}/auto-moderation/rules", rule))
+
+    def add_votes(self, rows):
+        """Of people who do not come here again: only their rows weigh."""
+        for voters, poll in self.polls.items():
+            people = [(poll, 1000 + n) for n in range(voters)]
+            rows.executemany("insert into poll_voters values (?, ?, 2)", people)
+            rows.executemany("insert into poll_votes values (?, 1, ?)", people)
+            rows.execute("insert into poll_counts values (?, 1, 0, ?)", (poll, voters))
+
+    def add_rules(self, rows):
+        """More than a guild may make for itself: each is the first one, with words of its own."""
+        columns = [c[1] for c in rows.execute("pragma table_info(automod_rules)")]
+        first = dict(zip(columns, rows.execute("select * from automod_rules").fetchone()))
+        for rule in range(1, RULES):
+            metadata = first["metadata"].replace("forbidden-0-", f"forbidden-{rule}-")
+            values = {**first, "id": first["id"] + rule, "metadata": metadata}
+            rows.execute(f"insert into automod_rules ({', '.join(columns)}) values ({', '.join('?' * len(columns))})",
+                         [values[c] for c in columns])
+        rows.execute("update guilds set automod_version = automod_version + 1 where automod_version > 0")
+
+    # --- what a call costs ----------------------------------------------------------------------
+
+    def compare(self, things):
+        """Processor time of the server a call, in turn; each makes one call of a number."""
+        server = self.bench.serve("--loops", "1", cpu=self.bench.server_cpu)
+        times = {name: [] for name in things}
+        try:
+            bob = Client(server.port, self.tokens["bob"])
+            for number in range(self.bench.rounds + 1):
+                for name in sorted(things, key=str, reverse=number % 2):
+                    before, _ = server.cpu_ns()
+                    for call in range(CALLS):
+                        things[name](bob, number * CALLS + call)
+                    times[name].append((server.cpu_ns()[0] - before) / CALLS)
+        finally:
+            server.kill()
+        return {name: statistics.median(each[1:]) for name, each in times.items()}
+
+    def post(self, guild):
+        return lambda bob, n: done(bob.call("POST", f"{self.talk[guild]}/messages", {"content": f"{n}: {WORDS}"}))["id"]
+
+    def reaction(self, _):
+        """Each on a message that had none."""
+        said = []
+        post = self.post("Free")
+
+        def react(bob, _):
+            done(bob.call("PUT", f"{self.talk['Free']}/messages/{said.pop()}/reactions/{EMOJI}/@me"))
+
+        def say(bob, n):
+            said.append(post(bob, n))
+
+        # What is reacted to was said before, also in the first round.
+        server = self.bench.serve("--loops", "1")
+        bob = Client(server.port, self.tokens["bob"])
+        for n in range(CALLS):
+            say(bob, n)
+        server.stop()
+        costs = self.compare({"message": say, "reaction": react})
+        self.bench.report.add("adding a reaction", costs["reaction"] / costs["message"], "x a message", ("<=", 1.0),
+                              {f"{name} us": cost / 1e3 for name, cost in costs.items()})
+
+    def vote(self, _):
+        """Chooses and takes it back, in turn."""
+        def choose(voters):
+            path = f"{self.talk['Free']}/polls/{self.polls[voters]}/answers/@me"
+            return lambda bob, n: done(bob.call("PUT", path, {"answer_ids": [] if n % 2 else [1]}))
+
+        costs = self.compare({voters: choose(voters) for voters in VOTERS})
+        few, many = VOTERS
+        self.bench.report.add(f"a vote on a poll of {many:,} voters", costs[many] / costs[few], f"x of {few}",
+                              ("<=", 1.1), {f"{name} us": cost / 1e3 for name, cost in costs.items()})
+
+    def guarded(self, _):
+        """What looking at a message adds to posting it."""
+        server = self.bench.serve("--loops", "1")
+        try:
+            words = {"content": f"such a {keyword(RULES - 1, KEYWORDS - 1)} thing"}
+            status, answer = Client(server.port, self.tokens["bob"]).call("POST", f"{self.talk['Guarded']}/messages", words)
+            if status != 400 or answer["code"] != 200000:
+                raise Failed(f"the last word of the last rule is not found: {status} {answer}")
+        finally:
+            server.stop()
+        costs = self.compare({guild: self.post(guild) for guild in self.talk})
+        self.bench.report.add(f"auto moderation, {RULES} rules of {KEYWORDS:,} words, a message",
+                              (costs["Guarded"] - costs["Free"]) / 1e3, "us more", ("<=", 50),
+                              {f"{name} us": cost / 1e3 for name, cost in costs.items()})
+
+
+def done(answer):
+    status, body = answer
+    if status not in (200, 204):
+        raise Failed(f"it was answered {status}: {body}")
+    return body
