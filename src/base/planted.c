@@ -20,6 +20,7 @@ static const char *const fault_words[] = {
     [PLANTED_UNKNOWING] = "unknowing",
     [PLANTED_WATCH_VIEWS] = "watch-views",
     [PLANTED_LATE_LOOPS] = "late-loops",
+    [PLANTED_LATE_LOOKS] = "late-looks",
 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;

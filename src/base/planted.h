@@ -23,6 +23,7 @@ enum planted_fault {
     PLANTED_WATCH_VIEWS, /* views are compared with the store when it is read: no fault, a witness
                           */
     PLANTED_LATE_LOOPS,  /* loops hear of an event one after the other: no fault, but hard luck */
+    PLANTED_LATE_LOOKS,  /* looks for READY begin late and end late, in turns: the same */
 };
 
 bool planted(enum planted_fault fault);

@@ -7,11 +7,13 @@ committed already when a session begins.
 
 import os
 import subprocess
+import threading
 import time
 
 from ring import PATIENCE, Ring, Session, Skip, expect, place_of
 from cases import run_cases
 from process import register
+from voice import guild_with
 
 TRIES = 10
 WATCH = "GUILDHALL_TEST_FAULT"
@@ -211,8 +213,65 @@ def servers_know_guilds_as_the_store_does(executable):
         raise Skip("it takes too long to begin a session")
 
 
+def check_belief(session, guild, channel):
+    """Whether its client knew at any time whether it sees the channel."""
+    ready = [g for g in session.ready["guilds"] if g["id"] == guild][0]
+    shown = channel in [c["id"] for c in ready["channels"]]
+    may = [bool(int(r["permissions"]) & VIEW) for r in ready["roles"] if r["id"] == guild][0]
+    for number, (name, data) in enumerate(session.events):
+        if name == "GUILD_ROLE_UPDATE":
+            expect(shown == may, f"before event {number} it sees what it may not, or the reverse")
+            may = bool(int(data["role"]["permissions"]) & VIEW)
+        elif name in ("CHANNEL_CREATE", "CHANNEL_DELETE") and data["id"] == channel:
+            shown = name == "CHANNEL_CREATE"
+    expect(shown == may, "in the end it sees what it may not, or the reverse")
+
+
+def begin_together(ring, tokens):
+    """The look of the first one takes so long that those of the others begin together after it."""
+    sessions = [None] * len(tokens)
+
+    def begin(at):
+        sessions[at] = Session(ring.servers[2].port, tokens[at])
+    threads = [threading.Thread(target=begin, args=(at,)) for at in range(len(tokens))]
+    for thread in threads:
+        thread.start()
+        time.sleep(0.1)
+    return threads, sessions
+
+
+def looks_that_see_different_things_show_what_they_see(executable):
+    """Rights change between the looks of those who begin together, and the oldest look ends last."""
+    people = ["ada", "bob", "cyd", "dan"]
+    world = {"users": [{"username": name} for name in people + ["eve"]],
+             "guilds": [guild_with("Hall", "ada", people[1:])]}
+    os.environ[WATCH] = ",".join(filter(None, (os.environ.get(WATCH), "late-looks")))
+    try:
+        with Ring(executable, nodes=2, world=world) as ring:
+            ring.wait_ready()
+            owner = ring.client(1, ring.tokens[0])
+            guild, channel = place_of(owner)
+            show_all(owner, guild, True)
+            threads, sessions = begin_together(ring, ring.tokens[4:] + ring.tokens[1:4])
+            for turn in range(12):
+                show_all(owner, guild, turn % 2)
+                time.sleep(0.08)
+            for thread in threads:
+                thread.join(PATIENCE)
+            status, _ = owner.call("PATCH", f"/guilds/{guild}", {"name": "The end"})
+            expect(status == 200 and all(sessions), "the end")
+            for session in sessions[1:]:
+                session.wait(lambda events: any(t == "GUILD_UPDATE" for t, _ in events), "the end")
+                check_belief(session, guild, channel)
+            for session in sessions:
+                session.close()
+    finally:
+        os.environ[WATCH] = os.environ[WATCH].rpartition("late-looks")[0].rstrip(",")
+
+
 if __name__ == "__main__":
     run_cases("cluster/looks", [
         what_ready_shows_is_not_told_again,
         servers_know_guilds_as_the_store_does,
+        looks_that_see_different_things_show_what_they_see,
     ])

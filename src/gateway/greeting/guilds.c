@@ -42,8 +42,21 @@ void guild_facts_begin(struct hub *h, snowflake guild_id, struct guild_facts *f)
 {
     struct topic *t = topic_find(&h->topics, SUBJECT_GUILD, guild_id);
 
+    bool lacks = !(t && t->view);
+
     *f = (struct guild_facts){ .guild_id = guild_id,
-                               .wants_view = !(t && t->view) || planted(PLANTED_WATCH_VIEWS) };
+                               .lacks_view = lacks,
+                               .wants_view = lacks || planted(PLANTED_WATCH_VIEWS) };
+}
+
+bool guild_facts_outrun(const struct hub *h, const struct guild_facts *f)
+{
+    const struct topic *t = topic_find(&h->topics, SUBJECT_GUILD, f->guild_id);
+    const struct guild_view *v = t ? t->view : NULL;
+
+    if (f->gone || !f->lacks_view)
+        return !f->gone && !v;
+    return v && !known_covers(h->looked, v->known);
 }
 
 static int64_t timed_out_until(const struct member *m)
@@ -80,10 +93,6 @@ struct seat *guild_facts_apply(struct session *s, const struct guild_facts *f)
         watch_view(t->view, f);
     }
     seat_set_roles(seat, f->member.roles.items, f->member.roles.count, timed_out_until(&f->member));
-    /* The view went with the last session of the guild, while the store was read: it is read
-     * anew. */
-    if (!t->view)
-        guild_join(s, f->guild_id, false);
     return seat;
 }
 
@@ -127,6 +136,11 @@ static void join_done(struct load *l, enum err e)
     struct join *j = container_of(l, struct join, load);
     struct session *s = registry_local(l->hub, j->session);
 
+    if (s && !e && guild_facts_outrun(l->hub, &j->facts)) {
+        guild_facts_begin(l->hub, j->facts.guild_id, &j->facts);
+        hub_load_now(l->hub, l);
+        return;
+    }
     if (s && !e && guild_facts_apply(s, &j->facts)) {
         if (j->news)
             session_dispatch(s, j->news, 0);
@@ -233,6 +247,10 @@ static void arrival_stepped(struct session_errand *e, enum err error)
 
         if (hears_of_guilds(s->bot, s->intents))
             session_tell(s, EVENT_GUILD_DELETE, str_slice(payload, (size_t)n));
+        return;
+    }
+    if (guild_facts_outrun(s->hub, &a->facts)) {
+        a->at--;
         return;
     }
     struct seat *seat = guild_facts_apply(s, &a->facts);

@@ -152,10 +152,10 @@ static enum err read_users_guilds(struct identification *i, struct tx *tx,
     json_name(out, "guilds");
     json_array(out);
     for (size_t k = 0; k < i->guilds.count; k++) {
-        all[k] = (struct guild_facts){ .guild_id = ids[k], .wants_view = true };
+        all[k] = (struct guild_facts){ ids[k], .wants_view = true, .lacks_view = true };
         for (size_t n = 0; n < i->fact_count; n++)
             if (i->facts[n].guild_id == ids[k])
-                all[k].wants_view = i->facts[n].wants_view;
+                all[k] = i->facts[n];
         enum err e = read_users_guild(i, tx, v, out, &all[k]);
         if (e)
             return e;
@@ -274,6 +274,41 @@ static void tell_calls(const struct identification *i)
     }
 }
 
+static void prepare_facts(struct identification *i, struct hub *h)
+{
+    const snowflake *ids = i->greeting.guilds.items;
+
+    if (i->viewer.bot)
+        return;
+    i->fact_count = i->greeting.guilds.count;
+    i->facts = mem_new((i->fact_count + 1) * sizeof *i->facts);
+    for (size_t k = 0; k < i->fact_count; k++)
+        guild_facts_begin(h, ids[k], &i->facts[k]);
+}
+
+/* The same for all guilds that were read; before the next event. */
+static void read_again(struct identification *i, struct hub *h)
+{
+    const struct guild_facts *all = i->guilds.items;
+
+    mem_free(i->facts);
+    i->fact_count = i->guilds.count;
+    i->facts = mem_new((i->fact_count + 1) * sizeof *i->facts);
+    for (size_t k = 0; k < i->fact_count; k++)
+        guild_facts_begin(h, all[k].guild_id, &i->facts[k]);
+    hub_load_now(h, &i->load);
+}
+
+static bool ready_is_outrun(const struct identification *i, const struct hub *h)
+{
+    const struct guild_facts *all = i->guilds.items;
+
+    for (size_t k = 0; k < i->guilds.count && !i->viewer.bot; k++)
+        if (guild_facts_outrun(h, &all[k]))
+            return true;
+    return false;
+}
+
 static void ready_finish(struct load *l, enum err e)
 {
     struct identification *i = container_of(l, struct identification, load);
@@ -289,6 +324,10 @@ static void ready_finish(struct load *l, enum err e)
             peer_close(p, CLOSE_UNKNOWN, "internal error");
         session_end(s);
         identification_free(i);
+        return;
+    }
+    if (ready_is_outrun(i, l->hub)) {
+        read_again(i, l->hub);
         return;
     }
     greeting_end(&i->greeting);
@@ -315,18 +354,6 @@ static void ready_finish(struct load *l, enum err e)
     ledger_settle(s);
     atomic_fetch_add(&g->identified, 1);
     identification_free(i);
-}
-
-static void prepare_facts(struct identification *i, struct hub *h)
-{
-    const snowflake *ids = i->greeting.guilds.items;
-
-    if (i->viewer.bot)
-        return;
-    i->fact_count = i->greeting.guilds.count;
-    i->facts = mem_new((i->fact_count + 1) * sizeof *i->facts);
-    for (size_t k = 0; k < i->fact_count; k++)
-        guild_facts_begin(h, ids[k], &i->facts[k]);
 }
 
 void ready_begin(struct identification *i, struct hub *h)

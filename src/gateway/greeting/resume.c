@@ -351,16 +351,11 @@ static void begin_rights(struct handover *h)
     };
 }
 
-/* A view that was there when the read began may have gone with the last session of its guild. */
-static bool lacks_a_view(const struct handover *h)
+static bool is_outrun(const struct handover *h)
 {
-    for (size_t i = 0; i < h->guild_count; i++) {
-        const struct guild_facts *f = &h->facts[i];
-        const struct topic *t = topic_find(&h->to->topics, SUBJECT_GUILD, f->guild_id);
-
-        if (!f->gone && !f->wants_view && !(t && t->view))
+    for (size_t i = 0; i < h->guild_count; i++)
+        if (guild_facts_outrun(h->to, &h->facts[i]))
             return true;
-    }
     return false;
 }
 
@@ -369,7 +364,7 @@ static void resume_settle(struct load *l, enum err e)
     struct handover *h = container_of(l, struct handover, load);
     struct session *s = h->session;
 
-    if (!e && lacks_a_view(h)) {
+    if (!e && is_outrun(h)) {
         begin_rights(h);
         hub_load_now(h->to, &h->load);
         return;

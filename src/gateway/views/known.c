@@ -46,6 +46,19 @@ static int compare_positions(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+static bool known_position(const struct known_positions *k, int64_t position)
+{
+    return bsearch(&position, k->positions, k->count, sizeof position, compare_positions);
+}
+
+bool known_covers(const struct known_positions *k, const struct known_positions *other)
+{
+    for (size_t i = 0; other && i < other->count; i++)
+        if (!k || !known_position(k, other->positions[i]))
+            return false;
+    return true;
+}
+
 bool known_find(struct known_positions **k, uint64_t number)
 {
     int64_t position = (int64_t)(number >> NUMBERS_OF_POSITION);
@@ -55,5 +68,5 @@ bool known_find(struct known_positions **k, uint64_t number)
         *k = NULL;
         return false;
     }
-    return bsearch(&position, (*k)->positions, (*k)->count, sizeof position, compare_positions);
+    return known_position(*k, position);
 }

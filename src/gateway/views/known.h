@@ -15,6 +15,9 @@ struct known_positions *known_new(const struct list *positions);
 struct known_positions *known_ref(struct known_positions *k); /* accepts NULL */
 void known_unref(struct known_positions *k);                  /* accepts NULL */
 
+/* Whether one knows all that another knows. Both accept NULL. */
+bool known_covers(const struct known_positions *k, const struct known_positions *other);
+
 bool known_find(struct known_positions **k, uint64_t number);
 
 /* Whether the event of that number is known. Lets go of *k when all of it has been told. */
