@@ -9,6 +9,33 @@
 
 enum { MAX_JSON = 1024 * 1024, MAX_MULTIPART = 16 * 1024 * 1024 };
 
+static void send_counts(void *arg, struct str message)
+{
+    cluster_tell(((struct api *)arg)->options.cluster, CLUSTER_COUNTS, message);
+}
+
+/* How many servers count what the others do not hear of. */
+static unsigned servers_apart(void *arg)
+{
+    struct cluster_stats stats;
+
+    cluster_stats(((struct api *)arg)->options.cluster, &stats);
+    return stats.connected || stats.nodes < 1 ? 1 : (unsigned)stats.nodes;
+}
+
+static void share_limits(struct api *api)
+{
+    struct limits_others others = { .arg = api, .apart = servers_apart };
+
+    if (!api->options.cluster || cluster_is_alone(api->options.cluster))
+        return;
+    if (cluster_has_wire(api->options.cluster)) {
+        limits_share(api->limits);
+        others.send = send_counts;
+    }
+    limits_set_others(api->limits, &others);
+}
+
 struct api *api_new(const struct api_options *options, const struct domain *const *domains)
 {
     static _Atomic uint64_t made;
@@ -20,8 +47,7 @@ struct api *api_new(const struct api_options *options, const struct domain *cons
     api->router = router_new(domains);
     cors_init(api);
     api->limits = limits_new(&options->limits);
-    if (options->cluster && cluster_has_wire(options->cluster))
-        limits_share(api->limits);
+    share_limits(api);
     api->faults = faults_new();
     api->jobs = jobs_new(api);
     api->file_removal = file_removal_new(api);
@@ -61,11 +87,6 @@ void api_set_limits(struct api *api, const struct limits_options *limits)
 }
 
 /* --- counts of several servers -------------------------------------------------------- */
-
-static void send_counts(void *arg, struct str message)
-{
-    cluster_tell(((struct api *)arg)->options.cluster, CLUSTER_COUNTS, message);
-}
 
 void api_tell_counts(struct api *api)
 {

@@ -36,6 +36,7 @@ struct limits {
     _Atomic bool has_due;
     _Atomic unsigned global_per_s, anonymous_per_s, percent;
     struct limit global, anonymous;
+    struct limits_others others; /* apart == NULL: there are none */
     struct limit_shard shards[SHARDS];
 };
 
@@ -176,12 +177,23 @@ static void counter_note(struct limits *l, struct limit_shard *s, struct counter
     atomic_store_explicit(&l->has_due, true, memory_order_release);
 }
 
+static void counter_write(struct counter *c, struct buf *out);
+
+/* What is strict is told now: `out` is sent when the lock is given back. */
+static void counter_note_strict(struct limits *l, struct counter *c, struct buf *out)
+{
+    buf_init(out, MESSAGE_BYTES);
+    if (l->others.send)
+        counter_write(c, out);
+}
+
 static struct verdict limit_count(struct limits *l, uint64_t who, const struct limit *limit,
                                   uint64_t major, unsigned most)
 {
     uint64_t name = limit_name(limit), hash = counter_hash(who, name, major);
     struct limit_shard *s = &l->shards[hash % SHARDS];
     int64_t now = clock_ms();
+    struct buf out = { 0 };
 
     pthread_mutex_lock(&s->lock);
     struct counter *c = limit_find(s, hash, who, name, major, now);
@@ -190,7 +202,9 @@ static struct verdict limit_count(struct limits *l, uint64_t who, const struct l
     bool allowed = c->count + c->others < most;
     if (allowed)
         c->count++;
-    if (allowed && l->shares)
+    if (allowed && l->shares && limit->strict)
+        counter_note_strict(l, c, &out);
+    else if (allowed && l->shares)
         counter_note(l, s, c, most);
     unsigned used = c->count + c->others;
     struct verdict v = {
@@ -202,6 +216,10 @@ static struct verdict limit_count(struct limits *l, uint64_t who, const struct l
         .reset_after_ms = c->ends_ms - now,
     };
     pthread_mutex_unlock(&s->lock);
+    if (out.n) {
+        l->others.send(l->others.arg, buf_str(&out));
+        buf_clear(&out);
+    }
     return v;
 }
 
@@ -210,6 +228,8 @@ struct verdict limits_count(struct limits *l, uint64_t who, bool anonymous,
 {
     unsigned most = (unsigned)((uint64_t)limit->count * l->percent / 100);
 
+    if (limit->strict && l->others.apart)
+        most /= l->others.apart(l->others.arg);
     return limit_count(l, counted_for(who, anonymous, limit), limit, major, most ? most : 1);
 }
 
@@ -252,6 +272,11 @@ void limit_bucket(const struct limit *limit, char out[17])
 void limits_share(struct limits *l)
 {
     l->shares = true;
+}
+
+void limits_set_others(struct limits *l, const struct limits_others *others)
+{
+    l->others = *others;
 }
 
 /* With the lock of the shard. */

@@ -3,7 +3,10 @@
  * A counter belongs to (who, which bucket, which major parameter) and a window
  * that starts with its first call. Exact within the process. Servers that share a database and
  * hear each other tell how much was counted, a moment later, once a quarter of a limit is used:
- * only what is done on several of them within that moment may be more than the limit. */
+ * only what is done on several of them within that moment may be more than the limit. A strict
+ * limit (of what is guessed, or annoys somebody else) is told with each call, at once; and servers
+ * that do not hear each other let through their share of it each, so that together they are never
+ * above. */
 #ifndef API_LIMITS_H
 #define API_LIMITS_H
 
@@ -50,6 +53,13 @@ bool limits_off(const struct limits *l);
 
 /* From now on what is counted is to be told: before the first call. */
 void limits_share(struct limits *l);
+/* How servers know of each other, for strict limits; the same. */
+struct limits_others {
+    void *arg;
+    unsigned (*apart)(void *arg); /* how many count without hearing of each other; 1: this one */
+    void (*send)(void *arg, struct str message); /* at once, from any thread */
+};
+void limits_set_others(struct limits *l, const struct limits_others *others);
 /* What was counted since it was last asked, as messages; from one thread. */
 void limits_tell(struct limits *l, void (*send)(void *arg, struct str message), void *arg);
 /* Such a message of another server. Returns how many calls it told of. */

@@ -55,6 +55,7 @@ struct limit {
     unsigned window_s;
     bool shared;     /* the resource is limited, not the caller */
     bool by_address; /* counted for where a call comes from, whoever makes it */
+    bool strict;     /* several servers together let through no more: see limits.h */
 };
 
 /* Bodies other than JSON that a route takes. */

@@ -13,7 +13,9 @@ enum { LARGEST_BULK = 8 * 1024 * 1024 };
 
 /* Of one caller in all guilds, where a route's own limit counts for each. An application is
  * its bot's only one; by the path's it could be used up by those who may not write to it. */
-static const struct limit limit_writes = { .name = "command-writes", .count = 60, .window_s = 10 };
+static const struct limit limit_writes = {
+    .name = "command-writes", .count = 60, .window_s = 10, .strict = true
+};
 
 enum err commands_count_write(struct call *call)
 {

@@ -153,6 +153,58 @@ static void what_is_far_from_its_limit_is_not_told(void **state)
     limits_tell(limits, pass_nothing, NULL);
 }
 
+static unsigned servers_apart;
+
+static unsigned count_apart(void *arg)
+{
+    (void)arg;
+    return servers_apart;
+}
+
+/* Two servers, of which each is told at once what the other counts. */
+static void what_is_strict_is_told_with_each_call(void **state)
+{
+    static const struct limit strict = {
+        .name = "strict", .count = 8, .window_s = 10, .strict = true
+    };
+    struct limits_options options = { .global_per_s = 5, .anonymous_per_s = 2, .percent = 100 };
+    struct limits *there = limits_new(&options);
+    unsigned let_through = 0;
+
+    (void)state;
+    servers_apart = 1;
+    limits_share(limits);
+    limits_share(there);
+    limits_set_others(limits, &(struct limits_others){ there, count_apart, pass_on });
+    limits_set_others(there, &(struct limits_others){ limits, count_apart, pass_on });
+    for (int i = 0; i < 20; i++)
+        let_through += limits_count(i % 2 ? there : limits, 1, false, &strict, 0).allowed;
+    assert_int_equal(let_through, 8);
+    limits_tell(limits, pass_nothing, NULL); /* nothing is told twice */
+    limits_free(there);
+}
+
+static void servers_that_do_not_hear_each_other_share_what_is_strict(void **state)
+{
+    static const struct limit strict = {
+        .name = "strict", .count = 8, .window_s = 10, .strict = true
+    };
+    static const struct limit plain = { .name = "plain", .count = 8, .window_s = 10 };
+    unsigned let_through = 0;
+
+    (void)state;
+    servers_apart = 3;
+    limits_set_others(limits, &(struct limits_others){ NULL, count_apart, NULL });
+    for (int i = 0; i < 20; i++)
+        let_through += allowed(1, &strict, 0);
+    assert_int_equal(let_through, 2); /* three times that is not more than eight */
+    for (int i = 0; i < 8; i++)
+        assert_true(allowed(1, &plain, 0));
+    servers_apart = 9;
+    assert_true(allowed(2, &strict, 0)); /* nobody is shut out */
+    assert_false(allowed(2, &strict, 0));
+}
+
 static void the_global_limit_is_another_for_addresses(void **state)
 {
     (void)state;
@@ -325,6 +377,8 @@ int main(void)
         TEST(a_shared_limit_has_no_caller),
         TEST(what_is_counted_at_one_server_counts_at_the_other),
         TEST(what_is_far_from_its_limit_is_not_told),
+        TEST(what_is_strict_is_told_with_each_call),
+        TEST(servers_that_do_not_hear_each_other_share_what_is_strict),
         TEST(the_global_limit_is_another_for_addresses),
         TEST(percent_leaves_at_least_one),
         TEST(many_callers_do_not_disturb_each_other),

@@ -13,13 +13,15 @@
 
 enum { DIGEST = 16 };
 
-static const struct limit limit_wrong = { .name = "wrong-password", .count = 5, .window_s = 60 };
-static const struct limit limit_wrong_here = { .name = "wrong-password-here",
-                                               .count = 10,
-                                               .window_s = 1800 };
-static const struct limit limit_wrong_strangers = { .name = "wrong-password-strangers",
-                                                    .count = 60,
-                                                    .window_s = 1800 };
+static const struct limit limit_wrong = {
+    .name = "wrong-password", .count = 5, .window_s = 60, .strict = true
+};
+static const struct limit limit_wrong_here = {
+    .name = "wrong-password-here", .count = 10, .window_s = 1800, .strict = true
+};
+static const struct limit limit_wrong_strangers = {
+    .name = "wrong-password-strangers", .count = 60, .window_s = 1800, .strict = true
+};
 
 /* --- addresses ------------------------------------------------------------------------ */
 

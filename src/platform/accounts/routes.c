@@ -16,7 +16,7 @@ enum { LEAST_AGE = 13 };
 /* Five tries a minute from one address. A credential buys no further ones: whoever has
  * many would guess with all of them. guesses.c counts the wrong ones besides. */
 static const struct limit limit_login = {
-    .name = "login", .count = 5, .window_s = 60, .by_address = true
+    .name = "login", .count = 5, .window_s = 60, .by_address = true, .strict = true
 };
 
 static struct str account_today(struct arena *a)

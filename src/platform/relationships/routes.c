@@ -5,13 +5,15 @@
 #include "platform/relationships/kept_lists.h"
 
 /* Asking is what gets abused: by name and by id it is counted together. */
-static const struct limit limit_ask = { .name = "friend-request", .count = 10, .window_s = 60 };
-static const struct limit limit_ask_daily = { .name = "friend-request-daily",
-                                              .count = 50,
-                                              .window_s = 24 * 3600 };
-static const struct limit limit_bulk = { .name = "friend-request-bulk",
-                                         .count = 2,
-                                         .window_s = 60 };
+static const struct limit limit_ask = {
+    .name = "friend-request", .count = 10, .window_s = 60, .strict = true
+};
+static const struct limit limit_ask_daily = {
+    .name = "friend-request-daily", .count = 50, .window_s = 24 * 3600, .strict = true
+};
+static const struct limit limit_bulk = {
+    .name = "friend-request-bulk", .count = 2, .window_s = 60, .strict = true
+};
 
 static const struct limit limit_change = { .name = "relationship-change",
                                            .count = 30,

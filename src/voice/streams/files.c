@@ -19,7 +19,9 @@ enum {
     HASH = 32, /* characters */
 };
 
-static const struct limit upload_limit = { .name = "stream-previews", .count = 1, .window_s = 5 };
+static const struct limit upload_limit = {
+    .name = "stream-previews", .count = 1, .window_s = 5, .strict = true
+};
 
 /* --- rows of the interface ------------------------------------------------------------ */
 

@@ -76,7 +76,7 @@ static const struct type verified_reply = { .kind = KIND_OBJECT, .schema = &veri
 
 /* Mails cost others something: fewer than tries to log in. */
 static const struct limit limit_mail = {
-    .name = "mail", .count = 5, .window_s = 60, .by_address = true
+    .name = "mail", .count = 5, .window_s = 60, .by_address = true, .strict = true
 };
 
 static enum err prepare_mail(struct call *call)

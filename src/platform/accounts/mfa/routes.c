@@ -19,7 +19,7 @@ static struct list backup_codes_of(const struct call *call, const struct mfa *m)
 /* --- how often ------------------------------------------------------------------------ */
 
 static const struct limit limit_mfa = {
-    .name = "mfa", .count = 10, .window_s = 60, .by_address = true
+    .name = "mfa", .count = 10, .window_s = 60, .by_address = true, .strict = true
 };
 /* Wrong codes: of one ticket, and of one account whatever they came with. Three of a million
  * codes are right at any time. */
