@@ -240,11 +240,22 @@ static bool looks_different(const struct application *a, const struct applicatio
            !str_eq(a->icon.value, b->icon.value) || a->flags != b->flags;
 }
 
+/* Null, or another team: a transfer is asked for by its own route. */
+static bool changes_team(const struct call *call)
+{
+    const struct application_patch *in = call->body;
+
+    return in->team_id.given != ABSENT && in->team_id.value != call->target.application->team_id;
+}
+
 enum err modify_application(struct call *call)
 {
     struct application *a = call->target.application, before = *a;
     const struct application_change *change = call_passed(call, "application_change");
 
+    if (changes_team(call))
+        return call_invalid(call, "team_id", FORM_CHOICES,
+                            "Value must be the application's team: a transfer has its own route.");
     application_set_counts(a, &change->counts);
     application_apply(call, a);
     enum err e = picture_replace(call, "app-icons", a->id, &before.icon, &a->icon);

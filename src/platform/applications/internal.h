@@ -17,7 +17,8 @@ struct application_patch {
     struct opt_str terms_of_service_url, privacy_policy_url, event_webhooks_url;
     struct opt_int event_webhooks_status;
     struct opt_list event_webhooks_types;
-    struct opt_id team_id; /* new ones only */
+    struct opt_id team_id; /* of new ones; others go to a team by a route of its own */
+    struct opt_int type, max_participants, explicit_content_filter; /* what nobody has here */
     struct opt_list redirect_uris, tags, integration_types_config;
     struct opt_str interactions_endpoint_url, role_connections_verification_url, custom_install_url;
     struct opt_object install_params;

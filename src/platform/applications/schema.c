@@ -33,6 +33,13 @@ static const struct type type_event_types = { .kind = KIND_ARRAY,
                                               .max = 100,
                                               .of = &type_event_type };
 
+static const struct type type_participants = { .kind = KIND_INT, .min = -1, .max = -1 };
+static const struct choice filter_words[] = {
+    { 0, NULL, "INHERIT", "As the channel says" },
+    { 0 },
+};
+static const struct type type_filter = { .kind = KIND_INT, .choices = filter_words };
+
 /* --- what ties fields together -------------------------------------------------------- */
 
 static void check_scopes(struct form *form, const struct place *here,
@@ -70,7 +77,10 @@ static void check_patch(struct form *form, const struct place *here, const void 
     const struct application_patch *in = object;
     struct place params = place_key(here, STR("install_params"));
     struct place places = place_key(here, STR("integration_types_config"));
+    struct place type = place_key(here, STR("type"));
 
+    if (in->type.given == GIVEN && !form_failed_at(form, &type))
+        form_fail(form, &type, FORM_CHOICES, "Value must be null.");
     if (in->install_params.given == GIVEN && !form_failed_at(form, &params))
         check_scopes(form, &params, in->install_params.value);
     if (in->integration_types_config.given == GIVEN && !form_failed_at(form, &places))
@@ -119,7 +129,15 @@ static void check_patch(struct form *form, const struct place *here, const void 
     { FIELD(struct application_patch, bot_public), .type = &type_bool,                             \
       .flags = OPTIONAL | NULLABLE, .doc = "Another name of integration_public" },                 \
     { FIELD(struct application_patch, bot_require_code_grant), .type = &type_bool,                 \
-      .flags = OPTIONAL | NULLABLE, .doc = "Another name of integration_require_code_grant" }
+      .flags = OPTIONAL | NULLABLE, .doc = "Another name of integration_require_code_grant" },     \
+    { FIELD(struct application_patch, team_id), .type = &type_id, .flags = OPTIONAL | NULLABLE,    \
+      .doc = "Its own, or null where it has none: a transfer has its own route" },                 \
+    { FIELD(struct application_patch, type), .type = &type_int, .flags = OPTIONAL | NULLABLE,      \
+      .doc = "Null: no application here has one" },                                                \
+    { FIELD(struct application_patch, max_participants), .type = &type_participants,               \
+      .flags = OPTIONAL | NULLABLE, .doc = "-1, no limit: there are no activities here" },         \
+    { FIELD(struct application_patch, explicit_content_filter), .type = &type_filter,              \
+      .flags = OPTIONAL | NULLABLE }
 /* clang-format on */
 
 static const struct field application_body_fields[] = {

@@ -10,7 +10,7 @@ struct private_draft {
     struct opt_list access_tokens;
 };
 struct recipient_draft {
-    struct opt_str nick;
+    struct opt_str nick, access_token;
 };
 
 static const struct type type_nicks = { .kind = KIND_MAP, .of = &type_nick };
@@ -37,6 +37,8 @@ static const struct type draft_body = { .kind = KIND_OBJECT, .schema = &draft_sc
 
 static const struct field recipient_fields[] = {
     { FIELD(struct recipient_draft, nick), .type = &type_nick, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct recipient_draft, access_token), .type = &type_text, .flags = OPTIONAL | NULLABLE,
+      .doc = "Nobody is added by a token that an app was given: refused" },
     { 0 },
 };
 static const struct schema recipient_schema = {
@@ -176,7 +178,7 @@ static enum err add_recipient(struct call *call)
     /* The group of an app is the app's to fill. */
     if (c->managed.given == GIVEN)
         return ERR_MISSING_PERMISSIONS;
-    if (user->id == call->caller->id)
+    if (user->id == call->caller->id || in->access_token.given == GIVEN)
         return ERR_INVALID_RECIPIENTS;
     enum err e = check_friend(call, user->id);
     if (e)

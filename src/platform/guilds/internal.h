@@ -41,9 +41,10 @@ struct guild_draft {
         explicit_content_filter, system_channel_flags;
     struct opt_id afk_channel_id, system_channel_id; /* of channel drafts */
     struct opt_list roles, channels;                 /* struct role_draft, struct channel_draft */
+    struct opt_str region;
 };
 struct guild_patch {
-    struct opt_str name, description, preferred_locale;
+    struct opt_str name, description, preferred_locale, region;
     struct opt_image icon, banner, splash, discovery_splash, home_header;
     struct opt_id owner_id, afk_channel_id, system_channel_id, rules_channel_id,
         public_updates_channel_id, safety_alerts_channel_id;

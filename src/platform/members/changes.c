@@ -82,6 +82,7 @@ enum err member_join(struct call *call, const struct newcomer *n, struct member 
         .joined_at = clock_us(),
         .mute = n->mute,
         .deaf = n->deaf,
+        .flags = n->flags,
     };
     e = member_load_user(call->tx, ret);
     if (!e)

@@ -66,6 +66,7 @@ struct member_addition {
     struct opt_str nick;
     struct list roles;
     bool mute, deaf;
+    struct opt_int flags;
 };
 struct ban_list {
     snowflake before, after;
@@ -91,6 +92,8 @@ extern const struct type type_ban, type_bans, bulk_ban_reply;
 
 /* ERR_MISSING_PERMISSIONS unless the caller stands above the member. */
 enum err check_above(struct call *call, const struct member *m);
+/* May the caller set what others may of a member's flags? */
+enum err check_member_flags(const struct call *call);
 /* May the caller give this role, or take it away? The guild's own and those of apps are
  * nobody's to give: ERR_INVALID_ROLE. */
 enum err check_assignable(struct call *call, const struct role *role);

@@ -38,11 +38,13 @@ enum err member_check_room(struct tx *tx, snowflake user_id);
  * newcomer, GUILD_MEMBER_ADD to the guild. Roles are snowflakes. *ret_new is false,
  * and nothing happens, when it is a member already. Limits (ERR_MAX_GUILDS,
  * ERR_BANNED) are checked for user accounts. */
+enum { MEMBER_BYPASSES_VERIFICATION = 4 }; /* the only flag that others may set */
 struct newcomer {
     snowflake guild_id, user_id;
     struct opt_str nick;
     struct list roles;
     bool mute, deaf, temporary;
+    int64_t flags; /* MEMBER_BYPASSES_VERIFICATION, or 0 */
 };
 enum err member_join(struct call *call, const struct newcomer *n, struct member *ret,
                      bool *ret_new);

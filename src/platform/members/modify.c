@@ -6,9 +6,6 @@
 
 #define LONGEST_TIMEOUT (INT64_C(28) * 24 * 3600 * 1000000)
 
-/* The only bit of a member's flags that others may set. */
-enum { BYPASSES_VERIFICATION = 4 };
-
 static bool member_has(const struct call *call, uint64_t rights)
 {
     return (call->target.rights & rights) == rights;
@@ -55,7 +52,7 @@ static enum err check_timeout(struct call *call)
     return OK;
 }
 
-static enum err check_flags(const struct call *call)
+enum err check_member_flags(const struct call *call)
 {
     const uint64_t moderator =
         PERMISSION(MODERATE_MEMBERS) | PERMISSION(KICK_MEMBERS) | PERMISSION(BAN_MEMBERS);
@@ -78,7 +75,7 @@ static enum err check_rights(struct call *call, const struct member_patch *in,
         e = check_roles(call, roles);
     if (!e && in->communication_disabled_until.given)
         e = check_timeout(call);
-    return !e && in->flags.given ? check_flags(call) : e;
+    return !e && in->flags.given ? check_member_flags(call) : e;
 }
 
 static enum err check_state(struct call *call, const struct member_patch *in)
@@ -121,7 +118,8 @@ static bool member_apply(const struct member_patch *in, struct member *m)
         m->deaf = in->deaf.value;
         changed = true;
     }
-    int64_t flags = (m->flags & ~BYPASSES_VERIFICATION) | (in->flags.value & BYPASSES_VERIFICATION);
+    int64_t flags = (m->flags & ~MEMBER_BYPASSES_VERIFICATION) |
+                    (in->flags.value & MEMBER_BYPASSES_VERIFICATION);
     if (in->flags.given && flags != m->flags) {
         m->flags = flags;
         changed = true;

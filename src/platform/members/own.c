@@ -117,7 +117,8 @@ static enum err check_extras(struct call *call, const struct member_addition *in
 
     if ((call->target.rights & needs) != needs)
         return call_lacks(call, needs);
-    return check_roles_changed(call, &none, &in->roles);
+    enum err e = in->flags.value & MEMBER_BYPASSES_VERIFICATION ? check_member_flags(call) : OK;
+    return e ? e : check_roles_changed(call, &none, &in->roles);
 }
 
 enum err add_guild_member(struct call *call)
@@ -130,6 +131,7 @@ enum err add_guild_member(struct call *call)
         .roles = ids_distinct(call->arena, &in->roles),
         .mute = in->mute,
         .deaf = in->deaf,
+        .flags = in->flags.value & MEMBER_BYPASSES_VERIFICATION,
     };
     struct member member;
     bool is_new;

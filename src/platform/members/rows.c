@@ -236,7 +236,7 @@ enum err member_follow_names(struct tx *tx, snowflake guild_id, const struct use
 
 static const char ADD_MEMBER[] =
     "insert into members (guild_id, user_id, nick, joined_at, deaf, mute, is_temporary, "
-    "timed_out_until, pending) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+    "timed_out_until, pending, flags) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
 static const char COUNT_MEMBERS[] =
     "update guilds set member_count = member_count + $2 where id = $1";
 
@@ -245,7 +245,8 @@ enum err member_insert(struct tx *tx, const struct member *m, bool temporary)
     enum err e = tx_exec(tx, ADD_MEMBER,
                          BIND(v_id(m->guild_id), v_id(m->user_id), v_opt_text(m->nick),
                               v_int(m->joined_at), v_int(m->deaf), v_int(m->mute), v_int(temporary),
-                              v_opt_int(m->communication_disabled_until), v_int(m->pending)),
+                              v_opt_int(m->communication_disabled_until), v_int(m->pending),
+                              v_int(m->flags)),
                          NULL);
 
     if (!e)

@@ -91,6 +91,8 @@ static const struct field member_addition_fields[] = {
       .doc = "MUTE_MEMBERS" },
     { FIELD(struct member_addition, deaf), .type = &type_bool, .flags = OPTIONAL,
       .doc = "DEAFEN_MEMBERS" },
+    { FIELD(struct member_addition, flags), .type = &type_count, .flags = OPTIONAL | NULLABLE,
+      .doc = "4: may do without verification; takes what changing it takes" },
     { 0 },
 };
 static const struct schema member_addition_schema = {

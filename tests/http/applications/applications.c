@@ -429,6 +429,10 @@ static void changes_that_make_no_sense_are_refused(struct world *w)
           "'permissions': '0'}}}}",
           "integration_types_config.1.oauth2_install_params.scopes.0", "ENUM_TYPE_COERCE" },
         { "{'icon': 'nonsense'}", "icon", "IMAGE_INVALID" },
+        { "{'team_id': '7'}", "team_id", "BASE_TYPE_CHOICES" },
+        { "{'type': 4}", "type", "BASE_TYPE_CHOICES" },
+        { "{'max_participants': 5}", "max_participants", "NUMBER_TYPE_MAX" },
+        { "{'explicit_content_filter': 1}", "explicit_content_filter", "BASE_TYPE_CHOICES" },
     };
     struct client *ada = world_client(w, "ada");
     const char *id = make_application(ada, "App");
@@ -439,6 +443,12 @@ static void changes_that_make_no_sense_are_refused(struct world *w)
     expect_status(
         client_patch(ada, "{'tags': ['a','b','c','d','12345678901234567890']}", APPS "/%s", id),
         200);
+    /* What it has and shows anyway. */
+    expect_json(client_patch(ada,
+                             "{'team_id': null, 'type': null, 'max_participants': -1, "
+                             "'explicit_content_filter': 0}",
+                             APPS "/%s", id),
+                "{'team': null, 'type': null, 'explicit_content_filter': 0}");
 }
 
 static void icons_are_kept_and_shown(struct world *w)

@@ -272,7 +272,8 @@ static void a_member_adds_a_friend(struct world *w)
     expect_error(client_put(bob, "{}", RECIPIENTS, id, dan->id), 403, 20037);
     make_friends(bob, dan);
     expect_error(client_put(dan, "{}", RECIPIENTS, id, bob->id), 403, 50001);
-    expect_status(client_put(bob, "{}", RECIPIENTS, id, dan->id), 204);
+    expect_error(client_put(bob, "{'access_token': 'x'}", RECIPIENTS, id, dan->id), 400, 50033);
+    expect_status(client_put(bob, "{'access_token': null}", RECIPIENTS, id, dan->id), 204);
     expect_event(ada, "CHANNEL_RECIPIENT_ADD", "{'channel_id': '%s', 'user': {'id': '%s'}}", id,
                  dan->id);
     expect_event(bob, "CHANNEL_RECIPIENT_ADD", "{}");

@@ -550,6 +550,7 @@ static void apps_bring_people_in_who_allowed_it(struct world *w)
     expect_error(bring(bot, &p, bob, good, ", 'nick': 'B'"), 403, 50013);
     expect_error(bring(bot, &p, bob, good, ", 'mute': true"), 403, 50013);
     expect_error(bring(bot, &p, bob, good, ", 'deaf': true"), 403, 50013);
+    expect_error(bring(bot, &p, bob, good, ", 'flags': 4"), 403, 50013);
     snprintf(more, sizeof more, ", 'nick': 'B', 'roles': ['%s']", low);
     expect_error(bring(bot, &p, bob, good, more), 403, 50013);
     expect_error(bring(ada, &p, bob, good, ""), 403, 20002);
@@ -570,7 +571,11 @@ static void apps_bring_people_in_who_allowed_it(struct world *w)
     /* An empty nick is none. */
     struct client *cleo = world_client(w, "cleo");
     a = bring(bot, &p, cleo, access_token(w, cleo, "guilds.join"), ", 'nick': ''");
-    expect_json(a, "{'nick': null}");
+    expect_json(a, "{'nick': null, 'flags': 0}");
+    struct client *dan = world_client(w, "dan");
+    a = bring(bot, &p, dan, access_token(w, dan, "guilds.join"), ", 'flags': 4");
+    expect_json(a, "{'flags': 4}");
+    expect_json(client_get(ada, "/guilds/%s/members/%s", p.id, dan->id), "{'flags': 4}");
 }
 
 static void an_app_cannot_use_anothers_access_token(struct world *w)
