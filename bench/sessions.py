@@ -3,7 +3,9 @@
 import base64
 import json
 import os
+import resource
 import socket
+import sqlite3
 import statistics
 import struct
 import subprocess
@@ -13,6 +15,7 @@ from process import Client, Failed, Process, start_guildhall
 
 MANY = 10_000
 FEW = 100
+LARGE = 100_000
 PLAIN = "/gateway?v=10&encoding=json"
 PACKED = PLAIN + "&compress=zlib-stream"
 KEY = base64.b64encode(b"the sample nonce").decode()
@@ -140,12 +143,21 @@ class Places:
         self.token = import_world(bench, self.folder, world)[names[0]]
 
 
+def copy_row(rows, table, key, value, changes):
+    """A row again and again, each time with other values in some columns."""
+    columns = [c[1] for c in rows.execute(f"pragma table_info({table})")]
+    row = dict(zip(columns, rows.execute(f"select * from {table} where {key} = ?", (value,)).fetchone()))
+    places = ", ".join("?" * len(columns))
+    rows.executemany(f"insert into {table} ({', '.join(columns)}) values ({places})",
+                     ([{**row, **change}[c] for c in columns] for change in changes))
+
+
 class World:
-    """Ten thousand people in one guild, a token for each."""
+    """So many people in one guild, a token for each."""
 
     def __init__(self, bench, count):
-        self.folder = os.path.join(bench.folder, "crowd")
-        self.tokens = os.path.join(bench.folder, "crowd-tokens")
+        self.folder = os.path.join(bench.folder, f"crowd-{count}")
+        self.tokens = self.folder + "-tokens"
         names = [f"p{i}" for i in range(count)]
         world = {"users": [{"username": name} for name in names],
                  "guilds": [{"name": "Everybody", "owner": names[0],
@@ -159,6 +171,15 @@ class World:
             f.write("\n".join(tokens) + "\n")
         self.owner = tokens[0]
         self.channel = None
+
+    def fill_up(self, count):
+        """Members who never come: rows like those of the last, with names of their own."""
+        with sqlite3.connect(os.path.join(self.folder, "guildhall.db")) as rows:
+            here, last = rows.execute("select count(*), max(user_id) from members").fetchone()
+            more = [(last + n, f"q{n}") for n in range(1, count - here + 1)]
+            copy_row(rows, "users", "id", last, [{"id": i, "username": name} for i, name in more])
+            copy_row(rows, "members", "user_id", last, [{"user_id": i} for i, _ in more])
+            rows.execute("update guilds set member_count = ?", (count,))
 
     def serve(self, bench):
         server = bench.watch(start_guildhall(bench.guildhall, self.folder, "--loops", "1",
@@ -215,7 +236,8 @@ class Sessions:
                 ("sessions: identify, guilds", self.row_identify_guilds),
                 ("sessions: resume", self.row_resume),
                 ("sessions: events", self.row_events),
-                ("sessions: events, zlib-stream", self.row_events_packed)]
+                ("sessions: events, zlib-stream", self.row_events_packed),
+                ("sessions: events, large guild", self.row_large)]
 
     def crowded(self, bench):
         if not self.world:
@@ -324,9 +346,9 @@ class Sessions:
 
     # --- events -----------------------------------------------------------------------------------
 
-    def per_event(self, bench, process, path, count, posts, alive):
+    def per_event(self, bench, process, path, world, count, posts, alive):
         """Processor time of one POST and its event at so many sessions."""
-        crowd = Crowd(bench, process.port, path, count, self.world)
+        crowd = Crowd(bench, process.port, path, count, world)
         rounds = []
         try:
             crowd.ask("post 1")
@@ -347,7 +369,7 @@ class Sessions:
             figures = {}
             for process in (server, floor):
                 def cost(count, posts):
-                    return self.per_event(bench, process, path, count, posts, process is server)
+                    return self.per_event(bench, process, path, world, count, posts, process is server)
                 # What the POST itself costs is taken off.
                 alone, few, many = cost(1, 200), cost(FEW, 200), cost(self.count, self.posts)
                 figures[process] = ((few - alone) / (FEW - 1), (many - alone) / (self.count - 1),
@@ -373,3 +395,41 @@ class Sessions:
 
     def row_events_packed(self, bench):
         self.events(bench, PACKED, ", zlib-stream", 2.2)
+
+    # --- a large guild ----------------------------------------------------------------------------
+
+    def row_large(self, bench):
+        """A guild of 100,000, of whom as many are here as a process may have sockets, or an import people."""
+        count = min(19_000, resource.getrlimit(resource.RLIMIT_NOFILE)[0] - 1000)
+        world = World(bench, count)
+        world.fill_up(LARGE)
+        server = world.serve(bench)
+        floor = world.floor(bench, server, PLAIN)
+        try:
+            each = {}
+            for process in (server, floor):
+                alone = self.per_event(bench, process, PLAIN, world, 1, 50, process is server)
+                many = self.per_event(bench, process, PLAIN, world, count, self.posts, process is server)
+                each[process] = (many - alone) / (count - 1)
+            bench.report.add(f"an event, {count:,} sessions of a guild of {LARGE:,}", each[server] / each[floor],
+                             "x write loop", ("<=", 1.15),
+                             {"server us": each[server] / 1e3, "floor us": each[floor] / 1e3})
+        finally:
+            server.kill()
+            floor.kill()
+        self.view_of(bench, world, self.crowded(bench))
+
+    def view_of(self, bench, large, small):
+        """What a server with one session of each world takes: the rest of it is the same."""
+        memory = {}
+        for world in (large, small):
+            server = world.serve(bench)
+            try:
+                crowd = Crowd(bench, server.port, PLAIN, 1, world)
+                crowd.ask("post 1")
+                memory[world] = server.memory("RssAnon")
+                crowd.end()
+            finally:
+                server.kill()
+        bench.report.add(f"a guild's view, {LARGE:,} members", (memory[large] - memory[small]) / (LARGE - self.count),
+                         "bytes a member", ("<=", 32), {"MiB": memory[large] / 2**20})
