@@ -12,9 +12,11 @@ import subprocess
 import time
 
 from process import Client, Failed, Process, start_guildhall
+from tls import context, make_certificate
 
 MANY = 10_000
 FEW = 100
+FEWER = 1_000
 LARGE = 100_000
 PLAIN = "/gateway?v=10&encoding=json"
 PACKED = PLAIN + "&compress=zlib-stream"
@@ -24,8 +26,8 @@ KEY = base64.b64encode(b"the sample nonce").decode()
 class Wire:
     """One session by hand, to capture the exact bytes that the floor repeats."""
 
-    def __init__(self, port, path, token, intents=641):
-        self.socket = socket.create_connection(("127.0.0.1", port), 120)
+    def __init__(self, port, path, token, intents=641, wrap=lambda plain: plain):
+        self.socket = wrap(socket.create_connection(("127.0.0.1", port), 120))
         self.have = b""
         self.socket.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\n"
                             f"Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
@@ -69,6 +71,11 @@ class Wire:
 
     def close(self):
         self.socket.close()
+
+
+def tls_wires(server, tokens):
+    c = context()
+    return [Wire(server.port, PLAIN, token, wrap=c.wrap_socket) for token in tokens]
 
 
 def end_session(wire):
@@ -232,6 +239,7 @@ class Sessions:
     def rows(self):
         return [("sessions: memory", self.row_memory),
                 ("sessions: memory, zlib-stream", self.row_memory_packed),
+                ("sessions: memory, TLS", self.row_memory_tls),
                 ("sessions: identify", self.row_identify),
                 ("sessions: identify, guilds", self.row_identify_guilds),
                 ("sessions: resume", self.row_resume),
@@ -283,6 +291,27 @@ class Sessions:
 
     def row_memory_packed(self, bench):
         self.memory(bench, PACKED, ", zlib-stream", 24, False)
+
+    def row_memory_tls(self, bench):
+        world, secret = self.crowded(bench), make_certificate(bench)
+        server = bench.watch(start_guildhall(bench.guildhall, world.folder, "--loops", "1", "--tls-cert", secret[0],
+                                             "--tls-key", secret[1], cpu=bench.server_cpu))
+        with open(world.tokens, encoding="ascii") as f:
+            tokens = f.read().split()
+        try:
+            warm = tls_wires(server, tokens[:200])
+            for wire in warm:
+                end_session(wire)
+            time.sleep(0.5)
+            before = server.memory("RssAnon")
+            held = tls_wires(server, tokens[:FEWER])
+            time.sleep(0.5)
+            each = (server.memory("RssAnon") - before) / FEWER
+            for wire in held:
+                wire.close()
+        finally:
+            server.kill()
+        bench.report.add(f"heap of an idle session over TLS (of {FEWER:,})", each / 1024, "KiB", ("<=", 6), {})
 
     # --- beginning ------------------------------------------------------------------------------
 

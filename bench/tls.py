@@ -79,6 +79,17 @@ class Nginx:
         self.child.stderr.close()
 
 
+def make_certificate(bench):
+    """Where it is, and its key."""
+    folder = os.path.join(bench.folder, "tls")
+    os.makedirs(folder, exist_ok=True)
+    certificate, key = (os.path.join(folder, name) for name in ("cert.pem", "key.pem"))
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+                    "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj", "/CN=localhost",
+                    "-keyout", key, "-out", certificate], check=True, capture_output=True)
+    return certificate, key
+
+
 def context():
     c = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     c.check_hostname = False
@@ -158,12 +169,8 @@ class Tls:
     def row(self, bench):
         if not shutil.which("nginx"):
             raise Failed("there is no nginx")
-        folder = os.path.join(bench.folder, "tls")
-        os.makedirs(folder)
-        certificate, key = (os.path.join(folder, name) for name in ("cert.pem", "key.pem"))
-        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
-                        "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj", "/CN=localhost",
-                        "-keyout", key, "-out", certificate], check=True, capture_output=True)
+        certificate, key = make_certificate(bench)
+        folder = os.path.dirname(key)
         server = bench.serve("--loops", "1", "--tls-cert", certificate, "--tls-key", key,
                              cpu=bench.server_cpu)
         nginx = None
