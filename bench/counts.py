@@ -1,6 +1,8 @@
 """Instructions of a call, counted by callgrind in one server that is asked everything in turn."""
 
 import glob
+import itertools
+import json
 import os
 import re
 import subprocess
@@ -51,10 +53,22 @@ class Place:
              [rich_command(i) for i in range(20)])
         self.friends = [register(port, f"friend{i}") for i in range(FRIENDS)]
         client.token = self.owner
+        self.asked = self.install(client)
         invite = made(client, "POST", f"/channels/{self.channel}/invites", {})["code"]
         client.close()
         for token in self.friends:
             self.befriend(port, token, invite)
+
+    def install(self, client):
+        """The app into the guild; returns the body that uses a command of it."""
+        made(client, "POST", f"/oauth2/authorize?client_id={self.app}&scope=bot+applications.commands",
+             {"authorize": True, "guild_id": self.guild, "permissions": "0"})
+        client.token = self.bot
+        command = made(client, "POST", f"/applications/{self.app}/guilds/{self.guild}/commands", plain_command(1))
+        client.token = self.owner
+        return {"type": 2, "application_id": self.app, "guild_id": self.guild, "channel_id": self.channel,
+                "data": {"id": command["id"], "version": command["version"], "name": command["name"], "type": 1,
+                         "options": []}}
 
     def befriend(self, port, token, invite):
         friend = Client(port, token)
@@ -186,8 +200,37 @@ def count_fan_out(counter, port, place):
     return count
 
 
+def count_interaction(counter, port, place):
+    """From a person's request to the message that answers it, heard by both."""
+    owner, bot = Client(port, place.owner, timeout=120), Client(port, None, timeout=120)
+    person, app = Wire(port, PLAIN, place.owner), Wire(port, PLAIN, place.bot.removeprefix("Bot "))
+    session = json.loads(person.ready[4:])["d"]["session_id"]
+    nonces = itertools.count(10)
+    for wire in (person, app):
+        wire.socket.settimeout(120)
+
+    def heard(wire, name):
+        while name not in (frame := wire.frame()):
+            pass
+        return json.loads(frame[frame.index(b"{"):])["d"]
+
+    def use():
+        made(owner, "POST", "/interactions", {**place.asked, "session_id": session, "nonce": str(next(nonces))})
+        asked = heard(app, b'"INTERACTION_CREATE"')
+        made(bot, "POST", f"/interactions/{asked['id']}/{asked['token']}/callback",
+             {"type": 4, "data": {"content": "It rains."}})
+        heard(person, b'"MESSAGE_CREATE"')
+        heard(app, b'"MESSAGE_CREATE"')
+
+    count = counter.each(use)
+    for wire in (person, app):
+        wire.close()
+    return count
+
+
 def count_sessions(counter, port, place, chosen, flames):
-    kinds = {"IDENTIFY to READY": count_identify, f"POST message, {FRIENDS} sessions": count_fan_out}
+    kinds = {"IDENTIFY to READY": count_identify, f"POST message, {FRIENDS} sessions": count_fan_out,
+             "interaction, answered": count_interaction}
     figures = {}
     for name, count in kinds.items():
         if not chosen(name):
