@@ -72,7 +72,8 @@ const struct option_row config_rows[] = {
     { "private-endpoints", OPTION_CHOICE, AT(private_endpoints), .fallback = "auto",
       .choices = "auto|on|off",
       .help =
-          "Apps may be called at private addresses; auto: while nobody can call us from elsewhere" },
+          "Apps may be called, and webhooks' pictures lie, at private addresses; auto: while nobody "
+          "can call us from elsewhere" },
     { "registration", OPTION_CHOICE, AT(registration), .fallback = "auto",
       .choices = "auto|open|invite|closed",
       .help =

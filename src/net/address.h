@@ -36,5 +36,9 @@ bool network_holds(const struct network *n, const struct address *a);
 
 /* May a request of ours go there? Only what is on the public internet. */
 bool address_is_public(const void *sockaddr);
+/* Does an http or https address name a host that may be there? False for numbers that are private
+ * and names that only mean something nearby (localhost, printer.local), and for what browsers
+ * would first turn into something else. Nobody is asked what a name stands for. */
+bool url_is_public(struct str url);
 
 #endif

@@ -99,3 +99,73 @@ bool address_is_public(const void *sockaddr)
         return public_address_public6(((const struct sockaddr_in6 *)sockaddr)->sin6_addr.s6_addr);
     return false;
 }
+
+/* --- by name -------------------------------------------------------------------------- */
+
+/* Without scheme, user, port and a last dot. Browsers take a backslash for a slash. */
+static struct str public_address_host(struct str url)
+{
+    struct str host = str_from(url, str_starts(url, STR("https://")) ? 8 : 7);
+    size_t end = 0;
+
+    while (end < host.n && !strchr("/\\?#", host.p[end]))
+        end++;
+    host = str_slice(host.p, end);
+    for (size_t i = host.n; i > 0; i--)
+        if (host.p[i - 1] == '@') {
+            host = str_from(host, i);
+            break;
+        }
+    if (host.n && host.p[0] == '[')
+        return host;
+    host = str_cut(&host, ':');
+    return host.n && host.p[host.n - 1] == '.' ? str_slice(host.p, host.n - 1) : host;
+}
+
+static bool public_address_ends(struct str host, const char *name)
+{
+    struct str end = str_of(name);
+    bool longer = host.n > end.n;
+
+    return host.n >= end.n && str_eq_nocase(str_from(host, host.n - end.n), end) &&
+           (!longer || host.p[host.n - end.n - 1] == '.');
+}
+
+/* "127.0.0.1", but also "0x7f.1" and "2130706433". */
+static bool public_address_is_number(struct str host)
+{
+    size_t at = host.n;
+
+    while (at > 0 && host.p[at - 1] != '.')
+        at--;
+    return at < host.n && host.p[at] >= '0' && host.p[at] <= '9';
+}
+
+static bool public_address_number(struct str host)
+{
+    struct address a;
+
+    if (host.p[0] == '[') {
+        host = str_from(host, 1);
+        host = str_cut(&host, ']');
+    }
+    return address_parse(host, &a) && public_address_public6(a.bytes);
+}
+
+bool url_is_public(struct str url)
+{
+    static const char *const nearby[] = { "localhost", "local", "internal", "lan", "home.arpa" };
+    struct str host = public_address_host(url);
+
+    if (!host.n)
+        return false;
+    if (host.p[0] == '[' || public_address_is_number(host))
+        return public_address_number(host);
+    for (size_t i = 0; i < host.n; i++)
+        if (host.p[i] == '%' || (unsigned char)host.p[i] >= 0x80)
+            return false;
+    for (size_t i = 0; i < COUNT_OF(nearby); i++)
+        if (public_address_ends(host, nearby[i]))
+            return false;
+    return true;
+}

@@ -118,6 +118,54 @@ static void public_addresses_are_told_from_others(void **state)
     assert_false(address_is_public(&local));
 }
 
+static void hosts_are_public_by_what_they_are_called(void **state)
+{
+    static const char *const others[] = {
+        "http://127.0.0.1/x",
+        "http://10.0.0.1",
+        "https://192.168.1.1:8080/x",
+        "http://169.254.169.254/latest",
+        "http://[::1]/x",
+        "http://[fd00::1]:80/x",
+        "http://[fe80::1]/",
+        "http://[::ffff:10.0.0.1]/",
+        "http://localhost/x",
+        "http://LOCALHOST:80",
+        "http://a.localhost./x",
+        "https://printer.local/x",
+        "https://db.prod.internal?x",
+        "http://2130706433/",
+        "http://0x7f.1/",
+        "http://127.1#x",
+        "http://me:you@127.0.0.1/",
+        "http://x.example@10.0.0.1/",
+        "http://127.0.0.1\\x.example",
+        "http://%31270.0.0.1/",
+        "http:///127.0.0.1",
+        "http://\xef\xbc\x91.example/",
+        "http://[::1",
+        "http://:80/",
+    };
+    static const char *const ours[] = {
+        "http://8.8.8.8/x",
+        "https://x.y/z",
+        "https://[2606:4700::1111]:443/x",
+        "https://cdn.example/10.0.0.1",
+        "https://localhost.example/",
+        "https://notlocal",
+        "https://a@cdn.example:80/x",
+        "https://xn--bcher-kva.example./",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(others); i++)
+        if (url_is_public(str_of(others[i])))
+            fail_msg("%s is not public", others[i]);
+    for (size_t i = 0; i < COUNT_OF(ours); i++)
+        if (!url_is_public(str_of(ours[i])))
+            fail_msg("%s is public", ours[i]);
+}
+
 /* --- requests ------------------------------------------------------------------------- */
 
 static struct {
@@ -556,6 +604,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(public_addresses_are_told_from_others),
+        cmocka_unit_test(hosts_are_public_by_what_they_are_called),
         with_server(requests_are_answered),
         with_server(a_long_answer_is_taken_and_not_copied),
         with_server(long_answers_that_come_together_are_all_taken),

@@ -6,7 +6,9 @@
 
 #include <sodium.h>
 
+#include "api/api.h"
 #include "base/clock.h"
+#include "net/address.h"
 
 enum { MOST_ADDRESSES = 2000, LONGEST_ADDRESS = 4096 };
 
@@ -86,6 +88,11 @@ bool picture_address_fits(struct str url)
     return n <= LONGEST_ADDRESS;
 }
 
+bool picture_address_allowed(const struct call *call, struct str url)
+{
+    return api_options(call->api)->private_endpoints || url_is_public(url);
+}
+
 /* As a picture, but not as a page: nobody shall be led elsewhere by a link to this server. */
 static bool address_is_for_a_picture(const struct call *call)
 {
@@ -96,7 +103,8 @@ static bool address_is_for_a_picture(const struct call *call)
 
 enum err picture_reply_address(struct call *call, struct str url)
 {
-    if (!address_is_for_a_picture(call) || !picture_address_fits(url))
+    if (!address_is_for_a_picture(call) || !picture_address_fits(url) ||
+        !picture_address_allowed(call, url))
         return ERR_NOT_FOUND;
     call_add_header(call, "Location", address_ascii(call->arena, url));
     call_add_header(call, "Cache-Control", STR("private, max-age=86400"));

@@ -116,7 +116,12 @@ static enum err check_avatar(struct call *call)
 {
     const struct message_body *in = message_sending_of(call)->in;
 
-    if (in->avatar_url.given != GIVEN || picture_address_fits(in->avatar_url.value))
+    if (in->avatar_url.given != GIVEN)
+        return OK;
+    if (!picture_address_allowed(call, in->avatar_url.value))
+        return call_invalid(call, "avatar_url", "URL_TYPE_INVALID_URL",
+                            "Not the address of a public host.");
+    if (picture_address_fits(in->avatar_url.value))
         return OK;
     return call_invalid(call, "avatar_url", "BASE_TYPE_BAD_LENGTH",
                         "Must be 4096 or fewer bytes in length.");

@@ -119,6 +119,39 @@ static void addresses_of_pictures_have_rules(struct world *w)
     expect(str_is(answer_header(a, "Location"), "https://x.y/%C3%A9"));
 }
 
+static void public_only(struct config *config)
+{
+    config->private_endpoints = "off";
+}
+
+/* Whoever looks at a message would be sent into their own network, in this server's name. */
+static void nobody_is_led_to_a_private_host(struct world *w)
+{
+    struct speaker s = speaker_made(w);
+    struct answer a = speak(&s, "{'content': 'x', 'avatar_url': '" PICTURE "'}");
+    const char *hash = answer_text(a, "author.avatar");
+
+    expect_status(picture(&s, hash, NULL), 302);
+    expect_invalid(speak(&s, "{'content': 'x', 'avatar_url': 'http://10.0.0.1/x.png'}"),
+                   "avatar_url", "URL_TYPE_INVALID_URL");
+    expect_invalid(speak(&s, "{'content': 'x', 'avatar_url': 'http://localhost:80/x.png'}"),
+                   "avatar_url", "URL_TYPE_INVALID_URL");
+    expect_invalid(client_post(s.nobody, "{'text': 'x', 'icon_url': 'http://[fd00::1]/x.png'}",
+                               "/webhooks/%s/%s/slack?wait=true", s.id, s.token),
+                   "avatar_url", "URL_TYPE_INVALID_URL");
+    /* Those that were noted before it was so, or in a world file. */
+    world_sql(w, "update picture_addresses set url = 'http://127.0.0.1/x.png'");
+    expect_status(picture(&s, hash, NULL), 404);
+}
+
+static void at_home_private_hosts_are_fine(struct world *w)
+{
+    struct speaker s = speaker_made(w);
+    struct answer a = speak(&s, "{'content': 'x', 'avatar_url': 'http://127.0.0.1/x.png'}");
+
+    expect_status(picture(&s, answer_text(a, "author.avatar"), NULL), 302);
+}
+
 static void a_webhook_keeps_two_thousand_addresses(struct world *w)
 {
     struct speaker s = speaker_made(w);
@@ -149,7 +182,12 @@ static void services_bring_pictures_too(struct world *w)
 }
 
 const struct test webhook_pictures_tests[] = {
-    TEST(a_message_brings_a_picture_along), TEST(a_picture_elsewhere_is_no_way_for_pages),
-    TEST(addresses_of_pictures_have_rules), TEST(a_webhook_keeps_two_thousand_addresses),
-    TEST(services_bring_pictures_too),      { 0 },
+    TEST(a_message_brings_a_picture_along),
+    TEST(a_picture_elsewhere_is_no_way_for_pages),
+    TEST(addresses_of_pictures_have_rules),
+    TEST(a_webhook_keeps_two_thousand_addresses),
+    TEST_WITH(nobody_is_led_to_a_private_host, public_only),
+    TEST(at_home_private_hosts_are_fine),
+    TEST(services_bring_pictures_too),
+    { 0 },
 };
