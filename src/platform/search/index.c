@@ -1,6 +1,8 @@
 /* index.c - marks in the store's own engine: FTS5 or tsvector. */
 #include "platform/search/internal.h"
 
+#include <string.h>
+
 #include "api/api.h"
 #include "model/ids.h"
 
@@ -34,6 +36,56 @@ enum err message_index_find(struct call *call, const struct search_terms *t,
                   BIND(v_text(terms_text(call->arena, t, sqlite)), v_id(r->above), v_id(r->below),
                        v_int(r->limit)),
                   ret);
+}
+
+/* --- beginnings of words -------------------------------------------------------------- */
+
+/* Do all of these hold for as many messages as are counted? */
+static enum err message_index_is_full(struct call *call, const struct term_group *groups,
+                                      size_t count, bool *ret)
+{
+    const struct search_terms t = { .groups = { (void *)groups, count, 0 } };
+    const struct search_range all = { .below = INT64_MAX, .limit = SEARCH_MOST };
+    struct list found;
+    enum err e = message_index_find(call, &t, &all, &found);
+
+    *ret = !e && found.count == SEARCH_MOST;
+    return e;
+}
+
+static struct term_group *beginning_of(struct search_terms *t)
+{
+    struct term_group *g = t->groups.items;
+
+    for (size_t i = 0; i < t->groups.count; i++)
+        if (g[i].prefix)
+            return &g[i];
+    return NULL;
+}
+
+enum err message_index_settle(struct call *call, struct search_terms *t)
+{
+    struct term_group *word = beginning_of(t);
+    struct term_phrase *p = t->phrases.items;
+    bool full;
+
+    if (!word)
+        return OK;
+    struct term_group *asked = arena_array(call->arena, struct term_group, t->places + 1);
+    asked[0] = *word;
+    asked[0].prefix = false;
+    if (t->places)
+        memcpy(asked + 1, t->groups.items, t->places * sizeof *asked);
+    /* A rare word is not looked for place by place. */
+    enum err e = message_index_is_full(call, asked, 1, &full);
+    if (!e && full && t->places)
+        e = message_index_is_full(call, asked, t->places + 1, &full);
+    if (e || !full)
+        return e;
+    word->prefix = false;
+    for (size_t i = 0; i < t->phrases.count; i++)
+        p[i].prefix = false;
+    return OK;
 }
 
 /* --- many rows by id ------------------------------------------------------------------ */

@@ -304,8 +304,11 @@ static enum err search_and_reply(struct call *call, struct search_terms *t)
     struct list hits;
     bool ready;
 
+    t->places = t->groups.count;
     terms_of_query(call->arena, q, t);
-    enum err e = find_hits(call, q, t, &hits, &ready);
+    enum err e = message_index_settle(call, t);
+    if (!e)
+        e = find_hits(call, q, t, &hits, &ready);
     if (e)
         return e;
     return ready ? reply_hits(call, q, &hits) : reply_unready(call);

@@ -429,6 +429,48 @@ static void too_much_that_is_not_indexed_is_said(struct world *w)
     expect_found(ada, v.id, "content=badger", 2600, "badger");
 }
 
+/* Messages that say what the first one said, and are indexed as it is. */
+static void say_again(struct world *w, const char *channel, const char *author, int from, int to)
+{
+    world_sql(w,
+              "insert into messages (id, channel_id, author_id, content) "
+              "with recursive n (i) as (select %d union all select i + 1 from n where i < %d) "
+              "select i, %s, %s, 'common' from n",
+              from, to, channel, author);
+    world_sql(w, "delete from message_unindexed");
+    world_sql(w,
+              "insert into message_index (rowid, words) "
+              "with recursive n (i) as (select %d union all select i + 1 from n where i < %d) "
+              "select i, (select words from message_index where rowid = (select min(id) from "
+              "messages where id > 20000)) from n",
+              from, to);
+}
+
+static void a_very_common_word_is_not_the_beginning_of_others(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct venue v = world_venue(w, ada);
+    const char *other = make_channel(ada, v.id, "{'name': 'other'}");
+    const char *there = TEXT(w, "content=common&channel_id=%s", other);
+
+    say(ada, v.channel, "common");
+    index_all(w);
+    say_again(w, v.channel, ada->id, 1, 9998);
+    say(ada, other, "a commonly used word");
+    expect_found(ada, v.id, "content=common", 10000, "a commonly used word");
+    index_all(w);
+    expect_found(ada, v.id, "content=common", 10000, "a commonly used word");
+    say_again(w, v.channel, ada->id, 9999, 9999);
+    expect_found(ada, v.id, "content=common", 10000, "common");
+    expect_found(ada, v.id, "content=a+common", 0, "");
+    expect_found(ada, v.id, "content=commo", 10000, "a commonly used word");
+    /* What is common elsewhere does not matter. */
+    expect_found(ada, v.id, there, 1, "a commonly used word");
+    /* The newest are found as the others are, before they are indexed. */
+    say(ada, other, "commonly, too");
+    expect_found(ada, v.id, "content=common", 10000, "common");
+}
+
 const struct test search_tests[] = {
     TEST(words_are_found_at_once_and_when_they_are_indexed),
     TEST(a_found_message_is_whole_and_alone),
@@ -443,5 +485,6 @@ const struct test search_tests[] = {
     TEST(bots_without_the_content_intent_do_not_search),
     TEST(long_messages_are_indexed_too),
     TEST(too_much_that_is_not_indexed_is_said),
+    TEST(a_very_common_word_is_not_the_beginning_of_others),
     { 0 },
 };
