@@ -83,7 +83,7 @@ enum err postgres_error(struct postgres_conn *c, const PGresult *result, const c
 /* The same of any result, which it takes. */
 enum err postgres_outcome(struct postgres_conn *c, PGresult *result, const char *sql);
 
-/* --- queries, postgres_query.c --------------------------------------------------------- */
+/* --- beginnings and ends, postgres_commit.c ------------------------------------------- */
 
 /* A transaction: it begins together with its first query, which saves the way
  * there and back. `how` is "begin …". */
@@ -104,6 +104,8 @@ enum err postgres_conn_commit_group(struct postgres_conn *c, struct work *const 
 void postgres_conn_roll_back(struct postgres_conn *c);
 /* Ends a read, which has all that it wanted: nobody waits for the answer. */
 void postgres_conn_let_go(struct postgres_conn *c);
+
+/* --- queries, postgres_query.c --------------------------------------------------------- */
 
 void postgres_forget_statements(struct postgres_conn *c);
 void postgres_forget_errands(struct postgres_conn *c);

@@ -1,4 +1,4 @@
-/* postgres_query.c - statements, transactions and rows of a connection to PostgreSQL.
+/* postgres_query.c - statements, pipelines and rows of a connection to PostgreSQL.
  *
  * A query's rows are all here before the first is looked at. Each query is a way to the
  * database and back, so what can travel together does, in a pipeline: a transaction begins
@@ -11,13 +11,9 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "store/postgres.h"
+#include "store/postgres_pipeline.h"
 
-enum { MAX_STATEMENTS = 512, NAME = 16 };
-
-struct postgres_statement {
-    char name[NAME];
-};
+enum { MAX_STATEMENTS = 512 };
 
 struct postgres_cursor {
     struct row_cursor cursor;
@@ -55,8 +51,8 @@ static enum err make_room(struct postgres_conn *c)
     return e;
 }
 
-static enum err find_statement(struct postgres_conn *c, const char *sql, size_t count,
-                               struct postgres_statement **ret)
+enum err postgres_find_statement(struct postgres_conn *c, const char *sql, size_t count,
+                                 struct postgres_statement **ret)
 {
     uint64_t key = (uint64_t)(uintptr_t)sql;
     enum err e;
@@ -113,7 +109,7 @@ static void forget_foreseen(struct postgres_conn *c, const struct work *work)
             errand_remove(c, i);
 }
 
-static void forget_all_foreseen(struct postgres_conn *c)
+void postgres_forget_foreseen(struct postgres_conn *c)
 {
     for (unsigned i = c->errand_count; i-- > 0;)
         if (!c->errands[i].writes)
@@ -165,7 +161,7 @@ static enum err errand_add(struct tx *tx, const char *sql, const struct value *v
 {
     struct postgres_conn *c = tx->connection;
     struct postgres_statement *st;
-    enum err e = find_statement(c, sql, count, &st);
+    enum err e = postgres_find_statement(c, sql, count, &st);
 
     if (e)
         return tx_fail(tx, e);
@@ -228,15 +224,7 @@ enum err postgres_exec_soon(struct tx *tx, const char *sql, const struct value *
 
 /* --- pipelines ------------------------------------------------------------------------ */
 
-/* The first command of a pipeline that failed; those after it were not tried. */
-struct postgres_failure {
-    bool happened;
-    PGresult *result; /* NULL: the connection is lost */
-    const char *sql;
-};
-
-/* Each query of a pipeline has a result and an end. */
-static PGresult *take_result(struct postgres_conn *c)
+PGresult *pipeline_take_result(struct postgres_conn *c)
 {
     PGresult *result = postgres_next_result(c);
 
@@ -245,8 +233,7 @@ static PGresult *take_result(struct postgres_conn *c)
     return result;
 }
 
-/* Takes the result, which has to be a good one; true if so, and it is the caller's again. */
-static bool look_at_result(struct postgres_failure *f, PGresult *result, const char *sql)
+bool pipeline_look_at(struct postgres_failure *f, PGresult *result, const char *sql)
 {
     if (postgres_is_good(result))
         return true;
@@ -283,9 +270,9 @@ static void take_errands(struct postgres_conn *c, struct postgres_failure *f)
         struct postgres_errand e = c->errands[i];
 
         if (errand_goes(c, &e)) {
-            PGresult *result = take_result(c);
+            PGresult *result = pipeline_take_result(c);
 
-            if (!look_at_result(f, result, e.sql))
+            if (!pipeline_look_at(f, result, e.sql))
                 continue;
             if (e.writes) {
                 pq.clear(result);
@@ -298,43 +285,44 @@ static void take_errands(struct postgres_conn *c, struct postgres_failure *f)
     c->errand_count = kept;
 }
 
-/* Sends the beginning, if it was not sent yet, and what was put off. */
-static bool pipeline_open(struct postgres_conn *c)
+bool pipeline_open(struct postgres_conn *c)
 {
     return pq.enterPipelineMode(c->pg) &&
            (!c->begin || pq.sendQueryParams(c->pg, c->begin, 0, NULL, NULL, NULL, NULL, 0)) &&
            send_errands(c);
 }
 
-/* The answers to what pipeline_open sent. */
-static void pipeline_answers(struct postgres_conn *c, bool sent, struct postgres_failure *f)
+void pipeline_answers(struct postgres_conn *c, bool sent, struct postgres_failure *f)
 {
     postgres_conn_count(c);
-    PGresult *begun = sent && c->begin ? take_result(c) : NULL;
+    PGresult *begun = sent && c->begin ? pipeline_take_result(c) : NULL;
 
-    if (sent && c->begin && look_at_result(f, begun, c->begin))
+    if (sent && c->begin && pipeline_look_at(f, begun, c->begin))
         pq.clear(begun);
     c->begin = NULL;
     if (sent)
         take_errands(c, f);
 }
 
-/* A connection that cannot leave the pipeline is of no more use. */
-static void pipeline_close(struct postgres_conn *c, bool sent)
+void pipeline_close(struct postgres_conn *c, bool sent)
 {
     pq.clear(sent ? postgres_next_result(c) : NULL); /* the sync */
     if (!sent || c->lost || !pq.exitPipelineMode(c->pg))
         c->lost = true;
 }
 
-static bool send_commit(struct postgres_conn *c);
+bool pipeline_send_commit(struct postgres_conn *c)
+{
+    return pq.sendQueryParams(c->pg, "commit", 0, NULL, NULL, NULL, NULL, 0) &&
+           pq.pipelineSync(c->pg);
+}
 
 /* The commit that goes along with a read that asks all at once; whether it did. */
 static void take_commit(struct postgres_conn *c, struct postgres_failure *f)
 {
-    PGresult *result = take_result(c);
+    PGresult *result = pipeline_take_result(c);
 
-    c->is_over = look_at_result(f, result, "commit");
+    c->is_over = pipeline_look_at(f, result, "commit");
     if (c->is_over)
         pq.clear(result);
 }
@@ -346,108 +334,20 @@ static PGresult *exec_together(struct postgres_conn *c, const struct postgres_st
     struct postgres_failure f = { 0 };
     bool ends = c->begin && c->at_once;
     bool sent = pipeline_open(c) && send_statement(c, st, count, p) &&
-                (ends ? send_commit(c) : pq.pipelineSync(c->pg));
+                (ends ? pipeline_send_commit(c) : pq.pipelineSync(c->pg));
 
     pipeline_answers(c, sent, &f);
-    PGresult *result = sent ? take_result(c) : NULL;
+    PGresult *result = sent ? pipeline_take_result(c) : NULL;
     if (sent && ends && !f.happened && postgres_is_good(result))
         take_commit(c, &f);
     else if (sent && ends)
-        pq.clear(take_result(c));
+        pq.clear(pipeline_take_result(c));
     pipeline_close(c, sent);
     if (!f.happened)
         return result;
     pq.clear(result);
     *sql = f.sql;
     return f.result;
-}
-
-/* --- transactions --------------------------------------------------------------------- */
-
-void postgres_conn_begin(struct postgres_conn *c, const char *how)
-{
-    postgres_forget_errands(c);
-    postgres_conn_settle(c);
-    c->begin = how;
-    c->began = 0;
-    c->at_once = c->is_over = c->wants_more = false;
-}
-
-void postgres_conn_begin_once(struct postgres_conn *c, const char *how)
-{
-    postgres_conn_begin(c, how);
-    c->at_once = true;
-}
-
-/* A transaction of which nothing was sent was none. */
-static bool is_begun(struct postgres_conn *c)
-{
-    bool begun = !c->begin && !c->is_over;
-
-    c->begin = NULL;
-    return begun;
-}
-
-static bool is_committed(const PGresult *result)
-{
-    return postgres_is_good(result) && strcmp(pq.cmdStatus((PGresult *)result), "COMMIT") == 0;
-}
-
-static bool send_commit(struct postgres_conn *c)
-{
-    return pq.sendQueryParams(c->pg, "commit", 0, NULL, NULL, NULL, NULL, 0) &&
-           pq.pipelineSync(c->pg);
-}
-
-/* Takes what failed. */
-static enum err failure_error(struct postgres_conn *c, struct postgres_failure *f)
-{
-    enum err e = f->happened ? postgres_error(c, f->result, f->sql) : OK;
-
-    pq.clear(f->result);
-    return e;
-}
-
-static enum err commit_together(struct postgres_conn *c)
-{
-    struct postgres_failure f = { 0 };
-    bool sent = pipeline_open(c) && send_commit(c);
-
-    pipeline_answers(c, sent, &f);
-    PGresult *result = sent ? take_result(c) : NULL;
-    bool committed = look_at_result(&f, result, "commit") && is_committed(result);
-    if (!f.happened)
-        pq.clear(result);
-    pipeline_close(c, sent);
-    enum err e = failure_error(c, &f);
-    if (!committed && !c->lost)
-        postgres_conn_do(c, "rollback");
-    return e || committed ? e : ERR_INTERNAL;
-}
-
-enum err postgres_conn_commit(struct postgres_conn *c)
-{
-    forget_all_foreseen(c);
-    if (c->errand_count)
-        return commit_together(c);
-    return is_begun(c) ? postgres_conn_do(c, "commit") : OK;
-}
-
-void postgres_conn_roll_back(struct postgres_conn *c)
-{
-    postgres_forget_errands(c);
-    if (is_begun(c))
-        postgres_conn_do(c, "rollback");
-}
-
-void postgres_conn_let_go(struct postgres_conn *c)
-{
-    postgres_forget_errands(c);
-    if (!is_begun(c))
-        return;
-    c->ending = pq.sendQuery(c->pg, "commit");
-    if (!c->ending)
-        c->lost = true;
 }
 
 enum err postgres_script(struct tx *tx, const char *sql)
@@ -457,134 +357,6 @@ enum err postgres_script(struct tx *tx, const char *sql)
     if (!e)
         e = postgres_conn_do(tx->connection, sql);
     return e ? tx_fail(tx, e) : OK;
-}
-
-/* --- commits that others hear of ------------------------------------------------------ */
-
-/* The transaction has an id before it has a position, which CASE sees to: who looks for the
- * transaction of a missing position knows that its id is not above the newest
- * (cluster/settle.c). */
-static const char ADD_FRAME[] =
-    "insert into log (position, body) values (case when pg_current_xact_id() is not null "
-    "then nextval('log_position') end, $1) returning position";
-
-static bool send_frame(struct postgres_conn *c, const struct postgres_statement *add,
-                       struct str body)
-{
-    const char *bytes[] = { body.p };
-    const int length[] = { (int)body.n }, binary[] = { 1 };
-
-    return pq.sendQueryPrepared(c->pg, add->name, 1, bytes, length, binary, 0);
-}
-
-static bool send_logged(struct postgres_conn *c, const struct postgres_statement *add,
-                        struct str body)
-{
-    return send_frame(c, add, body) && send_commit(c);
-}
-
-/* Its position, if it was told. */
-static int64_t frame_answer(struct postgres_conn *c, struct postgres_failure *f)
-{
-    PGresult *result = take_result(c);
-
-    if (!look_at_result(f, result, ADD_FRAME))
-        return 0;
-    c->position = strtoll(pq.getvalue(result, 0, 0), NULL, 10);
-    pq.clear(result);
-    return c->position;
-}
-
-/* Whether it is. */
-static bool commit_answer(struct postgres_conn *c, struct postgres_failure *f)
-{
-    PGresult *result = take_result(c);
-
-    if (!look_at_result(f, result, "commit"))
-        return false;
-    bool committed = is_committed(result);
-    pq.clear(result);
-    return committed;
-}
-
-/* The answers to what send_logged sent; true: it is committed. */
-static bool logged_answers(struct postgres_conn *c, struct postgres_failure *f, int64_t *ret)
-{
-    *ret = frame_answer(c, f);
-    return commit_answer(c, f);
-}
-
-enum err postgres_conn_commit_logged(struct postgres_conn *c, struct str body, int64_t *ret)
-{
-    struct postgres_failure f = { 0 };
-    struct postgres_statement *add;
-
-    *ret = 0;
-    forget_all_foreseen(c);
-    enum err e = find_statement(c, ADD_FRAME, 1, &add);
-    if (e)
-        return e;
-    bool sent = pipeline_open(c) && send_logged(c, add, body);
-    pipeline_answers(c, sent, &f);
-    bool committed = sent && logged_answers(c, &f, ret);
-    pipeline_close(c, sent);
-    e = failure_error(c, &f);
-    if (!e && c->lost)
-        e = ERR_UNAVAILABLE;
-    return e || committed ? e : ERR_INTERNAL;
-}
-
-/* A position that is taken stays taken, and the session of the database remembers its last
- * one, whatever became of the transaction. */
-int64_t postgres_conn_untold_position(struct postgres_conn *c)
-{
-    char text[32];
-    int64_t last = c->position;
-
-    if (!last || postgres_conn_ask(c, "select currval('log_position')", text, sizeof text))
-        return 0;
-    c->position = strtoll(text, NULL, 10);
-    return c->position == last ? 0 : c->position;
-}
-
-/* --- commits of groups ---------------------------------------------------------------- */
-
-static bool send_group(struct postgres_conn *c, struct work *const *works, unsigned count,
-                       const struct postgres_statement *add)
-{
-    for (unsigned i = 0; i < count; i++)
-        if (works[i]->log.n && !send_frame(c, add, works[i]->log))
-            return false;
-    return send_commit(c);
-}
-
-static bool group_answers(struct postgres_conn *c, struct postgres_failure *f,
-                          struct work *const *works, unsigned count)
-{
-    for (unsigned i = 0; i < count; i++)
-        if (works[i]->log.n)
-            works[i]->position = frame_answer(c, f);
-    return commit_answer(c, f);
-}
-
-enum err postgres_conn_commit_group(struct postgres_conn *c, struct work *const *works,
-                                    unsigned count)
-{
-    struct postgres_failure f = { 0 };
-    struct postgres_statement *add;
-
-    forget_all_foreseen(c);
-    enum err e = find_statement(c, ADD_FRAME, 1, &add);
-    if (e)
-        return e;
-    bool sent = pipeline_open(c) && send_group(c, works, count, add);
-    pipeline_answers(c, sent, &f);
-    bool committed = sent && group_answers(c, &f, works, count);
-    pipeline_close(c, sent);
-    e = failure_error(c, &f);
-    if (!e && c->lost)
-        e = ERR_UNAVAILABLE;
-    return e || committed ? e : ERR_INTERNAL;
 }
 
 /* --- queries in transactions ---------------------------------------------------------- */
@@ -638,7 +410,7 @@ enum err postgres_query(struct tx *tx, const char *sql, const struct value *valu
         c->leaves = true;
         return tx_fail(tx, ERR_STORE_RETRY);
     }
-    enum err e = find_statement(c, sql, count, &st);
+    enum err e = postgres_find_statement(c, sql, count, &st);
     if (e)
         return tx_fail(tx, e);
     postgres_fill_values(&p, tx_arena(tx), values, count);
