@@ -35,6 +35,7 @@ struct postgres_conn {
     bool is_over;           /* … has ended … */
     bool wants_more;        /* … and asks something else: it begins anew */
     unsigned began;         /* ways of this transaction so far */
+    bool may_be_written;    /* a commit was sent, and is not known to have come to nothing */
     bool gathers;           /* works of a group run: what they write waits for its end … */
     bool leaves;            /* … and that which runs cannot be one of them */
     unsigned errand_count;

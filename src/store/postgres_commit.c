@@ -6,6 +6,9 @@
 
 #include "store/postgres_pipeline.h"
 
+/* Known by its address, too. */
+static const char COMMIT[] = "commit";
+
 /* --- transactions --------------------------------------------------------------------- */
 
 void postgres_conn_begin(struct postgres_conn *c, const char *how)
@@ -14,7 +17,7 @@ void postgres_conn_begin(struct postgres_conn *c, const char *how)
     postgres_conn_settle(c);
     c->begin = how;
     c->began = 0;
-    c->at_once = c->is_over = c->wants_more = false;
+    c->at_once = c->is_over = c->wants_more = c->may_be_written = false;
 }
 
 void postgres_conn_begin_once(struct postgres_conn *c, const char *how)
@@ -37,9 +40,21 @@ static bool is_committed(const PGresult *result)
     return postgres_is_good(result) && strcmp(pq.cmdStatus((PGresult *)result), "COMMIT") == 0;
 }
 
+/* PostgreSQL does what a pipeline has one after the other, and answers in that order: one whose
+ * session was ended (57P01, admin_shutdown) before the commit had its turn has not committed. Who
+ * stands between us and it may lose a connection too, and does not say so in these words. */
+static bool is_ended_before_commit(const struct postgres_failure *f)
+{
+    const char *state = f->result ? pq.resultErrorField(f->result, PG_DIAG_SQLSTATE) : NULL;
+
+    return f->sql != COMMIT && state && strcmp(state, "57P01") == 0;
+}
+
 /* Takes what failed. */
 static enum err failure_error(struct postgres_conn *c, struct postgres_failure *f)
 {
+    if (f->happened && is_ended_before_commit(f))
+        c->may_be_written = false;
     enum err e = f->happened ? postgres_error(c, f->result, f->sql) : OK;
 
     pq.clear(f->result);
@@ -53,7 +68,7 @@ static enum err commit_together(struct postgres_conn *c)
 
     pipeline_answers(c, sent, &f);
     PGresult *result = sent ? pipeline_take_result(c) : NULL;
-    bool committed = pipeline_look_at(&f, result, "commit") && is_committed(result);
+    bool committed = pipeline_look_at(&f, result, COMMIT) && is_committed(result);
     if (!f.happened)
         pq.clear(result);
     pipeline_close(c, sent);
@@ -68,7 +83,10 @@ enum err postgres_conn_commit(struct postgres_conn *c)
     postgres_forget_foreseen(c);
     if (c->errand_count)
         return commit_together(c);
-    return is_begun(c) ? postgres_conn_do(c, "commit") : OK;
+    if (!is_begun(c))
+        return OK;
+    c->may_be_written = true;
+    return postgres_conn_do(c, COMMIT);
 }
 
 void postgres_conn_roll_back(struct postgres_conn *c)
@@ -129,7 +147,7 @@ static bool commit_answer(struct postgres_conn *c, struct postgres_failure *f)
 {
     PGresult *result = pipeline_take_result(c);
 
-    if (!pipeline_look_at(f, result, "commit"))
+    if (!pipeline_look_at(f, result, COMMIT))
         return false;
     bool committed = is_committed(result);
     pq.clear(result);

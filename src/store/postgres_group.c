@@ -112,7 +112,8 @@ static void writers_failed(struct group *g, struct work *const *writers, unsigne
     }
 }
 
-/* When the connection was lost without an answer nobody knows whether it was committed. */
+/* When the connection was lost without an answer nobody knows whether it was committed; with
+ * may_be_written false it was not. */
 static void group_commit(struct group *g)
 {
     struct postgres_worker *w = g->worker;
@@ -131,7 +132,7 @@ static void group_commit(struct group *g)
         atomic_fetch_add_explicit(&w->pool->store.commits, 1, memory_order_relaxed);
         return;
     }
-    g->broken = !w->conn.lost || e != ERR_UNAVAILABLE;
+    g->broken = !w->conn.lost || !w->conn.may_be_written || e != ERR_UNAVAILABLE;
     writers_failed(g, writers, count);
     for (unsigned i = 0; i < count; i++)
         writers[i]->result = e;

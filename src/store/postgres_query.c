@@ -313,6 +313,7 @@ void pipeline_close(struct postgres_conn *c, bool sent)
 
 bool pipeline_send_commit(struct postgres_conn *c)
 {
+    c->may_be_written = true;
     return pq.sendQueryParams(c->pg, "commit", 0, NULL, NULL, NULL, NULL, 0) &&
            pq.pipelineSync(c->pg);
 }

@@ -2,7 +2,8 @@
  *
  * A work is run again when it met another (a serialisation failure) or lost its
  * connection, but never once its commit was sent and not answered: nobody knows
- * then whether it happened. */
+ * then whether it happened, unless PostgreSQL said of something before it that it
+ * is shutting down. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -169,6 +170,8 @@ static enum outcome worker_commit(struct postgres_worker *w, struct work *work)
     work->result = e;
     if (!e)
         atomic_fetch_add_explicit(&w->pool->store.commits, 1, memory_order_relaxed);
+    if (e && w->conn.lost && !w->conn.may_be_written)
+        return LOST;
     return e == ERR_STORE_RETRY ? MET_ANOTHER : FINISHED;
 }
 

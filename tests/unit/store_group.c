@@ -1,8 +1,11 @@
 /* store_group.c - works that only add something share a transaction on PostgreSQL. */
 #include "unit.h"
 
+#include <stdio.h>
+
 #include "base/log.h"
 #include "base/mem.h"
+#include "support/postgres.h"
 #include "support/stores.h"
 #include "support/works.h"
 
@@ -221,6 +224,67 @@ static void what_fails_together_is_done_one_by_one(void **state)
     adders_free(ones, COUNT, &finished);
 }
 
+static const char *ended_on; /* the database; NULL: its session was ended */
+
+static enum err add_and_be_ended(struct work *w, struct tx *tx)
+{
+    struct rows r;
+    bool found;
+    char sql[64];
+    enum err e = tx_one(tx, "select pg_backend_pid()", NO_BIND, &r, &found);
+
+    if (!e)
+        e = add_note(w, tx);
+    if (e || !ended_on)
+        return e;
+    snprintf(sql, sizeof sql, "select pg_terminate_backend(%d, 60000)", (int)row_int(&r, 0));
+    test_postgres_do(ended_on, sql);
+    ended_on = NULL;
+    return OK;
+}
+
+/* The last to run: after it there is nothing but the commit. */
+static void what_was_shut_down_before_the_commit_is_run_again(void **state)
+{
+    struct fixture *f = *state;
+    sem_t finished;
+    struct one *ones = adders_new(COUNT, &finished);
+
+    group_open(f);
+    ended_on = f->postgres;
+    ones[0].work.run = add_and_be_ended;
+    run_as_batch(f, ones, COUNT, &finished);
+    for (int i = 0; i < COUNT; i++)
+        assert_int_equal(ones[i].result, OK);
+    assert_null(ended_on);
+    assert_int_equal(store_number(f->store, "select count(*) from jotted where n = 1"), COUNT);
+    assert_int_equal(said.count, COUNT);
+    adders_free(ones, COUNT, &finished);
+}
+
+/* Did it commit? */
+static void a_commit_of_all_without_an_answer_is_not_run_again(void **state)
+{
+    struct fixture *f = *state;
+    sem_t finished;
+    struct one *ones = adders_new(COUNT, &finished);
+
+    group_open(f);
+    test_postgres_do(f->postgres,
+                     "create function leave() returns trigger language plpgsql as $$ begin "
+                     "perform pg_terminate_backend(pg_backend_pid()); return null; end $$;"
+                     "create constraint trigger leave after insert on jotted "
+                     "deferrable initially deferred for each row execute function leave()");
+    struct store_stats before = group_stats(f);
+    run_as_batch(f, ones, COUNT, &finished);
+    for (int i = 0; i < COUNT; i++)
+        assert_int_equal(ones[i].result, ERR_UNAVAILABLE);
+    assert_int_equal(group_stats(f).retries - before.retries, 0);
+    assert_int_equal(store_number(f->store, "select count(*) from jotted"), 0);
+    assert_int_equal(said.count, 0);
+    adders_free(ones, COUNT, &finished);
+}
+
 static void an_owner_is_in_a_group_once(void **state)
 {
     struct fixture *f = *state;
@@ -246,6 +310,8 @@ int main(void)
         store_test(one_that_looks_at_what_it_wrote_is_run_by_itself),
         store_test(what_is_announced_is_in_the_log_with_the_commit),
         store_test(what_fails_together_is_done_one_by_one),
+        store_test(what_was_shut_down_before_the_commit_is_run_again),
+        store_test(a_commit_of_all_without_an_answer_is_not_run_again),
         store_test(an_owner_is_in_a_group_once),
     };
 

@@ -95,6 +95,55 @@ static void a_commit_without_an_answer_is_not_run_again(void **state)
     sem_destroy(&finished);
 }
 
+static const char *ended_on; /* the database */
+
+/* What it adds waits for the commit, and the first time its session is ended before that. */
+static enum err add_soon_and_be_ended(struct work *w, struct tx *tx)
+{
+    struct one *o = container_of(w, struct one, work);
+    struct rows r;
+    bool found;
+    char sql[64];
+    enum err e = tx_one(tx, "select pg_backend_pid()", NO_BIND, &r, &found);
+
+    if (!e)
+        e = tx_exec_soon(tx, "update counter set n = n + 1", NO_BIND);
+    if (e || o->add++ > 1)
+        return e;
+    snprintf(sql, sizeof sql, "select pg_terminate_backend(%d, 60000)", (int)row_int(&r, 0));
+    test_postgres_do(ended_on, sql);
+    return OK;
+}
+
+static enum err announce_and_be_ended(struct work *w, struct tx *tx)
+{
+    tx_log(tx, STR("said"));
+    return add_soon_and_be_ended(w, tx);
+}
+
+static void one_that_was_shut_down_before_its_commit_is_run_again(void **state)
+{
+    struct fixture *f = *state;
+    sem_t finished;
+    struct one *ones = ones_new(2, &finished);
+
+    counter_make(f);
+    ended_on = f->postgres;
+    int64_t said = store_number(f->store, "select count(*) from log");
+    ones[0].work.run = add_soon_and_be_ended;
+    ones[1].work.run = announce_and_be_ended;
+    for (int i = 0; i < 2; i++) {
+        store_submit(f->store, &ones[i].work);
+        wait_for(&finished);
+        assert_int_equal(ones[i].result, OK);
+        assert_int_equal(ones[i].add, 3);
+    }
+    assert_int_equal(store_number(f->store, "select n from counter"), 2);
+    assert_int_equal(store_number(f->store, "select count(*) from log") - said, 1);
+    ones_free(ones, 2);
+    sem_destroy(&finished);
+}
+
 /* The database is away for one who may not log in. Opens the store as a role
  * made for this, which is then shut out and let in again. */
 struct guest {
@@ -662,6 +711,7 @@ int main(void)
         store_test(a_killed_connection_is_made_again),
         store_test(a_work_that_lost_its_connection_is_run_again),
         store_test(a_commit_without_an_answer_is_not_run_again),
+        store_test(one_that_was_shut_down_before_its_commit_is_run_again),
         store_test(while_it_is_away_works_wait_and_then_give_up),
         store_test(a_database_that_is_not_there_is_refused_at_once),
         store_test(a_full_disk_is_named),
