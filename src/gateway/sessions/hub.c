@@ -150,7 +150,7 @@ static void load_committed(struct work *w)
 }
 
 /* Of three that begin together one is the first to look and the last to end. */
-static void dawdle(unsigned turn, bool at_end)
+static void look_dawdle(unsigned turn, bool at_end)
 {
     static const unsigned wait_ms[3][2] = { { 0, 600 }, { 300, 0 }, { 200, 0 } };
 
@@ -166,10 +166,10 @@ static enum err run_load(struct work *w, struct tx *tx)
     unsigned turn = dawdles ? atomic_fetch_add(&turns, 1) : 0;
 
     if (dawdles)
-        dawdle(turn, false);
+        look_dawdle(turn, false);
     enum err e = l->run(l, tx);
     if (dawdles)
-        dawdle(turn, true);
+        look_dawdle(turn, true);
 
     if (!e && l->quiet && g->cluster)
         e = g->options.source->log_positions(tx, l->told, MOST_SEEN, &l->seen);
