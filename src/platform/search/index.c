@@ -69,7 +69,9 @@ enum err message_index_settle(struct call *call, struct search_terms *t)
     struct term_phrase *p = t->phrases.items;
     bool full;
 
-    if (!word)
+    /* PostgreSQL reads from the newest on until enough fit, which is soon where words are common.
+     */
+    if (!word || !message_index_is_sqlite(call))
         return OK;
     struct term_group *asked = arena_array(call->arena, struct term_group, t->places + 1);
     asked[0] = *word;

@@ -429,21 +429,22 @@ static void too_much_that_is_not_indexed_is_said(struct world *w)
     expect_found(ada, v.id, "content=badger", 2600, "badger");
 }
 
-/* Messages that say what the first one said, and are indexed as it is. */
+/* Messages that say what the first one said, and are indexed as it is; nobody notes them for the
+ * job, which might come in between. */
 static void say_again(struct world *w, const char *channel, const char *author, int from, int to)
 {
     world_sql(w,
-              "insert into messages (id, channel_id, author_id, content) "
+              "insert into messages (id, channel_id, author_id, content, ephemeral_for) "
               "with recursive n (i) as (select %d union all select i + 1 from n where i < %d) "
-              "select i, %s, %s, 'common' from n",
+              "select i, %s, %s, 'common', 1 from n",
               from, to, channel, author);
-    world_sql(w, "delete from message_unindexed");
     world_sql(w,
               "insert into message_index (rowid, words) "
               "with recursive n (i) as (select %d union all select i + 1 from n where i < %d) "
               "select i, (select words from message_index where rowid = (select min(id) from "
               "messages where id > 20000)) from n",
               from, to);
+    world_sql(w, "update messages set ephemeral_for = null where id <= %d", to);
 }
 
 static void a_very_common_word_is_not_the_beginning_of_others(struct world *w)
@@ -452,23 +453,27 @@ static void a_very_common_word_is_not_the_beginning_of_others(struct world *w)
     struct venue v = world_venue(w, ada);
     const char *other = make_channel(ada, v.id, "{'name': 'other'}");
     const char *there = TEXT(w, "content=common&channel_id=%s", other);
+    /* FTS5 would read the rows of all words that begin so; PostgreSQL does not. */
+    bool sqlite = str_is(str_of(store_engine(guildhall_store(world_server(w)))), "sqlite");
+    const char *newest = sqlite ? "common" : "a commonly used word";
+    int last = sqlite ? 9999 : 99, all = sqlite ? 10000 : 101;
 
     say(ada, v.channel, "common");
     index_all(w);
-    say_again(w, v.channel, ada->id, 1, 9998);
+    say_again(w, v.channel, ada->id, 1, last - 1);
     say(ada, other, "a commonly used word");
-    expect_found(ada, v.id, "content=common", 10000, "a commonly used word");
     index_all(w);
-    expect_found(ada, v.id, "content=common", 10000, "a commonly used word");
-    say_again(w, v.channel, ada->id, 9999, 9999);
-    expect_found(ada, v.id, "content=common", 10000, "common");
-    expect_found(ada, v.id, "content=a+common", 0, "");
-    expect_found(ada, v.id, "content=commo", 10000, "a commonly used word");
+    expect_found(ada, v.id, "content=common", last + 1, "a commonly used word");
+    say_again(w, v.channel, ada->id, last, last);
+    expect_found(ada, v.id, "content=common", all, newest);
+    expect_found(ada, v.id, "content=a+common", sqlite ? 0 : 1, newest);
+    expect_found(ada, v.id, "content=commo", all, "a commonly used word");
     /* What is common elsewhere does not matter. */
     expect_found(ada, v.id, there, 1, "a commonly used word");
     /* The newest are found as the others are, before they are indexed. */
     say(ada, other, "commonly, too");
-    expect_found(ada, v.id, "content=common", 10000, "common");
+    expect_found(ada, v.id, "content=common", sqlite ? all : all + 1,
+                 sqlite ? newest : "commonly, too");
 }
 
 const struct test search_tests[] = {
