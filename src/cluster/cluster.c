@@ -229,6 +229,8 @@ enum err cluster_open(const struct cluster_options *options, struct cluster **re
     }
     struct line_sink sink = { c, tell_frame };
     c->line = line_new(&sink, next);
+    if (!options->alone)
+        line_remember(c->line);
     store_hear_voids(options->store, hear_void, c);
     *ret = c;
     return OK;

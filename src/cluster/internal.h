@@ -55,6 +55,7 @@ struct cluster {
     int64_t beaten_at, bury_at; /* when a beat was last written; others are buried from then on */
     struct clock_watch clocks;
     struct settling settling;
+    unsigned looked_back; /* connections, when it was last seen that what was told is there */
     bool lost;
 
     pthread_mutex_t lock; /* of what follows, up to waits */
@@ -125,6 +126,11 @@ enum err nodes_tell_position(struct cluster *c);
 /* The least position that all other living nodes have come to. */
 enum err nodes_least(struct cluster *c, int64_t *ret);
 void nodes_leave(struct cluster *c);
+
+/* --- history.c ------------------------------------------------------------------------ */
+
+/* After a connection was made anew: ends this server when the database lacks what was told. */
+enum err history_look(struct cluster *c);
 
 /* --- parts.c -------------------------------------------------------------------------- */
 

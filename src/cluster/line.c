@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/log.h"
 #include "base/mem.h"
 
@@ -20,6 +21,9 @@ struct log_line {
     pthread_mutex_t lock;
     int64_t next, head;
     struct arena *arena; /* of the frame at hand */
+    bool remembers;
+    uint64_t told_count;
+    struct line_told told[LINE_REMEMBERED];
     struct line_slot slots[SLOTS];
 };
 
@@ -51,6 +55,12 @@ static struct line_slot *slot_at(struct log_line *l, int64_t position)
     return &l->slots[position & (SLOTS - 1)];
 }
 
+static void note_told(struct log_line *l, struct str bytes)
+{
+    if (l->remembers)
+        l->told[l->told_count++ % LINE_REMEMBERED] = (struct line_told){ l->next, hash_str(bytes) };
+}
+
 static void tell_bytes(struct log_line *l, struct str bytes)
 {
     struct frame f;
@@ -67,8 +77,10 @@ static void tell_bytes(struct log_line *l, struct str bytes)
 static void line_advance(struct log_line *l)
 {
     for (struct line_slot *s; (s = slot_at(l, l->next))->filled; l->next++) {
-        if (s->bytes.n)
+        if (s->bytes.n) {
+            note_told(l, s->bytes);
             tell_bytes(l, s->bytes);
+        }
         mem_free((void *)s->bytes.p);
         *s = (struct line_slot){ 0 };
     }
@@ -96,6 +108,7 @@ void line_offer(struct log_line *l, int64_t position, struct str bytes, const st
     if (fits && position > l->head)
         l->head = position;
     if (fits && position == l->next && frame) {
+        note_told(l, bytes);
         l->sink.tell(l->sink.arg, position, frame);
         l->next++;
     } else if (fits) {
@@ -116,6 +129,21 @@ uint64_t line_void(struct log_line *l, int64_t last)
     }
     if (l->head < l->next - 1)
         l->head = l->next - 1;
+    pthread_mutex_unlock(&l->lock);
+    return count;
+}
+
+void line_remember(struct log_line *l)
+{
+    l->remembers = true;
+}
+
+size_t line_told(struct log_line *l, struct line_told out[LINE_REMEMBERED])
+{
+    pthread_mutex_lock(&l->lock);
+    uint64_t count = l->told_count < LINE_REMEMBERED ? l->told_count : LINE_REMEMBERED;
+    for (uint64_t i = 0; i < count; i++)
+        out[i] = l->told[(l->told_count - count + i) % LINE_REMEMBERED];
     pthread_mutex_unlock(&l->lock);
     return count;
 }

@@ -25,6 +25,17 @@ void line_offer(struct log_line *l, int64_t position, struct str bytes, const st
 /* What is missing up to there, and there, is void; how many those were. */
 uint64_t line_void(struct log_line *l, int64_t last);
 
+/* A frame that was told, by a hash of its bytes. */
+struct line_told {
+    int64_t position;
+    uint64_t hash;
+};
+enum { LINE_REMEMBERED = 64 };
+/* From now on the last ones are remembered: before the first. */
+void line_remember(struct log_line *l);
+/* These, in their order; how many they are. */
+size_t line_told(struct log_line *l, struct line_told out[LINE_REMEMBERED]);
+
 /* The position that is to be told next. */
 int64_t line_next(struct log_line *l);
 /* The greatest that was offered; below next: nothing waits. */

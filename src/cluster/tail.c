@@ -214,6 +214,8 @@ static int64_t tail_turn(struct cluster *c, bool hurried)
         c->follow_at = clock_mono() + ms_to_ns(tail_interval(c));
     }
     if (!e)
+        e = history_look(c);
+    if (!e)
         e = tail_acknowledge(c);
     if (!e)
         e = tail_beat(c);

@@ -210,6 +210,11 @@ void store_side_free(struct store_side *side)
     mem_free(side);
 }
 
+unsigned store_side_connections(const struct store_side *side)
+{
+    return side->worker.connections;
+}
+
 struct side_work {
     struct work work;
     enum err (*run)(struct tx *tx, void *arg);

@@ -194,9 +194,10 @@ struct postgres_worker {
     struct postgres_conn conn;
     pthread_t thread;
     bool has_thread;
-    int64_t wait_ms;   /* before the next try to connect */
-    unsigned silences; /* of the pool, when it connected */
-    unsigned random;   /* state of its dice */
+    int64_t wait_ms;      /* before the next try to connect */
+    unsigned silences;    /* of the pool, when it connected */
+    unsigned connections; /* so far */
+    unsigned random;      /* state of its dice */
 };
 
 struct postgres {

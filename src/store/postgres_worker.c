@@ -56,6 +56,7 @@ bool postgres_worker_connect(struct postgres_worker *w, bool log)
         if (atomic_fetch_add(&w->pool->connected, 1) == 0 && atomic_exchange(&w->pool->away, false))
             log_info("store: PostgreSQL is back");
         w->wait_ms = 0;
+        w->connections++;
         return true;
     }
     w->wait_ms = w->wait_ms ? w->wait_ms * 2 : FIRST_WAIT_MS;

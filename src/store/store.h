@@ -149,6 +149,9 @@ struct store_side *store_side_new(struct store *s);
 enum err store_side_run(struct store_side *side, enum store_mode mode, struct arena *arena,
                         enum err (*run)(struct tx *tx, void *arg), void *arg);
 void store_side_free(struct store_side *side); /* accepts NULL */
+/* How often it has connected: what is there now may be another database, that took the place of the
+ * first. */
+unsigned store_side_connections(const struct store_side *side);
 
 /* The last step of the tables that this program knows. */
 int64_t store_schema(void);

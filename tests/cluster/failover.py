@@ -14,7 +14,9 @@ import time
 from database import OwnDatabase, SESSIONS, as_owner_of
 from killed import settle
 from moves import Scene
-from ring import PATIENCE, Failed, Skip, expect
+from lasting import Lasting
+from restart import LONG
+from ring import PATIENCE, Failed, Ring, Session, Skip, expect, place_of
 from cases import run_cases
 
 TOOLS = sorted(glob.glob("/usr/lib/postgresql/*/bin"))[-1:]
@@ -66,6 +68,16 @@ class Standby:
             expect(time.monotonic() < deadline, "the standby does not follow")
             time.sleep(0.05)
 
+    def stop_following(self):
+        """From now on it lacks what is written."""
+        self.run("psql", "-qX", "-h", self.folder, "-U", self.where["user"], "-c",
+                 "alter system set primary_conninfo = ''", self.where["dbname"])
+        self.run("pg_ctl", "-D", self.data, "-s", "reload")
+        deadline = time.monotonic() + PATIENCE
+        while self.sql("select count(*) from pg_stat_replication") != "0":
+            expect(time.monotonic() < deadline, "the standby goes on following")
+            time.sleep(0.05)
+
     def take_over(self):
         """The first one is gone, at once."""
         self.run("pg_ctl", "-D", self.first, "-m", "immediate", "-s", "-w", "stop")
@@ -111,5 +123,59 @@ def a_standby_that_takes_over_has_all_that_was_acknowledged(executable):
             standby.close()
 
 
+GONE_BACK = "the database does not have what was told"
+
+
+def lose_rows(executable, standby):
+    ring = Ring(executable, nodes=2)
+    with ring:
+        ada, bob = ring.tokens
+        _, channel = place_of(ring.client(1, ada))
+        session = Lasting(lambda: [s.port for s in ring.servers.values()
+                                   if s.child.poll() is None], bob)
+        write(ring, 1, channel, "kept")
+        session.wait_for("kept")
+        standby.stop_following()
+        witnesses = [Session(server.port, ada) for server in ring.servers.values()]
+        write(ring, 2, channel, "lost")
+        session.wait_for("lost")
+        for witness in witnesses:  # who has not told it goes on, and may
+            witness.wait(lambda _, w=witness: "lost" in [d.get("content") for _, d in w.events], "lost")
+        standby.take_over()
+        for server in ring.servers.values():
+            deadline = time.monotonic() + PATIENCE
+            while server.child.poll() is None and time.monotonic() < deadline:
+                time.sleep(0.05)
+            said = os.pread(server.log.fileno(), 1 << 24, 0).decode(errors="replace")
+            expect(server.child.poll() is not None and GONE_BACK in said,
+                   f"a server does not end, or otherwise: {said[-500:]}")
+        for node in ring.servers:
+            ring.start(node)
+        session.wait(lambda: session.anew == 1 and session.session_id, "READY anew")
+        expect(session.resumed == 0, "it was resumed, as if nothing had happened")
+        write(ring, 1, channel, "after")
+        session.wait_for("after")
+        session.close()
+
+
+def write(ring, node, channel, text):
+    status, answer = ring.client(node, ring.tokens[0]).call(
+        "POST", f"/channels/{channel}/messages", {"content": text})
+    expect(status == 200, f"{text}: {status} {answer}")
+
+
+def a_standby_that_lacks_something_is_noticed(executable):
+    if not TOOLS:
+        raise Skip("there is no PostgreSQL")
+    with OwnDatabase():
+        standby = Standby(os.environ[OwnDatabase.name])
+        try:
+            os.environ[OwnDatabase.name] = standby.both()
+            lose_rows(executable, standby)
+        finally:
+            standby.close()
+
+
 if __name__ == "__main__":
-    run_cases("cluster/failover", [a_standby_that_takes_over_has_all_that_was_acknowledged])
+    run_cases("cluster/failover", [a_standby_that_takes_over_has_all_that_was_acknowledged]
+              + ([a_standby_that_lacks_something_is_noticed] if LONG else []))

@@ -1,4 +1,5 @@
-/* cluster_nodes.c - who is silent is buried, unless the database was away for all. */
+/* cluster_nodes.c - who is silent is buried, unless the database was away for all; and who has told
+ * what the database lacks ends. */
 #include "unit.h"
 
 #include "base/clock.h"
@@ -20,6 +21,14 @@ static void ignore_fresh(void *arg, int64_t until)
     (void)arg, (void)until;
 }
 
+static int times_lost;
+
+static void count_lost(void *arg)
+{
+    (void)arg;
+    times_lost++;
+}
+
 static uint64_t no_sessions(void *arg)
 {
     (void)arg;
@@ -37,6 +46,7 @@ static struct cluster *enter_cluster(struct fixture *f)
         .forget = ignore_forgotten,
         .fresh = ignore_fresh,
         .sessions = no_sessions,
+        .lost = count_lost,
     };
     struct cluster *c;
 
@@ -118,12 +128,68 @@ static void who_was_last_seen_in_the_future_is_buried(void **state)
     cluster_close(c);
 }
 
+/* --- what was told is there still ----------------------------------------------------- */
+
+/* Tells a frame, and puts it into the log. */
+static int64_t tell_something(struct fixture *f, struct cluster *c)
+{
+    struct frame nothing = { .origin = 7 };
+    int64_t position = line_next(c->line);
+    char sql[128];
+
+    snprintf(sql, sizeof sql, "insert into log (position, body) values (%lld, '\\x0102')",
+             (long long)position);
+    assert_int_equal(store_do(f->store, sql), OK);
+    line_offer(c->line, position, STR("\1\2"), &nothing);
+    assert_int_equal(line_next(c->line), position + 1);
+    return position;
+}
+
+/* As if it had connected anew. */
+static bool is_lost_after(struct fixture *f, struct cluster *c, const char *sql)
+{
+    times_lost = 0;
+    c->lost = false;
+    assert_int_equal(store_do(f->store, sql), OK);
+    assert_int_equal(history_look(c), OK);
+    assert_int_equal(times_lost, 0); /* it was looked at before, on this connection */
+    c->looked_back = 0;
+    assert_int_equal(history_look(c), OK);
+    return times_lost == 1;
+}
+
+static void a_database_that_has_gone_back_ends_the_server(void **state)
+{
+    struct fixture *f = *state;
+    struct cluster *c = enter_cluster(f);
+
+    assert_int_equal(history_look(c), OK);
+    tell_something(f, c);
+    int64_t last = tell_something(f, c);
+    assert_int_equal(store_do(f->store, "insert into session_homes (number, user_id, identity) "
+                                        "values (1, 2, 3)"),
+                     OK);
+    assert_false(is_lost_after(f, c, "select 1"));
+    /* Old parts may go. */
+    assert_false(is_lost_after(f, c,
+                               "delete from log where position < (select max(position) from "
+                               "log)"));
+    assert_int_equal(store_number(f->store, "select count(*) from session_homes"), 1);
+    /* Another transaction has the position now. */
+    assert_true(is_lost_after(f, c, "update log set body = '\\x0103'"));
+    assert_int_equal(store_number(f->store, "select count(*) from session_homes"), 0);
+    assert_true(store_number(f->store, "select last_value from log_position") >= last);
+    assert_true(is_lost_after(f, c, "delete from log"));
+    cluster_close(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         store_test(who_was_cut_off_itself_buries_nobody_at_once),
         store_test(nobody_is_buried_because_the_clock_was_set),
         store_test(who_was_last_seen_in_the_future_is_buried),
+        store_test(a_database_that_has_gone_back_ends_the_server),
     };
 
     return run_on_postgres("cluster/nodes", tests);
