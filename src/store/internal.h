@@ -127,6 +127,8 @@ struct queue {
 void queue_init(struct queue *q);
 void queue_clear(struct queue *q);
 void queue_push(struct queue *q, struct work *w);
+/* Those linked from first to last are the next that are taken. Somebody who takes is awake. */
+void queue_push_back(struct queue *q, struct work *first, struct work *last);
 /* Up to max works, linked by next, oldest first; waits for the first one as long
  * as patience_ms (-1: any time). NULL: none came, or closed and empty. */
 struct work *queue_take(struct queue *q, unsigned max, int64_t patience_ms);

@@ -18,6 +18,7 @@ static void postgres_submit(struct store *s, struct work *w)
     struct postgres *p = postgres_of(s);
 
     w->since = clock_mono();
+    w->by_itself = false;
     bool aside = (w->aside || w->measured) && w->mode == STORE_READ;
 
     if (!aside)

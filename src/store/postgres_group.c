@@ -161,17 +161,30 @@ static bool goes_alone(const struct group *g, unsigned i)
     return g->states[i] == MEMBER_WAITS || (g->states[i] == MEMBER_WRITES && g->broken);
 }
 
-/* Those that are done do not wait for those that are not. */
+/* Those that go alone wait for no other: whoever has time takes one. This thread looks at the
+ * queue, too, so that none is left behind there when the store closes. */
+static void group_disband(struct group *g)
+{
+    struct work *first = NULL, *last = NULL;
+
+    for (unsigned i = g->count; i-- > 0;) {
+        if (!goes_alone(g, i))
+            continue;
+        g->works[i]->by_itself = true;
+        g->works[i]->next = first;
+        first = g->works[i];
+        last = last ? last : first;
+    }
+    if (first)
+        queue_push_back(&g->worker->pool->queue, first, last);
+}
+
 static void group_end(struct group *g)
 {
-    struct postgres_worker *w = g->worker;
-
+    group_disband(g); /* which are not ours any more */
     for (unsigned i = 0; i < g->count; i++)
         if (!goes_alone(g, i))
-            postgres_worker_finish(w, g->works[i], g->works[i]->result);
-    for (unsigned i = 0; i < g->count; i++)
-        if (goes_alone(g, i))
-            postgres_worker_finish(w, g->works[i], postgres_worker_run(w, g->works[i]));
+            postgres_worker_finish(g->worker, g->works[i], g->works[i]->result);
 }
 
 void postgres_group_run(struct postgres_worker *w, struct work *first)

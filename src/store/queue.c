@@ -47,6 +47,17 @@ void queue_push(struct queue *q, struct work *w)
     unlock_and_wake(q);
 }
 
+void queue_push_back(struct queue *q, struct work *first, struct work *last)
+{
+    pthread_mutex_lock(&q->lock);
+    last->next = q->first;
+    if (!q->first)
+        q->last = &last->next;
+    q->first = first;
+    pthread_mutex_unlock(&q->lock);
+    pthread_cond_broadcast(&q->filled);
+}
+
 struct timespec wait_deadline(int64_t ms)
 {
     struct timespec t;
@@ -102,7 +113,7 @@ struct work *queue_take(struct queue *q, unsigned max, int64_t patience_ms)
 
 static bool can_share(const struct work *w)
 {
-    return w->mode == STORE_APPEND && w->foresee && w->owner;
+    return w->mode == STORE_APPEND && w->foresee && w->owner && !w->by_itself;
 }
 
 static bool has_owner(const struct work *first, const struct work *end, uint64_t owner)

@@ -120,7 +120,8 @@ struct work {
     /* the store's own */
     struct post post;
     struct work *next;
-    bool is_long; /* aside: it has had more than its share */
+    bool is_long;   /* aside: it has had more than its share */
+    bool by_itself; /* PostgreSQL: it is in no group any more */
     int64_t since;
     enum err result;
     struct str log;   /* see tx_log … */

@@ -1,7 +1,9 @@
 /* store_group.c - works that only add something share a transaction on PostgreSQL. */
 #include "unit.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "base/mem.h"
@@ -172,6 +174,62 @@ static void one_that_looks_at_what_it_wrote_is_run_by_itself(void **state)
     adders_free(ones, COUNT, &finished);
 }
 
+static struct {
+    sem_t began, go;
+    _Atomic int met;
+} parting;
+
+/* Has a connection until the first of the others is run by itself. */
+static enum err keep_busy(struct work *w, struct tx *tx)
+{
+    (void)w, (void)tx;
+    sem_post(&parting.began);
+    wait_for(&parting.go);
+    return OK;
+}
+
+/* Leaves its group; by itself it waits for the other that does. */
+static enum err leave_and_meet(struct work *w, struct tx *tx)
+{
+    struct one *o = container_of(w, struct one, work);
+
+    if (o->add++ == 1)
+        return add_and_look(w, tx);
+    sem_post(&parting.go);
+    atomic_fetch_add(&parting.met, 1);
+    for (int left = 30000; atomic_load(&parting.met) < 2 && left; left--)
+        usleep(1000);
+    return atomic_load(&parting.met) < 2 ? ERR_INTERNAL : add_now(w, tx);
+}
+
+static void those_that_leave_a_group_do_not_wait_for_each_other(void **state)
+{
+    struct fixture *f = *state;
+    sem_t finished;
+    struct one *ones = adders_new(COUNT + 1, &finished), *busy = &ones[COUNT];
+
+    group_open(f);
+    store_close(f->store);
+    f->options.workers = 2;
+    no_error(store_open(&f->options, &f->store));
+    sem_init(&parting.began, 0, 0);
+    sem_init(&parting.go, 0, 0);
+    atomic_store(&parting.met, 0);
+    ones[2].work.run = leave_and_meet;
+    ones[5].work.run = leave_and_meet;
+    busy->work.run = keep_busy;
+    store_submit(f->store, &busy->work);
+    wait_for(&parting.began);
+    run_as_batch(f, ones, COUNT, &finished);
+    wait_for(&finished);
+    for (int i = 0; i <= COUNT; i++)
+        assert_int_equal(ones[i].result, OK);
+    assert_int_equal(store_number(f->store, "select count(*) from jotted"), COUNT);
+    sem_destroy(&parting.began);
+    sem_destroy(&parting.go);
+    adders_free(ones, COUNT + 1, &finished);
+}
+
 static enum err add_and_announce(struct work *w, struct tx *tx)
 {
     tx_log(tx, w->owner % 2 ? STR("odd") : STR("even!"));
@@ -251,8 +309,11 @@ static void what_was_shut_down_before_the_commit_is_run_again(void **state)
     struct one *ones = adders_new(COUNT, &finished);
 
     group_open(f);
-    ended_on = f->postgres;
     ones[0].work.run = add_and_be_ended;
+    run_as_batch(f, ones, COUNT, &finished); /* prepares the statements */
+    forget_notes(f);
+    said.count = 0;
+    ended_on = f->postgres;
     run_as_batch(f, ones, COUNT, &finished);
     for (int i = 0; i < COUNT; i++)
         assert_int_equal(ones[i].result, OK);
@@ -308,6 +369,7 @@ int main(void)
         store_test(works_that_wait_travel_together),
         store_test(one_that_is_refused_takes_nobody_along),
         store_test(one_that_looks_at_what_it_wrote_is_run_by_itself),
+        store_test(those_that_leave_a_group_do_not_wait_for_each_other),
         store_test(what_is_announced_is_in_the_log_with_the_commit),
         store_test(what_fails_together_is_done_one_by_one),
         store_test(what_was_shut_down_before_the_commit_is_run_again),
