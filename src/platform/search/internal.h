@@ -88,8 +88,9 @@ struct search_range {
 };
 enum err message_index_find(struct call *call, const struct search_terms *t,
                             const struct search_range *r, struct list *ret);
-/* On SQLite, a word that SEARCH_MOST messages there have as it stands is not taken for the beginning
- * of others: it fills an answer, and FTS5 would read the rows of all words that begin so. */
+/* On SQLite, a word that SEARCH_MOST messages there have as it stands is not taken for the
+ * beginning of others: it fills an answer, and FTS5 would read the rows of all words that begin so.
+ */
 enum err message_index_settle(struct call *call, struct search_terms *t);
 /* Contents of some messages, by id: for each one row of id and content. */
 enum err message_index_contents(struct call *call, const snowflake *ids, size_t count,
