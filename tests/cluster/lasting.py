@@ -11,6 +11,14 @@ from ring import PATIENCE, Failed
 from sessions import KEY, PLAIN
 
 
+class Closed(OSError):
+    """The server closed it, with a code."""
+
+    def __init__(self, code):
+        super().__init__(f"closed with {code}")
+        self.code = code
+
+
 class Socket:
     """One WebSocket that is read message by message."""
 
@@ -46,7 +54,7 @@ class Socket:
         frame = self._take(head + size)
         self.have = self.have[head + size:]
         if frame[0] & 15 == 8:
-            raise OSError(f"closed with {int.from_bytes(frame[2:4], 'big')}")
+            raise Closed(int.from_bytes(frame[2:4], "big"))
         return json.loads(frame[head:])
 
     def send(self, op, data):
@@ -74,6 +82,7 @@ class Lasting:
         self.session_id, self.sequence = None, 0
         self.events, self.resumed, self.anew, self.trouble = [], 0, 0, None
         self.last_error = None
+        self.reasons = []  # codes with which sockets were closed; None: it went without a word
         self.ways, self.lost_at = [], None  # seconds from each loss to RESUMED
         self.begins = []  # where in events a life began, after the first
         self.changed, self.ending, self.socket = threading.Condition(), False, None
@@ -87,6 +96,7 @@ class Lasting:
                 self._one_life(random.choice(self.ports()))
             except (OSError, ValueError, IndexError) as error:
                 self.last_error = str(error)
+                self.reasons.append(getattr(error, "code", None))
                 self.lost_at = self.lost_at or time.monotonic()
                 time.sleep(0.02)
             except Failed as error:

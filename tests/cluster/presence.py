@@ -7,6 +7,7 @@ import os
 import time
 
 from broker import Broker
+from histories import check_limit
 from ring import PATIENCE, Ring, Session, expect, place_of
 from lasting import Lasting
 from cases import run_cases
@@ -166,19 +167,43 @@ def people_of_a_killed_server_vanish_and_who_comes_back_was_never_away(executabl
 
 def what_is_counted_on_one_server_counts_on_the_others(executable):
     broker = Broker()
-    with Ring(executable, bus=broker.url, flags=("--rate-limits", "on")) as ring:
+    with Ring(executable, bus=broker.url,
+              flags=("--rate-limits", "on", "--rate-limit-anonymous", "1000")) as ring:
         owner = ring.client(1, ring.tokens[0])
         _, channel = place_of(owner)
         ring.wait_metric("guildhall_nats_connected", 1)
+        before = what_is_strict_is_exact(ring)
         for name in ("one", "two"):
             expect(owner.call("PATCH", f"/channels/{channel}", {"name": name})[0] == 200, name)
         # No other limit is used up by a quarter so far.
-        wait_until(lambda: ring.metric(2, "guildhall_counts_heard_total") == 2, "what was counted")
+        wait_until(lambda: ring.metric(2, "guildhall_counts_heard_total") == before + 2,
+                   "what was counted")
         status, answer = ring.client(2, ring.tokens[0]).call("PATCH", f"/channels/{channel}",
                                                              {"name": "three"})
         expect(status == 429, f"the other server counted its own: {status} {answer}")
         sessions_that_a_bot_began_count_everywhere(ring, owner)
     broker.kill()
+
+
+LOGINS, WINDOW = 5, 60  # of an address, in so many seconds
+
+
+def what_is_strict_is_exact(ring):
+    """Registrations at both servers in turns, each when the other has heard of the last one."""
+    calls = []
+    heard = {1: 0, 2: 0}
+    for turn in range(2 * LOGINS + 2):
+        here, there = 1 + turn % 2, 2 - turn % 2
+        begun = time.monotonic()
+        status, _ = ring.client(here).call("POST", "/auth/register", {})  # says nothing, and counts
+        calls.append((begun, time.monotonic(), status != 429))
+        if status != 429:
+            heard[there] += 1
+            wait_until(lambda n=there: ring.metric(n, "guildhall_counts_heard_total") == heard[n],
+                       "the other server is not told of each call")
+    check_limit(calls, LOGINS, WINDOW)
+    expect(calls[0][2] and not calls[-1][2], f"{[through for _, _, through in calls]}")
+    return heard[2]
 
 
 def sessions_that_a_bot_began_count_everywhere(ring, owner):

@@ -172,6 +172,11 @@ class Session:
         with self.changed:
             return [d["content"] for t, d in self.events if t == "MESSAGE_CREATE"]
 
+    def messages(self):
+        """The same with their ids."""
+        with self.changed:
+            return [(d["id"], d["content"]) for t, d in self.events if t == "MESSAGE_CREATE"]
+
     def close(self):
         try:
             self.wire.socket.shutdown(socket.SHUT_RDWR)

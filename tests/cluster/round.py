@@ -14,6 +14,7 @@ import threading
 import time
 
 from broker import Broker
+from histories import check_ids
 from ring import Failed, PATIENCE, Ring, Session, expect, place_of
 from cases import run_cases
 from process import register, start_guildhall
@@ -99,6 +100,7 @@ def end_marked(ring, node, token, channel, sessions, mark="the end"):
 def check_heard(sessions, acknowledged, unknown, kept):
     """Nothing lost, nothing twice, one order, nothing that did not commit."""
     order = sessions[0].contents()
+    check_ids(sessions[0].messages(), acknowledged)
     for session in sessions:
         heard = session.contents()
         expect(len(heard) == len(set(heard)), "something was heard twice")
@@ -353,7 +355,7 @@ class Heard:
 
     def __init__(self, session):
         expect("4004" in (session.wait_end() or ""), f"it ended with {session.ended}")
-        self.contents = session.contents
+        self.contents, self.messages = session.contents, session.messages
 
 
 def nothing_is_lost_when_nats_is_killed(executable):
