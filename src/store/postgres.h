@@ -27,17 +27,18 @@ struct postgres_conn {
     int64_t way_ns;     /* the least that one took on this connection; 0: none was measured */
     bool is_spent;      /* it was broken off then */
     bool is_hurried;    /* the database breaks off what takes longer than a share */
-    _Atomic uint64_t *ways; /* counts those to the database and back; or NULL */
-    const char *begin;      /* a transaction that was not begun yet, by these words */
-    int64_t position;       /* the last of the log that it was told; 0: none yet */
-    bool ending;            /* the commit of a read was sent, and its answer not waited for */
-    bool at_once;           /* a read that ends with its first way … */
-    bool is_over;           /* … has ended … */
-    bool wants_more;        /* … and asks something else: it begins anew */
-    unsigned began;         /* ways of this transaction so far */
-    bool may_be_written;    /* a commit was sent, and is not known to have come to nothing */
-    bool gathers;           /* works of a group run: what they write waits for its end … */
-    bool leaves;            /* … and that which runs cannot be one of them */
+    _Atomic uint64_t *ways;     /* counts those to the database and back; or NULL */
+    const char *begin;          /* a transaction that was not begun yet, by these words */
+    int64_t position;           /* the last of the log that it was told; 0: none yet */
+    bool ending;                /* the commit of a read was sent, and its answer not waited for */
+    bool at_once;               /* a read that ends with its first way … */
+    bool is_over;               /* … has ended … */
+    bool wants_more;            /* … and asks something else: it begins anew */
+    unsigned began;             /* ways of this transaction so far */
+    const struct work *culprit; /* whose errand failed; NULL: none's that is known */
+    bool may_be_written;        /* a commit was sent, and is not known to have come to nothing */
+    bool gathers;               /* works of a group run: what they write waits for its end … */
+    bool leaves;                /* … and that which runs cannot be one of them */
     unsigned errand_count;
     struct postgres_errand {
         const char *sql;

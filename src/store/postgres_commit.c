@@ -17,6 +17,7 @@ void postgres_conn_begin(struct postgres_conn *c, const char *how)
     postgres_conn_settle(c);
     c->begin = how;
     c->began = 0;
+    c->culprit = NULL;
     c->at_once = c->is_over = c->wants_more = c->may_be_written = false;
 }
 
@@ -53,6 +54,7 @@ static bool is_ended_before_commit(const struct postgres_failure *f)
 /* Takes what failed. */
 static enum err failure_error(struct postgres_conn *c, struct postgres_failure *f)
 {
+    c->culprit = f->work;
     if (f->happened && is_ended_before_commit(f))
         c->may_be_written = false;
     enum err e = f->happened ? postgres_error(c, f->result, f->sql) : OK;

@@ -3,8 +3,8 @@
  * Of works that wait at the same time and only add (STORE_APPEND), several are run in one
  * transaction: what they foresee is asked for at once, what they write goes with the one commit.
  * Until that nothing was written, so that one that is refused takes nobody along. One that has to
- * see what it wrote, or what became of it, is run by itself afterwards; so are all when something
- * fails.
+ * see what it wrote, or what became of it, is run by itself afterwards; so is one that fails, and
+ * the others try again without it, a few times.
  *
  * A group has one work of each owner, in the order of the owners: two groups that write rows of
  * the same people take them in the same order, and neither waits for the other in a ring. */
@@ -12,8 +12,11 @@
 
 #include "store/postgres.h"
 
+enum { MOST_TRIES = 4 };
+
 enum member_state {
-    MEMBER_WAITS,   /* to be run by itself */
+    MEMBER_READY,
+    MEMBER_ALONE,   /* to be run by itself */
     MEMBER_REFUSED, /* its result says why */
     MEMBER_WRITES,
 };
@@ -23,7 +26,8 @@ struct group {
     struct work *works[POSTGRES_GATHERED];
     enum member_state states[POSTGRES_GATHERED];
     unsigned count;
-    bool broken; /* nothing can come of the transaction */
+    bool broken; /* nothing can come of the transaction … */
+    bool again;  /* … because of one of them, who is not in it any more */
 };
 
 static int owner_compare(const void *a, const void *b)
@@ -47,13 +51,36 @@ static struct tx group_tx(const struct group *g, unsigned i)
                         .connection = &g->worker->conn };
 }
 
+/* A database that is away or full would refuse the others, too. */
+static void group_break(struct group *g, enum err e, const struct work *culprit)
+{
+    g->broken = true;
+    if (g->worker->conn.lost || e == ERR_UNAVAILABLE || e == ERR_STORAGE_FULL)
+        return;
+    for (unsigned i = 0; i < g->count; i++)
+        if (g->works[i] == culprit) {
+            g->states[i] = MEMBER_ALONE;
+            g->again = true;
+        }
+}
+
+static void member_failed(struct group *g, unsigned i, enum err e)
+{
+    const struct work *culprit = g->worker->conn.culprit;
+
+    group_break(g, e, culprit ? culprit : g->works[i]);
+}
+
 static void group_foresee(struct group *g)
 {
     for (unsigned i = 0; i < g->count && !g->broken; i++) {
         struct tx tx = group_tx(g, i);
 
+        if (g->states[i] != MEMBER_READY)
+            continue;
         g->works[i]->foresee(g->works[i], &tx);
-        g->broken = tx.failed;
+        if (tx.failed)
+            member_failed(g, i, tx.failed);
     }
 }
 
@@ -73,9 +100,9 @@ static void member_run(struct group *g, unsigned i)
     }
     postgres_drop_errands(c, work);
     if (c->leaves)
-        return;
-    if (tx.failed)
-        g->broken = true;
+        g->states[i] = MEMBER_ALONE;
+    else if (tx.failed)
+        member_failed(g, i, tx.failed);
     else
         g->states[i] = MEMBER_REFUSED;
 }
@@ -132,7 +159,8 @@ static void group_commit(struct group *g)
         atomic_fetch_add_explicit(&w->pool->store.commits, 1, memory_order_relaxed);
         return;
     }
-    g->broken = !w->conn.lost || !w->conn.may_be_written || e != ERR_UNAVAILABLE;
+    if (!w->conn.lost || !w->conn.may_be_written || e != ERR_UNAVAILABLE)
+        group_break(g, e, w->conn.culprit);
     writers_failed(g, writers, count);
     for (unsigned i = 0; i < count; i++)
         writers[i]->result = e;
@@ -148,7 +176,8 @@ static void group_attempt(struct group *g)
     c->gathers = true;
     group_foresee(g);
     for (unsigned i = 0; i < g->count && !g->broken; i++)
-        member_run(g, i);
+        if (g->states[i] == MEMBER_READY)
+            member_run(g, i);
     c->gathers = false;
     if (!g->broken)
         group_commit(g);
@@ -156,9 +185,41 @@ static void group_attempt(struct group *g)
         postgres_conn_roll_back(c);
 }
 
+/* Whether there are some without the one that failed; they are ready then. */
+static bool group_gathers_again(struct group *g)
+{
+    unsigned left = 0;
+
+    if (!g->broken || !g->again || g->worker->conn.lost)
+        return false;
+    for (unsigned i = 0; i < g->count; i++) {
+        if (g->states[i] == MEMBER_WRITES)
+            g->states[i] = MEMBER_READY;
+        left += g->states[i] == MEMBER_READY;
+    }
+    return left > 1;
+}
+
+static void group_try(struct group *g)
+{
+    struct store *s = &g->worker->pool->store;
+
+    for (unsigned tries = 0; tries < MOST_TRIES; tries++) {
+        if (tries)
+            atomic_fetch_add_explicit(&s->retries, 1, memory_order_relaxed);
+        g->broken = g->again = false;
+        pthread_rwlock_rdlock(&g->worker->pool->writing);
+        group_attempt(g);
+        pthread_rwlock_unlock(&g->worker->pool->writing);
+        if (!group_gathers_again(g))
+            return;
+    }
+}
+
 static bool goes_alone(const struct group *g, unsigned i)
 {
-    return g->states[i] == MEMBER_WAITS || (g->states[i] == MEMBER_WRITES && g->broken);
+    return g->states[i] == MEMBER_READY || g->states[i] == MEMBER_ALONE ||
+           (g->states[i] == MEMBER_WRITES && g->broken);
 }
 
 /* Those that go alone wait for no other: whoever has time takes one. This thread looks at the
@@ -193,9 +254,7 @@ void postgres_group_run(struct postgres_worker *w, struct work *first)
 
     group_fill(&g, first);
     if (postgres_worker_connect_for(w, first)) {
-        pthread_rwlock_rdlock(&w->pool->writing);
-        group_attempt(&g);
-        pthread_rwlock_unlock(&w->pool->writing);
+        group_try(&g);
         if (w->conn.lost)
             postgres_worker_hang_up(w);
     }

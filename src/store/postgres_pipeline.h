@@ -14,6 +14,7 @@ struct postgres_failure {
     bool happened;
     PGresult *result; /* NULL: the connection is lost */
     const char *sql;
+    const struct work *work; /* whose errand it was, or NULL */
 };
 
 /* Prepares it, unless it is. */

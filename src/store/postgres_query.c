@@ -240,7 +240,7 @@ bool pipeline_look_at(struct postgres_failure *f, PGresult *result, const char *
     if (f->happened)
         pq.clear(result);
     else
-        *f = (struct postgres_failure){ true, result, sql };
+        *f = (struct postgres_failure){ .happened = true, .result = result, .sql = sql };
     return false;
 }
 
@@ -272,8 +272,12 @@ static void take_errands(struct postgres_conn *c, struct postgres_failure *f)
         if (errand_goes(c, &e)) {
             PGresult *result = pipeline_take_result(c);
 
-            if (!pipeline_look_at(f, result, e.sql))
+            bool first = !f->happened;
+
+            if (!pipeline_look_at(f, result, e.sql)) {
+                f->work = first ? e.work : f->work;
                 continue;
+            }
             if (e.writes) {
                 pq.clear(result);
                 continue;
@@ -347,6 +351,7 @@ static PGresult *exec_together(struct postgres_conn *c, const struct postgres_st
     if (!f.happened)
         return result;
     pq.clear(result);
+    c->culprit = f.work;
     *sql = f.sql;
     return f.result;
 }
