@@ -666,7 +666,7 @@ static enum err ask_sometimes(struct work *w, struct tx *tx)
     return e;
 }
 
-static void read_sometimes(struct fixture *f, int asks)
+static void read_by_name(struct fixture *f, const char *name, bool again, int asks)
 {
     sem_t finished;
     struct one *one = ones_new(1, &finished);
@@ -674,8 +674,8 @@ static void read_sometimes(struct fixture *f, int asks)
     sometimes.runs = 0;
     sometimes.asks = asks;
     one->work.mode = STORE_READ;
-    one->work.again = true;
-    one->work.name = "sometimes";
+    one->work.name = name;
+    one->work.again = again;
     one->work.run = ask_sometimes;
     store_submit(f->store, &one->work);
     wait_for(&finished);
@@ -684,12 +684,26 @@ static void read_sometimes(struct fixture *f, int asks)
     sem_destroy(&finished);
 }
 
+static void read_sometimes(struct fixture *f, int asks)
+{
+    read_by_name(f, "sometimes", true, asks);
+}
+
+/* One connection, which has the statements from the first time on. */
+static void one_connection(struct fixture *f)
+{
+    store_close(f->store);
+    f->options.workers = 1;
+    no_error(store_open(&f->options, &f->store));
+    counter_make(f);
+}
+
 /* A read that asked one thing before is over when it has it; who then asks more begins anew. */
 static void a_read_that_asks_more_than_before_begins_anew(void **state)
 {
     struct fixture *f = *state;
 
-    counter_make(f);
+    one_connection(f);
     for (int i = 0; i < 3; i++) {
         read_sometimes(f, 1);
         assert_int_equal(sometimes.runs, 1);
@@ -703,6 +717,19 @@ static void a_read_that_asks_more_than_before_begins_anew(void **state)
     assert_int_equal(sometimes.runs, 1);
     read_sometimes(f, 1);
     assert_int_equal(sometimes.runs, 1);
+}
+
+static void a_read_that_may_leave_something_behind_is_run_once(void **state)
+{
+    struct fixture *f = *state;
+    static const char name[] = "leaves something";
+
+    one_connection(f);
+    for (int i = 0; i < 3; i++)
+        read_by_name(f, name, false, 1);
+    read_by_name(f, name, false, 3);
+    assert_int_equal(sometimes.runs, 1);
+    assert_int_equal(sometimes.last, 2);
 }
 
 int main(void)
@@ -726,6 +753,7 @@ int main(void)
         store_test(many_different_queries_are_fine),
         store_test(what_can_travel_together_does),
         store_test(a_read_that_asks_more_than_before_begins_anew),
+        store_test(a_read_that_may_leave_something_behind_is_run_once),
         store_test(a_backup_leaves_the_rows_to_pg_dump),
     };
 
