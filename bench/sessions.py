@@ -299,7 +299,7 @@ class Sessions:
         with open(world.tokens, encoding="ascii") as f:
             tokens = f.read().split()
         try:
-            warm = tls_wires(server, tokens[:200])
+            warm = tls_wires(server, tokens[:20])
             for wire in warm:
                 end_session(wire)
             time.sleep(0.5)

@@ -5,8 +5,9 @@
  * hear each other tell how much was counted, a moment later, once a quarter of a limit is used:
  * only what is done on several of them within that moment may be more than the limit. A strict
  * limit (of what is guessed, or annoys somebody else) is told with each call, at once; and servers
- * that do not hear each other let through their share of it each, so that together they are never
- * above. */
+ * that do not hear each other let through their share of it each, one at least. Neither is exact:
+ * what is done on several servers within the time of a message may be more, and so may what is done
+ * while one of them is cut off and the others do not know. */
 #ifndef API_LIMITS_H
 #define API_LIMITS_H
 

@@ -115,10 +115,12 @@ static int64_t clock_offset(int64_t before_ms, int64_t database_ms, int64_t afte
     return database_ms > after_ms ? after_ms - database_ms : 0;
 }
 
-/* By so much the clocks of the others were ahead when they said that they live. */
+/* By so much the clocks of the others were ahead when they said that they live, a moment ago: one
+ * that went with the clock before has no say. */
 static const char FIND_CLOCKS[] =
     "select ids_until - $2 - cast(extract(epoch from seen_at) * 1000 as bigint) from nodes "
-    "where state = 1 and node <> $1";
+    "where state = 1 and node <> $1 "
+    "and abs(extract(epoch from clock_timestamp() - seen_at)) * 1000 < cast($2 as bigint)";
 
 static enum err ask_others(struct cluster *c, struct tx *tx, int64_t offset_ms, bool *ret_agree)
 {

@@ -100,7 +100,9 @@ static enum err show_link_page(struct call *call)
 }
 
 /* Guessing codes is for nobody. */
-static const struct limit guess_limit = { "connection-code", 10, 60 };
+static const struct limit guess_limit = {
+    .name = "connection-code", .count = 10, .window_s = 60, .strict = true
+};
 
 /* Only who was sent here may try a code; the handler says what is wrong. */
 static enum err look_at_state(struct call *call)

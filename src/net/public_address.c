@@ -154,7 +154,9 @@ static bool public_address_number(struct str host)
 
 bool url_is_public(struct str url)
 {
-    static const char *const nearby[] = { "localhost", "local", "internal", "lan", "home.arpa" };
+    static const char *const nearby[] = { "localhost", "localdomain", "local", "internal",
+                                          "intranet",  "private",     "corp",  "home",
+                                          "lan",       "home.arpa" };
     struct str host = public_address_host(url);
 
     if (!host.n)
@@ -164,6 +166,8 @@ bool url_is_public(struct str url)
     for (size_t i = 0; i < host.n; i++)
         if (host.p[i] == '%' || (unsigned char)host.p[i] >= 0x80)
             return false;
+    if (!memchr(host.p, '.', host.n)) /* of one word: nas, router */
+        return false;
     for (size_t i = 0; i < COUNT_OF(nearby); i++)
         if (public_address_ends(host, nearby[i]))
             return false;

@@ -132,6 +132,7 @@ static void hosts_are_public_by_what_they_are_called(void **state)
         "http://localhost/x",
         "http://LOCALHOST:80",
         "http://a.localhost./x",
+        "http://nas/x",
         "https://printer.local/x",
         "https://db.prod.internal?x",
         "http://2130706433/",
@@ -152,7 +153,7 @@ static void hosts_are_public_by_what_they_are_called(void **state)
         "https://[2606:4700::1111]:443/x",
         "https://cdn.example/10.0.0.1",
         "https://localhost.example/",
-        "https://notlocal",
+        "https://not.notlocal",
         "https://a@cdn.example:80/x",
         "https://xn--bcher-kva.example./",
     };

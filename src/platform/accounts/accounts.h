@@ -53,8 +53,8 @@ enum err picture_reply(struct call *call, const char *area, snowflake owner, str
  * webhook. */
 /* Whether an answer can lead there: 4096 bytes, where what is not ASCII counts three times. */
 bool picture_address_fits(struct str url);
-/* Whether this server leads people there: to a public host, where its own calls go to none but
- * those, too. */
+/* Whether this server leads people there: to itself, or to a public host where its own calls go to
+ * none but those, too. */
 bool picture_address_allowed(const struct call *call, struct str url);
 enum err picture_note_address(struct tx *tx, snowflake owner, struct str url, struct opt_str *ret);
 /* Answers with a ring on a colour, for what has no picture of its own. */

@@ -88,9 +88,18 @@ bool picture_address_fits(struct str url)
     return n <= LONGEST_ADDRESS;
 }
 
+/* Where this server is called lie the pictures of people, wherever that is. */
+static bool address_is_ours(const struct call *call, struct str url)
+{
+    struct str own = api_url(call, "http");
+
+    return str_starts(url, own) && url.n > own.n && url.p[own.n] == '/';
+}
+
 bool picture_address_allowed(const struct call *call, struct str url)
 {
-    return api_options(call->api)->private_endpoints || url_is_public(url);
+    return api_options(call->api)->private_endpoints || address_is_ours(call, url) ||
+           url_is_public(url);
 }
 
 /* As a picture, but not as a page: nobody shall be led elsewhere by a link to this server. */

@@ -34,11 +34,8 @@ static const struct choice draft_types[] = {
 
 static const struct type type_verification = { .kind = KIND_INT, .choices = verification_levels };
 static const struct type type_notifications = { .kind = KIND_INT, .choices = notification_levels };
-static const struct choice region_words[] = {
-    { 0, "deprecated", "deprecated", "What every guild shows: its channels have regions" },
-    { 0 },
-};
-static const struct type type_region = { .kind = KIND_STRING, .choices = region_words };
+/* Some libraries cannot make a guild without one. */
+static const struct type type_region = { .kind = KIND_STRING, .max = 100 };
 static const struct type type_filter = { .kind = KIND_INT, .choices = filter_levels };
 static const struct type type_afk_timeout = { .kind = KIND_INT, .choices = afk_timeouts };
 static const struct type type_system_flags = { .kind = KIND_INT, .max = INT32_MAX };
@@ -95,7 +92,8 @@ static const struct field guild_draft_fields[] = {
     { FIELD(struct guild_draft, roles), .type = &type_role_drafts, .flags = EITHER,
       .doc = "The first one is @everyone" },
     { FIELD(struct guild_draft, channels), .type = &type_channel_drafts, .flags = EITHER },
-    { FIELD(struct guild_draft, region), .type = &type_region, .flags = EITHER | DEPRECATED },
+    { FIELD(struct guild_draft, region), .type = &type_region, .flags = EITHER | DEPRECATED,
+      .doc = "Of no effect: channels have regions, and a guild shows `deprecated`" },
     { 0 },
 };
 static const struct schema guild_draft_schema = {
@@ -134,7 +132,8 @@ static const struct field guild_patch_fields[] = {
       .flags = EITHER },
     { FIELD(struct guild_patch, features), .type = &type_texts, .flags = EITHER,
       .doc = "Names that cannot be changed are ignored" },
-    { FIELD(struct guild_patch, region), .type = &type_region, .flags = EITHER | DEPRECATED },
+    { FIELD(struct guild_patch, region), .type = &type_region, .flags = EITHER | DEPRECATED,
+      .doc = "Of no effect: channels have regions, and a guild shows `deprecated`" },
     { 0 },
 };
 static const struct schema guild_patch_schema = {

@@ -134,7 +134,9 @@ static enum err may_edit(struct call *call)
         return system ? ERR_SYSTEM_MESSAGE : OK;
     if (call->target.standing && call->target.rights & PERMISSION(MANAGE_MESSAGES))
         return system ? ERR_SYSTEM_MESSAGE : OK;
-    return ERR_NOT_AUTHOR;
+    return call_lacks(call, PERMISSION(MANAGE_MESSAGES)) == ERR_GUILD_MFA_REQUIRED
+               ? ERR_GUILD_MFA_REQUIRED
+               : ERR_NOT_AUTHOR;
 }
 
 static enum err check_edit(struct call *call)

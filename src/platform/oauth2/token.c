@@ -217,13 +217,14 @@ static enum err exchange_code(struct call *call, const struct application *a)
         return e;
     if (!found || code.application_id != a->id || code.expires_at <= clock_us())
         return oauth2_fail(call, 400, "invalid_grant", "The code is unknown, used or expired.");
-    if (code.used)
-        return refuse_reuse(call, &code, digest);
     if (!str_eq(code.redirect_uri, in->redirect_uri.value))
         return oauth2_fail(call, 400, "invalid_grant", "The redirect_uri is another one.");
     wrong = check_verifier(call, &code, &error);
     if (wrong)
         return oauth2_fail(call, 400, error, wrong);
+    /* Who only saw the code, in a history or a log, has no verifier and ends nothing. */
+    if (code.used)
+        return refuse_reuse(call, &code, digest);
     e = user_find(call->tx, code.user_id, &user);
     if (e)
         return e;

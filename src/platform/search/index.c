@@ -1,8 +1,6 @@
 /* index.c - marks in the store's own engine: FTS5 or tsvector. */
 #include "platform/search/internal.h"
 
-#include <string.h>
-
 #include "api/api.h"
 #include "model/ids.h"
 
@@ -41,13 +39,12 @@ enum err message_index_find(struct call *call, const struct search_terms *t,
 /* --- beginnings of words -------------------------------------------------------------- */
 
 /* Do all of these hold for as many messages as are counted? */
-static enum err message_index_is_full(struct call *call, const struct term_group *groups,
-                                      size_t count, bool *ret)
+static enum err message_index_is_full(struct call *call, struct list groups,
+                                      const struct search_range *r, bool *ret)
 {
-    const struct search_terms t = { .groups = { (void *)groups, count, 0 } };
-    const struct search_range all = { .below = INT64_MAX, .limit = SEARCH_MOST };
+    const struct search_terms t = { .groups = groups };
     struct list found;
-    enum err e = message_index_find(call, &t, &all, &found);
+    enum err e = message_index_find(call, &t, r, &found);
 
     *ret = !e && found.count == SEARCH_MOST;
     return e;
@@ -63,7 +60,8 @@ static struct term_group *beginning_of(struct search_terms *t)
     return NULL;
 }
 
-enum err message_index_settle(struct call *call, struct search_terms *t)
+enum err message_index_settle(struct call *call, struct search_terms *t,
+                              const struct search_range *r)
 {
     struct term_group *word = beginning_of(t);
     struct term_phrase *p = t->phrases.items;
@@ -73,21 +71,15 @@ enum err message_index_settle(struct call *call, struct search_terms *t)
      */
     if (!word || !message_index_is_sqlite(call))
         return OK;
-    struct term_group *asked = arena_array(call->arena, struct term_group, t->places + 1);
-    asked[0] = *word;
-    asked[0].prefix = false;
-    if (t->places)
-        memcpy(asked + 1, t->groups.items, t->places * sizeof *asked);
-    /* A rare word is not looked for place by place. */
-    enum err e = message_index_is_full(call, asked, 1, &full);
-    if (!e && full && t->places)
-        e = message_index_is_full(call, asked, t->places + 1, &full);
-    if (e || !full)
-        return e;
     word->prefix = false;
+    /* A rare word is not looked for with all the rest. */
+    enum err e = message_index_is_full(call, (struct list){ word, 1, 0 }, r, &full);
+    if (!e && full)
+        e = message_index_is_full(call, t->groups, r, &full);
+    word->prefix = !full;
     for (size_t i = 0; i < t->phrases.count; i++)
-        p[i].prefix = false;
-    return OK;
+        p[i].prefix = p[i].prefix && !full;
+    return e;
 }
 
 /* --- many rows by id ------------------------------------------------------------------ */

@@ -58,7 +58,6 @@ struct term_phrase {
 };
 struct search_terms {
     struct list groups;      /* struct term_group: all of them hold */
-    size_t places;           /* so many of them, the first, say where */
     struct list phrases;     /* struct term_phrase: all of them hold */
     struct list any_phrases; /* struct term_phrase: one of them holds */
 };
@@ -88,10 +87,11 @@ struct search_range {
 };
 enum err message_index_find(struct call *call, const struct search_terms *t,
                             const struct search_range *r, struct list *ret);
-/* On SQLite, a word that SEARCH_MOST messages there have as it stands is not taken for the
- * beginning of others: it fills an answer, and FTS5 would read the rows of all words that begin so.
- */
-enum err message_index_settle(struct call *call, struct search_terms *t);
+/* On SQLite, a word is not taken for the beginning of others where SEARCH_MOST messages have it as
+ * it stands, with all else that is asked: it fills an answer, and FTS5 would read the rows of all
+ * words that begin so. For terms that are not judged by contents besides. */
+enum err message_index_settle(struct call *call, struct search_terms *t,
+                              const struct search_range *r);
 /* Contents of some messages, by id: for each one row of id and content. */
 enum err message_index_contents(struct call *call, const snowflake *ids, size_t count,
                                 struct rows *ret);

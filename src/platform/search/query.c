@@ -78,7 +78,7 @@ static const struct type type_sort_order = { .kind = KIND_STRING, .choices = sor
     ASKED(min_id, type_id, .doc = "Newer than this"),                                              \
     ASKED(max_id, type_id, .doc = "Older than this"),                                              \
     ASKED(content, type_content, .doc = "Words; the last may be the beginning of one of 4 "        \
-          "characters or more; not on SQLite where 10000 messages there have it as it stands"),    \
+          "characters or more; not on SQLite where 10000 messages that fit have it as it stands"),    \
     ASKED(slop, type_slop, .fallback = 2, .doc = "Words of others between two of them at most"),   \
     ASKED(contents, type_contents, .doc = "`slop|words` each, one of which is enough"),            \
     ASKED(author_id, type_people),                                                                 \

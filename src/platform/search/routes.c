@@ -150,8 +150,8 @@ static enum err hits_judge_all(struct call *call, const struct search_terms *t, 
 
 /* --- all of it ------------------------------------------------------------------------ */
 
-static enum err find_hits(struct call *call, const struct search_query *q,
-                          const struct search_terms *t, struct list *ret, bool *ret_ready)
+static enum err find_hits(struct call *call, const struct search_query *q, struct search_terms *t,
+                          struct list *ret, bool *ret_ready)
 {
     struct search_range range = { .above = q->min_id.value,
                                   .below = q->max_id.given == GIVEN && q->max_id.value < INT64_MAX
@@ -164,7 +164,10 @@ static enum err find_hits(struct call *call, const struct search_query *q,
     struct list indexed;
 
     range.oldest = range.oldest && !relevant;
-    enum err e = find_noted(call, t, &range, &noted);
+    enum err e = needs_contents(t, q) ? OK : message_index_settle(call, t, &range);
+    if (e)
+        return e;
+    e = find_noted(call, t, &range, &noted);
     *ret_ready = !noted.too_many;
     if (noted.all.count || noted.too_many)
         call->after = indexing_wake;
@@ -304,11 +307,8 @@ static enum err search_and_reply(struct call *call, struct search_terms *t)
     struct list hits;
     bool ready;
 
-    t->places = t->groups.count;
     terms_of_query(call->arena, q, t);
-    enum err e = message_index_settle(call, t);
-    if (!e)
-        e = find_hits(call, q, t, &hits, &ready);
+    enum err e = find_hits(call, q, t, &hits, &ready);
     if (e)
         return e;
     return ready ? reply_hits(call, q, &hits) : reply_unready(call);

@@ -139,6 +139,14 @@ static void nobody_is_led_to_a_private_host(struct world *w)
     expect_invalid(client_post(s.nobody, "{'text': 'x', 'icon_url': 'http://[fd00::1]/x.png'}",
                                "/webhooks/%s/%s/slack?wait=true", s.id, s.token),
                    "avatar_url", "URL_TYPE_INVALID_URL");
+    expect_invalid(speak(&s, "{'content': 'x', 'avatar_url': 'http://nas/x.png'}"), "avatar_url",
+                   "URL_TYPE_INVALID_URL");
+    /* This server's own are fine, wherever it is. */
+    expect_status(client_post(s.nobody,
+                              TEXT(w, "{'content': 'x', 'avatar_url': 'http://127.0.0.1:%d/x.png'}",
+                                   world_port(w)),
+                              "/webhooks/%s/%s?wait=true", s.id, s.token),
+                  200);
     /* Those that were noted before it was so, or in a world file. */
     world_sql(w, "update picture_addresses set url = 'http://127.0.0.1/x.png'");
     expect_status(picture(&s, hash, NULL), 404);

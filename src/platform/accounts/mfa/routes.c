@@ -23,10 +23,12 @@ static const struct limit limit_mfa = {
 };
 /* Wrong codes: of one ticket, and of one account whatever they came with. Three of a million
  * codes are right at any time. */
-static const struct limit limit_ticket = { .name = "mfa-ticket", .count = 5, .window_s = 300 };
-static const struct limit limit_wrong_codes = { .name = "mfa-wrong",
-                                                .count = 20,
-                                                .window_s = 1800 };
+static const struct limit limit_ticket = {
+    .name = "mfa-ticket", .count = 5, .window_s = 300, .strict = true
+};
+static const struct limit limit_wrong_codes = {
+    .name = "mfa-wrong", .count = 20, .window_s = 1800, .strict = true
+};
 
 struct mfa_try {
     snowflake user_id;
