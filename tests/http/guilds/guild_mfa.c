@@ -61,6 +61,8 @@ static void who_has_none_does_not_moderate(struct world *w)
     expect_error(client_post(h.bob, "{}", "/guilds/%s/roles", h.guild), 403, 60003);
     expect_error(client_delete(h.bob, "/guilds/%s/members/%s", h.guild, eve->id), 403, 60003);
     expect_error(client_delete(h.bob, "/channels/%s/messages/%s", channel, said), 403, 60003);
+    expect_error(client_patch(h.bob, "{'flags': 4}", "/channels/%s/messages/%s", channel, said),
+                 403, 60003);
     /* What they never could is refused as ever; what needs no factor is allowed as ever. */
     expect_error(client_put(h.bob, "{}", "/guilds/%s/bans/%s", h.guild, eve->id), 403, 50013);
     expect_error(client_post(eve, "{}", "/guilds/%s/roles", h.guild), 403, 50013);

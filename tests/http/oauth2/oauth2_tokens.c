@@ -492,7 +492,13 @@ static void public_clients_need_no_secret_with_a_challenge(struct world *w)
                   "invalid_client");
     expect_oauth2(exchange_with(&s, get_code(s.bob, s.app, "identify"), verifier), 400,
                   "invalid_grant");
-    expect_status(exchange_with(&s, code, verifier), 200);
+    struct answer made = exchange_with(&s, code, verifier);
+    expect_status(made, 200);
+    /* Who only saw the code ends nothing; who has the verifier, too, does. */
+    expect_oauth2(exchange_with(&s, code, "&code_verifier=" CHALLENGE), 400, "invalid_grant");
+    expect_status(client_get(bearer(made), "/oauth2/@me"), 200);
+    expect_oauth2(exchange_with(&s, code, verifier), 400, "invalid_grant");
+    expect_status(client_get(bearer(made), "/oauth2/@me"), 401);
 }
 
 const struct test oauth2_tokens_tests[] = {
