@@ -162,6 +162,38 @@ export const TESTS = {
     });
   },
 
+  async a_webhook_comes_of_a_link_into_a_channel_that_is_chosen() {
+    const back = createServer((_, answer) => answer.end("back")), guild = server().guild;
+    await new Promise((go) => back.listen(0, "127.0.0.1", go));
+    const uri = `http://127.0.0.1:${back.address().port}/back`, page = await enter("ada");
+    try {
+      const made = await call("ada", "POST", "/applications", { name: "Herald", redirect_uris: [uri] }), { secret } = await call("ada", "POST", `/applications/${made.id}/reset`, {});
+      await page.open(`/oauth2/authorize?client_id=${made.id}&response_type=code&scope=webhook.incoming&redirect_uri=${encodeURIComponent(uri)}`);
+      await page.getByRole("button", { name: "Authorise" }).click();
+      await page.getByText("Choose a server").last().waitFor();
+      await page.getByLabel("Add to server").selectOption({ label: "The Workshop" });
+      await page.getByLabel("Webhook in channel").selectOption({ label: "general" });
+      await page.getByRole("button", { name: "Authorise" }).click();
+      await page.waitForURL(/\/back\?code=/);
+      const body = new URLSearchParams({ grant_type: "authorization_code", code: new URL(page.url()).searchParams.get("code"), redirect_uri: uri, client_id: made.id, client_secret: secret });
+      const { webhook } = await (await fetch(`${server().api}/oauth2/token`, { method: "POST", body })).json();
+      assert.equal(webhook.guild_id, guild);
+      const said = { content: "Hear ye", username: "Crier", avatar_url: `${uri}.png` };
+      const sent = await fetch(`${server().api}/webhooks/${webhook.id}/${webhook.token}?wait=true`, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(said) });
+      assert.equal(sent.status, 200);
+      // Its picture lies where no page of ours looks: there are letters instead.
+      await page.open(`/channels/${guild}/${webhook.channel_id}`);
+      const message = page.locator(".message").filter({ hasText: "Hear ye" });
+      await message.getByText("Crier").waitFor();
+      await message.locator('[data-letters="CR"]').waitFor();
+      forget(/is elsewhere|Content Security Policy/i); // the way back to the app, and the browser's own words about the picture
+    } finally {
+      back.close();
+      back.closeAllConnections();
+      await page.close();
+    }
+  },
+
   async an_authorisation_needs_a_person_and_leads_where_the_app_said() {
     const app = await call("ada", "POST", "/applications", { name: "Redirector", redirect_uris: ["http://127.0.0.1:1/back"] });
     const page = await enter("ada");
