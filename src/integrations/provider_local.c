@@ -132,9 +132,11 @@ static enum err find_account(struct tx *tx, const struct provider_question *q, s
     enum err e = tx_one(tx, FIND_ACCOUNT, BIND(v_text(platform_name(q->platform)), v_text(id)),
                         &row, &found);
 
-    a->result = found ? PROVIDER_OK : PROVIDER_NOT_FOUND;
-    if (e || !found)
+    if (e)
         return e;
+    a->result = found ? PROVIDER_OK : PROVIDER_NOT_FOUND;
+    if (!found)
+        return OK;
     a->account = (struct provider_account){ .id = id,
                                             .name = row_text(&row, 0),
                                             .has_programme = row_bool(&row, 1),

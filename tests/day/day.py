@@ -34,7 +34,7 @@ WARM_UP = 8
 QUARTER_S = 15 * 60
 WEEKS_S = 16 * 86400
 CREW = 4
-MOST_MIB = 4  # what memory may have grown by: the allocator's own
+MOST_MIB = 6  # what memory may have grown by: the allocator's own, and rows that are remembered
 KIB_OF_ACCOUNT = 16  # what is remembered of one that stays
 SETTLE_S = 60
 

@@ -133,12 +133,13 @@ static bool hear_answers(PGconn *pg)
     return good;
 }
 
-/* Statements, locks, settings go, as with a new one. False: it is in the middle of something,
- * or lost. An answer for which nobody has waited may be on its way. */
+/* Statements, locks, settings go, as with a new one, and what was a loop's waits again. False: it
+ * is in the middle of something, or lost. An answer for which nobody has waited may be on its
+ * way. */
 static bool renew_connection(PGconn *pg)
 {
     return pq.status(pg) == CONNECTION_OK && hear_answers(pg) && pq.exitPipelineMode(pg) &&
-           pq.sendQuery(pg, "discard all") && hear_answers(pg);
+           pq.setnonblocking(pg, 0) == 0 && pq.sendQuery(pg, "discard all") && hear_answers(pg);
 }
 
 static void finish_or_keep(PGconn *pg)

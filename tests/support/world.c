@@ -175,6 +175,17 @@ enum event world_event(struct world *w, size_t i)
     return event;
 }
 
+size_t world_count_events(struct world *w, enum event event)
+{
+    size_t count = 0;
+
+    pthread_mutex_lock(&w->lock);
+    for (const struct heard *h = w->heard; h; h = h->next)
+        count += h->event == event;
+    pthread_mutex_unlock(&w->lock);
+    return count;
+}
+
 /* Do the facts of an announcement say what its payload says? */
 static bool facts_agree(const struct heard *h)
 {

@@ -71,6 +71,8 @@ bool world_try_start(struct world *w);
 void world_wait(struct world *w, double seconds);
 /* The announcement that was made as the i-th of all, or EVENT_NONE: not yet. */
 enum event world_event(struct world *w, size_t i);
+/* How many of this kind have been made. */
+size_t world_count_events(struct world *w, enum event event);
 /* What the server logs from now on goes to a file; the second call gives its text
  * and turns back. */
 void world_log_begin(struct world *w);

@@ -95,19 +95,10 @@ static void make_popular(struct world *w, const char *app)
     }
 }
 
-static size_t count_events(struct world *w, enum event event)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; world_event(w, i) != EVENT_NONE; i++)
-        count += world_event(w, i) == event;
-    return count;
-}
-
 static void expect_all_told(struct world *w, enum event event, size_t count)
 {
     world_settle(w);
-    expect(count_events(w, event) == count);
+    expect(world_count_events(w, event) == count);
 }
 
 /* The test fails when one of the steps takes long. */

@@ -35,15 +35,6 @@ static int64_t rows_left(struct world *w)
     return store_count(w, "select count(*) from command_permissions");
 }
 
-static size_t count_events(struct world *w, enum event event)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; world_event(w, i) != EVENT_NONE; i++)
-        count += world_event(w, i) == event;
-    return count;
-}
-
 /* No step took more guilds than there is room for: then as many jobs have run. */
 static void expect_short_steps(struct world *w)
 {
@@ -59,11 +50,11 @@ static void a_renamed_command_leaves_its_guilds_in_steps(struct world *w)
 
     found_many_guilds(&s);
     deny_in_many_guilds(&s, id);
-    size_t told = count_events(w, EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE);
+    size_t told = world_count_events(w, EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE);
     expect_status(client_patch(s.bot, "{'name': 'pong'}", "%s/%s", s.global, id), 200);
     expect_short_steps(w);
     /* Each of them hears of it once, and has another index. */
-    expect(count_events(w, EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE) == told + GUILDS);
+    expect(world_count_events(w, EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE) == told + GUILDS);
     expect(world_number(w, "select count(*) from command_indexes where id <= %d", GUILDS) ==
            GUILDS);
 }
@@ -75,10 +66,10 @@ static void a_deleted_command_leaves_its_guilds_in_steps(struct world *w)
 
     found_many_guilds(&s);
     deny_in_many_guilds(&s, id);
-    size_t told = count_events(w, EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE);
+    size_t told = world_count_events(w, EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE);
     expect_status(client_delete(s.bot, "%s/%s", s.global, id), 204);
     expect_short_steps(w);
-    expect(count_events(w, EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE) == told);
+    expect(world_count_events(w, EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE) == told);
 }
 
 /* What several have in common is how many rows one transaction may take. */
@@ -94,13 +85,13 @@ static void commands_that_a_list_leaves_out_share_the_first_step(struct world *w
             make_command(s.bot, s.global, TEXT(w, "{'name': '%s', 'description': 'd'}", names[i]));
         deny_in_many_guilds(&s, ids[i]);
     }
-    size_t told = count_events(w, EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE);
+    size_t told = world_count_events(w, EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE);
     expect_status(client_put(s.bot,
                              TEXT(w, "[{'id': '%s', 'name': 'z', 'description': 'd'}]", ids[2]),
                              "%s", s.global),
                   200);
     expect_short_steps(w);
-    expect(count_events(w, EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE) == told + GUILDS);
+    expect(world_count_events(w, EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE) == told + GUILDS);
     expect_short_writes("overwrite_commands", 15);
 }
 
@@ -153,12 +144,12 @@ static void rows_that_are_about_to_go_are_not_seen(struct world *w)
     expect(index_length(bob, s.guild) == 0);
     found_many_guilds(&s);
     deny_in_many_guilds(&s, id);
-    size_t told = count_events(w, EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE);
+    size_t told = world_count_events(w, EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE);
     set_job(w, id);
     world_restart(w); /* the job's row is all that a killed process leaves */
     expect_number(w, 0, DROPPING);
     expect(rows_left(w) == 1);
-    expect(count_events(w, EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE) == told + GUILDS);
+    expect(world_count_events(w, EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE) == told + GUILDS);
     expect_json(client_get(s.ada, "%s", path), "{'permissions': [{'permission': false}]}");
 
     /* Another name, and they go like the others. */

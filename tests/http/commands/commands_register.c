@@ -288,11 +288,7 @@ static void a_changed_command_is_checked_as_a_whole(struct world *w)
 
 static size_t count_told(struct world *w)
 {
-    size_t count = 0;
-
-    for (size_t i = 0; world_event(w, i) != EVENT_NONE; i++)
-        count += world_event(w, i) == EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE;
-    return count;
+    return world_count_events(w, EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE);
 }
 
 /* Announcements follow the commit that a look at the store may see already. */
