@@ -181,6 +181,28 @@ static void end_turn(uv_prepare_t *turn)
     hold_end(&l->meter);
 }
 
+/* --- the end of a loop ---------------------------------------------------------------- */
+
+void loop_add_end(struct loop *l, struct loop_end *e)
+{
+    links_append(&l->ends, &e->link);
+}
+
+void loop_drop_end(struct loop_end *e)
+{
+    link_remove(&e->link);
+}
+
+static void run_ends(struct loop *l)
+{
+    while (!links_empty(&l->ends)) {
+        struct loop_end *e = container_of(l->ends.next, struct loop_end, link);
+
+        link_remove(&e->link);
+        e->run(e);
+    }
+}
+
 /* --- life ----------------------------------------------------------------------------- */
 
 /* From now on only the handles of others keep the loop alive. */
@@ -199,6 +221,7 @@ static void *run_loop(void *arg)
 
     current = l;
     uv_run(&l->uv, UV_RUN_DEFAULT);
+    run_ends(l);
     deadlines_close_loop(l);
     uv_close((uv_handle_t *)&l->turn, NULL);
     uv_close((uv_handle_t *)&l->wake, NULL);
@@ -223,6 +246,7 @@ static void loop_start(struct loop *l, struct loops *all, unsigned index)
     l->stop.run = loop_stop;
     l->meter.kind = "turn";
     links_init(&l->turn_ends);
+    links_init(&l->ends);
     loop_check(uv_loop_init(&l->uv), "make a loop");
     loop_check(uv_async_init(&l->uv, &l->wake, run_posts), "make a wake-up");
     uv_prepare_init(&l->uv, &l->turn);

@@ -59,6 +59,15 @@ struct turn_end {
 void loop_add_turn_end(struct loop *l, struct turn_end *t);
 void loop_drop_turn_end(struct turn_end *t);
 
+/* Something to do on the loop's thread when it ends: handles that nobody else closes are closed
+ * then. On the loop's thread only. */
+struct loop_end {
+    struct link link;
+    void (*run)(struct loop_end *e);
+};
+void loop_add_end(struct loop *l, struct loop_end *e);
+void loop_drop_end(struct loop_end *e);
+
 /* Runs fn(arg) on the loop and waits for it; from another thread only. */
 void loop_call(struct loop *l, void (*fn)(struct loop *, void *), void *arg);
 

@@ -20,6 +20,7 @@ struct loop {
     bool stops;
     struct post stop;
     struct link turn_ends;
+    struct link ends;
     struct hold_meter meter;
 
     uv_timer_t timer;           /* for the earliest deadline */

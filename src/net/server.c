@@ -18,6 +18,7 @@ void home_free(struct home *h)
     while (h->arena_count)
         arena_free(h->arenas[--h->arena_count]);
     gzip_free(h->gzip);
+    handlers_free(h);
     buf_clear(&h->out);
     buf_clear(&h->plain);
     buf_clear(&h->cipher);

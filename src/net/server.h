@@ -193,6 +193,9 @@ void websocket_send(struct websocket *ws, enum ws_opcode opcode, struct str payl
 /* The same from a buffer, which is taken: a long message leaves in pieces, as the peer takes
  * them, and what is sent later follows it. */
 void websocket_send_buf(struct websocket *ws, enum ws_opcode opcode, struct buf *payload);
+/* The same with a frame that the caller has written; now: it leaves at once, as far as the peer
+ * takes it, unless something is before it. */
+void websocket_send_frame(struct websocket *ws, struct str frame, bool now);
 /* What was sent leaves now, as far as the peer takes it, and not at the end of the turn. */
 void websocket_flush(struct websocket *ws);
 /* For one that is sent to soon, among thousands: its memory is fetched, in two steps with

@@ -323,20 +323,42 @@ void connection_send_queued(struct connection *c, struct str piece)
         connection_trim(&c->home->cipher);
 }
 
-size_t connection_try(struct connection *c, struct str bytes)
+/* libuv would write(): that looks at the file and its inode too, which among thousands
+ * of sockets are in no cache. */
+static size_t send_some(const struct connection *c, int fd, struct str bytes)
 {
-    uv_os_fd_t fd;
-
-    if (c->tls || c->state != CONN_WEBSOCKET || connection_unsent(c) || !bytes.n ||
-        (c->home->current == c && c->home->out.n) || uv_fileno((uv_handle_t *)&c->tcp, &fd) != 0)
-        return 0;
-    /* libuv would write(): that looks at the file and its inode too, which among thousands
-     * of sockets are in no cache. */
     ssize_t n = send(fd, bytes.p, bytes.n, MSG_DONTWAIT | MSG_NOSIGNAL);
+
     if (n <= 0)
         return 0;
     figure_add(&c->home->figures.bytes_out, (size_t)n);
     return (size_t)n;
+}
+
+/* What is encrypted has to follow what was before it: libuv keeps what the kernel does not take,
+ * and says in a later turn that the peer is gone. */
+static size_t send_encrypted(struct connection *c, int fd, struct str bytes)
+{
+    struct buf *cipher = &c->home->cipher;
+
+    if (!connection_encrypt(c, &bytes, 1))
+        return 0;
+    struct str all = buf_str(cipher);
+    size_t n = send_some(c, fd, all);
+    figure_add(&c->home->figures.bytes_out, all.n - n);
+    connection_keep_rest(c, &all, 1, n);
+    connection_trim(cipher);
+    return bytes.n;
+}
+
+size_t connection_try(struct connection *c, struct str bytes)
+{
+    uv_os_fd_t fd;
+
+    if (c->state != CONN_WEBSOCKET || connection_unsent(c) || !bytes.n ||
+        (c->home->current == c && c->home->out.n) || uv_fileno((uv_handle_t *)&c->tcp, &fd) != 0)
+        return 0;
+    return c->tls ? send_encrypted(c, fd, bytes) : send_some(c, fd, bytes);
 }
 
 void connection_flush(struct connection *c)

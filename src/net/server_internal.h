@@ -90,9 +90,10 @@ struct home {
     struct buf plain, cipher;   /* what TLS made of bytes */
     struct buf pieces;          /* contents of chunks; bodies of refusals */
     struct gzip *gzip;
-    bool dated;       /* the clock was read in this turn */
-    int64_t date;     /* the second that common is of */
-    char common[256]; /* lines that all answers share, ready to copy */
+    struct kept_handler *handlers; /* of WebSockets */
+    bool dated;                    /* the clock was read in this turn */
+    int64_t date;                  /* the second that common is of */
+    char common[256];              /* lines that all answers share, ready to copy */
     size_t common_n;
     const char *via;
     struct http_request request; /* being read */
@@ -228,8 +229,8 @@ void connection_flush(struct connection *c);
 /* The same as connection_send for one piece that is always queued: libuv tells when it is
  * written, in a later turn of the loop. */
 void connection_send_queued(struct connection *c, struct str piece);
-/* Writes what the kernel takes at once, when nothing is before it; how much that was. It
- * never closes the connection. */
+/* Writes what the kernel takes at once, when nothing is before it; how much that was. Under TLS
+ * all of it is taken, and what the kernel leaves is kept. It never closes the connection. */
 size_t connection_try(struct connection *c, struct str bytes);
 /* Closes it when all is sent. */
 void connection_finish(struct connection *c);
@@ -292,5 +293,6 @@ void websocket_end(struct connection *c);
 void websocket_free(struct websocket *ws);
 void websocket_tell_shutdown(struct connection *c);
 void websockets_end_turn(struct home *h);
+void handlers_free(struct home *h);
 
 #endif

@@ -36,14 +36,15 @@ struct websocket {
     struct connection *c;
     struct buf out;
     struct link dirty;
-    int code;            /* what the peer said, or 1006 */
-    bool open : 1;       /* the handshake was sent and open called */
-    bool close_sent : 1; /* nothing more leaves */
-    bool ending : 1;     /* nothing more is read: finish at the end of the turn */
-    bool cut : 1;        /* the peer is too slow */
-    bool over : 1;       /* closed was called */
-    bool awaited : 1;    /* drained is to be called */
-    struct websocket_handler on;
+    int code;                           /* what the peer said, or 1006 */
+    bool open : 1;                      /* the handshake was sent and open called */
+    bool close_sent : 1;                /* nothing more leaves */
+    bool ending : 1;                    /* nothing more is read: finish at the end of the turn */
+    bool cut : 1;                       /* the peer is too slow */
+    bool over : 1;                      /* closed was called */
+    bool awaited : 1;                   /* drained is to be called */
+    const struct websocket_handler *on; /* the home's: without arg and max_waiting */
+    void *arg;                          /* of open */
     void *data;
     struct ws_reader reader;
     struct owed_pong *pong;            /* NULL: none is owed */
@@ -92,8 +93,12 @@ static void websocket_mark_pong(struct websocket *ws)
 
 void websocket_set_max_waiting(struct websocket *ws, size_t max_waiting)
 {
-    ws->on.max_waiting = max_waiting;
     ws->out.max = max_waiting + CONTROL_ROOM;
+}
+
+static size_t max_waiting_of(const struct websocket *ws)
+{
+    return ws->out.max - CONTROL_ROOM;
 }
 
 size_t websocket_waiting(const struct websocket *ws)
@@ -117,7 +122,8 @@ static bool has_room(struct websocket *ws, size_t n)
         return false;
     websocket_mark_pong(ws);
     size_t waiting = websocket_waiting(ws);
-    ws->cut = waiting > ws->on.max_waiting || n > ws->on.max_waiting - waiting;
+    size_t most = max_waiting_of(ws);
+    ws->cut = waiting > most || n > most - waiting;
     return !ws->cut;
 }
 
@@ -146,6 +152,21 @@ void websocket_send_buf(struct websocket *ws, enum ws_opcode opcode, struct buf 
     buf_init(payload, payload->max);
     buf_add(&ws->out, head, ws_write_head(head, opcode, m->bytes.n));
     ws->long_message = m;
+}
+
+/* Whether nothing is before what is sent next, which may leave. */
+static bool is_clear(const struct websocket *ws)
+{
+    return !ws->out.n && !ws->long_message && !ws->close_sent && !ws->ending && !ws->cut &&
+           !ws->over;
+}
+
+void websocket_send_frame(struct websocket *ws, struct str frame, bool now)
+{
+    size_t n = now && is_clear(ws) ? connection_try(ws->c, frame) : 0;
+
+    if (n < frame.n && has_room(ws, frame.n - n))
+        buf_add_str(frames_end(ws), str_from(frame, n));
 }
 
 /* Sends what the socket takes at once; the rest, and errors, wait for the end of the turn. */
@@ -188,7 +209,7 @@ static void tell_drained(struct websocket *ws)
     if (ws->close_sent || ws->ending || ws->cut)
         return;
     ws->awaited = false;
-    ws->on.drained(ws);
+    ws->on->drained(ws);
 }
 
 /* Pongs must not pile up before a peer that asks and does not read. */
@@ -259,6 +280,43 @@ static void send_handshake(struct connection *c, const char *accept)
     connection_flush(c);
 }
 
+/* --- handlers: a home has a few, its sockets refer to them ------------------------------ */
+
+struct kept_handler {
+    struct kept_handler *next;
+    struct websocket_handler on;
+};
+
+static bool same_handler(const struct websocket_handler *a, const struct websocket_handler *b)
+{
+    return a->max_message == b->max_message && a->too_large == b->too_large && a->open == b->open &&
+           a->message == b->message && a->closed == b->closed && a->shutdown == b->shutdown &&
+           a->drained == b->drained;
+}
+
+static const struct websocket_handler *home_handler(struct home *h,
+                                                    const struct websocket_handler *on)
+{
+    for (const struct kept_handler *k = h->handlers; k; k = k->next)
+        if (same_handler(&k->on, on))
+            return &k->on;
+    struct kept_handler *k = mem_new(sizeof *k);
+    k->on = *on;
+    k->next = h->handlers;
+    h->handlers = k;
+    return &k->on;
+}
+
+void handlers_free(struct home *h)
+{
+    while (h->handlers) {
+        struct kept_handler *next = h->handlers->next;
+
+        mem_free(h->handlers);
+        h->handlers = next;
+    }
+}
+
 bool websocket_begin(struct connection *c, struct serving *call)
 {
     struct home *h = c->home;
@@ -279,7 +337,8 @@ bool websocket_begin(struct connection *c, struct serving *call)
 
     struct websocket *ws = mem_new(sizeof *ws);
     ws->c = c;
-    ws->on = on;
+    ws->on = home_handler(h, &on);
+    ws->arg = on.arg;
     ws->code = 1006;
     ws_reader_init(&ws->reader, on.max_message);
     buf_init(&ws->out, on.max_waiting + CONTROL_ROOM);
@@ -306,8 +365,8 @@ void websocket_end(struct connection *c)
         return;
     ws->over = true;
     figure_add(&c->home->figures.websockets, (uint64_t)-1);
-    if (ws->on.closed)
-        ws->on.closed(ws, ws->code);
+    if (ws->on->closed)
+        ws->on->closed(ws, ws->code);
 }
 
 static void long_message_free(struct long_message *m)
@@ -336,8 +395,8 @@ void websocket_tell_shutdown(struct connection *c)
 
     if (!ws->open)
         connection_close(c);
-    else if (ws->on.shutdown)
-        ws->on.shutdown(ws);
+    else if (ws->on->shutdown)
+        ws->on->shutdown(ws);
     else
         websocket_close(ws, 1001, STR(""));
 }
@@ -371,7 +430,7 @@ static void websocket_handle_frame(struct websocket *ws, const struct ws_message
     case WS_TEXT:
     case WS_BINARY:
         if (!ws->close_sent)
-            ws->on.message(ws, m->opcode, m->payload);
+            ws->on->message(ws, m->opcode, m->payload);
         break;
     default:
         break;
@@ -417,9 +476,9 @@ void websocket_input(struct connection *c, char *bytes, size_t n)
         long used = ws_read(&ws->reader, bytes, n, &m, &found);
 
         if (used < 0) {
-            bool large = used == -1009 && ws->on.too_large;
+            bool large = used == -1009 && ws->on->too_large;
 
-            send_close(ws, large ? ws->on.too_large : (int)-used, STR(""));
+            send_close(ws, large ? ws->on->too_large : (int)-used, STR(""));
             finish_at_turn_end(ws);
             return;
         }
@@ -447,8 +506,8 @@ void websocket_sent(struct connection *c)
     if (ws->open || connection_unsent(c))
         return;
     ws->open = true;
-    if (ws->on.open)
-        ws->on.open(ws, ws->on.arg);
+    if (ws->on->open)
+        ws->on->open(ws, ws->arg);
     buf_init(&c->in, early.max);
     connection_pause(c, false);
     if (early.n)
@@ -469,6 +528,7 @@ static void send_piece(struct websocket *ws)
     connection_send(ws->c, &piece, 1);
     m->at += piece.n;
     if (m->at == m->bytes.n) {
+        m->after.max = ws->out.max; /* it may be another by now */
         ws->out = m->after;
         buf_init(&m->after, 0);
         ws->long_message = NULL;
@@ -488,7 +548,11 @@ static void end_turn(struct websocket *ws)
     }
     if (ws->out.n) {
         struct str all = buf_str(&ws->out);
-        connection_send(c, &all, 1);
+        size_t n = connection_try(c, all);
+        if (n < all.n) {
+            all = str_from(all, n);
+            connection_send(c, &all, 1);
+        }
         buf_clear(&ws->out);
     }
     send_piece(ws);

@@ -1,19 +1,33 @@
 /* websocket.c - reads the frames of a client (RFC 6455 §5), byte by byte if need be. */
 #include "net/websocket.h"
 
+#include "base/mem.h"
+
 enum { FIN = 0x80, RESERVED = 0x70, OPCODE = 0x0f, MASKED = 0x80, LENGTH = 0x7f };
 
 void ws_reader_init(struct ws_reader *r, size_t max_message)
 {
     *r = (struct ws_reader){ .max = max_message };
-    buf_init(&r->message, max_message);
-    buf_init(&r->control, WS_MAX_CONTROL);
 }
 
 void ws_reader_clear(struct ws_reader *r)
 {
-    buf_clear(&r->message);
-    buf_clear(&r->control);
+    if (!r->pieces)
+        return;
+    buf_clear(&r->pieces->message);
+    buf_clear(&r->pieces->control);
+    mem_free(r->pieces);
+    r->pieces = NULL;
+}
+
+static struct ws_pieces *reader_pieces(struct ws_reader *r)
+{
+    if (!r->pieces) {
+        r->pieces = mem_new(sizeof *r->pieces);
+        buf_init(&r->pieces->message, r->max);
+        buf_init(&r->pieces->control, WS_MAX_CONTROL);
+    }
+    return r->pieces;
 }
 
 /* --- payload -------------------------------------------------------------------------- */
@@ -132,7 +146,7 @@ static int check_length(struct ws_reader *r)
     /* The shortest form only, and no more than 63 bits. */
     if ((bytes == 2 && length < 126) || (bytes == 8 && (length < 65536 || length > INT64_MAX)))
         return -1002;
-    if (!is_control(r) && length > r->max - r->message.n)
+    if (!is_control(r) && length > r->max - (r->pieces ? r->pieces->message.n : 0))
         return -1009;
     r->left = length;
     return 0;
@@ -197,20 +211,30 @@ static int finish_message(struct ws_reader *r, struct str payload, struct ws_mes
     return ret->opcode == WS_TEXT && r->utf8 != 0 ? -1007 : 0;
 }
 
+/* Whether some of it is kept already. */
+static bool has_pieces(const struct ws_reader *r)
+{
+    const struct ws_pieces *p = r->pieces;
+
+    return p && (is_control(r) ? p->control.n : p->message.n);
+}
+
 /* Takes what there is of the current frame's payload: its bytes, or a close code. */
 static long read_payload(struct ws_reader *r, char *p, size_t n, struct ws_message *ret,
                          bool *ret_found)
 {
     size_t take = n < r->left ? n : (size_t)r->left;
     bool fin = r->head[0] & FIN;
-    struct buf *b = is_control(r) ? &r->control : &r->message;
     struct str payload = { p, take };
 
     websocket_unmask(r, p, take);
     r->left -= take;
     if (!is_control(r) && r->opcode == WS_TEXT && !utf8_continue(&r->utf8, p, take))
         return -1007;
-    if (r->left || !fin || b->n) {
+    if (r->left || !fin || has_pieces(r)) {
+        struct ws_pieces *all = reader_pieces(r);
+        struct buf *b = is_control(r) ? &all->control : &all->message;
+
         buf_add(b, p, take);
         payload = buf_str(b);
     }
@@ -227,10 +251,16 @@ static long read_payload(struct ws_reader *r, char *p, size_t n, struct ws_messa
 /* What the last call gave out is not needed any more. */
 static void let_go(struct ws_reader *r)
 {
-    if (r->opcode == 0)
-        buf_clear(&r->message);
-    if (!r->in_payload || !is_control(r))
-        buf_clear(&r->control);
+    bool message = r->opcode != 0, control = r->in_payload && is_control(r);
+
+    if (!r->pieces)
+        return;
+    if (!message)
+        buf_clear(&r->pieces->message);
+    if (!control)
+        buf_clear(&r->pieces->control);
+    if (!message && !control)
+        ws_reader_clear(r);
 }
 
 long ws_read(struct ws_reader *r, char *bytes, size_t n, struct ws_message *ret, bool *ret_found)

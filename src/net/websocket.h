@@ -35,12 +35,17 @@ enum {
  * Otherwise false and *ret_status is 400 or 426 (version). */
 bool ws_handshake(const struct http_request *r, char accept[29], int *ret_status);
 
-struct ws_reader {
-    struct buf message; /* the message so far, unless it is whole in one read */
+/* What did not come in one read. */
+struct ws_pieces {
+    struct buf message; /* the message so far */
     struct buf control; /* the same for a control frame between its fragments */
-    size_t max;         /* largest message */
-    uint64_t left;      /* payload bytes of the current frame still to come */
-    uint32_t utf8;      /* state of the incremental check; 0 between characters */
+};
+
+struct ws_reader {
+    struct ws_pieces *pieces; /* NULL: there are none, as nearly always */
+    size_t max;               /* largest message */
+    uint64_t left;            /* payload bytes of the current frame still to come */
+    uint32_t utf8;            /* state of the incremental check; 0 between characters */
     unsigned char head[WS_MAX_CLIENT_HEAD]; /* of the current frame, as far as it is here */
     unsigned char head_n;
     unsigned char phase;  /* byte of the mask for the next byte of payload */

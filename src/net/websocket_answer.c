@@ -3,6 +3,7 @@
 
 #include <openssl/evp.h>
 #include <openssl/sha.h>
+#include <pthread.h>
 #include <sodium.h>
 
 enum { KEY_SIZE = 16, KEY_TEXT = 24 };
@@ -30,6 +31,22 @@ static bool is_key(struct str key)
                                                   NULL, sodium_base64_VARIANT_ORIGINAL) == 0;
 }
 
+static EVP_MD *handshake_digest;
+
+/* Finding it takes longer than using it. */
+static void find_digest(void)
+{
+    handshake_digest = EVP_MD_fetch(NULL, "SHA1", NULL);
+}
+
+static bool digest_key(const unsigned char *text, size_t n, unsigned char digest[SHA_DIGEST_LENGTH])
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, find_digest);
+    return handshake_digest && EVP_Digest(text, n, digest, NULL, handshake_digest, NULL) == 1;
+}
+
 bool ws_handshake(const struct http_request *r, char accept[29], int *ret_status)
 {
     static const char magic[] = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"; /* RFC 6455 §1.3 */
@@ -48,7 +65,10 @@ bool ws_handshake(const struct http_request *r, char accept[29], int *ret_status
 
     memcpy(text, key.p, KEY_TEXT);
     memcpy(text + KEY_TEXT, magic, sizeof magic - 1);
-    SHA1(text, sizeof text, digest);
+    if (!digest_key(text, sizeof text, digest)) {
+        *ret_status = 500;
+        return false;
+    }
     EVP_EncodeBlock((unsigned char *)accept, digest, sizeof digest);
     return true;
 }

@@ -1,6 +1,9 @@
 /* base_str.c - text is compared, cut, read and copied by its length alone. */
 #include "unit.h"
 
+#include <sodium.h>
+#include <string.h>
+
 #include "base/arena.h"
 #include "base/str.h"
 
@@ -195,6 +198,43 @@ static void binary_goes_to_text_and_back(void **state)
     assert_int_equal(s.n, 0);
 }
 
+/* What another library makes of the same bytes, and of every character. */
+static void base64url_is_as_others_write_it(void **state)
+{
+    const int variant = sodium_base64_VARIANT_URLSAFE_NO_PADDING;
+    unsigned char bytes[100], out[100], others[100];
+    char text[200];
+    size_t n, m;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (unsigned char)(i * 83 + 7);
+    for (size_t i = 0; i <= sizeof bytes; i++) {
+        sodium_bin2base64(text, sizeof text, bytes, i, variant);
+        struct str s = str_base64url(arena, bytes, i);
+        assert_str(s, text);
+        assert_true(str_base64url_decode(s, out, i, &n));
+        assert_int_equal(n, i);
+        assert_memory_equal(out, bytes, i);
+    }
+    for (size_t length = 1; length < 6; length++) {
+        for (int c = 0; c < 256; c++) {
+            memset(text, 'A', sizeof text);
+            text[length - 1] = (char)c;
+            /* Of bytes above these some versions of it take every one. */
+            bool good = c < 128 && sodium_base642bin(others, sizeof others, text, length, NULL, &m,
+                                                     NULL, variant) == 0;
+
+            assert_int_equal(str_base64url_decode(str_slice(text, length), out, sizeof out, &n),
+                             good);
+            if (good)
+                assert_int_equal(n, m);
+            if (good)
+                assert_memory_equal(out, others, n);
+        }
+    }
+}
+
 static void broken_base64_is_refused(void **state)
 {
     (void)state;
@@ -228,6 +268,7 @@ int main(void)
         cmocka_unit_test(percent_escapes_are_decoded_once),
         cmocka_unit_test(broken_escapes_are_refused),
         cmocka_unit_test(binary_goes_to_text_and_back),
+        cmocka_unit_test(base64url_is_as_others_write_it),
         cmocka_unit_test(broken_base64_is_refused),
     };
     return cmocka_run_group_tests_name("base/str", tests, set_up, tear_down);

@@ -290,6 +290,25 @@ static void app_send_long(struct websocket *ws)
     websocket_send(ws, WS_TEXT, STR("behind"));
 }
 
+/* Each leaves at once, until the peer takes no more; what is left follows. */
+enum { APP_FRAMES = 300, APP_FRAME = 50 * 1024 };
+static void app_send_frames(struct websocket *ws)
+{
+    struct buf b;
+
+    buf_init(&b, APP_FRAME + WS_MAX_HEAD);
+    char *text = mem_new(APP_FRAME);
+    for (int i = 0; i < APP_FRAMES; i++) {
+        app_fill(text, APP_FRAME, (size_t)(2 + i % 20));
+        buf_reset(&b);
+        ws_write(&b, WS_TEXT, str_slice(text, APP_FRAME));
+        websocket_send_frame(ws, buf_str(&b), true);
+    }
+    buf_clear(&b);
+    mem_free(text);
+    websocket_send(ws, WS_TEXT, STR("behind"));
+}
+
 static void app_message(struct websocket *ws, enum ws_opcode opcode, struct str payload)
 {
     assert_ptr_equal(websocket_data(ws), &app);
@@ -297,6 +316,8 @@ static void app_message(struct websocket *ws, enum ws_opcode opcode, struct str 
         app_work();
     if (str_is(payload, "close"))
         websocket_close(ws, 4000, STR("bye"));
+    else if (str_is(payload, "frames"))
+        app_send_frames(ws);
     else if (str_is(payload, "long"))
         app_send_long(ws);
     else if (str_is(payload, "who"))

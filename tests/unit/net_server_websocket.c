@@ -1,6 +1,8 @@
 /* net_server_websocket.c - WebSockets of a real server. */
 #include "unit.h"
 
+#include <signal.h>
+
 #include "base/clock.h"
 #include "net_app.h"
 #include "net_wire.h"
@@ -123,6 +125,18 @@ static int read_until(struct wire *w, int kind, int counted, char *got, size_t *
         count += opcode == counted;
     }
     return count;
+}
+
+static void frames_that_leave_at_once_keep_their_order(void **state)
+{
+    struct wire w = { .fd = app_connect() };
+
+    (void)state;
+    wire_handshake(&w, "/patient");
+    wire_expect(&w, 1, "wel");
+    wire_expect(&w, 1, "come");
+    wire_expect_frames(&w, APP_FRAMES, APP_FRAME);
+    close(w.fd);
 }
 
 static void a_peer_that_does_not_read_is_owed_one_pong(void **state)
@@ -434,6 +448,7 @@ int main(void)
         with_server(messages_of_one_peer_leave_others_their_turns),
         with_server(large_messages_come_back_whole),
         with_server(a_long_message_leaves_in_pieces_and_others_follow_it),
+        with_server(frames_that_leave_at_once_keep_their_order),
         with_server(a_peer_that_does_not_read_is_owed_one_pong),
         with_server(a_ping_behind_a_message_is_answered),
         with_server(control_frames_have_a_pace),
@@ -448,5 +463,6 @@ int main(void)
         with_server(bad_handshakes_are_refused),
         cmocka_unit_test(stopping_tells_the_application),
     };
+    signal(SIGPIPE, SIG_IGN); /* as the program does */
     return cmocka_run_group_tests_name("net/server websockets", tests, NULL, NULL);
 }

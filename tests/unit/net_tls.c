@@ -308,6 +308,18 @@ static void websockets_work_over_tls(void **state)
     wire_end(&w);
 }
 
+static void frames_leave_at_once_over_tls(void **state)
+{
+    struct wire w = connect_tls();
+
+    (void)state;
+    wire_handshake(&w, "/patient");
+    wire_expect(&w, 1, "wel");
+    wire_expect(&w, 1, "come");
+    wire_expect_frames(&w, APP_FRAMES, APP_FRAME);
+    wire_end(&w);
+}
+
 #define with_server(test) cmocka_unit_test_setup_teardown(test, start, stop)
 
 int main(void)
@@ -325,6 +337,7 @@ int main(void)
         cmocka_unit_test(plain_requests_are_refused_where_only_tls_is_allowed),
         with_server(nonsense_after_the_first_byte_ends_the_connection),
         with_server(websockets_work_over_tls),
+        with_server(frames_leave_at_once_over_tls),
     };
     return cmocka_run_group_tests_name("net/tls", tests, prepare, clean_up);
 }

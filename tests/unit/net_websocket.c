@@ -362,8 +362,7 @@ static void whole_message_is_neither_copied_nor_allocated(void **state)
     assert_int_equal(ws_read(&r, b.p, b.n, &m, &found), b.n);
     assert_true(found);
     assert_ptr_equal(m.payload.p, b.p + 6);
-    assert_null(r.message.p);
-    assert_null(r.control.p);
+    assert_null(r.pieces);
     ws_reader_clear(&r);
     buf_clear(&b);
 }
@@ -385,7 +384,7 @@ static void reader_lets_go_of_a_message_that_came_in_pieces(void **state)
     assert_str(m.payload, "Hello");
     assert_int_equal(ws_read(&r, NULL, 0, &m, &found), 0);
     assert_false(found);
-    assert_null(r.message.p);
+    assert_null(r.pieces);
     ws_reader_clear(&r);
     buf_clear(&b);
 }

@@ -135,4 +135,22 @@ static inline void wire_expect_close(struct wire *w, int code)
     assert_int_equal((unsigned char)got[0] << 8 | (unsigned char)got[1], code);
 }
 
+/* Asks for frames that leave at once, and reads them once the sockets are full. */
+static inline void wire_expect_frames(struct wire *w, int count, size_t length)
+{
+    char *got = malloc(length + 1);
+    size_t n = 0;
+
+    wire_send_text(w, "frames");
+    for (int i = 0; i < count; i++) {
+        assert_int_equal(wire_read_frame(w, got, length + 1, &n), 1);
+        assert_int_equal(n, length);
+        for (size_t k = 0; k < n; k += 997)
+            if (got[k] != (char)('a' + k % (size_t)(2 + i % 20)))
+                fail_msg("byte %zu of frame %d", k, i);
+    }
+    wire_expect(w, 1, "behind");
+    free(got);
+}
+
 #endif

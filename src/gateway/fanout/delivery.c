@@ -181,10 +181,9 @@ void delivery_give(const struct delivery *d, struct seat *seat)
 
     if (delivery_is_read_later(d))
         return;
-    if (delivery_receives(d, s) && !is_crowded(d, seat) && has_rights(d, seat))
-        session_dispatch(s, d->news, form_for(d, s));
-    else
+    if (!delivery_receives(d, s) || is_crowded(d, seat) || !has_rights(d, seat))
         return;
-    if (d->crowd && s->peer)
-        websocket_flush(s->peer->ws);
+    d->hub->at_once = d->crowd;
+    session_dispatch(s, d->news, form_for(d, s));
+    d->hub->at_once = false;
 }

@@ -97,7 +97,7 @@ static void greeting_looked(struct load *l, enum err e)
         peer_close(p, CLOSE_UNKNOWN, "internal error");
     else if (p)
         peer_close(p, CLOSE_BAD_TOKEN, "authentication failed");
-    mem_free(g);
+    g->drop(g);
 }
 
 void greeting_begin(struct greeting *g)

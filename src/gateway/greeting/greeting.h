@@ -22,6 +22,7 @@ struct greeting {
     enum err verdict;
     bool revoked;                      /* the token was good, but has ended since */
     void (*known)(struct greeting *g); /* goes on; owns the greeting */
+    void (*drop)(struct greeting *g);  /* nobody is known: frees it, and what it is part of */
     /* Asked for as well when the caller is a bot. */
     snowflake application_id;
     int64_t application_flags;

@@ -114,6 +114,11 @@ static void identify_known(struct greeting *g)
     ready_begin(i, h);
 }
 
+static void identify_drop(struct greeting *g)
+{
+    identification_free(container_of(g, struct identification, greeting));
+}
+
 void handle_identify(struct peer *p, int op, struct str raw, const void *d)
 {
     const struct identify *in = d;
@@ -127,6 +132,7 @@ void handle_identify(struct peer *p, int op, struct str raw, const void *d)
         return;
     }
     i->greeting.known = identify_known;
+    i->greeting.drop = identify_drop;
     i->greeting.wants_guilds = true;
     greeting_begin(&i->greeting);
 }

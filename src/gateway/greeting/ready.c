@@ -17,7 +17,7 @@
 #include "model/login.h"
 
 enum {
-    USUAL_READY = 12 * 1024,       /* room to begin with */
+    USUAL_READY = 24 * 1024,       /* room to begin with */
     MOST_GUILDS = 4 * 1024 * 1024, /* bytes of guilds; the others come after it */
 };
 

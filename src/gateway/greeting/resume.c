@@ -487,6 +487,11 @@ static bool may_be_elsewhere(struct gateway *g, uint64_t number)
     return g->cluster && !cluster_is_alone(g->cluster) && registry_has(g, number);
 }
 
+static void resume_drop(struct greeting *g)
+{
+    mem_free(container_of(g, struct resumption, greeting));
+}
+
 void handle_resume(struct peer *p, int op, struct str raw, const void *d)
 {
     const struct resume *in = d;
@@ -506,6 +511,7 @@ void handle_resume(struct peer *p, int op, struct str raw, const void *d)
         return;
     }
     r->greeting.known = resume_known;
+    r->greeting.drop = resume_drop;
     if (may_be_elsewhere(p->hub->gateway, r->number))
         r->greeting.number = r->number;
     greeting_begin(&r->greeting);

@@ -134,6 +134,7 @@ void hub_free(struct hub *h)
     deadlines_free(h->recordings);
     deadlines_free(h->fetching);
     packer_free(h->packer);
+    frames_clear(h->frames);
     buf_clear(&h->out);
     buf_clear(&h->in);
     arena_free(h->arena);
@@ -429,7 +430,11 @@ void hub_turn_end(struct turn_end *t)
     struct hub *h = container_of(t, struct hub, turn_end);
 
     h->turn_began = 0;
+    h->second = 0;
     h->spent = false;
+    if (h->framed)
+        frames_forget(h->frames);
+    h->framed = false;
     if (!links_empty(&h->unsaid))
         gateway_upcalls.directory_flush(h);
     ledger_copies_flush(h); /* before the server sends what was gathered in this turn */

@@ -10,11 +10,13 @@
 #define GATEWAY_SESSIONS_HUB_H
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/links.h"
 #include "base/map.h"
 #include "gateway/sessions/batch.h"
 #include "gateway/sessions/recent.h"
 #include "gateway/views/topics.h"
+#include "gateway/wire/frames.h"
 #include "net/loop.h"
 #include "store/store.h"
 
@@ -63,9 +65,12 @@ struct hub {
     struct topics topics;
     struct deadlines *strangers, *overdue, *dead, *invalidated, *away, *fading, *windows;
     struct packer *packer;
-    struct arena *arena; /* of the message at hand */
-    struct buf out;      /* scratch for what is sent */
-    struct buf in;       /* scratch for what is read */
+    struct arena *arena;                   /* of the message at hand */
+    struct buf out;                        /* scratch for what is sent */
+    struct event_frame frames[NEWS_FORMS]; /* of what is sent in this turn */
+    bool framed;                           /* there are such */
+    bool at_once;  /* what is sent now leaves now: it is for many (fanout/dispatch.c) */
+    struct buf in; /* scratch for what is read */
 
     struct known_positions *looked; /* what the look has seen that is being taken over; or NULL */
     bool looked_ahead;              /* that is more than was told */
@@ -89,6 +94,7 @@ struct hub {
     bool held_up;       /* a turn ended with events in line since the last loads began */
     uint32_t ticks;     /* since the clock was looked at */
     int64_t turn_began; /* nanoseconds; 0: nothing was measured in this turn yet */
+    int64_t second;     /* clock_s of this turn; 0: nobody has asked yet */
 
     struct link guests;  /* struct handover: sessions to be given away */
     struct link wanted;  /* struct session_give: the same, to other servers */
@@ -133,6 +139,14 @@ static inline void hub_count_delivered(struct hub *h)
     uint64_t before = atomic_load_explicit(&h->delivered->n, memory_order_relaxed);
 
     atomic_store_explicit(&h->delivered->n, before + 1, memory_order_relaxed);
+}
+
+/* clock_s, read once a turn. */
+static inline int64_t hub_second(struct hub *h)
+{
+    if (!h->second)
+        h->second = clock_s();
+    return h->second;
 }
 
 /* Whether events have had their share of this turn, after so much more of it. */

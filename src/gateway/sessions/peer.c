@@ -163,7 +163,7 @@ void peer_beat(struct peer *p)
         return;
     if (p->state == PEER_KNOWN) {
         deadline_touch(p->hub->overdue, &p->deadline);
-        replay_trim(&p->session->replay, clock_s());
+        replay_trim(&p->session->replay, hub_second(p->hub));
     } else if (clock_ms() - p->since_ms < STRANGER_LONGEST_MS) {
         deadline_touch(p->hub->strangers, &p->deadline);
     } else {

@@ -29,27 +29,36 @@ static void record_message(struct peer *p, struct traffic_record *r,
     traffic_add(traffic_of(p), r, texts);
 }
 
-void record_op(struct peer *p, enum traffic_kind kind, int op, struct str d)
+static void record_other(struct peer *p, enum traffic_kind kind, int op, struct str d)
 {
     struct traffic_record r = { .kind = (uint8_t)kind, .status = op };
     struct str texts[TRAFFIC_TEXTS] = { 0 };
 
-    if (!traffic_is_on(traffic_of(p)))
-        return;
     texts[kind == TRAFFIC_SENT ? TRAFFIC_REPLY : TRAFFIC_REQUEST] = d;
+    record_message(p, &r, texts);
+}
+
+void record_op(struct peer *p, enum traffic_kind kind, int op, struct str d)
+{
+    if (traffic_is_on(traffic_of(p)))
+        record_other(p, kind, op, d);
+}
+
+/* By itself: the record is made ready only where it is kept. */
+static void record_news(struct peer *p, uint64_t seq, struct news *n, unsigned form)
+{
+    struct traffic_record r = { .kind = TRAFFIC_SENT, .seq = seq, .name = event_name(n->event) };
+    struct str texts[TRAFFIC_TEXTS] = { 0 };
+
+    /* As JSON, whatever the socket speaks. */
+    texts[TRAFFIC_REPLY] = news_bytes(n, form & NEWS_EMPTIED, p->hub->packer, p->hub->arena);
     record_message(p, &r, texts);
 }
 
 void record_dispatch(struct peer *p, uint64_t seq, struct news *n, unsigned form)
 {
-    struct traffic_record r = { .kind = TRAFFIC_SENT, .seq = seq, .name = event_name(n->event) };
-    struct str texts[TRAFFIC_TEXTS] = { 0 };
-
-    if (!traffic_is_on(traffic_of(p)))
-        return;
-    /* As JSON, whatever the socket speaks. */
-    texts[TRAFFIC_REPLY] = news_bytes(n, form & NEWS_EMPTIED, p->hub->packer, p->hub->arena);
-    record_message(p, &r, texts);
+    if (traffic_is_on(traffic_of(p)))
+        record_news(p, seq, n, form);
 }
 
 void record_close(struct peer *p, int code, const char *reason)

@@ -67,6 +67,7 @@ void account_free(struct account *a)
         next = s->next;
         mem_free(s);
     }
+    mem_free(a->others);
     mem_free(a);
 }
 
@@ -235,6 +236,15 @@ struct session *registry_local(struct hub *h, uint64_t number)
 
 /* --- how often ------------------------------------------------------------------------ */
 
+static int64_t *account_key(struct account *a, uint32_t key)
+{
+    if (!key)
+        return &a->full_ms;
+    if (!a->others)
+        a->others = mem_new((GATEWAY_CONCURRENCY - 1) * sizeof *a->others);
+    return &a->others[key - 1];
+}
+
 /* One start in five seconds for each key, after a burst of five. */
 static bool key_is_free(int64_t *full_ms, int64_t now)
 {
@@ -268,7 +278,7 @@ bool registry_may_start(struct gateway *g, snowflake id, uint32_t shard_id, int6
     if (known > a->starts)
         a->starts = (unsigned)known;
     bool ok = a->starts < GATEWAY_STARTS_A_DAY &&
-              key_is_free(&a->keys[shard_id % GATEWAY_CONCURRENCY].full_ms, now);
+              key_is_free(account_key(a, shard_id % GATEWAY_CONCURRENCY), now);
     if (ok)
         *ret = ++a->starts;
     pthread_mutex_unlock(&g->lock);
@@ -280,9 +290,9 @@ struct session_starts registry_starts(struct gateway *g, snowflake id, uint32_t 
     struct session_starts s = { .user_id = id, .key = shard_id % GATEWAY_CONCURRENCY };
 
     pthread_mutex_lock(&g->lock);
-    const struct account *a = map_get(&g->accounts, id);
+    struct account *a = map_get(&g->accounts, id);
     if (a) {
-        s.full_ms = a->keys[s.key].full_ms;
+        s.full_ms = *account_key(a, s.key);
         s.day = a->starts_day;
         s.starts = a->starts;
     }
@@ -303,7 +313,7 @@ void registry_hear_starts(struct gateway *g, const struct session_starts *s)
     a->starts_day = s->day;
     if (s->starts > a->starts)
         a->starts = s->starts;
-    full_ms = &a->keys[s->key].full_ms;
+    full_ms = account_key(a, s->key);
     *full_ms = s->full_ms > *full_ms ? s->full_ms : *full_ms;
     pthread_mutex_unlock(&g->lock);
 }

@@ -84,9 +84,8 @@ struct account {
     unsigned session_count, remote_count, errand_count;
     unsigned starts;
     int64_t starts_day;
-    struct {
-        int64_t full_ms; /* when the burst is whole again */
-    } keys[GATEWAY_CONCURRENCY];
+    int64_t full_ms; /* when the burst is whole again: of the first key, which nearly all have … */
+    int64_t *others; /* … and of the others, GATEWAY_CONCURRENCY - 1 of them; or NULL */
 };
 
 /* With the lock held. */

@@ -22,13 +22,17 @@ static struct coder coder_of(const struct peer *p)
     };
 }
 
-static bool codec_fits(struct peer *p, const struct buf *message)
+static void close_too_large(struct peer *p)
 {
-    if (!buf_full(message))
-        return true;
     log_warn("gateway: a message would be too large");
     peer_close(p, CLOSE_UNKNOWN, "message too large");
-    return false;
+}
+
+static bool codec_fits(struct peer *p, const struct buf *message)
+{
+    if (buf_full(message))
+        close_too_large(p);
+    return !buf_full(message);
 }
 
 static void send_all(struct peer *p, bool text)
@@ -67,15 +71,41 @@ void send_op(struct peer *p, enum opcode op, struct str d)
     send_all(p, text);
 }
 
+/* A socket whose bytes are no others' needs its own. */
+static bool shares_frames(const struct peer *p)
+{
+    return !p->compress && p->dialect->compression != COMPRESS_ZSTD;
+}
+
+static void send_shared(struct peer *p, uint64_t seq, struct news *n, unsigned form)
+{
+    struct hub *h = p->hub;
+
+    form |= p->dialect->etf ? NEWS_ETF : 0;
+    form |= p->dialect->compression == COMPRESS_ZLIB ? NEWS_DEFLATED : 0;
+    h->framed = true;
+    struct str frame = frame_of(h->frames, seq, n, form, h->packer, h->arena);
+    if (frame.p)
+        websocket_send_frame(p->ws, frame, h->at_once);
+    else
+        close_too_large(p);
+}
+
 void send_dispatch(struct peer *p, uint64_t seq, struct news *n, unsigned form)
 {
     struct hub *h = p->hub;
-    struct coder c = coder_of(p);
 
+    if (shares_frames(p)) {
+        send_shared(p, seq, n, form);
+        return;
+    }
+    struct coder c = coder_of(p);
     buf_reset(&h->out);
     bool text = encode_dispatch(&c, seq, n, form, &h->out);
     p->zstd = c.zstd;
     send_all(p, text);
+    if (h->at_once)
+        websocket_flush(p->ws);
 }
 
 /* --- while a stream is lent ----------------------------------------------------------- */

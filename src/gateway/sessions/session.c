@@ -210,7 +210,7 @@ void session_dispatch(struct session *s, struct news *n, unsigned form)
         ledger_copies_mark(s);
     }
     if (n->event != EVENT_READY)
-        replay_add(&s->replay, n, form, clock_s());
+        replay_add(&s->replay, n, form, hub_second(s->hub));
     if (s->peer)
         send_newest(s, n, form);
     hub_count_delivered(s->hub);

@@ -29,6 +29,8 @@ static struct topic *topic_make(struct topics *all, enum subject_kind kind, snow
         t = mem_new(sizeof *t);
         t->kind = kind;
         t->id = id;
+        t->seats = &t->one;
+        t->cap = 1;
         map_put(&all->map, key_of(kind, id), t);
     }
     return t;
@@ -37,7 +39,8 @@ static struct topic *topic_make(struct topics *all, enum subject_kind kind, snow
 static void topic_free(struct topic *t)
 {
     view_free(t->view);
-    mem_free(t->seats);
+    if (t->seats != &t->one)
+        mem_free(t->seats);
     mem_free(t);
 }
 
@@ -82,13 +85,29 @@ static void forget_seat(struct seats *own, struct seat *seat)
         map_clear(&own->map);
 }
 
-static void topic_add(struct seat ***list, uint32_t *count, uint32_t *cap, struct seat *seat)
+static struct seat **seats_grown(struct seat **list, uint32_t *cap)
 {
-    if (*count == *cap) {
-        *cap = *cap ? *cap * 2 : 2;
-        *list = mem_resize(*list, *cap * sizeof **list);
+    *cap = *cap ? *cap * 2 : 2;
+    return mem_resize(list, *cap * sizeof *list);
+}
+
+static void topic_add(struct topic *t, struct seat *seat)
+{
+    if (t->count == t->cap) {
+        bool alone = t->seats == &t->one;
+
+        t->seats = seats_grown(alone ? NULL : t->seats, &t->cap);
+        if (alone)
+            t->seats[0] = t->one;
     }
-    (*list)[(*count)++] = seat;
+    t->seats[t->count++] = seat;
+}
+
+static void own_add(struct seats *own, struct seat *seat)
+{
+    if (own->count == own->cap)
+        own->items = seats_grown(own->items, &own->cap);
+    own->items[own->count++] = seat;
 }
 
 static void seat_count(const struct seats *own, const struct seat *seat, bool comes)
@@ -129,9 +148,9 @@ struct seat *seat_take(struct seats *own, enum subject_kind kind, snowflake id)
     seat->user_id = own->user_id;
     seat->topic = topic_make(own->topics, kind, id);
     seat->index = seat->topic->count;
-    topic_add(&seat->topic->seats, &seat->topic->count, &seat->topic->cap, seat);
+    topic_add(seat->topic, seat);
     seat->place = own->count;
-    topic_add(&own->items, &own->count, &own->cap, seat);
+    own_add(own, seat);
     note_seat(own, seat);
     if (own->seen)
         seat_count(own, seat, true);

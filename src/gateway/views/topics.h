@@ -47,6 +47,7 @@ struct topic {
     enum subject_kind kind;
     snowflake id;
     struct seat **seats;
+    struct seat *one; /* the room of seats while there is one: of most accounts */
     uint32_t count, cap;
     uint32_t told;           /* of an event that is at hand: the first ones of the seats */
     struct guild_view *view; /* guilds */

@@ -13,10 +13,7 @@
 #include "gateway/wire/pack.h"
 #include "gateway/wire/protocol.h"
 
-enum {
-    WORTH_PACKING = 1024,
-    PREFIX_MAX = 256,
-};
+enum { WORTH_PACKING = 1024 };
 enum { ZSTD_WINDOW = 12, ZSTD_TABLES = 9, ZSTD_LEVEL = 1 };
 
 /* --- zstd: a private stream, as its blocks cannot be shared --------------------------- */
@@ -71,7 +68,7 @@ static void zstd_add(struct zstd *z, struct str part, bool last, struct buf *out
 
 /* --- the envelope --------------------------------------------------------------------- */
 
-static void add_prefix(struct buf *out, bool etf, enum event event, uint64_t seq)
+void encode_prefix(struct buf *out, bool etf, enum event event, uint64_t seq)
 {
     struct str name = str_of(event_name(event));
 
@@ -80,7 +77,7 @@ static void add_prefix(struct buf *out, bool etf, enum event event, uint64_t seq
         buf_add_str(out, name);
         buf_add_lit(out, "\",\"s\":");
         buf_add_u64(out, seq);
-        buf_add_lit(out, ",\"op\":0,\"d\":");
+        buf_add_lit(out, AFTER_NUMBER);
         return;
     }
     buf_add_char(out, (char)ETF_VERSION);
@@ -139,12 +136,12 @@ bool encode_dispatch(struct coder *c, uint64_t seq, struct news *n, unsigned for
         char room[PREFIX_MAX];
         struct buf prefix = { room, 0, sizeof room, sizeof room, false };
 
-        add_prefix(&prefix, etf, n->event, seq);
+        encode_prefix(&prefix, etf, n->event, seq);
         pack_stored(buf_str(&prefix), out);
         buf_add_str(out, news_bytes(n, form | NEWS_DEFLATED, c->packer, c->arena));
         return false;
     }
-    add_prefix(out, etf, n->event, seq);
+    encode_prefix(out, etf, n->event, seq);
     buf_add_str(out, news_bytes(n, form, c->packer, c->arena));
     if (!etf)
         buf_add_char(out, '}');
@@ -158,7 +155,9 @@ bool encode_op(struct coder *c, enum opcode op, struct str d, struct buf *out)
     struct str null = STR("null");
 
     if (!c->dialect->etf) {
-        buf_printf(out, "{\"t\":null,\"s\":null,\"op\":%d,\"d\":", op);
+        buf_add_lit(out, "{\"t\":null,\"s\":null,\"op\":");
+        buf_add_u64(out, op);
+        buf_add_lit(out, ",\"d\":");
         buf_add_str(out, d);
         buf_add_lit(out, "}");
         return encode_plain(c, out);

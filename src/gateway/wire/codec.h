@@ -18,6 +18,10 @@ struct coder {
     struct zstd *zstd; /* of the socket; made when it is needed */
 };
 
+/* What is in front of a dispatch's payload, and of that what follows the number as JSON. */
+enum { PREFIX_MAX = 256 };
+#define AFTER_NUMBER ",\"op\":0,\"d\":"
+void encode_prefix(struct buf *out, bool etf, enum event event, uint64_t seq);
 /* Appends a dispatch; true: it is text. */
 bool encode_dispatch(struct coder *c, uint64_t seq, struct news *n, unsigned form, struct buf *out);
 /* The same of a message that is no dispatch, to an empty buffer; d is JSON. */

@@ -80,7 +80,10 @@ static void tokens_come_with_and_without_bot(struct world *w)
     expect_dispatch(g, "READY", "{}");
     g = gate_open(ada, PLAIN);
     expect_op(g, 10);
-    gate_send(g, "{'op':2,'d':{'token':'Bot %s','properties':{},'intents':0}}", ada->authorization);
+    gate_send(g,
+              "{'op':2,'d':{'token':'Bot %s','properties':{},'intents':0,"
+              "'presence':{'status':'idle','activities':[{'name':'kept nowhere','type':0}]}}}",
+              ada->authorization);
     expect_close(g, 4004);
     g = gate_open(ada, PLAIN);
     expect_op(g, 10);

@@ -1,0 +1,105 @@
+/* frames.c - an event in its WebSocket frame, for many sockets. */
+#include "gateway/wire/frames.h"
+
+#include "gateway/wire/codec.h"
+#include "gateway/wire/pack.h"
+#include "gateway/wire/protocol.h"
+#include "net/websocket.h"
+
+enum {
+    STORED_HEAD = 5,
+    FRAME_FRONT = WS_MAX_HEAD + STORED_HEAD + PREFIX_MAX,
+    FRAME_KEPT = 1024 * 1024, /* one large payload must not make a loop keep a large buffer */
+};
+
+/* What all share. */
+static void frame_begin(struct event_frame *f, struct news *n, unsigned form, struct packer *packer,
+                        struct arena *arena)
+{
+    news_unref(f->news);
+    f->news = news_ref(n);
+    f->digits = 0;
+    f->bytes.max = FRAME_FRONT + MAX_SENT;
+    buf_reset(&f->bytes);
+    if (buf_room(&f->bytes, FRAME_FRONT))
+        f->bytes.n = FRAME_FRONT;
+    buf_add_str(&f->bytes, news_bytes(n, form, packer, arena));
+    if (!(form & (NEWS_ETF | NEWS_DEFLATED)))
+        buf_add_char(&f->bytes, '}');
+}
+
+static unsigned digits_of(uint64_t number)
+{
+    unsigned n = 1;
+
+    while (number /= 10)
+        n++;
+    return n;
+}
+
+static void frame_number(struct event_frame *f, uint64_t seq, unsigned form)
+{
+    char prefix[PREFIX_MAX], room[STORED_HEAD + PREFIX_MAX], head[WS_MAX_HEAD];
+    struct buf text = { prefix, 0, sizeof prefix, sizeof prefix, false };
+    struct buf stored = { room, 0, sizeof room, sizeof room, false };
+    enum ws_opcode opcode = form & (NEWS_ETF | NEWS_DEFLATED) ? WS_BINARY : WS_TEXT;
+
+    encode_prefix(&text, form & NEWS_ETF, f->news->event, seq);
+    if (form & NEWS_DEFLATED)
+        pack_stored(buf_str(&text), &stored);
+    struct str front = buf_str(form & NEWS_DEFLATED ? &stored : &text);
+    size_t n = ws_write_head(head, opcode, front.n + f->bytes.n - FRAME_FRONT);
+    char *at = f->bytes.p + FRAME_FRONT - front.n;
+
+    memcpy(at, front.p, front.n);
+    memcpy(at - n, head, n);
+    f->from = FRAME_FRONT - front.n - n;
+    f->digits = form & NEWS_ETF ? 0 : digits_of(seq);
+}
+
+/* Over the one that stands there, which is as long; false: it is not, and spoilt. */
+static bool frame_write_over(struct event_frame *f, uint64_t seq)
+{
+    char *end = f->bytes.p + FRAME_FRONT - (sizeof AFTER_NUMBER - 1);
+    unsigned n = 0;
+
+    do
+        *--end = (char)('0' + seq % 10);
+    while (++n < f->digits && (seq /= 10));
+    return n == f->digits && seq < 10;
+}
+
+struct str frame_of(struct event_frame frames[NEWS_FORMS], uint64_t seq, struct news *n,
+                    unsigned form, struct packer *packer, struct arena *arena)
+{
+    struct event_frame *f = &frames[form];
+
+    if (f->news != n)
+        frame_begin(f, n, form, packer, arena);
+    if (buf_full(&f->bytes))
+        return (struct str){ 0 };
+    if (!f->digits || !frame_write_over(f, seq))
+        frame_number(f, seq, form);
+    return str_from(buf_str(&f->bytes), f->from);
+}
+
+void frames_forget(struct event_frame frames[NEWS_FORMS])
+{
+    for (unsigned i = 0; i < NEWS_FORMS; i++) {
+        struct event_frame *f = &frames[i];
+
+        if (!f->news)
+            continue;
+        news_unref(f->news);
+        f->news = NULL;
+        if (f->bytes.cap > FRAME_KEPT)
+            buf_clear(&f->bytes);
+    }
+}
+
+void frames_clear(struct event_frame frames[NEWS_FORMS])
+{
+    frames_forget(frames);
+    for (unsigned i = 0; i < NEWS_FORMS; i++)
+        buf_clear(&frames[i].bytes);
+}
