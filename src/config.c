@@ -16,7 +16,7 @@ const struct option_row config_rows[] = {
     { "store", OPTION_TEXT, AT(store), .value = "URL",
       .help = "postgres://… to keep rows in PostgreSQL instead of the folder" },
     { "store-workers", OPTION_INT, AT(store_workers), .fallback = "8", .min = 1, .max = 256,
-      .help = "Connections to PostgreSQL" },
+      .help = "Connections to PostgreSQL for what loops do not read by themselves" },
     { "bus", OPTION_TEXT, AT(bus), .fallback = "off", .value = "off|poll|URL",
       .help = "How servers that share PostgreSQL hear of each other: poll, or nats://…" },
     { "blobs", OPTION_CHOICE, AT(blobs), .fallback = "folder", .choices = "folder|postgres",

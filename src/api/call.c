@@ -104,6 +104,19 @@ enum err call_reply_kept(struct call *call, struct str content_type, struct str 
     return OK;
 }
 
+enum err call_open_blob(struct call *call, const char *name, int *ret_fd, int64_t *ret_size)
+{
+    struct store *store = call->api->options.store;
+    enum err e = OK;
+
+    if (call->tx && blobs_are_inside(store)) {
+        if (blob_open_near(store, name, ret_fd, ret_size))
+            return OK;
+        e = tx_expect_long(call->tx);
+    }
+    return e ? e : blob_open(store, name, ret_fd, ret_size);
+}
+
 enum err call_reply_file(struct call *call, struct str content_type, int fd, int64_t size)
 {
     call->reply_type = content_type;

@@ -196,6 +196,9 @@ enum err call_reply_shared(struct call *call, struct shared_text *text);
 /* Bytes that outlive the call, in the coding that a header of the call names. */
 enum err call_reply_kept(struct call *call, struct str content_type, struct str bytes);
 enum err call_reply_file(struct call *call, struct str content_type, int fd, int64_t size);
+/* Opens a blob inside a transaction. What has to be read from the database is not read on a loop:
+ * the error that the call ends with has it begin anew elsewhere. */
+enum err call_open_blob(struct call *call, const char *name, int *ret_fd, int64_t *ret_size);
 /* The same, but only the part that a Range header asks for: 206, or 416. */
 enum err call_reply_range(struct call *call, struct str content_type, int fd, int64_t size);
 /* Another status than the row's (201 for new, 200 for old). */

@@ -67,6 +67,23 @@ enum err job_schedule(struct call *call, const struct job_kind *kind, snowflake 
         NULL);
 }
 
+/* To look is less than to write what is there, where the rows are near. */
+enum err job_see_to(struct call *call, const struct job_kind *kind, snowflake key, int64_t due_us)
+{
+    struct rows row;
+    bool found = false;
+    enum err e = OK;
+
+    if (!tx_travels(call->tx))
+        e = tx_one(call->tx,
+                   "select 1 from jobs where kind = $1 and key = $2 and due = $3 and taken = 0",
+                   BIND(v_text(str_of(kind->name)), v_id(key), v_int(due_us)), &row, &found);
+    if (e || !found)
+        return e ? e : job_schedule(call, kind, key, due_us, (struct str){ 0 });
+    expect_job(call, due_us);
+    return OK;
+}
+
 enum err job_cancel(struct call *call, const struct job_kind *kind, snowflake key)
 {
     return tx_exec(call->tx, "delete from jobs where kind = $1 and key = $2",

@@ -31,6 +31,8 @@ struct job_kind {
 /* At `due`, or soon after. Replaces the job of that kind with the same key. */
 enum err job_schedule(struct call *call, const struct job_kind *kind, snowflake key, int64_t due_us,
                       struct str data);
+/* The same for one without data that many ask for: at this time it may be there already. */
+enum err job_see_to(struct call *call, const struct job_kind *kind, snowflake key, int64_t due_us);
 /* Fine when there is none. */
 enum err job_cancel(struct call *call, const struct job_kind *kind, snowflake key);
 

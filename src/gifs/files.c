@@ -70,7 +70,7 @@ static enum err get_gif_file(struct call *call)
     if (!gif_media_read(row_text(&row, 4)).of[format].width)
         return ERR_NOT_FOUND;
     gif_blob_name(name, row_int(&row, 0), format);
-    e = blob_open(api_options(call->api)->store, name, &fd, &size);
+    e = call_open_blob(call, name, &fd, &size);
     if (e)
         return e;
     call_add_header(call, "Cache-Control", STR("public, max-age=86400"));

@@ -55,7 +55,7 @@ enum err deadline_set(struct call *call, const struct interaction *it)
     int64_t slice = snowflake_ms(it->id) / SLICE_MS;
     int64_t due_ms = (slice + 1) * SLICE_MS + patience_ms();
 
-    return job_schedule(call, &deadlines, (snowflake)slice, due_ms * 1000, (struct str){ 0 });
+    return job_see_to(call, &deadlines, (snowflake)slice, due_ms * 1000);
 }
 
 /* --- those that are over -------------------------------------------------------------- */

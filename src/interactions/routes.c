@@ -115,21 +115,11 @@ static enum err asked_before(struct call *call, bool *ret)
                   &row, ret);
 }
 
-static enum err interaction_look(struct call *call)
+static enum err look_at_all(struct call *call)
 {
-    const struct invocation *in = call->body;
     struct invoking *v = invoking_of(call);
+    enum err e = interaction_enter(call);
 
-    *v = (struct invoking){ .it = { .id = snowflake_new(),
-                                    .type = in->type,
-                                    .nonce = in->nonce,
-                                    .session = in->session_id } };
-    /* A repetition is recognised before the checks: what it asks for may be refused by now
-     * because the first one did it (a modal is submitted once). */
-    enum err e = asked_before(call, &v->again);
-    if (e || v->again)
-        return e;
-    e = interaction_enter(call);
     if (!e)
         e = find_parties(call);
     if (!e)
@@ -144,6 +134,25 @@ static enum err interaction_look(struct call *call)
         call->compute = keep_files;
     else
         payload_write(call);
+    return OK;
+}
+
+static enum err interaction_look(struct call *call)
+{
+    const struct invocation *in = call->body;
+    struct invoking *v = invoking_of(call);
+
+    *v = (struct invoking){ .it = { .id = snowflake_new(),
+                                    .type = in->type,
+                                    .nonce = in->nonce,
+                                    .session = in->session_id } };
+    enum err e = look_at_all(call);
+    if (!e)
+        return OK; /* whether it was asked before is seen where it is written */
+    /* What a repetition asks for may be refused by now because the first one did it (a modal is
+     * submitted once). */
+    if (asked_before(call, &v->again) || !v->again)
+        return e;
     return OK;
 }
 

@@ -8,6 +8,8 @@
 #include <sodium.h>
 #include <stdio.h>
 
+#include "base/base64url.h"
+
 enum { SECRET = 32, SECRET_TEXT = 43, MOST = 12 + SNOWFLAKE_TEXT + 1 + SECRET_TEXT };
 
 static size_t write_plain(const struct call *call, snowflake id, char out[MOST + 1])
@@ -16,8 +18,7 @@ static size_t write_plain(const struct call *call, snowflake id, char out[MOST +
     char text[SECRET_TEXT + 1];
 
     auth_derive(api_options(call->api)->auth, "interaction", id, STR(""), secret, sizeof secret);
-    sodium_bin2base64(text, sizeof text, secret, sizeof secret,
-                      sodium_base64_VARIANT_URLSAFE_NO_PADDING);
+    text[base64url_write(secret, sizeof secret, text)] = 0;
     sodium_memzero(secret, sizeof secret);
     return (size_t)snprintf(out, MOST + 1, "interaction:%" PRIu64 ":%s", id, text);
 }

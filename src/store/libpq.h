@@ -17,6 +17,7 @@
     X(errorMessage)        \
     X(exitPipelineMode)    \
     X(finish)              \
+    X(flush)               \
     X(freemem)             \
     X(ftype)               \
     X(getResult)           \
@@ -32,12 +33,14 @@
     X(resultErrorField)    \
     X(resultErrorMessage)  \
     X(resultStatus)        \
+    X(sendFlushRequest)    \
     X(sendPrepare)         \
     X(sendQuery)           \
     X(sendQueryParams)     \
     X(sendQueryPrepared)   \
     X(setNoticeProcessor)  \
     X(setSingleRowMode)    \
+    X(setnonblocking)      \
     X(socket)              \
     X(status)              \
     X(unescapeBytea)

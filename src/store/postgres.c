@@ -21,6 +21,8 @@ static void postgres_submit(struct store *s, struct work *w)
     w->by_itself = false;
     bool aside = (w->aside || w->measured) && w->mode == STORE_READ;
 
+    if (!aside && postgres_reader_take(p, w))
+        return;
     if (!aside)
         queue_push(&p->queue, w);
     else if (!lanes_push(&p->aside, w))
@@ -37,6 +39,15 @@ static unsigned postgres_lane(const struct tx *tx)
     const struct postgres_conn *c = tx->connection;
 
     return c->lane;
+}
+
+/* A loop's own connection is for what takes little. */
+static bool postgres_go_aside(struct tx *tx)
+{
+    struct postgres_conn *c = tx->connection;
+
+    c->leaves = c->leaves || c->on_loop;
+    return c->on_loop;
 }
 
 static bool postgres_ready(struct store *s)
@@ -92,6 +103,7 @@ static void postgres_close(struct store *s)
 {
     struct postgres *p = postgres_of(s);
 
+    postgres_readers_end(p);
     queue_close(&p->queue);
     lanes_close(&p->aside);
     for (unsigned i = 0; i < p->count; i++) {
@@ -107,14 +119,14 @@ static void postgres_close(struct store *s)
     lanes_clear(&p->aside);
     commit_line_clear(&p->line);
     pthread_rwlock_destroy(&p->writing);
+    mem_free(p->readers);
     mem_free(p->workers);
     mem_free(p->where);
     mem_free(s->folder);
     mem_free(p);
 }
 
-/* Above 0, and different at each node. */
-static unsigned lane_of(unsigned worker)
+unsigned postgres_lane_of(unsigned worker)
 {
     enum { MOST_WORKERS = 1 << 16 };
 
@@ -150,9 +162,10 @@ static struct postgres *postgres_new(const struct store_options *o)
         p->workers[i].pool = p;
         p->workers[i].is_aside = i >= ordinary;
         p->workers[i].takes_long = i == p->count - 1;
-        p->workers[i].conn.lane = lane_of(i);
+        p->workers[i].conn.lane = postgres_lane_of(i);
         p->workers[i].random = i + (unsigned)clock_mono();
     }
+    postgres_readers_init(p, o->readers);
     queue_init(&p->queue);
     lanes_init(&p->aside);
     commit_line_init(&p->line);
@@ -199,7 +212,7 @@ struct store_side *store_side_new(struct store *s)
     struct postgres *p = postgres_of(s);
 
     side->worker.pool = p;
-    side->worker.conn.lane = lane_of(p->count);
+    side->worker.conn.lane = postgres_lane_of(p->count);
     side->worker.random = (unsigned)clock_mono();
     return side;
 }
@@ -311,6 +324,7 @@ const struct engine postgres_engine = {
     .foresee = postgres_foresee,
     .exec_soon = postgres_exec_soon,
     .lane = postgres_lane,
+    .go_aside = postgres_go_aside,
     .script = postgres_script,
     .id_word = "bigint primary key",
     .clustered_word = "",

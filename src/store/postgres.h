@@ -9,7 +9,12 @@
 
 /* --- one connection, postgres_conn.c: used by one thread at a time -------------------- */
 
-enum { POSTGRES_MOST_ERRANDS = 128, POSTGRES_GATHERED = 16, POSTGRES_KINDS = 1 << 12 };
+enum {
+    POSTGRES_MOST_ERRANDS = 128,
+    POSTGRES_MOST_ASKED = 256, /* of a loop */
+    POSTGRES_GATHERED = 16,
+    POSTGRES_KINDS = 1 << 12,
+};
 struct postgres_statement;
 struct postgres_values;
 struct postgres;
@@ -39,6 +44,9 @@ struct postgres_conn {
     bool may_be_written;        /* a commit was sent, and is not known to have come to nothing */
     bool gathers;               /* works of a group run: what they write waits for its end … */
     bool leaves;                /* … and that which runs cannot be one of them */
+    bool on_loop;               /* nothing is waited for: what is not here is put off … */
+    bool is_full;               /* … unless there is no room for it */
+    struct arena *arena;        /* where that is kept */
     unsigned errand_count;
     struct postgres_errand {
         const char *sql;
@@ -47,8 +55,12 @@ struct postgres_conn {
         size_t count;
         const struct work *work; /* whose it is */
         bool writes;             /* nobody waits for it; else it was foreseen */
+        bool prepares;           /* on a loop: it is the first of its statement */
+        bool used;               /* on a loop: its rows were wanted */
+        uint8_t round;           /* on a loop: with which questions of its work it went */
+        uint8_t guess;           /* which of postgres_habits.c, or 0 */
         PGresult *result;        /* of what was foreseen, once it was asked for */
-    } errands[POSTGRES_MOST_ERRANDS];
+    } errands[POSTGRES_MOST_ASKED];
 };
 
 /* False when the database cannot be reached; says why, when asked to. */
@@ -210,16 +222,22 @@ struct postgres {
     struct queue queue;
     struct lanes aside; /* reads that may take long */
     struct commit_line line;
-    _Atomic int8_t kinds[POSTGRES_KINDS]; /* of reads, by their names: see postgres_worker.c */
-    pthread_rwlock_t writing;             /* held alone by a work that met others too often */
-    _Atomic unsigned connected;           /* workers that are */
-    _Atomic unsigned silences;            /* how often a connection fell silent */
-    atomic_bool away;                     /* none was, since last we logged it */
-    struct postgres_worker *finishing;    /* see store_side_finish */
-    unsigned count;                       /* of workers, those for long reads last */
+    struct postgres_kind {
+        _Atomic uint16_t both;
+    } kinds[POSTGRES_KINDS];           /* of reads, by their names: see postgres_kinds.c */
+    pthread_rwlock_t writing;          /* held alone by a work that met others too often */
+    _Atomic unsigned connected;        /* workers that are */
+    _Atomic unsigned silences;         /* how often a connection fell silent */
+    atomic_bool away;                  /* none was, since last we logged it */
+    struct postgres_worker *finishing; /* see store_side_finish */
+    unsigned count;                    /* of workers, those for long reads last */
+    unsigned reader_count;             /* of loops that read by themselves */
+    struct postgres_reader *readers;
     struct postgres_worker *workers;
 };
 
+/* Above 0, and different at each node. */
+unsigned postgres_lane_of(unsigned worker);
 /* Connects, or connects again; false when that has to wait. */
 bool postgres_worker_connect(struct postgres_worker *w, bool log);
 /* Runs a work to its end, with all its tries. One that has something to announce
@@ -238,6 +256,41 @@ void postgres_worker_finish(struct postgres_worker *w, struct work *work, enum e
 void postgres_worker_leave(struct postgres_worker *w);
 /* The life of a worker's thread. */
 void *postgres_worker_live(void *arg);
+
+/* --- what reads do, postgres_kinds.c --------------------------------------------------- */
+
+/* Whether those of its kind have lately asked all they wanted in so many ways; whether a loop may
+ * run it. */
+bool postgres_kind_ends_with(struct postgres *p, const struct work *work, unsigned ways);
+bool postgres_kind_fits_loop(struct postgres *p, const struct work *work);
+/* It has asked in so many ways, or in so many at least. */
+void postgres_kind_note(struct postgres *p, const struct work *work, unsigned ways);
+/* Not on loops for a while. */
+void postgres_kind_bar(struct postgres *p, const struct work *work);
+
+/* --- what they will ask, postgres_habits.c: used by one thread ------------------------- */
+
+struct postgres_habits {
+    struct map by_kind;
+};
+void postgres_habits_clear(struct postgres_habits *h);
+/* After the first run of a read: adds what it will probably ask later. */
+void postgres_habits_guess(struct postgres_habits *h, struct postgres_conn *c, struct work *work);
+/* Its errands are answered, and it has all it wants. */
+void postgres_habits_learn(struct postgres_habits *h, const struct postgres_conn *c,
+                           const struct work *work);
+/* Adds an errand of that number, unless it is there. */
+void postgres_guess(struct postgres_conn *c, const struct work *work, const char *sql,
+                    const struct postgres_values *p, size_t count, unsigned number);
+
+/* --- reads on loops, postgres_loop.c --------------------------------------------------- */
+
+struct postgres_reader;
+void postgres_readers_init(struct postgres *p, unsigned count);
+/* On the work's loop. False: it is for a worker. */
+bool postgres_reader_take(struct postgres *p, struct work *w);
+/* Gives what was not answered to the workers; nothing is taken any more. */
+void postgres_readers_end(struct postgres *p);
 
 /* --- several works in one transaction, postgres_group.c -------------------------------- */
 

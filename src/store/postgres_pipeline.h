@@ -7,6 +7,7 @@
 
 struct postgres_statement {
     char name[16];
+    bool prepared;
 };
 
 /* The first command of a pipeline that failed; those after it were not tried. */
@@ -17,9 +18,11 @@ struct postgres_failure {
     const struct work *work; /* whose errand it was, or NULL */
 };
 
-/* Prepares it, unless it is. */
+/* Prepares it, unless it is; on a loop that goes with its first use. */
 enum err postgres_find_statement(struct postgres_conn *c, const char *sql, size_t count,
                                  struct postgres_statement **ret);
+bool postgres_send_statement(struct postgres_conn *c, const struct postgres_statement *st,
+                             size_t count, const struct postgres_values *p);
 /* Of all works. */
 void postgres_forget_foreseen(struct postgres_conn *c);
 

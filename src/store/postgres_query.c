@@ -18,6 +18,7 @@ enum { MAX_STATEMENTS = 512 };
 struct postgres_cursor {
     struct row_cursor cursor;
     PGresult *result;
+    bool lent; /* by what was foreseen, for this work to begin anew with */
     int at, count;
 };
 
@@ -51,36 +52,56 @@ static enum err make_room(struct postgres_conn *c)
     return e;
 }
 
-enum err postgres_find_statement(struct postgres_conn *c, const char *sql, size_t count,
-                                 struct postgres_statement **ret)
+static struct postgres_statement *new_statement(struct postgres_conn *c)
 {
-    uint64_t key = (uint64_t)(uintptr_t)sql;
-    enum err e;
+    struct postgres_statement *st = mem_new(sizeof *st);
 
-    *ret = map_get(&c->statements, key);
-    if (*ret)
-        return OK;
-    e = begin_now(c);
+    snprintf(st->name, sizeof st->name, "s%u", c->named++);
+    return st;
+}
+
+static enum err prepare_now(struct postgres_conn *c, const struct postgres_statement *st,
+                            const char *sql, size_t count)
+{
+    enum err e = begin_now(c);
+
     if (!e)
         e = make_room(c);
-    struct postgres_statement *st = mem_new(sizeof *st);
-    snprintf(st->name, sizeof st->name, "s%u", c->named++);
     postgres_conn_count(c);
     if (!e)
         e = postgres_outcome(
             c, postgres_last_result(c, pq.sendPrepare(c->pg, st->name, sql, (int)count, NULL)),
             sql);
+    return e;
+}
+
+enum err postgres_find_statement(struct postgres_conn *c, const char *sql, size_t count,
+                                 struct postgres_statement **ret)
+{
+    uint64_t key = (uint64_t)(uintptr_t)sql;
+
+    *ret = map_get(&c->statements, key);
+    if (*ret)
+        return OK;
+    if (c->on_loop && c->statements.count >= MAX_STATEMENTS) {
+        c->leaves = true;
+        return ERR_STORE_RETRY;
+    }
+    struct postgres_statement *st = new_statement(c);
+    enum err e = c->on_loop ? OK : prepare_now(c, st, sql, count);
+
     if (e) {
         mem_free(st);
         return e;
     }
+    st->prepared = !c->on_loop;
     map_put(&c->statements, key, st);
     *ret = st;
     return OK;
 }
 
-static bool send_statement(struct postgres_conn *c, const struct postgres_statement *st,
-                           size_t count, const struct postgres_values *p)
+bool postgres_send_statement(struct postgres_conn *c, const struct postgres_statement *st,
+                             size_t count, const struct postgres_values *p)
 {
     return pq.sendQueryPrepared(c->pg, st->name, (int)count, p->text, p->length, p->binary, 0);
 }
@@ -131,9 +152,15 @@ static bool has_written(const struct postgres_conn *c, const struct work *work)
     return false;
 }
 
-static bool same_text(const char *a, const char *b)
+static bool same_value(const struct postgres_values *p, const struct postgres_values *q, size_t i)
 {
-    return a == b || (a && b && strcmp(a, b) == 0);
+    const char *a = p->text[i], *b = q->text[i];
+
+    if (p->binary[i] != q->binary[i] || !a != !b)
+        return false;
+    if (p->binary[i])
+        return p->length[i] == q->length[i] && memcmp(a, b, (size_t)p->length[i]) == 0;
+    return !a || strcmp(a, b) == 0;
 }
 
 static bool is_errand(const struct postgres_errand *e, const struct work *work, const char *sql,
@@ -142,7 +169,7 @@ static bool is_errand(const struct postgres_errand *e, const struct work *work, 
     if (e->sql != sql || e->work != work || e->count != count || e->writes)
         return false;
     for (size_t i = 0; i < count; i++)
-        if (p->binary[i] || e->values->binary[i] || !same_text(p->text[i], e->values->text[i]))
+        if (!same_value(p, e->values, i))
             return false;
     return true;
 }
@@ -156,6 +183,11 @@ static bool is_foreseen(const struct postgres_conn *c, const struct work *work, 
     return false;
 }
 
+static bool has_room(const struct postgres_conn *c)
+{
+    return c->errand_count < (c->on_loop ? POSTGRES_MOST_ASKED : POSTGRES_MOST_ERRANDS);
+}
+
 static enum err errand_add(struct tx *tx, const char *sql, const struct value *values, size_t count,
                            bool writes)
 {
@@ -165,8 +197,13 @@ static enum err errand_add(struct tx *tx, const char *sql, const struct value *v
 
     if (e)
         return tx_fail(tx, e);
-    struct postgres_values *p = arena_raw(tx_arena(tx), sizeof *p);
-    postgres_fill_values(p, tx_arena(tx), values, count);
+    /* The run that asks on a loop is over when this is sent. */
+    struct arena *a = c->on_loop ? c->arena : tx_arena(tx);
+    struct postgres_values *p = arena_raw(a, sizeof *p);
+    postgres_fill_values(p, a, values, count);
+    for (size_t i = 0; c->on_loop && i < count; i++)
+        if (p->binary[i])
+            p->text[i] = value_copy(a, VALUE_BYTES, p->text[i], (size_t)p->length[i]).s.p;
     if (!writes && is_foreseen(c, tx->work, sql, p, count))
         return OK;
     c->errands[c->errand_count++] = (struct postgres_errand){
@@ -175,14 +212,32 @@ static enum err errand_add(struct tx *tx, const char *sql, const struct value *v
     return OK;
 }
 
-/* Whether it was foreseen, and its rows have come. */
-static bool is_here(const struct postgres_conn *c, const struct work *work, const char *sql,
-                    const struct postgres_values *p, size_t count)
+void postgres_guess(struct postgres_conn *c, const struct work *work, const char *sql,
+                    const struct postgres_values *p, size_t count, unsigned number)
+{
+    struct postgres_statement *st;
+
+    if (!has_room(c) || is_foreseen(c, work, sql, p, count) ||
+        postgres_find_statement(c, sql, count, &st))
+        return;
+    c->errands[c->errand_count++] = (struct postgres_errand){ .sql = sql,
+                                                              .statement = st,
+                                                              .values = p,
+                                                              .count = count,
+                                                              .work = work,
+                                                              .guess = (uint8_t)number };
+}
+
+/* The rows of what was foreseen, if they have come. */
+static PGresult *result_here(struct postgres_conn *c, const struct work *work, const char *sql,
+                             const struct postgres_values *p, size_t count)
 {
     for (unsigned i = 0; i < c->errand_count; i++)
-        if (is_errand(&c->errands[i], work, sql, p, count))
+        if (is_errand(&c->errands[i], work, sql, p, count)) {
+            c->errands[i].used = true;
             return c->errands[i].result;
-    return false;
+        }
+    return NULL;
 }
 
 /* The rows of a query that was foreseen. NULL: they have to be asked for, once. */
@@ -207,7 +262,7 @@ void postgres_foresee(struct tx *tx, const char *sql, const struct value *values
 {
     struct postgres_conn *c = tx->connection;
 
-    if (c->errand_count < POSTGRES_MOST_ERRANDS)
+    if (has_room(c))
         errand_add(tx, sql, values, count, false);
 }
 
@@ -217,7 +272,7 @@ enum err postgres_exec_soon(struct tx *tx, const char *sql, const struct value *
     struct postgres_conn *c = tx->connection;
 
     forget_foreseen(c, tx->work);
-    if (c->errand_count == POSTGRES_MOST_ERRANDS)
+    if (!has_room(c))
         return tx_exec(tx, sql, values, count, NULL);
     return errand_add(tx, sql, values, count, true);
 }
@@ -255,7 +310,7 @@ static bool send_errands(struct postgres_conn *c)
     for (unsigned i = 0; i < c->errand_count; i++) {
         const struct postgres_errand *e = &c->errands[i];
 
-        if (errand_goes(c, e) && !send_statement(c, e->statement, e->count, e->values))
+        if (errand_goes(c, e) && !postgres_send_statement(c, e->statement, e->count, e->values))
             return false;
     }
     return true;
@@ -338,7 +393,7 @@ static PGresult *exec_together(struct postgres_conn *c, const struct postgres_st
 {
     struct postgres_failure f = { 0 };
     bool ends = c->begin && c->at_once;
-    bool sent = pipeline_open(c) && send_statement(c, st, count, p) &&
+    bool sent = pipeline_open(c) && postgres_send_statement(c, st, count, p) &&
                 (ends ? pipeline_send_commit(c) : pq.pipelineSync(c->pg));
 
     pipeline_answers(c, sent, &f);
@@ -397,7 +452,39 @@ static PGresult *postgres_exec(struct tx *tx, const struct postgres_statement *s
     if (c->begin || c->errand_count)
         return exec_together(c, st, count, p, sql);
     postgres_conn_count(c);
-    return postgres_last_result(c, send_statement(c, st, count, p));
+    return postgres_last_result(c, postgres_send_statement(c, st, count, p));
+}
+
+/* On a loop: what is not here is asked for when this run is over, and then there is another. */
+static PGresult *exec_on_loop(struct tx *tx, const char *sql, const struct value *values,
+                              const struct postgres_values *p, size_t count)
+{
+    struct postgres_conn *c = tx->connection;
+    PGresult *result = result_here(c, tx->work, sql, p, count);
+
+    if (result)
+        return result;
+    c->wants_more = true;
+    c->is_full = !has_room(c);
+    if (!c->is_full)
+        errand_add(tx, sql, values, count, false);
+    tx_fail(tx, ERR_STORE_RETRY);
+    return NULL;
+}
+
+static enum err open_cursor(struct tx *tx, PGresult *result, struct rows *ret)
+{
+    const struct postgres_conn *c = tx->connection;
+    struct postgres_cursor *cursor = arena_alloc(tx_arena(tx), sizeof *cursor);
+
+    cursor->result = result;
+    cursor->lent = c->on_loop;
+    cursor->count = pq.ntuples(result);
+    ret->columns = pq.nfields(result);
+    ret->changed = strtoll(pq.cmdTuples(result), NULL, 10);
+    tx_add_cursor(tx, &cursor->cursor, ret->columns);
+    ret->cursor = &cursor->cursor;
+    return OK;
 }
 
 enum err postgres_query(struct tx *tx, const char *sql, const struct value *values, size_t count,
@@ -420,7 +507,12 @@ enum err postgres_query(struct tx *tx, const char *sql, const struct value *valu
     if (e)
         return tx_fail(tx, e);
     postgres_fill_values(&p, tx_arena(tx), values, count);
-    if (c->is_over && !is_here(c, tx->work, sql, &p, count)) {
+    if (c->on_loop) {
+        PGresult *here = exec_on_loop(tx, sql, values, &p, count);
+
+        return here ? open_cursor(tx, here, ret) : ERR_STORE_RETRY;
+    }
+    if (c->is_over && !result_here(c, tx->work, sql, &p, count)) {
         c->wants_more = true;
         return tx_fail(tx, ERR_STORE_RETRY);
     }
@@ -429,15 +521,7 @@ enum err postgres_query(struct tx *tx, const char *sql, const struct value *valu
         e = postgres_outcome(c, result, sql);
         return tx_fail(tx, e);
     }
-
-    struct postgres_cursor *cursor = arena_alloc(tx_arena(tx), sizeof *cursor);
-    cursor->result = result;
-    cursor->count = pq.ntuples(result);
-    ret->columns = pq.nfields(result);
-    ret->changed = strtoll(pq.cmdTuples(result), NULL, 10);
-    tx_add_cursor(tx, &cursor->cursor, ret->columns);
-    ret->cursor = &cursor->cursor;
-    return OK;
+    return open_cursor(tx, result, ret);
 }
 
 /* --- rows ----------------------------------------------------------------------------- */
@@ -459,7 +543,8 @@ enum err postgres_end(struct rows *r)
 {
     struct postgres_cursor *cursor = (struct postgres_cursor *)r->cursor;
 
-    pq.clear(cursor->result);
+    if (!cursor->lent)
+        pq.clear(cursor->result);
     tx_remove_cursor(r->tx, &cursor->cursor);
     return OK;
 }

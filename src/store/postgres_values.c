@@ -3,7 +3,6 @@
  * Parameters travel as text and their types are inferred from the statement, so
  * a null and a number can take turns in the same place; bytes travel as they
  * are. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -23,15 +22,27 @@ enum {
 
 /* --- parameters ----------------------------------------------------------------------- */
 
-static const char *number_text(struct arena *a, const struct value *v)
-{
-    enum { ROOM = 32 };
-    char *text = arena_raw(a, ROOM);
+enum { NUMBER_ROOM = 32 };
 
-    if (v->kind == VALUE_INT)
-        snprintf(text, ROOM, "%" PRId64, v->i);
-    else
-        snprintf(text, ROOM, "%.17g", v->d);
+static const char *int_text(struct arena *a, int64_t i)
+{
+    char *end = (char *)arena_raw(a, NUMBER_ROOM) + NUMBER_ROOM - 1;
+    uint64_t left = i < 0 ? 0 - (uint64_t)i : (uint64_t)i;
+
+    *end = '\0';
+    do
+        *--end = (char)('0' + left % 10);
+    while (left /= 10);
+    if (i < 0)
+        *--end = '-';
+    return end;
+}
+
+static const char *real_text(struct arena *a, double d)
+{
+    char *text = arena_raw(a, NUMBER_ROOM);
+
+    snprintf(text, NUMBER_ROOM, "%.17g", d);
     return text;
 }
 
@@ -44,8 +55,10 @@ void postgres_fill_values(struct postgres_values *p, struct arena *a, const stru
         p->text[i] = NULL;
         p->length[i] = 0;
         p->binary[i] = v->kind == VALUE_BYTES;
-        if (v->kind == VALUE_INT || v->kind == VALUE_REAL)
-            p->text[i] = number_text(a, v);
+        if (v->kind == VALUE_INT)
+            p->text[i] = int_text(a, v->i);
+        if (v->kind == VALUE_REAL)
+            p->text[i] = real_text(a, v->d);
         if (v->kind == VALUE_TEXT)
             p->text[i] = str_dupz(a, v->s);
         if (v->kind == VALUE_BYTES) {

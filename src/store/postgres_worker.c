@@ -182,24 +182,9 @@ const char *const postgres_begin_words[] = {
     [STORE_APPEND] = "begin isolation level repeatable read",
 };
 
-/* Most reads of a kind ask all at once, or none does. One that did is committed with its first way
- * the next time, which saves another one; when it is mistaken it begins anew, and that kind is not
- * tried again before it was right three times. */
-enum { TRUST_LOST = -2, TRUST_MOST = 7 }; /* 0: not known yet; above: it asks all at once */
-
-static _Atomic int8_t *kind_of_read(struct postgres_worker *w, const struct work *work)
-{
-    uint64_t key = (uint64_t)(uintptr_t)work->name * UINT64_C(0x9e3779b97f4a7c15);
-
-    return &w->pool->kinds[key >> 52];
-}
-
 static void work_begin(struct postgres_worker *w, const struct work *work)
 {
-    bool once = work->mode == STORE_READ && work->again && work->name &&
-                atomic_load_explicit(kind_of_read(w, work), memory_order_relaxed) > 0;
-
-    if (once)
+    if (postgres_kind_ends_with(w->pool, work, 1))
         postgres_conn_begin_once(&w->conn, postgres_begin_words[work->mode]);
     else
         postgres_conn_begin(&w->conn, postgres_begin_words[work->mode]);
@@ -207,15 +192,8 @@ static void work_begin(struct postgres_worker *w, const struct work *work)
 
 static void note_kind(struct postgres_worker *w, const struct work *work)
 {
-    _Atomic int8_t *kind = kind_of_read(w, work);
-    int8_t trust = atomic_load_explicit(kind, memory_order_relaxed);
-
-    if (work->mode != STORE_READ || !work->again || !work->name)
-        return;
-    if (w->conn.wants_more || w->conn.began > 1)
-        atomic_store_explicit(kind, TRUST_LOST, memory_order_relaxed);
-    else if (w->conn.began && trust < TRUST_MOST)
-        atomic_store_explicit(kind, (int8_t)(trust + 1), memory_order_relaxed);
+    if (w->conn.wants_more || w->conn.began)
+        postgres_kind_note(w->pool, work, w->conn.wants_more ? 2 : w->conn.began);
 }
 
 static struct tx work_attempt(struct postgres_worker *w, struct work *work)

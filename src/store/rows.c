@@ -129,10 +129,10 @@ static bool holds_nul(const struct value *values, size_t count)
     return false;
 }
 
-enum err tx_query(struct tx *tx, const char *sql, const struct value *values, size_t count,
-                  struct rows *ret)
+static enum err query_rows(struct tx *tx, const char *sql, const struct value *values, size_t count,
+                           bool single, struct rows *ret)
 {
-    *ret = (struct rows){ .tx = tx };
+    *ret = (struct rows){ .tx = tx, .single = single };
     if (tx->failed)
         ret->error = tx->failed;
     else if (holds_nul(values, count))
@@ -140,6 +140,12 @@ enum err tx_query(struct tx *tx, const char *sql, const struct value *values, si
     else
         ret->error = tx->store->engine->query(tx, sql, values, count, ret);
     return ret->error;
+}
+
+enum err tx_query(struct tx *tx, const char *sql, const struct value *values, size_t count,
+                  struct rows *ret)
+{
+    return query_rows(tx, sql, values, count, false, ret);
 }
 
 void tx_foresee(struct tx *tx, const char *sql, const struct value *values, size_t count)
@@ -200,15 +206,10 @@ enum err tx_exec(struct tx *tx, const char *sql, const struct value *values, siz
 enum err tx_one(struct tx *tx, const char *sql, const struct value *values, size_t count,
                 struct rows *ret, bool *ret_found)
 {
-    enum err e = tx_query(tx, sql, values, count, ret);
+    enum err e = query_rows(tx, sql, values, count, true, ret);
 
-    if (e)
-        return e;
-    bool found = rows_next(ret);
-    e = rows_end(ret);
-    if (!e)
-        *ret_found = found;
-    return e;
+    *ret_found = !e && rows_next(ret);
+    return e ? e : rows_end(ret);
 }
 
 /* --- columns -------------------------------------------------------------------------- */

@@ -76,6 +76,8 @@ static enum err reader_of_loop(struct sqlite *q, struct loop *loop, struct sqlit
         e = sqlite_reader_open(q->path, &q->readers[i]);
         if (!e && q->asides[0].has_thread)
             sqlite_share_watch(q->readers[i]);
+        if (!e && q->has_thread)
+            q->readers[i]->recalls = sqlite_recalls_new(); /* nobody else writes */
     }
     *ret = q->readers[i];
     return e;
@@ -226,6 +228,7 @@ static enum err open_to_write(struct sqlite *q, const struct store_options *o)
     if (!e)
         e = sqlite_touched_begin(q);
     if (!e) {
+        q->writer->recalls = sqlite_recalls_new();
         sqlite_writer_start(q);
         sqlite_asides_start(q);
     }

@@ -33,11 +33,17 @@ struct sqlite_share {
 
 struct sqlite_conn {
     sqlite3 *db;
-    struct map statements; /* by the address of the SQL */
-    uint64_t number;       /* no two have the same */
+    struct map statements;          /* by the address of the SQL */
+    struct map reaches;             /* the same; kept as long as the connection */
+    struct sqlite_finding *finding; /* a statement is being prepared, for which this is found out */
+    bool has_lost_track;            /* SQLite prepared one that writes by itself */
+    unsigned reach_age;             /* how often that has happened */
+    struct sqlite_recalls *recalls; /* a loop's, or the writer's; or NULL */
+    uint64_t number;                /* no two have the same */
     /* Readers: a snapshot is open, as of this many commits. */
     bool in_snapshot;
     uint64_t seen;
+    bool has_written; /* since somebody set it to false: a statement that writes was asked for */
     struct sqlite_share share; /* of a loop's turn */
 };
 
@@ -74,6 +80,83 @@ enum err sqlite_end(struct rows *r);
 uint64_t sqlite_version(struct tx *tx);
 enum err sqlite_script(struct tx *tx, const char *sql);
 
+/* --- columns that statements read and write, sqlite_reach.c ----------------------------- */
+
+enum { REACH_BITS = 14 };
+
+struct sqlite_slots {
+    const uint16_t *all;
+    unsigned count;
+    bool too_many;
+};
+
+struct sqlite_reach {
+    struct sqlite_slots reads, writes;
+    bool is_fickle; /* rows and parameters do not decide what it returns */
+    uint64_t noted; /* its writes, for the commit of this number */
+    unsigned age;   /* of the connection's knowledge when it was found out */
+    struct sqlite_reach *older;
+};
+
+/* When they were last written. */
+struct sqlite_reached {
+    _Atomic uint64_t last[1 << REACH_BITS]; /* by slot: the number of a commit */
+    _Atomic uint64_t all;                   /* of one of which it is not known what it wrote */
+};
+
+struct sqlite;
+
+/* The connection finds out what its statements reach. */
+bool sqlite_reach_begin(struct sqlite_conn *c);
+int sqlite_reach_prepare(struct sqlite_conn *c, const char *sql, unsigned flags, sqlite3_stmt **ret,
+                         struct sqlite_reach **ret_reach);
+void sqlite_reaches_clear(struct sqlite_conn *c);
+/* The writer's, before such a statement runs; the same, of one that may write anything. */
+void sqlite_reach_write(struct sqlite *q, struct sqlite_reach *r);
+void sqlite_reach_write_all(struct sqlite *q);
+/* Whether none of them was written since a snapshot that had seen so many commits. Asked in a
+ * later snapshot. */
+bool sqlite_reach_holds(struct sqlite *q, const struct sqlite_slots *reads, uint64_t commits);
+
+/* --- rows that were read before, sqlite_recall.c: of one connection ---------------------- */
+
+struct recalled;
+
+/* What is asked now and to be remembered. hash 0: it is not. */
+struct sqlite_asking {
+    uint64_t hash;
+    unsigned patience;
+    const char *sql;
+    const struct sqlite_slots *reads;
+    const struct value *values;
+    size_t count;
+    bool single;
+    int columns;
+    unsigned rows, room;
+    struct value *cells;
+};
+
+struct sqlite_recalls *sqlite_recalls_new(void);
+void sqlite_recalls_free(struct sqlite_recalls *all); /* accepts NULL */
+/* How often rows came from memory. */
+uint64_t sqlite_recalls_given(const struct sqlite_recalls *all);
+/* The rows of the same question, if they still hold; they stay until sqlite_recalled_done. Else
+ * NULL, and ret, which was empty, says whether this answer is to be remembered. */
+const struct recalled *sqlite_recall(struct sqlite *q, struct sqlite_conn *c, const char *sql,
+                                     const struct value *values, size_t count, bool single,
+                                     struct sqlite_asking *ret);
+int sqlite_recalled_columns(const struct recalled *r);
+/* a: where text and bytes are copied to; NULL: they are not. False: there is none. */
+bool sqlite_recalled_row(const struct recalled *r, unsigned row, struct arena *a,
+                         struct value *ret);
+void sqlite_recalled_done(const struct recalled *r);
+/* There is a snapshot now. */
+bool sqlite_snapshot_taken(struct sqlite_conn *c);
+void sqlite_asking_row(struct arena *arena, struct sqlite_asking *a, const struct value *row,
+                       int columns);
+/* When all rows are there. */
+void sqlite_recall_keep(struct sqlite_conn *c, const struct sqlite_asking *a);
+
 /* --- rows that were changed, sqlite_touched.c ----------------------------------------- */
 
 enum { TOUCHED_BITS = 16, TOUCHED_AT_ONCE = 2048 };
@@ -86,6 +169,11 @@ struct sqlite_touched {
     unsigned count;
     bool too_many;
 };
+
+/* --- the log's file, sqlite_gather.c: for the writer's thread, at its beginning and end - */
+
+void sqlite_gather_begin(struct sqlite_conn *c);
+void sqlite_gather_end(void);
 
 /* --- the engine, sqlite.c ------------------------------------------------------------- */
 
@@ -112,7 +200,9 @@ struct sqlite {
     struct queue queue;
     struct hold_meter meter;
     bool has_no_syncs;
+    unsigned wary; /* so many batches more are run with savepoints */
     struct sqlite_touched touched;
+    struct sqlite_reached reached;
     struct sqlite_log {
         uint64_t number; /* of the logs since the start: it is started afresh now and then */
         int pages;       /* in it after the last commit */

@@ -13,14 +13,18 @@ enum { MAX_STATEMENTS = 512, MAX_PARAMETERS = 64 };
  * time; who needs it meanwhile gets one of its own, gone with its cursor. */
 struct sqlite_statement {
     sqlite3_stmt *stmt;
-    bool busy, temporary;
+    struct sqlite_reach *reach; /* the connection's */
+    bool busy, temporary, reads_only;
     int parameters;
     unsigned char place[MAX_PARAMETERS]; /* of $1, $2 … among SQLite's own numbers */
 };
 
 struct sqlite_cursor {
     struct row_cursor cursor;
-    struct sqlite_statement *statement;
+    struct sqlite_statement *statement; /* NULL: its rows were read before, … */
+    const struct recalled *recalled;    /* … and are these */
+    unsigned next_row;
+    struct sqlite_asking *asking; /* to be remembered; or NULL */
     const char *sql;
     bool at_end;
 };
@@ -162,11 +166,12 @@ static enum err sqlite_prepare_cached(struct sqlite_conn *c, const char *sql, in
                                       bool temporary, struct sqlite_statement **ret)
 {
     struct sqlite_statement *st = mem_new(sizeof *st);
-    int code = sqlite3_prepare_v3(c->db, sql, -1, temporary ? 0 : SQLITE_PREPARE_PERSISTENT,
-                                  &st->stmt, NULL);
+    int code = sqlite_reach_prepare(c, sql, temporary ? 0 : SQLITE_PREPARE_PERSISTENT, &st->stmt,
+                                    &st->reach);
     enum err e = code == SQLITE_OK ? OK : sqlite_error(c, code, sql);
 
     st->temporary = temporary;
+    st->reads_only = !e && sqlite3_stmt_readonly(st->stmt);
     if (!e && !find_places(st, count)) {
         log_error("store: %d values for the parameters of: %s", count, sql);
         e = ERR_INTERNAL;
@@ -244,19 +249,117 @@ static int bind_value(sqlite3_stmt *stmt, int place, const struct value *v)
     return sqlite3_bind_null(stmt, place);
 }
 
-enum err sqlite_query(struct tx *tx, const char *sql, const struct value *values, size_t count,
-                      struct rows *ret)
+static struct sqlite_cursor *add_cursor(struct tx *tx, const char *sql, int columns,
+                                        struct rows *ret)
+{
+    struct sqlite_cursor *cursor = arena_alloc(tx_arena(tx), sizeof *cursor);
+
+    cursor->sql = sql;
+    ret->columns = columns;
+    tx_add_cursor(tx, &cursor->cursor, columns);
+    ret->cursor = &cursor->cursor;
+    return cursor;
+}
+
+/* --- rows that were read before ------------------------------------------------------- */
+
+/* SQLite takes its snapshot with the first statement that it runs: before something from memory is
+ * given out there has to be one, so that all is of the same moment. */
+bool sqlite_snapshot_taken(struct sqlite_conn *c)
+{
+    return sqlite3_txn_state(c->db, "main") != SQLITE_TXN_NONE ||
+           (sqlite_conn_do(c, "pragma schema_version") == SQLITE_OK &&
+            sqlite3_txn_state(c->db, "main") != SQLITE_TXN_NONE);
+}
+
+/* The writer sees what it has written itself: its statements note that before they run, so that
+ * nothing from before is given out. */
+static bool can_remember(struct tx *tx, const char *sql)
+{
+    struct sqlite_conn *c = tx->connection;
+
+    if (!c->recalls || c->has_lost_track)
+        return false;
+    if (!work_writes(tx->work))
+        return c->in_snapshot;
+    const struct sqlite_statement *st = map_get(&c->statements, (uint64_t)(uintptr_t)sql);
+    c->seen = atomic_load_explicit(&tx->store->commits, memory_order_relaxed);
+    return !st || !st->reach->writes.count;
+}
+
+static bool query_recalled(struct tx *tx, const char *sql, const struct value *values, size_t count,
+                           struct sqlite_asking *asking, struct rows *ret)
+{
+    struct sqlite_conn *c = tx->connection;
+
+    *asking = (struct sqlite_asking){ 0 };
+    if (!can_remember(tx, sql))
+        return false;
+    const struct recalled *r =
+        sqlite_recall((struct sqlite *)tx->store, c, sql, values, count, ret->single, asking);
+    if (r)
+        add_cursor(tx, sql, sqlite_recalled_columns(r), ret)->recalled = r;
+    return r;
+}
+
+/* The caller's own may be gone before all rows are there. */
+static const struct value *values_copy(struct arena *a, const struct value *values, size_t count)
+{
+    struct value *copy = arena_raw(a, count * sizeof *copy);
+
+    for (size_t i = 0; i < count; i++)
+        copy[i] = values[i].kind == VALUE_TEXT
+                      ? value_copy(a, VALUE_TEXT, values[i].s.p, values[i].s.n)
+                      : values[i];
+    return copy;
+}
+
+static void ask_to_remember(struct tx *tx, struct sqlite_cursor *cursor,
+                            const struct sqlite_asking *asking, const struct value *values,
+                            size_t count, const struct rows *ret)
+{
+    const struct sqlite_reach *reach = cursor->statement->reach;
+
+    if (!asking->hash || reach->is_fickle || reach->reads.too_many || reach->writes.count ||
+        !cursor->statement->reads_only)
+        return;
+    struct sqlite_asking *a = cursor->asking = arena_raw(tx_arena(tx), sizeof *a);
+    *a = *asking;
+    a->sql = cursor->sql;
+    a->reads = &reach->reads;
+    a->values = values_copy(tx_arena(tx), values, count);
+    a->count = count;
+    a->single = ret->single;
+    a->columns = ret->columns;
+}
+
+/* Those that stop early have not seen all there is. */
+static void cursor_remember(struct sqlite_conn *c, const struct sqlite_cursor *cursor)
+{
+    const struct sqlite_asking *a = cursor->asking;
+
+    if (a && a->hash && (cursor->at_end || (a->single && a->rows)))
+        sqlite_recall_keep(c, a);
+}
+
+/* --- queries -------------------------------------------------------------------------- */
+
+static enum err sqlite_query_at(struct tx *tx, const char *sql, const struct value *values,
+                                size_t count, struct sqlite_asking *asking, struct rows *ret)
 {
     struct sqlite_conn *c = tx->connection;
     struct sqlite_statement *st;
     enum err e = take_statement(c, sql, (int)count, &st);
 
-    if (!e && tx->work->mode == STORE_READ && !sqlite3_stmt_readonly(st->stmt)) {
+    if (!e && tx->work->mode == STORE_READ && !st->reads_only) {
         release_statement(st);
         e = tx_refuse_write(sql);
     }
     if (e)
         return tx_fail(tx, e);
+    c->has_written |= !st->reads_only;
+    if (work_writes(tx->work))
+        sqlite_reach_write((struct sqlite *)tx->store, st->reach);
     for (size_t i = 0; i < count; i++) {
         int code = bind_value(st->stmt, st->place[i], &values[i]);
 
@@ -267,13 +370,20 @@ enum err sqlite_query(struct tx *tx, const char *sql, const struct value *values
         }
     }
 
-    struct sqlite_cursor *cursor = arena_alloc(tx_arena(tx), sizeof *cursor);
+    struct sqlite_cursor *cursor = add_cursor(tx, sql, sqlite3_column_count(st->stmt), ret);
     cursor->statement = st;
-    cursor->sql = sql;
-    ret->columns = sqlite3_column_count(st->stmt);
-    tx_add_cursor(tx, &cursor->cursor, ret->columns);
-    ret->cursor = &cursor->cursor;
+    ask_to_remember(tx, cursor, asking, values, count, ret);
     return OK;
+}
+
+enum err sqlite_query(struct tx *tx, const char *sql, const struct value *values, size_t count,
+                      struct rows *ret)
+{
+    struct sqlite_asking asking;
+
+    if (query_recalled(tx, sql, values, count, &asking, ret))
+        return OK;
+    return sqlite_query_at(tx, sql, values, count, &asking, ret);
 }
 
 /* a: where text and bytes are copied to; NULL: they are not. */
@@ -332,27 +442,69 @@ static bool sqlite_step_row(struct rows *r, struct sqlite_cursor *cursor)
     return false;
 }
 
+static bool next_recalled(struct rows *r, struct sqlite_cursor *cursor)
+{
+    struct arena *a = r->lent ? NULL : tx_arena(r->tx);
+
+    if (is_over_share(r->tx->connection) ||
+        !sqlite_recalled_row(cursor->recalled, cursor->next_row, a, cursor->cursor.row))
+        return false;
+    cursor->next_row++;
+    r->row = cursor->cursor.row;
+    return true;
+}
+
 bool sqlite_next(struct rows *r)
 {
     struct sqlite_cursor *cursor = (struct sqlite_cursor *)r->cursor;
 
+    if (cursor->recalled)
+        return next_recalled(r, cursor);
     if (!sqlite_step_row(r, cursor))
         return false;
     struct arena *a = r->lent ? NULL : tx_arena(r->tx);
     for (int i = 0; i < r->columns; i++)
         cursor->cursor.row[i] = sqlite_column(a, cursor->statement->stmt, i);
     r->row = cursor->cursor.row;
+    if (cursor->asking && r->lent)
+        cursor->asking->hash = 0; /* gone before all rows are there */
+    if (cursor->asking && cursor->asking->hash)
+        sqlite_asking_row(tx_arena(r->tx), cursor->asking, r->row, r->columns);
     return true;
+}
+
+static enum err end_recalled(struct rows *r, struct sqlite_cursor *cursor)
+{
+    struct sqlite_conn *c = r->tx->connection;
+
+    sqlite_recalled_done(cursor->recalled);
+    tx_remove_cursor(r->tx, &cursor->cursor);
+    return c->share.is_spent ? tx_fail(r->tx, ERR_STORE_RETRY) : OK;
+}
+
+/* What it wrote was not found out. */
+static void lose_track(struct tx *tx)
+{
+    struct sqlite_conn *c = tx->connection;
+
+    c->has_lost_track = false;
+    if (!work_writes(tx->work))
+        return;
+    forget_statements(c);
+    c->reach_age++;
+    sqlite_reach_write_all((struct sqlite *)tx->store);
 }
 
 enum err sqlite_end(struct rows *r)
 {
     struct sqlite_cursor *cursor = (struct sqlite_cursor *)r->cursor;
     struct sqlite_conn *c = r->tx->connection;
-    sqlite3_stmt *stmt = cursor->statement->stmt;
 
+    if (cursor->recalled)
+        return end_recalled(r, cursor);
+    sqlite3_stmt *stmt = cursor->statement->stmt;
     /* A write is whole only at its end, where its foreign keys are looked at. */
-    if (!sqlite3_stmt_readonly(stmt))
+    if (!cursor->statement->reads_only)
         while (sqlite_step_row(r, cursor))
             ;
     int code = sqlite3_reset(stmt);
@@ -361,8 +513,12 @@ enum err sqlite_end(struct rows *r)
         e = tx_fail(r->tx, sqlite_error(c, code, cursor->sql));
     else if (c->share.is_spent)
         e = tx_fail(r->tx, ERR_STORE_RETRY); /* between two rows, which SQLite knows nothing of */
+    else
+        cursor_remember(c, cursor);
     tx_remove_cursor(r->tx, &cursor->cursor);
     release_statement(cursor->statement);
+    if (c->has_lost_track)
+        lose_track(r->tx);
     return e;
 }
 
@@ -381,6 +537,7 @@ uint64_t sqlite_version(struct tx *tx)
 enum err sqlite_script(struct tx *tx, const char *sql)
 {
     struct sqlite_conn *c = tx->connection;
+    c->has_written = true;
     int code = sqlite3_exec(c->db, sql, NULL, NULL, NULL);
 
     return code == SQLITE_OK ? OK : tx_fail(tx, sqlite_error(c, code, sql));
@@ -408,9 +565,10 @@ enum err sqlite_conn_open(const char *path, struct sqlite_conn **ret)
 
     pthread_once(&once, configure_library);
     map_init(&c->statements);
+    map_init(&c->reaches);
     c->number = ++opened;
     if (sqlite3_open_v2(path, &c->db, flags, NULL) != SQLITE_OK ||
-        sqlite3_busy_timeout(c->db, SQLITE_BUSY_MS) != SQLITE_OK ||
+        sqlite3_busy_timeout(c->db, SQLITE_BUSY_MS) != SQLITE_OK || !sqlite_reach_begin(c) ||
         sqlite3_exec(c->db, settings, NULL, NULL, NULL) != SQLITE_OK) {
         log_error("store: cannot open '%s': %s", path, sqlite3_errmsg(c->db));
         sqlite_conn_close(c);
@@ -425,6 +583,8 @@ void sqlite_conn_close(struct sqlite_conn *c)
     if (!c)
         return;
     forget_statements(c);
+    sqlite_reaches_clear(c);
+    sqlite_recalls_free(c->recalls);
     sqlite3_close(c->db);
     mem_free(c);
 }

@@ -2,7 +2,12 @@
  *
  * It takes every work that is waiting into one transaction and commits once.
  * While that commit waits for the disk the next works gather, so the slower the
- * disk, the bigger the batch; nothing waits on purpose. */
+ * disk, the bigger the batch; nothing waits on purpose.
+ *
+ * For a savepoint SQLite keeps a copy of every page that is changed after it, so works of a batch
+ * do without: most that fail have written nothing yet, and leave nothing behind. Should one have
+ * written something, the transaction is rolled back and the batch run anew, this time with a
+ * savepoint for each. */
 #include <stdlib.h>
 
 #include "base/log.h"
@@ -12,6 +17,7 @@ enum {
     MAX_BATCH = 512, /* works: keeps the first of them from waiting long */
     IDLE_MS = 50,    /* quiet for that long is idle */
     LOG_STEP = 128,  /* announcements that are dropped at once */
+    WARY = 64,       /* batches with savepoints, after one that would have needed them */
 };
 
 /* --- transactions --------------------------------------------------------------------- */
@@ -115,12 +121,24 @@ static bool run_among_others(struct sqlite *q, struct work *w)
 }
 
 /* The work whose failure ended the transaction, or NULL when all were run. */
-static struct work *run_all(struct sqlite *q, struct work *batch)
+static struct work *run_warily(struct sqlite *q, struct work *batch)
 {
     for (struct work *w = batch; w; w = w->next)
         if (!run_among_others(q, w))
             return w;
     return NULL;
+}
+
+/* False: one has failed that had written, which must not stay. */
+static bool run_hopefully(struct sqlite *q, struct work *batch)
+{
+    for (struct work *w = batch; w; w = w->next) {
+        q->writer->has_written = false;
+        w->result = writer_run(q, w);
+        if ((w->result && q->writer->has_written) || sqlite3_get_autocommit(q->writer->db))
+            return false;
+    }
+    return true;
 }
 
 /* One failure must not fail its neighbours: they get a transaction each. */
@@ -137,24 +155,40 @@ static void set_results(struct work *batch, enum err e)
         w->result = e;
 }
 
+static void commit_all(struct sqlite *q, struct work *batch)
+{
+    enum err e = writer_commit(q);
+
+    /* A failed commit fails the whole batch: also calls that were refused read rows of it. */
+    if (e)
+        set_results(batch, e);
+}
+
 static void run_together(struct sqlite *q, struct work *batch)
 {
     enum err e = writer_begin(q->writer);
 
+    if (!e && !q->wary) {
+        if (run_hopefully(q, batch)) {
+            commit_all(q, batch);
+            return;
+        }
+        writer_rollback(q->writer);
+        q->wary = WARY;
+        e = writer_begin(q->writer);
+    }
     if (e) {
         set_results(batch, e);
         return;
     }
-    struct work *culprit = run_all(q, batch);
-    if (culprit) {
-        writer_rollback(q->writer);
-        run_apart(q, batch, culprit);
+    q->wary--;
+    struct work *culprit = run_warily(q, batch);
+    if (!culprit) {
+        commit_all(q, batch);
         return;
     }
-    /* A failed commit fails the whole batch: also calls that were refused read rows of it. */
-    e = writer_commit(q);
-    if (e)
-        set_results(batch, e);
+    writer_rollback(q->writer);
+    run_apart(q, batch, culprit);
 }
 
 /* Returns whether the disk was full for one of them. */
@@ -185,6 +219,8 @@ static void *write_all(void *arg)
 {
     struct sqlite *q = arg;
 
+    if (!q->has_no_syncs)
+        sqlite_gather_begin(q->writer);
     for (;;) {
         int patience = sqlite_log_wants_rest(q) ? IDLE_MS : -1;
         struct work *batch = queue_take(&q->queue, MAX_BATCH, patience);
@@ -194,6 +230,7 @@ static void *write_all(void *arg)
                 sqlite_log_make_room(q);
             sqlite_log_tend(q);
         } else if (queue_closed(&q->queue)) {
+            sqlite_gather_end();
             return NULL;
         } else {
             sqlite_log_rest(q);

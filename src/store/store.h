@@ -9,10 +9,10 @@
  *              connections of their own, and so does again, from its beginning, one
  *              that turns out to take longer than a few milliseconds. Writes go to the
  *              one writer thread, which takes every write that is waiting into one
- *              transaction, a savepoint each, and commits once: one sync serves them
- *              all.
- *   PostgreSQL everything goes to a pool of workers, a connection each; reads that
- *              may take long have workers of their own.
+ *              transaction and commits once: one sync serves them all.
+ *   PostgreSQL reads that may be begun anew are asked from the calling loop, on that
+ *              loop's own connection, without waiting. All else goes to a pool of workers, a
+ *              connection each; reads that may take long have workers of their own.
  *
  * Either way the work's done function is called on the loop it came from, after
  * the commit. */
@@ -57,7 +57,7 @@ struct store_options {
     bool blobs_inside;    /* PostgreSQL: blobs are in the database, the folder has copies of some */
     int64_t blob_cache;   /* bytes that those copies may take; 0: any */
     bool no_sync;         /* SQLite: commits do not wait for the disk */
-    unsigned workers;     /* PostgreSQL connections; 0: 4 */
+    unsigned workers;     /* PostgreSQL connections, besides those of readers; 0: 4 */
     unsigned readers;     /* loops that will read: loop_index is below it */
 };
 
@@ -271,7 +271,8 @@ struct rows {
     int columns;
     int64_t changed; /* rows touched, known at the end */
     enum err error;
-    bool lent; /* text and bytes may be gone with the next row */
+    bool lent;   /* text and bytes may be gone with the next row */
+    bool single; /* the first row is all that is asked for */
 };
 
 /* SQL is a string literal (its address names the prepared statement), written in

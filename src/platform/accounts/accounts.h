@@ -49,13 +49,13 @@ enum err picture_replace(struct call *call, const char *area, snowflake owner,
 struct str image_hash(struct arena *a, const struct image *image, snowflake id);
 /* Answers with it, for ever cacheable. ERR_NOT_FOUND. */
 enum err picture_reply(struct call *call, const char *area, snowflake owner, struct str hash);
-/* A picture that lies elsewhere: *ret is the name that it is shown by, among avatars. owner: a
- * webhook. */
 /* Whether an answer can lead there: 4096 bytes, where what is not ASCII counts three times. */
 bool picture_address_fits(struct str url);
 /* Whether this server leads people there: to itself, or to a public host where its own calls go to
  * none but those, too. */
 bool picture_address_allowed(const struct call *call, struct str url);
+/* A picture that lies elsewhere: *ret is the name that it is shown by, among avatars. owner: a
+ * webhook. */
 enum err picture_note_address(struct tx *tx, snowflake owner, struct str url, struct opt_str *ret);
 /* Answers with a ring on a colour, for what has no picture of its own. */
 enum err picture_reply_default(struct call *call, snowflake owner);

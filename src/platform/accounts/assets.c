@@ -140,7 +140,7 @@ enum err picture_reply(struct call *call, const char *area, snowflake owner, str
     int fd;
 
     picture_name(name, area, owner, hash);
-    enum err e = blob_open(api_options(call->api)->store, name, &fd, &size);
+    enum err e = call_open_blob(call, name, &fd, &size);
     return e ? e : reply_opened(call, fd, size);
 }
 

@@ -184,10 +184,24 @@ static const char NOW_IN_FORCE[] = ENTITLEMENT_COLUMNS
     "entitlements where guild_id = $4 and application_id = $2) and consumed = 0 "
     "and " IN_FORCE "order by id desc limit 100";
 
+/* Most have none of most applications, now or ever. */
+static const char EVER[] = "select 1 from entitlements where user_id = $1 and application_id = $2 "
+                           "and guild_id is null union all select 1 from entitlements where "
+                           "guild_id = $3 and application_id = $2 limit 1";
+
 enum err entitlements_in_force(struct tx *tx, snowflake application_id, snowflake user_id,
                                snowflake guild_id, struct list *ret)
 {
+    struct rows row;
+    bool some = true;
+    enum err e = OK;
+
     *ret = (struct list){ 0 };
+    if (!tx_travels(tx))
+        e = tx_one(tx, EVER, BIND(v_id(user_id), v_id(application_id), v_id(guild_id)), &row,
+                   &some);
+    if (e || !some)
+        return e;
     return tx_list(tx, NOW_IN_FORCE,
                    BIND(v_id(user_id), v_id(application_id), v_int(clock_us()), v_id(guild_id)),
                    sizeof(struct entitlement), read_entitlement, ret);

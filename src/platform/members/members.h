@@ -34,11 +34,12 @@ enum err members_in_voice(struct tx *tx, snowflake guild_id, struct list *ret);
 /* ERR_MAX_GUILDS when somebody is in as many guilds as anybody may be. */
 enum err member_check_room(struct tx *tx, snowflake user_id);
 
+enum { MEMBER_BYPASSES_VERIFICATION = 4 }; /* the only flag that others may set */
+
 /* Puts an account into a guild, counts it, and announces: GUILD_CREATE to the
  * newcomer, GUILD_MEMBER_ADD to the guild. Roles are snowflakes. *ret_new is false,
  * and nothing happens, when it is a member already. Limits (ERR_MAX_GUILDS,
  * ERR_BANNED) are checked for user accounts. */
-enum { MEMBER_BYPASSES_VERIFICATION = 4 }; /* the only flag that others may set */
 struct newcomer {
     snowflake guild_id, user_id;
     struct opt_str nick;

@@ -411,7 +411,7 @@ static enum err get_sound_file(struct call *call)
     if (e || s.file.given != GIVEN)
         return !e || e == ERR_UNKNOWN_SOUND ? ERR_NOT_FOUND : e;
     snprintf(name, sizeof name, "sounds/%llu/%.*s", (unsigned long long)id, STR_FMT(s.file.value));
-    e = blob_open(api_options(call->api)->store, name, &fd, &size);
+    e = call_open_blob(call, name, &fd, &size);
     if (e)
         return e;
     char head[4] = "";

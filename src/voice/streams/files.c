@@ -261,7 +261,7 @@ static enum err get_stream_file(struct call *call)
     if (e)
         return e == ERR_UNKNOWN_STREAM || e == ERR_INVALID_FORM_BODY ? ERR_NOT_FOUND : e;
     blob_name(name, s.key.owner_id, file);
-    e = blob_open(api_options(call->api)->store, name, &fd, &size);
+    e = call_open_blob(call, name, &fd, &size);
     if (e)
         return e;
     ssize_t n = pread(fd, head, sizeof head, 0);

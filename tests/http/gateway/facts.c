@@ -10,12 +10,7 @@
 
 static bool was_announced(struct world *w, enum event event)
 {
-    enum event found;
-
-    for (size_t i = 0; (found = world_event(w, i)) != EVENT_NONE; i++)
-        if (found == event)
-            return true;
-    return false;
+    return world_count_events(w, event) > 0;
 }
 
 static void change_roles(const struct hall *h, const char *member)

@@ -4,6 +4,8 @@
 
 #include "apps.h"
 #include "base/buf.h"
+#include "base/clock.h"
+#include "base/timestamp.h"
 #include "guilds.h"
 #include "rooms.h"
 #include "venues.h"
@@ -106,6 +108,56 @@ static void sending_needs_the_right_before_the_body_counts(struct world *w)
     venue_take_right(&v, PERMISSION(VIEW_CHANNEL));
     expect_error(client_post(bob, "{'content': 'x'}", MESSAGES, v.channel), 403, 50001);
     expect_error(client_get(bob, MESSAGES, v.channel), 403, 50001);
+}
+
+static void says(struct client *who, const struct venue *v, int status)
+{
+    expect_status(client_post(who, "{'content': 'x'}", MESSAGES, v->channel), status);
+    expect_status(client_get(who, MESSAGES "?limit=1", v->channel), status == 404 ? 404 : 200);
+}
+
+/* What is known of a channel and of who writes there is used again only while it holds. */
+static void each_message_is_judged_by_what_holds_then(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct venue v = world_venue(w, ada);
+    const char *overwrite = "/channels/%s/permissions/%s", *member = "/guilds/%s/members/%s";
+    char until[TIMESTAMP_TEXT];
+
+    venue_add(&v, bob);
+    says(bob, &v, 200);
+    expect_status(client_put(ada, "{'type': 1, 'deny': '2048'}", overwrite, v.channel, bob->id),
+                  204);
+    says(bob, &v, 403);
+    expect_status(client_delete(ada, overwrite, v.channel, bob->id), 204);
+    says(bob, &v, 200);
+    timestamp_format(clock_us() + INT64_C(3600000000), until);
+    expect_status(
+        client_patch(ada,
+                     str_printf(world_arena(w), "{'communication_disabled_until': '%s'}", until).p,
+                     member, v.id, bob->id),
+        200);
+    says(bob, &v, 403);
+    expect_status(
+        client_patch(ada, "{'communication_disabled_until': null}", member, v.id, bob->id), 200);
+    says(bob, &v, 200);
+    expect_status(client_patch(ada, "{'rate_limit_per_user': 600}", "/channels/%s", v.channel),
+                  200);
+    says(bob, &v, 200);
+    expect_status(client_post(bob, "{'content': 'x'}", MESSAGES, v.channel), 429);
+    expect_status(client_patch(ada, "{'rate_limit_per_user': 0}", "/channels/%s", v.channel), 200);
+    expect_status(client_patch(bob, "{'global_name': 'Robert'}", "/users/@me"), 200);
+    expect_json(client_post(bob, "{'content': 'x'}", MESSAGES, v.channel),
+                "{'author': {'global_name': 'Robert'}}");
+    venue_take_right(&v, PERMISSION(SEND_MESSAGES));
+    says(bob, &v, 403);
+    venue_give(&v, bob, venue_role(&v, 1, PERMISSION(SEND_MESSAGES)));
+    says(bob, &v, 200);
+    expect_status(client_delete(ada, member, v.id, bob->id), 204);
+    expect_error(client_post(bob, "{'content': 'x'}", MESSAGES, v.channel), 403, 50001);
+    expect_error(client_get(bob, MESSAGES, v.channel), 403, 50001);
+    expect_status(client_delete(ada, "/channels/%s", v.channel), 200);
+    says(ada, &v, 404);
 }
 
 static void categories_and_forums_take_no_messages(struct world *w)
@@ -550,6 +602,7 @@ const struct test messages_tests[] = {
     TEST(content_is_at_most_2000_characters),
     TEST(empty_messages_are_refused),
     TEST(sending_needs_the_right_before_the_body_counts),
+    TEST(each_message_is_judged_by_what_holds_then),
     TEST(categories_and_forums_take_no_messages),
     TEST(speech_needs_a_right),
     TEST(a_nonce_comes_back_as_it_was),

@@ -121,7 +121,9 @@ static void long_reads_run_on_no_loop(struct world *w)
 
     for (int i = 0; i < 5; i++) {
         expect(!runs_on_its_loop(ada, "/long"));
-        expect(runs_on_its_loop(ada, "/short") == !world_config(w)->store);
+        /* On PostgreSQL once the loop has a connection, and nothing whose rows have to be counted.
+         */
+        expect(runs_on_its_loop(ada, "/short") || world_config(w)->store);
         expect(runs_on_its_loop(ada, "/few") == !world_config(w)->store);
         expect(!runs_on_its_loop(ada, "/many"));
     }

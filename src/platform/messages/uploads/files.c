@@ -194,7 +194,7 @@ static enum err get_attachment(struct call *call)
         e = ERR_NOT_FOUND;
     attachment_blob(e || !a.file_id ? id : a.file_id, blob);
     if (!e)
-        e = blob_open(api_options(call->api)->store, blob, &fd, &size);
+        e = call_open_blob(call, blob, &fd, &size);
     if (e)
         return e;
 

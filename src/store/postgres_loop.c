@@ -1,0 +1,666 @@
+/* postgres_loop.c - reads that ask PostgreSQL from their loop, on a connection of its own.
+ *
+ * A worker that reads waits, and so does the loop for it: three switches of threads for what takes
+ * a few microseconds. Here nobody waits. The reads that came in a turn are run until each asks
+ * something that is not here, all that they ask is sent at once, and when the rows have come they
+ * are run again, from their beginnings, until they have all they want. They share a snapshot: what
+ * is sent up to a sync is one transaction, and this connection's are read only and repeatable.
+ *
+ * What is unusual is left to the workers: when a connection is lost, says that something failed, or
+ * takes its time, they do the reads that it has. */
+#include <string.h>
+#include <time.h>
+#include <uv.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "store/postgres_pipeline.h"
+
+enum {
+    MOST_READS = 16,     /* that are asked together … */
+    MOST_AT_FIRST = 128, /* … with so many questions, or somewhat more */
+    MOST_WAITING = 32,   /* behind them */
+    MOST_ROUNDS = 6,     /* of questions, of one read */
+    SLOW_MS = 100,       /* without an answer: new reads go elsewhere */
+    LOOK_MS = 200,       /* how often one is looked for that does not come */
+    STUCK_MS = 1000,     /* with one answer: the others do not wait for it */
+    BARRED_MS = 400,     /* without an answer: those who asked go elsewhere from now on */
+    HEAVY_NS = 5000000,  /* of the loop, for all that run one after the other */
+    LONG_NS = 1000000,   /* of a read among those */
+    FIRST_WAIT_MS = 50,  /* between tries to connect, doubled … */
+    LAST_WAIT_MS = 5000, /* … up to this */
+};
+
+enum reader_state { READER_CLOSED, READER_OPENING, READER_OPEN, READER_ENDED };
+
+/* Of the answers to an errand. */
+enum answer_step { PREPARED, PREPARED_END, ANSWERED, ANSWERED_END };
+
+struct postgres_reader {
+    struct postgres *pool;
+    struct loop *loop; /* NULL: nothing was read there yet */
+    struct loop_end end;
+    enum reader_state state;
+    struct postgres_conn conn;
+    unsigned silences; /* of the pool, when it connected */
+    int64_t again_at, wait_ms;
+    uv_work_t opening;
+    _Atomic bool is_opening;
+    bool opened;
+    uv_idle_t soon; /* runs before the loop waits again */
+    uv_timer_t look;
+    uv_poll_t *socket;
+    int events;
+
+    struct work *waiting, **waiting_last;
+    unsigned waiting_count;
+    struct work *reads[MOST_READS]; /* that have asked, and are not answered yet */
+    unsigned count;
+    unsigned rounds;
+    bool running;
+    bool synced;   /* the transaction ends with what was sent last */
+    unsigned due;  /* syncs that were not answered */
+    unsigned next; /* errand that is answered next … */
+    enum answer_step step;
+    int64_t asked_at, heard_at; /* heard_at: of the last sign of life since */
+    int64_t spent_at;           /* processor time of the loop, when these runs began */
+    struct postgres_habits habits;
+};
+
+/* --- what goes to the workers --------------------------------------------------------- */
+
+static void reader_pass_on(struct postgres_reader *r, struct work *w)
+{
+    postgres_drop_errands(&r->conn, w);
+    queue_push(&r->pool->queue, w);
+}
+
+static struct work *reader_next_waiting(struct postgres_reader *r)
+{
+    struct work *w = r->waiting;
+
+    r->waiting = w->next;
+    if (!r->waiting)
+        r->waiting_last = &r->waiting;
+    r->waiting_count--;
+    return w;
+}
+
+static void pass_on_waiting(struct postgres_reader *r)
+{
+    while (r->waiting)
+        reader_pass_on(r, reader_next_waiting(r));
+}
+
+static void pass_on_all(struct postgres_reader *r)
+{
+    while (r->count)
+        reader_pass_on(r, r->reads[--r->count]);
+    pass_on_waiting(r);
+}
+
+/* --- the connection ------------------------------------------------------------------- */
+
+static void socket_closed(uv_handle_t *socket)
+{
+    mem_free(socket);
+}
+
+static void reader_close(struct postgres_reader *r)
+{
+    if (r->socket)
+        uv_close((uv_handle_t *)r->socket, socket_closed);
+    r->socket = NULL;
+    postgres_conn_close(&r->conn);
+    r->due = 0;
+    if (r->state == READER_OPEN)
+        r->state = READER_CLOSED;
+    pass_on_all(r);
+}
+
+static void reader_hang_up(struct postgres_reader *r)
+{
+    r->wait_ms = r->wait_ms ? r->wait_ms * 2 : FIRST_WAIT_MS;
+    if (r->wait_ms > LAST_WAIT_MS)
+        r->wait_ms = LAST_WAIT_MS;
+    r->again_at = clock_mono() + r->wait_ms * 1000000;
+    reader_close(r);
+}
+
+static void on_socket(uv_poll_t *socket, int status, int events);
+
+static void reader_listen(struct postgres_reader *r, int events)
+{
+    if (r->events != events && uv_poll_start(r->socket, events, on_socket) != 0)
+        r->conn.lost = true;
+    r->events = events;
+}
+
+/* What waits before a sync is a transaction. */
+static const char READ_ONLY[] = "set default_transaction_isolation = 'repeatable read'; "
+                                "set default_transaction_read_only = on";
+
+/* On a thread of libuv's, which may wait. */
+static void open_aside(uv_work_t *w)
+{
+    struct postgres_reader *r = container_of(w, struct postgres_reader, opening);
+    struct postgres_conn *c = &r->conn;
+
+    c->on_loop = false;
+    r->opened = postgres_conn_open(c, r->pool->where, false) &&
+                (!r->pool->serves || postgres_conn_serve(c, r->pool)) &&
+                !postgres_conn_do(c, READ_ONLY) && pq.setnonblocking(c->pg, 1) == 0 &&
+                pq.enterPipelineMode(c->pg);
+    c->ways = &r->pool->store.ways;
+    c->on_loop = true;
+}
+
+static void reader_attach(struct postgres_reader *r)
+{
+    r->socket = mem_new(sizeof *r->socket);
+    if (uv_poll_init(loop_uv(r->loop), r->socket, pq.socket(r->conn.pg)) != 0) {
+        mem_free(r->socket);
+        r->socket = NULL;
+        reader_hang_up(r);
+        return;
+    }
+    r->socket->data = r;
+    uv_unref((uv_handle_t *)r->socket);
+    r->events = 0;
+    r->state = READER_OPEN;
+    reader_listen(r, UV_READABLE);
+}
+
+static void open_done(uv_work_t *w, int status)
+{
+    struct postgres_reader *r = container_of(w, struct postgres_reader, opening);
+
+    if (r->state == READER_ENDED) {
+        postgres_conn_close(&r->conn);
+        atomic_store(&r->is_opening, false);
+        return;
+    }
+    atomic_store(&r->is_opening, false);
+    r->state = READER_CLOSED;
+    if (status || !r->opened)
+        reader_hang_up(r);
+    else
+        reader_attach(r);
+}
+
+/* Only where the workers have reached the database. */
+static void reader_open(struct postgres_reader *r)
+{
+    if (!atomic_load(&r->pool->connected) || clock_mono() < r->again_at)
+        return;
+    r->silences = atomic_load(&r->pool->silences);
+    if (uv_queue_work(loop_uv(r->loop), &r->opening, open_aside, open_done) != 0)
+        return;
+    r->state = READER_OPENING;
+    atomic_store(&r->is_opening, true);
+}
+
+/* --- questions ------------------------------------------------------------------------ */
+
+static bool send_errand(struct postgres_conn *c, struct postgres_errand *e, unsigned round)
+{
+    e->prepares = !e->statement->prepared;
+    e->round = (uint8_t)round;
+    if (e->prepares && !pq.sendPrepare(c->pg, e->statement->name, e->sql, (int)e->count, NULL))
+        return false;
+    e->statement->prepared = true;
+    return postgres_send_statement(c, e->statement, e->count, e->values);
+}
+
+static bool send_all(struct postgres_conn *c, unsigned round)
+{
+    for (unsigned i = 0; i < c->errand_count; i++)
+        if (!c->errands[i].result && !send_errand(c, &c->errands[i], round))
+            return false;
+    return true;
+}
+
+static bool reader_flush(struct postgres_reader *r)
+{
+    int left = pq.flush(r->conn.pg);
+
+    if (left < 0)
+        return false;
+    reader_listen(r, left ? UV_READABLE | UV_WRITABLE : UV_READABLE);
+    return !r->conn.lost;
+}
+
+static bool reader_sync(struct postgres_reader *r)
+{
+    r->synced = true;
+    r->due++;
+    return pq.pipelineSync(r->conn.pg) && reader_flush(r);
+}
+
+static bool all_end_with_this(const struct postgres_reader *r)
+{
+    for (unsigned i = 0; i < r->count; i++)
+        if (r->reads[i]->by_itself || !postgres_kind_ends_with(r->pool, r->reads[i], r->rounds + 1))
+            return false;
+    return true;
+}
+
+static void look_for_answer(uv_timer_t *look);
+
+/* In the first step of an errand that was sent. */
+static void expect_errand(struct postgres_reader *r, unsigned i)
+{
+    const struct postgres_conn *c = &r->conn;
+
+    while (i < c->errand_count && c->errands[i].result)
+        i++;
+    r->next = i;
+    r->step = i < c->errand_count && c->errands[i].prepares ? PREPARED : ANSWERED;
+}
+
+static void reader_ask(struct postgres_reader *r)
+{
+    bool ends = all_end_with_this(r);
+    bool sent = send_all(&r->conn, r->rounds + 1) &&
+                (ends ? reader_sync(r) : pq.sendFlushRequest(r->conn.pg) && reader_flush(r));
+
+    if (!sent) {
+        reader_hang_up(r);
+        return;
+    }
+    r->rounds++;
+    postgres_conn_count(&r->conn);
+    expect_errand(r, 0);
+    r->asked_at = r->heard_at = clock_mono();
+    if (!uv_is_active((uv_handle_t *)&r->look))
+        uv_timer_start(&r->look, look_for_answer, LOOK_MS, LOOK_MS);
+}
+
+/* --- runs ----------------------------------------------------------------------------- */
+
+/* A loop that others keep from running takes long, too, and it is nobody's fault. */
+static int64_t time_spent(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+enum read_outcome { READ_FINISHED, READ_ASKS, READ_PASSED_ON };
+
+static void read_finish(struct postgres_reader *r, struct work *w)
+{
+    postgres_habits_learn(&r->habits, &r->conn, w);
+    postgres_drop_errands(&r->conn, w);
+    if (r->rounds)
+        postgres_kind_note(r->pool, w, r->rounds);
+    work_finish(&r->pool->store, w, w->result);
+}
+
+static enum read_outcome read_go_on(struct postgres_reader *r, struct work *w)
+{
+    struct postgres_conn *c = &r->conn;
+
+    if (c->leaves || r->rounds == MOST_ROUNDS)
+        postgres_kind_bar(r->pool, w);
+    if (c->leaves || r->rounds == MOST_ROUNDS || c->is_full) {
+        postgres_habits_learn(&r->habits, c, w);
+        reader_pass_on(r, w);
+        return READ_PASSED_ON;
+    }
+    if (!r->rounds)
+        postgres_habits_guess(&r->habits, c, w);
+    if (!r->synced)
+        return READ_ASKS;
+    /* Its transaction is over, and it begins another. */
+    postgres_kind_note(r->pool, w, r->rounds + 1);
+    postgres_drop_errands(c, w);
+    w->by_itself = true;
+    w->next = r->waiting;
+    if (!r->waiting)
+        r->waiting_last = &w->next;
+    r->waiting = w;
+    r->waiting_count++;
+    return READ_PASSED_ON;
+}
+
+/* Reads that take a while share a turn with few others: their kind is the workers' then, and so are
+ * those of them that wait for this run already. */
+static void note_heavy(struct postgres_reader *r, const struct work *w, int64_t took)
+{
+    if (took > LONG_NS && time_spent() - r->spent_at > HEAVY_NS)
+        postgres_kind_bar(r->pool, w);
+}
+
+static enum read_outcome read_run(struct postgres_reader *r, struct work *w)
+{
+    if (!postgres_kind_fits_loop(r->pool, w)) {
+        reader_pass_on(r, w);
+        return READ_PASSED_ON;
+    }
+
+    struct postgres_conn *c = &r->conn;
+    struct tx tx = { .store = &r->pool->store, .work = w, .connection = c };
+    struct arena *arena = w->arena;
+    int64_t began = clock_mono();
+
+    loop_part(w->name);
+    c->wants_more = c->leaves = c->is_full = false;
+    c->arena = w->arena;
+    w->result = tx_run(&tx);
+    note_heavy(r, w, clock_mono() - began);
+    if (c->wants_more || c->leaves) {
+        w->arena = arena; /* perhaps it was using another one */
+        return read_go_on(r, w);
+    }
+    read_finish(r, w);
+    return READ_FINISHED;
+}
+
+static void reader_go_on(struct postgres_reader *r)
+{
+    if (r->count)
+        reader_ask(r);
+    else if (r->rounds && !r->synced && !reader_sync(r))
+        reader_hang_up(r);
+}
+
+/* All of them, as far as they come with what is here. */
+static void reader_run(struct postgres_reader *r)
+{
+    unsigned count = r->count;
+
+    r->count = 0;
+    r->running = true;
+    r->spent_at = time_spent();
+    for (unsigned i = 0; i < count; i++) {
+        struct work *w = r->reads[i]; /* its place may be taken by one that asks on */
+
+        if (read_run(r, w) == READ_ASKS)
+            r->reads[r->count++] = w;
+    }
+    r->running = false;
+    reader_go_on(r);
+}
+
+static void reader_gather(struct postgres_reader *r)
+{
+    postgres_forget_errands(&r->conn);
+    r->rounds = 0;
+    r->synced = false;
+    r->running = true;
+    r->spent_at = time_spent();
+    while (r->waiting && r->count < MOST_READS && r->conn.errand_count < MOST_AT_FIRST) {
+        struct work *w = reader_next_waiting(r);
+
+        if (read_run(r, w) == READ_ASKS)
+            r->reads[r->count++] = w;
+    }
+    r->running = false;
+    reader_go_on(r);
+}
+
+static void on_soon(uv_idle_t *soon)
+{
+    struct postgres_reader *r = soon->data;
+
+    if (r->state != READER_OPEN)
+        pass_on_waiting(r);
+    while (r->state == READER_OPEN && !r->count && r->waiting)
+        reader_gather(r);
+    uv_idle_stop(soon);
+}
+
+/* --- answers -------------------------------------------------------------------------- */
+
+/* Of what was asked, and not of the connection (57P: the server ends it). */
+static bool is_refusal(const PGresult *result)
+{
+    const char *state = result ? pq.resultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
+
+    return state && strncmp(state, "57P", 3) != 0;
+}
+
+/* True: it was a good one, or one of those that are expected to be none. */
+static bool take_answer(struct postgres_reader *r, PGresult *result)
+{
+    struct postgres_errand *e = &r->conn.errands[r->next];
+    bool is_end = r->step == PREPARED_END || r->step == ANSWERED_END;
+
+    if (is_end ? result != NULL : !postgres_is_good(result)) {
+        if (is_refusal(result))
+            postgres_kind_bar(r->pool, e->work); /* it would end the next connection, too */
+        pq.clear(result);
+        return false;
+    }
+    if (r->step == ANSWERED)
+        e->result = result;
+    else
+        pq.clear(result);
+    if (r->step == ANSWERED_END)
+        expect_errand(r, r->next + 1);
+    else
+        r->step++;
+    return true;
+}
+
+/* Syncs are answered after all that was sent before them. */
+static bool take_sync(struct postgres_reader *r)
+{
+    PGresult *result = pq.getResult(r->conn.pg);
+    bool good = pq.resultStatus(result) == PGRES_PIPELINE_SYNC;
+
+    pq.clear(result);
+    r->due--;
+    return good;
+}
+
+static bool answers_are_here(const struct postgres_reader *r)
+{
+    return r->next >= r->conn.errand_count;
+}
+
+/* Syncs of transactions that are over come before the answers to what was asked since. */
+static bool sync_is_next(const struct postgres_reader *r)
+{
+    bool own = r->count && r->synced;
+
+    return r->due > (own && !answers_are_here(r) ? 1u : 0u);
+}
+
+/* False: the connection is of no more use. */
+static bool take_answers(struct postgres_reader *r)
+{
+    while ((r->due || (r->count && !answers_are_here(r))) && !pq.isBusy(r->conn.pg)) {
+        bool good = sync_is_next(r) ? take_sync(r) : take_answer(r, pq.getResult(r->conn.pg));
+
+        if (!good)
+            return false;
+    }
+    return true;
+}
+
+/* A kind that made everybody wait is the workers'. */
+static void note_slow(struct postgres_reader *r)
+{
+    if (clock_mono() - r->asked_at > (int64_t)BARRED_MS * 1000000)
+        for (unsigned i = 0; i < r->count; i++)
+            postgres_kind_bar(r->pool, r->reads[i]);
+}
+
+static void reader_hear(struct postgres_reader *r, int status, int events)
+{
+    struct postgres_conn *c = &r->conn;
+
+    loop_part("store_reads");
+    bool fine = !status && (!(events & UV_WRITABLE) || reader_flush(r)) &&
+                (!(events & UV_READABLE) || pq.consumeInput(c->pg)) && take_answers(r) &&
+                pq.status(c->pg) == CONNECTION_OK;
+
+    if (!fine) {
+        reader_hang_up(r);
+        return;
+    }
+    if (!r->count || !answers_are_here(r))
+        return;
+    r->wait_ms = 0;
+    note_slow(r);
+    reader_run(r);
+    if (r->waiting)
+        uv_idle_start(&r->soon, on_soon);
+}
+
+static void on_socket(uv_poll_t *socket, int status, int events)
+{
+    struct postgres_reader *r = socket->data;
+
+    r->heard_at = clock_mono();
+    reader_hear(r, status, events);
+}
+
+/* One that takes long is in the way of those behind it, who are the workers' then. */
+static void leave_stuck(struct postgres_reader *r)
+{
+    const struct postgres_conn *c = &r->conn;
+
+    if (!answers_are_here(r))
+        postgres_kind_bar(r->pool, c->errands[r->next].work);
+    reader_hang_up(r);
+}
+
+static void look_for_answer(uv_timer_t *look)
+{
+    struct postgres_reader *r = look->data;
+    int64_t now = clock_mono();
+
+    if (!r->count) {
+        uv_timer_stop(look);
+        return;
+    }
+    if (now - r->asked_at > (int64_t)SLOW_MS * 1000000)
+        pass_on_waiting(r);
+    /* TLS may have read more than it has given out, and a loop that was kept from running has not
+     * looked yet. */
+    reader_hear(r, 0, UV_READABLE);
+    if (r->count && now - r->heard_at > (int64_t)STUCK_MS * 1000000)
+        leave_stuck(r);
+}
+
+/* --- reads that come ------------------------------------------------------------------ */
+
+static void handle_is_closed(uv_handle_t *h)
+{
+    (void)h;
+}
+
+static void reader_end(struct postgres_reader *r)
+{
+    bool opening = r->state == READER_OPENING;
+
+    r->state = READER_ENDED;
+    loop_drop_end(&r->end);
+    if (opening)
+        pass_on_all(r); /* the connection is closed by who opens it */
+    else
+        reader_close(r);
+    uv_close((uv_handle_t *)&r->soon, handle_is_closed);
+    uv_close((uv_handle_t *)&r->look, handle_is_closed);
+    postgres_habits_clear(&r->habits);
+}
+
+static void on_loop_end(struct loop_end *e)
+{
+    reader_end(container_of(e, struct postgres_reader, end));
+}
+
+static void reader_begin(struct postgres_reader *r, struct loop *loop)
+{
+    r->loop = loop;
+    r->end.run = on_loop_end;
+    r->waiting_last = &r->waiting;
+    loop_add_end(loop, &r->end);
+    uv_idle_init(loop_uv(loop), &r->soon);
+    uv_timer_init(loop_uv(loop), &r->look);
+    r->soon.data = r->look.data = r;
+    uv_unref((uv_handle_t *)&r->look);
+}
+
+/* Whether the next read would wait too long here. */
+static bool reader_is_busy(const struct postgres_reader *r)
+{
+    return r->waiting_count >= MOST_WAITING ||
+           (r->count && !r->running && clock_mono() - r->asked_at > (int64_t)SLOW_MS * 1000000);
+}
+
+static bool reader_is_ready(struct postgres_reader *r)
+{
+    if (r->state == READER_OPEN && !r->count && !r->running &&
+        r->silences != atomic_load(&r->pool->silences))
+        reader_hang_up(r); /* it is probably silent, too */
+    if (r->state == READER_CLOSED)
+        reader_open(r);
+    return r->state == READER_OPEN && !reader_is_busy(r);
+}
+
+bool postgres_reader_take(struct postgres *p, struct work *w)
+{
+    if (!w->loop || w->loop != loop_current() || loop_index(w->loop) >= p->reader_count ||
+        !postgres_kind_fits_loop(p, w))
+        return false;
+
+    struct postgres_reader *r = &p->readers[loop_index(w->loop)];
+    if (!r->loop)
+        reader_begin(r, w->loop);
+    if (r->loop != w->loop || !reader_is_ready(r))
+        return false;
+    w->next = NULL;
+    *r->waiting_last = w;
+    r->waiting_last = &w->next;
+    r->waiting_count++;
+    if (!r->count)
+        uv_idle_start(&r->soon, on_soon);
+    return true;
+}
+
+/* --- all of them ---------------------------------------------------------------------- */
+
+void postgres_readers_init(struct postgres *p, unsigned count)
+{
+    p->reader_count = count;
+    p->readers = mem_new((count + 1) * sizeof *p->readers);
+    for (unsigned i = 0; i < count; i++) {
+        p->readers[i].pool = p;
+        map_init(&p->readers[i].habits.by_kind);
+        p->readers[i].conn.lane = postgres_lane_of(p->count + 1 + i);
+    }
+}
+
+static void end_on_loop(struct loop *loop, void *arg)
+{
+    (void)loop;
+    reader_end(arg);
+}
+
+static void do_nothing(struct loop *loop, void *arg)
+{
+    (void)loop, (void)arg;
+}
+
+/* Its handles are closed a turn later, and a connection that is being opened is closed then. */
+static void reader_end_from_outside(struct postgres_reader *r)
+{
+    const struct timespec moment = { .tv_nsec = 1000000 };
+
+    loop_call(r->loop, end_on_loop, r);
+    while (atomic_load(&r->is_opening))
+        nanosleep(&moment, NULL);
+    loop_call(r->loop, do_nothing, NULL);
+}
+
+void postgres_readers_end(struct postgres *p)
+{
+    for (unsigned i = 0; i < p->reader_count; i++)
+        if (p->readers[i].loop && p->readers[i].state != READER_ENDED)
+            reader_end_from_outside(&p->readers[i]);
+}

@@ -1,0 +1,384 @@
+/* store_recall.c - rows that a loop was given before, until what was read of them changes. */
+#include "unit.h"
+
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "net/loop.h"
+#include "store/sqlite.h"
+#include "support/stores.h"
+#include "support/works.h"
+
+/* --- a loop that asks ----------------------------------------------------------------- */
+
+static struct store *asked;
+static struct loops *loops;
+
+static void end_turn(struct loop *l, void *arg)
+{
+    (void)arg;
+    store_turn_end(asked, l);
+}
+
+struct question {
+    struct one *one;
+    const char *sql;
+    struct value values[2];
+    size_t count;
+    bool all; /* rows, not only the first */
+    char answer[200];
+};
+static struct question *now;
+
+static void note_row(struct question *q, const struct rows *r)
+{
+    size_t n = strlen(q->answer);
+
+    if (r->row[0].kind == VALUE_TEXT)
+        snprintf(q->answer + n, sizeof q->answer - n, "%.*s;", STR_FMT(row_text(r, 0)));
+    else
+        snprintf(q->answer + n, sizeof q->answer - n, "%lld;", (long long)row_int(r, 0));
+}
+
+static enum err run_question(struct work *w, struct tx *tx)
+{
+    struct rows r;
+    bool found;
+
+    (void)w;
+    now->answer[0] = 0;
+    if (!now->all) {
+        no_error(tx_one(tx, now->sql, now->values, now->count, &r, &found));
+        if (found)
+            note_row(now, &r);
+        return OK;
+    }
+    no_error(tx_query(tx, now->sql, now->values, now->count, &r));
+    while (rows_next(&r))
+        note_row(now, &r);
+    return rows_end(&r);
+}
+
+static void submit_question(struct loop *l, void *arg)
+{
+    struct one *one = arg;
+
+    one->work.mode = STORE_READ;
+    one->work.loop = l;
+    one->work.run = run_question;
+    store_submit(asked, &one->work);
+}
+
+static uint64_t given(void)
+{
+    return sqlite_recalls_given(((struct sqlite *)asked)->readers[0]->recalls);
+}
+
+/* True: from memory. */
+static bool ask(struct question *q)
+{
+    sem_t finished;
+    struct one *one = ones_new(1, &finished);
+    uint64_t before = ((struct sqlite *)asked)->readers[0] ? given() : 0;
+
+    now = q;
+    loop_call(loops_at(loops, 0), submit_question, one);
+    wait_for(&finished);
+    assert_int_equal(one->result, OK);
+    ones_free(one, 1);
+    sem_destroy(&finished);
+    return given() != before;
+}
+
+/* The third time at the latest it is from memory. */
+static void ask_until_kept(struct question *q)
+{
+    for (int i = 0; i < 2; i++)
+        ask(q);
+    assert_true(ask(q));
+}
+
+static int begin_asking(void **state)
+{
+    int failed = fixture_open(state);
+    struct fixture *f = *state;
+
+    asked = f->store;
+    loops = loops_start(1, end_turn, NULL);
+    no_error(store_do(asked, "create table guild_like (id integer primary key, name text, seen "
+                             "integer not null default 0)"));
+    no_error(store_do(
+        asked, "create table part_like (guild_id integer not null references guild_like (id) "
+               "on delete cascade, n integer not null, primary key (guild_id, n)) "
+               "without rowid"));
+    no_error(store_do(asked, "create table note_like (id integer not null)"));
+    no_error(store_do(asked, "create trigger noting after update of seen on guild_like begin "
+                             "insert into note_like values (new.id); end"));
+    no_error(store_do(asked, "insert into guild_like (id, name) values (1, 'one'), (2, 'two')"));
+    no_error(store_do(asked, "insert into part_like values (1, 10), (1, 11), (2, 20)"));
+    return failed;
+}
+
+static int end_asking(void **state)
+{
+    loops_stop(loops);
+    return fixture_close(state);
+}
+
+#define asking_test(f) cmocka_unit_test_setup_teardown(f, begin_asking, end_asking)
+
+static void change(const char *sql)
+{
+    no_error(store_do(asked, sql));
+}
+
+static struct question name_of(int64_t id)
+{
+    return (struct question){ .sql = "select name from guild_like where id = $1",
+                              .values = { v_int(id) },
+                              .count = 1 };
+}
+
+static struct question parts_of(int64_t id)
+{
+    return (struct question){ .sql = "select n from part_like where guild_id = $1 order by n",
+                              .values = { v_int(id) },
+                              .count = 1,
+                              .all = true };
+}
+
+/* --- the tests ------------------------------------------------------------------------ */
+
+static void what_was_asked_before_comes_from_memory(void **state)
+{
+    struct question q = name_of(1), other = name_of(2), parts = parts_of(1), none = name_of(3);
+
+    (void)state;
+    assert_false(ask(&q));
+    assert_string_equal(q.answer, "one;");
+    ask_until_kept(&q);
+    assert_string_equal(q.answer, "one;");
+    assert_false(ask(&other));
+    assert_string_equal(other.answer, "two;");
+    ask_until_kept(&parts);
+    assert_string_equal(parts.answer, "10;11;");
+    ask_until_kept(&none);
+    assert_string_equal(none.answer, "");
+}
+
+static void a_column_that_was_read_makes_it_forgotten(void **state)
+{
+    struct question q = name_of(1);
+
+    (void)state;
+    ask_until_kept(&q);
+    change("update guild_like set name = 'another' where id = 1");
+    assert_false(ask(&q));
+    assert_string_equal(q.answer, "another;");
+    ask_until_kept(&q);
+    change("insert into guild_like (id, name) values (4, 'four')");
+    assert_false(ask(&q));
+    ask_until_kept(&q);
+    change("delete from guild_like where id = 1");
+    assert_false(ask(&q));
+    assert_string_equal(q.answer, "");
+}
+
+static void other_columns_and_tables_do_not(void **state)
+{
+    struct question q = name_of(1);
+
+    (void)state;
+    ask_until_kept(&q);
+    change("update guild_like set seen = 5 where id = 1");
+    assert_true(ask(&q));
+    change("insert into part_like values (1, 12)");
+    assert_true(ask(&q));
+    assert_string_equal(q.answer, "one;");
+}
+
+static void cascades_and_triggers_are_seen(void **state)
+{
+    struct question parts = parts_of(1);
+    struct question notes = { .sql = "select count(*) from note_like" };
+
+    (void)state;
+    ask_until_kept(&parts);
+    ask_until_kept(&notes);
+    assert_string_equal(notes.answer, "0;");
+    change("update guild_like set seen = 6 where id = 2");
+    assert_true(ask(&parts));
+    assert_false(ask(&notes));
+    assert_string_equal(notes.answer, "1;");
+    change("delete from guild_like where id = 1");
+    assert_false(ask(&parts));
+    assert_string_equal(parts.answer, "");
+}
+
+/* SQLite prepares what is cached anew by itself: who writes what is found out again. */
+static void tables_that_change_are_seen(void **state)
+{
+    struct question q = name_of(2);
+    const char *rename = "update guild_like set seen = seen + 1 where id = 2";
+
+    (void)state;
+    change(rename);
+    change("create trigger renaming after update of seen on guild_like begin "
+           "update guild_like set name = 'renamed ' || new.seen where id = new.id; end");
+    ask_until_kept(&q);
+    assert_string_equal(q.answer, "two;");
+    change(rename);
+    ask(&q);
+    assert_string_equal(q.answer, "renamed 2;");
+    ask_until_kept(&q);
+    change(rename);
+    assert_false(ask(&q));
+    assert_string_equal(q.answer, "renamed 3;");
+}
+
+static enum err rename_in_vain(struct tx *tx, void *arg)
+{
+    (void)arg;
+    no_error(tx_exec(tx, "update guild_like set name = 'vain' where id = 1", NO_BIND, NULL));
+    return ERR_BAD_REQUEST;
+}
+
+static void what_came_to_nothing_is_not_shown(void **state)
+{
+    struct question q = name_of(1);
+
+    (void)state;
+    ask_until_kept(&q);
+    store_run(asked, STORE_WRITE, NULL, rename_in_vain, NULL);
+    ask(&q);
+    assert_string_equal(q.answer, "one;");
+    ask(&q);
+    ask(&q);
+    change("update guild_like set name = 'late' where id = 1");
+    ask(&q);
+    assert_string_equal(q.answer, "late;");
+}
+
+static struct str name_within(struct tx *tx)
+{
+    struct rows r;
+    bool found;
+
+    no_error(tx_one(tx, "select name from guild_like where id = $1", BIND(v_int(1)), &r, &found));
+    return found ? row_text(&r, 0) : STR("gone");
+}
+
+/* Read, written and read in one transaction, which may come to nothing. */
+static enum err rename_within(struct tx *tx, void *arg)
+{
+    const struct sqlite *q = (const struct sqlite *)asked;
+    uint64_t before = sqlite_recalls_given(q->writer->recalls);
+    const enum err *answer = arg;
+
+    for (int i = 0; i < 3; i++)
+        assert_true(str_is(name_within(tx), "one"));
+    /* After one that came to nothing it is tried more rarely. */
+    assert_true(sqlite_recalls_given(q->writer->recalls) > before || *answer == OK);
+    no_error(tx_exec(tx, "update guild_like set name = 'new' where id = 1", NO_BIND, NULL));
+    for (int i = 0; i < 3; i++)
+        assert_true(str_is(name_within(tx), "new"));
+    no_error(tx_exec(tx, "delete from guild_like where id = 1", NO_BIND, NULL));
+    assert_true(str_is(name_within(tx), "gone"));
+    no_error(tx_exec(tx, "insert into guild_like (id, name) values (1, 'back')", NO_BIND, NULL));
+    assert_true(str_is(name_within(tx), "back"));
+    return *answer;
+}
+
+static enum err see_name(struct tx *tx, void *arg)
+{
+    for (int i = 0; i < 4; i++)
+        assert_true(str_is(name_within(tx), arg));
+    return OK;
+}
+
+static void the_writer_sees_what_it_writes(void **state)
+{
+    enum err vain = ERR_BAD_REQUEST, good = OK;
+    char one[] = "one", back[] = "back";
+
+    (void)state;
+    assert_int_equal(store_run(asked, STORE_WRITE, NULL, rename_within, &vain), vain);
+    no_error(store_run(asked, STORE_WRITE, NULL, see_name, one));
+    no_error(store_run(asked, STORE_WRITE, NULL, rename_within, &good));
+    no_error(store_run(asked, STORE_WRITE, NULL, see_name, back));
+}
+
+static void values_are_told_apart(void **state)
+{
+    static const char sql[] = "select id from guild_like where name = $1 or id = $2";
+    struct question text = { .sql = sql, .values = { v_text(STR("one")), v_null() }, .count = 2 };
+    struct question number = { .sql = sql, .values = { v_text(STR("on")), v_int(2) }, .count = 2 };
+    struct question both = number;
+
+    (void)state;
+    both.values[0] = v_text(STR("one"));
+    both.all = true;
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(ask(&text), i >= 2);
+        assert_int_equal(ask(&number), i >= 2);
+        assert_int_equal(ask(&both), i >= 2);
+        assert_string_equal(text.answer, "1;");
+        assert_string_equal(number.answer, "2;");
+        assert_string_equal(both.answer, "1;2;");
+    }
+}
+
+static void chance_and_orders_are_not_remembered(void **state)
+{
+    struct question q = { .sql = "select random() from guild_like where id = 1" };
+    struct question run = { .sql = "pragma query_only" };
+    struct question bytes = { .sql = "select id from guild_like where cast($1 as blob) is not null",
+                              .values = { v_bytes(STR("x")) },
+                              .count = 1 };
+
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        assert_false(ask(&q));
+        assert_false(ask(&bytes));
+        assert_false(ask(&run));
+    }
+}
+
+/* What is never used before it changes is not worth being kept each time. */
+static void what_changes_each_time_is_tried_more_rarely(void **state)
+{
+    struct question q = name_of(1);
+
+    (void)state;
+    ask(&q);
+    ask(&q); /* kept from here on */
+    change("update guild_like set name = 'a' where id = 1");
+    for (int i = 0; i < 3; i++)
+        assert_false(ask(&q)); /* two that wait, and the one that keeps it again */
+    assert_true(ask(&q));
+    assert_string_equal(q.answer, "a;");
+    change("update guild_like set name = 'b' where id = 1");
+    assert_false(ask(&q));
+    assert_true(ask(&q)); /* it was used, so it is kept at once */
+    assert_string_equal(q.answer, "b;");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        asking_test(what_was_asked_before_comes_from_memory),
+        asking_test(a_column_that_was_read_makes_it_forgotten),
+        asking_test(other_columns_and_tables_do_not),
+        asking_test(cascades_and_triggers_are_seen),
+        asking_test(tables_that_change_are_seen),
+        asking_test(what_came_to_nothing_is_not_shown),
+        asking_test(the_writer_sees_what_it_writes),
+        asking_test(values_are_told_apart),
+        asking_test(chance_and_orders_are_not_remembered),
+        asking_test(what_changes_each_time_is_tried_more_rarely),
+    };
+
+    log_init(2, LOG_OFF, 0);
+    return run_on_sqlite("store/recall", tests);
+}
