@@ -9,12 +9,14 @@
  *   floor --answer FILE --fanout EVENT   GET also joins; any other request writes
  *                                        the bytes of EVENT to all that joined
  *   … --ready FILE                       the first frame of one that joined gets this
+ *   … --cert FILE --key FILE             whoever begins with TLS is spoken to so, by OpenSSL
  */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
 #include <netinet/tcp.h>
+#include <openssl/ssl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,6 +32,8 @@
 enum { MAX_CONNECTIONS = 65536, MAX_HEAD = 4096, EVENTS_A_TURN = 256 };
 
 struct connection {
+    SSL *ssl;                    /* NULL: plain */
+    bool sniffed;                /* which of the two is known */
     bool joined, greeted, waits; /* waits: for room for the rest of the answer */
     size_t left;                 /* bytes of the answer that the socket has not taken yet */
     size_t n;                    /* bytes of an unfinished head */
@@ -40,6 +44,7 @@ static struct connection *connections[MAX_CONNECTIONS]; /* by file descriptor */
 static int last_connection;
 static int epoll_fd, listen_fd;
 static struct str answer, event, ready;
+static SSL_CTX *tls; /* NULL: all are plain */
 
 static void die(const char *what)
 {
@@ -79,8 +84,44 @@ static void listen_anywhere(void)
     fflush(stdout);
 }
 
+static void tls_begin(const char *certificate, const char *key)
+{
+    tls = SSL_CTX_new(TLS_server_method());
+    if (!tls || SSL_CTX_use_certificate_chain_file(tls, certificate) != 1 ||
+        SSL_CTX_use_PrivateKey_file(tls, key, SSL_FILETYPE_PEM) != 1)
+        die("certificate");
+    SSL_CTX_set_session_cache_mode(tls, SSL_SESS_CACHE_OFF);
+}
+
+static void connection_sniff(int fd, struct connection *c)
+{
+    char first;
+
+    if (c->sniffed || !tls || recv(fd, &first, 1, MSG_PEEK) != 1)
+        return;
+    c->sniffed = true;
+    if (first != 0x16 || !(c->ssl = SSL_new(tls)))
+        return;
+    SSL_set_fd(c->ssl, fd);
+    SSL_set_accept_state(c->ssl);
+}
+
+/* As recv: below 0 with EAGAIN when there is nothing yet. */
+static ssize_t connection_recv(int fd, struct connection *c, char *p, size_t n)
+{
+    connection_sniff(fd, c);
+    if (!c->ssl)
+        return recv(fd, p, n, 0);
+    int got = SSL_read(c->ssl, p, (int)n);
+    if (got > 0)
+        return got;
+    errno = EAGAIN;
+    return SSL_get_error(c->ssl, got) == SSL_ERROR_WANT_READ ? -1 : 0;
+}
+
 static void connection_close(int fd)
 {
+    SSL_free(connections[fd]->ssl);
     mem_free(connections[fd]);
     connections[fd] = NULL;
     close(fd);
@@ -107,6 +148,10 @@ static void accept_waiting(void)
 /* Whoever reads too slowly to take it whole is closed, as the server does. */
 static bool send_whole(int fd, struct str bytes)
 {
+    SSL *ssl = connections[fd]->ssl;
+
+    if (ssl)
+        return SSL_write(ssl, bytes.p, (int)bytes.n) == (int)bytes.n;
     return send(fd, bytes.p, bytes.n, MSG_NOSIGNAL) == (ssize_t)bytes.n;
 }
 
@@ -128,6 +173,8 @@ static bool answer_go_on(int fd)
 
 static bool answer_begin(int fd)
 {
+    if (connections[fd]->ssl)
+        return send_whole(fd, answer);
     connections[fd]->left = answer.n;
     return answer_go_on(fd);
 }
@@ -167,7 +214,7 @@ static bool request_answer(int fd, const char *head)
 static void connection_read(int fd)
 {
     struct connection *c = connections[fd];
-    ssize_t got = recv(fd, c->head + c->n, sizeof c->head - c->n, 0);
+    ssize_t got = connection_recv(fd, c, c->head + c->n, sizeof c->head - c->n);
 
     if (got < 0 && errno == EAGAIN)
         return;
@@ -219,11 +266,12 @@ static void serve(void)
 int main(int argc, char **argv)
 {
     static const struct option names[] = {
-        { "answer", required_argument, NULL, 'a' },
-        { "fanout", required_argument, NULL, 'f' },
-        { "ready", required_argument, NULL, 'r' },
-        { 0 },
+        { "answer", required_argument, NULL, 'a' }, { "fanout", required_argument, NULL, 'f' },
+        { "ready", required_argument, NULL, 'r' },  { "cert", required_argument, NULL, 'c' },
+        { "key", required_argument, NULL, 'k' },    { 0 },
     };
+
+    const char *certificate = NULL, *key = NULL;
 
     for (int c; (c = getopt_long(argc, argv, "", names, NULL)) != -1;) {
         if (c == 'a')
@@ -232,9 +280,15 @@ int main(int argc, char **argv)
             event = file_read(optarg);
         else if (c == 'r')
             ready = file_read(optarg);
+        else if (c == 'c')
+            certificate = optarg;
+        else if (c == 'k')
+            key = optarg;
         else
             return 2;
     }
+    if (certificate && key)
+        tls_begin(certificate, key);
     if (!answer.n) {
         fprintf(stderr, "usage: floor --answer FILE [--fanout FILE] [--ready FILE]\n");
         return 2;

@@ -63,6 +63,7 @@ static struct options options_parse(int argc, char **argv)
         { "count", required_argument, NULL, 'n' },
         { "seconds", required_argument, NULL, 's' },
         { "message", required_argument, NULL, 'm' },
+        { "tls", no_argument, NULL, 'l' },
         { 0 },
     };
     struct options o = { .connections = 1, .seconds = 10, .prefix = "bench" };
@@ -95,6 +96,9 @@ static struct options options_parse(int argc, char **argv)
             break;
         case 'r':
             o.rate = number(optarg, 100000);
+            break;
+        case 'l':
+            o.tls = true;
             break;
         case 'x':
             o.prefix = optarg;

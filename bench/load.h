@@ -5,6 +5,7 @@
 #ifndef BENCH_LOAD_H
 #define BENCH_LOAD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct options {
@@ -21,6 +22,7 @@ struct options {
     uint64_t connections;
     uint64_t count;   /* stop after so many answers; 0: no limit */
     double seconds;   /* stop after so long */
+    bool tls;         /* sessions: over TLS, but for the POSTs */
     uint64_t rate;    /* rounds, write: so many a second; 0: as many as go */
     uint64_t message; /* fanout: bytes of one event */
 };

@@ -10,10 +10,12 @@
  *   voice COUNT    each session joins and leaves voice in turns, so many times in all
  *   resume COUNT   every session loses its socket and comes back, so many times; plain JSON
  *
- * Sessions expect one message for each of these and no others. */
+ * Sessions expect one message for each of these and no others. With --tls they speak it; POSTs do
+ * not. */
 #include "load.h"
 
 #include <errno.h>
+#include <openssl/ssl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,6 +32,7 @@ enum { WAVE = 32, MAX_IN = 1 << 22, READ_SIZE = 16384, WAIT_S = 30, HEARTBEAT_MS
 
 struct session {
     int fd;
+    SSL *ssl;      /* NULL: plain */
     struct buf in; /* what came and was not looked at */
     char id[64];   /* as READY says, where it can be read */
 };
@@ -42,6 +45,7 @@ struct sessions {
     char **tokens, **places; /* what follows a token in its line, or NULL */
     size_t token_count;
     uint64_t bytes; /* received */
+    SSL_CTX *tls;   /* NULL: all are plain */
 };
 
 /* --- frames --------------------------------------------------------------------------- */
@@ -49,7 +53,9 @@ struct sessions {
 static void receive(struct sessions *w, struct session *s)
 {
     char *at = buf_room(&s->in, READ_SIZE);
-    ssize_t got = at ? recv(s->fd, at, READ_SIZE, 0) : 0;
+    ssize_t got = !at      ? 0
+                  : s->ssl ? SSL_read(s->ssl, at, READ_SIZE)
+                           : recv(s->fd, at, READ_SIZE, 0);
 
     if (got <= 0)
         die("a session was closed: %s", got ? strerror(errno) : "by the server");
@@ -114,6 +120,17 @@ static void frame_send(struct session *s, struct str text)
         head[3] = (char)text.n;
         n = 4;
     }
+    if (s->ssl) {
+        char frame[2048];
+
+        if (n + 4 + text.n > sizeof frame)
+            die("a message is too long");
+        memcpy(frame, head, n + 4);
+        memcpy(frame + n + 4, text.p, text.n);
+        if (SSL_write(s->ssl, frame, (int)(n + 4 + text.n)) <= 0)
+            die("cannot send");
+        return;
+    }
     struct iovec parts[] = { { head, n + 4 }, { (void *)(uintptr_t)text.p, text.n } };
     struct msghdr m = { .msg_iov = parts, .msg_iovlen = 2 };
     if (sendmsg(s->fd, &m, MSG_NOSIGNAL) != (ssize_t)(n + 4 + text.n))
@@ -121,6 +138,16 @@ static void frame_send(struct session *s, struct str text)
 }
 
 /* --- beginning ------------------------------------------------------------------------ */
+
+static SSL *secure(struct sessions *w, int fd)
+{
+    SSL *ssl = SSL_new(w->tls);
+
+    SSL_set_fd(ssl, fd);
+    if (SSL_connect(ssl) != 1)
+        die("no TLS with the server");
+    return ssl;
+}
 
 static void upgrade(struct sessions *w, struct session *s)
 {
@@ -133,10 +160,14 @@ static void upgrade(struct sessions *w, struct session *s)
                "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
                "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
                w->options->path);
-    http_send(&h);
+    s->fd = h.fd;
+    s->ssl = w->tls ? secure(w, h.fd) : NULL;
+    if (!s->ssl)
+        http_send(&h);
+    else if (SSL_write(s->ssl, h.out.p, (int)h.out.n) <= 0)
+        die("cannot send");
     buf_clear(&h.out);
     setsockopt(h.fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    s->fd = h.fd;
     buf_init(&s->in, MAX_IN);
 }
 
@@ -226,6 +257,7 @@ static uint64_t resume_all(struct sessions *w, uint64_t times)
 {
     for (uint64_t n = 0; n < times; n++) {
         for (size_t i = 0; i < w->count; i++) {
+            SSL_free(w->all[i].ssl);
             close(w->all[i].fd);
             buf_clear(&w->all[i].in);
         }
@@ -398,15 +430,20 @@ static void close_all(struct sessions *w)
     char rest[256];
 
     for (size_t i = 0; i < w->count; i++) {
-        send(w->all[i].fd, goodbye, sizeof goodbye - 1, MSG_NOSIGNAL);
+        if (w->all[i].ssl)
+            SSL_write(w->all[i].ssl, goodbye, sizeof goodbye - 1);
+        else
+            send(w->all[i].fd, goodbye, sizeof goodbye - 1, MSG_NOSIGNAL);
         shutdown(w->all[i].fd, SHUT_WR);
     }
     for (size_t i = 0; i < w->count; i++) {
         while (recv(w->all[i].fd, rest, sizeof rest, 0) > 0)
             ;
+        SSL_free(w->all[i].ssl);
         close(w->all[i].fd);
         buf_clear(&w->all[i].in);
     }
+    SSL_CTX_free(w->tls);
     mem_free(w->all);
     http_close(&w->poster);
 }
@@ -440,6 +477,9 @@ void load_sessions(const struct options *o)
     if (!o->path || !o->tokens_file || !o->post || !o->token)
         die("sessions needs --path, --tokens, --post and --token");
     read_tokens(&w);
+    w.tls = o->tls ? SSL_CTX_new(TLS_client_method()) : NULL;
+    if (w.tls)
+        SSL_CTX_set_mode(w.tls, SSL_MODE_RELEASE_BUFFERS);
     w.all = mem_new(w.count * sizeof *w.all);
     for (size_t i = 0; i < w.count; i += WAVE)
         open_wave(&w, i, i + WAVE < w.count ? i + WAVE : w.count);

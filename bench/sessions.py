@@ -87,10 +87,11 @@ def end_session(wire):
 class Crowd:
     """Many sessions, held by bench/load."""
 
-    def __init__(self, bench, port, path, count, world):
+    def __init__(self, bench, port, path, count, world, tls=False):
         command = [bench.tool("load"), "sessions", "--port", str(port), "--path", path, "--tokens",
                    world.tokens, "--connections", str(count), "--post",
                    f"/api/v10/channels/{world.channel}/messages", "--token", world.owner]
+        command += ["--tls"] if tls else []
         if bench.load_cpu is not None:
             command = ["taskset", "-c", str(bench.load_cpu)] + command
         self.count = count
@@ -188,8 +189,8 @@ class World:
             copy_row(rows, "members", "user_id", last, [{"user_id": i} for i, _ in more])
             rows.execute("update guilds set member_count = ?", (count,))
 
-    def serve(self, bench):
-        server = bench.watch(start_guildhall(bench.guildhall, self.folder, "--loops", "1",
+    def serve(self, bench, *flags):
+        server = bench.watch(start_guildhall(bench.guildhall, self.folder, "--loops", "1", *flags,
                                              cpu=bench.server_cpu))
         if not self.channel:
             client = Client(server.port, self.owner)
@@ -199,7 +200,7 @@ class World:
             self.channel = channels[0]["id"]
         return server
 
-    def floor(self, bench, server, path):
+    def floor(self, bench, server, path, *flags):
         """A floor that says what the server said, byte for byte."""
         wire = Wire(server.port, path, self.owner)
         client = Client(server.port, self.owner)
@@ -210,7 +211,7 @@ class World:
         client.close()
         files = {"answer": wire.handshake, "ready": wire.ready, "fanout": wire.frame()}
         wire.close()
-        command = [bench.tool("floor")]
+        command = [bench.tool("floor"), *flags]
         for name, data in files.items():
             at = os.path.join(bench.folder, f"floor-{name}")
             with open(at, "wb") as f:
@@ -245,6 +246,7 @@ class Sessions:
                 ("sessions: resume", self.row_resume),
                 ("sessions: events", self.row_events),
                 ("sessions: events, zlib-stream", self.row_events_packed),
+                ("sessions: events, TLS", self.row_events_tls),
                 ("sessions: events, large guild", self.row_large)]
 
     def crowded(self, bench):
@@ -375,9 +377,9 @@ class Sessions:
 
     # --- events -----------------------------------------------------------------------------------
 
-    def per_event(self, bench, process, path, world, count, posts, alive):
+    def per_event(self, bench, process, path, world, count, posts, alive, tls=False):
         """Processor time of one POST and its event at so many sessions."""
-        crowd = Crowd(bench, process.port, path, count, world)
+        crowd = Crowd(bench, process.port, path, count, world, tls)
         rounds = []
         try:
             crowd.ask("post 1")
@@ -390,15 +392,16 @@ class Sessions:
         time.sleep(0.5)
         return statistics.median(rounds)
 
-    def events(self, bench, path, name, limit):
+    def events(self, bench, path, name, limit, secret=None):
         world = self.crowded(bench)
-        server = world.serve(bench)
-        floor = world.floor(bench, server, path)
+        server = world.serve(bench, *(["--tls-cert", secret[0], "--tls-key", secret[1]] if secret else []))
+        floor = world.floor(bench, server, path, *(["--cert", secret[0], "--key", secret[1]] if secret else []))
         try:
             figures = {}
             for process in (server, floor):
                 def cost(count, posts):
-                    return self.per_event(bench, process, path, world, count, posts, process is server)
+                    return self.per_event(bench, process, path, world, count, posts, process is server,
+                                          bool(secret))
                 # What the POST itself costs is taken off.
                 alone, few, many = cost(1, 200), cost(FEW, 200), cost(self.count, self.posts)
                 figures[process] = ((few - alone) / (FEW - 1), (many - alone) / (self.count - 1),
@@ -420,10 +423,14 @@ class Sessions:
             floor.kill()
 
     def row_events(self, bench):
-        self.events(bench, PLAIN, "", 1.5)
+        self.events(bench, PLAIN, "", 1.12)
 
     def row_events_packed(self, bench):
-        self.events(bench, PACKED, ", zlib-stream", 2.2)
+        self.events(bench, PACKED, ", zlib-stream", 1.15)
+
+    def row_events_tls(self, bench):
+        """Against OpenSSL in a loop."""
+        self.events(bench, PLAIN, " over TLS", 1.3, make_certificate(bench))
 
     # --- a large guild ----------------------------------------------------------------------------
 

@@ -1,0 +1,125 @@
+/* bare_rows.c - makes the rows of messages in SQLite with the fewest statements.
+ *
+ *   bare_rows DATABASE GROUP SECONDS
+ *
+ * The floor of posting messages there: what a server has put into the tables before is written
+ * again under new ids, so many messages to a commit, each with its channel's and its author's row
+ * and with a sync for all. Nobody is asked for rights, nothing is sent or indexed, and nobody else
+ * reads. The server must have ended. */
+#include <inttypes.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+
+#include "base/clock.h"
+
+enum { MOST_PLACES = 256 };
+
+static const char ADD[] =
+    "insert into messages (id, channel_id, author_id, type, content, tts, mention_everyone, "
+    "mentions, mention_roles, embeds, components, flags, attachment_count, polled, shown) "
+    "select ?1, ?2, ?3, 0, content, 0, 0, mentions, mention_roles, embeds, components, 0, 0, 0, "
+    "shown from messages where id = ?4";
+static const char LAST[] = "update channels set last_message_id = ?1 where id = ?2";
+static const char READ[] =
+    "insert into read_states (user_id, kind, entity_id, guild_id, last_id) values (?3, 0, ?2, 0, "
+    "?1) on conflict (user_id, kind, entity_id) do update set last_id = excluded.last_id, "
+    "mentions = 0";
+
+static sqlite3 *db;
+static struct {
+    int64_t channel, author;
+} places[MOST_PLACES];
+static int place_count;
+static int64_t model; /* the message that is repeated */
+
+static void give_up(void)
+{
+    fprintf(stderr, "bare_rows: %s\n", sqlite3_errmsg(db));
+    exit(1);
+}
+
+static void run_sql(const char *sql)
+{
+    if (sqlite3_exec(db, sql, NULL, NULL, NULL) != SQLITE_OK)
+        give_up();
+}
+
+static sqlite3_stmt *prepare_sql(const char *sql)
+{
+    sqlite3_stmt *s;
+
+    if (sqlite3_prepare_v3(db, sql, -1, SQLITE_PREPARE_PERSISTENT, &s, NULL) != SQLITE_OK)
+        give_up();
+    return s;
+}
+
+static void find_places(void)
+{
+    sqlite3_stmt *s = prepare_sql("select min(channel_id), author_id, max(id) from messages where "
+                                  "type = 0 group by author_id");
+
+    while (place_count < MOST_PLACES && sqlite3_step(s) == SQLITE_ROW) {
+        places[place_count].channel = sqlite3_column_int64(s, 0);
+        places[place_count++].author = sqlite3_column_int64(s, 1);
+        if (sqlite3_column_int64(s, 2) > model)
+            model = sqlite3_column_int64(s, 2);
+    }
+    sqlite3_finalize(s);
+    if (!place_count) {
+        fprintf(stderr, "bare_rows: there is no message to repeat\n");
+        exit(1);
+    }
+}
+
+static void step_with(sqlite3_stmt *s, int64_t id, int place)
+{
+    int64_t values[] = { id, places[place].channel, places[place].author, model };
+
+    for (int i = 0; i < sqlite3_bind_parameter_count(s); i++)
+        sqlite3_bind_int64(s, i + 1, values[i]);
+    if (sqlite3_step(s) != SQLITE_DONE || sqlite3_reset(s) != SQLITE_OK)
+        give_up();
+}
+
+static int64_t own_cpu_ns(void)
+{
+    struct rusage u;
+
+    getrusage(RUSAGE_SELF, &u);
+    return (u.ru_utime.tv_sec + u.ru_stime.tv_sec) * INT64_C(1000000000) +
+           (u.ru_utime.tv_usec + u.ru_stime.tv_usec) * INT64_C(1000);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 4 || atoi(argv[2]) < 1) {
+        fprintf(stderr, "usage: bare_rows DATABASE GROUP SECONDS\n");
+        return 2;
+    }
+    if (sqlite3_open(argv[1], &db) != SQLITE_OK)
+        give_up();
+    run_sql("pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on; "
+            "pragma temp_store = memory; pragma wal_autocheckpoint = 4000");
+    find_places();
+    sqlite3_stmt *statements[] = { prepare_sql(ADD), prepare_sql(LAST), prepare_sql(READ) };
+    int64_t made = 0, cpu = own_cpu_ns(), began = clock_mono();
+    int64_t until = began + (int64_t)(strtod(argv[3], NULL) * 1e9);
+    while (clock_mono() < until) {
+        run_sql("begin immediate");
+        for (int i = 0; i < atoi(argv[2]); i++) {
+            int place = (int)(made++ % place_count);
+
+            for (size_t k = 0; k < sizeof statements / sizeof *statements; k++)
+                step_with(statements[k], model + made, place);
+        }
+        run_sql("commit");
+    }
+    printf("{\"messages\":%" PRId64 ",\"cpu_ns\":%" PRId64 ",\"per_second\":%.1f}\n", made,
+           own_cpu_ns() - cpu, (double)made * 1e9 / (double)(clock_mono() - began));
+    for (size_t k = 0; k < sizeof statements / sizeof *statements; k++)
+        sqlite3_finalize(statements[k]);
+    sqlite3_close(db);
+    return 0;
+}
