@@ -34,7 +34,8 @@ bool fixture_choose(bool postgres);
 
 #define store_test(f) cmocka_unit_test_setup_teardown(f, fixture_open, fixture_close)
 
-/* SQL without parameters or rows, in a transaction of its own. */
+/* SQL without parameters or rows, in a transaction of its own: a string literal, as its address
+ * names it. */
 enum err store_do(struct store *s, const char *sql);
 /* The first column of the only row, as a number. */
 int64_t store_number(struct store *s, const char *sql);

@@ -130,16 +130,21 @@ static void who_was_last_seen_in_the_future_is_buried(void **state)
 
 /* --- what was told is there still ----------------------------------------------------- */
 
+static enum err put_told(struct tx *tx, void *arg)
+{
+    const int64_t *position = arg;
+
+    return tx_exec(tx, "insert into log (position, body) values ($1, $2)",
+                   BIND(v_int(*position), v_bytes(STR("\1\2"))), NULL);
+}
+
 /* Tells a frame, and puts it into the log. */
 static int64_t tell_something(struct fixture *f, struct cluster *c)
 {
     struct frame nothing = { .origin = 7 };
     int64_t position = line_next(c->line);
-    char sql[128];
 
-    snprintf(sql, sizeof sql, "insert into log (position, body) values (%lld, '\\x0102')",
-             (long long)position);
-    assert_int_equal(store_do(f->store, sql), OK);
+    assert_int_equal(store_run(f->store, STORE_WRITE, NULL, put_told, &position), OK);
     line_offer(c->line, position, STR("\1\2"), &nothing);
     assert_int_equal(line_next(c->line), position + 1);
     return position;
