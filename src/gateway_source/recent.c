@@ -2,7 +2,8 @@
  *
  * After a restart everybody connects at once, and all members of a guild are told of
  * the same roles and channels. Each thread keeps those of the last guilds that it read, as
- * long as nothing at all was written since. */
+ * long as nothing at all was written since. What is outdated goes with the reads that follow, a few
+ * for each. */
 #include <pthread.h>
 
 #include "base/mem.h"
@@ -15,6 +16,7 @@
 
 /* Where a guild lies follows from its id, so that who is in a hundred finds all of them again. */
 enum { SETS = 64, PLACES = 4, KEPT = SETS * PLACES, LARGEST = 256 * 1024, MOST = 8 * 1024 * 1024 };
+enum { LOOKED_THROUGH = 8 }; /* places that a read looks through for what is outdated */
 
 struct recent {
     snowflake guild_id;
@@ -29,6 +31,7 @@ struct recents {
     struct recent all[KEPT];
     unsigned char next[SETS]; /* whose place is taken */
     unsigned sweep;           /* and where there is not enough room for all */
+    unsigned looked;          /* where outdated ones are looked for next */
     size_t bytes;
     struct recent *passing; /* what was read last and is not kept: it holds until the next such */
 };
@@ -127,6 +130,17 @@ static void recent_keep(struct recents *here, struct recent *r, snowflake guild_
     r->size = size;
 }
 
+/* Nobody holds anything of those: whoever reads has one version from beginning to end. */
+static void recents_forget(struct recents *here, uint64_t version)
+{
+    for (int i = 0; i < LOOKED_THROUGH; i++) {
+        struct recent *r = &here->all[here->looked++ % KEPT];
+
+        if (r->guild_id && r->version != version)
+            recent_drop(here, r);
+    }
+}
+
 static enum err read_parts(struct tx *tx, snowflake guild_id, struct guild_parts *ret)
 {
     enum err e = guild_find(tx, guild_id, &ret->guild);
@@ -181,6 +195,7 @@ static enum err parts_of(struct tx *tx, snowflake guild_id, bool whole, struct g
         return e || !whole ? e : read_rest(tx, guild_id, ret);
     }
     struct recents *here = recents_here();
+    recents_forget(here, version);
     struct recent *r = recent_find(here, guild_id);
     enum err e = recent_read(tx, here, r, guild_id, version, whole);
     if (!e)
