@@ -18,7 +18,22 @@ bool dynlib_load(const char *file, const struct dynlib_symbol *symbols)
     return true;
 }
 
+bool dynlib_find(const char *file, const struct dynlib_symbol *symbol)
+{
+    return dynlib_load(file, (const struct dynlib_symbol[]){ *symbol, { NULL, NULL, NULL } });
+}
+
 #else
+
+static bool symbol_fill(void *lib, const struct dynlib_symbol *s)
+{
+    void *address = dlsym(lib, s->name);
+
+    /* ISO C has no cast from object to function pointer; POSIX has the bytes. */
+    if (address)
+        memcpy(s->place, &address, sizeof address);
+    return address;
+}
 
 bool dynlib_load(const char *file, const struct dynlib_symbol *symbols)
 {
@@ -28,17 +43,19 @@ bool dynlib_load(const char *file, const struct dynlib_symbol *symbols)
         log_error("cannot load %s: %s", file, dlerror());
         return false;
     }
-    for (const struct dynlib_symbol *s = symbols; s->name; s++) {
-        void *address = dlsym(lib, s->name);
-
-        if (!address) {
+    for (const struct dynlib_symbol *s = symbols; s->name; s++)
+        if (!symbol_fill(lib, s)) {
             log_error("%s has no %s", file, s->name);
             return false;
         }
-        /* ISO C has no cast from object to function pointer; POSIX has the bytes. */
-        memcpy(s->place, &address, sizeof address);
-    }
     return true;
+}
+
+bool dynlib_find(const char *file, const struct dynlib_symbol *symbol)
+{
+    void *lib = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+
+    return lib && symbol_fill(lib, symbol);
 }
 
 #endif

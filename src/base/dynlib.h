@@ -31,4 +31,7 @@ struct dynlib_symbol {
  * false when it or one of the symbols is missing. */
 bool dynlib_load(const char *file, const struct dynlib_symbol *symbols);
 
+/* The same for one function that the library, or one of those that it brings along, may lack. */
+bool dynlib_find(const char *file, const struct dynlib_symbol *symbol);
+
 #endif

@@ -28,7 +28,12 @@ bool libpq_load(void)
             { NULL, NULL, NULL },
     };
 
-    return pq.finish || dynlib_load("libpq.so.5", symbols);
+    static const struct dynlib_symbol pending = { "SSL_pending", &pq.ssl_pending, NULL };
+
+    if (pq.finish)
+        return true;
+    dynlib_find("libpq.so.5", &pending); /* in the OpenSSL that this libpq uses */
+    return dynlib_load("libpq.so.5", symbols);
 }
 
 #endif

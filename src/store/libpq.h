@@ -42,6 +42,7 @@
     X(setSingleRowMode)    \
     X(setnonblocking)      \
     X(socket)              \
+    X(sslStruct)           \
     X(status)              \
     X(unescapeBytea)
 
@@ -49,6 +50,8 @@ struct libpq {
 #define X(name) __typeof__(PQ##name) *name;
     LIBPQ_FUNCTIONS(X)
 #undef X
+    /* OpenSSL's own, of what sslStruct returns; NULL: this libpq has another TLS, or none. */
+    int (*ssl_pending)(const void *tls);
 };
 
 extern struct libpq pq;

@@ -91,6 +91,8 @@ void postgres_conn_settle(struct postgres_conn *c);
  * the first bad one. NULL: the connection is lost. */
 PGresult *postgres_last_result(struct postgres_conn *c, int sent);
 PGresult *postgres_next_result(struct postgres_conn *c);
+/* Whether TLS has read more than libpq had room for: the socket says nothing of that. */
+bool postgres_conn_has_more(const struct postgres_conn *c);
 bool postgres_is_good(const PGresult *result);
 /* What the result says, when it is not good; logs what nobody else will. */
 enum err postgres_error(struct postgres_conn *c, const PGresult *result, const char *sql);

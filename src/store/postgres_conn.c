@@ -63,6 +63,16 @@ enum err postgres_error(struct postgres_conn *c, const PGresult *result, const c
 
 /* --- answers -------------------------------------------------------------------------- */
 
+/* A record of TLS is read as a whole, and libpq makes room for 8 KiB at least. That is what
+ * PostgreSQL itself sends at most (but for long rows, since version 17); who stands between us and
+ * it may send 16. */
+bool postgres_conn_has_more(const struct postgres_conn *c)
+{
+    const void *tls = pq.ssl_pending ? pq.sslStruct(c->pg, "OpenSSL") : NULL;
+
+    return tls && pq.ssl_pending(tls) > 0;
+}
+
 /* Waits until libpq can say something without waiting. The connection is lost when the
  * other side says nothing for too long: a cut that nobody is told of, or a server that
  * stands still. */
@@ -73,7 +83,7 @@ static bool wait_for_answer(struct postgres_conn *c)
 
     while (!c->lost && pq.isBusy(c->pg)) {
         int64_t left = c->patience_ms ? (until - clock_mono()) / 1000000 : -1;
-        int ready = poll(&p, 1, left < -1 ? 0 : (int)left);
+        int ready = postgres_conn_has_more(c) ? 1 : poll(&p, 1, left < -1 ? 0 : (int)left);
 
         if (ready < 0 && errno == EINTR)
             continue;

@@ -489,14 +489,23 @@ static void note_slow(struct postgres_reader *r)
             postgres_kind_bar(r->pool, r->reads[i]);
 }
 
+/* All that has come: of what TLS keeps the socket says nothing. */
+static bool reader_consume(struct postgres_reader *r, int events)
+{
+    bool good = !(events & UV_READABLE) || pq.consumeInput(r->conn.pg);
+
+    while (good && postgres_conn_has_more(&r->conn))
+        good = pq.consumeInput(r->conn.pg);
+    return good;
+}
+
 static void reader_hear(struct postgres_reader *r, int status, int events)
 {
     struct postgres_conn *c = &r->conn;
 
     loop_part("store_reads");
     bool fine = !status && (!(events & UV_WRITABLE) || reader_flush(r)) &&
-                (!(events & UV_READABLE) || pq.consumeInput(c->pg)) && take_answers(r) &&
-                pq.status(c->pg) == CONNECTION_OK;
+                reader_consume(r, events) && take_answers(r) && pq.status(c->pg) == CONNECTION_OK;
 
     if (!fine) {
         reader_hang_up(r);
@@ -540,8 +549,7 @@ static void look_for_answer(uv_timer_t *look)
     }
     if (now - r->asked_at > (int64_t)SLOW_MS * 1000000)
         pass_on_waiting(r);
-    /* TLS may have read more than it has given out, and a loop that was kept from running has not
-     * looked yet. */
+    /* A loop that was kept from running has not looked yet. */
     reader_hear(r, 0, UV_READABLE);
     if (r->count && now - r->heard_at > (int64_t)STUCK_MS * 1000000)
         leave_stuck(r);

@@ -2,8 +2,10 @@
 #include "support/silence.h"
 
 #include <arpa/inet.h>
+#include <openssl/ssl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -15,16 +17,18 @@
 
 #include "base/mem.h"
 
-enum { MOST = 32, LOOK_MS = 10 };
+enum { MOST = 32, LOOK_MS = 10, QUIET_MS = 5, RECORD = 16384, MOST_SAID = 16 * RECORD };
 
-/* Ends of one connection; both -1: free. */
+/* Ends of one connection, the client's and the server's; both -1: free. */
 struct wire {
     int ends[2];
+    SSL *tls; /* what the client's end is spoken to by; NULL: plainly */
     bool silent;
 };
 
 struct silence {
     char *where, folder[90];
+    SSL_CTX *tls; /* NULL: none is spoken */
     int listener;
     pthread_t thread;
     atomic_bool silent, over;
@@ -44,32 +48,112 @@ static int dial_server(const struct silence *s)
     return fd;
 }
 
+static void hang_up(struct wire *w)
+{
+    SSL_free(w->tls);
+    w->tls = NULL;
+    close(w->ends[0]);
+    close(w->ends[1]);
+    w->ends[0] = w->ends[1] = -1;
+}
+
+/* --- TLS ------------------------------------------------------------------------------ */
+
+/* With a certificate that nobody looks at. */
+static SSL_CTX *wire_tls_new(void)
+{
+    SSL_CTX *tls = SSL_CTX_new(TLS_server_method());
+    EVP_PKEY *key = EVP_EC_gen("P-256");
+    X509 *certificate = X509_new();
+
+    ASN1_INTEGER_set(X509_get_serialNumber(certificate), 1);
+    X509_gmtime_adj(X509_getm_notBefore(certificate), 0);
+    X509_gmtime_adj(X509_getm_notAfter(certificate), 24L * 60 * 60);
+    X509_set_pubkey(certificate, key);
+    if (!X509_sign(certificate, key, EVP_sha256()) ||
+        SSL_CTX_use_certificate(tls, certificate) != 1 || SSL_CTX_use_PrivateKey(tls, key) != 1)
+        abort();
+    X509_free(certificate);
+    EVP_PKEY_free(key);
+    return tls;
+}
+
+/* The client asks for it in eight bytes, and is told yes. False: it went away. */
+static bool wire_speak_tls(struct wire *w, SSL_CTX *tls)
+{
+    char request[8];
+
+    w->tls = SSL_new(tls);
+    SSL_set_fd(w->tls, w->ends[0]);
+    return recv(w->ends[0], request, sizeof request, MSG_WAITALL) == sizeof request &&
+           send(w->ends[0], "S", 1, MSG_NOSIGNAL) == 1 && SSL_accept(w->tls) == 1;
+}
+
+static bool wire_unseal(const struct wire *w)
+{
+    char bytes[RECORD];
+
+    do {
+        int n = SSL_read(w->tls, bytes, sizeof bytes);
+
+        if (n <= 0 || send(w->ends[1], bytes, (size_t)n, MSG_NOSIGNAL) != n)
+            return false;
+    } while (SSL_pending(w->tls));
+    return true;
+}
+
+/* All that the server says until it is quiet. */
+static size_t wire_hear(const struct wire *w, char *bytes)
+{
+    struct pollfd more = { .fd = w->ends[1], .events = POLLIN };
+    size_t n = 0;
+    ssize_t got;
+
+    do {
+        got = recv(w->ends[1], bytes + n, MOST_SAID - n, MSG_DONTWAIT);
+        n += got > 0 ? (size_t)got : 0;
+    } while (got > 0 && n < MOST_SAID && poll(&more, 1, QUIET_MS) > 0);
+    return n;
+}
+
+/* In records that are as long as may be, the last one above all: nothing comes behind it that would
+ * tell a client of the rest of it. */
+static bool wire_seal(const struct wire *w)
+{
+    static char bytes[MOST_SAID];
+    size_t n = wire_hear(w, bytes), length = n % RECORD ? n % RECORD : RECORD;
+
+    for (size_t at = 0; at < n; at += length, length = RECORD)
+        if (SSL_write(w->tls, bytes + at, (int)length) <= 0)
+            return false;
+    return n;
+}
+
+/* --- what passes ---------------------------------------------------------------------- */
+
 static void accept_one(struct silence *s)
 {
     int fd = accept(s->listener, NULL, NULL);
 
     for (int i = 0; fd >= 0 && i < MOST; i++) {
         if (s->wires[i].ends[0] < 0) {
-            s->wires[i] = (struct wire){ { fd, dial_server(s) }, false };
+            s->wires[i] = (struct wire){ .ends = { fd, dial_server(s) } };
+            if (s->tls && !wire_speak_tls(&s->wires[i], s->tls))
+                hang_up(&s->wires[i]);
             return;
         }
     }
     abort();
 }
 
-static void hang_up(struct wire *w)
-{
-    close(w->ends[0]);
-    close(w->ends[1]);
-    w->ends[0] = w->ends[1] = -1;
-}
-
 /* From one end to the other; false when it ended. */
 static bool pass_on(const struct wire *w, int from, int way_ms)
 {
     char bytes[65536];
-    ssize_t n = recv(w->ends[from], bytes, sizeof bytes, MSG_DONTWAIT);
 
+    if (w->tls)
+        return from == 0 ? wire_unseal(w) : wire_seal(w);
+    ssize_t n = recv(w->ends[from], bytes, sizeof bytes, MSG_DONTWAIT);
     if (n > 0 && from == 0 && way_ms)
         usleep((useconds_t)way_ms * 1000);
     return n > 0 && send(w->ends[!from], bytes, (size_t)n, MSG_NOSIGNAL) == n;
@@ -98,7 +182,11 @@ static void turn(struct silence *s)
 static void *pass_all(void *arg)
 {
     struct silence *s = arg;
+    sigset_t pipe;
 
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE); /* who hangs up is noticed */
+    pthread_sigmask(SIG_BLOCK, &pipe, NULL);
     for (; !s->over; s->turns++)
         turn(s);
     return NULL;
@@ -113,16 +201,18 @@ static void open_listener(struct silence *s, const char *rest)
     if (bind(s->listener, (struct sockaddr *)&a, n) != 0 || listen(s->listener, MOST) != 0 ||
         getsockname(s->listener, (struct sockaddr *)&a, &n) != 0)
         abort();
-    size_t room = strlen(rest) + 64;
+    size_t room = strlen(rest) + 96;
     s->where = mem_new(room);
-    snprintf(s->where, room, "host=127.0.0.1 port=%d sslmode=disable%s", ntohs(a.sin_port), rest);
+    snprintf(s->where, room, "host=127.0.0.1 port=%d gssencmode=disable sslmode=%s%s",
+             ntohs(a.sin_port), s->tls ? "require" : "disable", rest);
 }
 
-struct silence *silence_new(const char *where)
+static struct silence *silence_start(const char *where, SSL_CTX *tls)
 {
     struct silence *s = mem_new(sizeof *s);
     const char *rest = strchr(where, ' ');
 
+    s->tls = tls;
     if (!rest || sscanf(where, "host=%89s", s->folder) != 1)
         abort();
     for (int i = 0; i < MOST; i++)
@@ -131,6 +221,16 @@ struct silence *silence_new(const char *where)
     if (pthread_create(&s->thread, NULL, pass_all, s) != 0)
         abort();
     return s;
+}
+
+struct silence *silence_new(const char *where)
+{
+    return silence_start(where, NULL);
+}
+
+struct silence *silence_new_tls(const char *where)
+{
+    return silence_start(where, wire_tls_new());
 }
 
 const char *silence_where(const struct silence *s)
@@ -163,6 +263,7 @@ void silence_free(struct silence *s)
         if (s->wires[i].ends[0] >= 0)
             hang_up(&s->wires[i]);
     close(s->listener);
+    SSL_CTX_free(s->tls);
     mem_free(s->where);
     mem_free(s);
 }

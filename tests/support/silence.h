@@ -7,6 +7,9 @@ struct silence;
 
 /* Stands between a store and the server that `where` names by its folder. */
 struct silence *silence_new(const char *where);
+/* The same, which a store reaches by TLS: what the server says comes in the longest records that
+ * there are. */
+struct silence *silence_new_tls(const char *where);
 /* Where to connect instead. */
 const char *silence_where(const struct silence *s);
 /* Connections that are there fall silent for good; new ones are not accepted … */

@@ -1,0 +1,91 @@
+/* batches.c - reads of one turn of a loop. */
+#include "support/batches.h"
+
+#include "base/mem.h"
+
+const char *const counter_questions[] = {
+    "select n + 0 from counter where id = 1",
+    "select n + 1 from counter where id = 1",
+    "select n + 2 from counter where id = 1",
+    "select n + 3 from counter where id = 1",
+};
+
+struct loops *batch_serve(struct fixture *f)
+{
+    counter_make(f);
+    store_close(f->store);
+    f->options.readers = 1;
+    f->options.serves = true;
+    no_error(store_open(&f->options, &f->store));
+    return loops_start(1, NULL, NULL);
+}
+
+enum err ask_some(struct work *w, struct tx *tx)
+{
+    struct asked *a = container_of(w, struct asked, one.work);
+    enum err e = OK;
+
+    a->runs++;
+    a->on_loop = loop_current();
+    for (int i = 0; !e && i < a->questions; i++) {
+        struct rows r;
+        bool found;
+
+        e = tx_one(tx, counter_questions[i], NO_BIND, &r, &found);
+        if (!e)
+            a->seen[i] = row_int(&r, 0);
+    }
+    return e;
+}
+
+void batch_submit(struct loop *l, void *arg)
+{
+    struct batch *b = arg;
+
+    for (int i = 0; i < b->count; i++) {
+        b->reads[i].one.work.loop = l;
+        store_submit(b->f->store, &b->reads[i].one.work);
+    }
+}
+
+void batch_ask(struct batch *b, struct loops *loops, int count)
+{
+    sem_init(&b->finished, 0, 0);
+    b->count = count;
+    for (int i = 0; i < count; i++)
+        b->reads[i] = (struct asked){
+            .one = { .work = { .mode = STORE_READ,
+                               .again = true,
+                               .name = b->name,
+                               .run = b->run ? b->run : ask_some,
+                               .done = note_done,
+                               .arena = arena_new() },
+                     .finished = &b->finished,
+                     .result = ERR_INTERNAL },
+            .batch = b,
+            .questions = b->questions,
+        };
+    loop_call(loops_at(loops, 0), batch_submit, b);
+    for (int i = 0; i < count; i++)
+        wait_for(&b->finished);
+    for (int i = 0; i < count; i++)
+        arena_free(b->reads[i].one.work.arena);
+    sem_destroy(&b->finished);
+}
+
+bool batch_was_on_loop(const struct batch *b)
+{
+    for (int i = 0; i < b->count; i++)
+        if (!b->reads[i].on_loop)
+            return false;
+    return true;
+}
+
+void batch_ask_on_loop(struct batch *b, struct loops *loops, int count)
+{
+    do {
+        batch_ask(b, loops, count);
+        for (int i = 0; i < count; i++)
+            assert_int_equal(b->reads[i].one.result, OK);
+    } while (!batch_was_on_loop(b));
+}
