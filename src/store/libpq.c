@@ -27,7 +27,6 @@ bool libpq_load(void)
 #undef X
             { NULL, NULL, NULL },
     };
-
     static const struct dynlib_symbol pending = { "SSL_pending", &pq.ssl_pending, NULL };
 
     if (pq.finish)

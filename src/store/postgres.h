@@ -285,12 +285,15 @@ void postgres_habits_learn(struct postgres_habits *h, const struct postgres_conn
 void postgres_guess(struct postgres_conn *c, const struct work *work, const char *sql,
                     const struct postgres_values *p, size_t count, unsigned number);
 
-/* --- reads on loops, postgres_loop.c --------------------------------------------------- */
+/* --- reads on loops, postgres_loop_reads.c ---------------------------------------------- */
 
 struct postgres_reader;
-void postgres_readers_init(struct postgres *p, unsigned count);
 /* On the work's loop. False: it is for a worker. */
 bool postgres_reader_take(struct postgres *p, struct work *w);
+
+/* --- … and the connections of these, postgres_loop_conn.c ------------------------------- */
+
+void postgres_readers_init(struct postgres *p, unsigned count);
 /* Gives what was not answered to the workers; nothing is taken any more. */
 void postgres_readers_end(struct postgres *p);
 

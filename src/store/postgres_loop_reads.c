@@ -1,4 +1,4 @@
-/* postgres_loop.c - reads that ask PostgreSQL from their loop, on a connection of its own.
+/* postgres_loop_reads.c - reads that ask PostgreSQL from their loop, on a connection of its own.
  *
  * A worker that reads waits, and so does the loop for it: three switches of threads for what takes
  * a few microseconds. Here nobody waits. The reads that came in a turn are run until each asks
@@ -10,15 +10,12 @@
  * takes its time, they do the reads that it has. */
 #include <string.h>
 #include <time.h>
-#include <uv.h>
 
 #include "base/clock.h"
-#include "base/mem.h"
-#include "store/postgres_pipeline.h"
+#include "store/postgres_loop.h"
 
 enum {
-    MOST_READS = 16,     /* that are asked together … */
-    MOST_AT_FIRST = 128, /* … with so many questions, or somewhat more */
+    MOST_AT_FIRST = 128, /* questions of those that are asked together, or somewhat more */
     MOST_WAITING = 32,   /* behind them */
     MOST_ROUNDS = 6,     /* of questions, of one read */
     SLOW_MS = 100,       /* without an answer: new reads go elsewhere */
@@ -27,44 +24,6 @@ enum {
     BARRED_MS = 400,     /* without an answer: those who asked go elsewhere from now on */
     HEAVY_NS = 5000000,  /* of the loop, for all that run one after the other */
     LONG_NS = 1000000,   /* of a read among those */
-    FIRST_WAIT_MS = 50,  /* between tries to connect, doubled … */
-    LAST_WAIT_MS = 5000, /* … up to this */
-};
-
-enum reader_state { READER_CLOSED, READER_OPENING, READER_OPEN, READER_ENDED };
-
-/* Of the answers to an errand. */
-enum answer_step { PREPARED, PREPARED_END, ANSWERED, ANSWERED_END };
-
-struct postgres_reader {
-    struct postgres *pool;
-    struct loop *loop; /* NULL: nothing was read there yet */
-    struct loop_end end;
-    enum reader_state state;
-    struct postgres_conn conn;
-    unsigned silences; /* of the pool, when it connected */
-    int64_t again_at, wait_ms;
-    uv_work_t opening;
-    _Atomic bool is_opening;
-    bool opened;
-    uv_idle_t soon; /* runs before the loop waits again */
-    uv_timer_t look;
-    uv_poll_t *socket;
-    int events;
-
-    struct work *waiting, **waiting_last;
-    unsigned waiting_count;
-    struct work *reads[MOST_READS]; /* that have asked, and are not answered yet */
-    unsigned count;
-    unsigned rounds;
-    bool running;
-    bool synced;   /* the transaction ends with what was sent last */
-    unsigned due;  /* syncs that were not answered */
-    unsigned next; /* errand that is answered next … */
-    enum answer_step step;
-    int64_t asked_at, heard_at; /* heard_at: of the last sign of life since */
-    int64_t spent_at;           /* processor time of the loop, when these runs began */
-    struct postgres_habits habits;
 };
 
 /* --- what goes to the workers --------------------------------------------------------- */
@@ -92,112 +51,11 @@ static void pass_on_waiting(struct postgres_reader *r)
         reader_pass_on(r, reader_next_waiting(r));
 }
 
-static void pass_on_all(struct postgres_reader *r)
+void reader_pass_on_all(struct postgres_reader *r)
 {
     while (r->count)
         reader_pass_on(r, r->reads[--r->count]);
     pass_on_waiting(r);
-}
-
-/* --- the connection ------------------------------------------------------------------- */
-
-static void socket_closed(uv_handle_t *socket)
-{
-    mem_free(socket);
-}
-
-static void reader_close(struct postgres_reader *r)
-{
-    if (r->socket)
-        uv_close((uv_handle_t *)r->socket, socket_closed);
-    r->socket = NULL;
-    postgres_conn_close(&r->conn);
-    r->due = 0;
-    if (r->state == READER_OPEN)
-        r->state = READER_CLOSED;
-    pass_on_all(r);
-}
-
-static void reader_hang_up(struct postgres_reader *r)
-{
-    r->wait_ms = r->wait_ms ? r->wait_ms * 2 : FIRST_WAIT_MS;
-    if (r->wait_ms > LAST_WAIT_MS)
-        r->wait_ms = LAST_WAIT_MS;
-    r->again_at = clock_mono() + r->wait_ms * 1000000;
-    reader_close(r);
-}
-
-static void on_socket(uv_poll_t *socket, int status, int events);
-
-static void reader_listen(struct postgres_reader *r, int events)
-{
-    if (r->events != events && uv_poll_start(r->socket, events, on_socket) != 0)
-        r->conn.lost = true;
-    r->events = events;
-}
-
-/* What waits before a sync is a transaction. */
-static const char READ_ONLY[] = "set default_transaction_isolation = 'repeatable read'; "
-                                "set default_transaction_read_only = on";
-
-/* On a thread of libuv's, which may wait. */
-static void open_aside(uv_work_t *w)
-{
-    struct postgres_reader *r = container_of(w, struct postgres_reader, opening);
-    struct postgres_conn *c = &r->conn;
-
-    c->on_loop = false;
-    r->opened = postgres_conn_open(c, r->pool->where, false) &&
-                (!r->pool->serves || postgres_conn_serve(c, r->pool)) &&
-                !postgres_conn_do(c, READ_ONLY) && pq.setnonblocking(c->pg, 1) == 0 &&
-                pq.enterPipelineMode(c->pg);
-    c->ways = &r->pool->store.ways;
-    c->on_loop = true;
-}
-
-static void reader_attach(struct postgres_reader *r)
-{
-    r->socket = mem_new(sizeof *r->socket);
-    if (uv_poll_init(loop_uv(r->loop), r->socket, pq.socket(r->conn.pg)) != 0) {
-        mem_free(r->socket);
-        r->socket = NULL;
-        reader_hang_up(r);
-        return;
-    }
-    r->socket->data = r;
-    uv_unref((uv_handle_t *)r->socket);
-    r->events = 0;
-    r->state = READER_OPEN;
-    reader_listen(r, UV_READABLE);
-}
-
-static void open_done(uv_work_t *w, int status)
-{
-    struct postgres_reader *r = container_of(w, struct postgres_reader, opening);
-
-    if (r->state == READER_ENDED) {
-        postgres_conn_close(&r->conn);
-        atomic_store(&r->is_opening, false);
-        return;
-    }
-    atomic_store(&r->is_opening, false);
-    r->state = READER_CLOSED;
-    if (status || !r->opened)
-        reader_hang_up(r);
-    else
-        reader_attach(r);
-}
-
-/* Only where the workers have reached the database. */
-static void reader_open(struct postgres_reader *r)
-{
-    if (!atomic_load(&r->pool->connected) || clock_mono() < r->again_at)
-        return;
-    r->silences = atomic_load(&r->pool->silences);
-    if (uv_queue_work(loop_uv(r->loop), &r->opening, open_aside, open_done) != 0)
-        return;
-    r->state = READER_OPENING;
-    atomic_store(&r->is_opening, true);
 }
 
 /* --- questions ------------------------------------------------------------------------ */
@@ -218,16 +76,6 @@ static bool send_all(struct postgres_conn *c, unsigned round)
         if (!c->errands[i].result && !send_errand(c, &c->errands[i], round))
             return false;
     return true;
-}
-
-static bool reader_flush(struct postgres_reader *r)
-{
-    int left = pq.flush(r->conn.pg);
-
-    if (left < 0)
-        return false;
-    reader_listen(r, left ? UV_READABLE | UV_WRITABLE : UV_READABLE);
-    return !r->conn.lost;
 }
 
 static bool reader_sync(struct postgres_reader *r)
@@ -469,8 +317,7 @@ static bool sync_is_next(const struct postgres_reader *r)
     return r->due > (own && !answers_are_here(r) ? 1u : 0u);
 }
 
-/* False: the connection is of no more use. */
-static bool take_answers(struct postgres_reader *r)
+bool reader_take_answers(struct postgres_reader *r)
 {
     while ((r->due || (r->count && !answers_are_here(r))) && !pq.isBusy(r->conn.pg)) {
         bool good = sync_is_next(r) ? take_sync(r) : take_answer(r, pq.getResult(r->conn.pg));
@@ -489,28 +336,8 @@ static void note_slow(struct postgres_reader *r)
             postgres_kind_bar(r->pool, r->reads[i]);
 }
 
-/* All that has come: of what TLS keeps the socket says nothing. */
-static bool reader_consume(struct postgres_reader *r, int events)
+void reader_answered(struct postgres_reader *r)
 {
-    bool good = !(events & UV_READABLE) || pq.consumeInput(r->conn.pg);
-
-    while (good && postgres_conn_has_more(&r->conn))
-        good = pq.consumeInput(r->conn.pg);
-    return good;
-}
-
-static void reader_hear(struct postgres_reader *r, int status, int events)
-{
-    struct postgres_conn *c = &r->conn;
-
-    loop_part("store_reads");
-    bool fine = !status && (!(events & UV_WRITABLE) || reader_flush(r)) &&
-                reader_consume(r, events) && take_answers(r) && pq.status(c->pg) == CONNECTION_OK;
-
-    if (!fine) {
-        reader_hang_up(r);
-        return;
-    }
     if (!r->count || !answers_are_here(r))
         return;
     r->wait_ms = 0;
@@ -518,14 +345,6 @@ static void reader_hear(struct postgres_reader *r, int status, int events)
     reader_run(r);
     if (r->waiting)
         uv_idle_start(&r->soon, on_soon);
-}
-
-static void on_socket(uv_poll_t *socket, int status, int events)
-{
-    struct postgres_reader *r = socket->data;
-
-    r->heard_at = clock_mono();
-    reader_hear(r, status, events);
 }
 
 /* One that takes long is in the way of those behind it, who are the workers' then. */
@@ -557,58 +376,11 @@ static void look_for_answer(uv_timer_t *look)
 
 /* --- reads that come ------------------------------------------------------------------ */
 
-static void handle_is_closed(uv_handle_t *h)
-{
-    (void)h;
-}
-
-static void reader_end(struct postgres_reader *r)
-{
-    bool opening = r->state == READER_OPENING;
-
-    r->state = READER_ENDED;
-    loop_drop_end(&r->end);
-    if (opening)
-        pass_on_all(r); /* the connection is closed by who opens it */
-    else
-        reader_close(r);
-    uv_close((uv_handle_t *)&r->soon, handle_is_closed);
-    uv_close((uv_handle_t *)&r->look, handle_is_closed);
-    postgres_habits_clear(&r->habits);
-}
-
-static void on_loop_end(struct loop_end *e)
-{
-    reader_end(container_of(e, struct postgres_reader, end));
-}
-
-static void reader_begin(struct postgres_reader *r, struct loop *loop)
-{
-    r->loop = loop;
-    r->end.run = on_loop_end;
-    r->waiting_last = &r->waiting;
-    loop_add_end(loop, &r->end);
-    uv_idle_init(loop_uv(loop), &r->soon);
-    uv_timer_init(loop_uv(loop), &r->look);
-    r->soon.data = r->look.data = r;
-    uv_unref((uv_handle_t *)&r->look);
-}
-
 /* Whether the next read would wait too long here. */
 static bool reader_is_busy(const struct postgres_reader *r)
 {
     return r->waiting_count >= MOST_WAITING ||
            (r->count && !r->running && clock_mono() - r->asked_at > (int64_t)SLOW_MS * 1000000);
-}
-
-static bool reader_is_ready(struct postgres_reader *r)
-{
-    if (r->state == READER_OPEN && !r->count && !r->running &&
-        r->silences != atomic_load(&r->pool->silences))
-        reader_hang_up(r); /* it is probably silent, too */
-    if (r->state == READER_CLOSED)
-        reader_open(r);
-    return r->state == READER_OPEN && !reader_is_busy(r);
 }
 
 bool postgres_reader_take(struct postgres *p, struct work *w)
@@ -620,7 +392,7 @@ bool postgres_reader_take(struct postgres *p, struct work *w)
     struct postgres_reader *r = &p->readers[loop_index(w->loop)];
     if (!r->loop)
         reader_begin(r, w->loop);
-    if (r->loop != w->loop || !reader_is_ready(r))
+    if (r->loop != w->loop || !reader_reach(r) || reader_is_busy(r))
         return false;
     w->next = NULL;
     *r->waiting_last = w;
@@ -629,46 +401,4 @@ bool postgres_reader_take(struct postgres *p, struct work *w)
     if (!r->count)
         uv_idle_start(&r->soon, on_soon);
     return true;
-}
-
-/* --- all of them ---------------------------------------------------------------------- */
-
-void postgres_readers_init(struct postgres *p, unsigned count)
-{
-    p->reader_count = count;
-    p->readers = mem_new((count + 1) * sizeof *p->readers);
-    for (unsigned i = 0; i < count; i++) {
-        p->readers[i].pool = p;
-        map_init(&p->readers[i].habits.by_kind);
-        p->readers[i].conn.lane = postgres_lane_of(p->count + 1 + i);
-    }
-}
-
-static void end_on_loop(struct loop *loop, void *arg)
-{
-    (void)loop;
-    reader_end(arg);
-}
-
-static void do_nothing(struct loop *loop, void *arg)
-{
-    (void)loop, (void)arg;
-}
-
-/* Its handles are closed a turn later, and a connection that is being opened is closed then. */
-static void reader_end_from_outside(struct postgres_reader *r)
-{
-    const struct timespec moment = { .tv_nsec = 1000000 };
-
-    loop_call(r->loop, end_on_loop, r);
-    while (atomic_load(&r->is_opening))
-        nanosleep(&moment, NULL);
-    loop_call(r->loop, do_nothing, NULL);
-}
-
-void postgres_readers_end(struct postgres *p)
-{
-    for (unsigned i = 0; i < p->reader_count; i++)
-        if (p->readers[i].loop && p->readers[i].state != READER_ENDED)
-            reader_end_from_outside(&p->readers[i]);
 }
