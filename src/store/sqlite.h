@@ -63,6 +63,11 @@ int sqlite_conn_do(struct sqlite_conn *c, const char *sql);
  * developer should know of. */
 enum err sqlite_error(struct sqlite_conn *c, int code, const char *sql);
 
+/* There is a snapshot now. */
+bool sqlite_snapshot_taken(struct sqlite_conn *c);
+
+/* --- a share of a turn, sqlite_share.c -------------------------------------------------- */
+
 /* The connection belongs to a loop, or to a thread aside: its reads between begin and end have a
  * share of a turn. by_row: the clock is looked at for each row, not only within long statements.
  * True at the end: it was more than that, and what was read is of no use. */
@@ -70,8 +75,12 @@ void sqlite_share_watch(struct sqlite_conn *c);
 void sqlite_share_watch_aside(struct sqlite_conn *c);
 void sqlite_share_begin(struct sqlite_conn *c, bool by_row);
 bool sqlite_share_end(struct sqlite_conn *c);
+/* Between two rows of a read that is looked at by row. */
+bool sqlite_share_over(struct sqlite_conn *c);
 /* The read that runs gives its share up. False: it has none. */
 bool sqlite_go_aside(struct tx *tx);
+
+/* --- questions, sqlite_query.c ---------------------------------------------------------- */
 
 enum err sqlite_query(struct tx *tx, const char *sql, const struct value *values, size_t count,
                       struct rows *ret);
@@ -150,8 +159,6 @@ int sqlite_recalled_columns(const struct recalled *r);
 bool sqlite_recalled_row(const struct recalled *r, unsigned row, struct arena *a,
                          struct value *ret);
 void sqlite_recalled_done(const struct recalled *r);
-/* There is a snapshot now. */
-bool sqlite_snapshot_taken(struct sqlite_conn *c);
 void sqlite_asking_row(struct arena *arena, struct sqlite_asking *a, const struct value *row,
                        int columns);
 /* When all rows are there. */
