@@ -177,8 +177,20 @@ struct sqlite_touched {
     bool too_many;
 };
 
+/* --- files with functions of their own, sqlite_methods.c --------------------------------- */
+
+struct sqlite_methods {
+    const sqlite3_io_methods *usual; /* of all files of that kind; NULL: none was changed yet */
+    sqlite3_io_methods own;          /* the same, but for some */
+};
+
+/* The file has our own from now on. False: it has not the usual ones. */
+bool sqlite_methods_change(struct sqlite_methods *m, sqlite3_file *file,
+                           void (*change)(sqlite3_io_methods *to));
+
 /* --- the log's file, sqlite_gather.c: for the writer's thread, at its beginning and end - */
 
+/* Does nothing where a commit does not end with its sync. */
 void sqlite_gather_begin(struct sqlite_conn *c);
 void sqlite_gather_end(void);
 

@@ -4,7 +4,8 @@
  * messages a hundred calls of the kernel, where one does. So the writer's file of the log puts
  * together what follows each other, until it is synced or read. Nobody else looks at it before
  * that: a commit is there for others only after its sync, and what failed to be written fails
- * there. Where there are no syncs (--no-sync) nothing is gathered. */
+ * there. Where a commit does not end with a sync, nothing is gathered. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -19,9 +20,7 @@ struct log_piece {
     char bytes[GATHERED];
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static const sqlite3_io_methods *usual; /* of all files that SQLite opens here */
-static sqlite3_io_methods gathering;
+static struct sqlite_methods methods;
 /* The writer's thread is the only one that uses the writer's files while it runs. */
 static _Thread_local struct log_piece *own;
 
@@ -33,7 +32,7 @@ static int gather_flush(sqlite3_file *file)
         return SQLITE_OK;
     int count = g->count;
     g->count = 0;
-    return usual->xWrite(file, g->bytes, count, g->at);
+    return methods.usual->xWrite(file, g->bytes, count, g->at);
 }
 
 static int gather_write(sqlite3_file *file, const void *bytes, int count, sqlite3_int64 at)
@@ -41,7 +40,7 @@ static int gather_write(sqlite3_file *file, const void *bytes, int count, sqlite
     struct log_piece *g = own;
 
     if (!g || g->file != file)
-        return usual->xWrite(file, bytes, count, at);
+        return methods.usual->xWrite(file, bytes, count, at);
     if (g->count && (at != g->at + g->count || count > GATHERED - g->count)) {
         int code = gather_flush(file);
 
@@ -49,7 +48,7 @@ static int gather_write(sqlite3_file *file, const void *bytes, int count, sqlite
             return code;
     }
     if (count > GATHERED)
-        return usual->xWrite(file, bytes, count, at);
+        return methods.usual->xWrite(file, bytes, count, at);
     if (!g->count)
         g->at = at;
     memcpy(g->bytes + g->count, bytes, (size_t)count);
@@ -61,56 +60,79 @@ static int gather_sync(sqlite3_file *file, int flags)
 {
     int code = gather_flush(file);
 
-    return code == SQLITE_OK ? usual->xSync(file, flags) : code;
+    return code == SQLITE_OK ? methods.usual->xSync(file, flags) : code;
 }
 
 static int gather_read(sqlite3_file *file, void *bytes, int count, sqlite3_int64 at)
 {
     int code = gather_flush(file);
 
-    return code == SQLITE_OK ? usual->xRead(file, bytes, count, at) : code;
+    return code == SQLITE_OK ? methods.usual->xRead(file, bytes, count, at) : code;
 }
 
 static int gather_truncate(sqlite3_file *file, sqlite3_int64 size)
 {
     int code = gather_flush(file);
 
-    return code == SQLITE_OK ? usual->xTruncate(file, size) : code;
+    return code == SQLITE_OK ? methods.usual->xTruncate(file, size) : code;
 }
 
 static int gather_size(sqlite3_file *file, sqlite3_int64 *ret)
 {
     int code = gather_flush(file);
 
-    return code == SQLITE_OK ? usual->xFileSize(file, ret) : code;
+    return code == SQLITE_OK ? methods.usual->xFileSize(file, ret) : code;
+}
+
+/* --- where it may be done ------------------------------------------------------------- */
+
+static int note_number(void *arg, int count, char **texts, char **names)
+{
+    (void)count, (void)names;
+    *(int *)arg = texts[0] ? atoi(texts[0]) : 0;
+    return 0;
+}
+
+/* Else commits end without one, and others read what was not written yet. */
+static bool commits_are_synced(struct sqlite_conn *c)
+{
+    enum { FULL = 2 };
+    int level = 0;
+
+    return sqlite3_exec(c->db, "pragma main.synchronous", note_number, &level, NULL) == SQLITE_OK &&
+           level >= FULL;
+}
+
+/* Else SQLite writes on, behind the sync, to the end of a sector, and no sync follows. It asks the
+ * file of the database, not that of the log. */
+static bool sync_is_the_end(struct sqlite_conn *c)
+{
+    sqlite3_file *file = NULL;
+
+    return sqlite3_file_control(c->db, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK &&
+           file && file->pMethods &&
+           file->pMethods->xDeviceCharacteristics(file) & SQLITE_IOCAP_POWERSAFE_OVERWRITE;
+}
+
+static void change_to_gathering(sqlite3_io_methods *to)
+{
+    to->xWrite = gather_write;
+    to->xSync = gather_sync;
+    to->xRead = gather_read;
+    to->xTruncate = gather_truncate;
+    to->xFileSize = gather_size;
 }
 
 void sqlite_gather_begin(struct sqlite_conn *c)
 {
     sqlite3_file *file = NULL;
 
-    if (sqlite3_file_control(c->db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file) != SQLITE_OK ||
-        !file || !file->pMethods)
+    if (!commits_are_synced(c) || !sync_is_the_end(c) ||
+        sqlite3_file_control(c->db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file) != SQLITE_OK ||
+        !file || !file->pMethods || !sqlite_methods_change(&methods, file, change_to_gathering))
         return;
-    /* Else SQLite writes on, behind a sync, to the end of a sector, and no sync follows. */
-    if (!(file->pMethods->xDeviceCharacteristics(file) & SQLITE_IOCAP_POWERSAFE_OVERWRITE))
-        return;
-    pthread_mutex_lock(&lock);
-    if (!usual) {
-        usual = file->pMethods;
-        gathering = *usual;
-        gathering.xWrite = gather_write;
-        gathering.xSync = gather_sync;
-        gathering.xRead = gather_read;
-        gathering.xTruncate = gather_truncate;
-        gathering.xFileSize = gather_size;
-    }
-    if (file->pMethods == usual) {
-        file->pMethods = &gathering;
-        own = mem_new(sizeof *own);
-        own->file = file;
-    }
-    pthread_mutex_unlock(&lock);
+    own = mem_new(sizeof *own);
+    own->file = file;
 }
 
 /* What is left was never committed. */
@@ -119,7 +141,7 @@ void sqlite_gather_end(void)
     if (!own)
         return;
     gather_flush(own->file);
-    own->file->pMethods = usual;
+    own->file->pMethods = methods.usual;
     mem_free(own);
     own = NULL;
 }

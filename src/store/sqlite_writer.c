@@ -219,8 +219,7 @@ static void *write_all(void *arg)
 {
     struct sqlite *q = arg;
 
-    if (!q->has_no_syncs)
-        sqlite_gather_begin(q->writer);
+    sqlite_gather_begin(q->writer);
     for (;;) {
         int patience = sqlite_log_wants_rest(q) ? IDLE_MS : -1;
         struct work *batch = queue_take(&q->queue, MAX_BATCH, patience);
