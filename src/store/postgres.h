@@ -45,7 +45,8 @@ struct postgres_conn {
     bool gathers;               /* works of a group run: what they write waits for its end … */
     bool leaves;                /* … and that which runs cannot be one of them */
     bool on_loop;               /* nothing is waited for: what is not here is put off … */
-    bool is_full;               /* … unless there is no room for it */
+    bool is_full;               /* … unless there is no room for it … */
+    bool wants_room;            /* … among the statements, which are too many */
     struct arena *arena;        /* where that is kept */
     unsigned errand_count;
     struct postgres_errand {

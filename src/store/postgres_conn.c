@@ -201,7 +201,7 @@ bool postgres_conn_open(struct postgres_conn *c, const char *where, bool log)
     if (c->pg && pq.status(c->pg) == CONNECTION_OK) {
         pq.setNoticeProcessor(c->pg, hear_notice, NULL);
         map_init(&c->statements);
-        c->lost = c->silent = c->ending = c->is_hurried = false;
+        c->lost = c->silent = c->ending = c->is_hurried = c->wants_room = false;
         c->begin = NULL;
         c->errand_count = 0;
         c->patience_ms = 0;

@@ -36,9 +36,10 @@ struct postgres_reader {
     unsigned count;
     unsigned rounds;
     bool running;
-    bool synced;   /* the transaction ends with what was sent last */
-    unsigned due;  /* syncs that were not answered */
-    unsigned next; /* errand that is answered next … */
+    bool synced;                   /* the transaction ends with what was sent last */
+    unsigned due;                  /* syncs that were not answered */
+    unsigned room_after, room_due; /* so many of them before the answers to reader_make_room */
+    unsigned next;                 /* errand that is answered next … */
     enum answer_step step;
     int64_t asked_at, heard_at; /* heard_at: of the last sign of life since */
     int64_t spent_at;           /* processor time of the loop, when these runs began */

@@ -26,7 +26,7 @@ static void reader_close(struct postgres_reader *r)
         uv_close((uv_handle_t *)r->socket, socket_closed);
     r->socket = NULL;
     postgres_conn_close(&r->conn);
-    r->due = 0;
+    r->due = r->room_after = r->room_due = 0;
     if (r->state == READER_OPEN)
         r->state = READER_CLOSED;
     reader_pass_on_all(r);

@@ -24,6 +24,7 @@ enum {
     BARRED_MS = 400,     /* without an answer: those who asked go elsewhere from now on */
     HEAVY_NS = 5000000,  /* of the loop, for all that run one after the other */
     LONG_NS = 1000000,   /* of a read among those */
+    ROOM_ANSWERS = 2,    /* a result and its end */
 };
 
 /* --- what goes to the workers --------------------------------------------------------- */
@@ -83,6 +84,19 @@ static bool reader_sync(struct postgres_reader *r)
     r->synced = true;
     r->due++;
     return pq.pipelineSync(r->conn.pg) && reader_flush(r);
+}
+
+/* Between two transactions: both sides forget what was prepared. */
+static bool reader_make_room(struct postgres_reader *r)
+{
+    struct postgres_conn *c = &r->conn;
+
+    c->wants_room = false;
+    postgres_forget_statements(c);
+    r->room_after = r->due;
+    r->room_due = ROOM_ANSWERS;
+    return pq.sendQueryParams(c->pg, "deallocate all", 0, NULL, NULL, NULL, NULL, 0) &&
+           reader_sync(r);
 }
 
 static bool all_end_with_this(const struct postgres_reader *r)
@@ -236,6 +250,10 @@ static void reader_gather(struct postgres_reader *r)
 {
     postgres_forget_errands(&r->conn);
     r->rounds = 0;
+    if (r->conn.wants_room && !r->room_due && !reader_make_room(r)) {
+        reader_hang_up(r);
+        return;
+    }
     r->synced = false;
     r->running = true;
     r->spent_at = time_spent();
@@ -301,6 +319,17 @@ static bool take_sync(struct postgres_reader *r)
 
     pq.clear(result);
     r->due--;
+    r->room_after -= r->room_after > 0;
+    return good;
+}
+
+static bool take_room(struct postgres_reader *r)
+{
+    PGresult *result = pq.getResult(r->conn.pg);
+    bool good = r->room_due == ROOM_ANSWERS ? postgres_is_good(result) : !result;
+
+    pq.clear(result);
+    r->room_due--;
     return good;
 }
 
@@ -317,14 +346,18 @@ static bool sync_is_next(const struct postgres_reader *r)
     return r->due > (own && !answers_are_here(r) ? 1u : 0u);
 }
 
+static bool take_next(struct postgres_reader *r)
+{
+    if (r->room_due && !r->room_after)
+        return take_room(r);
+    return sync_is_next(r) ? take_sync(r) : take_answer(r, pq.getResult(r->conn.pg));
+}
+
 bool reader_take_answers(struct postgres_reader *r)
 {
-    while ((r->due || (r->count && !answers_are_here(r))) && !pq.isBusy(r->conn.pg)) {
-        bool good = sync_is_next(r) ? take_sync(r) : take_answer(r, pq.getResult(r->conn.pg));
-
-        if (!good)
+    while ((r->due || (r->count && !answers_are_here(r))) && !pq.isBusy(r->conn.pg))
+        if (!take_next(r))
             return false;
-    }
     return true;
 }
 

@@ -84,7 +84,7 @@ enum err postgres_find_statement(struct postgres_conn *c, const char *sql, size_
     if (*ret)
         return OK;
     if (c->on_loop && c->statements.count >= MAX_STATEMENTS) {
-        c->leaves = true;
+        c->wants_room = c->wants_more = c->is_full = true;
         return ERR_STORE_RETRY;
     }
     struct postgres_statement *st = new_statement(c);

@@ -1,6 +1,7 @@
 /* store_postgres_loop.c - reads that ask PostgreSQL from their loop. */
 #include "unit.h"
 
+#include <stdio.h>
 #include <time.h>
 
 #include "base/log.h"
@@ -304,6 +305,63 @@ static void reads_that_compute_share_no_turn(void **state)
     loops_stop(loops);
 }
 
+enum { STATEMENTS = 600 };
+static char many_sql[STATEMENTS][40];
+
+static enum err ask_one_of_many(struct work *w, struct tx *tx)
+{
+    struct asked *a = container_of(w, struct asked, one.work);
+    struct rows r;
+    bool found;
+    enum err e = tx_one(tx, many_sql[a->batch->id], NO_BIND, &r, &found);
+
+    a->on_loop = loop_current();
+    if (!e)
+        a->seen[0] = row_int(&r, 0);
+    return e;
+}
+
+static enum err count_prepared(struct work *w, struct tx *tx)
+{
+    struct asked *a = container_of(w, struct asked, one.work);
+    struct rows r;
+    bool found;
+    enum err e = tx_one(tx, "select count(*) from pg_prepared_statements", NO_BIND, &r, &found);
+
+    a->on_loop = loop_current();
+    if (!e)
+        a->seen[0] = row_int(&r, 0);
+    return e;
+}
+
+/* More than a connection remembers, and each is asked there. */
+static void a_loop_makes_room_for_other_statements(void **state)
+{
+    enum { TRIES = 200, MOST_STATEMENTS = 512 };
+    struct fixture *f = *state;
+    struct loops *loops = batch_serve(f);
+    struct batch few = { .f = f, .name = "few", .questions = 1 },
+                 b = { .f = f, .name = "many", .run = ask_one_of_many },
+                 count = { .f = f, .name = "count", .run = count_prepared };
+
+    batch_ask_on_loop(&few, loops, 1);
+    for (int i = 0; i < STATEMENTS; i++)
+        snprintf(many_sql[i], sizeof many_sql[i], "select n + %d from counter", i);
+    for (int i = 0; i < 2 * STATEMENTS; i++) {
+        int tries = 0;
+
+        b.id = i % STATEMENTS;
+        do {
+            assert_in_range(++tries, 1, TRIES);
+            batch_ask(&b, loops, 2);
+            assert_int_equal(b.reads[1].seen[0], b.id);
+        } while (!batch_was_on_loop(&b));
+    }
+    batch_ask_on_loop(&count, loops, 1);
+    assert_in_range(count.reads[0].seen[0], 1, MOST_STATEMENTS);
+    loops_stop(loops);
+}
+
 /* Reads are answered, whatever they wait for, before the store is closed. */
 static void a_store_that_closes_answers_what_was_asked(void **state)
 {
@@ -350,6 +408,7 @@ int main(void)
         store_test(one_that_takes_long_keeps_nobody_waiting),
         store_test(what_takes_long_is_not_done_on_a_loop),
         store_test(reads_that_compute_share_no_turn),
+        store_test(a_loop_makes_room_for_other_statements),
         store_test(a_store_that_closes_answers_what_was_asked),
     };
 
