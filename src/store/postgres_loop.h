@@ -9,21 +9,23 @@
 
 enum { MOST_READS = 16 }; /* that are asked together */
 
-enum reader_state { READER_CLOSED, READER_OPENING, READER_OPEN, READER_ENDED };
+enum reader_state { READER_NEW, READER_CLOSED, READER_OPENING, READER_OPEN, READER_ENDED };
 
 /* Of the answers to an errand. */
 enum answer_step { PREPARED, PREPARED_END, ANSWERED, ANSWERED_END };
 
 struct postgres_reader {
     struct postgres *pool;
-    struct loop *loop; /* NULL: nothing was read there yet */
+    /* For all threads; the rest is the loop's. NULL: nothing was read there yet, or nothing of the
+     * loop is left here. */
+    _Atomic(struct loop *) loop;
     struct loop_end end;
+    unsigned holds; /* handles of the loop, and a connection that is being opened */
     enum reader_state state;
     struct postgres_conn conn;
     unsigned silences; /* of the pool, when it connected */
     int64_t again_at, wait_ms;
     uv_work_t opening;
-    _Atomic bool is_opening;
     bool opened;
     uv_idle_t soon; /* runs before the loop waits again */
     uv_timer_t look;

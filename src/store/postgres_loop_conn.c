@@ -85,21 +85,27 @@ static void reader_attach(struct postgres_reader *r)
     reader_listen(r, UV_READABLE);
 }
 
+/* With the last of them it may be gone. */
+static void reader_let_go(struct postgres_reader *r)
+{
+    if (--r->holds == 0)
+        atomic_store(&r->loop, NULL);
+}
+
 static void open_done(uv_work_t *w, int status)
 {
     struct postgres_reader *r = container_of(w, struct postgres_reader, opening);
+    bool ended = r->state == READER_ENDED;
 
-    if (r->state == READER_ENDED) {
+    if (ended)
         postgres_conn_close(&r->conn);
-        atomic_store(&r->is_opening, false);
-        return;
-    }
-    atomic_store(&r->is_opening, false);
-    r->state = READER_CLOSED;
-    if (status || !r->opened)
-        reader_hang_up(r);
     else
+        r->state = READER_CLOSED;
+    if (!ended && (status || !r->opened))
+        reader_hang_up(r);
+    else if (!ended)
         reader_attach(r);
+    reader_let_go(r);
 }
 
 /* Only where the workers have reached the database. */
@@ -111,7 +117,7 @@ static void reader_open(struct postgres_reader *r)
     if (uv_queue_work(loop_uv(r->loop), &r->opening, open_aside, open_done) != 0)
         return;
     r->state = READER_OPENING;
-    atomic_store(&r->is_opening, true);
+    r->holds++;
 }
 
 bool reader_reach(struct postgres_reader *r)
@@ -173,7 +179,7 @@ static void on_socket(uv_poll_t *socket, int status, int events)
 
 static void handle_is_closed(uv_handle_t *h)
 {
-    (void)h;
+    reader_let_go(h->data);
 }
 
 static void reader_end(struct postgres_reader *r)
@@ -198,13 +204,15 @@ static void on_loop_end(struct loop_end *e)
 
 void reader_begin(struct postgres_reader *r, struct loop *loop)
 {
-    r->loop = loop;
+    atomic_store(&r->loop, loop);
+    r->state = READER_CLOSED;
     r->end.run = on_loop_end;
     r->waiting_last = &r->waiting;
     loop_add_end(loop, &r->end);
     uv_idle_init(loop_uv(loop), &r->soon);
     uv_timer_init(loop_uv(loop), &r->look);
     r->soon.data = r->look.data = r;
+    r->holds = 2;
     uv_unref((uv_handle_t *)&r->look);
 }
 
@@ -221,29 +229,29 @@ void postgres_readers_init(struct postgres *p, unsigned count)
 
 static void end_on_loop(struct loop *loop, void *arg)
 {
-    (void)loop;
-    reader_end(arg);
-}
+    struct postgres_reader *r = arg;
 
-static void do_nothing(struct loop *loop, void *arg)
-{
-    (void)loop, (void)arg;
+    (void)loop;
+    if (r->state != READER_ENDED)
+        reader_end(r);
 }
 
 /* Its handles are closed a turn later, and a connection that is being opened is closed then. */
-static void reader_end_from_outside(struct postgres_reader *r)
+static void reader_end_from_outside(struct postgres_reader *r, struct loop *loop)
 {
     const struct timespec moment = { .tv_nsec = 1000000 };
 
-    loop_call(r->loop, end_on_loop, r);
-    while (atomic_load(&r->is_opening))
+    loop_call(loop, end_on_loop, r);
+    while (atomic_load(&r->loop))
         nanosleep(&moment, NULL);
-    loop_call(r->loop, do_nothing, NULL);
 }
 
 void postgres_readers_end(struct postgres *p)
 {
-    for (unsigned i = 0; i < p->reader_count; i++)
-        if (p->readers[i].loop && p->readers[i].state != READER_ENDED)
-            reader_end_from_outside(&p->readers[i]);
+    for (unsigned i = 0; i < p->reader_count; i++) {
+        struct loop *loop = atomic_load(&p->readers[i].loop);
+
+        if (loop)
+            reader_end_from_outside(&p->readers[i], loop);
+    }
 }

@@ -423,9 +423,9 @@ bool postgres_reader_take(struct postgres *p, struct work *w)
         return false;
 
     struct postgres_reader *r = &p->readers[loop_index(w->loop)];
-    if (!r->loop)
+    if (r->state == READER_NEW)
         reader_begin(r, w->loop);
-    if (r->loop != w->loop || !reader_reach(r) || reader_is_busy(r))
+    if (atomic_load(&r->loop) != w->loop || !reader_reach(r) || reader_is_busy(r))
         return false;
     w->next = NULL;
     *r->waiting_last = w;

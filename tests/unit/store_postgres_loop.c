@@ -395,6 +395,23 @@ static void a_store_that_closes_answers_what_was_asked(void **state)
     loops_stop(loops);
 }
 
+/* The first read of a loop, which a worker answers, makes it connect. */
+static void a_store_closes_while_a_loop_connects(void **state)
+{
+    struct fixture *f = *state;
+    struct loops *loops = batch_serve(f);
+    struct batch b = { .f = f, .name = "early", .questions = 1 };
+
+    for (int i = 0; i < 10; i++) {
+        batch_ask(&b, loops, 1);
+        assert_int_equal(b.reads[0].one.result, OK);
+        store_close(f->store);
+        f->store = NULL;
+        no_error(store_open(&f->options, &f->store));
+    }
+    loops_stop(loops);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -410,6 +427,7 @@ int main(void)
         store_test(reads_that_compute_share_no_turn),
         store_test(a_loop_makes_room_for_other_statements),
         store_test(a_store_that_closes_answers_what_was_asked),
+        store_test(a_store_closes_while_a_loop_connects),
     };
 
     log_init(2, LOG_OFF, 0);
