@@ -73,6 +73,16 @@ bool postgres_conn_has_more(const struct postgres_conn *c)
     return tls && pq.ssl_pending(tls) > 0;
 }
 
+/* For poll; -1: any time. */
+static int patience_left(const struct postgres_conn *c, int64_t until)
+{
+    int64_t left = (until - clock_mono()) / 1000000;
+
+    if (!c->patience_ms)
+        return -1;
+    return left > 0 ? (int)left : 0;
+}
+
 /* Waits until libpq can say something without waiting. The connection is lost when the
  * other side says nothing for too long: a cut that nobody is told of, or a server that
  * stands still. */
@@ -82,8 +92,7 @@ static bool wait_for_answer(struct postgres_conn *c)
     int64_t until = clock_mono() + (int64_t)c->patience_ms * 1000000;
 
     while (!c->lost && pq.isBusy(c->pg)) {
-        int64_t left = c->patience_ms ? (until - clock_mono()) / 1000000 : -1;
-        int ready = postgres_conn_has_more(c) ? 1 : poll(&p, 1, left < -1 ? 0 : (int)left);
+        int ready = postgres_conn_has_more(c) ? 1 : poll(&p, 1, patience_left(c, until));
 
         if (ready < 0 && errno == EINTR)
             continue;

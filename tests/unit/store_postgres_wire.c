@@ -1,8 +1,12 @@
 /* store_postgres_wire.c - answers of PostgreSQL that come in long records of TLS, or not at all. */
 #include "unit.h"
 
+#include <unistd.h>
+
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/mem.h"
+#include "store/postgres.h"
 #include "support/batches.h"
 #include "support/silence.h"
 
@@ -134,6 +138,58 @@ static void a_loop_notices_silence_over_tls(void **state)
     expect_silence_noticed(f, silence_new_tls(f->postgres), loops);
 }
 
+/* Something came, a little too late, and was not all. */
+static struct {
+    int ends[2];
+    int64_t until;
+} late;
+
+static int late_socket(const PGconn *pg)
+{
+    (void)pg;
+    return late.ends[0];
+}
+
+static int late_is_busy(PGconn *pg)
+{
+    (void)pg;
+    return 1;
+}
+
+static int late_consume(PGconn *pg)
+{
+    char byte;
+
+    (void)pg;
+    assert_int_equal(read(late.ends[0], &byte, 1), 1);
+    while (clock_mono() < late.until)
+        ;
+    return 1;
+}
+
+/* The end of its patience was a millisecond and a half ago. */
+static void who_hears_something_too_late_waits_no_longer(void **state)
+{
+    enum { PATIENCE_MS = 20 };
+    struct postgres_conn *c = mem_new(sizeof *c);
+    struct libpq real = pq;
+
+    (void)state;
+    assert_int_equal(pipe(late.ends), 0);
+    assert_int_equal(write(late.ends[1], "x", 1), 1);
+    pq = (struct libpq){ .socket = late_socket,
+                         .isBusy = late_is_busy,
+                         .consumeInput = late_consume };
+    c->patience_ms = PATIENCE_MS;
+    late.until = clock_mono() + PATIENCE_MS * 1000000 + 1500000;
+    assert_null(postgres_next_result(c));
+    assert_true(c->lost && c->silent);
+    pq = real;
+    close(late.ends[0]);
+    close(late.ends[1]);
+    mem_free(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -141,6 +197,7 @@ int main(void)
         store_test(a_loop_hears_all_of_a_long_record),
         store_test(a_loop_notices_silence),
         store_test(a_loop_notices_silence_over_tls),
+        cmocka_unit_test(who_hears_something_too_late_waits_no_longer),
     };
 
     log_init(2, LOG_OFF, 0);
