@@ -11,9 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "base/clock.h"
+#include "bare.h"
 #include "store/libpq.h"
 
 enum { MOST_GROUP = 256, MOST_PLACES = 256, COLUMNS = 6 };
@@ -149,15 +149,6 @@ static void *bare_write(void *arg)
     return NULL;
 }
 
-static int64_t own_cpu_ns(void)
-{
-    struct rusage u;
-
-    getrusage(RUSAGE_SELF, &u);
-    return (u.ru_utime.tv_sec + u.ru_stime.tv_sec) * INT64_C(1000000000) +
-           (u.ru_utime.tv_usec + u.ru_stime.tv_usec) * INT64_C(1000);
-}
-
 int main(int argc, char **argv)
 {
     enum { MOST_CONNECTIONS = 64 };
@@ -180,14 +171,13 @@ int main(int argc, char **argv)
         pq.clear(bare_result(writers[i].pg, pq.sendPrepare(writers[i].pg, "add", ADD, 11, NULL)));
     }
     find_template(writers[0].pg);
-    int64_t cpu = own_cpu_ns(), began = clock_mono();
-    bare.until = began + (int64_t)(strtod(argv[4], NULL) * 1e9);
+    struct bare_time since = bare_begin();
+    bare.until = since.began + (int64_t)(strtod(argv[4], NULL) * 1e9);
     for (int i = 0; i < bare.connections; i++)
         pthread_create(&threads[i], NULL, bare_write, &writers[i]);
     for (int i = 0; i < bare.connections; i++)
         pthread_join(threads[i], NULL);
-    printf("{\"messages\":%" PRId64 ",\"cpu_ns\":%" PRId64 ",\"per_second\":%.1f}\n", bare.made,
-           own_cpu_ns() - cpu, (double)bare.made * 1e9 / (double)(clock_mono() - began));
+    bare_report(&since, bare.made);
     for (int i = 0; i < bare.connections; i++)
         pq.finish(writers[i].pg);
     return 0;

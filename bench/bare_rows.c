@@ -6,13 +6,12 @@
  * again under new ids, so many messages to a commit, each with its channel's and its author's row
  * and with a sync for all. Nobody is asked for rights, nothing is sent or indexed, and nobody else
  * reads. The server must have ended. */
-#include <inttypes.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 
 #include "base/clock.h"
+#include "bare.h"
 
 enum { MOST_PLACES = 256 };
 
@@ -83,15 +82,6 @@ static void step_with(sqlite3_stmt *s, int64_t id, int place)
         give_up();
 }
 
-static int64_t own_cpu_ns(void)
-{
-    struct rusage u;
-
-    getrusage(RUSAGE_SELF, &u);
-    return (u.ru_utime.tv_sec + u.ru_stime.tv_sec) * INT64_C(1000000000) +
-           (u.ru_utime.tv_usec + u.ru_stime.tv_usec) * INT64_C(1000);
-}
-
 int main(int argc, char **argv)
 {
     if (argc != 4 || atoi(argv[2]) < 1) {
@@ -104,8 +94,8 @@ int main(int argc, char **argv)
             "pragma temp_store = memory; pragma wal_autocheckpoint = 4000");
     find_places();
     sqlite3_stmt *statements[] = { prepare_sql(ADD), prepare_sql(LAST), prepare_sql(READ) };
-    int64_t made = 0, cpu = own_cpu_ns(), began = clock_mono();
-    int64_t until = began + (int64_t)(strtod(argv[3], NULL) * 1e9);
+    struct bare_time since = bare_begin();
+    int64_t made = 0, until = since.began + (int64_t)(strtod(argv[3], NULL) * 1e9);
     while (clock_mono() < until) {
         run_sql("begin immediate");
         for (int i = 0; i < atoi(argv[2]); i++) {
@@ -116,8 +106,7 @@ int main(int argc, char **argv)
         }
         run_sql("commit");
     }
-    printf("{\"messages\":%" PRId64 ",\"cpu_ns\":%" PRId64 ",\"per_second\":%.1f}\n", made,
-           own_cpu_ns() - cpu, (double)made * 1e9 / (double)(clock_mono() - began));
+    bare_report(&since, made);
     for (size_t k = 0; k < sizeof statements / sizeof *statements; k++)
         sqlite3_finalize(statements[k]);
     sqlite3_close(db);
