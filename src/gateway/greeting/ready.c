@@ -274,14 +274,21 @@ static void tell_calls(const struct identification *i)
     }
 }
 
+/* Room for what the loop knows of so many guilds, before they are read. */
+static void facts_make_room(struct identification *i, size_t count)
+{
+    mem_free(i->facts);
+    i->fact_count = count;
+    i->facts = mem_new((count + 1) * sizeof *i->facts);
+}
+
 static void prepare_facts(struct identification *i, struct hub *h)
 {
     const snowflake *ids = i->greeting.guilds.items;
 
     if (i->viewer.bot)
         return;
-    i->fact_count = i->greeting.guilds.count;
-    i->facts = mem_new((i->fact_count + 1) * sizeof *i->facts);
+    facts_make_room(i, i->greeting.guilds.count);
     for (size_t k = 0; k < i->fact_count; k++)
         guild_facts_begin(h, ids[k], &i->facts[k]);
 }
@@ -291,9 +298,7 @@ static void read_again(struct identification *i, struct hub *h)
 {
     const struct guild_facts *all = i->guilds.items;
 
-    mem_free(i->facts);
-    i->fact_count = i->guilds.count;
-    i->facts = mem_new((i->fact_count + 1) * sizeof *i->facts);
+    facts_make_room(i, i->guilds.count);
     for (size_t k = 0; k < i->fact_count; k++)
         guild_facts_begin(h, all[k].guild_id, &i->facts[k]);
     hub_load_now(h, &i->load);
