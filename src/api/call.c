@@ -177,7 +177,7 @@ enum err call_lacks(const struct call *call, uint64_t needs)
 
 enum err call_lacks_any(const struct call *call, uint64_t any)
 {
-    return rights_withheld(call) & any ? ERR_GUILD_MFA_REQUIRED : ERR_MISSING_PERMISSIONS;
+    return rights_refusal(rights_withheld(call), any);
 }
 
 enum err call_invalid(struct call *call, const char *field, const char *code, const char *message)

@@ -156,10 +156,14 @@ struct rights_of guild_rights_of(const struct guild *g, const struct member *m)
     return who;
 }
 
+enum err rights_refusal(uint64_t withheld, uint64_t any)
+{
+    return withheld & any ? ERR_GUILD_MFA_REQUIRED : ERR_MISSING_PERMISSIONS;
+}
+
 enum err standing_lacks(const struct standing *s, uint64_t any)
 {
-    return rights_in_guild(&s->rights_of) & s->withheld & any ? ERR_GUILD_MFA_REQUIRED
-                                                              : ERR_MISSING_PERMISSIONS;
+    return rights_refusal(rights_in_guild(&s->rights_of) & s->withheld, any);
 }
 
 bool standing_above_role(const struct standing *s, const struct role *role)

@@ -59,6 +59,8 @@ struct standing {
 
 /* Why somebody is refused who has none of these rights: ERR_MISSING_PERMISSIONS, or
  * ERR_GUILD_MFA_REQUIRED where one of them is only withheld. */
+enum err rights_refusal(uint64_t withheld, uint64_t any);
+/* The same in the guild as a whole. */
 enum err standing_lacks(const struct standing *s, uint64_t any);
 
 /* The owner is above everybody; others need a strictly higher top role. */

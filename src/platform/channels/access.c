@@ -45,9 +45,7 @@ enum err standing_lacks_in(struct tx *tx, const struct standing *s, const struct
     uint64_t all;
     enum err e = all_rights_in(tx, s, c, &all);
 
-    if (e)
-        return e;
-    return all & s->withheld & any ? ERR_GUILD_MFA_REQUIRED : ERR_MISSING_PERMISSIONS;
+    return e ? e : rights_refusal(all & s->withheld, any);
 }
 
 static void target_rights(struct target *t, uint64_t all)
