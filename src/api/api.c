@@ -17,10 +17,7 @@ static void send_counts(void *arg, struct str message)
 /* How many servers count what the others do not hear of. */
 static unsigned servers_apart(void *arg)
 {
-    struct cluster_stats stats;
-
-    cluster_stats(((struct api *)arg)->options.cluster, &stats);
-    return stats.connected || stats.nodes < 1 ? 1 : (unsigned)stats.nodes;
+    return cluster_apart(((struct api *)arg)->options.cluster);
 }
 
 static void share_limits(struct api *api)

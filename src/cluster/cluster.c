@@ -293,6 +293,13 @@ bool cluster_ready(const struct cluster *c)
     return c->options.alone || (behind_ms(c) < READY_MS && !atomic_load(&c->clock_off));
 }
 
+unsigned cluster_apart(const struct cluster *c)
+{
+    uint64_t nodes = atomic_load_explicit(&c->nodes, memory_order_relaxed);
+
+    return atomic_load(&c->wire.connected) || nodes < 1 ? 1 : (unsigned)nodes;
+}
+
 void cluster_stats(const struct cluster *c, struct cluster_stats *ret)
 {
     *ret = (struct cluster_stats){

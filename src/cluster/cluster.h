@@ -101,6 +101,10 @@ void cluster_await(struct cluster *c, struct cluster_wait *w);
  * another's place is divided so. Others may see it otherwise for a moment. */
 void cluster_share(const struct cluster *c, int64_t *ret_rank, int64_t *ret_living);
 
+/* How many servers there are that do not hear at once what the others tell; 1: this one, or all do.
+ * For every call: it waits for nobody. */
+unsigned cluster_apart(const struct cluster *c);
+
 /* Whether it keeps up and its clock is right, for /readyz. */
 bool cluster_ready(const struct cluster *c);
 /* For /metrics, as lines. */
