@@ -15,6 +15,13 @@ void counter_make(struct fixture *f)
     no_error(store_do(f->store, "insert into counter values (1, 0)"));
 }
 
+void reopen_with(struct fixture *f, unsigned workers)
+{
+    store_close(f->store);
+    f->options.workers = workers;
+    no_error(store_open(&f->options, &f->store));
+}
+
 /* --- works without a loop, many at a time --------------------------------------------- */
 
 /* Reads, then writes: lost updates would show. */

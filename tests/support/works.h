@@ -13,6 +13,9 @@
 /* The table that works count in: one row, counter(id = 1, n = 0). */
 void counter_make(struct fixture *f);
 
+/* Opens the store again, with so many workers where it has some. */
+void reopen_with(struct fixture *f, unsigned workers);
+
 /* A work that adds to the counter, unless it is given something else to run. */
 struct one {
     struct work work;

@@ -105,6 +105,26 @@ static void a_loop_hears_all_of_a_long_record(void **state)
 
 /* --- silence -------------------------------------------------------------------------- */
 
+static void silence_is_noticed_within_ten_seconds(void **state)
+{
+    struct fixture *f = *state;
+
+    counter_make(f);
+    struct silence *wire = silence_new(f->postgres);
+    f->options.workers = 2;
+    go_by(f, wire);
+    no_error(store_do(f->store, "update counter set n = n + 1"));
+
+    silence_begin(wire);
+    int64_t start = clock_mono();
+    assert_int_equal(store_do(f->store, "update counter set n = n + 1"), ERR_UNAVAILABLE);
+    assert_in_range((clock_mono() - start) / 1000000, 0, 10000);
+    silence_end(wire);
+    no_error(store_do(f->store, "update counter set n = n + 1"));
+    assert_int_equal(store_number(f->store, "select n from counter"), 2);
+    leave_wire(f, wire);
+}
+
 /* Nobody waits for ever for a database that stands still. */
 static void expect_silence_noticed(struct fixture *f, struct silence *wire, struct loops *loops)
 {
@@ -195,6 +215,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         store_test(a_worker_hears_all_of_a_long_record),
         store_test(a_loop_hears_all_of_a_long_record),
+        store_test(silence_is_noticed_within_ten_seconds),
         store_test(a_loop_notices_silence),
         store_test(a_loop_notices_silence_over_tls),
         cmocka_unit_test(who_hears_something_too_late_waits_no_longer),

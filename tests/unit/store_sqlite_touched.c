@@ -1,0 +1,106 @@
+/* store_sqlite_touched.c - which rows have changed since a read. */
+#include "unit.h"
+
+#include "base/log.h"
+#include "support/stores.h"
+#include "support/works.h"
+
+struct kept_look {
+    struct tx_seen seen; /* of the first look */
+    bool again, user, other;
+};
+
+static enum err look_for_changes(struct tx *tx, void *arg)
+{
+    struct kept_look *look = arg;
+
+    if (!look->again)
+        return tx_seen(tx, &look->seen) ? OK : ERR_INTERNAL;
+    look->user = tx_row_changed(tx, &look->seen, NOTED_USERS, 7);
+    look->other = tx_row_changed(tx, &look->seen, NOTED_USERS, 8);
+    return OK;
+}
+
+static enum err fail_after_change(struct tx *tx, void *arg)
+{
+    (void)arg;
+    no_error(tx_exec(tx, "update users set bio = 'x' where id = 7", NO_BIND, NULL));
+    return ERR_BAD_REQUEST;
+}
+
+static enum err touch_seven(struct tx *tx, void *arg)
+{
+    (void)arg;
+    tx_touch(tx, NOTED_USERS, 7);
+    return OK;
+}
+
+static enum err cannot_see(struct tx *tx, void *arg)
+{
+    struct tx_seen seen;
+
+    (void)arg;
+    assert_false(tx_seen(tx, &seen));
+    return OK;
+}
+
+static struct kept_look look_since(struct fixture *f, const char *sql)
+{
+    struct kept_look look = { .again = false };
+
+    no_error(store_run(f->store, STORE_READ, NULL, look_for_changes, &look));
+    if (sql)
+        no_error(store_do(f->store, sql));
+    look.again = true;
+    no_error(store_run(f->store, STORE_READ, NULL, look_for_changes, &look));
+    return look;
+}
+
+static void a_read_knows_which_rows_changed_since_another(void **state)
+{
+    struct fixture *f = *state;
+    struct kept_look look = look_since(f, "insert into users (id, username) values (7, 'seven')");
+
+    assert_true(look.user && !look.other);
+    look = look_since(f, NULL);
+    assert_false(look.user);
+    look = look_since(f, "insert into users (id, username) values (8, 'eight')");
+    assert_true(!look.user && look.other);
+    look = look_since(f, "update users set bio = 'x'");
+    assert_true(look.user && look.other);
+    look = look_since(f, "delete from users where id = 7");
+    assert_true(look.user && !look.other);
+    look = look_since(f, "insert into guilds (id, name, owner_id) values (7, 'x', 8)");
+    assert_true(!look.user && !look.other);
+}
+
+static void rows_are_touched_by_hand_and_by_many(void **state)
+{
+    struct fixture *f = *state;
+    struct kept_look look = { .again = false };
+
+    no_error(store_run(f->store, STORE_READ, NULL, look_for_changes, &look));
+    store_run(f->store, STORE_WRITE, NULL, fail_after_change, NULL);
+    no_error(store_run(f->store, STORE_WRITE, NULL, touch_seven, NULL));
+    look.again = true;
+    no_error(store_run(f->store, STORE_READ, NULL, look_for_changes, &look));
+    assert_true(look.user && !look.other);
+    no_error(store_run(f->store, STORE_WRITE, NULL, cannot_see, NULL));
+    /* More than are noted one by one. */
+    look = look_since(f, "insert into users (id, username) with recursive n(i) as (select 1000 "
+                         "union all select i + 1 from n where i < 4000) select i, i from n");
+    assert_true(look.user && look.other);
+    look = look_since(f, NULL);
+    assert_true(!look.user && !look.other);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        store_test(a_read_knows_which_rows_changed_since_another),
+        store_test(rows_are_touched_by_hand_and_by_many),
+    };
+
+    log_init(2, LOG_OFF, 0);
+    return run_on_sqlite("store/sqlite_touched", tests);
+}
