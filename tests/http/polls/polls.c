@@ -361,7 +361,9 @@ static void a_poll_goes_with_its_channel(struct world *w)
     choose_a_lot(&b);
     expect_status(client_delete(b.ada, "/channels/%s", b.v.channel), 200);
     expect_all_gone(w);
+    expect_soon(world_number(w, "select count(*) from messages") == 0);
     world_wait(w, 24 * 3600 + 1);
+    world_settle(w);
     expect(world_number(w, "select count(*) from messages") == 0);
 }
 
