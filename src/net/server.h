@@ -183,13 +183,16 @@ void websocket_set_data(struct websocket *ws, void *data);
 /* Another max_waiting than the handler began with, once it is known who the peer is. */
 void websocket_set_max_waiting(struct websocket *ws, size_t max_waiting);
 struct loop *websocket_loop(const struct websocket *ws);
-struct str websocket_remote(const struct websocket *ws);
-uint64_t websocket_address(const struct websocket *ws); /* the key, as of an exchange */
+struct str websocket_remote(const struct websocket *ws); /* until the next is asked for its own */
+uint64_t websocket_address(const struct websocket *ws);  /* the key, as of an exchange */
 bool websocket_secure(const struct websocket *ws);
 
 /* Sends one message; those of a turn leave together, in one write. On the
  * websocket's loop only. */
 void websocket_send(struct websocket *ws, enum ws_opcode opcode, struct str payload);
+/* The same in parts, which are joined. */
+void websocket_send_parts(struct websocket *ws, enum ws_opcode opcode, const struct str *parts,
+                          size_t count);
 /* The same from a buffer, which is taken: a long message leaves in pieces, as the peer takes
  * them, and what is sent later follows it. */
 void websocket_send_buf(struct websocket *ws, enum ws_opcode opcode, struct buf *payload);

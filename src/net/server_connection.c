@@ -16,22 +16,17 @@ static void connection_closed(uv_handle_t *handle)
     link_remove(&c->link);
     buf_clear(&c->in);
     tls_free(c->tls);
-    websocket_free(c->websocket);
+    if (c->upgraded)
+        websocket_clear(&c->websocket);
     mem_free(c);
     figure_add(&h->figures.open, (uint64_t)-1);
     home_handle_closed(h);
 }
 
-void connection_close(struct connection *c)
+static void connection_drop_call(struct connection *c, bool working)
 {
     struct serving *call = c->call;
 
-    if (c->state == CONN_CLOSED)
-        return;
-    bool working = c->state == CONN_CALL || c->state == CONN_ASKED;
-    c->state = CONN_CLOSED;
-    deadline_drop(&c->deadline);
-    link_remove(&c->later);
     c->call = NULL;
     if (call && working) {
         call->x.connection = NULL; /* its answer will find nobody */
@@ -40,8 +35,20 @@ void connection_close(struct connection *c)
         serving_free(call);
     }
     file_close(c);
-    if (c->websocket)
+}
+
+void connection_close(struct connection *c)
+{
+    if (c->state == CONN_CLOSED)
+        return;
+    bool working = c->state == CONN_CALL || c->state == CONN_ASKED;
+    c->state = CONN_CLOSED;
+    deadline_drop(&c->deadline);
+    link_remove(&c->later);
+    if (c->upgraded)
         websocket_end(c);
+    else
+        connection_drop_call(c, working);
     uv_close((uv_handle_t *)&c->tcp, connection_closed);
 }
 

@@ -91,6 +91,7 @@ struct home {
     struct buf pieces;          /* contents of chunks; bodies of refusals */
     struct gzip *gzip;
     struct kept_handler *handlers; /* of WebSockets */
+    char remote[ADDRESS_TEXT];     /* of the WebSocket that was last asked for it */
     bool dated;                    /* the clock was read in this turn */
     int64_t date;                  /* the second that common is of */
     char common[256];              /* lines that all answers share, ready to copy */
@@ -142,6 +143,28 @@ enum connection_state {
     CONN_CLOSED,    /* only its memory is left */
 };
 
+/* A connection that became a WebSocket. */
+struct websocket {
+    /* What sending needs stands together. */
+    struct buf out;
+    struct link dirty;
+    bool open : 1;                      /* the handshake was sent and open called */
+    bool close_sent : 1;                /* nothing more leaves */
+    bool ending : 1;                    /* nothing more is read: finish at the end of the turn */
+    bool cut : 1;                       /* the peer is too slow */
+    bool over : 1;                      /* closed was called */
+    bool awaited : 1;                   /* drained is to be called */
+    uint16_t code;                      /* what the peer said, or 1006 */
+    uint16_t controls;                  /* frames in their window */
+    const struct websocket_handler *on; /* the home's: without arg and max_waiting */
+    void *data;                         /* before it is open: for open */
+    struct ws_reader *reader;           /* NULL: it is between two messages */
+    struct owed_pong *pong;             /* NULL: none is owed */
+    struct long_message *long_message;  /* NULL: none is under way */
+    struct address remote;              /* of the client, as of an exchange */
+    uint32_t minute; /* when the window of control frames began: the loop's clock, modulo 2^32 */
+};
+
 enum connection_timing { TIMING_NONE, TIMING_READING, TIMING_SENDING, TIMING_IDLE };
 
 struct connection {
@@ -157,22 +180,33 @@ struct connection {
     bool trusted : 1;  /* a proxy whose word about its clients counts */
     bool preamble : 1; /* a PROXY protocol header may come */
     bool secure : 1;   /* of a WebSocket: as of an exchange */
+    bool upgraded : 1; /* it is one, or was one before its end */
     struct link link;  /* in home->connections */
     struct link later; /* in home->postponed, with something in `in` */
     struct deadline deadline;
-    struct buf in;     /* not handled yet */
-    size_t looked_at;  /* bytes of an incomplete head already checked */
-    uint64_t skip;     /* bytes of a refused body still to come */
-    uint64_t received; /* bytes of bodies */
-    uint64_t handed;   /* bytes that had to wait for the peer */
-    uint64_t mark;     /* what had moved when the deadline was set */
-    struct serving *call;
-    struct websocket *websocket;
-    struct file_sending *file;
+    struct buf in;    /* not handled yet */
+    uint64_t handed;  /* bytes that had to wait for the peer */
+    uint64_t mark;    /* what had moved when the deadline was set */
     uint64_t address; /* its key */
-    uint8_t remote_n;
-    char remote[ADDRESS_TEXT];
+    union {
+        struct {               /* before it is upgraded */
+            size_t looked_at;  /* bytes of an incomplete head already checked */
+            uint64_t skip;     /* bytes of a refused body still to come */
+            uint64_t received; /* bytes of bodies */
+            struct serving *call;
+            struct file_sending *file;
+            uint8_t remote_n;
+            char remote[ADDRESS_TEXT];
+        };
+        struct websocket websocket; /* from then on */
+    };
 };
+
+static inline struct connection *websocket_connection(const struct websocket *ws)
+{
+    return (struct connection *)(void *)((char *)(uintptr_t)ws -
+                                         offsetof(struct connection, websocket));
+}
 
 static inline void figure_add(_Atomic uint64_t *figure, uint64_t n)
 {
@@ -290,7 +324,7 @@ void websocket_input(struct connection *c, char *bytes, size_t n);
 void websocket_resume(struct connection *c); /* with what was postponed */
 void websocket_sent(struct connection *c);
 void websocket_end(struct connection *c);
-void websocket_free(struct websocket *ws);
+void websocket_clear(struct websocket *ws);
 void websocket_tell_shutdown(struct connection *c);
 void websockets_end_turn(struct home *h);
 void handlers_free(struct home *h);

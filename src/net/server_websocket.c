@@ -31,33 +31,11 @@ struct long_message {
     size_t at;
 };
 
-struct websocket {
-    /* What sending needs stands together. */
-    struct connection *c;
-    struct buf out;
-    struct link dirty;
-    int code;                           /* what the peer said, or 1006 */
-    bool open : 1;                      /* the handshake was sent and open called */
-    bool close_sent : 1;                /* nothing more leaves */
-    bool ending : 1;                    /* nothing more is read: finish at the end of the turn */
-    bool cut : 1;                       /* the peer is too slow */
-    bool over : 1;                      /* closed was called */
-    bool awaited : 1;                   /* drained is to be called */
-    const struct websocket_handler *on; /* the home's: without arg and max_waiting */
-    void *arg;                          /* of open */
-    void *data;
-    struct ws_reader reader;
-    struct owed_pong *pong;            /* NULL: none is owed */
-    struct long_message *long_message; /* NULL: none is under way */
-    uint64_t minute;                   /* when the window of control frames began */
-    unsigned controls;                 /* in it */
-};
-
 /* --- the application's side ----------------------------------------------------------- */
 
 void *websocket_data(const struct websocket *ws)
 {
-    return ws->data;
+    return ws->open ? ws->data : NULL;
 }
 
 void websocket_set_data(struct websocket *ws, void *data)
@@ -67,28 +45,30 @@ void websocket_set_data(struct websocket *ws, void *data)
 
 struct loop *websocket_loop(const struct websocket *ws)
 {
-    return ws->c->home->loop;
+    return websocket_connection(ws)->home->loop;
 }
 
 struct str websocket_remote(const struct websocket *ws)
 {
-    return str_slice(ws->c->remote, ws->c->remote_n);
+    char *text = websocket_connection(ws)->home->remote;
+
+    return str_slice(text, address_write(&ws->remote, text));
 }
 
 uint64_t websocket_address(const struct websocket *ws)
 {
-    return ws->c->address;
+    return websocket_connection(ws)->address;
 }
 
 bool websocket_secure(const struct websocket *ws)
 {
-    return ws->c->secure;
+    return websocket_connection(ws)->secure;
 }
 
 static void websocket_mark_pong(struct websocket *ws)
 {
     if (!ws->dirty.next)
-        links_append(&ws->c->home->dirty, &ws->dirty);
+        links_append(&websocket_connection(ws)->home->dirty, &ws->dirty);
 }
 
 void websocket_set_max_waiting(struct websocket *ws, size_t max_waiting)
@@ -106,7 +86,7 @@ size_t websocket_waiting(const struct websocket *ws)
     const struct long_message *m = ws->long_message;
     size_t behind = m ? m->bytes.n - m->at + m->after.n : 0;
 
-    return connection_unsent(ws->c) + ws->out.n + behind;
+    return connection_unsent(websocket_connection(ws)) + ws->out.n + behind;
 }
 
 /* Where the next frame goes to. */
@@ -131,6 +111,25 @@ void websocket_send(struct websocket *ws, enum ws_opcode opcode, struct str payl
 {
     if (has_room(ws, payload.n))
         ws_write(frames_end(ws), opcode, payload);
+}
+
+void websocket_send_parts(struct websocket *ws, enum ws_opcode opcode, const struct str *parts,
+                          size_t count)
+{
+    char head[WS_MAX_HEAD];
+    size_t n = 0;
+
+    for (size_t i = 0; i < count; i++)
+        n += parts[i].n;
+    if (!has_room(ws, n))
+        return;
+    struct buf *out = frames_end(ws);
+    size_t head_n = ws_write_head(head, opcode, n);
+    if (!buf_room(out, head_n + n))
+        return;
+    buf_add(out, head, head_n);
+    for (size_t i = 0; i < count; i++)
+        buf_add_str(out, parts[i]);
 }
 
 void websocket_send_buf(struct websocket *ws, enum ws_opcode opcode, struct buf *payload)
@@ -163,7 +162,7 @@ static bool is_clear(const struct websocket *ws)
 
 void websocket_send_frame(struct websocket *ws, struct str frame, bool now)
 {
-    size_t n = now && is_clear(ws) ? connection_try(ws->c, frame) : 0;
+    size_t n = now && is_clear(ws) ? connection_try(websocket_connection(ws), frame) : 0;
 
     if (n < frame.n && has_room(ws, frame.n - n))
         buf_add_str(frames_end(ws), str_from(frame, n));
@@ -172,7 +171,7 @@ void websocket_send_frame(struct websocket *ws, struct str frame, bool now)
 /* Sends what the socket takes at once; the rest, and errors, wait for the end of the turn. */
 void websocket_flush(struct websocket *ws)
 {
-    size_t n = connection_try(ws->c, buf_str(&ws->out));
+    size_t n = connection_try(websocket_connection(ws), buf_str(&ws->out));
 
     if (n == ws->out.n) {
         buf_clear(&ws->out);
@@ -192,7 +191,7 @@ void websocket_fetch(const struct websocket *ws)
 
 void websocket_fetch_more(const struct websocket *ws)
 {
-    connection_fetch(ws->c);
+    connection_fetch(websocket_connection(ws));
 }
 
 void websocket_await(struct websocket *ws)
@@ -204,7 +203,7 @@ void websocket_await(struct websocket *ws)
 /* May send more, which leaves in this turn, too. */
 static void tell_drained(struct websocket *ws)
 {
-    if (!ws->awaited || ws->long_message || connection_unsent(ws->c))
+    if (!ws->awaited || ws->long_message || connection_unsent(websocket_connection(ws)))
         return;
     if (ws->close_sent || ws->ending || ws->cut)
         return;
@@ -229,7 +228,7 @@ static void send_owed_pong(struct websocket *ws)
 {
     struct owed_pong *p = ws->pong;
 
-    if (!p || connection_unsent(ws->c))
+    if (!p || connection_unsent(websocket_connection(ws)))
         return;
     ws->pong = NULL;
     websocket_send(ws, WS_PONG, str_slice(p->payload, p->n));
@@ -239,7 +238,7 @@ static void send_owed_pong(struct websocket *ws)
 /* No client needs more than ten control frames a second for a minute. */
 static bool controls_in_pace(struct websocket *ws)
 {
-    uint64_t now = uv_now(loop_uv(websocket_loop(ws)));
+    uint32_t now = (uint32_t)uv_now(loop_uv(websocket_loop(ws)));
 
     if (ws->controls == 0 || now - ws->minute >= MINUTE_MS) {
         ws->minute = now;
@@ -262,7 +261,7 @@ void websocket_close(struct websocket *ws, int code, struct str reason)
     if (ws->close_sent || ws->ending || ws->over)
         return;
     send_close(ws, code, reason);
-    deadline_touch(ws->c->home->goodbyes, &ws->c->deadline);
+    deadline_touch(websocket_connection(ws)->home->goodbyes, &websocket_connection(ws)->deadline);
 }
 
 /* --- beginning and end ---------------------------------------------------------------- */
@@ -335,18 +334,16 @@ bool websocket_begin(struct connection *c, struct serving *call)
     if (!h->app.upgrade(h->app.arg, call->x.request, &on))
         return false;
 
-    struct websocket *ws = mem_new(sizeof *ws);
-    ws->c = c;
+    struct websocket *ws = &c->websocket;
+    c->upgraded = true;
+    memset(ws, 0, sizeof *ws);
+    address_parse(call->x.remote, &ws->remote);
     ws->on = home_handler(h, &on);
-    ws->arg = on.arg;
+    ws->data = on.arg;
     ws->code = 1006;
-    ws_reader_init(&ws->reader, on.max_message);
     buf_init(&ws->out, on.max_waiting + CONTROL_ROOM);
-    c->websocket = ws;
     c->secure = call->x.secure;
     c->address = call->x.address;
-    c->remote_n = (uint8_t)call->x.remote.n;
-    memcpy(c->remote, call->x.remote.p, call->x.remote.n);
     c->state = CONN_WEBSOCKET;
     c->timing = TIMING_NONE;
     deadline_drop(&c->deadline);
@@ -358,7 +355,7 @@ bool websocket_begin(struct connection *c, struct serving *call)
 
 void websocket_end(struct connection *c)
 {
-    struct websocket *ws = c->websocket;
+    struct websocket *ws = &c->websocket;
 
     link_remove(&ws->dirty);
     if (ws->over)
@@ -378,20 +375,19 @@ static void long_message_free(struct long_message *m)
     mem_free(m);
 }
 
-void websocket_free(struct websocket *ws)
+void websocket_clear(struct websocket *ws)
 {
-    if (!ws)
-        return;
     long_message_free(ws->long_message);
-    ws_reader_clear(&ws->reader);
+    if (ws->reader)
+        ws_reader_clear(ws->reader);
+    mem_free(ws->reader);
     buf_clear(&ws->out);
     mem_free(ws->pong);
-    mem_free(ws);
 }
 
 void websocket_tell_shutdown(struct connection *c)
 {
-    struct websocket *ws = c->websocket;
+    struct websocket *ws = &c->websocket;
 
     if (!ws->open)
         connection_close(c);
@@ -406,7 +402,7 @@ void websocket_tell_shutdown(struct connection *c)
 static void finish_at_turn_end(struct websocket *ws)
 {
     ws->ending = true;
-    ws->c->linger = true; /* the peer may still be talking */
+    websocket_connection(ws)->linger = true; /* the peer may still be talking */
     websocket_mark_pong(ws);
 }
 
@@ -414,7 +410,7 @@ static void websocket_handle_frame(struct websocket *ws, const struct ws_message
 {
     switch (m->opcode) {
     case WS_CLOSE:
-        ws->code = m->close_code;
+        ws->code = (uint16_t)m->close_code;
         send_close(ws, m->close_code == 1005 ? 1000 : m->close_code, STR(""));
         finish_at_turn_end(ws);
         break;
@@ -455,16 +451,11 @@ void websocket_resume(struct connection *c)
     buf_clear(&waiting);
 }
 
-void websocket_input(struct connection *c, char *bytes, size_t n)
+static void websocket_read(struct connection *c, struct ws_reader *r, char *bytes, size_t n)
 {
-    struct websocket *ws = c->websocket;
+    struct websocket *ws = &c->websocket;
     bool first = true;
 
-    if (!ws->open || c->later.next) {
-        buf_add(&c->in, bytes, n);
-        connection_pause(c, c->later.next || c->in.n >= WAITING_INPUT);
-        return;
-    }
     while (n && c->state == CONN_WEBSOCKET && !ws->ending && !ws->cut) {
         if (!first && home_has_read_enough(c->home)) {
             postpone_messages(c, bytes, n);
@@ -473,7 +464,7 @@ void websocket_input(struct connection *c, char *bytes, size_t n)
         first = false;
         struct ws_message m = { 0 };
         bool found = false;
-        long used = ws_read(&ws->reader, bytes, n, &m, &found);
+        long used = ws_read(r, bytes, n, &m, &found);
 
         if (used < 0) {
             bool large = used == -1009 && ws->on->too_large;
@@ -489,12 +480,42 @@ void websocket_input(struct connection *c, char *bytes, size_t n)
     }
 }
 
+/* A reader stays while it is in the middle of something. */
+static void websocket_keep_reader(struct websocket *ws, struct ws_reader *r)
+{
+    bool rests = ws_reader_rests(r);
+
+    if (rests && r == ws->reader) {
+        mem_free(r);
+        ws->reader = NULL;
+    } else if (!rests && r != ws->reader) {
+        ws->reader = mem_new(sizeof *r);
+        *ws->reader = *r;
+    }
+}
+
+void websocket_input(struct connection *c, char *bytes, size_t n)
+{
+    struct websocket *ws = &c->websocket;
+    struct ws_reader fresh;
+
+    if (!ws->open || c->later.next) {
+        buf_add(&c->in, bytes, n);
+        connection_pause(c, c->later.next || c->in.n >= WAITING_INPUT);
+        return;
+    }
+    ws_reader_init(&fresh, ws->on->max_message);
+    struct ws_reader *r = ws->reader ? ws->reader : &fresh;
+    websocket_read(c, r, bytes, n);
+    websocket_keep_reader(ws, r);
+}
+
 /* --- sending -------------------------------------------------------------------------- */
 
 /* The handshake is with the kernel: the application may begin. */
 void websocket_sent(struct connection *c)
 {
-    struct websocket *ws = c->websocket;
+    struct websocket *ws = &c->websocket;
     struct buf early = c->in;
 
     if (ws->open) {
@@ -505,9 +526,11 @@ void websocket_sent(struct connection *c)
     }
     if (ws->open || connection_unsent(c))
         return;
+    void *arg = ws->data;
     ws->open = true;
+    ws->data = NULL;
     if (ws->on->open)
-        ws->on->open(ws, ws->arg);
+        ws->on->open(ws, arg);
     buf_init(&c->in, early.max);
     connection_pause(c, false);
     if (early.n)
@@ -519,13 +542,14 @@ void websocket_sent(struct connection *c)
 static void send_piece(struct websocket *ws)
 {
     struct long_message *m = ws->long_message;
+    struct connection *c = websocket_connection(ws);
 
-    if (!m || ws->c->state != CONN_WEBSOCKET || connection_unsent(ws->c))
+    if (!m || c->state != CONN_WEBSOCKET || connection_unsent(c))
         return;
     size_t left = m->bytes.n - m->at;
     struct str piece = str_slice(m->bytes.p + m->at, left < PIECE ? left : PIECE);
 
-    connection_send(ws->c, &piece, 1);
+    connection_send(c, &piece, 1);
     m->at += piece.n;
     if (m->at == m->bytes.n) {
         m->after.max = ws->out.max; /* it may be another by now */
@@ -534,13 +558,13 @@ static void send_piece(struct websocket *ws)
         ws->long_message = NULL;
         long_message_free(m);
     }
-    if (ws->c->state == CONN_WEBSOCKET && !connection_unsent(ws->c))
+    if (c->state == CONN_WEBSOCKET && !connection_unsent(c))
         websocket_mark_pong(ws);
 }
 
 static void end_turn(struct websocket *ws)
 {
-    struct connection *c = ws->c;
+    struct connection *c = websocket_connection(ws);
 
     if (ws->cut) {
         connection_close(c);

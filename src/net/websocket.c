@@ -263,6 +263,12 @@ static void let_go(struct ws_reader *r)
         ws_reader_clear(r);
 }
 
+bool ws_reader_rests(struct ws_reader *r)
+{
+    let_go(r);
+    return !r->pieces && !r->head_n && !r->in_payload && !r->opcode && !r->closed;
+}
+
 long ws_read(struct ws_reader *r, char *bytes, size_t n, struct ws_message *ret, bool *ret_found)
 {
     size_t used = 0;

@@ -71,6 +71,10 @@ struct ws_message {
  * frame or an error is used and ignored. */
 long ws_read(struct ws_reader *r, char *bytes, size_t n, struct ws_message *ret, bool *ret_found);
 
+/* Lets go of the last message, too. True: the reader is as it was made, so who needs its memory
+ * may make another one for what comes next. */
+bool ws_reader_rests(struct ws_reader *r);
+
 /* Writes the head of an unfragmented, unmasked frame; returns its bytes. */
 size_t ws_write_head(char out[WS_MAX_HEAD], enum ws_opcode opcode, uint64_t payload);
 /* Appends a whole frame, or nothing when it does not fit. */

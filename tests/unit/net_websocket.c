@@ -315,6 +315,16 @@ static bool feed(struct ws_reader *r, struct str piece, struct buf *out)
     return used >= 0;
 }
 
+/* The same with a reader that is given up wherever it may be. */
+static bool feed_anew(struct ws_reader *r, struct str piece, struct buf *out)
+{
+    bool going = feed(r, piece, out);
+
+    if (going && ws_reader_rests(r))
+        ws_reader_init(r, r->max);
+    return going;
+}
+
 /* In pieces of step bytes, the first of which may be shorter. */
 static void check_pieces(const struct reading *c, struct str bytes, size_t first, size_t step)
 {
@@ -323,9 +333,10 @@ static void check_pieces(const struct reading *c, struct str bytes, size_t first
 
     buf_init(&out, 4096);
     ws_reader_init(&r, c->max ? c->max : 1000);
-    bool going = feed(&r, str_slice(bytes.p, first), &out);
+    bool going = feed_anew(&r, str_slice(bytes.p, first), &out);
     for (size_t at = first; going && at < bytes.n; at += step)
-        going = feed(&r, str_slice(bytes.p + at, bytes.n - at < step ? bytes.n - at : step), &out);
+        going =
+            feed_anew(&r, str_slice(bytes.p + at, bytes.n - at < step ? bytes.n - at : step), &out);
     if (!str_is(buf_str(&out), c->expect))
         fail_msg("%s: %.*s instead of %s (%zu, then %zu a piece)", c->name, STR_FMT(buf_str(&out)),
                  c->expect, first, step);
@@ -386,6 +397,27 @@ static void reader_lets_go_of_a_message_that_came_in_pieces(void **state)
     assert_false(found);
     assert_null(r.pieces);
     ws_reader_clear(&r);
+    buf_clear(&b);
+}
+
+/* At each byte of a message and between its fragments there is something to remember. */
+static void reader_rests_between_messages_only(void **state)
+{
+    (void)state;
+    struct reading c = { .frames = {
+                             { FIRST_TEXT, P("Hel") }, { PING, P("x") }, { CONTINUE, P("lo") } } };
+    struct buf b = case_bytes(&c);
+    struct ws_reader r;
+    struct ws_message m;
+    bool found;
+
+    ws_reader_init(&r, 1000);
+    assert_true(ws_reader_rests(&r));
+    for (size_t at = 0; at < b.n; at++) {
+        assert_int_equal(ws_read(&r, b.p + at, 1, &m, &found), 1);
+        assert_int_equal(ws_reader_rests(&r), at + 1 == b.n);
+    }
+    assert_null(r.pieces);
     buf_clear(&b);
 }
 
@@ -504,6 +536,7 @@ int main(void)
     const struct CMUnitTest others[] = {
         cmocka_unit_test(whole_message_is_neither_copied_nor_allocated),
         cmocka_unit_test(reader_lets_go_of_a_message_that_came_in_pieces),
+        cmocka_unit_test(reader_rests_between_messages_only),
         cmocka_unit_test(heads_take_the_shortest_form),
         cmocka_unit_test(frame_that_does_not_fit_is_left_out),
         cmocka_unit_test(close_reason_is_cut_between_characters),
