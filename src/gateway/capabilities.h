@@ -60,6 +60,10 @@ struct written_people members_write(struct arena *arena, const struct list *memb
 struct written_people relationships_write(struct arena *arena, const struct list *relationships,
                                           bool refers);
 
+/* A guild without what differs by who is shown it, and each of its channels. */
+const struct written_guild *guild_write(struct arena *arena, const struct guild *guild,
+                                        const struct list *sounds, const struct list *channels);
+
 struct written_people *people_copy(struct arena *arena, const struct written_people *people);
 
 /* NULL: as GUILD_CREATE has it. */

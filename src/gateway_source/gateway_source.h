@@ -46,7 +46,8 @@ enum err gateway_show_newcomer(struct call *call, const struct member *m);
 struct guild_parts {
     struct guild guild;            /* with its roles */
     struct list channels, threads; /* struct channel; threads that are not archived */
-    struct list sounds; /* of guild_whole, which has the guild's emoji and stickers too */
+    struct list sounds; /* of guild_whole, which has the guild's emoji and stickers too … */
+    const struct written_guild *written; /* … and all of it as text, where it is kept; or NULL */
 };
 enum err guild_parts(struct tx *tx, snowflake guild_id, struct guild_parts *ret);
 enum err guild_whole(struct tx *tx, snowflake guild_id, struct guild_parts *ret);

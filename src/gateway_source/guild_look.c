@@ -36,13 +36,18 @@ static bool can_view(const struct rights_of *who, const struct channel *c, const
 
 /* Bots are shown every channel, people those that they can view. */
 static void show_channels(struct arena *arena, const struct rights_of *who, bool bot,
-                          const struct list *all, struct gateway_guild *ret)
+                          const struct guild_parts *parts, struct gateway_guild *ret)
 {
-    const struct channel *c = all->items;
+    const struct channel *c = parts->channels.items;
 
-    for (size_t i = 0; i < all->count; i++)
-        if (bot || can_view(who, &c[i], all))
-            *(struct channel *)list_add(arena, &ret->channels, sizeof *c) = c[i];
+    for (size_t i = 0; i < parts->channels.count; i++) {
+        if (!bot && !can_view(who, &c[i], &parts->channels))
+            continue;
+        *(struct channel *)list_add(arena, &ret->channels, sizeof *c) = c[i];
+        if (ret->written)
+            *(struct str *)list_add(arena, &ret->channel_texts, sizeof(struct str)) =
+                ret->written->channels[i];
+    }
 }
 
 /* What a guild consists of is for all who look at it: the viewer's own is kept apart. */
@@ -98,11 +103,12 @@ enum err guild_look(struct tx *tx, const struct guild_look *look, struct gateway
     if (e)
         return e;
     ret->guild = parts.guild;
+    ret->written = parts.written;
     ret->soundboard_sounds = parts.sounds;
     struct rights_of who = guild_rights_of(&ret->guild, look->member);
     ret->joined_at = look->member->joined_at;
     ret->large = ret->guild.member_count > GUILD_LISTED;
-    show_channels(tx_arena(tx), &who, look->user->bot.value, &parts.channels, ret);
+    show_channels(tx_arena(tx), &who, look->user->bot.value, &parts, ret);
     e = show_threads(tx, &who, look->user->bot.value, &parts, ret);
     bool all = ret->guild.member_count <= look->listed_up_to;
     if (!e)

@@ -7,6 +7,7 @@
 #include <pthread.h>
 
 #include "base/mem.h"
+#include "gateway/capabilities.h"
 #include "gateway_source/gateway_source.h"
 #include "platform/channels/channels.h"
 #include "platform/emojis/emojis.h"
@@ -17,6 +18,8 @@
 /* Where a guild lies follows from its id, so that who is in a hundred finds all of them again. */
 enum { SETS = 64, PLACES = 4, KEPT = SETS * PLACES, LARGEST = 256 * 1024, MOST = 8 * 1024 * 1024 };
 enum { LOOKED_THROUGH = 8 }; /* places that a read looks through for what is outdated */
+/* A guild with more is not written out as well: it might be too large to be kept then. */
+enum { LARGEST_WRITTEN = LARGEST / 4 };
 
 struct recent {
     snowflake guild_id;
@@ -175,6 +178,9 @@ static enum err recent_read(struct tx *tx, struct recents *here, struct recent *
         e = read_parts(tx, guild_id, r->parts);
     if (!e && whole)
         e = read_rest(tx, guild_id, r->parts);
+    if (!e && whole && arena_used(r->arena) <= LARGEST_WRITTEN)
+        r->parts->written =
+            guild_write(r->arena, &r->parts->guild, &r->parts->sounds, &r->parts->channels);
     tx_use_arena(tx, before);
     if (e) {
         recent_pass(here, r);
@@ -190,6 +196,7 @@ static enum err parts_of(struct tx *tx, snowflake guild_id, bool whole, struct g
     uint64_t version = tx_version(tx);
 
     if (!version) {
+        ret->written = NULL;
         enum err e = read_parts(tx, guild_id, ret);
 
         return e || !whole ? e : read_rest(tx, guild_id, ret);

@@ -230,3 +230,9 @@ void json_raw(struct json *j, struct str value)
     else
         json_null(j);
 }
+
+void json_members(struct json *j, struct str members)
+{
+    if (members.n)
+        value_add(j, members.p, members.n);
+}

@@ -43,6 +43,9 @@ void json_time(struct json *j, int64_t us);   /* a timestamp string */
 /* Text that is one JSON value already; null when it is empty. */
 void json_raw(struct json *j, struct str value);
 
+/* Members of an object that are text already, with commas between them. */
+void json_members(struct json *j, struct str members);
+
 /* A valid JSON text again, with a line for each member: for people and for diffs. */
 void json_indent(struct str text, struct buf *out);
 

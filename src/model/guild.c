@@ -80,22 +80,36 @@ static const struct type type_guild_incidents = { .kind = KIND_OBJECT,
     { FIELD(struct guild, hub_type), .type = &type_nothing, .flags = NULLABLE },                   \
     { FIELD(struct guild, approximate_member_count), .type = &type_count, .flags = OPTIONAL },     \
     { FIELD(struct guild, approximate_presence_count), .type = &type_count, .flags = OPTIONAL }
+
+/* These differ by who is shown the guild. */
+#define GUILD_JOINED_FIELDS                                                                        \
+    { FIELD(struct gateway_guild, joined_at), .type = &type_time },                                \
+    { FIELD(struct gateway_guild, large), .type = &type_bool },                                    \
+    { FIELD(struct gateway_guild, unavailable), .type = &type_bool, .flags = OPTIONAL }
+#define GUILD_MEMBERS_FIELD                                                                        \
+    { FIELD(struct gateway_guild, members), .type = &type_members }
+#define GUILD_SEEN_FIELDS                                                                          \
+    { FIELD(struct gateway_guild, threads), .type = &type_channels },                              \
+    { FIELD(struct gateway_guild, presences), .type = &type_raw },                                 \
+    { FIELD(struct gateway_guild, voice_states), .type = &type_voice_states },                     \
+    { FIELD(struct gateway_guild, stage_instances), .type = &type_stages },                        \
+    { FIELD(struct gateway_guild, guild_scheduled_events), .type = &type_scheduled_events }
 /* clang-format on */
 
 static const struct field guild_fields[] = { GUILD_FIELDS, { 0 } };
+static const struct field guild_seen_fields[] = {
+    GUILD_JOINED_FIELDS,
+    GUILD_MEMBERS_FIELD,
+    GUILD_SEEN_FIELDS,
+    { 0 },
+};
 static const struct field gateway_guild_fields[] = {
     GUILD_FIELDS,
-    { FIELD(struct gateway_guild, joined_at), .type = &type_time },
-    { FIELD(struct gateway_guild, large), .type = &type_bool },
-    { FIELD(struct gateway_guild, unavailable), .type = &type_bool, .flags = OPTIONAL },
+    GUILD_JOINED_FIELDS,
     { FIELD_AS(struct gateway_guild, guild.member_count, "member_count"), .type = &type_count },
-    { FIELD(struct gateway_guild, members), .type = &type_members },
+    GUILD_MEMBERS_FIELD,
     { FIELD(struct gateway_guild, channels), .type = &type_channels },
-    { FIELD(struct gateway_guild, threads), .type = &type_channels },
-    { FIELD(struct gateway_guild, presences), .type = &type_raw },
-    { FIELD(struct gateway_guild, voice_states), .type = &type_voice_states },
-    { FIELD(struct gateway_guild, stage_instances), .type = &type_stages },
-    { FIELD(struct gateway_guild, guild_scheduled_events), .type = &type_scheduled_events },
+    GUILD_SEEN_FIELDS,
     { FIELD(struct gateway_guild, soundboard_sounds), .type = &type_sounds },
     { FIELD(struct gateway_guild, activity_instances), .type = &type_none },
     { 0 },
@@ -111,6 +125,12 @@ const struct schema gateway_guild_schema = {
     .size = sizeof(struct gateway_guild),
     .fields = gateway_guild_fields,
     .doc = "A guild with all that is in it.",
+};
+const struct schema guild_seen_schema = {
+    .name = "GuildSeen",
+    .size = sizeof(struct gateway_guild),
+    .fields = guild_seen_fields,
+    .doc = "What differs by who is shown a guild.",
 };
 const struct type type_guild = { .kind = KIND_OBJECT, .schema = &guild_schema };
 

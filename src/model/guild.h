@@ -56,6 +56,13 @@ struct written_people {
     size_t count;
 };
 
+/* What a guild is for all who are shown it, as members of an object. */
+struct written_guild {
+    struct str beside;     /* what some clients want beside its own fields, … */
+    struct str properties; /* … and these; the id is in the first */
+    struct str *channels;  /* each as an object, in the order of the list they were written from */
+};
+
 struct gateway_guild {
     struct guild guild; /* first: the rows of a guild hold for it too */
     int64_t joined_at;
@@ -63,6 +70,8 @@ struct gateway_guild {
     struct opt_bool unavailable;            /* absent when it was joined just now, else false */
     struct list members, channels, threads; /* struct member, struct channel */
     const struct written_people *people;    /* in the place of members; or NULL */
+    const struct written_guild *written;    /* all that is not the viewer's own; or NULL */
+    struct list channel_texts;              /* struct str: with that, those that are shown */
     struct str presences;                   /* a JSON list: the gateway knows them */
     struct list voice_states, stage_instances, guild_scheduled_events, soundboard_sounds,
         activity_instances;
@@ -85,7 +94,8 @@ struct guild_user_event {
 };
 
 extern const struct schema guild_schema, gateway_guild_schema;
-extern const struct schema guild_ref_schema;        /* GUILD_DELETE */
+extern const struct schema guild_seen_schema; /* of a gateway_guild what differs by who sees it */
+extern const struct schema guild_ref_schema;  /* GUILD_DELETE */
 extern const struct schema guild_role_event_schema; /* GUILD_ROLE_CREATE, _UPDATE */
 extern const struct schema guild_role_gone_schema;  /* GUILD_ROLE_DELETE */
 extern const struct schema guild_user_event_schema; /* GUILD_MEMBER_REMOVE, GUILD_BAN_* */

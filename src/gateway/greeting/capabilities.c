@@ -178,7 +178,13 @@ static void write_properties(const struct gateway_guild *g, struct json *out)
 {
     json_name(out, "properties");
     json_object(out);
-    schema_encode_some(out, &gateway_guild_schema, g, is_property, NULL);
+    if (g->written) {
+        json_name(out, "id");
+        json_id(out, g->guild.id);
+        json_members(out, g->written->properties);
+    } else {
+        schema_encode_some(out, &gateway_guild_schema, g, is_property, NULL);
+    }
     json_object_end(out);
     json_name(out, "data_mode");
     json_text(out, STR("full"));
@@ -240,12 +246,34 @@ static void merge_guild(struct ready_shape *s, const struct gateway_guild *g)
     supplement_guild(s, g->guild.id, &g->voice_states);
 }
 
+/* What is there as text is not written again. */
+static void write_guild(const struct gateway_guild *g, const struct guild_form *form,
+                        struct json *out)
+{
+    const struct str *channels = g->channel_texts.items;
+    bool apart = form->shape && form->shape->capabilities & CAPABILITY_PROPERTIES;
+
+    if (!g->written) {
+        schema_encode_some(out, &gateway_guild_schema, g, stays_in_guild, form);
+        return;
+    }
+    json_members(out, g->written->beside);
+    if (!apart)
+        json_members(out, g->written->properties);
+    schema_encode_some(out, &guild_seen_schema, g, stays_in_guild, form);
+    json_name(out, "channels");
+    json_array(out);
+    for (size_t i = 0; i < g->channel_texts.count; i++)
+        json_raw(out, channels[i]);
+    json_array_end(out);
+}
+
 void shape_guild(struct ready_shape *s, const struct gateway_guild *g, struct json *out)
 {
     struct guild_form form = { s, g->people };
 
     json_object(out);
-    schema_encode_some(out, &gateway_guild_schema, g, stays_in_guild, &form);
+    write_guild(g, &form, out);
     if (g->people && !shape_refers(s)) {
         json_name(out, "members");
         json_raw(out, g->people->list);
@@ -254,6 +282,60 @@ void shape_guild(struct ready_shape *s, const struct gateway_guild *g, struct js
         write_properties(g, out);
     json_object_end(out);
     merge_guild(s, g);
+}
+
+/* --- guilds as text ------------------------------------------------------------------- */
+
+static bool differs_by_viewer(struct str name)
+{
+    for (const struct field *f = guild_seen_schema.fields; f->name.p; f++)
+        if (str_eq(f->name, name))
+            return true;
+    return str_is(name, "channels");
+}
+
+static bool is_written_beside(const void *arg, struct str name)
+{
+    (void)arg;
+    return !differs_by_viewer(name) && stands_beside(name);
+}
+
+static bool is_written_property(const void *arg, struct str name)
+{
+    (void)arg;
+    return !differs_by_viewer(name) && !stands_beside(name);
+}
+
+static struct str guild_write_some(struct arena *arena, const struct gateway_guild *g,
+                                   bool (*shows)(const void *arg, struct str name))
+{
+    struct buf out;
+    struct json j = json_to(&out);
+
+    buf_init(&out, MAX_PAYLOAD);
+    schema_encode_some(&j, &gateway_guild_schema, g, shows, NULL);
+    return buf_take(&out, arena);
+}
+
+const struct written_guild *guild_write(struct arena *arena, const struct guild *guild,
+                                        const struct list *sounds, const struct list *channels)
+{
+    const struct gateway_guild whole = { .guild = *guild, .soundboard_sounds = *sounds };
+    const struct channel *c = channels->items;
+    struct written_guild *w = arena_alloc(arena, sizeof *w);
+
+    w->beside = guild_write_some(arena, &whole, is_written_beside);
+    w->properties = guild_write_some(arena, &whole, is_written_property);
+    w->channels = arena_array(arena, struct str, channels->count + 1);
+    for (size_t i = 0; i < channels->count; i++) {
+        struct buf out;
+        struct json j = json_to(&out);
+
+        buf_init(&out, MAX_PAYLOAD);
+        schema_encode_object(&j, &channel_schema, &c[i]);
+        w->channels[i] = buf_take(&out, arena);
+    }
+    return w;
 }
 
 void shape_late_guild(struct ready_shape *s, snowflake id, struct json *out)

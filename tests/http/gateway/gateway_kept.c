@@ -1,12 +1,13 @@
-/* gateway_kept.c - sessions are told of people as they are now, however often others were told of
- * them before. */
+/* gateway_kept.c - sessions are told of people and guilds as they are now, however often others
+ * were told of them before. */
 #include "channels.h"
 #include "gate.h"
 #include "guilds.h"
 #include "venues.h"
 
-/* READY with every user in its place, and with all of them in one list. */
-enum { PLAIN = 0, REFERRING = 1 << 4 };
+/* READY with every user in its place, and with all of them in one list; with a guild's own fields
+ * apart from the others. */
+enum { PLAIN = 0, REFERRING = 1 << 4, APART = 1 << 10 };
 
 /* More often than there are loops: each keeps what it has read. */
 enum { TIMES = 6 };
@@ -121,10 +122,63 @@ static void a_friend_who_changes(struct world *w)
     expect_ready(s.ada, REFERRING, "{'users': [{}, {}, {}], 'relationships': []}");
 }
 
+/* The one guild, in all forms. */
+static void expect_guild(struct client *c, const char *own, const char *others)
+{
+    struct world *w = c->world;
+    const char *plain = TEXT(w, "{'guilds': [{%s, %s}]}", own, others);
+
+    expect_ready(c, PLAIN, plain);
+    expect_ready(c, REFERRING, plain);
+    expect_ready(c, APART, TEXT(w, "{'guilds': [{'properties': {%s}, %s}]}", own, others));
+}
+
+static void a_guild_that_changes(struct world *w)
+{
+    struct scene s = open_scene(w);
+
+    expect_guild(
+        s.ada, "'name': 'Hall', 'afk_timeout': 300",
+        TEXT(w, "'roles': [{}], 'channels': [{'id': '%s', 'topic': null}]", s.venue.channel));
+    expect_status(client_patch(s.ada, "{'name': 'Court'}", "/guilds/%s", s.venue.id), 200);
+    expect_guild(s.ada, "'name': 'Court'", "'roles': [{}]");
+    expect_status(client_patch(s.ada, "{'topic': 'Talk'}", "/channels/%s", s.venue.channel), 200);
+    expect_guild(s.ada, "'name': 'Court'",
+                 TEXT(w, "'channels': [{'id': '%s', 'topic': 'Talk'}]", s.venue.channel));
+    expect_status(client_post(s.ada, "{'name': 'Guard'}", "/guilds/%s/roles", s.venue.id), 200);
+    expect_guild(s.ada, "'name': 'Court'", "'roles': [{}, {'name': 'Guard'}]");
+    expect_status(client_post(s.ada, "{'content': 'Hi'}", "/channels/%s/messages", s.venue.channel),
+                  200);
+    expect_guild(s.bob, "'name': 'Court'", "'roles': [{}, {'name': 'Guard'}], 'member_count': 3");
+}
+
+/* In turns: what one was shown is not what the next one sees. */
+static void channels_that_not_all_may_see(struct world *w)
+{
+    struct scene s = open_scene(w);
+    const char *hidden = make_channel(s.ada, s.venue.id,
+                                      TEXT(w,
+                                           "{'name': 'hidden', 'permission_overwrites': "
+                                           "[{'id': '%s', 'type': 0, 'deny': '1024'}]}",
+                                           s.venue.id));
+    const char *both = TEXT(w, "'channels': [{'id': '%s'}, {'id': '%s', 'name': 'hidden'}]",
+                            s.venue.channel, hidden);
+    const char *one = TEXT(w, "'channels': [{'id': '%s'}]", s.venue.channel);
+
+    for (int i = 0; i < 2; i++) {
+        expect_guild(s.ada, "'name': 'Hall'", both);
+        expect_guild(s.bob, "'name': 'Hall'", one);
+    }
+    expect_status(client_delete(s.ada, "/channels/%s/permissions/%s", hidden, s.venue.id), 204);
+    expect_guild(s.bob, "'name': 'Hall'", both);
+}
+
 const struct test gateway_kept_tests[] = {
     TEST(a_member_that_changes),
     TEST(a_role_that_comes_and_goes),
     TEST(somebody_who_leaves_and_comes_back),
     TEST(a_friend_who_changes),
+    TEST(a_guild_that_changes),
+    TEST(channels_that_not_all_may_see),
     { 0 },
 };
