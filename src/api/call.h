@@ -25,12 +25,12 @@ enum caller_kind { CALLER_USER = 1, CALLER_BOT, CALLER_BEARER, CALLER_REFRESH };
 
 /* The account behind the credential. */
 struct caller {
-    enum caller_kind kind;
     snowflake id;             /* the user's, or the bot's */
     snowflake application_id; /* bots and bearers; else 0 */
     unsigned char session[8]; /* names the token */
     int64_t expires_at;       /* microseconds; 0: never */
     uint64_t scopes;          /* bearers: bits of auth_scope */
+    enum caller_kind kind;
     bool disabled, deleting;
 };
 

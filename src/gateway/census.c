@@ -30,13 +30,16 @@ static const char *census_transport(const struct peer *p)
 
 static void census_write_session(const struct session *s, struct json *j)
 {
+    char id[SESSION_ID + 1];
+
+    session_id_write(s, id);
     json_object(j);
     json_name(j, "user_id");
     json_id(j, s->caller.id);
     json_name(j, "bot");
     json_bool(j, s->bot);
     json_name(j, "session_id");
-    json_text(j, str_of(s->id));
+    json_text(j, str_of(id));
     json_name(j, "connected");
     json_bool(j, s->peer != NULL);
     json_name(j, "address");
@@ -59,7 +62,7 @@ static void census_write_session(const struct session *s, struct json *j)
     json_name(j, "buffered_bytes");
     json_int(j, s->peer ? (int64_t)(websocket_waiting(s->peer->ws) + s->behind_bytes) : 0);
     json_name(j, "client");
-    json_text(j, str_of(s->client));
+    json_text(j, str_of(session_client(s)));
     json_name(j, "loop");
     json_int(j, loop_index(s->hub->loop));
     json_object_end(j);

@@ -57,6 +57,7 @@ struct gateway *gateway_new(const struct gateway_options *options)
     map_init(&g->arriving);
     map_init(&g->accounts);
     map_init(&g->strangers);
+    client_names_init(&g->client_names);
     dialects_init(&g->dialects);
     crowds_init(&g->crowds);
     pthread_mutex_init(&g->lock, NULL);
@@ -240,6 +241,7 @@ void gateway_free(struct gateway *g)
     map_clear(&g->arriving);
     map_clear(&g->accounts);
     map_clear(&g->strangers);
+    client_names_clear(&g->client_names);
     pthread_mutex_destroy(&g->lock);
     pthread_mutex_destroy(&g->publishing);
     keeper_free(g->keeper);

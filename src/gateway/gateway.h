@@ -147,7 +147,7 @@ enum client_kind { CLIENT_DESKTOP, CLIENT_MOBILE, CLIENT_WEB, CLIENT_KINDS };
 struct gateway_caller {
     const struct caller *caller;
     uint64_t session; /* for SUBJECT_SESSION */
-    const char *session_id;
+    char session_id[33];
     struct str address; /* of its socket; empty when there is none now */
     enum client_kind client;
 };

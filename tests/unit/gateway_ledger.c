@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "gateway/sessions/ledger_copies.h"
 #include "gateway/sessions/keeper.h"
 #include "gateway/sessions/ledger.h"
@@ -570,6 +571,8 @@ static struct round_scene *round_scene_new(uint32_t presence)
 
 static void round_scene_free(struct round_scene *s)
 {
+    for (size_t i = 0; i < MANY; i++)
+        mem_free(s->sessions[i].abroad);
     free(s->sessions);
     free(s);
 }

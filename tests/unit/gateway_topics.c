@@ -69,6 +69,66 @@ static void a_hundred_thousand_seats_are_taken_and_left_in_moments(void **state)
     assert_true(g.took < 5 * SECOND);
 }
 
+/* Whether each seat stands where it says, and is found. */
+static bool seats_are_right(const struct seats *own, const bool *taken, snowflake most)
+{
+    uint32_t count = 0;
+
+    for (snowflake id = 1; id <= most; id++) {
+        enum subject_kind kind = id % 3 ? SUBJECT_GUILD : SUBJECT_USER;
+        const struct seat *seat = seat_find(own, kind, id);
+
+        if (taken[id] != (seat != NULL) || seat_find(own, SUBJECT_CHANNEL, id))
+            return false;
+        if (seat && (own->items[seat->place] != seat || seat->topic->id != id))
+            return false;
+        count += seat != NULL;
+    }
+    return count == own->count && (own->map != NULL) <= (count != 0);
+}
+
+/* Few and many of them, of guilds and of others, come and go in any order. */
+static void sit_here_and_there(struct loop *l, void *arg)
+{
+    enum { MOST = 40, ROUNDS = 4000 };
+    struct gallery *g = arg;
+    bool taken[MOST + 1] = { false };
+    unsigned chance = 1;
+
+    (void)l;
+    g->is_right = true;
+    for (int i = 0; i < ROUNDS && g->is_right; i++) {
+        chance = chance * 1103515245 + 12345;
+        snowflake id = 1 + (chance >> 16) % MOST;
+        enum subject_kind kind = id % 3 ? SUBJECT_GUILD : SUBJECT_USER;
+        /* It fills and empties in turns. */
+        bool takes = (chance >> 8) % 8 < (i / 300 % 2 ? 2u : 6u);
+        struct seat *seat = seat_find(&g->seats, kind, id);
+
+        if (takes)
+            seat_take(&g->seats, kind, id);
+        else if (seat)
+            seat_leave(&g->seats, seat);
+        taken[id] = takes;
+        g->is_right = seats_are_right(&g->seats, taken, MOST);
+    }
+    seats_clear(&g->seats);
+    g->is_right = g->is_right && !g->seats.map && !g->seats.items;
+}
+
+static void seats_come_and_go(void **state)
+{
+    struct loops *ls = loops_start(1, NULL, NULL);
+    struct gallery g = { 0 };
+
+    (void)state;
+    loop_call(loops_at(ls, 0), open_gallery, &g);
+    loop_call(loops_at(ls, 0), sit_here_and_there, &g);
+    loop_call(loops_at(ls, 0), close_gallery, &g);
+    loops_stop(ls);
+    assert_true(g.is_right);
+}
+
 /* Three sessions listen; all or some have heard an event; one leaves. */
 static void leave_one(struct loop *l, void *arg)
 {
@@ -173,6 +233,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_hundred_thousand_seats_are_taken_and_left_in_moments),
+        cmocka_unit_test(seats_come_and_go),
         cmocka_unit_test(who_leaves_while_an_event_is_told_moves_nobody_else),
         cmocka_unit_test(views_that_a_bot_leaves_behind_go_in_several_turns),
     };

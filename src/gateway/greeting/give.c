@@ -128,7 +128,7 @@ static bool may_go(const struct session_give *v, const struct session *s)
     const struct hub *h = v->hub;
 
     return h->position >= v->least && h->position == h->begun && !h->running && s->ready &&
-           !s->errand_count && !errands_stepping(s);
+           !session_errand_count(s) && !errands_stepping(s);
 }
 
 /* It is on its way to another loop of ours, or to this one: the question follows it. */
@@ -152,7 +152,7 @@ static void give_step(struct session_give *v)
 
     if (s ? s->moving : give_follow(v))
         return;
-    if (!s || s->revoked || !str_is(str_of(s->id), v->move.id))
+    if (!s || s->revoked || !session_is_called(s, str_of(v->move.id)))
         give_answer(v);
     else if (may_go(v, s))
         give_session(v, s);

@@ -13,6 +13,15 @@
 
 enum { THRESHOLD_MIN = 25, THRESHOLD_MAX = 250, THRESHOLD_BOT = 50 };
 
+static unsigned char large_threshold(int64_t asked, bool bot)
+{
+    int64_t n = asked ? asked : bot ? THRESHOLD_BOT : THRESHOLD_MAX;
+
+    return (unsigned char)(n < THRESHOLD_MIN   ? THRESHOLD_MIN
+                           : n > THRESHOLD_MAX ? THRESHOLD_MAX
+                                               : n);
+}
+
 static struct session *make_session(struct identification *i, struct hub *h)
 {
     struct session *s = session_new(h, &i->greeting.caller);
@@ -22,18 +31,12 @@ static struct session *make_session(struct identification *i, struct hub *h)
     s->intents = (uint32_t)i->intents & (s->bot ? ~INTENTS_OF_PEOPLE : ~0u);
     s->shard_id = (uint32_t)i->shard[0];
     s->shard_count = (uint32_t)i->shard[1];
-    s->capabilities = i->capabilities;
-    s->large_threshold = i->large_threshold ? i->large_threshold
-                         : s->bot           ? THRESHOLD_BOT
-                                            : THRESHOLD_MAX;
-    if (s->large_threshold < THRESHOLD_MIN)
-        s->large_threshold = THRESHOLD_MIN;
-    if (s->large_threshold > THRESHOLD_MAX)
-        s->large_threshold = THRESHOLD_MAX;
+    s->capabilities = (uint32_t)i->capabilities;
+    s->large_threshold = large_threshold(i->large_threshold, s->bot);
     s->status = i->status;
     session_set_activities(s, buf_str(&i->activities), h->arena);
-    memcpy(s->client, i->client, sizeof s->client);
-    s->kind = (unsigned char)client_kind(s->client);
+    session_set_client(s, i->client);
+    s->kind = (unsigned char)client_kind(session_client(s));
     return s;
 }
 

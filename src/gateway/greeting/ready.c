@@ -23,12 +23,13 @@ enum {
 
 static void write_own(const struct identification *i, const struct peer *p, struct json *j)
 {
-    const struct session *s = i->session;
+    char id[SESSION_ID + 1];
 
+    session_id_write(i->session, id);
     json_name(j, "v");
     json_int(j, p->dialect->version);
     json_name(j, "session_id");
-    json_text(j, str_of(s->id));
+    json_text(j, str_of(id));
     json_name(j, "session_type");
     json_text(j, STR("normal"));
     if (i->has_shard) {

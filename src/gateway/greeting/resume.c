@@ -92,7 +92,7 @@ static void resume_answer(struct resumption *r, struct session *s)
 static bool is_theirs(const struct session *s, const struct resumption *r)
 {
     return s && !s->revoked && s->caller.id == r->greeting.caller.id &&
-           s->caller.kind == r->greeting.caller.kind && memcmp(s->id, r->id, sizeof r->id) == 0;
+           s->caller.kind == r->greeting.caller.kind && session_is_called(s, str_of(r->id));
 }
 
 /* --- the giver ------------------------------------------------------------------------ */

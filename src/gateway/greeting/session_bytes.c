@@ -4,6 +4,8 @@
  * read what somebody wrote gets the same again. */
 #include "gateway/greeting/session_bytes.h"
 
+#include <limits.h>
+
 #include "base/mem.h"
 #include "base/serial.h"
 #include "gateway/lists/lists.h"
@@ -149,13 +151,15 @@ bool session_write(struct session *s, const struct session_places *places,
                                                 s->shard_count,
                                                 s->status,
                                                 s->kind,
-                                                (uint64_t)s->capabilities,
-                                                (uint64_t)s->large_threshold,
-                                                (uint64_t)s->presence_ms };
+                                                s->capabilities,
+                                                s->large_threshold,
+                                                (uint64_t)session_presence_ms(s) };
+    char id[SESSION_ID + 1];
 
-    if (!s->ready || s->revoked || s->errand_count || s->seq - s->sent > s->replay.count)
+    if (!s->ready || s->revoked || session_errand_count(s) || s->seq - s->sent > s->replay.count)
         return false;
-    head_write(s->id, numbers, s->presence, s->client, out);
+    session_id_write(s, id);
+    head_write(id, numbers, session_activities(s), session_client(s), out);
     places_write(places, out);
     lists_write(s, out);
     replay_write(s, limits, out);
@@ -208,10 +212,14 @@ static void numbers_get(struct serial_reader *r, struct session *s)
     s->shard_id = (uint32_t)serial_get(r);
     s->shard_count = (uint32_t)serial_get(r);
     uint64_t status = serial_get(r), kind = serial_get(r);
-    s->capabilities = (int64_t)serial_get(r);
-    s->large_threshold = (int64_t)serial_get(r);
-    s->presence_ms = (int64_t)serial_get(r);
-    r->bad |= !s->shard_count || status > STATUS_MAX || kind >= CLIENT_KINDS;
+    s->capabilities = (uint32_t)serial_get(r);
+    uint64_t threshold = serial_get(r);
+    int64_t presence_ms = (int64_t)serial_get(r);
+    if (presence_ms)
+        session_own_presence(s)->since_ms = presence_ms;
+    r->bad |=
+        !s->shard_count || status > STATUS_MAX || kind >= CLIENT_KINDS || threshold > UCHAR_MAX;
+    s->large_threshold = (unsigned char)threshold;
     s->status = (unsigned char)status;
     s->kind = (unsigned char)kind;
 }
@@ -219,16 +227,19 @@ static void numbers_get(struct serial_reader *r, struct session *s)
 static void texts_get(struct serial_reader *r, struct session *s)
 {
     struct str presence = serial_get_bytes(r), client = serial_get_bytes(r);
+    char name[CLIENT_NAME] = { 0 };
 
     if (presence.n) {
         char *copy = mem_resize(NULL, presence.n);
 
         memcpy(copy, presence.p, presence.n);
-        s->presence = str_slice(copy, presence.n);
+        session_own_presence(s)->activities = str_slice(copy, presence.n);
     }
-    r->bad |= client.n >= sizeof s->client;
-    if (client.n && !r->bad)
-        memcpy(s->client, client.p, client.n);
+    r->bad |= client.n >= sizeof name;
+    if (client.n && !r->bad) {
+        memcpy(name, client.p, client.n);
+        session_set_client(s, name);
+    }
 }
 
 struct session *session_read(struct hub *h, const struct caller *caller, const char *id,

@@ -118,8 +118,10 @@ void session_set_activities(struct session *s, struct str raw, struct arena *are
     struct json j = json_to(&out);
     char *copy = NULL;
 
-    mem_free((void *)(uintptr_t)s->presence.p);
-    s->presence = (struct str){ 0 };
+    if (s->own) {
+        mem_free((void *)(uintptr_t)s->own->activities.p);
+        s->own->activities = (struct str){ 0 };
+    }
     if (raw.n < 3 || raw.n > ACTIVITIES_MAX)
         return;
     buf_init(&out, ACTIVITIES_MAX * 2);
@@ -127,7 +129,7 @@ void session_set_activities(struct session *s, struct str raw, struct arena *are
     if (out.n > 2 && !buf_full(&out)) {
         copy = mem_resize(NULL, out.n);
         memcpy(copy, out.p, out.n);
-        s->presence = str_slice(copy, out.n);
+        session_own_presence(s)->activities = str_slice(copy, out.n);
     }
     buf_clear(&out);
 }
@@ -136,13 +138,14 @@ void session_set_activities(struct session *s, struct str raw, struct arena *are
 static bool may_tell(struct session *s)
 {
     int64_t now = clock_ms();
+    struct own_presence *own = s->own;
 
-    if (now - s->presence_ms >= PRESENCE_MS) {
-        s->presence_ms = now;
-        s->presence_count = 0;
-        deadline_touch(s->hub->windows, &s->window);
+    if (now - own->since_ms >= PRESENCE_MS) {
+        own->since_ms = now;
+        own->count = 0;
+        deadline_touch(s->hub->windows, &own->window);
     }
-    return s->presence_count < WINDOW_UPDATES || s->hub->gateway->options.no_limits;
+    return own->count < WINDOW_UPDATES || s->hub->gateway->options.no_limits;
 }
 
 void presence_tell(struct session *s)
@@ -150,7 +153,7 @@ void presence_tell(struct session *s)
     if (!s->presence_due || !may_tell(s))
         return;
     s->presence_due = false;
-    s->presence_count++;
+    s->own->count++;
     presence_change(s, false);
     if (!s->bot)
         sessions_changed(s);
@@ -158,7 +161,7 @@ void presence_tell(struct session *s)
 
 void presence_window_ended(struct deadline *d)
 {
-    presence_tell(container_of(d, struct session, window));
+    presence_tell(container_of(d, struct own_presence, window)->session);
 }
 
 void handle_presence(struct peer *p, int op, struct str raw, const void *d)
@@ -169,6 +172,7 @@ void handle_presence(struct peer *p, int op, struct str raw, const void *d)
 
     (void)op, (void)raw;
     pthread_mutex_lock(&g->lock);
+    session_own_presence(s);
     s->status = (unsigned char)presence_status(in->status, s->status);
     session_set_activities(s, presence_activities(in), p->hub->arena);
     pthread_mutex_unlock(&g->lock);

@@ -85,12 +85,14 @@ static void record_write(const struct session *s, struct buf *out)
 {
     const uint64_t numbers[] = { s->number, s->caller.id, s->status,   s->kind,
                                  s->faded,  s->bot,       s->shard_id, s->shard_count };
+    char id[SESSION_ID + 1];
 
     for (size_t i = 0; i < COUNT_OF(numbers); i++)
         serial_put(out, numbers[i]);
-    serial_put_bytes(out, str_of(s->id));
-    serial_put_bytes(out, str_of(s->client));
-    serial_put_bytes(out, s->presence);
+    session_id_write(s, id);
+    serial_put_bytes(out, str_of(id));
+    serial_put_bytes(out, str_of(session_client(s)));
+    serial_put_bytes(out, session_activities(s));
     put_guilds(s, true, out);
     put_guilds(s, false, out);
 }
@@ -166,7 +168,8 @@ void directory_note(struct session *s)
     struct directory *d = s->hub->gateway->directory;
     struct buf out;
 
-    link_remove(&s->unsaid);
+    if (s->abroad)
+        link_remove(&s->abroad->unsaid);
     if (!d || !s->ready || s->hub->gateway->draining)
         return;
     buf_init(&out, MAX_TOLD);
@@ -178,21 +181,25 @@ void directory_note(struct session *s)
 
 void directory_mark(struct session *s)
 {
-    if (s->hub->gateway->directory && s->link.next && !s->unsaid.next)
-        links_append(&s->hub->unsaid, &s->unsaid);
+    if (!s->hub->gateway->directory || !s->link.next)
+        return;
+    struct session_abroad *abroad = session_abroad(s);
+    if (!abroad->unsaid.next)
+        links_append(&s->hub->unsaid, &abroad->unsaid);
 }
 
 void directory_flush(struct hub *h)
 {
     while (!links_empty(&h->unsaid))
-        directory_note(container_of(h->unsaid.next, struct session, unsaid));
+        directory_note(container_of(h->unsaid.next, struct session_abroad, unsaid)->session);
 }
 
 void directory_end(struct session *s)
 {
     struct directory *d = s->hub->gateway->directory;
 
-    link_remove(&s->unsaid);
+    if (s->abroad)
+        link_remove(&s->abroad->unsaid);
     if (!d)
         return;
     pthread_mutex_lock(&d->lock);

@@ -24,7 +24,7 @@ static struct looked_session looked_here(const struct session *s, const struct a
                                     .counts = s != c->but && s->ready && !s->faded,
                                     .shard_id = s->shard_id,
                                     .shard_count = s->shard_count,
-                                    .presence = s->presence };
+                                    .presence = session_activities(s) };
 }
 
 static struct looked_session looked_there(const struct remote_session *r)

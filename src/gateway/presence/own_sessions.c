@@ -36,8 +36,10 @@ static void sessions_write_all(const struct account *a, struct json *j)
 {
     for (const struct link *at = a->sessions.next; at != &a->sessions; at = at->next) {
         const struct session *s = container_of(at, const struct session, of_user);
+        char id[SESSION_ID + 1];
 
-        own_session_write(s->id, s->client, s->status, s->presence, j);
+        session_id_write(s, id);
+        own_session_write(id, session_client(s), s->status, session_activities(s), j);
     }
     for (const struct link *at = a->remotes.next; at != &a->remotes; at = at->next) {
         const struct remote_session *r = container_of(at, const struct remote_session, of_user);

@@ -23,7 +23,7 @@ static void count_errands(struct session *s, unsigned more, unsigned less)
     if (a)
         a->errand_count += more - less;
     pthread_mutex_unlock(&g->lock);
-    s->errand_count += more - less;
+    s->errands->count += more - less;
     ledger_note_errands(s);
 }
 
@@ -32,8 +32,10 @@ static bool has_too_many(const struct session *s)
 {
     struct gateway *g = s->hub->gateway;
 
-    if (s->errand_count == 0 || s->errand_count == ERRANDS_MAX)
-        return s->errand_count;
+    unsigned count = session_errand_count(s);
+
+    if (count == 0 || count == ERRANDS_MAX)
+        return count;
     pthread_mutex_lock(&g->lock);
     const struct account *a = map_get(&g->accounts, s->caller.id);
     bool many = a && a->errand_count >= ERRANDS_OF_ACCOUNT;
@@ -43,9 +45,28 @@ static bool has_too_many(const struct session *s)
 
 static struct session_errand *first_errand(const struct session *s)
 {
-    return links_empty(&s->errands)
+    const struct errand_line *line = s->errands;
+
+    return !line || links_empty(&line->errands)
                ? NULL
-               : container_of(s->errands.next, struct session_errand, of_session);
+               : container_of(line->errands.next, struct session_errand, of_session);
+}
+
+static struct errand_line *errand_line(struct session *s)
+{
+    if (!s->errands) {
+        s->errands = mem_new(sizeof *s->errands);
+        s->errands->session = s;
+        links_init(&s->errands->errands);
+    }
+    return s->errands;
+}
+
+static void errand_line_end(struct session *s)
+{
+    link_remove(&s->errands->runnable);
+    mem_free(s->errands);
+    s->errands = NULL;
 }
 
 /* Errands run one after the other, so a request waits until the guilds have arrived. Guilds
@@ -68,14 +89,14 @@ static void run_soon(struct hub *h)
 
 void errands_wake(struct session *s)
 {
-    if (s->runnable.next || !has_next_step(s))
+    if (!s->errands || s->errands->runnable.next || !has_next_step(s))
         return;
     if (session_is_busy(s)) {
         if (!s->peer->closing)
             websocket_await(s->peer->ws);
         return;
     }
-    links_append(&s->hub->runnable, &s->runnable);
+    links_append(&s->hub->runnable, &s->errands->runnable);
     run_soon(s->hub);
 }
 
@@ -86,6 +107,8 @@ static void errand_step_finish(struct session_errand *e)
     link_remove(&e->of_session);
     count_errands(s, 0, 1);
     e->free(e);
+    if (links_empty(&s->errands->errands))
+        errand_line_end(s);
     errands_wake(s);
 }
 
@@ -121,9 +144,10 @@ void errands_run(struct post *post)
 
     h->errands_posted = false;
     for (int i = 0; i < STEPS_A_TURN && !links_empty(&h->runnable); i++) {
-        struct session *s = container_of(h->runnable.next, struct session, runnable);
+        struct errand_line *line = container_of(h->runnable.next, struct errand_line, runnable);
+        struct session *s = line->session;
 
-        link_remove(&s->runnable);
+        link_remove(&line->runnable);
         if (has_next_step(s) && !session_is_busy(s))
             begin_step(h, first_errand(s));
         else
@@ -138,15 +162,18 @@ void errand_begin(struct session *s, struct session_errand *e)
         e->free(e);
         return;
     }
+    struct errand_line *line = errand_line(s);
     count_errands(s, 1, 0);
     e->session = s;
-    links_append(&s->errands, &e->of_session);
+    links_append(&line->errands, &e->of_session);
     errands_wake(s);
 }
 
 bool errands_stepping(const struct session *s)
 {
-    for (const struct link *at = s->errands.next; at != &s->errands; at = at->next)
+    const struct link *all = s->errands ? &s->errands->errands : NULL;
+
+    for (const struct link *at = all ? all->next : NULL; at != all; at = at->next)
         if (container_of(at, const struct session_errand, of_session)->stepping)
             return true;
     return false;
@@ -154,7 +181,8 @@ bool errands_stepping(const struct session *s)
 
 void errands_detach(struct session *s)
 {
-    link_remove(&s->runnable);
+    if (s->errands)
+        link_remove(&s->errands->runnable);
 }
 
 void errands_attach(struct session *s)
@@ -164,14 +192,14 @@ void errands_attach(struct session *s)
 
 void errands_drop(struct session *s)
 {
-    while (!links_empty(&s->errands)) {
-        struct session_errand *e = container_of(s->errands.next, struct session_errand, of_session);
-
+    if (!s->errands)
+        return;
+    for (struct session_errand *e; (e = first_errand(s));) {
         link_remove(&e->of_session);
         e->session = NULL;
         if (!e->stepping)
             e->free(e);
     }
-    link_remove(&s->runnable);
-    count_errands(s, 0, s->errand_count);
+    count_errands(s, 0, s->errands->count);
+    errand_line_end(s);
 }

@@ -159,8 +159,8 @@ static void slot_fill(struct ledger_slot *slot, const struct session *s)
     slot->client_kind = s->kind;
     slot->capabilities = s->capabilities;
     slot->large_threshold = s->large_threshold;
-    memcpy(slot->id, s->id, sizeof s->id);
-    memcpy(slot->client, s->client, sizeof s->client);
+    session_id_write(s, slot->id);
+    memcpy(slot->client, session_client(s), strlen(session_client(s)) + 1);
     slot->first = s->seq;
     slot->base = s->seen;
     slot->hub = LEDGER_AWAY;
@@ -227,18 +227,19 @@ void ledger_unsettle(struct session *s)
 void ledger_note_presence(struct session *s)
 {
     struct ledger_slot *slot = s->ledger;
+    struct str activities = session_activities(s);
 
     if (!slot)
         return;
     ledger_copies_mark_whole(s);
     atomic_store(&slot->torn, 1);
     slot->status = s->status;
-    slot->presence_ms = s->presence_ms;
-    if (s->presence.n > sizeof slot->presence)
+    slot->presence_ms = session_presence_ms(s);
+    if (activities.n > sizeof slot->presence)
         return;
-    slot->presence_n = (uint32_t)s->presence.n;
-    if (s->presence.n)
-        memcpy(slot->presence, s->presence.p, s->presence.n);
+    slot->presence_n = (uint32_t)activities.n;
+    if (activities.n)
+        memcpy(slot->presence, activities.p, activities.n);
     atomic_store(&slot->torn, 0);
 }
 
@@ -247,6 +248,6 @@ void ledger_note_errands(struct session *s)
 {
     if (!s->ledger)
         return;
-    atomic_store(&s->ledger->errands, s->errand_count + !links_empty(&s->lists));
+    atomic_store(&s->ledger->errands, session_errand_count(s) + !links_empty(&s->lists));
     ledger_copies_mark_whole(s);
 }

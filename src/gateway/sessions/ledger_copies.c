@@ -91,13 +91,15 @@ static void ledger_copies_send(struct ledger_copies *c, uint64_t position)
 
 static void copy_session(struct ledger_copies *c, struct session *s)
 {
-    link_remove(&s->uncopied);
+    struct session_abroad *abroad = session_abroad(s);
+
+    link_remove(&abroad->uncopied);
     if (!s->ledger)
         return;
-    if (s->copy_whole || !ledger_copies_write_told(&c->out, s->number, s->ledger, s->copied))
+    if (abroad->whole || !ledger_copies_write_told(&c->out, s->number, s->ledger, abroad->copied))
         ledger_copies_write_whole(&c->out, s->number, s->ledger, c->hub->position);
-    s->copy_whole = false;
-    s->copied = s->seq;
+    abroad->whole = false;
+    abroad->copied = s->seq;
     if (c->out.n >= PIECE_BYTES)
         ledger_copies_send(c, 0);
 }
@@ -120,7 +122,7 @@ void ledger_copies_flush(struct hub *h)
         return;
     }
     while (!links_empty(&c->unsent))
-        copy_session(c, container_of(c->unsent.next, struct session, uncopied));
+        copy_session(c, container_of(c->unsent.next, struct session_abroad, uncopied)->session);
     ledger_copies_send(c, h->position);
 }
 
@@ -128,7 +130,8 @@ void ledger_copies_flush(struct hub *h)
 
 void ledger_copies_mark_whole(struct session *s)
 {
-    s->copy_whole = true;
+    if (s->abroad)
+        s->abroad->whole = true;
     if (s->ledger)
         ledger_copies_mark(s);
 }
@@ -139,7 +142,7 @@ void ledger_copies_write_now(struct session *s)
 
     if (!c || !c->keeper || !s->ledger)
         return;
-    s->copy_whole = true;
+    session_abroad(s)->whole = true;
     copy_session(c, s);
     ledger_copies_send(c, 0); /* the loop to which it goes may tell of it next */
 }
@@ -148,7 +151,8 @@ void ledger_copies_end(struct session *s)
 {
     struct ledger_copies *c = s->hub->copies;
 
-    link_remove(&s->uncopied);
+    if (s->abroad)
+        link_remove(&s->abroad->uncopied);
     if (!c || !c->keeper || !s->ledger)
         return;
     ledger_copies_write_gone(&c->out, s->number);
@@ -172,9 +176,9 @@ static bool mark_next(struct ledger_copies *c, size_t *bytes)
     if (links_empty(list))
         return false;
     struct session *s = container_of(list->next, struct session, link);
-    if (s->copied_round == c->round)
+    if (session_abroad(s)->round == c->round)
         return false;
-    s->copied_round = c->round;
+    s->abroad->round = c->round;
     link_remove(&s->link);
     links_append(list, &s->link);
     ledger_copies_mark_whole(s);

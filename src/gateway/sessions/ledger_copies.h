@@ -57,8 +57,11 @@ static inline void ledger_copies_mark(struct session *s)
 {
     struct ledger_copies *c = s->hub->copies;
 
-    if (c && !s->uncopied.next)
-        links_append(&c->unsent, &s->uncopied);
+    if (!c)
+        return;
+    struct session_abroad *abroad = session_abroad(s);
+    if (!abroad->uncopied.next)
+        links_append(&c->unsent, &abroad->uncopied);
 }
 
 /* Whether clients must not be sent anything before the end of the turn. */

@@ -221,7 +221,7 @@ static const struct type type_envelope = { .kind = KIND_OBJECT, .schema = &envel
 /* The window opens with its first payload: clients that pace themselves count the same way. */
 static bool within_pace(struct peer *p, bool beat)
 {
-    int64_t now = clock_ms();
+    uint32_t now = (uint32_t)clock_ms();
 
     if (p->hub->gateway->options.no_limits)
         return true;

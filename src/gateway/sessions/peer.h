@@ -44,8 +44,9 @@ struct peer {
     struct zstd *zstd;
     struct packing *packing; /* of a long dispatch, which later ones wait for; or NULL */
     struct late_op *late;    /* waits for the stream */
-    int64_t since_ms, window_ms;
+    int64_t since_ms;
     uint64_t turn;                  /* among all sockets, in the order they were greeted */
+    uint32_t window_ms;             /* when it began, modulo 2^32 */
     unsigned short payloads, beats; /* in the window */
     unsigned char state;
     bool streaming; /* something was sent */

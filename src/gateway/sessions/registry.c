@@ -52,10 +52,24 @@ static struct account *account_of(struct gateway *g, snowflake id)
     return a;
 }
 
+static unsigned starts_today(const struct account *a)
+{
+    return a->starts_day == (uint16_t)registry_today() ? a->starts : 0;
+}
+
+/* At least so many. */
+static void set_starts_today(struct account *a, uint64_t known)
+{
+    unsigned starts = starts_today(a);
+
+    a->starts_day = (uint16_t)registry_today();
+    a->starts = (uint16_t)(known <= starts ? starts : known < UINT16_MAX ? known : UINT16_MAX);
+}
+
 /* Of the accounts without a session only those are remembered that began some today. */
 static void forget_account(struct gateway *g, struct account *a)
 {
-    if (a->session_count || a->remote_count || (a->starts && a->starts_day == clock_ms() / DAY_MS))
+    if (a->session_count || a->remote_count || starts_today(a))
         return;
     map_remove(&g->accounts, a->id);
     account_free(a);
@@ -63,7 +77,7 @@ static void forget_account(struct gateway *g, struct account *a)
 
 void account_free(struct account *a)
 {
-    for (struct shown_presence *s = a->shown, *next; s; s = next) {
+    for (struct shown_presence *s = a->shown.next, *next; s; s = next) {
         next = s->next;
         mem_free(s);
     }
@@ -73,16 +87,20 @@ void account_free(struct account *a)
 
 struct shown_presence *account_shown(struct account *a, uint32_t shard_id, uint32_t shard_count)
 {
-    struct shown_presence *s = a->shown;
+    struct shown_presence *s = &a->shown;
 
-    while (s && (s->shard_id != shard_id || s->shard_count != shard_count))
+    while (s && s->shard_count && (s->shard_id != shard_id || s->shard_count != shard_count))
         s = s->next;
+    if (s && s->shard_count)
+        return s;
     if (!s) {
         s = mem_new(sizeof *s);
-        *s = (struct shown_presence){ a->shown, shard_id, shard_count, { 0 }, 0 };
-        memset(&s->statuses, PRESENCE_INVISIBLE, sizeof s->statuses);
-        a->shown = s;
+        s->next = a->shown.next;
+        a->shown.next = s;
     }
+    s->shard_id = shard_id;
+    s->shard_count = shard_count;
+    memset(&s->statuses, PRESENCE_INVISIBLE, sizeof s->statuses);
     return s;
 }
 
@@ -217,7 +235,7 @@ bool gateway_find_session(struct gateway *g, snowflake user_id, struct str sessi
     pthread_mutex_lock(&g->lock);
     const struct session *s = map_get(&g->sessions, number);
     const struct remote_session *r = map_get(&g->remotes, number);
-    bool found = (s && s->caller.id == user_id && str_eq(str_of(s->id), session_id)) ||
+    bool found = (s && s->caller.id == user_id && session_is_called(s, session_id)) ||
                  (r && r->user_id == user_id && str_eq(str_of(r->id), session_id));
     pthread_mutex_unlock(&g->lock);
     if (found)
@@ -271,12 +289,8 @@ bool registry_may_start(struct gateway *g, snowflake id, uint32_t shard_id, int6
         return true;
     pthread_mutex_lock(&g->lock);
     struct account *a = account_of(g, id);
-    if (a->starts_day != now / DAY_MS)
-        a->starts = 0;
-    a->starts_day = now / DAY_MS;
     /* The store knows of sessions that were begun before a restart or at another node. */
-    if (known > a->starts)
-        a->starts = (unsigned)known;
+    set_starts_today(a, known > 0 ? (uint64_t)known : 0);
     bool ok = a->starts < GATEWAY_STARTS_A_DAY &&
               key_is_free(account_key(a, shard_id % GATEWAY_CONCURRENCY), now);
     if (ok)
@@ -293,8 +307,8 @@ struct session_starts registry_starts(struct gateway *g, snowflake id, uint32_t 
     struct account *a = map_get(&g->accounts, id);
     if (a) {
         s.full_ms = *account_key(a, s.key);
-        s.day = a->starts_day;
-        s.starts = a->starts;
+        s.day = registry_today();
+        s.starts = starts_today(a);
     }
     pthread_mutex_unlock(&g->lock);
     return s;
@@ -308,11 +322,7 @@ void registry_hear_starts(struct gateway *g, const struct session_starts *s)
         return;
     pthread_mutex_lock(&g->lock);
     struct account *a = account_of(g, s->user_id);
-    if (a->starts_day != s->day)
-        a->starts = 0;
-    a->starts_day = s->day;
-    if (s->starts > a->starts)
-        a->starts = s->starts;
+    set_starts_today(a, s->starts);
     full_ms = account_key(a, s->key);
     *full_ms = s->full_ms > *full_ms ? s->full_ms : *full_ms;
     pthread_mutex_unlock(&g->lock);
@@ -322,7 +332,7 @@ unsigned gateway_starts_left(struct gateway *g, snowflake bot_id)
 {
     pthread_mutex_lock(&g->lock);
     const struct account *a = map_get(&g->accounts, bot_id);
-    unsigned used = a && a->starts_day == clock_ms() / DAY_MS ? a->starts : 0;
+    unsigned used = a ? starts_today(a) : 0;
     pthread_mutex_unlock(&g->lock);
     return used < GATEWAY_STARTS_A_DAY ? GATEWAY_STARTS_A_DAY - used : 0;
 }

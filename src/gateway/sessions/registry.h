@@ -29,12 +29,13 @@ struct gateway {
     _Atomic unsigned hub_count;   /* 0: before the start, and from the end on */
     struct loop_count *delivered; /* events to sessions, by loop */
     unsigned loop_count;
-    pthread_mutex_t lock; /* of the next five */
+    pthread_mutex_t lock; /* of the next six */
     struct map sessions;  /* number -> session */
     struct map remotes;   /* number -> struct remote_session */
     struct map arriving;  /* number -> hub: of sessions that other servers have */
     struct map accounts;  /* user id -> struct account */
     struct map strangers; /* hash of address -> count */
+    struct client_names client_names;
     struct dialects dialects;
     struct crowds crowds;
     pthread_mutex_t publishing;
@@ -79,11 +80,11 @@ struct remote_session {
 struct account {
     snowflake id;
     struct link sessions;
-    struct link remotes; /* struct remote_session */
-    struct shown_presence *shown;
+    struct link remotes;         /* struct remote_session */
+    struct shown_presence shown; /* and others of bots that have shards; shard_count 0: none yet */
     unsigned session_count, remote_count, errand_count;
-    unsigned starts;
-    int64_t starts_day;
+    uint16_t starts;     /* so many … */
+    uint16_t starts_day; /* … on this day: its last bits */
     int64_t full_ms; /* when the burst is whole again: of the first key, which nearly all have … */
     int64_t *others; /* … and of the others, GATEWAY_CONCURRENCY - 1 of them; or NULL */
 };

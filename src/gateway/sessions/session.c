@@ -33,23 +33,103 @@ struct session *session_new(struct hub *h, const struct caller *caller)
 struct session *session_new_known(struct hub *h, const struct caller *caller, const char *id)
 {
     struct session *s = mem_new(sizeof *s);
+    unsigned char bytes[SESSION_ID / 2] = { 0 };
 
-    memcpy(s->id, id, sizeof s->id);
-    session_id_read(str_of(s->id), &s->number);
+    sodium_hex2bin(bytes, sizeof bytes, id, strlen(id), NULL, NULL, NULL);
+    memcpy(&s->number, bytes, sizeof s->number);
+    memcpy(s->id_rest, bytes + sizeof s->number, sizeof s->id_rest);
     s->caller = *caller;
     s->bot = caller->kind == CALLER_BOT;
     s->hub = h;
     s->seats = (struct seats){ .session = s, .user_id = caller->id, .topics = &h->topics };
     s->shard_count = 1;
-    links_init(&s->errands);
     links_init(&s->lists);
     links_append(&h->sessions, &s->link);
     return s;
 }
 
+void session_set_client(struct session *s, const char *client)
+{
+    struct gateway *g = s->hub->gateway;
+
+    pthread_mutex_lock(&g->lock);
+    const char *before = s->client;
+    s->client = client_name_take(&g->client_names, client);
+    if (before)
+        client_name_drop(&g->client_names, before);
+    pthread_mutex_unlock(&g->lock);
+}
+
+void session_id_write(const struct session *s, char out[SESSION_ID + 1])
+{
+    unsigned char bytes[SESSION_ID / 2];
+
+    memcpy(bytes, &s->number, sizeof s->number);
+    memcpy(bytes + sizeof s->number, s->id_rest, sizeof s->id_rest);
+    sodium_bin2hex(out, SESSION_ID + 1, bytes, sizeof bytes);
+}
+
+bool session_is_called(const struct session *s, struct str id)
+{
+    char own[SESSION_ID + 1];
+
+    session_id_write(s, own);
+    return str_eq(str_of(own), id);
+}
+
+struct own_presence *session_own_presence(struct session *s)
+{
+    if (!s->own) {
+        s->own = mem_new(sizeof *s->own);
+        s->own->session = s;
+    }
+    return s->own;
+}
+
+/* Nothing of it was copied yet. */
+struct session_abroad *session_abroad(struct session *s)
+{
+    if (!s->abroad) {
+        s->abroad = mem_new(sizeof *s->abroad);
+        s->abroad->session = s;
+        s->abroad->whole = true;
+    }
+    return s->abroad;
+}
+
+static void absence_end(struct session *s)
+{
+    if (!s->absence)
+        return;
+    deadline_drop(&s->absence->away);
+    deadline_drop(&s->absence->fade);
+    mem_free(s->absence);
+    s->absence = NULL;
+}
+
+static void own_presence_free(struct own_presence *own)
+{
+    if (!own)
+        return;
+    deadline_drop(&own->window);
+    mem_free((void *)(uintptr_t)own->activities.p);
+    mem_free(own);
+}
+
 static bool watches_presences(const struct session *s)
 {
     return s->ready && s->bot && s->intents & INTENT(GUILD_PRESENCES);
+}
+
+static void client_name_end(struct session *s)
+{
+    struct gateway *g = s->hub->gateway;
+
+    if (!s->client)
+        return;
+    pthread_mutex_lock(&g->lock);
+    client_name_drop(&g->client_names, s->client);
+    pthread_mutex_unlock(&g->lock);
 }
 
 void session_end(struct session *s)
@@ -75,25 +155,31 @@ void session_end(struct session *s)
     registry_remove(g, s);
     if (s->ready && !s->bot && !g->draining)
         gateway_upcalls.sessions_changed(s);
-    deadline_drop(&s->away);
-    deadline_drop(&s->fade);
-    deadline_drop(&s->window);
+    absence_end(s);
     seats_clear(&s->seats);
     gateway_upcalls.directory_end(s);
     if (watches_presences(s))
         atomic_fetch_sub(&g->watchers, 1);
     link_remove(&s->link);
     replay_clear(&s->replay);
-    mem_free((void *)(uintptr_t)s->presence.p);
+    own_presence_free(s->own);
+    mem_free(s->abroad);
+    client_name_end(s);
     mem_free(s);
 }
 
+_Static_assert(sizeof((struct gateway_caller){ 0 }).session_id == SESSION_ID + 1,
+               "an id of a session fits");
+
 struct gateway_caller session_caller(const struct session *s)
 {
-    struct str address = s->peer ? websocket_remote(s->peer->ws) : STR("");
+    struct gateway_caller c = { .caller = &s->caller,
+                                .session = s->number,
+                                .address = s->peer ? websocket_remote(s->peer->ws) : STR(""),
+                                .client = (enum client_kind)s->kind };
 
-    return (struct gateway_caller){ &s->caller, s->number, s->id, address,
-                                    (enum client_kind)s->kind };
+    session_id_write(s, c.session_id);
+    return c;
 }
 
 struct gateway_viewer session_viewer(const struct session *s)
@@ -150,7 +236,7 @@ void session_send(struct session *s)
             const struct kept *k = replay_at(&s->replay, at);
 
             if (s->sent >= s->owed)
-                s->behind_bytes -= news_payload(k->news).n;
+                s->behind_bytes -= (uint32_t)news_payload(k->news).n;
             send_one(s, ++s->sent, k->news, k->form);
         }
     }
@@ -185,7 +271,7 @@ static void send_newest(struct session *s, struct news *n, unsigned form)
         send_one(s, s->seq, n, form);
         return;
     }
-    s->behind_bytes += news_payload(n).n;
+    s->behind_bytes += (uint32_t)news_payload(n).n;
     if (is_too_far_behind(s))
         session_cut(s);
     else
@@ -288,9 +374,13 @@ void session_invalid_soon(struct hub *h, uint64_t number)
 
 void session_lose_peer(struct session *s)
 {
-    deadline_touch(s->hub->away, &s->away);
+    if (!s->absence) {
+        s->absence = mem_new(sizeof *s->absence);
+        s->absence->session = s;
+    }
+    deadline_touch(s->hub->away, &s->absence->away);
     if (!s->faded)
-        deadline_touch(s->hub->fading, &s->fade);
+        deadline_touch(s->hub->fading, &s->absence->fade);
     errands_wake(s);
 }
 
@@ -306,34 +396,35 @@ static void set_faded(struct session *s, bool faded)
 
 void session_faded(struct deadline *d)
 {
-    set_faded(container_of(d, struct session, fade), true);
+    set_faded(container_of(d, struct session_absence, fade)->session, true);
 }
 
 void session_regain(struct session *s)
 {
-    deadline_drop(&s->away);
-    deadline_drop(&s->fade);
+    absence_end(s);
     if (s->faded)
         set_faded(s, false);
 }
 
 void session_expired(struct deadline *d)
 {
-    session_end(container_of(d, struct session, away));
+    session_end(container_of(d, struct session_absence, away)->session);
 }
 
 /* --- from loop to loop ---------------------------------------------------------------- */
 
 void session_detach(struct session *s)
 {
-    deadline_drop(&s->away);
-    deadline_drop(&s->fade);
-    deadline_drop(&s->window);
+    absence_end(s);
+    if (s->own)
+        deadline_drop(&s->own->window);
     errands_detach(s);
     gateway_upcalls.lists_leave(s, false);
     link_remove(&s->link);
-    link_remove(&s->unsaid);
-    link_remove(&s->uncopied);
+    if (s->abroad) {
+        link_remove(&s->abroad->unsaid);
+        link_remove(&s->abroad->uncopied);
+    }
 }
 
 void session_attach(struct session *s, struct hub *h)
@@ -344,8 +435,9 @@ void session_attach(struct session *s, struct hub *h)
     s->seats.topics = &h->topics;
     links_append(&h->sessions, &s->link);
     errands_attach(s);
-    s->copied_round = 0; /* each hub counts its own */
+    if (s->abroad)
+        s->abroad->round = 0; /* each hub counts its own */
     ledger_copies_mark_whole(s);
-    if (s->presence_due)
-        deadline_touch(h->windows, &s->window);
+    if (s->presence_due && s->own)
+        deadline_touch(h->windows, &s->own->window);
 }

@@ -4,6 +4,7 @@
 
 #include "base/links.h"
 #include "gateway/gateway.h"
+#include "gateway/sessions/client_names.h"
 #include "gateway/sessions/replay.h"
 #include "gateway/views/topics.h"
 
@@ -30,6 +31,41 @@ struct statuses {
     unsigned char whole, of[CLIENT_KINDS];
 };
 
+/* --- what few sessions have, or for a while: a session refers to it ----------------------- */
+
+/* Without a socket. */
+struct session_absence {
+    struct session *session;
+    struct deadline away, fade;
+};
+
+/* What it has said of itself. Changed with the gateway's lock, but for the window. */
+struct own_presence {
+    struct session *session;
+    struct str activities;  /* JSON, on the heap; p == NULL: none */
+    struct deadline window; /* of what is told of its presence: … */
+    int64_t since_ms;       /* … from here on, … */
+    unsigned count;         /* … so often */
+};
+
+/* Errands that are not done: errands.h. */
+struct errand_line {
+    struct session *session;
+    struct link errands;
+    struct link runnable; /* in the hub's list */
+    unsigned count;
+};
+
+/* What other servers have been told of it. */
+struct session_abroad {
+    struct session *session;
+    struct link unsaid;   /* in the hub's list: they have to be told how it is now */
+    struct link uncopied; /* the same: its keeper has to be told what it was told: … */
+    uint64_t copied;      /* … after this seq, … */
+    uint32_t round;
+    bool whole; /* … or all of it */
+};
+
 struct session {
     /* What every event needs stands together. */
     struct hub *hub;
@@ -54,32 +90,54 @@ struct session {
     bool enters_lists;    /* some of its member lists have not begun yet */
     unsigned char status; /* enum presence_status */
     unsigned char kind;   /* enum client_kind */
+    unsigned char large_threshold;
+    uint32_t capabilities; /* those that are known here */
+    uint32_t behind_bytes; /* of what waits */
 
     struct caller caller; /* the credential of its last identify or resume; changed with the lock */
     uint64_t forgets;     /* as many were forgotten when that was looked for; with the lock */
     struct link link;     /* in the hub's list */
     struct link of_user;  /* in the gateway's list of the account's sessions */
-    char id[SESSION_ID + 1];
-    int64_t capabilities, large_threshold;
-    uint64_t turn;       /* of the resumption it came back by */
-    uint64_t owed;       /* since it came back: what it missed does not count as waiting */
-    size_t behind_bytes; /* of what waits */
-    struct deadline away, fade, window; /* window: of what is told of its presence */
+    unsigned char id_rest[8]; /* of its id: what follows the number */
+    uint64_t turn;            /* of the resumption it came back by */
+    uint64_t owed;            /* since it came back: what it missed does not count as waiting */
     struct seats seats;
-    struct link errands;  /* of this session */
-    struct link lists;    /* struct list_subscription: member lists that it shows */
-    struct link runnable; /* in the hub's list */
-    struct link unsaid;   /* the same: other servers have to be told how it is now */
-    struct link uncopied; /* the same: its keeper has to be told what it was told: … */
-    uint64_t copied;      /* … after this seq, … */
-    bool copy_whole;      /* … or all of it */
-    uint32_t copied_round;
-    unsigned errand_count;
-    struct str presence; /* JSON of activities, on the heap; p == NULL: none */
-    int64_t presence_ms;
-    unsigned presence_count;
-    char client[64]; /* "os|browser|device", for lists of sessions */
+    struct link lists;               /* struct list_subscription: member lists that it shows */
+    const char *client;              /* shared: client_names.h; or NULL */
+    struct session_absence *absence; /* these four: NULL while there is nothing of it */
+    struct own_presence *own;
+    struct errand_line *errands;
+    struct session_abroad *abroad;
 };
+
+/* "os|browser|device", for lists of sessions. */
+static inline const char *session_client(const struct session *s)
+{
+    return s->client ? s->client : "";
+}
+
+static inline struct str session_activities(const struct session *s)
+{
+    return s->own ? s->own->activities : (struct str){ 0 };
+}
+
+static inline int64_t session_presence_ms(const struct session *s)
+{
+    return s->own ? s->own->since_ms : 0;
+}
+
+static inline unsigned session_errand_count(const struct session *s)
+{
+    return s->errands ? s->errands->count : 0;
+}
+
+/* Made when they are not there. */
+struct own_presence *session_own_presence(struct session *s);
+struct session_abroad *session_abroad(struct session *s);
+/* What it calls itself, for a session that is on no list yet. */
+void session_set_client(struct session *s, const char *client);
+void session_id_write(const struct session *s, char out[SESSION_ID + 1]);
+bool session_is_called(const struct session *s, struct str id);
 
 struct session *session_new(struct hub *h, const struct caller *caller);
 /* One that another process began. */

@@ -50,8 +50,8 @@ enum { FEW_SEATS = 16 };
 
 struct seat *seat_find(const struct seats *own, enum subject_kind kind, snowflake id)
 {
-    if (own->map.count)
-        return map_get(&own->map, key_of(kind, id));
+    if (own->map)
+        return map_get(own->map, key_of(kind, id));
     for (uint32_t i = 0; i < own->count; i++)
         if (own->items[i]->topic->id == id && own->items[i]->topic->kind == kind)
             return own->items[i];
@@ -60,17 +60,27 @@ struct seat *seat_find(const struct seats *own, enum subject_kind kind, snowflak
 
 static void map_seat(struct seats *own, struct seat *seat)
 {
-    map_put(&own->map, key_of(seat->topic->kind, seat->topic->id), seat);
+    map_put(own->map, key_of(seat->topic->kind, seat->topic->id), seat);
 }
 
 /* The newest of the session's seats is in its list. */
 static void note_seat(struct seats *own, struct seat *seat)
 {
-    if (own->map.count)
+    if (own->map) {
         map_seat(own, seat);
-    else if (own->count > FEW_SEATS)
+    } else if (own->count > FEW_SEATS) {
+        own->map = mem_new(sizeof *own->map);
         for (uint32_t i = 0; i < own->count; i++)
             map_seat(own, own->items[i]);
+    }
+}
+
+static void seats_drop_map(struct seats *own)
+{
+    if (own->map)
+        map_clear(own->map);
+    mem_free(own->map);
+    own->map = NULL;
 }
 
 static void forget_seat(struct seats *own, struct seat *seat)
@@ -79,16 +89,10 @@ static void forget_seat(struct seats *own, struct seat *seat)
 
     own->items[seat->place] = last;
     last->place = seat->place;
-    if (own->map.count)
-        map_remove(&own->map, key_of(seat->topic->kind, seat->topic->id));
+    if (own->map)
+        map_remove(own->map, key_of(seat->topic->kind, seat->topic->id));
     if (own->count == 0)
-        map_clear(&own->map);
-}
-
-static struct seat **seats_grown(struct seat **list, uint32_t *cap)
-{
-    *cap = *cap ? *cap * 2 : 2;
-    return mem_resize(list, *cap * sizeof *list);
+        seats_drop_map(own);
 }
 
 static void topic_add(struct topic *t, struct seat *seat)
@@ -96,7 +100,8 @@ static void topic_add(struct topic *t, struct seat *seat)
     if (t->count == t->cap) {
         bool alone = t->seats == &t->one;
 
-        t->seats = seats_grown(alone ? NULL : t->seats, &t->cap);
+        t->cap *= 2;
+        t->seats = mem_resize(alone ? NULL : t->seats, t->cap * sizeof *t->seats);
         if (alone)
             t->seats[0] = t->one;
     }
@@ -105,8 +110,12 @@ static void topic_add(struct topic *t, struct seat *seat)
 
 static void own_add(struct seats *own, struct seat *seat)
 {
-    if (own->count == own->cap)
-        own->items = seats_grown(own->items, &own->cap);
+    uint32_t n = own->count;
+
+    if (n == 0)
+        own->items = mem_resize(own->items, 2 * sizeof *own->items);
+    else if (n > 1 && (n & (n - 1)) == 0)
+        own->items = mem_resize(own->items, 2 * (size_t)n * sizeof *own->items);
     own->items[own->count++] = seat;
 }
 
@@ -143,7 +152,7 @@ struct seat *seat_take(struct seats *own, enum subject_kind kind, snowflake id)
 
     if (seat)
         return seat;
-    seat = mem_new(sizeof *seat);
+    seat = mem_new(kind == SUBJECT_GUILD ? sizeof *seat : SEAT_ELSEWHERE);
     seat->session = own->session;
     seat->user_id = own->user_id;
     seat->topic = topic_make(own->topics, kind, id);
@@ -236,7 +245,8 @@ void seat_leave(struct seats *own, struct seat *seat)
     seat_moved(own, t);
     topic_remove(t, seat->index);
     forget_seat(own, seat);
-    mem_free(seat->roles);
+    if (t->kind == SUBJECT_GUILD)
+        mem_free(seat->roles);
     known_unref(seat->known);
     mem_free(seat);
     if (t->count == 0)
@@ -249,7 +259,6 @@ void seats_clear(struct seats *own)
         seat_leave(own, own->items[own->count - 1]);
     mem_free(own->items);
     own->items = NULL;
-    own->cap = 0;
 }
 
 void seat_know(struct seat *seat, struct known_positions *known)

@@ -5,6 +5,8 @@
 #ifndef GATEWAY_VIEWS_TOPICS_H
 #define GATEWAY_VIEWS_TOPICS_H
 
+#include <stddef.h>
+
 #include "base/map.h"
 #include "model/events.h"
 #include "net/loop.h"
@@ -17,17 +19,20 @@ struct session;
 struct seat {
     struct session *session;
     struct topic *topic;
-    uint32_t index;   /* in the topic */
+    uint32_t index;                /* in the topic */
+    uint32_t place;                /* in the session's list */
+    snowflake user_id;             /* whose session it is */
+    struct known_positions *known; /* what it was set up with; mostly NULL */
+    /* The rest is of seats in guilds; the others end here: SEAT_ELSEWHERE. */
     uint32_t version; /* of the view that base was worked out from; 0: not yet */
+    uint32_t role_count;
     uint64_t base;
     int64_t timed_out_until; /* microseconds */
     int64_t listed_ms;       /* when all members were last asked for */
-    uint32_t role_count;
-    uint32_t place; /* in the session's list */
     snowflake *roles;
-    snowflake user_id;             /* whose session it is */
-    struct known_positions *known; /* what it was set up with; mostly NULL */
 };
+
+enum { SEAT_ELSEWHERE = offsetof(struct seat, version) };
 
 /* It was taken with a look that has seen so much. */
 void seat_know(struct seat *seat, struct known_positions *known);
@@ -37,10 +42,10 @@ struct seats {
     struct session *session;
     snowflake user_id;
     struct topics *topics; /* of the loop where the session is */
-    bool seen;             /* others see the session: it counts in its guilds' crowds */
-    struct seat **items;
-    uint32_t count, cap;
-    struct map map; /* of all of them, once they are many; else empty */
+    struct seat **items;   /* with room for the next power of two, at least two */
+    struct map *map;       /* of all of them, once they are many; else NULL */
+    uint32_t count;
+    bool seen; /* others see the session: it counts in its guilds' crowds */
 };
 
 struct topic {

@@ -1,0 +1,88 @@
+/* client_names.c - what clients call themselves: one text for all sessions that say the same. */
+#include "gateway/sessions/client_names.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/str.h"
+
+struct client_name {
+    struct client_name *next; /* another one with the same hash */
+    size_t sessions;
+    char text[];
+};
+
+void client_names_init(struct client_names *all)
+{
+    map_init(&all->map);
+}
+
+void client_names_clear(struct client_names *all)
+{
+    size_t at = 0;
+
+    for (struct client_name *n; (n = map_next(&all->map, &at));)
+        while (n) {
+            struct client_name *next = n->next;
+
+            mem_free(n);
+            n = next;
+        }
+    map_clear(&all->map);
+}
+
+static struct client_name *name_find(const struct client_names *all, uint64_t hash,
+                                     const char *text)
+{
+    struct client_name *n = map_get(&all->map, hash);
+
+    while (n && strcmp(n->text, text) != 0)
+        n = n->next;
+    return n;
+}
+
+const char *client_name_take(struct client_names *all, const char *text)
+{
+    uint64_t hash = hash_str(str_of(text));
+    struct client_name *n = name_find(all, hash, text);
+
+    if (!n) {
+        size_t size = strlen(text) + 1;
+
+        n = mem_resize(NULL, sizeof *n + size);
+        n->next = map_get(&all->map, hash);
+        n->sessions = 0;
+        memcpy(n->text, text, size);
+        map_put(&all->map, hash, n);
+    }
+    n->sessions++;
+    return n->text;
+}
+
+static void name_remove(struct client_names *all, uint64_t hash, struct client_name *n)
+{
+    struct client_name *before = map_get(&all->map, hash);
+
+    if (before != n) {
+        while (before->next != n)
+            before = before->next;
+        before->next = n->next;
+    } else if (n->next) {
+        map_put(&all->map, hash, n->next);
+    } else {
+        map_remove(&all->map, hash);
+    }
+    mem_free(n);
+}
+
+void client_name_drop(struct client_names *all, const char *text)
+{
+    uint64_t hash = hash_str(str_of(text));
+    struct client_name *n = name_find(all, hash, text);
+
+    assert(n && n->text == text); /* it was taken */
+    if (--n->sessions == 0)
+        name_remove(all, hash, n);
+}
