@@ -35,6 +35,21 @@ static struct str frame(uint64_t seq, struct news *n, unsigned form)
     return frame_of(place.frames, seq, n, form, place.packer, place.arena);
 }
 
+/* In parts it is the message without its frame. */
+static void check_parts(uint64_t seq, struct news *n, unsigned form, struct str message)
+{
+    char room[FRAME_ROOM];
+    struct str parts[FRAME_PARTS];
+    struct buf all;
+
+    buf_init(&all, 1 << 20);
+    frame_parts(seq, n, form, place.packer, place.arena, room, parts);
+    for (size_t i = 0; i < FRAME_PARTS; i++)
+        buf_add_str(&all, parts[i]);
+    assert_true(str_eq(buf_str(&all), message));
+    buf_clear(&all);
+}
+
 /* The message is encoded for this socket alone, and then framed. */
 static void check_frame(uint64_t seq, struct news *n, unsigned form)
 {
@@ -50,6 +65,7 @@ static void check_frame(uint64_t seq, struct news *n, unsigned form)
     struct str got = frame(seq, n, form);
     assert_int_equal(got.n, want.n);
     assert_memory_equal(got.p, want.p, want.n);
+    check_parts(seq, n, form, buf_str(&message));
     buf_clear(&message);
     buf_clear(&want);
 }

@@ -30,6 +30,36 @@ static void forms_are_made_once(void **state)
     arena_free(a);
 }
 
+/* What was written for it is not copied. */
+static void a_long_payload_is_taken(void **state)
+{
+    struct arena *a = arena_new();
+    struct packer *p = packer_new();
+    struct buf out;
+
+    (void)state;
+    news_write_begin(&out, 10);
+    buf_add_lit(&out, "{\"a\":1}");
+    const char *text = out.p;
+    struct news *n = news_taking(EVENT_READY, to_session(1), &out);
+    assert_null(out.p);
+    assert_ptr_equal(news_payload(n).p, text + sizeof(struct bytes));
+    assert_str(news_payload(n), "{\"a\":1}");
+    assert_int_equal((unsigned char)news_bytes(n, NEWS_ETF, p, a).p[0], 116);
+    news_unref(news_ref(n));
+    assert_str(news_payload(n), "{\"a\":1}");
+    news_unref(n);
+    /* Its limit is that of the payload. */
+    news_write_begin(&out, 3);
+    buf_add_lit(&out, "abc");
+    assert_false(buf_full(&out));
+    buf_add_lit(&out, "d");
+    assert_true(buf_full(&out));
+    buf_clear(&out);
+    packer_free(p);
+    arena_free(a);
+}
+
 /* Stored blocks and shared runs, in any order, are one zlib stream. */
 static void pieces_are_one_stream(void **state)
 {
@@ -212,6 +242,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(forms_are_made_once),
+        cmocka_unit_test(a_long_payload_is_taken),
         cmocka_unit_test(pieces_are_one_stream),
         cmocka_unit_test(the_ring_keeps_the_last),
         cmocka_unit_test(a_busy_ring_takes_a_little_more_than_64_kib),

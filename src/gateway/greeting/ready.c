@@ -199,7 +199,7 @@ static enum err make_ready(struct identification *i, struct tx *tx, struct gatew
     struct buf out, more;
     struct json j = json_to(&out), k = json_to(&more);
 
-    buf_init(&out, MAX_PAYLOAD);
+    news_write_begin(&out, MAX_PAYLOAD);
     buf_room(&out, i->own.n + USUAL_READY);
     buf_init(&more, MAX_PAYLOAD);
     shape_init(&shape, v.capabilities, v.user_id);
@@ -209,7 +209,7 @@ static enum err make_ready(struct identification *i, struct tx *tx, struct gatew
     if (!e && (buf_full(&out) || buf_full(&more) || shape_full(&shape)))
         e = ERR_ENTITY_TOO_LARGE;
     if (!e)
-        i->ready = news_new(EVENT_READY, to, buf_str(&out));
+        i->ready = news_taking(EVENT_READY, to, &out);
     if (!e && more.n)
         i->more = news_new(EVENT_READY_SUPPLEMENTAL, to, buf_str(&more));
     shape_clear(&shape);

@@ -77,12 +77,28 @@ static bool shares_frames(const struct peer *p)
     return !p->compress && p->dialect->compression != COMPRESS_ZSTD;
 }
 
+/* READY has much, and nobody else gets it: it is copied once, to where it waits. */
+static void send_alone(struct peer *p, uint64_t seq, struct news *n, unsigned form)
+{
+    struct hub *h = p->hub;
+    char room[FRAME_ROOM];
+    struct str parts[FRAME_PARTS];
+
+    frame_parts(seq, n, form, h->packer, h->arena, room, parts);
+    websocket_send_parts(p->ws, form & (NEWS_ETF | NEWS_DEFLATED) ? WS_BINARY : WS_TEXT, parts,
+                         FRAME_PARTS);
+}
+
 static void send_shared(struct peer *p, uint64_t seq, struct news *n, unsigned form)
 {
     struct hub *h = p->hub;
 
     form |= p->dialect->etf ? NEWS_ETF : 0;
     form |= p->dialect->compression == COMPRESS_ZLIB ? NEWS_DEFLATED : 0;
+    if (n->to.kind == SUBJECT_SESSION && !h->at_once) {
+        send_alone(p, seq, n, form);
+        return;
+    }
     h->framed = true;
     struct str frame = frame_of(h->frames, seq, n, form, h->packer, h->arena);
     if (frame.p)

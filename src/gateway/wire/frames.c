@@ -1,14 +1,12 @@
 /* frames.c - an event in its WebSocket frame, for many sockets. */
 #include "gateway/wire/frames.h"
 
-#include "gateway/wire/codec.h"
 #include "gateway/wire/pack.h"
 #include "gateway/wire/protocol.h"
 #include "net/websocket.h"
 
 enum {
-    STORED_HEAD = 5,
-    FRAME_FRONT = WS_MAX_HEAD + STORED_HEAD + PREFIX_MAX,
+    FRAME_FRONT = WS_MAX_HEAD + FRAME_ROOM,
     FRAME_KEPT = 1024 * 1024, /* one large payload must not make a loop keep a large buffer */
 };
 
@@ -37,17 +35,32 @@ static unsigned digits_of(uint64_t number)
     return n;
 }
 
+/* What stands before the payload, behind the frame's head. */
+static struct str frame_front(enum event event, uint64_t seq, unsigned form, char room[FRAME_ROOM])
+{
+    char prefix[PREFIX_MAX];
+    struct buf text = { prefix, 0, sizeof prefix, sizeof prefix, false };
+    struct buf front = { room, 0, FRAME_ROOM, FRAME_ROOM, false };
+
+    encode_prefix(form & NEWS_DEFLATED ? &text : &front, form & NEWS_ETF, event, seq);
+    if (form & NEWS_DEFLATED)
+        pack_stored(buf_str(&text), &front);
+    return buf_str(&front);
+}
+
+void frame_parts(uint64_t seq, struct news *n, unsigned form, struct packer *packer,
+                 struct arena *arena, char room[FRAME_ROOM], struct str ret[FRAME_PARTS])
+{
+    ret[0] = frame_front(n->event, seq, form, room);
+    ret[1] = news_bytes(n, form, packer, arena);
+    ret[2] = form & (NEWS_ETF | NEWS_DEFLATED) ? STR("") : STR("}");
+}
+
 static void frame_number(struct event_frame *f, uint64_t seq, unsigned form)
 {
-    char prefix[PREFIX_MAX], room[STORED_HEAD + PREFIX_MAX], head[WS_MAX_HEAD];
-    struct buf text = { prefix, 0, sizeof prefix, sizeof prefix, false };
-    struct buf stored = { room, 0, sizeof room, sizeof room, false };
+    char room[FRAME_ROOM], head[WS_MAX_HEAD];
     enum ws_opcode opcode = form & (NEWS_ETF | NEWS_DEFLATED) ? WS_BINARY : WS_TEXT;
-
-    encode_prefix(&text, form & NEWS_ETF, f->news->event, seq);
-    if (form & NEWS_DEFLATED)
-        pack_stored(buf_str(&text), &stored);
-    struct str front = buf_str(form & NEWS_DEFLATED ? &stored : &text);
+    struct str front = frame_front(f->news->event, seq, form, room);
     size_t n = ws_write_head(head, opcode, front.n + f->bytes.n - FRAME_FRONT);
     char *at = f->bytes.p + FRAME_FRONT - front.n;
 

@@ -5,6 +5,7 @@
 #ifndef GATEWAY_WIRE_FRAMES_H
 #define GATEWAY_WIRE_FRAMES_H
 
+#include "gateway/wire/codec.h"
 #include "gateway/wire/news.h"
 
 /* The last one of a form, by one loop. */
@@ -19,6 +20,10 @@ struct event_frame {
  * until the next call for this form. p == NULL: it would be too large. */
 struct str frame_of(struct event_frame frames[NEWS_FORMS], uint64_t seq, struct news *n,
                     unsigned form, struct packer *packer, struct arena *arena);
+/* The same in parts, for a socket that nobody shares it with: the first of them lies in room. */
+enum { FRAME_ROOM = 5 + PREFIX_MAX, FRAME_PARTS = 3 };
+void frame_parts(uint64_t seq, struct news *n, unsigned form, struct packer *packer,
+                 struct arena *arena, char room[FRAME_ROOM], struct str ret[FRAME_PARTS]);
 /* Lets go of the events, and of much memory. */
 void frames_forget(struct event_frame frames[NEWS_FORMS]);
 void frames_clear(struct event_frame frames[NEWS_FORMS]);

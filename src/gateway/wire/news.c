@@ -61,6 +61,26 @@ struct news *news_new(enum event event, struct subject to, struct str payload)
     return news_announced(&a, to);
 }
 
+void news_write_begin(struct buf *payload, size_t max)
+{
+    const struct bytes head = { 0 };
+
+    buf_init(payload, sizeof head + max);
+    buf_add(payload, &head, sizeof head);
+}
+
+struct news *news_taking(enum event event, struct subject to, struct buf *payload)
+{
+    struct news *n = news_new(event, to, STR(""));
+    struct bytes *b = (struct bytes *)(void *)payload->p;
+
+    b->n = payload->n - sizeof *b;
+    n->forms[0] = b;
+    n->taken = true;
+    buf_init(payload, payload->max);
+    return n;
+}
+
 struct news *news_ref(struct news *n)
 {
     atomic_fetch_add_explicit(&n->refs, 1, memory_order_relaxed);
@@ -71,7 +91,7 @@ void news_unref(struct news *n)
 {
     if (!n || atomic_fetch_sub_explicit(&n->refs, 1, memory_order_acq_rel) != 1)
         return;
-    for (int i = 1; i < NEWS_FORMS; i++)
+    for (int i = n->taken ? 0 : 1; i < NEWS_FORMS; i++)
         mem_free(n->forms[i]);
     mem_free(n);
 }

@@ -37,12 +37,18 @@ struct news {
     snowflake guild_id; /* where a user's event belongs to, or 0 */
     uint64_t except;    /* a session that is not told, or 0 */
     uint64_t number;    /* of all that was published, in order; 0: not published */
+    bool taken;         /* forms[0] is a block of its own */
     _Atomic(struct bytes *) forms[NEWS_FORMS];
     struct facts facts; /* last: its items follow, then the ids of to.people and forms[0] */
 };
 
 /* A copy of the payload, with one reference and no facts. */
 struct news *news_new(enum event event, struct subject to, struct str payload);
+/* The same of a buffer that news_write_begin was called for, whose memory it takes: for what is
+ * long, and goes soon. */
+struct news *news_taking(enum event event, struct subject to, struct buf *payload);
+/* An empty buffer with room in front of what is written. */
+void news_write_begin(struct buf *payload, size_t max);
 /* The same of an announcement, for one of those whom it is for. */
 struct news *news_announced(const struct announcement *a, struct subject to);
 struct news *news_ref(struct news *n);
