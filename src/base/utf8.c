@@ -55,12 +55,25 @@ bool utf8_is_ascii(struct str s)
     return true;
 }
 
+/* Of eight bytes those that go on with a character: the highest bit is set, the next is not. */
+static unsigned count_tails(uint64_t word)
+{
+    const uint64_t ones = 0x0101010101010101ULL;
+
+    return (unsigned)((word >> 7 & ~(word >> 6) & ones) * ones >> 56);
+}
+
 size_t utf8_length(struct str s)
 {
-    size_t n = 0;
+    size_t n = s.n, i = 0;
+    uint64_t word;
 
-    for (size_t i = 0; i < s.n; i++)
-        n += ((unsigned char)s.p[i] & 0xc0) != 0x80;
+    for (; s.n - i >= sizeof word; i += sizeof word) {
+        memcpy(&word, s.p + i, sizeof word);
+        n -= count_tails(word);
+    }
+    for (; i < s.n; i++)
+        n -= ((unsigned char)s.p[i] & 0xc0) == 0x80;
     return n;
 }
 

@@ -96,6 +96,22 @@ static void counts_code_points_not_bytes(void **state)
     assert_int_equal(utf8_length(STR("na\xc3\xafve \xf0\x9f\x98\x80")), 7);
 }
 
+/* Of any bytes those count that do not go on with a character, eight at a time or one by one. */
+static void counts_every_byte_at_every_place(void **state)
+{
+    (void)state;
+    for (int byte = 0; byte < 256; byte++)
+        for (size_t n = 1; n < 20; n++)
+            for (size_t i = 0; i < n; i++) {
+                char text[20];
+
+                memset(text, byte & 1 ? 0xbf : 'x', n);
+                text[i] = (char)byte;
+                assert_int_equal(utf8_length(str_slice(text, n)),
+                                 (byte & 1 ? 0 : n - 1) + ((byte & 0xc0) != 0x80));
+            }
+}
+
 static void trims_unicode_white_space_at_both_ends_only(void **state)
 {
     (void)state;
@@ -115,6 +131,7 @@ int main(void)
         cmocka_unit_test(refuses_what_is_not_utf8),
         cmocka_unit_test(empty_text_is_valid_and_has_no_code_point),
         cmocka_unit_test(counts_code_points_not_bytes),
+        cmocka_unit_test(counts_every_byte_at_every_place),
         cmocka_unit_test(trims_unicode_white_space_at_both_ends_only),
     };
     return cmocka_run_group_tests_name("base/utf8", tests, NULL, NULL);
