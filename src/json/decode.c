@@ -2,10 +2,15 @@
  *
  * One pass: each value is read, checked and put into its member before the next
  * one is looked at. Nothing stops at a wrong value, so that all of them are told
- * at once. Nested schemas recurse, no deeper than the reader lets a text go. */
+ * at once. Nested schemas recurse, no deeper than the reader lets a text go.
+ *
+ * What is written as most bodies are is taken by plan.h and quick.h; the rest, member by
+ * member, by what is here, which also knows what is wrong with it. Both say the same. */
 #include "json/internal.h"
 
 #include "base/arena.h"
+#include "json/plan.h"
+#include "json/quick.h"
 #include "json/token.h"
 
 struct decoder {
@@ -13,10 +18,10 @@ struct decoder {
     struct form *form;
 };
 
-static void decode_object(struct decoder *d, const struct schema *schema, const struct place *at,
+static void decode_object(struct decoder *d, struct plan *plan, const struct place *at,
                           char *object);
-static void decode_array(struct decoder *d, const struct type *type, const struct place *at,
-                         struct list *out);
+static void decode_array(struct decoder *d, const struct type *type, struct plan *plan,
+                         const struct place *at, struct list *out);
 static void decode_map(struct decoder *d, const struct type *type, const struct place *at,
                        struct list *out);
 
@@ -56,12 +61,6 @@ static inline bool take_short(struct json_reader *r, int64_t *ret)
     r->at = p;
     *ret = v;
     return true;
-}
-
-/* Nothing but its length can be wrong with a text of the type. */
-static inline bool is_simple(const struct type *type)
-{
-    return type->kind == KIND_STRING && !type->flags && !type->choices && !type->rule;
 }
 
 /* Most of what is sent is simple text: two comparisons let it through. Without an escape
@@ -136,6 +135,11 @@ static __attribute__((noinline)) bool take_joined(struct decoder *d, const struc
                                                   enum json_kind kind, const struct place *at,
                                                   struct list *out);
 
+static struct plan *plan_of_items(const struct type *type)
+{
+    return type->of->kind == KIND_OBJECT ? plan_of(type->of->schema) : NULL;
+}
+
 /* Each of the three is a function of its own: none pays for what another keeps at hand. */
 static inline __attribute__((always_inline)) void decode_composite(struct decoder *d,
                                                                    const struct type *type,
@@ -146,9 +150,9 @@ static inline __attribute__((always_inline)) void decode_composite(struct decode
     if (type->kind == KIND_MAP && kind == JSON_OBJECT)
         decode_map(d, type, at, out);
     else if (type->kind == KIND_OBJECT && kind == JSON_OBJECT)
-        decode_object(d, type->schema, at, out);
+        decode_object(d, plan_of(type->schema), at, out);
     else if (type->kind == KIND_ARRAY && kind == JSON_ARRAY)
-        decode_array(d, type, at, out);
+        decode_array(d, type, plan_of_items(type), at, out);
     else if (type->kind != KIND_ARRAY ||
              !(skip_null(d, type) || take_joined(d, type, kind, at, out)))
         refuse_composite(d, type, at);
@@ -173,15 +177,15 @@ static inline __attribute__((always_inline)) void decode_value(struct decoder *d
 
 /* --- objects -------------------------------------------------------------------------- */
 
-static void decode_null(struct decoder *d, struct progress *p, const struct field *f)
+/* False when it is as if it had not come. */
+static bool decode_null(struct decoder *d, const struct field *f, char *object)
 {
     json_take_null(&d->reader);
-    if (f->flags & NULLABLE) {
-        field_slot(f, p->object, GIVEN_NULL);
-        field_fallback(f, p->object);
-    } else {
-        progress_unmark(p);
-    }
+    if (!(f->flags & NULLABLE))
+        return false;
+    field_slot(f, object, GIVEN_NULL);
+    field_fallback(f, object);
+    return true;
 }
 
 /* What came before under the same name does not count. */
@@ -193,22 +197,21 @@ static __attribute__((noinline)) void forget_field(struct decoder *d, const stru
     form_forget(d->form, &at);
 }
 
-/* Whatever comes as the field's value. */
-static inline void decode_any(struct decoder *d, struct progress *p, const struct field *f,
+/* Whatever comes as the field's value; false as above. */
+static inline bool decode_any(struct decoder *d, const struct field *f, char *object,
                               const struct place *up)
 {
     token_here(&d->reader);
     enum json_kind kind = json_peek(&d->reader);
-    if (kind == JSON_NULL) {
-        decode_null(d, p, f);
-        return;
-    }
+    if (kind == JSON_NULL)
+        return decode_null(d, f, object);
     struct place at = place_key(up, f->name);
-    void *slot = field_slot(f, p->object, GIVEN);
+    void *slot = field_slot(f, object, GIVEN);
     /* A member points to its object; a list holds its objects themselves. */
     if (f->type->kind == KIND_OBJECT)
         slot = *(void **)slot = arena_alloc(d->form->arena, f->type->schema->size);
     decode_value(d, f->type, kind, &at, slot);
+    return true;
 }
 
 /* Simple text, dictionaries and values that are text are most of what is sent, and known by
@@ -228,8 +231,8 @@ static inline void decode_field(struct decoder *d, struct progress *p, const str
     } else if (is_simple(f->type) ? decode_plain(r, f->type, &text)
                                   : f->type->kind == KIND_RAW && decode_plain_raw(r, &text)) {
         *(struct str *)field_slot(f, p->object, GIVEN) = text;
-    } else {
-        decode_any(d, p, f, up);
+    } else if (!decode_any(d, f, p->object, up)) {
+        progress_unmark(p);
     }
 }
 
@@ -266,21 +269,143 @@ static inline const struct field *take_name(struct json_reader *r, struct progre
     return progress_find(p, key);
 }
 
-static __attribute__((noinline)) void decode_object(struct decoder *d, const struct schema *schema,
+/* A member however it is written, from the comma before it or the brace at `start`. False when
+ * there is none. */
+static __attribute__((noinline)) bool decode_member(struct decoder *d, struct progress *p,
+                                                    const struct place *up, const char *start)
+{
+    struct json_reader *r = &d->reader;
+
+    if (!(r->at == start ? token_first(r, true) : token_more(r, true)))
+        return false;
+    const struct field *f = take_name(r, p);
+    if (f)
+        decode_field(d, p, f, up);
+    else
+        json_skip(r, NULL);
+    return true;
+}
+
+/* A value that is not taken at a glance; false as above. */
+static __attribute__((noinline)) bool decode_step(struct decoder *d, const struct step *s,
+                                                  char *object, const struct place *up)
+{
+    const struct field *f = s->field;
+    struct place at = place_key(up, f->name);
+
+    if (s->kind != STEP_LIST || !token_is(&d->reader, '['))
+        return decode_any(d, f, object, up);
+    decode_array(d, f->type, s->inner, &at, field_slot(f, object, GIVEN));
+    return true;
+}
+
+/* How far an object has come, as struct progress says; and what was taken at a glance since it
+ * was counted. */
+struct members {
+    struct step *last;
+    uint64_t seen;
+    unsigned count;
+};
+
+/* From the brace that ends an object to behind it. */
+static inline void members_end(struct json_reader *r, const char *at, unsigned count)
+{
+    r->values += count;
+    if (r->values > r->values_max)
+        token_fail(r);
+    else
+        token_leave(r, at);
+}
+
+/* Members that are written as most are, from the comma before them or the brace at `start`. True
+ * at the end of the object; else a closer look is needed. */
+static inline __attribute__((always_inline)) bool take_members(struct decoder *d, struct plan *plan,
+                                                               struct members *m,
+                                                               const struct place *up,
+                                                               const char *start, char *object)
+{
+    struct json_reader *r = &d->reader;
+    const char *at = r->at, *behind;
+
+    for (bool first = at == start; at < r->safe; first = false) {
+        uint64_t word = scan_load(at) ^ (first ? '{' ^ ',' : 0);
+        struct step *s = step_after(m->last);
+
+        if ((char)word == '}') {
+            members_end(r, at, m->count);
+            return true;
+        }
+        if (!step_is(s, at, word) && !(s = step_search(plan, m->last, at, word)))
+            break;
+        if (m->seen & s->bit)
+            break;
+        m->last = s;
+        m->seen |= s->bit;
+        at += s->key_n;
+        if ((behind = quick_value(r, s, at, object))) {
+            at = behind;
+            m->count++;
+            continue;
+        }
+        r->at = at;
+        if (!decode_step(d, s, object, up))
+            m->seen &= ~s->bit;
+        at = r->at;
+    }
+    r->at = at;
+    r->values += m->count;
+    m->count = 0;
+    return false;
+}
+
+/* The one that those could not take. */
+static inline bool take_member(struct decoder *d, struct plan *plan, struct members *m,
+                               const struct place *up, const char *start, char *object)
+{
+    struct progress p = { .schema = plan->schema, .object = object, .seen = m->seen };
+
+    p.next = m->last->field ? (size_t)(m->last - plan->steps) + 1 : 0;
+    if (!decode_member(d, &p, up, start))
+        return false;
+    m->seen = p.seen;
+    m->last = p.next ? &plan->steps[p.next - 1] : &plan->begin;
+    return true;
+}
+
+/* What did not come, and the schema's check. */
+static __attribute__((noinline)) void object_finish(struct decoder *d, struct plan *plan,
+                                                    const struct place *at, const char *start,
+                                                    char *object, uint64_t seen)
+{
+    struct progress p = { .schema = plan->schema, .object = object, .seen = seen };
+
+    if (!json_ok(&d->reader))
+        return;
+    d->form->text = (struct form_text){ (size_t)(d->reader.at - start), !d->reader.escaped };
+    progress_finish(&p, d->form, at);
+    d->form->text = (struct form_text){ 0 };
+}
+
+/* An object from its brace on. */
+static inline __attribute__((always_inline)) void read_object(struct decoder *d, struct plan *plan,
+                                                              const struct place *at, char *object)
+{
+    struct members m = { .last = &plan->begin, .count = 1 };
+    const char *start = d->reader.at;
+
+    if (!token_deeper(&d->reader, true))
+        return;
+    while (!take_members(d, plan, &m, at, start, object) &&
+           take_member(d, plan, &m, at, start, object))
+        ;
+    if (~m.seen & plan->wanted)
+        object_finish(d, plan, at, start, object, m.seen);
+}
+
+static __attribute__((noinline)) void decode_object(struct decoder *d, struct plan *plan,
                                                     const struct place *at, char *object)
 {
-    struct progress p = { .schema = schema, .object = object };
-
-    for (bool more = token_open(&d->reader, true); more; more = token_more(&d->reader, true)) {
-        const struct field *f = take_name(&d->reader, &p);
-
-        if (f)
-            decode_field(d, &p, f, at);
-        else
-            json_skip(&d->reader, NULL);
-    }
-    if (json_ok(&d->reader))
-        progress_finish(&p, d->form, at);
+    read_object(d, plan, at, object);
 }
 
 /* --- lists ---------------------------------------------------------------------------- */
@@ -312,27 +437,58 @@ static inline void check_count(struct decoder *d, const struct type *type, size_
         length_check(d->form, type, count, ITEMS_MAX, at);
 }
 
+/* Room for one more in a list, zeroed: of small items several at a time. */
+static inline void *list_next(struct arena *arena, struct list *list, size_t size)
+{
+    enum { SMALL = 128, FIRST = 8 };
+    size_t cap = list->cap;
+
+    if (!cap && size <= SMALL)
+        list->items = arena_raw(arena, (list->cap = FIRST) * size);
+    char *item = list_room(arena, list, size);
+
+    if (size > SMALL)
+        memset(item, 0, size);
+    else if (list->cap != cap)
+        memset(item, 0, (list->cap - list->count + 1) * size);
+    return item;
+}
+
+/* From an item to the next when both are objects and nothing else is between them. */
+static inline bool token_more_objects(struct json_reader *r)
+{
+    if (r->at >= r->safe || r->at[0] != ',' || r->at[1] != '{')
+        return false;
+    r->at++;
+    return true;
+}
+
+/* plan: that of the items, where they are objects. */
 static __attribute__((noinline)) void decode_array(struct decoder *d, const struct type *type,
-                                                   const struct place *at, struct list *out)
+                                                   struct plan *plan, const struct place *at,
+                                                   struct list *out)
 {
     struct json_reader *r = &d->reader;
-    size_t count = 0, size = schema_item_size(type->of);
+    struct place here = place_index(at, 0);
+    size_t size = schema_item_size(type->of), most = items_allowed(type);
 
-    for (bool more = token_open(r, false); more; more = token_more(r, false), count++) {
-        struct place here = place_index(at, count);
-
-        if (count >= items_allowed(type)) {
+    for (bool more = token_open(r, false); more; more = token_more(r, false), here.index++) {
+        if (plan && here.index < most && token_is(r, '{')) {
+            do
+                read_object(d, plan, &here, list_next(r->arena, out, size));
+            while (here.index + 1 < most && token_more_objects(r) && ++here.index);
+            continue;
+        }
+        if (here.index >= most) {
             token_here(r);
             json_skip(r, NULL);
             continue;
         }
-        void *item = list_add(d->form->arena, out, size);
-        if (type->of->kind == KIND_OBJECT && token_is(r, '{'))
-            decode_object(d, type->of->schema, &here, item);
-        else if (!is_simple(type->of) || !decode_plain(r, type->of, item))
+        void *item = list_next(r->arena, out, size);
+        if (!is_simple(type->of) || !decode_plain(r, type->of, item))
             decode_item(d, type->of, &here, item);
     }
-    check_count(d, type, count, at);
+    check_count(d, type, here.index, at);
 }
 
 /* A list that came as text, where that may be. */

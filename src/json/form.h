@@ -35,11 +35,19 @@ struct form_node;
 /* More than this many problems are not told: the answer stays bounded. */
 enum { FORM_MAX_PROBLEMS = 1000, FORM_MAX_QUOTE = 100 };
 
+/* What is known of the JSON text of an object while its schema's check runs: all that it says is
+ * within so many bytes, and, where it is plain, stands there without escapes. Else zero. */
+struct form_text {
+    size_t bytes;
+    bool plain;
+};
+
 struct form {
     struct arena *arena;
     struct form_node *root; /* NULL while nothing is wrong */
     unsigned problems;      /* noted in the tree */
     bool dropped;           /* some were one too many */
+    struct form_text text;
 };
 
 static inline bool form_failed(const struct form *f)

@@ -38,6 +38,9 @@ void scalar_decode(struct form *form, const struct type *type, const struct scal
 void int_decode(struct form *form, const struct type *type, int64_t v, const struct place *at,
                 int64_t *out);
 
+/* Does a number keep the type's rules? */
+bool int_is_fine(const struct type *type, int64_t v);
+
 /* The same for images, which arrive as data URIs. */
 void image_decode(struct form *form, const struct type *type, struct str text,
                   const struct place *at, struct image *out);

@@ -12,6 +12,7 @@
 void json_reader_init(struct json_reader *r, struct str text, struct arena *arena)
 {
     *r = (struct json_reader){ .end = text.p + text.n, .arena = arena, .values_max = 1 };
+    r->safe = text.n > JSON_MARGIN ? r->end - JSON_MARGIN : text.p;
     r->at = token_skip_space(text.p, r->end);
 }
 
@@ -33,7 +34,7 @@ enum json_kind json_peek(struct json_reader *r)
     return kind;
 }
 
-static bool take_word(struct json_reader *r, struct str word)
+static inline __attribute__((always_inline)) bool take_word(struct json_reader *r, struct str word)
 {
     if ((size_t)(r->end - r->at) < word.n || memcmp(r->at, word.p, word.n) != 0 || !token_count(r))
         return token_fail(r);
@@ -50,7 +51,7 @@ bool json_take_bool(struct json_reader *r, bool *ret)
 {
     bool value = token_is(r, 't');
 
-    if (!take_word(r, value ? STR("true") : STR("false")))
+    if (!(value ? take_word(r, STR("true")) : take_word(r, STR("false"))))
         return false;
     *ret = value;
     return true;
@@ -132,13 +133,33 @@ bool json_take_number(struct json_reader *r, struct json_number *ret)
     return true;
 }
 
+static inline bool is_tail(unsigned char c)
+{
+    return (c & 0xc0) == 0x80;
+}
+
+/* The bytes of a character outside ASCII whose first byte leaves nothing open: of two, or of three
+ * but for E0 and ED, whose second byte decides. 0: a closer look is needed. */
+static inline size_t high_size(const char *p)
+{
+    unsigned char c = (unsigned char)*p;
+
+    if (c >= 0xc2 && c <= 0xdf)
+        return is_tail((unsigned char)p[1]) ? 2 : 0;
+    if (c > 0xe0 && c <= 0xef && c != 0xed)
+        return is_tail((unsigned char)p[1]) && is_tail((unsigned char)p[2]) ? 3 : 0;
+    return 0;
+}
+
 static const char *skip_high(const char *p, const char *end)
 {
     uint32_t cp;
 
     while (p < end && (unsigned char)*p >= 0x80) {
-        size_t n = utf8_decode(str_slice(p, (size_t)(end - p)), &cp);
+        size_t n = end - p >= 3 ? high_size(p) : 0;
 
+        if (n == 0)
+            n = utf8_decode(str_slice(p, (size_t)(end - p)), &cp);
         if (n == 0)
             return NULL;
         p += n;
@@ -181,6 +202,14 @@ static const char *scan_string(const char *p, const char *end, bool *escaped)
     return p < end ? p : NULL;
 }
 
+const char *token_text_end(const char *p, const char *end)
+{
+    bool escaped;
+
+    p = scan_string(p, end, &escaped);
+    return escaped ? NULL : p;
+}
+
 bool token_string_any(struct json_reader *r, struct str *ret)
 {
     const char *start = r->at + 1, *p;
@@ -189,6 +218,7 @@ bool token_string_any(struct json_reader *r, struct str *ret)
     if (!token_is(r, '"') || !(p = scan_string(start, r->end, &escaped)))
         return token_fail(r);
     r->at = p + 1;
+    r->escaped |= escaped;
     if (ret) {
         *ret = str_slice(start, (size_t)(p - start));
         if (escaped)

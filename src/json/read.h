@@ -16,7 +16,7 @@
 
 struct arena;
 
-enum { JSON_MAX_DEPTH = 64, JSON_MAX_VALUES = 100000 };
+enum { JSON_MAX_DEPTH = 64, JSON_MAX_VALUES = 100000, JSON_MARGIN = 64 };
 
 enum json_kind {
     JSON_BAD,
@@ -38,12 +38,14 @@ struct json_number {
 
 struct json_reader {
     const char *at, *end;
+    const char *safe;    /* JSON_MARGIN bytes are there from any place before it */
     struct arena *arena; /* where strings with escapes are made */
     uint64_t in_object;  /* one bit a level: object or array */
     unsigned depth;
     unsigned values, values_max;
     bool first; /* nothing read yet on this level */
     bool bad;
+    bool escaped; /* a string that was taken had an escape */
 };
 
 /* The bytes must stay: strings without escapes point into them. */

@@ -142,6 +142,14 @@ static bool to_int(const struct type *type, const struct scalar *s, int64_t *ret
     return (double)*ret == n->d;
 }
 
+bool int_is_fine(const struct type *type, int64_t v)
+{
+    int64_t limit;
+
+    return !(type_minimum(type, &limit) && v < limit) &&
+           !(type_maximum(type, &limit) && v > limit) && is_choice(type, STR(""), v);
+}
+
 void int_decode(struct form *form, const struct type *type, int64_t v, const struct place *at,
                 int64_t *out)
 {

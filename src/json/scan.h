@@ -106,13 +106,20 @@ enum { SCAN_BLOCK = 16 };
 
 #if defined(__SSE2__)
 
-static inline unsigned scan_plain(const char *p)
+/* A bit for each of a block's bytes that must be looked at. */
+static inline unsigned scan_marks(const char *p)
 {
     __m128i block = _mm_loadu_si128((const __m128i *)(const void *)p);
-    __m128i low = _mm_cmplt_epi8(_mm_xor_si128(block, _mm_set1_epi8(2)), _mm_set1_epi8(0x21));
+    /* Negative ones are marks. */
+    __m128i low = _mm_subs_epi8(_mm_xor_si128(block, _mm_set1_epi8(2)), _mm_set1_epi8(0x21));
     __m128i marks = _mm_or_si128(low, _mm_cmpeq_epi8(block, _mm_set1_epi8('\\')));
 
-    return (unsigned)__builtin_ctz((unsigned)_mm_movemask_epi8(marks) | 1u << SCAN_BLOCK);
+    return (unsigned)_mm_movemask_epi8(marks);
+}
+
+static inline unsigned scan_plain(const char *p)
+{
+    return (unsigned)__builtin_ctz(scan_marks(p) | 1u << SCAN_BLOCK);
 }
 
 #else
@@ -132,6 +139,14 @@ static inline unsigned scan_plain(const char *p)
         return scan_first(low);
     high = scan_load((const char *)&block + sizeof low);
     return high ? sizeof low + scan_first(high) : SCAN_BLOCK;
+}
+
+/* The first one's bit alone. */
+static inline unsigned scan_marks(const char *p)
+{
+    unsigned n = scan_plain(p);
+
+    return n < SCAN_BLOCK ? 1u << n : 0;
 }
 
 #endif

@@ -58,6 +58,9 @@ static inline const char *token_plain_end(const char *p, const char *end)
     return n < SCAN_BLOCK && *p == '"' ? p : NULL;
 }
 
+/* The same for any text without escapes, from wherever in it p is. */
+const char *token_text_end(const char *p, const char *end);
+
 /* A string, checked completely; not kept when ret is NULL. */
 static inline bool token_string(struct json_reader *r, struct str *ret)
 {
@@ -71,15 +74,21 @@ static inline bool token_string(struct json_reader *r, struct str *ret)
     return true;
 }
 
-/* One level down, into the array or object that begins here. */
-static inline bool token_down(struct json_reader *r, bool object)
+/* One level down, into the array or object that begins here and is not counted yet, */
+static inline bool token_deeper(struct json_reader *r, bool object)
 {
-    if (r->depth == JSON_MAX_DEPTH || !token_count(r))
+    if (r->depth == JSON_MAX_DEPTH)
         return token_fail(r);
     if (!r->depth++)
         r->values_max = JSON_MAX_VALUES;
     r->in_object = r->in_object << 1 | object;
     return true;
+}
+
+/* or is counted now. */
+static inline bool token_down(struct json_reader *r, bool object)
+{
+    return token_count(r) ? token_deeper(r, object) : false;
 }
 
 /* The same, and to what is there. */
@@ -126,20 +135,23 @@ static inline bool token_next(struct json_reader *r, bool object)
     return true;
 }
 
-/* The same for a loop that stays on its level, so that it need not ask where it is: into what
- * begins here and to its first place, */
-static inline bool token_open(struct json_reader *r, bool object)
+/* The same for a loop that stays on its level, so that it need not ask where it is: to the first
+ * place of what begins here, one level down already, */
+static inline bool token_first(struct json_reader *r, bool object)
 {
-    const char *p = r->at + 1;
+    const char *p = ++r->at;
 
-    if (!token_down(r, object))
-        return false;
-    r->at = p;
     if (r->end - p < 2 || (unsigned char)*p <= ' ') {
         r->first = true;
         return token_next_any(r, object);
     }
     return *p == (object ? '}' : ']') ? token_leave(r, p) : true;
+}
+
+/* or one level down and there, */
+static inline bool token_open(struct json_reader *r, bool object)
+{
+    return token_down(r, object) && token_first(r, object);
 }
 
 /* and from a value to the next. What comes there may have white space before it, which

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "base/arena.h"
+#include "base/utf8.h"
 #include "json/read.h"
 
 static struct arena *arena;
@@ -201,6 +202,24 @@ static void every_place_in_a_string_is_looked_at(void **state)
             assert_true(json_valid(str_slice(text, n)));
         }
     }
+}
+
+/* With and without more behind it, as a string may be at the very end. */
+static void strings_are_utf8_or_nothing(void **state)
+{
+    static const char thirds[] = { 'x', '\x7f', '\x80', '\xbf', '\xc0' };
+
+    (void)state;
+    for (int a = 0x80; a < 0x100; a++)
+        for (int b = 0x60; b < 0x100; b++)
+            for (size_t i = 0; i < sizeof thirds; i++)
+                for (size_t n = 2; n < 5; n++) {
+                    char text[] = { '"', (char)a, (char)b, thirds[i], '\x80', '"', '"' };
+
+                    text[n + 1] = '"';
+                    assert_int_equal(json_valid(str_slice(text, n + 2)),
+                                     utf8_valid(str_slice(text + 1, n)));
+                }
 }
 
 static void values_are_pulled_one_by_one(void **state)
@@ -414,6 +433,7 @@ int main(void)
         TEST(escapes_are_resolved),
         TEST(strings_without_escapes_are_not_copied),
         TEST(every_place_in_a_string_is_looked_at),
+        TEST(strings_are_utf8_or_nothing),
         TEST(values_are_pulled_one_by_one),
         TEST(skipping_returns_the_text_of_one_value),
         TEST(after_an_error_everything_fails),
