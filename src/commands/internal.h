@@ -32,7 +32,7 @@ extern const struct schema commands_query_schema;
 extern const struct type command_body, guild_command_body, command_patch_body,
     guild_command_patch_body, commands_body, guild_commands_body, permissions_body, embedded_body;
 
-/* --- check.c, options_check.c, localizations.c, size.c: what a definition may be ------ */
+/* --- check.c, options_check.c, siblings.c, localizations.c, size.c -------------------- */
 
 /* Notes everything that is wrong with a command, as it would be kept. */
 void command_check(struct form *form, const struct place *here, const struct command *k);
@@ -40,12 +40,26 @@ void command_check(struct form *form, const struct place *here, const struct com
  * group. */
 void options_check(struct form *form, const struct place *here, const struct list *options,
                    int64_t inside);
+/* Is an option called like one before it in its list? words: what option_words gave for the list,
+ * which is NULL when no two of them are called the same. */
+const uint64_t *option_words(struct arena *arena, const struct list *options);
+void option_name_check(struct form *form, const struct place *here, const struct command_option *o,
+                       size_t index, const uint64_t *words);
 /* What was said of fields that mean nothing for an option's type is taken back. */
 void options_forget_foreign(struct form *form, const struct place *here,
                             const struct list *options);
 /* The keys of a dictionary that is a field of what stands here. */
 void localizations_check(struct form *form, const struct place *here, struct str field,
                          const struct opt_list *dictionary);
+static inline bool locales_are_known(const struct list *dictionary) /* struct pair */
+{
+    const struct pair *p = dictionary->items;
+
+    for (size_t i = 0; i < dictionary->count; i++)
+        if (!locale_is_ours(p[i].key))
+            return false;
+    return true;
+}
 /* The rule of all names but those in menus. */
 void name_rule_check(struct form *form, const struct place *at, struct str name);
 /* Has it more than COMMAND_MOST_CHARACTERS, as the interface counts them? */

@@ -21,14 +21,8 @@ static __attribute__((noinline)) void refuse_locales(struct form *form, const st
 void localizations_check(struct form *form, const struct place *here, struct str field,
                          const struct opt_list *dictionary)
 {
-    const struct pair *p = dictionary->value.items;
-
-    for (size_t i = 0; i < dictionary->value.count; i++) {
-        if (!locale_bit(p[i].key)) {
-            refuse_locales(form, here, field, &dictionary->value);
-            return;
-        }
-    }
+    if (!locales_are_known(&dictionary->value))
+        refuse_locales(form, here, field, &dictionary->value);
 }
 
 void name_rule_check(struct form *form, const struct place *at, struct str name)

@@ -5,6 +5,7 @@
 #include "base/utf8.h"
 #include "commands/form.h"
 #include "commands/internal.h"
+#include "commands/names.h"
 #include "json/read.h"
 #include "json/scan.h"
 
@@ -36,9 +37,10 @@ static bool is_true(struct opt_bool b)
 /* --- choices -------------------------------------------------------------------------- */
 
 /* Only an escape can make more or other characters of the bytes of a text. */
-static bool text_is_surely_fine(struct str json)
+static inline bool text_is_surely_fine(const struct form *form, struct str json)
 {
-    return json.p[0] == '"' && json.n <= LONGEST_VALUE && !scan_has(json, '\\');
+    return json.n && json.p[0] == '"' && json.n <= LONGEST_VALUE &&
+           (form->text.plain || !scan_has(json, '\\'));
 }
 
 static void text_check(struct form *form, const struct place *at, const struct command_choice *c)
@@ -91,18 +93,30 @@ static void choice_check(struct form *form, const struct place *here, int64_t ty
     localizations_check(form, here, STR("name_localizations"), &c->name_localizations);
     if (!c->value.n)
         return; /* missing, which was said already */
-    if (type != OPTION_STRING || !text_is_surely_fine(c->value))
+    if (type != OPTION_STRING || !text_is_surely_fine(form, c->value))
         value_check(form, here, type, c);
 }
 
-static void choices_check(struct form *form, const struct place *here,
-                          const struct command_option *o)
+/* Nearly all are: which one is not, and where, is found out only then. */
+static bool choices_are_surely_fine(const struct form *form, const struct command_option *o)
+{
+    const struct command_choice *c = o->choices.value.items;
+
+    if (o->type != OPTION_STRING || is_true(o->autocomplete))
+        return false;
+    for (size_t i = 0; i < o->choices.value.count; i++)
+        if (!text_is_surely_fine(form, c[i].value) ||
+            !locales_are_known(&c[i].name_localizations.value))
+            return false;
+    return true;
+}
+
+static __attribute__((noinline)) void choices_check(struct form *form, const struct place *here,
+                                                    const struct command_option *o)
 {
     const struct command_choice *c = o->choices.value.items;
     struct place at = place_key(here, STR("choices"));
 
-    if (!o->choices.value.count)
-        return;
     if (!is_choosable(o->type) || is_true(o->autocomplete)) {
         form_fail(form, &at, FORM_CHOICES_INVALID);
         return;
@@ -125,7 +139,13 @@ static void whole_check(struct form *form, const struct place *here, struct str 
         form_fail(form, &at, "NUMBER_TYPE_COERCE", "Value \"%g\" is not int.", number->value);
 }
 
-static void range_check(struct form *form, const struct place *here, const struct command_option *o)
+static bool has_range(const struct command_option *o)
+{
+    return o->min_value.given | o->max_value.given | o->min_length.given | o->max_length.given;
+}
+
+static __attribute__((noinline)) void range_check(struct form *form, const struct place *here,
+                                                  const struct command_option *o)
 {
     struct place value = place_key(here, STR("min_value"));
     struct place length = place_key(here, STR("min_length"));
@@ -143,8 +163,23 @@ static void range_check(struct form *form, const struct place *here, const struc
         form_fail(form, &length, FORM_RANGE_INVALID);
 }
 
+static bool words_are_fine(const struct command_option *o)
+{
+    const struct list *names = &o->name_localizations.value;
+    const struct pair *p = names->items;
+
+    if (name_check(o->name) || !locales_are_known(names) ||
+        !locales_are_known(&o->description_localizations.value))
+        return false;
+    for (size_t i = 0; i < names->count; i++)
+        if (name_check(p[i].value))
+            return false;
+    return true;
+}
+
 /* Unlike a command's, an option's bad name is told at its own language. */
-static void words_check(struct form *form, const struct place *here, const struct command_option *o)
+static __attribute__((noinline)) void words_check(struct form *form, const struct place *here,
+                                                  const struct command_option *o)
 {
     const struct pair *p = o->name_localizations.value.items;
     struct place name = place_key(here, STR("name"));
@@ -163,82 +198,45 @@ static void words_check(struct form *form, const struct place *here, const struc
     }
 }
 
-static void option_check(struct form *form, const struct place *here,
-                         const struct command_option *o)
+/* What an option's type says of its other fields. */
+static __attribute__((noinline)) void flags_check(struct form *form, const struct place *here,
+                                                  const struct command_option *o)
 {
     struct place required = place_key(here, STR("required"));
     struct place autocomplete = place_key(here, STR("autocomplete"));
-    struct place options = place_key(here, STR("options"));
 
-    words_check(form, here, o);
     if (is_parent(o->type) && is_true(o->required))
         form_fail(form, &required, FORM_REQUIRED_INVALID);
     if (!is_choosable(o->type) && is_true(o->autocomplete))
         form_fail(form, &autocomplete, FORM_AUTOCOMPLETE_INVALID);
-    choices_check(form, here, o);
-    range_check(form, here, o);
+}
+
+static __attribute__((noinline)) void inner_options_check(struct form *form,
+                                                          const struct place *here,
+                                                          const struct command_option *o)
+{
+    struct place options = place_key(here, STR("options"));
+
+    options_check(form, &options, &o->options.value, o->type);
+}
+
+/* Most options need none of these: places are for what may be wrong. */
+static void option_check(struct form *form, const struct place *here,
+                         const struct command_option *o)
+{
+    if (form_failed(form) || !words_are_fine(o))
+        words_check(form, here, o);
+    if (is_true(o->autocomplete) || (is_parent(o->type) && is_true(o->required)))
+        flags_check(form, here, o);
+    if (o->choices.value.count && !choices_are_surely_fine(form, o))
+        choices_check(form, here, o);
+    if (has_range(o))
+        range_check(form, here, o);
     if (is_parent(o->type))
-        options_check(form, &options, &o->options.value, o->type);
+        inner_options_check(form, here, o);
 }
 
 /* --- siblings ------------------------------------------------------------------------- */
-
-/* Do two options look the same to a reader of some language? A name in one language is
- * never another's original either. */
-static bool same_words(const struct command_option *a, const struct command_option *b)
-{
-    const struct pair *p = a->name_localizations.value.items;
-    const struct pair *q = b->name_localizations.value.items;
-
-    for (size_t i = 0; i < a->name_localizations.value.count; i++) {
-        if (scan_eq(p[i].value, b->name))
-            return true;
-        for (size_t n = 0; n < b->name_localizations.value.count; n++)
-            if (scan_eq(p[i].value, q[n].value) && scan_eq(p[i].key, q[n].key))
-                return true;
-    }
-    for (size_t n = 0; n < b->name_localizations.value.count; n++)
-        if (scan_eq(q[n].value, a->name))
-            return true;
-    return false;
-}
-
-static uint64_t word_bit(struct str word)
-{
-    uint64_t hash = 0;
-
-    if (word.n >= 8)
-        hash = scan_load(word.p) * 31 + scan_load(word.p + word.n - 8);
-    else
-        for (size_t i = 0; i < word.n; i++)
-            hash = hash << 8 | (unsigned char)word.p[i];
-    return UINT64_C(1) << (hash * UINT64_C(0x9e3779b97f4a7c15) >> 58);
-}
-
-/* A bit for each thing an option is called: two options that share no bit share no name, and
- * most pairs need no closer look. */
-static uint64_t word_bits(const struct command_option *o)
-{
-    const struct pair *p = o->name_localizations.value.items;
-    uint64_t bits = word_bit(o->name);
-
-    for (size_t i = 0; i < o->name_localizations.value.count; i++)
-        bits |= word_bit(p[i].value);
-    return bits;
-}
-
-/* bits: of all options up to this one. */
-static void names_differ_check(struct form *form, const struct place *here,
-                               const struct command_option *o, size_t index, const uint64_t *bits)
-{
-    for (size_t i = 0; i < index; i++) {
-        if (bits[i] & bits[index] && o[i].name.n &&
-            (scan_eq(o[i].name, o[index].name) || same_words(&o[i], &o[index]))) {
-            form_fail(form, here, FORM_OPTION_NAME_TAKEN, STR_FMT(form_quote(o[index].name)));
-            return;
-        }
-    }
-}
 
 /* Which options may stand in this list: groups hold sub-commands, sub-commands hold what
  * is entered, a command holds either kind, as its first option says. */
@@ -255,6 +253,15 @@ static bool has_place(const struct command_option *o, size_t index, int64_t insi
 static bool is_nothing(const struct command_option *o)
 {
     return !o->type && !o->name.p && !o->description.p;
+}
+
+static __attribute__((noinline)) bool type_has_failed(const struct form *form,
+                                                      const struct place *at,
+                                                      const struct command_option *o)
+{
+    struct place type = place_key(at, STR("type"));
+
+    return form_failed_at(form, &type) || (is_nothing(o) && form_failed_at(form, at));
 }
 
 static bool type_is_known(int64_t type)
@@ -296,22 +303,21 @@ void options_check(struct form *form, const struct place *here, const struct lis
                    int64_t inside)
 {
     const struct command_option *o = options->items;
-    uint64_t *bits = arena_raw(form->arena, options->count * sizeof *bits);
+    const uint64_t *words = option_words(form->arena, options);
+    struct place at = place_index(here, 0);
     bool optional = false, mixed = false;
 
-    for (size_t i = 0; i < options->count; i++)
-        bits[i] = word_bits(&o[i]);
     for (size_t i = 0; i < options->count; i++) {
-        struct place at = place_index(here, i), type = place_key(&at, STR("type"));
-
-        if (form_failed_at(form, &type) || (is_nothing(&o[i]) && form_failed_at(form, &at)))
+        at.index = i;
+        if (form_failed(form) && type_has_failed(form, &at, &o[i]))
             continue;
         if (!type_is_known(o[i].type)) {
             form_fail(form, &at, FORM_OPTION_TYPE);
             continue;
         }
         option_check(form, &at, &o[i]);
-        names_differ_check(form, &at, o, i, bits);
+        if (words)
+            option_name_check(form, &at, o, i, words);
         if (!mixed && (mixed = !has_place(o, i, inside)))
             form_fail(form, &at, FORM_MIXED_OPTIONS); /* the first that differs */
         if (optional && is_true(o[i].required) && !is_parent(o[i].type))

@@ -156,6 +156,18 @@ void choice_localize(struct command_choice *c, struct str locale, enum command_f
 
 /* A locale's bit in a set; 0: not one of ours. command_locales: those it has words in. */
 uint64_t locale_bit(struct str locale);
+/* Whether it is one of ours. Nearly all are two letters: for the first, bits of the second. */
+extern const uint32_t locale_letters[26];
+static inline bool locale_is_ours(struct str locale)
+{
+    if (locale.n == 2) {
+        unsigned a = (unsigned char)locale.p[0] - 'a', b = (unsigned char)locale.p[1] - 'a';
+
+        if (a < 26 && b < 26)
+            return locale_letters[a] >> b & 1;
+    }
+    return locale_bit(locale) != 0;
+}
 uint64_t command_locales(const struct command *k);
 /* Locales whose words a reader of this one gets. */
 uint64_t locale_reach(struct str locale);

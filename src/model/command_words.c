@@ -53,20 +53,48 @@ unsigned command_integration_types(const struct command *k)
 
 #define LETTERS(a, b) (((a) - 'a') * 26 + ((b) - 'a'))
 
-/* Where in the list, counted from 1, the locales that begin with two letters are. Every
- * dictionary of every command is looked up: a test sees that all of them are found. */
+/* Where in the list, counted from 1, the locales that begin with two letters are, and whether the
+ * letters are one alone, as nearly all are. Every dictionary of every command is looked up: a test
+ * sees that all of them are found. */
+enum { ALONE = 0x80 };
 static const unsigned char first_of_letters[LETTERS('z', 'z') + 1] = {
-    [LETTERS('a', 'r')] = 1,  [LETTERS('b', 'g')] = 2,  [LETTERS('c', 's')] = 3,
-    [LETTERS('d', 'a')] = 4,  [LETTERS('d', 'e')] = 5,  [LETTERS('e', 'l')] = 6,
-    [LETTERS('e', 'n')] = 7,  [LETTERS('e', 's')] = 9,  [LETTERS('f', 'i')] = 11,
-    [LETTERS('f', 'r')] = 12, [LETTERS('h', 'e')] = 13, [LETTERS('h', 'i')] = 14,
-    [LETTERS('h', 'r')] = 15, [LETTERS('h', 'u')] = 16, [LETTERS('i', 'd')] = 17,
-    [LETTERS('i', 't')] = 18, [LETTERS('j', 'a')] = 19, [LETTERS('k', 'o')] = 20,
-    [LETTERS('l', 't')] = 21, [LETTERS('n', 'l')] = 22, [LETTERS('n', 'o')] = 23,
-    [LETTERS('p', 'l')] = 24, [LETTERS('p', 't')] = 25, [LETTERS('r', 'o')] = 26,
-    [LETTERS('r', 'u')] = 27, [LETTERS('s', 'v')] = 28, [LETTERS('t', 'h')] = 29,
-    [LETTERS('t', 'r')] = 30, [LETTERS('u', 'k')] = 31, [LETTERS('v', 'i')] = 32,
+    [LETTERS('a', 'r')] = ALONE | 1,  [LETTERS('b', 'g')] = ALONE | 2,
+    [LETTERS('c', 's')] = ALONE | 3,  [LETTERS('d', 'a')] = ALONE | 4,
+    [LETTERS('d', 'e')] = ALONE | 5,  [LETTERS('e', 'l')] = ALONE | 6,
+    [LETTERS('e', 'n')] = 7,          [LETTERS('e', 's')] = 9,
+    [LETTERS('f', 'i')] = ALONE | 11, [LETTERS('f', 'r')] = ALONE | 12,
+    [LETTERS('h', 'e')] = ALONE | 13, [LETTERS('h', 'i')] = ALONE | 14,
+    [LETTERS('h', 'r')] = ALONE | 15, [LETTERS('h', 'u')] = ALONE | 16,
+    [LETTERS('i', 'd')] = ALONE | 17, [LETTERS('i', 't')] = ALONE | 18,
+    [LETTERS('j', 'a')] = ALONE | 19, [LETTERS('k', 'o')] = ALONE | 20,
+    [LETTERS('l', 't')] = ALONE | 21, [LETTERS('n', 'l')] = ALONE | 22,
+    [LETTERS('n', 'o')] = ALONE | 23, [LETTERS('p', 'l')] = ALONE | 24,
+    [LETTERS('p', 't')] = 25,         [LETTERS('r', 'o')] = ALONE | 26,
+    [LETTERS('r', 'u')] = ALONE | 27, [LETTERS('s', 'v')] = 28,
+    [LETTERS('t', 'h')] = ALONE | 29, [LETTERS('t', 'r')] = ALONE | 30,
+    [LETTERS('u', 'k')] = ALONE | 31, [LETTERS('v', 'i')] = ALONE | 32,
     [LETTERS('z', 'h')] = 33,
+};
+
+#define SECOND(b) (UINT32_C(1) << ((b) - 'a'))
+const uint32_t locale_letters[26] = {
+    ['a' - 'a'] = SECOND('r'),
+    ['b' - 'a'] = SECOND('g'),
+    ['c' - 'a'] = SECOND('s'),
+    ['d' - 'a'] = SECOND('a') | SECOND('e'),
+    ['e' - 'a'] = SECOND('l'),
+    ['f' - 'a'] = SECOND('i') | SECOND('r'),
+    ['h' - 'a'] = SECOND('e') | SECOND('i') | SECOND('r') | SECOND('u'),
+    ['i' - 'a'] = SECOND('d') | SECOND('t'),
+    ['j' - 'a'] = SECOND('a'),
+    ['k' - 'a'] = SECOND('o'),
+    ['l' - 'a'] = SECOND('t'),
+    ['n' - 'a'] = SECOND('l') | SECOND('o'),
+    ['p' - 'a'] = SECOND('l'),
+    ['r' - 'a'] = SECOND('o') | SECOND('u'),
+    ['t' - 'a'] = SECOND('h') | SECOND('r'),
+    ['u' - 'a'] = SECOND('k'),
+    ['v' - 'a'] = SECOND('i'),
 };
 
 /* Two letters are known to be the same, and mostly there are no others. */
@@ -86,11 +114,11 @@ uint64_t locale_bit(struct str locale)
     unsigned b = locale.n < 2 ? 26 : (unsigned char)locale.p[1] - 'a';
     unsigned i = a < 26 && b < 26 ? first_of_letters[a * 26 + b] : 0;
 
+    if (i & ALONE && locale.n == 2)
+        return UINT64_C(1) << ((i & ~ALONE) - 1);
     if (!i)
         return 0;
-    if (locale.n == 2 && !c[i - 1].text[2])
-        return UINT64_C(1) << (i - 1); /* nearly all */
-    for (i--; c[i].text && memcmp(c[i].text, locale.p, 2) == 0; i++)
+    for (i = (i & ~ALONE) - 1; c[i].text && memcmp(c[i].text, locale.p, 2) == 0; i++)
         if (is_text(locale, c[i].text))
             return UINT64_C(1) << i;
     return 0;

@@ -129,6 +129,25 @@ static void every_locale_has_its_bit_and_nothing_else_has_one(void **state)
         assert_true(locale_bit(str_of(others[i])) == 0);
 }
 
+/* Any two bytes, alone or with more behind them. */
+static void locales_are_ours_that_have_a_bit(void **state)
+{
+    static const char *const behind[] = { "", "-US", "-BR", "-419", "-TW", "x" };
+
+    (void)state;
+    for (int a = 0; a < 256; a++)
+        for (int b = 0; b < 256; b++)
+            for (size_t i = 0; i < sizeof behind / sizeof *behind; i++) {
+                char text[8] = { (char)a, (char)b };
+                struct str locale = str_slice(text, 2 + strlen(behind[i]));
+
+                memcpy(text + 2, behind[i], strlen(behind[i]));
+                assert_int_equal(locale_is_ours(locale), locale_bit(locale) != 0);
+            }
+    assert_false(locale_is_ours(STR("")));
+    assert_false(locale_is_ours(STR("d")));
+}
+
 static void a_command_knows_all_its_languages(void **state)
 {
     struct pair de = { STR("de"), STR("x") }, fr = { STR("fr"), STR("x") },
@@ -187,6 +206,7 @@ int main(void)
         cmocka_unit_test(names_have_32_characters_however_many_bytes),
         cmocka_unit_test(words_are_found_in_a_language_or_its_sister),
         cmocka_unit_test(every_locale_has_its_bit_and_nothing_else_has_one),
+        cmocka_unit_test(locales_are_ours_that_have_a_bit),
         cmocka_unit_test(a_command_knows_all_its_languages),
         cmocka_unit_test(choices_stand_for_text_or_numbers),
         cmocka_unit_test(contexts_follow_the_newer_field_else_the_older),
