@@ -358,18 +358,28 @@ static inline __attribute__((always_inline)) bool take_members(struct decoder *d
     return false;
 }
 
-/* The one that those could not take. */
+/* White space comes before the next member, or before its comma: none will be taken at a glance. */
+static inline bool is_spaced(const struct json_reader *r)
+{
+    return r->end - r->at > 1 && ((unsigned char)r->at[0] <= ' ' || (unsigned char)r->at[1] <= ' ');
+}
+
+/* The one that those could not take, and what is written as it is. */
 static inline bool take_member(struct decoder *d, struct plan *plan, struct members *m,
                                const struct place *up, const char *start, char *object)
 {
     struct progress p = { .schema = plan->schema, .object = object, .seen = m->seen };
 
+    bool more;
+
     p.next = m->last->field ? (size_t)(m->last - plan->steps) + 1 : 0;
-    if (!decode_member(d, &p, up, start))
-        return false;
+    do
+        more = decode_member(d, &p, up, start);
+    while (more && is_spaced(&d->reader));
     m->seen = p.seen;
-    m->last = p.next ? &plan->steps[p.next - 1] : &plan->begin;
-    return true;
+    if (p.next)
+        m->last = &plan->steps[p.next - 1];
+    return more;
 }
 
 /* What did not come, and the schema's check. */
