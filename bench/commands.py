@@ -141,5 +141,5 @@ class Commands:
         each = {mode: (instructions(mode, 300) - instructions(mode, 100)) / 200
                 for mode in ("decode", "strlen")}
         self.bench.report.add("reading and checking a rich command", each["decode"] / each["strlen"],
-                              "x strlen", ("<=", 60), {"instructions": each["decode"],
+                              "x strlen", ("<=", 30), {"instructions": each["decode"],
                                                        "bytes": os.path.getsize(path)})
