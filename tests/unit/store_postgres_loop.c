@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "base/mem.h"
@@ -395,7 +396,8 @@ static void a_store_that_closes_answers_what_was_asked(void **state)
     loops_stop(loops);
 }
 
-/* The first read of a loop, which a worker answers, makes it connect. */
+/* The first read of a loop, which a worker answers, makes it connect. Nobody tells this thread when
+ * it has. */
 static void a_store_closes_while_a_loop_connects(void **state)
 {
     struct fixture *f = *state;
@@ -405,6 +407,7 @@ static void a_store_closes_while_a_loop_connects(void **state)
     for (int i = 0; i < 10; i++) {
         batch_ask(&b, loops, 1);
         assert_int_equal(b.reads[0].one.result, OK);
+        usleep(i % 2 ? 100000 : 0);
         store_close(f->store);
         f->store = NULL;
         no_error(store_open(&f->options, &f->store));
