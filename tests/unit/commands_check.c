@@ -64,12 +64,14 @@ static const char *some_text(void)
     static const char *const texts[] = {
         "x", "Some words.", "Ein Satz, der länger ist als ein Block.", "中文", "\\\"so\\\"", "12",
     };
+    static const char too_long[] =
+        "0123456789012345678901234567890123456789012345678901234567890123456789"
+        "0123456789012345678901234567890";
     static const char *const wrong[] = {
         "",
         "\\u0000",
         "a text with \\u0000 in it",
-        "0123456789012345678901234567890123456789012345678901234567890123456789"
-        "0123456789012345678901234567890",
+        too_long,
     };
 
     return chance(30) ? ONE_OF(texts) : ONE_OF(wrong);
