@@ -98,20 +98,30 @@ function outcome(one) {
 
 export function interactions(app, body) {
   return asOperator(app, body, async () => {
-    const rows = h("div"), detail = h("div");
+    const rows = h("div"), detail = { steps: h("div"), text: h("div"), again: h("div") };
+    let shown = null; // the one that the detail is about
     // A client may use a nonce once, and names its own session.
     const repeat = (one) => ({ method: "POST", path: one.asked.path, body: JSON.stringify({ ...one.asked.body, nonce: String(Date.now()), ...(app.store.session ? { session_id: app.store.session } : {}) }) });
     const steps = (one) => table([t("Step"), t("After"), t("Status"), ""], one.steps.map((s) => [STEPS[s.kind] || s.kind, span(s.at - one.at), String(s.status || t("none")), s.problem || ""]), t("Steps"));
-    const show = (one) => fill(detail, h("h2", null, t("Steps")), steps(one), one.text && [h("h2", null, t("Payload")), h("pre.json", { tabindex: 0 }, laidOut(one.text))], one.asked && again(app, repeat(one)));
+    const show = (one) => {
+      const other = shown?.id !== one.id;
+      fill(detail.steps, h("h2", null, t("Steps")), steps(one));
+      if (other || !shown.text) fill(detail.text, one.text && [h("h2", null, t("Payload")), h("pre.json", { tabindex: 0 }, laidOut(one.text))]);
+      if (other || !shown.asked) fill(detail.again, one.asked && again(app, repeat(one))); // somebody may have begun to change it
+      shown = one;
+    };
     const draw = () => {
-      refill(rows, table([t("When"), t("Who"), t("What"), t("App"), t("From created to 15 minutes"), t("Outcome")], [...new Gathered(feed.records).all.values()].reverse().slice(0, KEPT).map((one) => {
+      const { all } = new Gathered(feed.records), now = all.get(shown?.id);
+      refill(rows, table([t("When"), t("Who"), t("What"), t("App"), t("From created to 15 minutes"), t("Outcome")], [...all.values()].reverse().slice(0, KEPT).map((one) => {
         const { who, what, app: name } = factsOf(one);
         return [clock(one.at), who, h("button.link", { type: "button", dataset: { key: one.id }, onclick: () => show(one) }, what), name, bar(one), outcome(one)];
       }), t("Interactions")));
+      // What was asked for is recorded after what it led to.
+      if (now && (now.steps.length !== shown.steps.length || (now.asked && !shown.asked) || (now.text && !shown.text))) show(now);
     };
     const feed = new Feed(draw);
     await feed.begin();
-    fill(body, h("div.bench-scroll.stack", { tabindex: 0, role: "region", "aria-label": t("Interactions") }, h("p.faint", null, t("The marks on a bar: delivered, acknowledged, answered, follow-ups. Its first half are the three seconds in which an app has to say something, its end the fifteen minutes in which it may go on.")), rows, detail));
+    fill(body, h("div.bench-scroll.stack", { tabindex: 0, role: "region", "aria-label": t("Interactions") }, h("p.faint", null, t("The marks on a bar: delivered, acknowledged, answered, follow-ups. Its first half are the three seconds in which an app has to say something, its end the fifteen minutes in which it may go on.")), rows, h("div", null, detail.steps, detail.text, detail.again)));
     draw();
     return () => feed.end();
   });
