@@ -21,6 +21,7 @@ from calls import World, dice  # noqa: E402
 
 GROWN = {"users": 1_000_000, "guilds": 100_000, "members": 2_000_000, "messages": 10_000_000}
 GROWTH = 1000
+SPARSE = 100_000_000_000
 QUICK = ("--password-memory", "1", "--password-passes", "1")
 KINDS = {"member": "user", "home": "guild", "app_guild": "guild", "place": "channel", "invite.code": "code",
          "template.code": "template", "webhook.token": "token", "thread.member": "user"}
@@ -134,6 +135,20 @@ def settle(server):
     raise Failed("a server does not come to rest")
 
 
+def stretch(file, size):
+    """Makes a database file of SQLite that long, without writing what is between."""
+    with open(file, "r+b") as f:
+        header = f.read(100)
+        page = int.from_bytes(header[16:18], "big")
+        page = 65536 if page == 1 else page
+        pages = size // page
+        f.seek(28)
+        f.write(pages.to_bytes(4, "big"))  # believed, since it says at 92 of which change it is
+        f.seek(92)
+        f.write(header[24:28])
+        f.truncate(pages * page)
+
+
 def cost(bench, server, path, token, count=64):
     """Nanoseconds of processor time of one request."""
     before = server.cpu_ns()[0]
@@ -149,7 +164,8 @@ class Routes:
 
     def rows(self):
         return [("every GET route, PostgreSQL", self.row_stores), ("growth: worlds", self.row_seed),
-                ("growth: every GET route", self.row_growth), ("growth: start", self.row_start)]
+                ("growth: every GET route", self.row_growth), ("growth: start", self.row_start),
+                ("growth: start, 100 GB", self.row_start_sparse)]
 
     # --- one route after the other, on two servers in turns --------------------------------
 
@@ -233,14 +249,28 @@ class Routes:
             for server in servers:
                 server.kill()
 
-    def row_start(self, bench):
+    # --- how long a server takes to begin ---------------------------------------------------
+
+    def grown_file(self):
         if not self.worlds:
             raise Failed("there are no seeded worlds")
+        return os.path.join(self.worlds[1].folder, "guildhall.db")
+
+    def row_start(self, bench):
+        self.compare_starts(bench, "a large store", self.grown_file())
+
+    def row_start_sparse(self, bench):
+        """The same, in a file that is as large as many rows: behind its own there are pages of nobody."""
+        stretch(self.grown_file(), SPARSE)
+        self.compare_starts(bench, "a store of 100 GB (sparse)", self.grown_file())
+
+    @staticmethod
+    def compare_starts(bench, what, file):
         empty = os.path.join(bench.folder, "grown-empty")
         start_guildhall(bench.guildhall, empty).stop()
         times = ([], [])
         for _ in range(2 * bench.rounds + 2):
-            for which, folder in enumerate((empty, self.worlds[1].folder)):
+            for which, folder in enumerate((empty, os.path.dirname(file))):
                 began = time.monotonic()
                 server = start_guildhall(bench.guildhall, folder)
                 ask_once(server.port)
@@ -248,7 +278,5 @@ class Routes:
                 server.stop()
         shutil.rmtree(empty, ignore_errors=True)
         none, many = map(min, times)
-        bench.report.add("start to first answer on a large store", many / none, "x on an empty one",
-                         ("<=", 1.1), {"large ms": many, "empty ms": none,
-                                       "rows' GiB": os.path.getsize(os.path.join(
-                                           self.worlds[1].folder, "guildhall.db")) / 2**30})
+        bench.report.add(f"start to first answer on {what}", many / none, "x on an empty one", ("<=", 1.1),
+                         {"large ms": many, "empty ms": none, "its GiB": os.path.getsize(file) / 2**30})
