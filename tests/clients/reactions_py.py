@@ -79,7 +79,9 @@ class Bot(discord.Client):
         await thread.edit(archived=True)
         say("archived", *[t.name async for t in channel.archived_threads()])
         forum = discord.utils.get(guild.channels, type=discord.ChannelType.forum)
+        heard = asyncio.ensure_future(self.told("guild_channel_update"))
         tag = await forum.create_tag(name="bug")
+        await heard  # it knows tags by their channel
         post = await forum.create_thread(name="idea", content="first", applied_tags=[tag])
         say("post", post.message.content, *[t.name for t in post.thread.applied_tags])
         sticker = await guild.create_sticker(name="wave", description="A hand", emoji="wave",

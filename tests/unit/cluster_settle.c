@@ -200,9 +200,9 @@ static void the_beginning_of_the_snapshot_is_no_bound(void **state)
 
     settle_bound_sql = "select cast(pg_snapshot_xmin(pg_current_snapshot()) as text)";
     struct cluster *c = leave_younger_running(*state, &younger);
-    hand_do(younger, "commit");
     wait_told(1);
     assert_int_equal(told[0], 2);
+    hand_do(younger, "commit");
     pq.finish(younger);
     cluster_close(c);
     settle_bound_sql = right;
