@@ -58,7 +58,9 @@ class Bot(discord.Client):
         say("left", (await heard).name)
 
     async def tag_posts(self, forum):
+        heard = self.told("guild_channel_update", lambda _, now: now.id == forum.id)
         tag = await forum.create_tag(name="bug")
+        await heard  # it knows tags by their channel
         post = (await forum.create_thread(name="idea", content="first", applied_tags=[tag])).thread
         say("tagged", *[t.name for t in post.applied_tags])
         heard = self.told("thread_update", lambda _, now: now.id == post.id)

@@ -14,6 +14,7 @@ const client = new Client({ rest: { api }, intents: [Intent.Guilds, Intent.Guild
 const say = (...words) => process.stdout.write(words.join(' ') + '\n');
 const guild = () => client.guilds.cache.first();
 const player = voice.createAudioPlayer();
+const announced = new Set(); // on this connection: an older one's numbers mean nothing on it
 let connection;
 
 const commands = {
@@ -26,10 +27,12 @@ const commands = {
       selfDeaf: false,
     });
     connection.subscribe(player);
+    connection.receiver.ssrcMap.on('update', (was, now) => announced.add(now.userId));
     let last;
     connection.on('stateChange', (was, now) => {
       if (now.status === last) return;
       if (now.status === 'ready') connection.setSpeaking(true);
+      else announced.clear();
       say('connection', (last = now.status));
     });
     connection.on('error', (e) => say('trouble', e.message));
@@ -43,7 +46,7 @@ const commands = {
         .on('data', (frame) => {
           if (!frame.equals(Buffer.from([0xf8, 0xff, 0xfe]))) say('heard', name, frame.toString());
         });
-    while (!receiver.ssrcMap.get(id)) await once(receiver.ssrcMap, 'create');
+    while (!announced.has(id)) await once(receiver.ssrcMap, 'update');
     say('hears', name);
   },
   say: async (word, count) => {
