@@ -36,7 +36,8 @@ struct invoke_run {
     snowflake channel_id, guild_id; /* guild 0: a private channel */
     struct wire_file files[INVOKE_MOST_FILES];
     size_t file_count;
-    bool filled; /* a form came, and --fill was for it */
+    bool answered; /* an app has answered already */
+    bool filled;   /* a form came, and --fill was for it */
 };
 
 /* Decodes the answer to a GET; NULL after having said why there is none. */

@@ -4,6 +4,9 @@
 #include <inttypes.h>
 #include <sodium.h>
 #include <stdio.h>
+#include <time.h>
+
+#define INVOKE_READS_MS 300
 
 /* --- one step ------------------------------------------------------------------------- */
 
@@ -40,6 +43,15 @@ static void write_step(struct invoke_run *v, const struct invoke_step *s, struct
     json_object_end(&j);
 }
 
+/* A person reads first. Apps need that time: libraries know a button or a form of their own once
+ * they have the answer to their answer, which may come later than what it led to. */
+static void read_answer(struct invoke_run *v)
+{
+    if (v->answered)
+        nanosleep(&(struct timespec){ .tv_nsec = INVOKE_READS_MS * 1000000L }, NULL);
+    v->answered = true;
+}
+
 struct step_outcome step_take(struct invoke_run *v, const struct invoke_step *s)
 {
     struct step_outcome out = { .step = s->name, .status = INVOKE_TROUBLE, .pressed = s->pressed };
@@ -48,6 +60,7 @@ struct step_outcome step_take(struct invoke_run *v, const struct invoke_step *s)
     struct wire_answer a;
     struct buf body;
 
+    read_answer(v);
     buf_init(&body, 1024 * 1024);
     write_step(v, s, nonce, &body);
     bool sent = !buf_full(&body) && wire_call(v->wire, "POST", "/interactions", buf_str(&body),

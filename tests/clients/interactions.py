@@ -179,6 +179,8 @@ def components_and_forms(home):
     home.invoke("/defer", "--fill", "name:Bob", status=2)
     pressed, form, done = home.invoke("/buttons", "--press", "ask", "--fill", "Name:Bo")
     expect(form["modal"]["title"] == "A form", "a button opens a form")
+    made = [int(step["interaction_id"]) >> 22 for step in (pressed, form, done)]
+    expect(made[1] - made[0] >= 300 <= made[2] - made[1], f"each is read first: {made}")
     expect(done["message"]["id"] == pressed["message"]["id"] and
            done["message"]["content"] == "Hello Bo", "and the form changes the button's message")
     message = home.invoke("/buttons")[0]["message"]["id"]
