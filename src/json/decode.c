@@ -355,6 +355,8 @@ static inline __attribute__((always_inline)) bool take_members(struct decoder *d
     r->at = at;
     r->values += m->count;
     m->count = 0;
+    if (r->values > r->values_max)
+        token_fail(r); /* what comes next may be the end, which is not counted */
     return false;
 }
 

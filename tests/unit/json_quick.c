@@ -545,6 +545,36 @@ static void values_are_counted(void **state_)
     }
 }
 
+/* The same where the last values are taken at a glance, and the end that follows them is not. */
+static void values_are_counted_at_the_end(void **state_)
+{
+    enum { OBJECTS = (JSON_MAX_VALUES - 2) / 3 };
+    static const char *const last[] = { "\"v\":\"", "\"v\":\"\",\"raw\":\"",
+                                        "\"words\":{\"de\":\"x\"},\"v\":\"" };
+
+    (void)state_;
+    for (size_t more = 0; more < sizeof last / sizeof *last; more++) {
+        struct arena *arena = arena_new();
+        struct form form = { .arena = arena };
+        struct buf json;
+        void *value;
+
+        buf_init(&json, 16 << 20);
+        buf_add_char(&json, '[');
+        for (size_t i = 1; i < OBJECTS; i++)
+            buf_add_lit(&json, "{\"name\":\"a\",\"v\":\"b\"},");
+        buf_printf(&json, "{\"name\":\"a\",\"number\":1,\"level\":1,\"on\":true,%s", last[more]);
+        for (size_t i = 0; i < 2 * JSON_MARGIN; i++)
+            buf_add_char(&json, 'x');
+        buf_add_lit(&json, "\"}]");
+        assert_int_equal(schema_decode(&many, buf_str(&json), &form, &value),
+                         more ? ERR_INVALID_JSON : OK);
+        assert_int_equal(json_valid(buf_str(&json)), !more);
+        buf_clear(&json);
+        arena_free(arena);
+    }
+}
+
 static void checks_are_told_of_their_text(void **state_)
 {
     const struct str one =
@@ -622,6 +652,7 @@ int main(void)
         cmocka_unit_test(text_ends_anywhere),
         cmocka_unit_test(depth_counts_the_same),
         cmocka_unit_test(values_are_counted),
+        cmocka_unit_test(values_are_counted_at_the_end),
         cmocka_unit_test(checks_are_told_of_their_text),
         cmocka_unit_test(threads_share_what_they_learn),
     };
