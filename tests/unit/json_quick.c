@@ -29,6 +29,12 @@ struct box {
     struct opt_bool on;
     struct opt_real ratio;
     struct opt_list boxes, numbers;
+    struct opt_id owner;
+    uint64_t rights;
+    struct opt_int at, mode;
+    int64_t moved;
+    struct opt_bool loose;
+    struct opt_list ids;
     struct box *box;
 };
 
@@ -46,6 +52,18 @@ static const struct type number = { .kind = KIND_INT };
 static const struct type level = { .kind = KIND_INT, .min = -5, .max = 10 };
 static const struct type flag = { .kind = KIND_BOOL };
 static const struct type real = { .kind = KIND_REAL };
+static const struct type id = { .kind = KIND_ID };
+static const struct type bits = { .kind = KIND_BITS };
+static const struct type moment = { .kind = KIND_TIME };
+static const struct choice modes[] = { { .value = 1, .doc = "One." },
+                                       { .value = 7, .doc = "Seven." },
+                                       { 0 } };
+static const struct type mode = { .kind = KIND_INT, .choices = modes };
+static const struct type clamped = { .kind = KIND_INT, .flags = TYPE_CLAMP, .min = 1, .max = 8 };
+static const struct type loose = { .kind = KIND_BOOL, .flags = TYPE_EITHER };
+static const struct type joined = {
+    .kind = KIND_ARRAY, .flags = TYPE_EITHER | TYPE_NULL_NONE, .of = &id, .max = 3
+};
 static const struct type box = { .kind = KIND_OBJECT, .schema = &box_schema };
 static const struct type boxes = { .kind = KIND_ARRAY, .of = &box, .max = 3 };
 static const struct type many = { .kind = KIND_ARRAY, .of = &box, .max = 100000 };
@@ -73,6 +91,13 @@ static const struct field box_fields[] = {
     { FIELD(struct box, ratio), .type = &real, .flags = OPTIONAL },
     { FIELD(struct box, boxes), .type = &boxes, .flags = OPTIONAL },
     { FIELD(struct box, numbers), .type = &numbers, .flags = OPTIONAL },
+    { FIELD(struct box, owner), .type = &id, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct box, rights), .type = &bits, .flags = OPTIONAL, .fallback = 5 },
+    { FIELD(struct box, at), .type = &moment, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct box, mode), .type = &mode, .flags = OPTIONAL },
+    { FIELD(struct box, moved), .type = &clamped, .flags = OPTIONAL, .fallback = 3 },
+    { FIELD(struct box, loose), .type = &loose, .flags = OPTIONAL },
+    { FIELD(struct box, ids), .type = &joined, .flags = OPTIONAL },
     { FIELD(struct box, box), .type = &box, .flags = OPTIONAL },
     { 0 },
 };
@@ -305,9 +330,45 @@ static void add_boxes(struct buf *out, unsigned depth)
 static void add_scalar(struct buf *out)
 {
     static const char *const scalars[] = {
-        "null", "true", "false", "0",     "7",     "-3", "12",         "01",
-        "1.5",  "1e3",  "-",     "1e400", "[]",    "{}", "[1,2]",      "123456789012",
-        "\"\"", "nul",  "tru",   "+1",    "\"3\"", "10", "4294967296", "99999999999999999999",
+        "null",
+        "true",
+        "false",
+        "0",
+        "7",
+        "-3",
+        "12",
+        "01",
+        "1.5",
+        "1e3",
+        "-",
+        "1e400",
+        "[]",
+        "{}",
+        "[1,2]",
+        "123456789012",
+        "\"\"",
+        "nul",
+        "tru",
+        "+1",
+        "\"3\"",
+        "10",
+        "4294967296",
+        "99999999999999999999",
+        "-0",
+        "00",
+        "1.0",
+        "1E2",
+        "1e-400",
+        "\"true\"",
+        "\"-1\"",
+        "\"123456789012345678\"",
+        "123456789012345678",
+        "9223372036854775808",
+        "18446744073709551616",
+        "\"2026-01-02T03:04:05Z\"",
+        "\"2026-13-02T03:04:05Z\"",
+        "\"1, 2\"",
+        "[\"1\",2]",
     };
 
     buf_add_str(out, str_of(ONE_OF(scalars)));
