@@ -45,12 +45,31 @@ bool address_parse(struct str text, struct address *ret)
     return true;
 }
 
+/* By hand: every connection has one, and inet_ntop makes it with a format string. */
+static size_t write_four(const unsigned char bytes[4], char *out)
+{
+    char *at = out;
+
+    for (int i = 0; i < 4; i++) {
+        unsigned n = bytes[i];
+
+        if (i)
+            *at++ = '.';
+        if (n >= 100)
+            *at++ = (char)('0' + n / 100);
+        if (n >= 10)
+            *at++ = (char)('0' + n / 10 % 10);
+        *at++ = (char)('0' + n % 10);
+    }
+    *at = '\0';
+    return (size_t)(at - out);
+}
+
 size_t address_write(const struct address *a, char out[ADDRESS_TEXT])
 {
     if (is_four(a))
-        inet_ntop(AF_INET, a->bytes + 12, out, ADDRESS_TEXT);
-    else
-        inet_ntop(AF_INET6, a->bytes, out, ADDRESS_TEXT);
+        return write_four(a->bytes + 12, out);
+    inet_ntop(AF_INET6, a->bytes, out, ADDRESS_TEXT);
     return strlen(out);
 }
 

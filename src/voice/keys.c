@@ -124,7 +124,7 @@ static bool is_signed(struct call *call, struct str key, struct str signature)
     static const char *const labels[] = { "ServiceSelfSignature", "DiscordSelfSignature" };
     char id[LOGIN_ID_SIZE];
 
-    login_id(call->caller->session, id);
+    login_names(call->caller->session, id, NULL);
     struct str content = STR_CONCAT(call->arena, str_of(id), STR(":"), key);
     for (int i = 0; i < (second_label ? 2 : 1); i++)
         if (point_signed(key, sign_content(call->arena, labels[i], content), signature))

@@ -1,6 +1,7 @@
 /* net_proxies.c - who a client is, by the words of proxies. */
 #include "unit.h"
 
+#include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -61,6 +62,23 @@ static void six_is_counted_by_its_64(void **state)
     assert_true(address_key(&four) != address_key(&other));
     address_write(&mapped, text);
     assert_string_equal(text, "192.0.2.1");
+}
+
+/* As the C library does, whatever the digits. */
+static void four_is_written_as_it_is_read(void **state)
+{
+    char text[ADDRESS_TEXT], usual[ADDRESS_TEXT];
+
+    (void)state;
+    for (unsigned place = 0; place < 4; place++)
+        for (unsigned n = 0; n < 256; n++) {
+            struct address a = address("10.200.3.45");
+
+            a.bytes[12 + place] = (unsigned char)n;
+            inet_ntop(AF_INET, a.bytes + 12, usual, sizeof usual);
+            assert_int_equal(address_write(&a, text), strlen(usual));
+            assert_string_equal(text, usual);
+        }
 }
 
 static const struct {
@@ -155,6 +173,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lists_of_proxies_are_read),
         cmocka_unit_test(six_is_counted_by_its_64),
+        cmocka_unit_test(four_is_written_as_it_is_read),
         cmocka_unit_test(hops_are_walked_from_the_right),
         cmocka_unit_test(headers_of_the_proxy_protocol_are_read),
     };

@@ -1,6 +1,4 @@
 /* identify.c - a new session: checks in their fixed order, then READY. */
-#include <stdio.h>
-
 #include "base/mem.h"
 #include "gateway/greeting/identification.h"
 #include "gateway/presence/directory.h"
@@ -83,6 +81,15 @@ static void note_start(struct hub *h, snowflake bot_id)
     hub_load_now(h, &n->load);
 }
 
+static void copy_address(const struct peer *p, struct gateway_viewer *v)
+{
+    struct str from = websocket_remote(p->ws);
+    size_t n = from.n < sizeof v->address ? from.n : sizeof v->address - 1;
+
+    memcpy(v->address, from.p, n);
+    v->address[n] = '\0';
+}
+
 /* --- both looks done, one after the other --------------------------------------------- */
 
 static void identify_known(struct greeting *g)
@@ -112,8 +119,7 @@ static void identify_known(struct greeting *g)
         directory_tell_starts(h->gateway, g->caller.id, i->session->shard_id);
     }
     i->viewer = session_viewer(i->session);
-    snprintf(i->viewer.address, sizeof i->viewer.address, "%.*s",
-             STR_FMT(websocket_remote(g->peer->ws)));
+    copy_address(g->peer, &i->viewer);
     ready_begin(i, h);
 }
 

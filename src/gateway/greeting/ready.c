@@ -68,8 +68,7 @@ static void write_login(const struct session *s, struct json *j)
 {
     char uuid[LOGIN_ID_SIZE], hash[LOGIN_HASH_SIZE];
 
-    login_hash(s->caller.session, hash);
-    login_id(s->caller.session, uuid);
+    login_names(s->caller.session, uuid, hash);
     json_name(j, "static_client_session_id");
     json_text(j, str_of(uuid));
     json_name(j, "auth_session_id_hash");

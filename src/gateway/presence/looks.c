@@ -182,6 +182,11 @@ const char *gateway_status(struct gateway *g, snowflake user_id, struct json *ki
     return all.whole == PRESENCE_INVISIBLE ? NULL : presence_word(all.whole);
 }
 
+static bool account_is_seen(const struct account *a)
+{
+    return presence_foremost(a, &(struct among){ .kind = ANY_KIND }).status != PRESENCE_INVISIBLE;
+}
+
 void gateway_presences(struct gateway *g, snowflake guild_id, const struct list *ids,
                        bool referring, struct json *j)
 {
@@ -189,11 +194,12 @@ void gateway_presences(struct gateway *g, snowflake guild_id, const struct list 
     pthread_mutex_lock(&g->lock);
     for (size_t i = 0; i < ids->count; i++) {
         snowflake id = ((const snowflake *)ids->items)[i];
-        struct presence_look l =
-            account_look(map_get(&g->accounts, id), (struct among){ .kind = ANY_KIND });
+        const struct account *a = map_get(&g->accounts, id);
 
-        if (l.statuses.whole != PRESENCE_INVISIBLE)
-            presence_write(id, referring, guild_id, &l, j);
+        if (!account_is_seen(a)) /* most are not: the rest is not looked for */
+            continue;
+        struct presence_look l = account_look(a, (struct among){ .kind = ANY_KIND });
+        presence_write(id, referring, guild_id, &l, j);
         look_clear(&l);
     }
     pthread_mutex_unlock(&g->lock);
@@ -208,11 +214,6 @@ void gateway_presence(struct gateway *g, snowflake user_id, struct json *j)
     pthread_mutex_unlock(&g->lock);
     presence_write(user_id, false, 0, &l, j);
     look_clear(&l);
-}
-
-static bool account_is_seen(const struct account *a)
-{
-    return presence_foremost(a, &(struct among){ .kind = ANY_KIND }).status != PRESENCE_INVISIBLE;
 }
 
 void gateway_keep_seen(struct gateway *g, struct list *ids, size_t max)

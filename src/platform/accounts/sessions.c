@@ -86,7 +86,7 @@ static void read_session(const struct rows *r, void *ret)
 
     info->platform = row_opt_text(r, 2);
     memcpy(s->token, row_bytes(r, 0).p, sizeof s->token);
-    login_hash(s->token, hash);
+    login_names(s->token, NULL, hash);
     s->id_hash = str_dup(arena, str_of(hash));
     s->approx_last_used_time = row_int(r, 1);
     s->client_info = info;
