@@ -9,6 +9,7 @@
  *   floor --answer FILE --fanout EVENT   GET also joins; any other request writes
  *                                        the bytes of EVENT to all that joined
  *   … --ready FILE                       the first frame of one that joined gets this
+ *   … --beat FILE                        and every other one gets this
  *   … --cert FILE --key FILE             whoever begins with TLS is spoken to so, by OpenSSL
  */
 #include <arpa/inet.h>
@@ -43,7 +44,7 @@ struct connection {
 static struct connection *connections[MAX_CONNECTIONS]; /* by file descriptor */
 static int last_connection;
 static int epoll_fd, listen_fd;
-static struct str answer, event, ready;
+static struct str answer, event, ready, pulse;
 static SSL_CTX *tls; /* NULL: all are plain */
 
 static void die(const char *what)
@@ -189,11 +190,12 @@ static void fan_out(void)
 /* Of a client that was answered 101: whole in one read, as loopback brings it. */
 static bool frame_answer(int fd, struct connection *c)
 {
-    bool first = !c->greeted;
+    bool ends = (c->head[0] & 0x0f) == 8;
+    struct str bytes = ends ? STR("") : c->greeted ? pulse : ready;
 
     c->n = 0;
     c->greeted = true;
-    return !first || send_whole(fd, ready);
+    return !bytes.n || send_whole(fd, bytes);
 }
 
 static bool request_answer(int fd, const char *head)
@@ -266,9 +268,13 @@ static void serve(void)
 int main(int argc, char **argv)
 {
     static const struct option names[] = {
-        { "answer", required_argument, NULL, 'a' }, { "fanout", required_argument, NULL, 'f' },
-        { "ready", required_argument, NULL, 'r' },  { "cert", required_argument, NULL, 'c' },
-        { "key", required_argument, NULL, 'k' },    { 0 },
+        { "answer", required_argument, NULL, 'a' },
+        { "fanout", required_argument, NULL, 'f' },
+        { "ready", required_argument, NULL, 'r' },
+        { "cert", required_argument, NULL, 'c' },
+        { "key", required_argument, NULL, 'k' },
+        { "beat", required_argument, NULL, 'b' },
+        { 0 },
     };
 
     const char *certificate = NULL, *key = NULL;
@@ -280,6 +286,8 @@ int main(int argc, char **argv)
             event = file_read(optarg);
         else if (c == 'r')
             ready = file_read(optarg);
+        else if (c == 'b')
+            pulse = file_read(optarg);
         else if (c == 'c')
             certificate = optarg;
         else if (c == 'k')
@@ -290,7 +298,8 @@ int main(int argc, char **argv)
     if (certificate && key)
         tls_begin(certificate, key);
     if (!answer.n) {
-        fprintf(stderr, "usage: floor --answer FILE [--fanout FILE] [--ready FILE]\n");
+        fprintf(stderr,
+                "usage: floor --answer FILE [--fanout FILE] [--ready FILE] [--beat FILE]\n");
         return 2;
     }
     listen_anywhere();
