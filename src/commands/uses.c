@@ -10,6 +10,7 @@ enum { DAY_S = 24 * 60 * 60, RANKED_DAYS = 30 };
 static const char COUNT_USE[] =
     "insert into command_uses (command_id, day, uses) values ($1, $2, 1) "
     "on conflict (command_id, day) do update set uses = command_uses.uses + 1";
+static const char IS_NOTED[] = "select 1 from commands where id = $1 and used_day >= $2";
 static const char NOTE_DAY[] = "update commands set used_day = $2 where id = $1 and used_day < $2";
 
 int64_t ranked_since(void)
@@ -70,6 +71,18 @@ const struct job_kind command_uses_job = {
     .run = use_forget,
 };
 
+/* To look is less than to write what is there, where the rows are near. */
+static enum err note_day(struct tx *tx, snowflake command_id, struct value day, int64_t *ret_first)
+{
+    const struct value values[] = { v_id(command_id), day };
+    struct rows row;
+    bool noted = false;
+    enum err e = tx_travels(tx) ? OK : tx_one(tx, IS_NOTED, values, 2, &row, &noted);
+
+    *ret_first = 0;
+    return e || noted ? e : tx_exec(tx, NOTE_DAY, values, 2, ret_first);
+}
+
 enum err command_used(struct call *call, const struct command *k)
 {
     struct value day = v_int(clock_s() / DAY_S);
@@ -77,7 +90,7 @@ enum err command_used(struct call *call, const struct command *k)
     enum err e = tx_exec(call->tx, COUNT_USE, BIND(v_id(k->id), day), NULL);
 
     if (!e)
-        e = tx_exec(call->tx, NOTE_DAY, BIND(v_id(k->id), day), &first);
+        e = note_day(call->tx, k->id, day, &first);
     if (e || !first)
         return e;
     e = set_active(call->tx, k);
