@@ -186,11 +186,17 @@ int sqlite_conn_do(struct sqlite_conn *c, const char *sql)
     return code;
 }
 
+/* Without a name, which SQLite would look for each time: who reads has no other database, and the
+ * writer begins with this one. */
+static bool is_in_transaction(struct sqlite_conn *c)
+{
+    return sqlite3_txn_state(c->db, NULL) != SQLITE_TXN_NONE;
+}
+
 /* SQLite takes its snapshot with the first statement that it runs: before something from memory is
  * given out there has to be one, so that all is of the same moment. */
 bool sqlite_snapshot_taken(struct sqlite_conn *c)
 {
-    return sqlite3_txn_state(c->db, "main") != SQLITE_TXN_NONE ||
-           (sqlite_conn_do(c, "pragma schema_version") == SQLITE_OK &&
-            sqlite3_txn_state(c->db, "main") != SQLITE_TXN_NONE);
+    return is_in_transaction(c) ||
+           (sqlite_conn_do(c, "pragma schema_version") == SQLITE_OK && is_in_transaction(c));
 }
