@@ -43,7 +43,7 @@ static void mark_add(struct arena *a, struct search_document *d, struct str mark
 
 static void mark_add_ids(struct arena *a, struct search_document *d, char kind, struct str json)
 {
-    struct list ids = json.n > 2 ? column_list(a, &type_ids, json) : (struct list){ 0 };
+    struct list ids = column_list(a, &type_ids, json);
 
     for (size_t i = 0; i < ids.count; i++)
         mark_add(a, d, mark_of_id(a, kind, ((const snowflake *)ids.items)[i]));
@@ -123,7 +123,7 @@ static const char *embed_kind(struct str type)
 
 static void mark_add_embeds(struct arena *a, struct search_document *d, struct str json)
 {
-    struct list embeds = json.n > 2 ? column_list(a, &type_embed_facts, json) : (struct list){ 0 };
+    struct list embeds = column_list(a, &type_embed_facts, json);
     const struct embed_facts *e = embeds.items;
 
     for (size_t i = 0; i < embeds.count; i++) {
