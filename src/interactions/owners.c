@@ -1,8 +1,6 @@
 /* owners.c - how an app came to where it is used: authorizing_integration_owners. */
 #include "interactions/invoke.h"
 
-#include <inttypes.h>
-
 #include "model/rows.h"
 #include "platform/channels/channels.h"
 
@@ -29,13 +27,21 @@ enum err context_find(struct call *call)
 struct str owners_write(struct arena *arena, unsigned ways, snowflake guild_id, snowflake user_id)
 {
     bool guild = ways >> INSTALL_GUILD & 1, user = ways >> INSTALL_USER & 1;
-    struct str one = { 0 }, two = { 0 };
+    struct buf out;
+    struct json j = json_to(&out);
 
-    if (guild)
-        one = str_printf(arena, "\"0\":\"%" PRIu64 "\"%s", guild_id, user ? "," : "");
-    if (user)
-        two = str_printf(arena, "\"1\":\"%" PRIu64 "\"", user_id);
-    return STR_CONCAT(arena, STR("{"), one, two, STR("}"));
+    buf_init(&out, 128);
+    json_object(&j);
+    if (guild) {
+        json_name(&j, "0");
+        json_id(&j, guild_id);
+    }
+    if (user) {
+        json_name(&j, "1");
+        json_id(&j, user_id);
+    }
+    json_object_end(&j);
+    return buf_take(&out, arena);
 }
 
 bool owners_only_user(struct str owners)

@@ -4,28 +4,32 @@
  * server's key: nothing of it is kept, and whoever has the database alone cannot answer. */
 #include "interactions/internal.h"
 
-#include <inttypes.h>
 #include <sodium.h>
-#include <stdio.h>
+#include <string.h>
 
 #include "base/base64url.h"
+#include "json/number.h"
 
 enum { SECRET = 32, SECRET_TEXT = 43, MOST = 12 + SNOWFLAKE_TEXT + 1 + SECRET_TEXT };
 
-static size_t write_plain(const struct call *call, snowflake id, char out[MOST + 1])
+static size_t write_plain(const struct call *call, snowflake id, char out[MOST])
 {
+    const struct str word = STR("interaction:");
     unsigned char secret[SECRET];
-    char text[SECRET_TEXT + 1];
+    size_t n = word.n;
 
+    memcpy(out, word.p, n);
+    n += number_digits(id, out + n);
+    out[n++] = ':';
     auth_derive(api_options(call->api)->auth, "interaction", id, STR(""), secret, sizeof secret);
-    text[base64url_write(secret, sizeof secret, text)] = 0;
+    n += base64url_write(secret, sizeof secret, out + n);
     sodium_memzero(secret, sizeof secret);
-    return (size_t)snprintf(out, MOST + 1, "interaction:%" PRIu64 ":%s", id, text);
+    return n;
 }
 
 struct str interaction_token(const struct call *call, snowflake id)
 {
-    char plain[MOST + 1];
+    char plain[MOST];
     size_t n = write_plain(call, id, plain);
 
     return str_base64url(call->arena, plain, n);
@@ -33,7 +37,7 @@ struct str interaction_token(const struct call *call, snowflake id)
 
 snowflake interaction_of_token(const struct call *call, struct str token)
 {
-    char plain[MOST + 1], good[MOST + 1];
+    char plain[MOST], good[MOST];
     size_t n;
     snowflake id;
 
