@@ -70,6 +70,7 @@ struct response {
     struct application application;
     struct channel channel;
     struct user user;       /* who asked */
+    struct str user_text;   /* JSON: the same as others see it, for response_words.c */
     struct sender from;     /* the app, in the channel; its rights only where they count */
     bool by_user_only;      /* nothing but the person's own install brings it here */
     snowflake follow_up_to; /* the answer before it; 0: it is the first */

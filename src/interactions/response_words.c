@@ -26,7 +26,7 @@ enum err response_interaction(struct call *call, const struct response *r, struc
     json_name(&j, "name");
     json_text(&j, it->name);
     json_name(&j, "user");
-    schema_encode(&j, &type_partial_user, &r->user);
+    json_raw(&j, r->user_text);
     if (!e) {
         json_name(&j, "member");
         schema_encode(&j, &type_member, &member);
@@ -69,7 +69,7 @@ static enum err write_command(struct call *call, struct json *j, const struct in
 
 /* The members that every kind has; the caller closes the object. */
 static enum err write_common(struct call *call, struct json *j, const struct interaction *it,
-                             const struct user *user)
+                             struct str user)
 {
     enum err e = OK;
 
@@ -79,7 +79,7 @@ static enum err write_common(struct call *call, struct json *j, const struct int
     json_name(j, "type");
     json_int(j, it->type);
     json_name(j, "user");
-    schema_encode(j, &type_partial_user, user);
+    json_raw(j, user);
     json_name(j, "authorizing_integration_owners");
     json_raw(j, it->owners);
     if (it->type == INTERACTION_COMMAND)
@@ -99,7 +99,7 @@ static enum err write_trigger(struct call *call, struct json *j, const struct re
     if (e)
         return e == ERR_UNKNOWN_INTERACTION ? OK : e;
     json_name(j, "triggering_interaction_metadata");
-    e = write_common(call, j, &opener, &r->user);
+    e = write_common(call, j, &opener, r->user_text);
     json_object_end(j);
     return e;
 }
@@ -110,7 +110,7 @@ enum err response_metadata(struct call *call, const struct response *r, struct s
     struct json j = json_to(&out);
 
     buf_init(&out, CALL_MAX_REPLY);
-    enum err e = write_common(call, &j, r->it, &r->user);
+    enum err e = write_common(call, &j, r->it, r->user_text);
     write_id(&j, STR("original_response_message_id"), r->follow_up_to);
     if (!e)
         e = write_trigger(call, &j, r);

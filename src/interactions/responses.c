@@ -5,6 +5,7 @@
 #include "interactions/answers.h"
 
 #include "base/clock.h"
+#include "model/rows.h"
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
@@ -216,6 +217,7 @@ enum err response_fill(struct call *call, struct response *r, struct message_dra
     struct str words;
     enum err e = force_ephemeral(call, r, draft);
 
+    r->user_text = column_encode(call->arena, &type_partial_user, &r->user);
     if (!e && command)
         e = response_interaction(call, r, &words);
     if (e)
