@@ -59,7 +59,7 @@ static enum err find_parties(struct call *call)
     if (!e)
         e = context_find(call);
     if (!e)
-        e = request_locale(call, &v->it.locale);
+        v->it.locale = request_locale_of(call, &v->user);
     v->it.application_id = v->application.id;
     v->it.user_id = v->user.id;
     return e;
