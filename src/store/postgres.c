@@ -13,20 +13,22 @@ static struct postgres *postgres_of(struct store *s)
     return (struct postgres *)s;
 }
 
+void postgres_hand_over(struct postgres *p, struct work *w)
+{
+    if (w->mode != STORE_READ || (!w->aside && !w->measured))
+        queue_push(&p->queue, w);
+    else if (!lanes_push(&p->aside, w))
+        work_finish(&p->store, w, ERR_UNAVAILABLE);
+}
+
 static void postgres_submit(struct store *s, struct work *w)
 {
     struct postgres *p = postgres_of(s);
 
     w->since = clock_mono();
     w->by_itself = false;
-    bool aside = (w->aside || w->measured) && w->mode == STORE_READ;
-
-    if (!aside && postgres_reader_take(p, w))
-        return;
-    if (!aside)
-        queue_push(&p->queue, w);
-    else if (!lanes_push(&p->aside, w))
-        work_finish(s, w, ERR_UNAVAILABLE);
+    if (w->aside || !postgres_reader_take(p, w))
+        postgres_hand_over(p, w);
 }
 
 static void postgres_turn_end(struct store *s, struct loop *loop)

@@ -48,6 +48,8 @@ struct postgres_conn {
     bool is_full;               /* … unless there is no room for it … */
     bool wants_room;            /* … among the statements, which are too many */
     struct arena *arena;        /* where that is kept */
+    int64_t rows_until;         /* on a loop: a read that is measured leaves then, … */
+    int64_t rows_spent;         /* … if the thread has spent so much; until is 0: it is not */
     unsigned errand_count;
     struct postgres_errand {
         const char *sql;
@@ -239,6 +241,8 @@ struct postgres {
     struct postgres_worker *workers;
 };
 
+/* To the workers, or those for long reads. */
+void postgres_hand_over(struct postgres *p, struct work *w);
 /* Above 0, and different at each node. */
 unsigned postgres_lane_of(unsigned worker);
 /* Connects, or connects again; false when that has to wait. */

@@ -9,7 +9,6 @@
  * What is unusual is left to the workers: when a connection is lost, says that something failed, or
  * takes its time, they do the reads that it has. */
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "store/postgres_loop.h"
@@ -23,7 +22,8 @@ enum {
     STUCK_MS = 1000,     /* with one answer: the others do not wait for it */
     BARRED_MS = 400,     /* without an answer: those who asked go elsewhere from now on */
     HEAVY_NS = 5000000,  /* of the loop, for all that run one after the other */
-    LONG_NS = 1000000,   /* of a read among those */
+    ROWS_NS = 4000000,   /* the same, for rows of reads that are measured */
+    LONG_NS = 1000000,   /* of a read among those, however many there are */
     ROOM_ANSWERS = 2,    /* a result and its end */
 };
 
@@ -32,7 +32,7 @@ enum {
 static void reader_pass_on(struct postgres_reader *r, struct work *w)
 {
     postgres_drop_errands(&r->conn, w);
-    queue_push(&r->pool->queue, w);
+    postgres_hand_over(r->pool, w);
 }
 
 static struct work *reader_next_waiting(struct postgres_reader *r)
@@ -140,15 +140,6 @@ static void reader_ask(struct postgres_reader *r)
 
 /* --- runs ----------------------------------------------------------------------------- */
 
-/* A loop that others keep from running takes long, too, and it is nobody's fault. */
-static int64_t time_spent(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 enum read_outcome { READ_FINISHED, READ_ASKS, READ_PASSED_ON };
 
 static void read_finish(struct postgres_reader *r, struct work *w)
@@ -191,8 +182,15 @@ static enum read_outcome read_go_on(struct postgres_reader *r, struct work *w)
  * those of them that wait for this run already. */
 static void note_heavy(struct postgres_reader *r, const struct work *w, int64_t took)
 {
-    if (took > LONG_NS && time_spent() - r->spent_at > HEAVY_NS)
+    if (took > LONG_NS && clock_thread() - r->spent_at > HEAVY_NS)
         postgres_kind_bar(r->pool, w);
+}
+
+/* A loop that others keep from running takes long, too, and it is nobody's fault. */
+static void read_set_share(struct postgres_reader *r, const struct work *w, int64_t now)
+{
+    r->conn.rows_until = w->measured ? now + LONG_NS : 0;
+    r->conn.rows_spent = r->spent_at + ROWS_NS;
 }
 
 static enum read_outcome read_run(struct postgres_reader *r, struct work *w)
@@ -210,6 +208,7 @@ static enum read_outcome read_run(struct postgres_reader *r, struct work *w)
     loop_part(w->name);
     c->wants_more = c->leaves = c->is_full = false;
     c->arena = w->arena;
+    read_set_share(r, w, began);
     w->result = tx_run(&tx);
     note_heavy(r, w, clock_mono() - began);
     if (c->wants_more || c->leaves) {
@@ -235,7 +234,7 @@ static void reader_run(struct postgres_reader *r)
 
     r->count = 0;
     r->running = true;
-    r->spent_at = time_spent();
+    r->spent_at = clock_thread();
     for (unsigned i = 0; i < count; i++) {
         struct work *w = r->reads[i]; /* its place may be taken by one that asks on */
 
@@ -256,7 +255,7 @@ static void reader_gather(struct postgres_reader *r)
     }
     r->synced = false;
     r->running = true;
-    r->spent_at = time_spent();
+    r->spent_at = clock_thread();
     while (r->waiting && r->count < MOST_READS && r->conn.errand_count < MOST_AT_FIRST) {
         struct work *w = reader_next_waiting(r);
 

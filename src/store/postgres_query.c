@@ -526,12 +526,24 @@ enum err postgres_query(struct tx *tx, const char *sql, const struct value *valu
 
 /* --- rows ----------------------------------------------------------------------------- */
 
+/* What is made of a row may take longer than fetching it. */
+static bool share_is_over(const struct postgres_conn *c)
+{
+    return c->rows_until && clock_mono() > c->rows_until && clock_thread() > c->rows_spent;
+}
+
 bool postgres_next(struct rows *r)
 {
     struct postgres_cursor *cursor = (struct postgres_cursor *)r->cursor;
+    struct postgres_conn *c = r->tx->connection;
 
     if (cursor->at >= cursor->count)
         return false;
+    if (share_is_over(c)) {
+        c->leaves = true;
+        r->error = tx_fail(r->tx, ERR_STORE_RETRY);
+        return false;
+    }
     for (int i = 0; i < r->columns; i++)
         cursor->cursor.row[i] = postgres_column(tx_arena(r->tx), cursor->result, cursor->at, i);
     r->row = cursor->cursor.row;

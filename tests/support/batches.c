@@ -56,6 +56,7 @@ void batch_ask(struct batch *b, struct loops *loops, int count)
         b->reads[i] = (struct asked){
             .one = { .work = { .mode = STORE_READ,
                                .again = true,
+                               .measured = b->measured,
                                .name = b->name,
                                .run = b->run ? b->run : ask_some,
                                .done = note_done,

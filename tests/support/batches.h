@@ -19,6 +19,7 @@ struct batch {
     struct fixture *f;
     const char *name; /* its kind: a literal */
     int questions;
+    bool measured;
     int64_t id;
     enum err (*run)(struct work *w, struct tx *tx); /* NULL: ask_some */
     sem_t finished;

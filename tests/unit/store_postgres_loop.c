@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "support/batches.h"
@@ -306,6 +307,49 @@ static void reads_that_compute_share_no_turn(void **state)
     loops_stop(loops);
 }
 
+/* Half a millisecond of the processor for each of the rows, of which there are so many as it has
+ * questions. */
+static enum err work_between_rows(struct work *w, struct tx *tx)
+{
+    struct asked *a = container_of(w, struct asked, one.work);
+    struct rows r;
+    enum err e =
+        tx_query(tx, "select generate_series(1, cast($1 as int))", BIND(v_int(a->questions)), &r);
+
+    a->runs++;
+    a->on_loop = loop_current();
+    if (e)
+        return e;
+    a->seen[0] = 0;
+    while (rows_next(&r)) {
+        for (int64_t end = clock_thread() + 500000; clock_thread() < end;)
+            ;
+        a->seen[0] += row_int(&r, 0);
+    }
+    return rows_end(&r);
+}
+
+static void rows_that_are_measured_are_read_on_a_loop_while_there_is_time(void **state)
+{
+    enum { FEW = 2, MANY = 40 };
+    struct fixture *f = *state;
+    struct loops *loops = batch_serve(f);
+    struct batch b = {
+        .f = f, .name = "measured", .questions = FEW, .measured = true, .run = work_between_rows
+    };
+
+    batch_ask_on_loop(&b, loops, 1);
+    assert_int_equal(b.reads[0].seen[0], FEW * (FEW + 1) / 2);
+    b.questions = MANY;
+    batch_ask(&b, loops, 2);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(b.reads[i].one.result, OK);
+        assert_int_equal(b.reads[i].seen[0], MANY * (MANY + 1) / 2);
+        assert_false(b.reads[i].on_loop);
+    }
+    loops_stop(loops);
+}
+
 enum { STATEMENTS = 600 };
 static char many_sql[STATEMENTS][40];
 
@@ -428,6 +472,7 @@ int main(void)
         store_test(one_that_takes_long_keeps_nobody_waiting),
         store_test(what_takes_long_is_not_done_on_a_loop),
         store_test(reads_that_compute_share_no_turn),
+        store_test(rows_that_are_measured_are_read_on_a_loop_while_there_is_time),
         store_test(a_loop_makes_room_for_other_statements),
         store_test(a_store_that_closes_answers_what_was_asked),
         store_test(a_store_closes_while_a_loop_connects),
