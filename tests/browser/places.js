@@ -197,6 +197,7 @@ export const TESTS = {
     const shown = page.getByRole("dialog", { name: "The bot’s token" });
     const token = await shown.locator(".secret").textContent();
     assert.equal((await server().call(`Bot ${token}`, "GET", "/users/@me")).bot, true);
+    await page.route("**/application-command-index", (r) => setTimeout(() => r.continue(), 1000)); // nothing is drawn anew under one's hands
     await shown.getByRole("button", { name: "Close" }).click();
     assert.match(await page.getByLabel("Install link").inputValue(), /\/oauth2\/authorize\?client_id=\d+&scope=bot/);
     await page.getByLabel("URL").fill("http://127.0.0.1:9/");

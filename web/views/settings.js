@@ -92,8 +92,9 @@ async function oneApp(app, body, id, redraw) {
   const bot = async () => {
     if (a.bot && !(await app.confirm(t("A new token"), t("The old token ends at once, and so do its sessions."), t("New token")))) return;
     const made = await app.tryCall(app.rest.post(`/applications/${id}/bot${a.bot ? "/reset" : ""}`, {}));
-    if (made?.token) await showSecret(t("The bot’s token"), made.token);
-    redraw();
+    if (!made) return;
+    await redraw(); // before the token is looked at: what is typed after it stays
+    if (made.token) showSecret(t("The bot’s token"), made.token);
   };
   fill(body, section(a.name, quickForm([{ name: "name", label: t("Name"), value: a.name }, { name: "description", label: t("What it does"), value: a.description, rows: 2 }], t("Save"), async (v) => { await app.rest.patch(`/applications/${id}`, v); })),
     section(t("Bot"), h("p", null, a.bot ? `@${a.bot.username}` : t("It has none yet.")), h("div", null, small(a.bot ? t("New token") : t("Make a bot"), bot, "primary"))),
