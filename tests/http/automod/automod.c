@@ -292,9 +292,11 @@ static void words_that_end_everywhere_are_looked_at_elsewhere(struct world *w)
 
 static void write_words(struct config *config)
 {
-    static char path[] = "/tmp/guildhall-words-XXXXXX";
-    FILE *f = fdopen(mkstemp(path), "w");
+    static const char name[] = "/tmp/guildhall-words-XXXXXX";
+    static char path[sizeof name];
 
+    memcpy(path, name, sizeof name); /* of the try before nothing is left to fill in */
+    FILE *f = fdopen(mkstemp(path), "w");
     fputs("# words\n[profanity]\ndarn\n\n[slurs]\n*rat*\n", f);
     fclose(f);
     config->automod_words = path;
