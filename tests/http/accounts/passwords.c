@@ -87,6 +87,16 @@ static void who_finds_the_line_full_is_told_to_come_back(struct world *w)
     expect(refused >= 1 && checked >= LINE);
 }
 
+static int count_unanswered(const int *fds, int count)
+{
+    int unanswered = 0;
+
+    for (int i = 0; i < count; i++)
+        unanswered += poll(&(struct pollfd){ .fd = fds[i], .events = POLLIN }, 1, 0) == 0;
+    return unanswered;
+}
+
+/* Which of the passwords is the last in line depends on the loops that read them. */
 static void files_do_not_wait_for_passwords(struct world *w)
 {
     static const struct upload hello[] = { { "files[0]", "hello.txt", STR_INIT("hello") }, { 0 } };
@@ -100,7 +110,7 @@ static void files_do_not_wait_for_passwords(struct world *w)
         fds[i] = start_login(w);
     await_requests(w, before + LINE);
     expect_status(client_upload(ada, "POST", "{}", hello, "/channels/%s/messages", v.channel), 200);
-    expect(poll(&(struct pollfd){ .fd = fds[LINE - 1], .events = POLLIN }, 1, 0) == 0);
+    expect(count_unanswered(fds, LINE) > 0);
     for (int i = 0; i < LINE; i++)
         expect(finish_login(fds[i], text) == 400);
 }
@@ -126,7 +136,9 @@ static void nothing_is_hashed_for_clients_that_have_gone(struct world *w)
     }
     expect(finish_login(first, text) == 400);
     expect(finish_login(start_login(w), text) == 400);
-    expect(processor_time() - before < 4 * one);
+    /* Seven would be all of them. One or two may be hashed before they go, and while others
+     * compute a hash takes more of its own time, too. */
+    expect(processor_time() - before < 5 * one);
 }
 
 /* --- guessing ------------------------------------------------------------------------- */
