@@ -33,6 +33,9 @@ void gate_resume(struct gate *g, const char *session_id, uint64_t seq);
  * watches. */
 void gate_watch(struct gate *g, bool watch);
 const struct dom *gate_read(struct gate *g, int wait_ms);
+/* From now on it answers when the server asks whether anybody is there, and that is passed over,
+ * too: for tests whose clock goes on by itself. */
+void gate_beat(struct gate *g);
 /* Whether something was received that is not read yet, in plain bytes. */
 int gate_fd(struct gate *g);
 int gate_close_code(const struct gate *g); /* 0: still open; 1006: cut */

@@ -40,6 +40,8 @@ static struct hall open_hall(struct world *w)
     world_sql(w, "update guilds set member_count = 3 where id = %s", h.venue.id);
     h.of_ada = gate_session(h.ada, PLAIN, "");
     h.of_bob = gate_session(h.bob, PLAIN, "");
+    gate_beat(h.of_ada);
+    gate_beat(h.of_bob);
     /* Lists are told again after a while, which begins when the server has read what is sent. */
     clock_go();
     return h;
@@ -306,6 +308,7 @@ static void expect_list_again(struct client *c, const char *id, uint64_t seq, co
 {
     struct gate *back = gate_open(c, PLAIN);
 
+    gate_beat(back);
     expect_op(back, 10);
     gate_resume(back, id, seq);
     for (bool told = false; !told;) {
@@ -412,6 +415,7 @@ static void a_large_guild_lists_who_is_there(struct world *w)
     world_restart(w);
     h.of_ada = gate_session(h.ada, PLAIN, "");
     h.of_bob = gate_session(h.bob, PLAIN, "");
+    gate_beat(h.of_ada);
     show_rows(h.of_ada, &h, h.venue.channel, "[[0,99]]");
     expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
                     "{'member_count': %d, 'online_count': 2, 'groups': [{'count': 1}, {'id': "
@@ -497,21 +501,8 @@ static void show_all_rooms(struct many_lists *m)
 /* Those who view a room with these rules are ada and nobody else. */
 static void expect_lists(struct gate *g, int count)
 {
-    while (count) {
-        const struct dom *d = gate_read(g, 60000);
-
-        expect(d != NULL);
-        gate_count(g, d);
-        /* On a busy machine the server asks whether anybody is there. */
-        if (str_is(dom_at(d, "op")->text, "1"))
-            gate_send(g, "{'op':1,'d':null}");
-        if (!str_is(dom_at(d, "op")->text, "0"))
-            continue;
-        expect(str_is(dom_at(d, "t")->text, "GUILD_MEMBER_LIST_UPDATE"));
-        expect(str_is(dom_at(d, "d.member_count")->text, "1"));
-        expect(str_is(dom_at(d, "d.online_count")->text, "1"));
-        count--;
-    }
+    for (int i = 0; i < count; i++)
+        expect_dispatch(g, "GUILD_MEMBER_LIST_UPDATE", "{'member_count': 1, 'online_count': 1}");
 }
 
 static const struct hub *loop_of(const struct client *c, const struct gate *g)
@@ -531,6 +522,7 @@ static struct gate *resume_elsewhere(struct client *c, struct gate *g)
         gate_lose(g);
         struct gate *back = gate_open(c, PLAIN);
 
+        gate_beat(back);
         expect_op(back, 10);
         gate_resume(back, gate_id(g), gate_seq(g));
         expect_dispatch(back, "RESUMED", "{}");
@@ -547,6 +539,7 @@ static void many_lists_are_entered_moved_and_left_in_pieces(struct world *w)
     for (int h = 0; h < HALLS; h++)
         make_rooms(&m, h);
     m.gate = gate_session(m.ada, PLAIN, "");
+    gate_beat(m.gate);
     clock_go(); /* as in open_hall() */
     show_all_rooms(&m);
     expect_lists(m.gate, MANY_LISTS);
