@@ -16,6 +16,7 @@
 #include "gateway/gateway.h"
 #include "guilds.h"
 #include "venues.h"
+#include "waits.h"
 
 /* Threads meet in a smaller one as well, and ThreadSanitizer takes its time. */
 #if defined(__SANITIZE_THREAD__)
@@ -350,8 +351,8 @@ static void a_crowd_that_does_not_read_is_cut_and_nobody_notices(struct world *w
         publish(&c, i, 64 * 1024);
         crowd_run(&c, heard_published);
     }
-    expect(count_cut(w) == CROWD);
-    expect(i > 2 * 1024 / 64); /* and what the kernel took */
+    expect_soon(count_cut(w) == CROWD); /* the keen may all be on other loops */
+    expect(i > 2 * 1024 / 64);          /* and what the kernel took */
     crowd_close(&c);
 }
 
@@ -434,7 +435,7 @@ static void a_session_begins_though_the_line_does_not_end(struct world *w)
     struct flood f = { .crowd = &c, .before = count_delivered(w) };
     expect(pthread_create(&thread, NULL, keep_ahead, &f) == 0);
     struct gate *late = gate_session(c.bot, "v=10", "'intents': 513");
-    const struct dom *m = gate_read(late, 60000);
+    const struct dom *m = gate_read(late, 120000);
     f.stop = true;
     pthread_join(thread, NULL);
     expect(m && str_is(dom_at(m, "t")->text, "GUILD_CREATE"));

@@ -9,6 +9,7 @@
 #include "gateway/gateway.h"
 #include "gateway_source/gateway_source.h"
 #include "venues.h"
+#include "waits.h"
 
 static const char *const PLAIN = "v=10&encoding=json";
 
@@ -32,7 +33,7 @@ static void let_go(void)
         usleep(1000);
 }
 
-/* Not for ever: a test that fails meanwhile has to end, too. */
+/* For two minutes and not for ever: a test that fails meanwhile has to end, too. */
 static void wait_if_told(void)
 {
     if (atomic_fetch_sub(&to_hold, 1) <= 0) {
@@ -41,16 +42,14 @@ static void wait_if_told(void)
     }
     waiting++;
     held = true;
-    for (int i = 0; i < 3000 && holding; i++)
+    for (int i = 0; i < 12000 && holding; i++)
         usleep(10 * 1000);
     waiting--;
 }
 
 static void expect_held(void)
 {
-    for (int i = 0; i < 30 * 1000 && !held; i++)
-        usleep(1000);
-    expect(held);
+    expect_soon(held);
 }
 
 static enum err slow_friends(struct tx *tx, snowflake user_id, struct list *ret)
