@@ -15,6 +15,11 @@
 
 enum { PATIENCE_MS = 120000, LARGEST = 128 * 1024 * 1024 };
 
+static struct arena *client_arena(const struct client *c)
+{
+    return c->arena ? c->arena : world_arena(c->world);
+}
+
 void client_hang_up(struct client *c)
 {
     if (c->fd >= 0)
@@ -74,7 +79,7 @@ struct str client_raw(struct client *c, struct str bytes, int wait_ms)
     while (receive(fd, &in, wait_ms))
         ;
     close(fd);
-    struct str out = str_dup(world_arena(c->world), buf_str(&in));
+    struct str out = str_dup(client_arena(c), buf_str(&in));
     buf_clear(&in);
     return out;
 }
@@ -103,7 +108,7 @@ struct str answer_header(struct answer a, const char *name)
 /* Reads one answer; the body has a Content-Length, or there is none. */
 static bool read_answer(struct client *c, bool head_only, struct answer *ret)
 {
-    struct arena *a = world_arena(c->world);
+    struct arena *a = client_arena(c);
     struct buf in;
     const char *end = NULL;
     uint64_t length = 0;
@@ -139,8 +144,7 @@ static bool read_answer(struct client *c, bool head_only, struct answer *ret)
 struct answer client_request(struct client *c, const char *method, const char *path,
                              const char *headers, struct str body)
 {
-    struct answer a = { .client = c,
-                        .call = str_printf(world_arena(c->world), "%s %s", method, path).p };
+    struct answer a = { .client = c, .call = str_printf(client_arena(c), "%s %s", method, path).p };
     struct buf out;
 
     buf_init(&out, LARGEST);
@@ -205,7 +209,7 @@ const struct dom *parse_expected(struct arena *a, const char *fmt, va_list args)
 static struct answer call(struct client *c, const char *method, const char *json, const char *path,
                           va_list args)
 {
-    struct arena *a = world_arena(c->world);
+    struct arena *a = client_arena(c);
     char tail[4096];
 
     vsnprintf(tail, sizeof tail, path, args);

@@ -280,6 +280,7 @@ static void *choose_often(void *arg)
 {
     struct voter *v = arg;
 
+    v->client->arena = arena_new();
     for (int i = 0; i < 4; i++) {
         v->status = client_put(v->client, i % 2 ? "{'answer_ids': [2]}" : "{'answer_ids': [1]}",
                                OWN, v->channel, v->message)
@@ -287,6 +288,8 @@ static void *choose_often(void *arg)
         if (v->status != 204)
             break;
     }
+    arena_free(v->client->arena);
+    v->client->arena = NULL;
     return NULL;
 }
 

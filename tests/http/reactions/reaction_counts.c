@@ -35,20 +35,42 @@ struct reactor {
     struct client *client;
     const char *channel, *message;
     int add, remove; /* the last answers */
+    void (*act)(struct reactor *r);
 };
 
-static void *react_and_more(void *arg)
+/* On a thread of its own. */
+static void *reactor_run(void *arg)
 {
     struct reactor *r = arg;
 
+    r->client->arena = arena_new();
+    r->act(r);
+    arena_free(r->client->arena);
+    r->client->arena = NULL;
+    return NULL;
+}
+
+static void run_reactors(struct reactor *all)
+{
+    pthread_t threads[PEOPLE];
+
+    for (int i = 0; i < PEOPLE; i++)
+        expect(pthread_create(&threads[i], NULL, reactor_run, &all[i]) == 0);
+    for (int i = 0; i < PEOPLE; i++)
+        pthread_join(threads[i], NULL);
+    for (int i = 0; i < PEOPLE; i++)
+        expect(all[i].add == 204 && all[i].remove == 204);
+}
+
+static void react_and_more(struct reactor *r)
+{
     for (int i = 0; i < 3; i++) {
         r->add = client_put(r->client, NULL, OWN, r->channel, r->message, THUMB).status;
         r->remove = client_delete(r->client, OWN, r->channel, r->message, THUMB).status;
         if (r->add != 204 || r->remove != 204)
-            return NULL;
+            return;
     }
     r->add = client_put(r->client, NULL, OWN, r->channel, r->message, THUMB).status;
-    return NULL;
 }
 
 static void many_react_at_once_and_all_are_counted(struct world *w)
@@ -56,19 +78,16 @@ static void many_react_at_once_and_all_are_counted(struct world *w)
     struct client *ada = world_client(w, "ada");
     struct venue v = world_venue(w, ada);
     struct reactor all[PEOPLE];
-    pthread_t threads[PEOPLE];
     const char *m = say(ada, v.channel);
 
     for (int i = 0; i < PEOPLE; i++) {
-        all[i] = (struct reactor){ world_client(w, TEXT(w, "person%d", i)), v.channel, m, 0, 0 };
+        all[i] = (struct reactor){ .client = world_client(w, TEXT(w, "person%d", i)),
+                                   .channel = v.channel,
+                                   .message = m,
+                                   .act = react_and_more };
         venue_add(&v, all[i].client);
     }
-    for (int i = 0; i < PEOPLE; i++)
-        expect(pthread_create(&threads[i], NULL, react_and_more, &all[i]) == 0);
-    for (int i = 0; i < PEOPLE; i++)
-        pthread_join(threads[i], NULL);
-    for (int i = 0; i < PEOPLE; i++)
-        expect(all[i].add == 204 && all[i].remove == 204);
+    run_reactors(all);
     expect_json(client_get(ada, MESSAGES, v.channel), "[{'reactions': [{'count': %d}]}]", PEOPLE);
     expect(world_number(w, "select count(*) from reaction_users") == PEOPLE);
     expect(world_number(w, "select count(*) from reactions") == 1);
@@ -77,37 +96,31 @@ static void many_react_at_once_and_all_are_counted(struct world *w)
 static const char *const animals[] = { "%F0%9F%90%80", "%F0%9F%90%81", "%F0%9F%90%82" };
 
 /* Emoji that come with their first and go with their last, while others count them. */
-static void *come_and_go(void *arg)
+static void come_and_go(struct reactor *r)
 {
-    struct reactor *r = arg;
-
     for (int i = 0; i < 6; i++) {
         const char *emoji = animals[i % 3];
 
         r->add = client_put(r->client, NULL, OWN, r->channel, r->message, emoji).status;
         if (r->add != 204)
-            return NULL;
+            return;
         if (i % 2)
             r->remove = client_delete(r->client, OWN, r->channel, r->message, emoji).status;
         if (r->remove && r->remove != 204)
-            return NULL;
+            return;
     }
-    return NULL;
 }
 
-static void *take_off(void *arg)
+static void take_off(struct reactor *r)
 {
-    struct reactor *r = arg;
-
     for (int i = 0; i < 6; i++) {
         r->remove =
             client_delete(r->client, REACTIONS "/%s", r->channel, r->message, animals[i % 3])
                 .status;
         if (r->remove != 204)
-            return NULL;
+            return;
     }
     r->add = 204;
-    return NULL;
 }
 
 static int64_t shown_counts(struct client *c, const char *channel)
@@ -129,20 +142,17 @@ static void counts_are_exact_while_emoji_come_and_go(struct world *w)
     struct client *ada = world_client(w, "ada");
     struct venue v = world_venue(w, ada);
     struct reactor all[PEOPLE];
-    pthread_t threads[PEOPLE];
     const char *m = say(ada, v.channel);
 
-    all[0] = (struct reactor){ ada, v.channel, m, 0, 0 };
+    all[0] = (struct reactor){ .client = ada, .channel = v.channel, .message = m, .act = take_off };
     for (int i = 1; i < PEOPLE; i++) {
-        all[i] = (struct reactor){ world_client(w, TEXT(w, "person%d", i)), v.channel, m, 0, 0 };
+        all[i] = (struct reactor){ .client = world_client(w, TEXT(w, "person%d", i)),
+                                   .channel = v.channel,
+                                   .message = m,
+                                   .act = come_and_go };
         venue_add(&v, all[i].client);
     }
-    for (int i = 0; i < PEOPLE; i++)
-        expect(pthread_create(&threads[i], NULL, i ? come_and_go : take_off, &all[i]) == 0);
-    for (int i = 0; i < PEOPLE; i++)
-        pthread_join(threads[i], NULL);
-    for (int i = 0; i < PEOPLE; i++)
-        expect(all[i].add == 204 && all[i].remove == 204);
+    run_reactors(all);
     world_settle(w);
     expect(shown_counts(ada, v.channel) == world_number(w, "select count(*) from reaction_users"));
     expect_status(client_put(all[1].client, NULL, OWN, v.channel, m, THUMB), 204);
