@@ -87,7 +87,7 @@ static const struct dom *read_stream(struct client *c, int wait_ms)
 const struct dom *expect_stream_at(const char *file, int line, struct client *c, const char *event,
                                    const char *fmt, ...)
 {
-    const struct dom *m = read_stream(c, 10000);
+    const struct dom *m = read_stream(c, 60000);
     struct str where;
     va_list args;
 

@@ -93,7 +93,7 @@ static void a_fault_can_be_a_delay_or_a_cut(struct world *w)
     struct str raw = client_raw(ada,
                                 STR("GET /api/v10/users/@me HTTP/1.1\r\nHost: x\r\n\r\n"
                                     "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"),
-                                5000);
+                                60000);
     expect(raw.n == 0);
     expect_status(client_get(ada, "/users/@me"), 200);
 }

@@ -12,7 +12,7 @@
 #define LOGIN     "POST /api/v10/auth/login HTTP/1.1\r\nHost: x\r\n" JSON
 #define BAD_LOGIN "{\"login\":\"nobody\",\"password\":\"x\"}" /* 33 bytes */
 #define GATEWAY   "GET /api/v10/gateway HTTP/1.1\r\nHost: x\r\n"
-#define QUIET_MS  5000
+#define QUIET_MS  60000
 
 static void expect_alive(struct world *w)
 {

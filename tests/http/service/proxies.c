@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { QUIET_MS = 3000 };
+enum { QUIET_MS = 60000 };
 
 static void limited(struct config *config)
 {

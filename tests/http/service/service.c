@@ -9,6 +9,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+enum { QUIET_MS = 60000 };
+
 static struct answer ask(struct world *w, const char *method, const char *path, const char *headers)
 {
     return client_request(world_stranger(w), method, path, headers, (struct str){ 0 });
@@ -162,7 +164,7 @@ static void metrics_follow_what_happens(struct world *w)
     expect_status(client_get(ada, "/users/@me"), 200);
     expect_status(client_patch(ada, "{}", "/users/@me"), 200);
     expect_error(client_get(ada, "/users/1"), 404, 10013);
-    client_raw(world_stranger(w), STR("nonsense\r\n\r\n"), 5000);
+    client_raw(world_stranger(w), STR("nonsense\r\n\r\n"), QUIET_MS);
     for (size_t i = 0; i < 12; i++)
         if (sample(w, names[i]) <= before[i])
             fail_test(__FILE__, __LINE__, "%s stands still", names[i]);
@@ -216,7 +218,7 @@ static void metrics_are_not_for_who_calls_the_machine_by_another_name(struct wor
             world_stranger(w),
             str_of(TEXT(w, "GET /metrics HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n",
                         rows[i].host)),
-            10000);
+            QUIET_MS);
 
         expect(got.n > 12 && atoi(got.p + 9) == rows[i].status);
     }
@@ -327,13 +329,14 @@ static void web_pages_may_call_when_allowed(struct world *w)
     expect_open_to_pages(ask(w, "GET", "/icons/1/2.png", NULL));
     expect_open_to_pages(ask(w, "GET", "/healthz", NULL));
     /* The server refuses these before it knows the path. */
-    struct str raw = client_raw(nobody, STR("GET /api/gateway HTTP/1.1\r\nHost : x\r\n\r\n"), 2000);
+    struct str raw =
+        client_raw(nobody, STR("GET /api/gateway HTTP/1.1\r\nHost : x\r\n\r\n"), QUIET_MS);
     expect(memmem(raw.p, raw.n, " 400 ", 5));
     expect(memmem(raw.p, raw.n, "\r\nAccess-Control-Allow-Origin: *\r\n", 34));
     raw = client_raw(nobody,
                      STR("POST /api/v10/auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: "
                          "application/json\r\nContent-Length: 99999999\r\n\r\n"),
-                     2000);
+                     QUIET_MS);
     expect(memmem(raw.p, raw.n, " 413 ", 5));
     expect(memmem(raw.p, raw.n, "\r\nAccess-Control-Allow-Origin: *\r\n", 34));
     /* Without the question it is an ordinary OPTIONS. */
@@ -442,8 +445,10 @@ static void there_is_a_region_without_being_told(struct world *w)
 
 /* --- stopping ------------------------------------------------------------------------- */
 
+/* The end is to come after the password, however busy the machine is. */
 static void slow_passwords(struct config *config)
 {
+    config->shutdown_seconds = 60;
     config->password_memory_mib = 32;
     config->password_passes = 4;
 }

@@ -69,7 +69,7 @@ static struct str ask_securely(struct world *w, const char *request)
 
 static struct str ask_plainly(struct world *w, const char *request)
 {
-    return client_raw(world_stranger(w), str_of(request), 5000);
+    return client_raw(world_stranger(w), str_of(request), 60000);
 }
 
 static bool holds(struct str text, const char *part)

@@ -7,6 +7,8 @@
 #include "control.h"
 #include "gate.h"
 
+enum { QUIET_MS = 60000, LOOKS = 6000 };
+
 static void with_workbench(struct config *c)
 {
     c->workbench = "on";
@@ -34,7 +36,7 @@ static struct answer look(struct world *w, const char *query, const char *header
 static struct answer look_with(struct world *w, const char *query, const char *headers,
                                const char *text)
 {
-    for (int i = 0; i < 1000; i++) {
+    for (int i = 0; i < LOOKS; i++) {
         struct answer a = look(w, query, headers);
 
         if (a.body.n && memmem(a.body.p, a.body.n, text, strlen(text)))
@@ -181,25 +183,25 @@ static void what_never_was_a_call_is_noted(struct world *w)
     static char long_line[10000];
 
     memset(long_line, 'a', sizeof long_line - 1);
-    client_raw(s, STR("GET /bad\x01path HTTP/1.1\r\n\r\n"), 5000);
+    client_raw(s, STR("GET /bad\x01path HTTP/1.1\r\n\r\n"), QUIET_MS);
     expect_json(look_until(w, "?kind=refused&limit=1", "\"status\":400"),
                 "{'records': [{'kind': 'refused', 'status': 400, 'user': null}]}");
-    client_raw(s, str_of(TEXT(w, "GET /%s HTTP/1.1\r\n\r\n", long_line)), 5000);
+    client_raw(s, str_of(TEXT(w, "GET /%s HTTP/1.1\r\n\r\n", long_line)), QUIET_MS);
     look_until(w, "?kind=refused&status=414", "longer than 8 KiB");
     client_raw(s,
                str_of(TEXT(w, "GET / HTTP/1.1\r\nHost: x\r\nX: %s%s%s%s\r\n\r\n", long_line,
                            long_line, long_line, long_line)),
-               5000);
+               QUIET_MS);
     look_until(w, "?kind=refused&status=431", "\"path\":\"/\"");
-    client_raw(s, STR("GET /api/v10/gateway HTTP/3.0\r\nHost: x\r\n\r\n"), 5000);
+    client_raw(s, STR("GET /api/v10/gateway HTTP/3.0\r\nHost: x\r\n\r\n"), QUIET_MS);
     look_until(w, "?kind=request&status=5xx", "/api/v10/gateway");
     client_raw(s,
                STR("POST /api/v10/auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: "
                    "application/json\r\nContent-Length: 99999999\r\n\r\n"),
-               5000);
+               QUIET_MS);
     look_until(w, "?kind=refused&status=413", "/api/v10/auth/login");
     /* Bytes that are no request line may be anything: they are not shown. */
-    client_raw(s, STR("Authorization: Bot very-secret\r\n\r\n"), 5000);
+    client_raw(s, STR("Authorization: Bot very-secret\r\n\r\n"), QUIET_MS);
     look_until(w, "?kind=refused&status=400&limit=2", "\"path\":\"\"");
     struct answer all = look(w, "?after=0&limit=200", NULL);
     expect(!memmem(all.body.p, all.body.n, "very-secret", 11));
@@ -275,7 +277,7 @@ static bool host_is_refused(struct world *w, const char *host)
                                             "GET /console/traffic HTTP/1.1\r\nHost: %s\r\n"
                                             "Connection: close\r\n\r\n",
                                             host)),
-                                5000);
+                                QUIET_MS);
     bool refused = str_starts(raw, STR("HTTP/1.1 401"));
 
     expect(refused || str_starts(raw, STR("HTTP/1.1 200")));
