@@ -26,6 +26,7 @@ static void integrations_of_a_file_are_synced_and_exported(struct world *w)
     expect_round_trip(w);
     world_restart(w); /* a server that runs is not told */
     expect_soon(world_number(w, "select subscriber_count from integrations") == 2);
+    world_settle(w);
     expect(world_number(w, "select count(*) from member_roles") == 1);
     world_file_here(w, FOLLOWED_WORLD);
     expect(world_number(w, "select count(*) from integrations") == 1);
