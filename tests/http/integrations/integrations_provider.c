@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -90,11 +91,29 @@ static void answer_well(int fd)
         say(fd, 404, "{}");
 }
 
+static bool is_whole_request(const char *text)
+{
+    const char *end = strstr(text, "\r\n\r\n"), *length = strcasestr(text, "\r\nContent-Length:");
+
+    return end && strlen(end + 4) >= (length ? strtoul(length + 17, NULL, 10) : 0);
+}
+
+/* The body may come after its head. */
+static void read_last(int fd)
+{
+    size_t n = 0;
+    ssize_t got;
+
+    do {
+        got = recv(fd, provider.last + n, sizeof provider.last - 1 - n, 0);
+        n += got > 0 ? (size_t)got : 0;
+        provider.last[n] = '\0';
+    } while (got > 0 && !is_whole_request(provider.last));
+}
+
 static void answer(int fd)
 {
-    ssize_t n = recv(fd, provider.last, sizeof provider.last - 1, 0);
-
-    provider.last[n > 0 ? n : 0] = '\0';
+    read_last(fd);
     provider.asked++;
     switch ((enum mood)provider.mood) {
     case GOOD:
