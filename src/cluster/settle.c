@@ -19,10 +19,7 @@
 #include "base/log.h"
 #include "cluster/internal.h"
 
-enum {
-    SETTLE_MS = 5, /* most come by themselves before */
-    END_MS = 1000, /* a transaction that holds everybody up for so long is ended */
-};
+enum { SETTLE_MS = 5 }; /* most come by themselves before */
 
 struct settle_question {
     struct arena *arena;
@@ -32,6 +29,7 @@ struct settle_question {
 };
 
 const char *settle_bound_sql = "select cast(pg_current_xact_id() as text)";
+int64_t settle_end_ms = 1000;
 
 static enum err read_bound(struct tx *tx, void *arg)
 {
@@ -138,7 +136,7 @@ bool settle_step(struct cluster *c)
         s->asked = !settle_bound(c, s->arena, &s->bound);
         return true;
     }
-    if (!settle_ended(c, s->bound, age > ms_to_ns(END_MS), &ended) && ended)
+    if (!settle_ended(c, s->bound, age > ms_to_ns(settle_end_ms), &ended) && ended)
         settle_all(c);
     return true;
 }

@@ -64,6 +64,12 @@ static const char ADD_SILENT[] =
     "clock_timestamp() - interval '1 minute', clock_timestamp(), 0, 0, 0, 'test', '-', 'there', 0, "
     "0)";
 
+/* However long the test took since, it was not cut off. */
+static void forget_last_beat(struct cluster *c)
+{
+    c->beaten_at = 0;
+}
+
 static bool is_buried_at_beat(struct fixture *f, struct cluster *c)
 {
     assert_int_equal(nodes_beat(c), OK);
@@ -84,7 +90,7 @@ static void who_was_cut_off_itself_buries_nobody_at_once(void **state)
     assert_in_range(c->bury_at - clock_mono(), ms_to_ns(LEASE_MS), ms_to_ns(2 * LEASE_MS));
     assert_false(is_buried_at_beat(f, c));
     c->bury_at = clock_mono();
-    c->beaten_at = c->bury_at;
+    forget_last_beat(c);
     assert_true(is_buried_at_beat(f, c));
     cluster_close(c);
 }
@@ -107,6 +113,7 @@ static void nobody_is_buried_because_the_clock_was_set(void **state)
     assert_in_range(c->bury_at - clock_mono(), ms_to_ns(LEASE_MS), ms_to_ns(2 * LEASE_MS));
     assert_false(is_buried_at_beat(f, c));
     c->bury_at = 0;
+    forget_last_beat(c);
     assert_true(is_buried_at_beat(f, c));
     cluster_close(c);
 }
@@ -124,6 +131,7 @@ static void who_was_last_seen_in_the_future_is_buried(void **state)
     assert_int_equal(store_do(f->store, "update nodes set seen_at = clock_timestamp() + "
                                         "interval '1 hour' where node = 9"),
                      OK);
+    forget_last_beat(c);
     assert_true(is_buried_at_beat(f, c));
     cluster_close(c);
 }
