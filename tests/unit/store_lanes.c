@@ -266,14 +266,27 @@ static void read_beside_a_long_one(struct fixture *f, struct far_read *reads, in
     sem_destroy(&finished);
 }
 
+static int read_far_away(struct fixture *f)
+{
+    enum { READS = 8 };
+    struct far_read reads[READS] = { 0 };
+    int begun_once = 0;
+
+    read_beside_a_long_one(f, reads, READS);
+    for (int i = 0; i < READS; i++) {
+        assert_int_equal(reads[i].one.result, OK);
+        begun_once += atomic_load(&reads[i].times) == 1;
+    }
+    return begun_once;
+}
+
 /* The ways alone take longer than a share. A busy machine may take longer still, but not each
  * time. */
 static void a_read_is_not_broken_off_because_the_database_is_far_away(void **state)
 {
-    enum { READS = 8, WAY_MS = 12 };
+    enum { WAY_MS = 12, TRIES = 20 };
     struct fixture *f = *state;
-    struct far_read reads[READS] = { 0 };
-    int begun_once = 0;
+    int tries = 0;
 
     if (!f->postgres)
         return;
@@ -282,12 +295,8 @@ static void a_read_is_not_broken_off_because_the_database_is_far_away(void **sta
     store_close(f->store);
     f->options.postgres = silence_where(wire);
     no_error(store_open(&f->options, &f->store));
-    read_beside_a_long_one(f, reads, READS);
-    for (int i = 0; i < READS; i++) {
-        assert_int_equal(reads[i].one.result, OK);
-        begun_once += atomic_load(&reads[i].times) == 1;
-    }
-    assert_in_range(begun_once, 1, READS);
+    while (!read_far_away(f))
+        assert_in_range(++tries, 1, TRIES);
     store_close(f->store);
     f->store = NULL;
     silence_free(wire);
