@@ -85,7 +85,7 @@ class Process:
     def freeze(self):
         """Stops it between two system calls; those under way are finished."""
         self.child.send_signal(signal.SIGSTOP)
-        deadline = time.monotonic() + 5
+        deadline = time.monotonic() + STOP_SECONDS  # a sync of a busy disk takes long
         while set(self._task_states()) != {"T"}:
             if time.monotonic() > deadline:
                 raise Failed("the server could not be stopped")
@@ -93,8 +93,11 @@ class Process:
 
     def _task_states(self):
         for task in os.listdir(f"/proc/{self.pid}/task"):
-            with open(f"/proc/{self.pid}/task/{task}/stat", encoding="ascii", errors="replace") as f:
-                yield f.read().rpartition(")")[2].split()[0]
+            try:
+                with open(f"/proc/{self.pid}/task/{task}/stat", encoding="ascii", errors="replace") as f:
+                    yield f.read().rpartition(")")[2].split()[0]
+            except (FileNotFoundError, ProcessLookupError):
+                pass  # a thread that has just ended
 
     def cpu_ns(self):
         """Processor time of all its threads so far, and how long they were kept from it."""

@@ -94,9 +94,11 @@ class Standby:
 def fail_over(executable, standby):
     scene = Scene(executable, 2, "poll", count=SESSIONS)
     with scene.ring as ring:
-        time.sleep(1)
+        began = time.monotonic()
+        while not all(pen.acknowledged for pen in scene.pens) or time.monotonic() - began < 1:
+            expect(time.monotonic() - began < PATIENCE, "nothing was written before")
+            time.sleep(0.02)
         written = [len(pen.acknowledged) for pen in scene.pens]
-        expect(all(written), "nothing was written before")
         standby.take_over()
         began = time.monotonic()
         while any(len(pen.acknowledged) < before + 5 and not pen.trouble

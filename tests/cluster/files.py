@@ -14,6 +14,8 @@ from ring import PATIENCE, Ring, expect, place_of
 from cases import run_cases
 from process import start_guildhall
 
+TOOL_PATIENCE = 300  # seconds: a move makes all tables
+
 
 class Apart(Ring):
     """Each server has a folder of its own, with a copy of the key."""
@@ -129,7 +131,7 @@ def the_world_is_saved_and_moved_with_its_files(ring, content):
     backup, again = (os.path.join(ring.folder, name) for name in ("b.backup", "again"))
     inside = ["--data", ring.folder_of(1), "--store", ring.store, "--blobs", "postgres"]
     done = subprocess.run([ring.executable, "backup", backup, *inside], capture_output=True,
-                          text=True, timeout=PATIENCE, check=False)
+                          text=True, timeout=TOOL_PATIENCE, check=False)
     expect(done.returncode == 0 and os.path.getsize(backup) > len(content), f"backup: {done}")
     expect(len(content) not in sizes_below(os.path.join(ring.folder_of(1), "blob-cache")),
            "what was saved takes the place of copies that are used")
@@ -137,7 +139,7 @@ def the_world_is_saved_and_moved_with_its_files(ring, content):
         server.stop()
     shutil.rmtree(os.path.join(ring.folder_of(1), "blob-cache"))  # it may go at any time
     done = subprocess.run([ring.executable, "move", *inside, "--to", again], capture_output=True,
-                          text=True, timeout=PATIENCE, check=False)
+                          text=True, timeout=TOOL_PATIENCE, check=False)
     expect(done.returncode == 0, f"move: {done.stderr}")
     sizes = sizes_below(os.path.join(again, "blobs"))
     expect(len(content) in sizes, f"moved: {sizes}")
@@ -146,7 +148,7 @@ def the_world_is_saved_and_moved_with_its_files(ring, content):
     try:
         back = f"{ring.database} options=-csearch_path={schema}"
         done = subprocess.run([ring.executable, "move", "--data", again, "--to", back, "--blobs",
-                               "postgres"], capture_output=True, text=True, timeout=PATIENCE,
+                               "postgres"], capture_output=True, text=True, timeout=TOOL_PATIENCE,
                               check=False)
         expect(done.returncode == 0, f"move back: {done.stderr}")
         kept, came = (ring.sql("select string_agg(name || ' ' || size || ' ' || settled, ', ' "

@@ -129,6 +129,21 @@ def sessions_of_the_only_server_on_postgresql_go_on_when_it_is_back(executable):
     kill_in_turn(executable, "poll", 1)
 
 
+def rows_of(folder, text):
+    with closing(sqlite3.connect(os.path.join(folder, "guildhall.db"), 30)) as db:
+        rows = db.execute(text).fetchall()
+        db.commit()
+        return rows
+
+
+def wait_homes(folder, count=1):
+    """It is noted beside READY who has a session."""
+    deadline = time.monotonic() + PATIENCE
+    while len(rows_of(folder, "select 1 from session_homes")) < count:
+        expect(time.monotonic() < deadline, "the home of a session was not noted")
+        time.sleep(0.02)
+
+
 def sessions_of_the_only_server_on_sqlite_go_on_when_it_is_back(executable):
     with Place() as place:
         folder = os.path.join(place.folder, "data")
@@ -143,6 +158,7 @@ def sessions_of_the_only_server_on_sqlite_go_on_when_it_is_back(executable):
         now = [place.watch(start_guildhall(executable, folder, *flags))]
         _, channel = place_of(Client(now[0].port, tokens[0]))
         sessions = [Lasting(lambda: [now[0].port], token) for token in tokens]
+        wait_homes(folder, len(sessions))
         pens = [Pen(lambda: now[0].port, tokens[i], channel, f"w{i}") for i in range(2)]
         for turn in range(1, KILLS + 1):
             time.sleep(0.3)
@@ -178,17 +194,10 @@ class Alone:
             start_guildhall(self.executable, self.folder, "--keep-events", "on"))
 
     def sql(self, text):
-        with closing(sqlite3.connect(os.path.join(self.folder, "guildhall.db"), 30)) as db:
-            rows = db.execute(text).fetchall()
-            db.commit()
-            return rows
+        return rows_of(self.folder, text)
 
     def wait_home(self):
-        """It is noted beside READY who has the session."""
-        deadline = time.monotonic() + PATIENCE
-        while not self.sql("select 1 from session_homes"):
-            expect(time.monotonic() < deadline, "the session's home was not noted")
-            time.sleep(0.02)
+        wait_homes(self.folder)
 
     def post(self, text):
         status, _ = Client(self.server.port, self.token).call(

@@ -119,6 +119,8 @@ class Lasting:
             self.socket.send(2, {"token": self.token, "intents": (1 << 29) - 1, "properties": {}})
         while True:
             message = self.socket.message()
+            if message["op"] == 1:  # the server has not heard of it for a minute
+                self.socket.send(1, self.sequence)
             if message["op"] == 7:
                 self.lost_at = self.lost_at or time.monotonic()
                 return

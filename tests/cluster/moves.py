@@ -31,7 +31,14 @@ class Scene:
         self.sessions = [Lasting(self.ports, token) for token in self.ring.tokens]
         self.pens = [pen(lambda n=n: self.port_of(n), self.ring.tokens[n], self.channel, f"w{n}")
                      for n in self.ring.servers]
-        time.sleep(0.2)  # their homes are noted beside READY
+        self.wait_homes()
+
+    def wait_homes(self):
+        """They are noted beside READY; who comes to another server before begins anew."""
+        deadline = time.monotonic() + PATIENCE
+        while int(self.ring.sql("select count(*) from session_homes")) < len(self.sessions):
+            expect(time.monotonic() < deadline, "not every session's home was noted")
+            time.sleep(0.02)
 
     def ports(self):
         return [self.ring.servers[n].port for n in self.up]
@@ -61,11 +68,11 @@ def move_about(executable, bus):
     scene = Scene(executable, 3, bus)
     with scene.ring:
         until = time.monotonic() + SECONDS
-        while time.monotonic() < until:
+        while time.monotonic() < until or sum(s.resumed for s in scene.sessions) <= 10:
+            expect(time.monotonic() < until + PATIENCE, "nobody moved")
             random.choice(scene.sessions).lose()
             time.sleep(0.03)
         scene.finish()
-        expect(sum(s.resumed for s in scene.sessions) > 10, "nobody moved")
 
 
 def sessions_move_between_servers_that_poll(executable):

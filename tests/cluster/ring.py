@@ -58,12 +58,12 @@ class Ring:
         self.sql(f"drop schema {self.schema} cascade")
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def sql(self, text):
+    def sql(self, text, patience=None):
         """What psql prints, without its ornaments."""
         done = subprocess.run(["psql", "-qAtX", "-v", "ON_ERROR_STOP=1", "-c",
                                "set client_min_messages = error", "-c",
                                f"set search_path = {self.schema}", "-c", text, self.database],
-                              capture_output=True, text=True, timeout=PATIENCE)
+                              capture_output=True, text=True, timeout=patience or PATIENCE)
         if done.returncode:
             raise Failed(done.stderr)
         return done.stdout.strip()
@@ -73,8 +73,16 @@ class Ring:
                 "--store-workers", "4", *self.flags]
 
     def start(self, node):
-        server = start_guildhall(self.executable, os.path.join(self.folder, "data"),
-                                 *self.command(node))
+        """Comes again, as with a service manager, while the database has not noticed the end of the one before."""
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            try:
+                server = start_guildhall(self.executable, os.path.join(self.folder, "data"),
+                                         *self.command(node))
+                break
+            except Failed as error:
+                if f"another server is node {node} " not in str(error) or time.monotonic() > deadline:
+                    raise
         self.servers[node] = server
         return server
 
@@ -135,6 +143,8 @@ class Session:
                 if frame[0] & 15 == 8:
                     raise Failed(f"closed with {int.from_bytes(frame[2:4], 'big')}")
                 message = json.loads(frame[frame.index(b"{"):])
+                if message["op"] == 1:  # the server has not heard of it for a minute
+                    self.wire.send('{"op": 1, "d": null}')
                 with self.changed:
                     if message["op"] == 0:
                         self.sequence += 1

@@ -307,9 +307,11 @@ def jobs_are_divided_and_each_is_run_once(executable):
                  "from generate_series(1, 600) n")
         ring.sql("insert into jobs (kind, key, due, data) values ('of-tomorrow', 1, "
                  "extract(epoch from clock_timestamp()) * 1000000, '')")
+        deadline = time.monotonic() + PATIENCE
         while ring.sql("select count(*) from jobs where kind = 'poll-leftovers'") != "0":
             expect(time.monotonic() < deadline, "jobs are left")
             time.sleep(0.05)
+        deadline = time.monotonic() + PATIENCE
         while sum(ring.metric(n, "guildhall_jobs_total") for n in nodes) < before + 600:
             expect(time.monotonic() < deadline, "jobs went without being run")
             time.sleep(0.05)

@@ -95,9 +95,11 @@ def servers_that_agree_are_ready_whatever_the_database_says(executable):
     """As if the database's clock had been set: it is alone with its time."""
     with Skewed(executable, 5, wrong=(1, 2), nodes=2) as ring:
         ring.wait_ready()
-        for node in ring.servers:
-            offset = ring.metric(node, "guildhall_clock_offset_milliseconds")
-            expect(offset > 4000, f"node {node} takes its clock to be off by {offset} ms")
+        deadline = time.monotonic() + PATIENCE
+        for node in ring.servers:  # a look that took long says less
+            while (offset := ring.metric(node, "guildhall_clock_offset_milliseconds")) <= 4000:
+                expect(time.monotonic() < deadline, f"node {node} takes its clock to be off by {offset} ms")
+                time.sleep(0.1)
 
 
 if __name__ == "__main__":

@@ -105,6 +105,6 @@ class Writers:
 
 def check_passes(executable, folder):
     done = subprocess.run([executable, "check", "--data", str(folder)], capture_output=True,
-                          text=True, timeout=60)
+                          text=True, timeout=300)
     expect(done.returncode == 0,
            f"the integrity check failed ({done.returncode}):\n{done.stdout}{done.stderr}")
