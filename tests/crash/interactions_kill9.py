@@ -51,6 +51,7 @@ class Stage:
     def ask(self, nonce):
         """Uses the command; what the bot hears of it."""
         bot = Session(self.server.port, self.scene.bot)
+        self.asked_at = time.monotonic()
         status, answer = Client(self.server.port, self.token).call(
             "POST", "/interactions", json.loads(self.scene.body.replace("NONCE", nonce)))
         expect(status == 204, f"POST /interactions answered {status}: {answer}")
@@ -81,15 +82,17 @@ def what_nobody_answers_fails_after_a_kill(executable, store=()):
         stage = Stage(place, executable, store)
         # Only who is there is told: a start that takes longer than the limit is too late for it.
         for number in range(ROUNDS):
-            began = time.monotonic()
             asked = stage.ask(f"first {number}")
             stage.kill()
             ada = Session(stage.server.port, stage.token)
-            if time.monotonic() - began < LIMIT:
+            if time.monotonic() - stage.asked_at < LIMIT:
                 break
             ada.close()
-        failed = ada.told("INTERACTION_FAILURE")
-        took = time.monotonic() - began
+        else:
+            raise Skip("a start takes longer than an app may take to answer")
+        while (failed := ada.told("INTERACTION_FAILURE"))["nonce"] != f"first {number}":
+            pass  # of one that was too late
+        took = time.monotonic() - stage.asked_at
         expect(failed == {"id": asked["id"], "nonce": f"first {number}", "reason_code": 2},
                f"told {failed}")
         expect(took > LIMIT - 0.1, f"told after {took:.1f} s")

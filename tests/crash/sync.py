@@ -8,11 +8,30 @@ import time
 from cases import expect, run_cases
 from disk import Place
 from integrations import Followed
-from process import Client
+from process import Client, Failed
 from writers import check_passes
 
 SUBSCRIBERS = 5000
 PATIENCE = 120
+TRIES = 5
+
+
+class TooLate(Exception):
+    """All was done when the server was killed, as on a busy machine."""
+
+
+def until_in_time(case):
+    """Runs it again where the kill came too late to show anything."""
+    def run(executable):
+        for _ in range(TRIES):
+            try:
+                case(executable)
+                return
+            except TooLate as late:
+                print(late)
+        raise Failed(f"too late {TRIES} times")
+    run.__name__ = case.__name__
+    return run
 
 
 def wait_for(done, what):
@@ -22,6 +41,7 @@ def wait_for(done, what):
         time.sleep(0.1)
 
 
+@until_in_time
 def a_sync_goes_on_after_kill_9(executable):
     with Place() as place:
         followed = Followed(executable, os.path.join(place.folder, "data"), SUBSCRIBERS)
@@ -31,11 +51,14 @@ def a_sync_goes_on_after_kill_9(executable):
         time.sleep(random.uniform(0, 0.1))
         server.kill()
         before = followed.with_role()
+        if before == SUBSCRIBERS:
+            raise TooLate("everybody had their role when the server was killed")
         expect(0 < before < SUBSCRIBERS, f"{before} had their role when the server was killed")
 
         server = place.watch(followed.start())
         owner = Client(server.port, followed.token)
-        expect(followed.integration(owner)["syncing"], "the sync is no longer under way")
+        expect(followed.integration(owner)["syncing"] or followed.with_role() == SUBSCRIBERS,
+               "the sync is no longer under way")
         wait_for(lambda: not followed.integration(owner)["syncing"], "the sync had not ended")
         i = followed.integration(owner)
         expect(i["subscriber_count"] == SUBSCRIBERS and not i["revoked"], f"it ended as {i}")
@@ -45,6 +68,7 @@ def a_sync_goes_on_after_kill_9(executable):
         check_passes(executable, followed.folder)
 
 
+@until_in_time
 def a_removal_goes_on_after_kill_9(executable):
     with Place() as place:
         followed = Followed(executable, os.path.join(place.folder, "data"), SUBSCRIBERS)
@@ -56,7 +80,8 @@ def a_removal_goes_on_after_kill_9(executable):
         owner.close()
         followed.unfollow(server.port)
         server.kill()
-        expect(followed.remains(), "nothing was left when the server was killed")
+        if not followed.remains():
+            raise TooLate("nothing was left when the server was killed")
 
         server = place.watch(followed.start())
         owner = Client(server.port, followed.token)
