@@ -20,7 +20,7 @@ BODIES = [b"", b"{}", b"[]", b'{"a":1}', b"null", b'{"login":"a","password":"b"}
           b'{"x":"' + b"y" * 9000 + b'"}', b"[" * 200, b'{"\xff":1}']
 
 
-def exchange(port, pieces, patience=15):
+def exchange(port, pieces, patience=60):
     """Sends pieces one after the other; all that comes back until the server closes."""
     with socket.create_connection(("127.0.0.1", port), patience) as s:
         s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
