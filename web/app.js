@@ -102,7 +102,15 @@ class App {
     return this.signIn(answer.token);
   }
 
+  /** Its own session is closed first: it would be refused, and the page to come in by drawn twice, under what is typed there. */
+  async logOut() {
+    this.gateway?.close();
+    await this.rest.post("/auth/logout", {}).catch(() => {});
+    this.signOut();
+  }
+
   signOut(words) {
+    if (!this.rest.token) return; // a call and the session may both be refused
     this.gateway?.close();
     this.voiceLine.end();
     this.gateway = null;

@@ -34,9 +34,11 @@ export const TESTS = {
     await page.getByLabel("Username").fill("gwen");
     await page.getByRole("button", { name: "Register" }).click();
     await page.getByRole("heading", { name: "Friends" }).waitFor();
+    await page.route("**/auth/logout", async (route) => { const response = await route.fetch(); setTimeout(() => route.fulfill({ response }), 500); }); // whatever else is told before
     await page.getByTitle("Status").click();
     await page.getByRole("menuitem", { name: "Log out" }).click();
     await page.getByLabel("Username or email").fill("gwen");
+    assert.equal(await page.getByText("The token is no longer good").count(), 0);
     await page.getByLabel("Password").fill("correct horse");
     await page.getByRole("button", { name: "Log in" }).click();
     await page.getByRole("heading", { name: "Friends" }).waitFor();

@@ -254,7 +254,7 @@ class Chat {
 
   statusMenu(at) {
     const set = (status) => { this.app.gateway.send(3, { status, since: 0, afk: false, activities: [] }); this.store.presences.set(this.store.me.id, { user: { id: this.store.me.id }, status }); this.drawSelf(); };
-    menu(below(at), /** @type {any[]} */ ([["online", t("Online")], ["idle", t("Away")], ["dnd", t("Do not disturb")], ["invisible", t("Invisible")]].map(([s, label]) => ({ label, icon: "user", run: () => set(s) }))).concat([{ label: t("Log out"), icon: "leave", danger: true, run: async () => { await this.app.rest.post("/auth/logout", {}).catch(() => {}); this.app.signOut(); } }]), t("Status"));
+    menu(below(at), /** @type {any[]} */ ([["online", t("Online")], ["idle", t("Away")], ["dnd", t("Do not disturb")], ["invisible", t("Invisible")]].map(([s, label]) => ({ label, icon: "user", run: () => set(s) }))).concat([{ label: t("Log out"), icon: "leave", danger: true, run: () => this.app.logOut() }]), t("Status"));
   }
 
   drawVoice() { fill(this.voiceBar, voiceBar(this.app)); }

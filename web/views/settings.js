@@ -17,11 +17,6 @@ export async function mount(app, page, [tab, id]) {
   return tabbedPage(app, page, { base: "/settings", title: t("Settings"), tabs, active: tab, back: "/channels/@me" });
 }
 
-async function logOut(app) {
-  await app.rest.post("/auth/logout", {}).catch(() => {});
-  app.signOut();
-}
-
 function profile(app, body) {
   const me = app.store.me;
   fill(body, section(null, h("div.profile-head", null, avatar(me, "", "large-avatar"), h("div", null, h("strong", null, me.global_name || me.username), h("p.faint", null, `@${me.username}`))),
@@ -29,7 +24,7 @@ function profile(app, body) {
       async (v) => { await app.rest.patch("/users/@me", { global_name: v.global_name || null, bio: v.bio, ...(v.avatar ? { avatar: await dataUrl(v.avatar) } : {}) }); })),
   section(t("Password"), quickForm([{ name: "password", label: t("The present one"), type: "password" }, { name: "new_password", label: t("A new one"), type: "password" }], t("Save"),
     async (v) => { await app.renew(app.rest.patch("/users/@me", v)); })),
-  section(null, h("div.actions", null, small(t("Log out"), () => logOut(app), "danger"))));
+  section(null, h("div.actions", null, small(t("Log out"), () => app.logOut(), "danger"))));
 }
 
 function language(app, body) {
@@ -65,7 +60,7 @@ async function sessions(app, body, redraw) {
   const end = (s) => dialog(t("End this session"), (close) => quickForm([{ name: "password", label: t("Password"), type: "password" }], t("End it"), async (v) => { await app.rest.post("/auth/sessions/logout", { session_id_hashes: [s.id_hash], password: v.password }); close(); redraw(); }));
   const isThis = (s) => s.id_hash === app.store.login;
   fill(body, section(null, table([t("Client"), t("Where"), t("Last used"), ""], all.map((s) => [[`${s.client_info?.platform || "?"} ${s.client_info?.os || ""}`, isThis(s) && h("span.chip", null, t("this one"))], s.client_info?.location || "", relative(new Date(s.approx_last_used_time)),
-    isThis(s) ? small(t("Log out"), () => logOut(app), "danger") : small(t("End"), () => end(s), "danger")]))));
+    isThis(s) ? small(t("Log out"), () => app.logOut(), "danger") : small(t("End"), () => end(s), "danger")]))));
 }
 
 /* --- apps --- */
