@@ -48,13 +48,43 @@ export function fill(el, ...children) {
   return el;
 }
 
-/** The same for what is drawn again and again: who stands on a control with a data-key stays on it. @param {HTMLElement} el @param {...any} children */
+const CLICK_MS = 50; // from letting go until the click is there, also of a finger
+let pressed = /** @type {Node|null} */ (null), lettingGo;
+/** What is drawn once it is let go. @type {Map<HTMLElement, any[]>} */
+const late = new Map();
+
+function letGo() {
+  const waiting = [...late];
+  pressed = null;
+  late.clear();
+  for (const [el, children] of waiting) refill(el, ...children);
+}
+
+addEventListener("pointerdown", (e) => {
+  clearTimeout(lettingGo);
+  pressed = e.button === 0 && e.target instanceof Node ? e.target : null;
+}, true);
+for (const end of ["pointerup", "pointercancel"]) addEventListener(end, () => { clearTimeout(lettingGo); lettingGo = setTimeout(letGo, CLICK_MS); }, true);
+addEventListener("click", () => { pressed = null; }, true); // what it leads to is drawn at once
+
+const nameOf = (x) => x.dataset.key ?? x.getAttribute("aria-label") ?? x.textContent;
+
+/**
+ * The same for what is drawn again and again: a button that is pressed stays until it is let go, or it would never be clicked; and
+ * who stands on a control stays on the one with its data-key, or else its name.
+ * @param {HTMLElement} el @param {...any} children
+ */
 export function refill(el, ...children) {
-  const held = document.activeElement, key = held instanceof HTMLElement && el.contains(held) ? held.dataset.key : undefined;
+  late.delete(el);
+  if (pressed && el.contains(pressed)) {
+    late.set(el, children);
+    return;
+  }
+  const at = document.activeElement, held = at instanceof HTMLElement && at !== el && el.contains(at) ? nameOf(at) : null;
   const scrolled = [...el.querySelectorAll(".table-wrap")].map((x) => x.scrollLeft);
   fill(el, ...children);
   el.querySelectorAll(".table-wrap").forEach((x, i) => { x.scrollLeft = scrolled[i] || 0; });
-  if (key !== undefined) /** @type {HTMLElement|null} */ (el.querySelector(`[data-key="${CSS.escape(key)}"]`))?.focus({ preventScroll: true });
+  if (held !== null) /** @type {HTMLElement[]} */ ([...el.querySelectorAll("a, button, [tabindex]")]).find((x) => nameOf(x) === held)?.focus({ preventScroll: true });
 }
 
 /**

@@ -172,6 +172,18 @@ export const TESTS = {
     await page.close();
   },
 
+  async a_button_is_clicked_though_its_table_is_drawn_while_it_is_pressed() {
+    const page = await enter("ada");
+    await page.open("/workbench/sessions");
+    await page.getByRole("row", { name: /^helper bot/ }).getByRole("button", { name: "Push" }).hover();
+    await page.mouse.down();
+    await (await page.waitForResponse(/\/console\/sessions$/)).finished();
+    await page.evaluate(async () => { for (let i = 0; i < 10; i++) await new Promise(requestAnimationFrame); });
+    await page.mouse.up();
+    await page.getByRole("dialog", { name: "Push a session" }).waitFor();
+    await page.close();
+  },
+
   async a_world_is_kept_changed_and_brought_back() {
     const page = await enter("ada");
     await page.open("/workbench/world");

@@ -257,7 +257,7 @@ class Chat {
     menu(below(at), /** @type {any[]} */ ([["online", t("Online")], ["idle", t("Away")], ["dnd", t("Do not disturb")], ["invisible", t("Invisible")]].map(([s, label]) => ({ label, icon: "user", run: () => set(s) }))).concat([{ label: t("Log out"), icon: "leave", danger: true, run: () => this.app.logOut() }]), t("Status"));
   }
 
-  drawVoice() { fill(this.voiceBar, voiceBar(this.app)); }
+  drawVoice() { refill(this.voiceBar, voiceBar(this.app)); }
 
   /* --- the open channel --- */
 

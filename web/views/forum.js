@@ -1,5 +1,5 @@
 // forum.js - posts of a forum, open and archived, with their tags.
-import { dialog, field, fill, h } from "../dom.js";
+import { dialog, field, fill, h, refill } from "../dom.js";
 import { isThread } from "../store.js";
 import { t } from "../words.js";
 
@@ -12,7 +12,7 @@ export function forumPage(app, main, channel, head) {
   function draw() {
     const open = store.channelsOf(store.guildOf(channel)).filter((c) => isThread(c) && c.parent_id === channel.id);
     const all = [...open, ...archived.filter((a) => !open.some((o) => o.id === a.id))].sort((a, b) => (a.id < b.id ? 1 : -1));
-    fill(list, all.length ? all.map((c) => h("a.post", { href: `/channels/${channel.guild_id}/${c.id}` }, h("strong", null, c.name), (c.applied_tags || []).map((x) => tagName(x) && h("span.chip", null, tagName(x))),
+    refill(list, all.length ? all.map((c) => h("a.post", { href: `/channels/${channel.guild_id}/${c.id}`, dataset: { key: c.id } }, h("strong", null, c.name), (c.applied_tags || []).map((x) => tagName(x) && h("span.chip", null, tagName(x))),
       h("span.faint", null, [store.nameOf(c.owner_id, store.guildOf(channel)), t("{n} messages", { n: c.message_count ?? 0 }), c.thread_metadata?.archived && t("archived")].filter(Boolean).join(" · ")))) : h("p.faint", null, t("Nothing here yet")));
   }
 

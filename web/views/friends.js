@@ -1,5 +1,5 @@
 // friends.js - friends, requests, suggestions, blocks, and friends of games.
-import { below, dialog, field, fill, h, icon, iconButton, menu } from "../dom.js";
+import { below, dialog, field, fill, h, icon, iconButton, menu, refill } from "../dom.js";
 import { avatar } from "../pictures.js";
 import { STATUS_WORDS } from "../status.js";
 import { t } from "../words.js";
@@ -25,7 +25,7 @@ export function friendsPage(app, main, burger) {
 
   function drawTabs() {
     const asks = [...store.relationships.values()].filter((r) => r.type === INCOMING).length;
-    fill(tabs, TABS.map(([id, words]) => h("button", { type: "button", role: "tab", "aria-selected": String(id === tab), onclick: () => { tab = id; draw(); if (id === "suggestions") loadSuggestions(); } }, words, id === "pending" && asks > 0 && h("span.badge", null, asks))));
+    refill(tabs, TABS.map(([id, words]) => h("button", { type: "button", role: "tab", dataset: { key: id }, "aria-selected": String(id === tab), onclick: () => { tab = id; draw(); if (id === "suggestions") loadSuggestions(); } }, words, id === "pending" && asks > 0 && h("span.badge", null, asks))));
   }
 
   /** A request of a stranger is accepted only when one says so. */
@@ -93,7 +93,7 @@ export function friendsPage(app, main, burger) {
     } else {
       rows = [...store.relationships.values()].filter(lists[tab]).sort((a, b) => (store.nameOf(a.id) < store.nameOf(b.id) ? -1 : 1)).map((r) => person(r.user || store.user(r.id) || { id: r.id }, words(r), buttons(r)));
     }
-    fill(body, rows.length ? h("ul.people", null, rows) : h("p.empty.faint", null, t("Nothing here yet")));
+    refill(body, rows.length ? h("ul.people", null, rows) : h("p.empty.faint", null, t("Nothing here yet")));
   }
 
   function addForm() {

@@ -1,5 +1,5 @@
 // voice.js - who is in a voice channel, and one's own place there.
-import { below, fill, h, icon, iconButton, menu } from "../dom.js";
+import { below, fill, h, icon, iconButton, menu, refill } from "../dom.js";
 import { avatar, ownPath } from "../pictures.js";
 import { STAGE } from "../store.js";
 import { pickEmoji } from "../pickers.js";
@@ -22,7 +22,7 @@ export function voiceBar(app) {
 
 export function voicePage(app, main, channel, head) {
   const { store } = app, guild = store.guildOf(channel);
-  const body = h("div.voice-page");
+  const drawn = h("div.voice-drawn"), body = h("div.voice-page", null, drawn);
   const stage = channel.type === STAGE;
 
   /** What somebody streams, as a still picture: paths by user, null while it is asked for. */
@@ -79,7 +79,7 @@ export function voicePage(app, main, channel, head) {
   function draw() {
     const states = store.voiceOf(channel.id), own = states.find((v) => v.user_id === store.me.id), live = store.stages.get(channel.id);
     const speakers = stage ? states.filter((v) => !v.suppress) : states, audience = stage ? states.filter((v) => v.suppress) : [];
-    fill(body,
+    refill(drawn,
       stage && h("div.stage-topic", null, live ? [h("h2", null, live.topic), store.may(channel, "MANAGE_CHANNELS") && h("button.button.secondary", { type: "button", onclick: () => app.tryCall(app.rest.delete(`/stage-instances/${channel.id}`)) }, t("End the stage"))]
         : [h("p.faint", null, channel.topic || t("The stage is not open.")), store.may(channel, "MANAGE_CHANNELS") && h("button.button.primary", { type: "button", onclick: openStage }, t("Open the stage"))]),
       h("section.voice-tiles", { "aria-label": stage ? t("Speakers") : t("In voice") }, speakers.length ? speakers.map(person) : h("p.faint", null, t("Nobody is here."))),
