@@ -36,13 +36,16 @@ export class TroubleBar {
     this.look();
   }
   async look() {
+    const turn = (this.turn = (this.turn || 0) + 1);
     clearTimeout(this.timer);
     try {
       const [faults, clock] = await Promise.all([consoleCall("GET", "/faults"), consoleCall("GET", "/clock")]);
+      if (turn !== this.turn) return; // a later look tells
       const words = sentence(faults, clock);
       if (this.words.textContent !== words) this.words.textContent = words;
       this.el.hidden = !words;
     } catch (e) {
+      if (turn !== this.turn) return;
       this.el.hidden = true;
       if (e.status) return; // not for us: the next page asks again
     }

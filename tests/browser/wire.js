@@ -87,8 +87,12 @@ export const TESTS = {
     await page.getByLabel("Tell every session of everything so much later, ms").fill("300");
     await page.getByRole("button", { name: "Delay events" }).click();
     await page.getByText("Events come 300 ms late, and a fault waits for").waitFor();
+    await page.getByLabel("Delay, ms").fill("7");
     await page.getByRole("button", { name: "+15 min" }).click();
     await page.getByText("and the clock was moved by 15 min").waitFor();
+    await page.getByText(/, moved by 90\d s/).waitFor();
+    assert.equal(await page.getByLabel("Delay, ms").inputValue(), "7"); // what is written stays, whatever is drawn around it
+    await page.getByLabel("Delay, ms").fill("");
     await assert.rejects(call("ada", "GET", "/users/@me/notes/1"), /: 500 /); // once, and then all is as before
     await assert.rejects(call("ada", "GET", "/users/@me/notes/1"), /: 404 /);
     await page.getByLabel("Path").fill("/channels/*/messages");

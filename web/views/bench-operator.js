@@ -11,7 +11,7 @@ const EVERY_MS = 2000;
 function refreshed(app, body, place, draw) {
   return asOperator(app, body, async () => {
     await draw();
-    if (place) fill(body, place);
+    fill(body, place);
     const timer = setInterval(() => document.querySelector("dialog") || draw().catch(() => {}), EVERY_MS);
     return () => clearInterval(timer);
   });
@@ -44,18 +44,23 @@ export function sessions(app, body) {
 }
 
 export function trouble(app, body) {
-  return refreshed(app, body, null, async () => {
-    const [now, faults] = await Promise.all([consoleCall("GET", "/clock"), consoleCall("GET", "/faults")]);
-    if (body.querySelector("form:focus-within")) return;
-    const list = Array.isArray(faults) ? faults : faults.faults || [];
-    const move = (b) => app.tryCall(consoleCall("POST", "/clock", b), t("The clock was moved"));
-    const time = now.moved_ms ? t("{time}, moved by {n} s", { time: now.now, n: Math.round(now.moved_ms / 1000) }) : now.now;
-    fill(body, h("div.bench-scroll.stack", { tabindex: 0, role: "region", "aria-label": t("Time and trouble") },
-      h("h2", null, t("The clock")), h("p", null, time), h("div.inline-form", null, [["+10 s", 10000], ["+1 min", 60000], ["+15 min", 900000], ["+1 h", 3600000], [t("+1 day"), 86400000]].map(([words, ms]) => small(words, () => move({ advance_ms: ms }))), small(t("Back to now"), () => move({ reset: true }), "danger")),
-      h("h2", null, t("Faults")), table([t("Calls"), t("What happens"), t("Left"), t("Hits"), ""], list.map((f) => [h("code", null, f.path === "events" ? t("all events") : `${f.method || t("any")} ${f.path}`), [f.status, f.delay_ms && t("after {n} ms", { n: f.delay_ms }), f.drop && t("cut off")].filter(Boolean).join(", "), f.times ? String(f.times) : t("always"), String(f.hits ?? 0), small(t("Take back"), () => app.tryCall(consoleCall("DELETE", `/faults/${f.id}`)))]), t("Faults")),
-      quickForm([{ name: "method", label: t("Method"), options: [["", t("any")], ["GET", "GET"], ["POST", "POST"], ["PUT", "PUT"], ["PATCH", "PATCH"], ["DELETE", "DELETE"]] }, { name: "path", label: t("Path"), value: "/channels/*/messages" }, { name: "status", label: t("Status"), value: "500" }, { name: "delay_ms", label: t("Delay, ms"), value: "" }, { name: "times", label: t("Times"), value: "1" }], t("Make it so"), async (v) => {
-        const number = (x) => (x === "" ? undefined : Number(x));
-        await consoleCall("POST", "/faults", { ...(v.method ? { method: v.method } : {}), path: v.path, status: number(v.status), delay_ms: number(v.delay_ms), times: number(v.times) });
-      }, "inline-form"), h("h2", null, t("Events")), quickForm([{ name: "delay_ms", label: t("Tell every session of everything so much later, ms"), value: "3000" }], t("Delay events"), async (v) => { await consoleCall("POST", "/faults", { path: "events", delay_ms: Number(v.delay_ms) }); }, "inline-form"), list.length > 0 && h("div", null, small(t("Take all back"), () => app.tryCall(consoleCall("DELETE", "/faults")), "danger"))));
-  });
+  const time = h("p"), list = h("div"), all = h("div"); // the forms are drawn once: somebody writes in them
+  const operate = async (method, path, b) => { const answer = await consoleCall(method, path, b); await draw(); return answer; };
+  const move = (b) => app.tryCall(operate("POST", "/clock", b), t("The clock was moved"));
+  const place = h("div.bench-scroll.stack", { tabindex: 0, role: "region", "aria-label": t("Time and trouble") },
+    h("h2", null, t("The clock")), time, h("div.inline-form", null, [["+10 s", 10000], ["+1 min", 60000], ["+15 min", 900000], ["+1 h", 3600000], [t("+1 day"), 86400000]].map(([words, ms]) => small(words, () => move({ advance_ms: ms }))), small(t("Back to now"), () => move({ reset: true }), "danger")),
+    h("h2", null, t("Faults")), list,
+    quickForm([{ name: "method", label: t("Method"), options: [["", t("any")], ["GET", "GET"], ["POST", "POST"], ["PUT", "PUT"], ["PATCH", "PATCH"], ["DELETE", "DELETE"]] }, { name: "path", label: t("Path"), value: "/channels/*/messages" }, { name: "status", label: t("Status"), value: "500" }, { name: "delay_ms", label: t("Delay, ms"), value: "" }, { name: "times", label: t("Times"), value: "1" }], t("Make it so"), async (v) => {
+      const number = (x) => (x === "" ? undefined : Number(x));
+      await operate("POST", "/faults", { ...(v.method ? { method: v.method } : {}), path: v.path, status: number(v.status), delay_ms: number(v.delay_ms), times: number(v.times) });
+    }, "inline-form"),
+    h("h2", null, t("Events")), quickForm([{ name: "delay_ms", label: t("Tell every session of everything so much later, ms"), value: "3000" }], t("Delay events"), async (v) => { await operate("POST", "/faults", { path: "events", delay_ms: Number(v.delay_ms) }); }, "inline-form"), all);
+
+  async function draw() {
+    const [now, told] = await Promise.all([consoleCall("GET", "/clock"), consoleCall("GET", "/faults")]), faults = Array.isArray(told) ? told : told.faults || [];
+    time.textContent = now.moved_ms ? t("{time}, moved by {n} s", { time: now.now, n: Math.round(now.moved_ms / 1000) }) : now.now;
+    refill(list, table([t("Calls"), t("What happens"), t("Left"), t("Hits"), ""], faults.map((f) => [h("code", null, f.path === "events" ? t("all events") : `${f.method || t("any")} ${f.path}`), [f.status, f.delay_ms && t("after {n} ms", { n: f.delay_ms }), f.drop && t("cut off")].filter(Boolean).join(", "), f.times ? String(f.times) : t("always"), String(f.hits ?? 0), small(t("Take back"), () => app.tryCall(operate("DELETE", `/faults/${f.id}`)), "secondary", `take ${f.id}`)]), t("Faults")));
+    refill(all, faults.length > 0 && small(t("Take all back"), () => app.tryCall(operate("DELETE", "/faults")), "danger"));
+  }
+  return refreshed(app, body, place, draw);
 }
