@@ -71,16 +71,21 @@ export function tabbedPage(app, page, { base, title, tabs, active, back }) {
   fill(page, h("div.settings", null, h("nav.settings-nav", { "aria-label": title }, h("a.channel", { href: back }, "← ", t("Back")), h("h2", null, title),
     tabs.map(([id, words]) => h("a.channel", { href: `${base}/${id}`, "aria-current": id === found[0] ? "page" : null }, words))), body));
   fill(body, h("h1", null, found[1]));
-  const place = h("div");
+  let place = h("div"), turn = 0;
   body.append(place);
   showCurrent(page);
   document.title = `${found[1]} · Guildhall`;
+  // It is drawn aside, and shown as a whole: an older answer never stands over a newer one.
   const show = async () => {
+    const mine = ++turn, next = h("div");
     try {
-      await found[2](place, show);
+      await found[2](next, show);
     } catch (e) {
-      fill(place, h("p.field-error", { role: "alert" }, `${e.message} (${e.code || e.status || ""})`));
+      fill(next, h("p.field-error", { role: "alert" }, `${e.message} (${e.code || e.status || ""})`));
     }
+    if (mine !== turn) return;
+    place.replaceWith(next);
+    place = next;
   };
   return show();
 }

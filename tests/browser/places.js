@@ -244,7 +244,7 @@ export const TESTS = {
     await member.getByLabel("Nickname").fill("Broom");
     await member.getByRole("button", { name: "Save" }).click();
     await member.waitFor({ state: "detached" });
-    await until("it is seen", async () => { await tab("members"); return (await row(/^@bob Broom Sweepers/).count()) > 0; });
+    await row(/^@bob Broom Sweepers/).waitFor();
     await row(/^@cleo/).getByRole("button", { name: "Kick" }).click();
     await page.getByRole("dialog", { name: "Kick" }).getByRole("button", { name: "Kick" }).click();
     const bob = await call("bob", "GET", "/users/@me");
@@ -270,6 +270,30 @@ export const TESTS = {
     await page.getByLabel("Name").fill("The Cellar");
     await page.getByRole("button", { name: "Save" }).first().click();
     await until("it has its new name", async () => (await call("ada", "GET", `/guilds/${made.id}`)).name === "The Cellar");
+    await page.close();
+  },
+
+  async an_older_answer_is_never_drawn_over_a_newer_one() {
+    const made = await call("ada", "POST", "/guilds", { name: "The Loft" }), page = await enter("ada"), row = (invite) => page.getByRole("row", { name: new RegExp(`^${invite.code}`) });
+    const channel = (await call("ada", "GET", `/guilds/${made.id}/channels`)).find((c) => c.type === 0), invites = await Promise.all([1, 2].map((n) => call("ada", "POST", `/channels/${channel.id}/invites`, { unique: true, max_uses: n })));
+    let release, read = 0;
+    const held = new Promise((go) => { release = go; });
+    await page.open(`/channels/${made.id}/settings/invites`);
+    await row(invites[1]).waitFor();
+    await page.route(`**/guilds/${made.id}/invites`, async (route) => {
+      const response = await route.fetch();
+      if (++read === 1) await held;
+      await route.fulfill({ response });
+    });
+    await row(invites[0]).getByRole("button", { name: "Delete" }).click();
+    await until("the list was read with one of them", () => read === 1);
+    await row(invites[1]).getByRole("button", { name: "Delete" }).click();
+    await row(invites[1]).waitFor({ state: "detached" });
+    const answered = page.waitForEvent("requestfinished", (r) => r.method() === "GET" && r.url().endsWith("/invites"));
+    release();
+    await answered;
+    await page.evaluate(async () => { for (let i = 0; i < 10; i++) await new Promise(requestAnimationFrame); });
+    assert.equal(await row(invites[1]).count(), 0);
     await page.close();
   },
 

@@ -23,11 +23,11 @@ async function seen(app, place) {
   const install = (a) => h("a.button.secondary", { href: `/oauth2/authorize?client_id=${a.id}&scope=bot+applications.commands` }, t("Put it into a guild"));
   fill(place,
     h("h2", null, t("Guilds – {n}", { n: store.guilds.size })), table([t("Name"), t("Id"), t("Members"), t("Channels")], [...store.guilds.values()].map((g) => [h("a", { href: `/channels/${g.id}` }, g.name), h("code", null, g.id), String(g.member_count ?? g.members.size), String(store.channelsOf(g).length)])),
-    quickForm([{ name: "name", label: t("A new guild") }], t("Make it"), async (v) => { const made = await app.rest.post("/guilds", v); await store.when("guilds", () => store.guilds.has(made.id)); redraw(); }, "inline-form"),
+    quickForm([{ name: "name", label: t("A new guild") }], t("Make it"), async (v) => { const made = await app.rest.post("/guilds", v); await store.when("guilds", () => store.guilds.has(made.id)); await redraw(); }, "inline-form"),
     h("h2", null, t("People – {n}", { n: people.length })), table([t("Name"), t("Username"), t("Id"), t("Kind")], people.slice(0, 200).map((u) => [u.global_name || "", `@${u.username}`, h("code", null, u.id), u.bot ? t("app") : t("person")])),
     accountForm(app),
     h("h2", null, t("My apps – {n}", { n: apps.length })), table([t("Name"), t("Id"), t("Bot"), ""], apps.map((a) => [h("a", { href: `/settings/apps/${a.id}` }, a.name), h("code", null, a.id), a.bot ? `@${a.bot.username}` : "–", install(a)])),
-    quickForm([{ name: "name", label: t("A new app") }], t("Make it"), async (v) => { const made = await app.rest.post("/applications", v); await app.rest.post(`/applications/${made.id}/bot`, {}).catch(() => {}); redraw(); }, "inline-form"));
+    quickForm([{ name: "name", label: t("A new app") }], t("Make it"), async (v) => { const made = await app.rest.post("/applications", v); await app.rest.post(`/applications/${made.id}/bot`, {}).catch(() => {}); await redraw(); }, "inline-form"));
 }
 
 /** Somebody else: the person who looks stays who they are. */

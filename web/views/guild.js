@@ -33,7 +33,7 @@ async function roles(app, g, body, redraw) {
   const move = async (r, by) => { await app.tryCall(app.rest.patch(`/guilds/${g.id}/roles`, [{ id: r.id, position: Math.max(1, r.position + by) }])); redraw(); };
   const dot = (r) => h("span.chip", { style: { "--role": r.color ? `#${r.color.toString(16).padStart(6, "0")}` : "transparent" } }, r.name);
   fill(body, section(null, table([t("Role"), t("Rank"), ""], all.map((r) => [dot(r), String(r.position), r.managed ? t("of an app") : [small(t("Edit"), () => editRole(app, g, r, redraw)), " ", r.id !== g.id && [small("↑", () => move(r, 1)), " ", small("↓", () => move(r, -1)), " ", small(t("Delete"), async () => { await app.tryCall(app.rest.delete(`/guilds/${g.id}/roles/${r.id}`)); redraw(); }, "danger")]]]))),
-    section(t("A new role"), quickForm([{ name: "name", label: t("Name") }], t("Make it"), async (v) => { await app.rest.post(`/guilds/${g.id}/roles`, v); redraw(); }, "inline-form")));
+    section(t("A new role"), quickForm([{ name: "name", label: t("Name") }], t("Make it"), async (v) => { await app.rest.post(`/guilds/${g.id}/roles`, v); await redraw(); }, "inline-form")));
 }
 
 function editRole(app, g, r, redraw) {
@@ -44,8 +44,8 @@ function editRole(app, g, r, redraw) {
         let rights = BigInt(r.permissions);
         for (const [name, box] of boxes) rights = box.checked ? rights | rightBit(name) : rights & ~rightBit(name);
         await app.rest.patch(`/guilds/${g.id}/roles/${r.id}`, { ...v, color: parseInt(v.color.slice(1), 16), permissions: String(rights) });
+        await redraw();
         close();
-        redraw();
       })];
   }, { class: "wide" });
 }
@@ -57,13 +57,14 @@ function members(app, g, body, redraw) {
     const boxes = [...g.roles.values()].filter((r) => r.id !== g.id && !r.managed).map((r) => [r, h("input", { type: "checkbox", checked: m.roles.includes(r.id) })]);
     return [h("div.choices", null, boxes.map(([r, box]) => h("label.choice", null, box, r.name))), quickForm([{ name: "nick", label: t("Nickname"), value: m.nick }], t("Save"), async (v) => {
       const kept = m.roles.filter((r) => g.roles.get(r)?.managed);
-      await app.rest.patch(`/guilds/${g.id}/members/${m.user.id}`, { ...(v.nick !== (m.nick || "") ? { nick: v.nick || null } : {}), roles: [...kept, ...boxes.filter(([, b]) => b.checked).map(([r]) => r.id)] });
+      const now = await app.rest.patch(`/guilds/${g.id}/members/${m.user.id}`, { ...(v.nick !== (m.nick || "") ? { nick: v.nick || null } : {}), roles: [...kept, ...boxes.filter(([, b]) => b.checked).map(([r]) => r.id)] });
+      app.store.addMember(g, { ...m, ...now }); // its event may come later
+      await redraw();
       close();
-      redraw();
     })];
   });
   fill(body, section(null, table([t("Who"), t("Nickname"), t("Roles"), t("Here since"), ""], all.map((m) => [`@${m.user.username}`, m.nick || "", roleNames(m), relative(new Date(m.joined_at)),
-    [small(t("Edit"), () => edit(m)), " ", small(t("Kick"), async () => { if (await app.confirm(t("Kick"), t("Kick {name}?", { name: m.user.username }), t("Kick"))) { await app.tryCall(app.rest.delete(`/guilds/${g.id}/members/${m.user.id}`)); redraw(); } }, "danger")]]))));
+    [small(t("Edit"), () => edit(m)), " ", small(t("Kick"), async () => { if (await app.confirm(t("Kick"), t("Kick {name}?", { name: m.user.username }), t("Kick"))) { if (await app.tryCall(app.rest.delete(`/guilds/${g.id}/members/${m.user.id}`))) g.members.delete(m.user.id); redraw(); } }, "danger")]]))));
 }
 
 async function bans(app, g, body, redraw) {
@@ -98,7 +99,7 @@ async function permissions(app, g, c, redraw) {
     });
     return [table([t("Whom"), t("May use it")], rows.map((r) => [r.words, r.control])), h("div.actions", null, small(t("Save"), async () => {
       const permissions = rows.filter((r) => r.control.value !== "").map((r) => ({ id: r.id, type: r.type, permission: r.control.value === "1" }));
-      if (await app.tryCall(app.rest.put(path, { permissions }), t("Saved"))) { close(); redraw(); }
+      if (await app.tryCall(app.rest.put(path, { permissions }), t("Saved"))) { await redraw(); close(); }
     }, "primary"))];
   }, { class: "wide" });
 }
@@ -107,13 +108,13 @@ async function webhooks(app, g, body, redraw) {
   const all = await app.rest.get(`/guilds/${g.id}/webhooks`);
   const channels = app.store.channelsOf(g).filter((c) => c.type === 0);
   fill(body, section(null, table([t("Name"), t("Channel"), "URL", ""], all.map((w) => [w.name, `#${app.store.channels.get(w.channel_id)?.name || ""}`, w.url ? h("code", null, w.url) : "", small(t("Delete"), async () => { await app.tryCall(app.rest.delete(`/webhooks/${w.id}`)); redraw(); }, "danger")]))),
-    section(t("A new webhook"), quickForm([{ name: "name", label: t("Name") }, { name: "channel", label: t("Channel"), options: channels.map((c) => [c.id, `#${c.name}`]) }], t("Make it"), async (v) => { await app.rest.post(`/channels/${v.channel}/webhooks`, { name: v.name }); redraw(); }, "inline-form")));
+    section(t("A new webhook"), quickForm([{ name: "name", label: t("Name") }, { name: "channel", label: t("Channel"), options: channels.map((c) => [c.id, `#${c.name}`]) }], t("Make it"), async (v) => { await app.rest.post(`/channels/${v.channel}/webhooks`, { name: v.name }); await redraw(); }, "inline-form")));
 }
 
 async function emojis(app, g, body, redraw) {
   const all = await app.rest.get(`/guilds/${g.id}/emojis`);
   fill(body, section(null, table(["", t("Name"), ""], all.map((e) => [emoji(e.name, e.id, e.animated), `:${e.name}:`, small(t("Delete"), async () => { await app.tryCall(app.rest.delete(`/guilds/${g.id}/emojis/${e.id}`)); redraw(); }, "danger")]), t("Emoji"))),
-    section(t("A new emoji"), quickForm([{ name: "name", label: t("Name") }, { name: "image", label: t("Picture"), type: "file" }], t("Add"), async (v) => { if (!v.image) throw new Error(t("Choose a picture")); await app.rest.post(`/guilds/${g.id}/emojis`, { name: v.name, image: await dataUrl(v.image) }); redraw(); })));
+    section(t("A new emoji"), quickForm([{ name: "name", label: t("Name") }, { name: "image", label: t("Picture"), type: "file" }], t("Add"), async (v) => { if (!v.image) throw new Error(t("Choose a picture")); await app.rest.post(`/guilds/${g.id}/emojis`, { name: v.name, image: await dataUrl(v.image) }); await redraw(); })));
 }
 
 const ACTIONS = { 1: t("changed the server"), 10: t("made a channel"), 11: t("changed a channel"), 12: t("deleted a channel"), 13: t("set rights in a channel"), 14: t("changed rights in a channel"), 15: t("took back rights in a channel"), 20: t("kicked"), 21: t("pruned"), 22: t("banned"), 23: t("lifted a ban of"), 24: t("changed"), 25: t("changed the roles of"), 26: t("moved"), 27: t("disconnected"), 28: t("added the bot"), 30: t("made a role"), 31: t("changed a role"), 32: t("deleted a role"), 40: t("made an invite"), 42: t("deleted an invite"), 50: t("made a webhook"), 51: t("changed a webhook"), 52: t("deleted a webhook"), 60: t("made an emoji"), 61: t("changed an emoji"), 62: t("deleted an emoji"), 72: t("deleted a message of"), 73: t("deleted messages"), 74: t("pinned a message"), 75: t("unpinned a message"), 80: t("added an integration"), 81: t("changed an integration"), 82: t("removed an integration"), 83: t("opened a stage"), 84: t("changed a stage"), 85: t("closed a stage"), 110: t("made a thread"), 111: t("changed a thread"), 112: t("deleted a thread"), 121: t("set who may use a command") };

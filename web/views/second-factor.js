@@ -41,7 +41,7 @@ function disabled(app, me, redraw) {
       const answer = await app.renew(app.rest.post("/users/@me/mfa/totp/enable", { secret, code: v.code.replace(/\s/g, ""), password: v.password }));
       showCodes(answer.backup_codes);
       await app.ready();
-      redraw();
+      await redraw();
     }));
 }
 
@@ -56,6 +56,6 @@ function enabled(app, redraw) {
     h("section", null, h("h2", null, t("Turn it off")), quickForm([{ name: "code", label: t("Six digits, or a backup code") }], t("Turn it off"), async (v) => {
       await app.renew(app.rest.post("/users/@me/mfa/totp/disable", { code: v.code.replace(/\s/g, "") }));
       await app.ready();
-      redraw();
+      await redraw();
     }))];
 }

@@ -57,7 +57,7 @@ async function grants(app, body, redraw) {
 
 async function sessions(app, body, redraw) {
   const all = (await app.rest.get("/auth/sessions")).user_sessions;
-  const end = (s) => dialog(t("End this session"), (close) => quickForm([{ name: "password", label: t("Password"), type: "password" }], t("End it"), async (v) => { await app.rest.post("/auth/sessions/logout", { session_id_hashes: [s.id_hash], password: v.password }); close(); redraw(); }));
+  const end = (s) => dialog(t("End this session"), (close) => quickForm([{ name: "password", label: t("Password"), type: "password" }], t("End it"), async (v) => { await app.rest.post("/auth/sessions/logout", { session_id_hashes: [s.id_hash], password: v.password }); await redraw(); close(); }));
   const isThis = (s) => s.id_hash === app.store.login;
   fill(body, section(null, table([t("Client"), t("Where"), t("Last used"), ""], all.map((s) => [[`${s.client_info?.platform || "?"} ${s.client_info?.os || ""}`, isThis(s) && h("span.chip", null, t("this one"))], s.client_info?.location || "", relative(new Date(s.approx_last_used_time)),
     isThis(s) ? small(t("Log out"), () => app.logOut(), "danger") : small(t("End"), () => end(s), "danger")]))));
@@ -105,6 +105,6 @@ async function teams(app, body, redraw) {
   const all = await app.rest.get("/teams");
   const full = await Promise.all(all.map((x) => app.rest.get(`/teams/${x.id}/members`).then((members) => ({ ...x, members }), () => ({ ...x, members: [] }))));
   fill(body, full.map((x) => section(x.name, table([t("Who"), t("Role"), ""], x.members.map((m) => [`@${m.user.username}${m.membership_state === 1 ? ` (${t("invited")})` : ""}`, m.role || t("admin"), small(t("Remove"), async () => { await app.tryCall(app.rest.delete(`/teams/${x.id}/members/${m.user.id}`)); redraw(); }, "danger")])),
-    quickForm([{ name: "username", label: t("Invite somebody") }], t("Invite"), async (v) => { await app.rest.post(`/teams/${x.id}/members`, v); redraw(); }, "inline-form"))),
-  section(t("A new team"), quickForm([{ name: "name", label: t("Name") }], t("Make it"), async (v) => { await app.rest.post("/teams", v); redraw(); })));
+    quickForm([{ name: "username", label: t("Invite somebody") }], t("Invite"), async (v) => { await app.rest.post(`/teams/${x.id}/members`, v); await redraw(); }, "inline-form"))),
+  section(t("A new team"), quickForm([{ name: "name", label: t("Name") }], t("Make it"), async (v) => { await app.rest.post("/teams", v); await redraw(); })));
 }
