@@ -172,10 +172,14 @@ class App {
     if (turn !== this.turn) return;
     if (this.module === module && module.update?.(this, params)) return;
     this.unmount?.();
+    this.unmount = null;
     this.module = module;
-    const page = h("div.page");
+    const page = (this.page = h("div.page"));
     fill(this.root, this.trouble.el, this.bar, page);
-    this.unmount = await module.mount(this, page, params);
+    const end = await module.mount(this, page, params);
+    // Who was quicker than the page is elsewhere by now.
+    if (this.page === page) this.unmount = end;
+    else end?.();
   }
 
   /** Of a channel that was just made only its own event tells; a page that does not know it would lead elsewhere. */

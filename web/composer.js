@@ -127,7 +127,9 @@ export function composer(app, channel) {
   async function sendText(content) {
     const path = `/channels/${channel.id}/messages`;
     if (editing) {
-      if (await app.tryCall(app.rest.patch(`${path}/${editing.id}`, { content }))) stopEditing();
+      const m = editing;
+      stopEditing(); // what is written from now on is another message
+      if (!(await app.tryCall(app.rest.patch(`${path}/${m.id}`, { content }))) && !input.value) edit({ ...m, content });
       return;
     }
     const body = draft(content), before = { reply, files };
@@ -190,5 +192,5 @@ export function composer(app, channel) {
   drawNotices();
   drawRights();
   const off = [store.on("notices", drawNotices), store.on("members", drawRights), store.on("channels", drawRights)];
-  return { el, focus: () => input.focus(), reply: (m) => { reply = m; editing = null; drawAbove(); input.focus(); }, edit, files: addFiles, end: () => off.forEach((f) => f()) };
+  return { el, focus: () => input.focus(), reply: (m) => { reply = m; editing = null; drawAbove(); input.focus(); }, edit, files: addFiles, text: () => (editing ? "" : input.value), write: (text) => { input.value = text; grow(); }, end: () => off.forEach((f) => f()) };
 }

@@ -63,8 +63,10 @@ export function pickGif(app, at, choose) {
     async function start() {
       try {
         const trends = await app.rest.get("/gifs/trending?media_format=gif");
+        if (input.value.trim()) return; // something is looked for by now
         fill(chips, (trends.categories || []).slice(0, 8).map((c) => chip(c.name)));
-        show(await app.rest.get("/gifs/trending-gifs?media_format=gif"), "");
+        const gifs = await app.rest.get("/gifs/trending-gifs?media_format=gif");
+        if (!input.value.trim()) show(gifs, "");
       } catch (e) { fill(results, h("p.field-error", null, e.message)); }
     }
     start();

@@ -182,6 +182,7 @@ export class Store {
 
   async loadMessages(channel, before) {
     const log = this.log(channel);
+    log.asked = true;
     const page = await this.rest.get(`/channels/${channel}/messages?limit=50${before ? `&before=${before}` : ""}`);
     page.reverse().forEach((m) => this.keepAuthors(m));
     const known = new Set(log.list.map((m) => m.id));
@@ -206,7 +207,8 @@ export class Store {
     const log = this.log(m.channel_id), channel = this.channels.get(m.channel_id);
     if (channel && !(m.flags & 64)) channel.last_message_id = m.id;
     this.typing.get(m.channel_id)?.delete(m.author.id);
-    if (log.loaded && !log.list.slice(-100).some((x) => x.id === m.id)) {
+    // Also while its messages are being asked for: the answer may be older than this event.
+    if ((log.loaded || log.asked) && !log.list.slice(-100).some((x) => x.id === m.id)) {
       log.list.push(m);
       if (log.list.length > MOST_KEPT) {
         log.list.splice(0, log.list.length - MOST_KEPT);
@@ -487,7 +489,7 @@ const HANDLERS = {
   PRESENCE_UPDATE(d) { this.keepUser(d.user.username ? d.user : null); this.presences.set(d.user.id, d); this.touch("presence"); },
   USER_UPDATE(d) { this.me = this.keepUser(d); this.touch("me", "members"); },
   USER_SETTINGS_UPDATE(d) { Object.assign(this.settings, d); this.touch("me"); },
-  USER_NOTE_UPDATE(d) { this.notes[d.id] = d.note; },
+  USER_NOTE_UPDATE(d) { this.notes[d.id] = d.note; this.touch("notes"); },
   RELATIONSHIP_ADD: relationshipChanged,
   RELATIONSHIP_UPDATE: relationshipChanged,
   RELATIONSHIP_REMOVE(d) { this.relationships.delete(d.id); this.touch("friends"); },

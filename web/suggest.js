@@ -48,6 +48,8 @@ export function suggest(input, options) {
     if (mine !== asked) return;
     looking = null;
     if (!found.length) return close();
+    // Who has gone to one of them stays there, where it is found again.
+    const marked = list.hidden || at === 0 ? null : list.querySelectorAll("[role=option]")[at]?.textContent;
     items = found;
     let group = null;
     fill(list, found.map((item, i) => {
@@ -57,7 +59,7 @@ export function suggest(input, options) {
     }));
     list.hidden = false;
     expanded(true);
-    mark(0);
+    mark(marked === null ? 0 : Math.max(0, [...list.querySelectorAll("[role=option]")].findIndex((el) => el.textContent === marked)));
   }
 
   function update() { return looking = look(); }

@@ -92,7 +92,9 @@ export const TESTS = {
     await field(bob).press("ArrowUp");
     await field(bob).fill("Very well!");
     await field(bob).press("Enter");
+    await field(bob).fill("And you?");
     await ada.getByText("(edited)").waitFor();
+    assert.equal(await field(bob).inputValue(), "And you?"); // it is no part of what was edited
     await call("bob", "POST", `/channels/${server().channel}/messages`, { poll: { question: { text: "Oak or larch?" }, answers: [{ poll_media: { text: "Oak" } }, { poll_media: { text: "Larch" } }], duration: 1 } });
     await ada.getByRole("button", { name: "Larch" }).click();
     await bob.getByRole("button", { name: "Larch 1" }).waitFor();
@@ -101,6 +103,27 @@ export const TESTS = {
     await say(ada, "The plan");
     await bob.getByRole("link", { name: "plan.txt" }).waitFor();
     await Promise.all([ada.close(), bob.close()]);
+  },
+
+  async what_is_said_while_a_channel_is_opened_is_seen() {
+    const page = await enter("ada");
+    let release, read = false;
+    const held = new Promise((go) => { release = go; });
+    await call("bob", "POST", `/channels/${server().channel}/messages`, { content: "Said before" });
+    await page.route(/\/messages\?limit=50/, async (route) => {
+      const response = await route.fetch();
+      read = true;
+      await held;
+      await route.fulfill({ response });
+    });
+    await page.open(general());
+    await until("the messages were read", () => read);
+    await call("bob", "POST", `/channels/${server().channel}/messages`, { content: "Said meanwhile" });
+    await seen(page, "Said meanwhile");
+    release();
+    await seen(page, "Said before");
+    assert.match(await page.locator("article").last().textContent(), /Said meanwhile/);
+    await page.close();
   },
 
   async what_was_not_read_is_marked_in_the_next_window() {

@@ -229,13 +229,14 @@ export const TESTS = {
   async the_page_recovers_when_the_server_comes_back() {
     const page = await enter("ada");
     await page.open(general());
-    await field(page).waitFor();
+    await field(page).fill("Half a sentence");
     await server().kill();
     await page.getByText(/The connection is lost/).waitFor();
     await server().restart("--workbench", "on", "--traffic", "8");
     await call("bob", "POST", `/channels/${server().channel}/messages`, { content: "While you were away" });
     await seen(page, "While you were away");
     await until("the bar is gone", async () => !(await page.getByText(/The connection is lost|Connecting…/).isVisible()));
+    assert.equal(await field(page).inputValue(), "Half a sentence");
     await say(page, "Back again");
     await seen(page, "Back again");
     await page.close();

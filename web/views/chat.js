@@ -20,6 +20,7 @@ let view = null;
 export async function mount(app, page, params) {
   fill(page, h("p.loading-page", { role: "status" }, t("Connecting…")));
   await app.ready();
+  if (!page.isConnected) return undefined;
   view = new Chat(app, page);
   view.open(params);
   return () => { view?.end(); view = null; };
@@ -76,10 +77,11 @@ class Chat {
   }
 
   reopen() {
-    const [, , guild, channel] = location.pathname.split("/");
+    const [, , guild, channel] = location.pathname.split("/"), text = this.channel?.id === channel ? this.composer?.text() : "";
     this.channel = null;
     this.drawSelf();
     this.open([guild, channel]);
+    if (text) this.composer?.write(text); // what was begun before the connection was lost
   }
 
   /** What was missed while the connection was away may not all have been sent again. */

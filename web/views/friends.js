@@ -12,7 +12,7 @@ const GAME_WORDS = { [FRIEND]: t("friend"), [INCOMING]: t("asks"), [OUTGOING]: t
 
 export function friendsPage(app, main, burger) {
   const { store, rest } = app;
-  let tab = "all", suggestions = [];
+  let tab = "all", suggestions = [], looks = 0;
   const gameNames = new Map();
   const body = h("div.friends", { role: "tabpanel", "aria-label": t("Friends") }), tabs = h("div.tabs.inline", { role: "tablist", "aria-label": t("Friends") });
   const online = (id) => ["online", "idle", "dnd"].includes(store.presences.get(id)?.status);
@@ -66,7 +66,9 @@ export function friendsPage(app, main, burger) {
   }
 
   async function loadSuggestions() {
-    suggestions = await rest.get("/friend-suggestions").catch(() => []);
+    const look = ++looks, found = await rest.get("/friend-suggestions").catch(() => []);
+    if (look !== looks) return;
+    suggestions = found;
     if (tab === "suggestions") draw();
   }
 

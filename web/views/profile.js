@@ -13,8 +13,11 @@ export async function showProfile(app, id, at) {
   const user = store.keepUser(profile?.user) || store.user(id) || { id, username: t("unknown") };
   const member = guild?.members.get(id), rel = store.relationships.get(id);
   const roles = (member?.roles || []).map((r) => guild.roles.get(r)).filter(Boolean).sort((a, b) => b.position - a.position);
-  const note = h("textarea", { rows: 2, maxlength: 256, "aria-label": t("Note"), placeholder: t("A note only you see"), onchange: () => app.tryCall(rest.put(`/users/@me/notes/${id}`, { note: note.value }), t("Kept")) });
-  note.value = store.notes?.[id] || "";
+  let written = false;
+  const note = h("textarea", { rows: 2, maxlength: 256, "aria-label": t("Note"), placeholder: t("A note only you see"), oninput: () => { written = true; }, onchange: () => app.tryCall(rest.put(`/users/@me/notes/${id}`, { note: note.value }), t("Kept")) });
+  const drawNote = () => { if (!written) note.value = store.notes?.[id] || ""; };
+  drawNote();
+  const off = store.on("notes", drawNote); // it may have been written just now
 
   dialog(store.nameOf(id, guild), (close) => h("div.profile", null,
     h("div.profile-head", null, avatar(user, "", "large-avatar"), h("div", null, h("strong", null, store.nameOf(id, guild)), h("p.faint", null, `@${user.username}`, user.bot && ` · ${t("app")}`))),
@@ -26,7 +29,7 @@ export async function showProfile(app, id, at) {
     id !== store.me.id && h("div.actions", null,
       !user.bot && rel?.type !== 1 && rel?.type !== 4 && h("button.button.secondary", { type: "button", onclick: async () => { if (await app.tryCall(rest.put(`/users/@me/relationships/${id}`, {}), t("Asked"))) close(); } }, t("Add a friend")),
       h("button.button.primary", { type: "button", onclick: () => { close(); app.messagePerson(id); } }, t("Message")),
-      channel && iconButton("more", t("More"), async (e) => moreMenu(app, e.currentTarget, { id, guild, channel, member, close })))));
+      channel && iconButton("more", t("More"), async (e) => moreMenu(app, e.currentTarget, { id, guild, channel, member, close }))))).then(off);
 }
 
 async function moreMenu(app, at, { id, guild, channel, member, close }) {
