@@ -118,9 +118,10 @@ export const TESTS = {
     await ada.getByRole("menuitem", { name: "Invite to speak" }).click();
     await ada.getByRole("region", { name: "Speakers" }).locator(".voice-tile").filter({ hasText: "Emil" }).waitFor();
     await emil.getByRole("button", { name: "Effect" }).click();
-    const effect = ada.locator(".effect").waitFor(); // it is there for a moment only
+    // It is there for a moment only: the page itself notes that it came.
+    await ada.evaluate(() => new MutationObserver(() => { window.effectCame ||= !!document.querySelector(".effect"); }).observe(document.body, { childList: true, subtree: true }));
     await emil.getByRole("button", { name: "🎉" }).click();
-    await effect;
+    await until("the effect came", () => ada.evaluate(() => window.effectCame));
     await emil.getByRole("button", { name: "Back to the audience" }).click();
     await audience.waitFor();
     await audience.getByRole("button", { name: /What to do with/ }).click();
