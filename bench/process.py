@@ -7,9 +7,11 @@ port of 127.0.0.1, says where it listens, and is ended here and nowhere else.
 import http.client
 import json
 import os
+import random
 import re
 import select
 import signal
+import socket
 import subprocess
 import tempfile
 import time
@@ -20,6 +22,18 @@ STOP_SECONDS = 120
 
 class Failed(Exception):
     """Something did not happen that had to; the text says what."""
+
+
+def free_port():
+    """For a program that has to be told its port. It is below those that the kernel gives to whoever asks for any, who would
+    otherwise be given this one before it is used."""
+    while True:
+        port = random.randrange(20000, 32000)
+        try:
+            with socket.create_server(("127.0.0.1", port)):
+                return port
+        except OSError:
+            pass
 
 
 class Process:

@@ -7,10 +7,12 @@ import struct
 
 from process import Failed
 
+PATIENCE = 60
+
 
 def connect(port, token, **more):
     """A session, READY read."""
-    s = socket.create_connection(("127.0.0.1", port), 20)
+    s = socket.create_connection(("127.0.0.1", port), PATIENCE)
     key = base64.b64encode(b"the sample nonce").decode()
     s.sendall(f"GET /gateway?v=10 HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\n"
               f"Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
@@ -30,7 +32,7 @@ def connect(port, token, **more):
 
 def is_closed(s):
     """Waits for the end of a session, and says whether it came."""
-    s.settimeout(20)
+    s.settimeout(PATIENCE)
     try:
         while (piece := s.recv(65536)):
             if b"\x88" in piece:  # a close frame; texts here are ASCII

@@ -20,7 +20,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "crash"))
 
 from cases import expect, run_cases  # noqa: E402
-from process import Process  # noqa: E402
+from process import Process, free_port  # noqa: E402
 
 PAGE = os.path.join(HERE, "..", "..", "docs", "HOSTING.md")
 PATIENCE = 60
@@ -29,11 +29,6 @@ PATIENCE = 60
 def blocks(kind):
     with open(PAGE, encoding="utf-8") as f:
         return re.findall(rf"^```{kind}\n(.*?)^```$", f.read(), re.M | re.S)
-
-
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as s:
-        return s.getsockname()[1]
 
 
 class Machine:

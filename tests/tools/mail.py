@@ -8,7 +8,6 @@ own library, which ended with Python 3.11.
 import email
 import os
 import re
-import socket
 import subprocess
 import sys
 import tempfile
@@ -20,15 +19,10 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 from cases import Skip, expect, run_cases  # noqa: E402
 from fresh import start_guildhall  # noqa: E402
-from process import Client  # noqa: E402
+from process import Client, free_port  # noqa: E402
 
 PATIENCE_S = 60
 ADA = {"username": "ada", "password": "correct horse", "email": "ada@mail.example"}
-
-
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as nobody:
-        return nobody.getsockname()[1]
 
 
 class Post:
@@ -52,7 +46,8 @@ class Post:
                 return "250 taken"
 
         self.port = free_port()
-        controller = Controller(Handler(), hostname="127.0.0.1", port=self.port)
+        controller = Controller(Handler(), hostname="127.0.0.1", port=self.port,
+                                ready_timeout=PATIENCE_S)
         controller.start()
         self.close = controller.stop
 

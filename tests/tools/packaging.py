@@ -10,7 +10,6 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -20,6 +19,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "crash"))
 
 from cases import Skip, expect, run_cases  # noqa: E402
+from process import free_port  # noqa: E402
 
 PACKAGING = os.path.join(HERE, "..", "..", "packaging")
 PATIENCE = 60
@@ -28,11 +28,6 @@ PATIENCE = 60
 def text_of(*path):
     with open(os.path.join(PACKAGING, *path), encoding="utf-8") as f:
         return f.read()
-
-
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as s:
-        return s.getsockname()[1]
 
 
 def wait_until(words, condition):
