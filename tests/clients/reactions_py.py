@@ -24,7 +24,7 @@ def say(*words):
 
 class Bot(discord.Client):
     async def told(self, event):
-        return await self.wait_for(event, timeout=20)
+        return await self.wait_for(event, timeout=120)
 
     async def on_ready(self):
         say("ready")

@@ -49,7 +49,7 @@ class Bot(discord.Client):
 
     async def do_join(self, name):
         channel = discord.utils.get(self.guilds[0].voice_channels, name=name)
-        self.voice = await channel.connect(cls=Voice, timeout=20)
+        self.voice = await channel.connect(cls=Voice, timeout=120)
         asyncio.create_task(self.listen())
         say("connection ready")
 

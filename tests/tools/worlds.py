@@ -153,7 +153,7 @@ def every_call_that_the_demo_prints_works(executable):
             for call in calls:
                 script = f"{variables}\n{call} -o /dev/null -w '%{{http_code}}'"
                 done = subprocess.run(["sh", "-c", script], capture_output=True, text=True,
-                                      timeout=20, check=False)
+                                      timeout=60, check=False)
                 expect(done.stdout == "200", f"{call}: {done.stdout} {done.stderr}")
         finally:
             process.stop()
