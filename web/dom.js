@@ -50,14 +50,14 @@ export function fill(el, ...children) {
 
 const CLICK_MS = 50; // from letting go until the click is there, also of a finger
 let pressed = /** @type {Node|null} */ (null), lettingGo;
-/** What is drawn once it is let go. @type {Map<HTMLElement, any[]>} */
+/** What is drawn once it is let go, by where. @type {Map<HTMLElement, () => void>} */
 const late = new Map();
 
 function letGo() {
-  const waiting = [...late];
+  const waiting = [...late.values()];
   pressed = null;
   late.clear();
-  for (const [el, children] of waiting) refill(el, ...children);
+  waiting.forEach((draw) => draw());
 }
 
 addEventListener("pointerdown", (e) => {
@@ -65,26 +65,30 @@ addEventListener("pointerdown", (e) => {
   pressed = e.button === 0 && e.target instanceof Node ? e.target : null;
 }, true);
 for (const end of ["pointerup", "pointercancel"]) addEventListener(end, () => { clearTimeout(lettingGo); lettingGo = setTimeout(letGo, CLICK_MS); }, true);
+addEventListener("pointermove", (e) => { if (pressed && !e.buttons && late.size) letGo(); }, true); // let go where nothing is told of it, as a scrollbar
 addEventListener("click", () => { pressed = null; }, true); // what it leads to is drawn at once
+
+/**
+ * Draws; while something within an element is pressed, once that is let go: a button that goes, or moves, under the finger is never clicked.
+ * @param {HTMLElement} el @param {() => void} draw
+ */
+export function calmly(el, draw) {
+  late.delete(el);
+  if (pressed && pressed !== el && el.contains(pressed)) late.set(el, draw);
+  else draw();
+}
 
 const nameOf = (x) => x.dataset.key ?? x.getAttribute("aria-label") ?? x.textContent;
 
-/**
- * The same for what is drawn again and again: a button that is pressed stays until it is let go, or it would never be clicked; and
- * who stands on a control stays on the one with its data-key, or else its name.
- * @param {HTMLElement} el @param {...any} children
- */
+/** The same for what is drawn again and again: who stands on a control stays on the one with its data-key, or else its name. @param {HTMLElement} el @param {...any} children */
 export function refill(el, ...children) {
-  late.delete(el);
-  if (pressed && el.contains(pressed)) {
-    late.set(el, children);
-    return;
-  }
-  const at = document.activeElement, held = at instanceof HTMLElement && at !== el && el.contains(at) ? nameOf(at) : null;
-  const scrolled = [...el.querySelectorAll(".table-wrap")].map((x) => x.scrollLeft);
-  fill(el, ...children);
-  el.querySelectorAll(".table-wrap").forEach((x, i) => { x.scrollLeft = scrolled[i] || 0; });
-  if (held !== null) /** @type {HTMLElement[]} */ ([...el.querySelectorAll("a, button, [tabindex]")]).find((x) => nameOf(x) === held)?.focus({ preventScroll: true });
+  calmly(el, () => {
+    const at = document.activeElement, held = at instanceof HTMLElement && at !== el && el.contains(at) ? nameOf(at) : null;
+    const scrolled = [...el.querySelectorAll(".table-wrap")].map((x) => x.scrollLeft);
+    fill(el, ...children);
+    el.querySelectorAll(".table-wrap").forEach((x, i) => { x.scrollLeft = scrolled[i] || 0; });
+    if (held !== null) /** @type {HTMLElement[]} */ ([...el.querySelectorAll("a, button, [tabindex]")]).find((x) => nameOf(x) === held)?.focus({ preventScroll: true });
+  });
 }
 
 /**

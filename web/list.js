@@ -1,5 +1,5 @@
 // list.js - long lists of which only a window is in the page.
-import { h } from "./dom.js";
+import { calmly, h } from "./dom.js";
 
 const MOST = 120, STEP = 40, NEAR = 500;
 const AT_ONCE = 12; // new messages that are made in one frame; who scrolls up sees the others
@@ -167,10 +167,12 @@ export class RowList {
     this.resized.observe(this.el);
   }
   set(items) {
-    this.items = items;
-    this.body.style.height = `${items.length * this.options.height}px`;
-    if (this.follow) this.el.scrollTop = this.el.scrollHeight;
-    this.draw(true);
+    calmly(this.el, () => {
+      this.items = items;
+      this.body.style.height = `${items.length * this.options.height}px`;
+      if (this.follow) this.el.scrollTop = this.el.scrollHeight;
+      this.draw(true);
+    });
   }
   draw(fresh) {
     const { height } = this.options;

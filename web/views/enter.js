@@ -1,5 +1,5 @@
 // enter.js - log in, register, or bring a token; in a demo, be one of its people.
-import { field, fill, h } from "../dom.js";
+import { calmly, field, fill, h } from "../dom.js";
 import { form, input } from "../entry-form.js";
 import { consoleCall } from "../operator.js";
 import { avatar } from "../pictures.js";
@@ -37,8 +37,9 @@ async function showPeople(app, place) {
     if (made) app.signIn(made.token);
   };
   if (!people.length) return;
-  fill(place, h("h2", null, t("Be one of the demo’s people")), h("div.people-cards", null, people.slice(0, 6).map((p, i) =>
-    h("button.person-card", { type: "button", onclick: () => enter(p) }, avatar({ id: String(i) }, p.global_name || p.username), h("span", null, p.global_name || p.username)))));
+  // All that is below moves.
+  calmly(document.body, () => fill(place, h("h2", null, t("Be one of the demo’s people")), h("div.people-cards", null, people.slice(0, 6).map((p, i) =>
+    h("button.person-card", { type: "button", onclick: () => enter(p) }, avatar({ id: String(i) }, p.global_name || p.username), h("span", null, p.global_name || p.username))))));
 }
 
 const FORMS = {
