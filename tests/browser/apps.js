@@ -1,6 +1,6 @@
 // apps.js - an unchanged discord.js bot is used: by mouse, by keyboard alone, with every field that a modal can have.
 import assert from "node:assert/strict";
-import { call, enter, field, general, lane, picture, roll, seen, server } from "./stage.js";
+import { call, enter, field, frames, general, lane, picture, roll, seen, server } from "./stage.js";
 import { until } from "./world.js";
 
 /** Presses a key until the control with these words has the focus. */
@@ -124,6 +124,15 @@ export const TESTS = {
       return new Promise((later) => setTimeout(later, 400)); // longer than a list stays without its field
     });
     assert.equal(await page.getByRole("option", { name: /\/roll/ }).isVisible(), true);
+    // And who has gone to one of them stays there when they are found again.
+    await field(page).fill("/");
+    await page.getByRole("option", { name: /\/ask/ }).waitFor();
+    await frames(page);
+    await field(page).press("ArrowDown");
+    const marked = page.locator("[role=option][aria-selected=true]"), before = await marked.textContent();
+    await field(page).dispatchEvent("input");
+    await frames(page);
+    assert.equal(await marked.textContent(), before);
     await page.close();
   },
 

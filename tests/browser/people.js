@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { readQr } from "./qr-reader.js";
-import { call, enter, field, general, say, seen, server } from "./stage.js";
+import { call, enter, field, frames, general, say, seen, server } from "./stage.js";
 import { Speaker, until } from "./world.js";
 
 /** What an authenticator shows now. */
@@ -42,6 +42,24 @@ export const TESTS = {
     await page.getByLabel("Password").fill("correct horse");
     await page.getByRole("button", { name: "Log in" }).click();
     await page.getByRole("heading", { name: "Friends" }).waitFor();
+    await page.close();
+  },
+
+  async what_is_pressed_does_not_move() {
+    const page = await enter(null);
+    let release;
+    const held = new Promise((go) => { release = go; });
+    await page.route("**/console/people", async (route) => { await held; await route.continue(); });
+    await page.open("/");
+    await page.getByRole("tab", { name: "Register" }).hover();
+    await page.mouse.down();
+    const late = page.waitForResponse("**/console/people");
+    release();
+    await (await late).finished();
+    await frames(page);
+    await page.mouse.up();
+    await page.getByLabel("Display name").waitFor();
+    await page.getByRole("button", { name: "Ada" }).waitFor();
     await page.close();
   },
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { createPublicKey, verify } from "node:crypto";
 import { createServer } from "node:http";
-import { call, enter, general, seen, server } from "./stage.js";
+import { call, enter, frames, general, seen, server } from "./stage.js";
 import { until } from "./world.js";
 
 const PNG = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==", "base64");
@@ -55,7 +55,7 @@ export const TESTS = {
   },
 
   async friends_are_named_noted_ignored_and_blocked() {
-    const ada = await enter("ada"), { token } = await register("zoe"), tab = (name) => ada.getByRole("tab", { name }).click();
+    const ada = await enter("ada"), { token } = await register("zoe"), zoe = await server().call(token, "GET", "/users/@me"), tab = (name) => ada.getByRole("tab", { name }).click();
     const person = (name) => ada.locator(".person").filter({ hasText: name });
     const more = async (name, what) => {
       await person(name).getByRole("button", { name: /^More about/ }).click();
@@ -73,7 +73,10 @@ export const TESTS = {
     await more("Zed", "Note");
     await write(ada, "Note", "Met at the bench");
     await person("Zed").locator(".person-name").click();
-    await until("the note is in the profile", async () => (await ada.getByRole("textbox", { name: "Note" }).inputValue()) === "Met at the bench");
+    for (const note of ["Met at the bench", "Met at the lathe"]) {
+      await until("the note is in the profile", async () => (await ada.getByRole("textbox", { name: "Note" }).inputValue()) === note);
+      await call("ada", "PUT", `/users/@me/notes/${zoe.id}`, { note: "Met at the lathe" }); // in another window
+    }
     await ada.keyboard.press("Escape");
     await more("Zed", "Ignore");
     await tab("Ignored");
@@ -137,7 +140,10 @@ export const TESTS = {
     const page = await enter("ada"), address = `${server().url}/gifs/hello.gif`;
     // The demo's catalogue is empty: what the server would say of one is put in its place.
     const found = [{ id: "g1", title: "Waving", url: address, src: address, gif_src: address, preview: address, width: 1, height: 1 }];
-    await page.route(/\/gifs\/(search|trending-gifs)/, (route) => route.fulfill({ json: found }));
+    let release;
+    const held = new Promise((go) => { release = go; });
+    await page.route(/\/gifs\/search/, (route) => route.fulfill({ json: found }));
+    await page.route(/\/gifs\/trending-gifs/, async (route) => { await held; await route.fulfill({ json: found }); });
     await page.route(/\/gifs\/suggest/, (route) => route.fulfill({ json: ["hello there"] }));
     await page.route(/\/gifs\/trending\?/, (route) => route.fulfill({ json: { categories: [{ name: "cats", src: address }], gifs: [] } }));
     await page.route(/\/gifs\/hello\.gif/, (route) => route.fulfill({ contentType: "image/png", body: PNG }));
@@ -147,6 +153,10 @@ export const TESTS = {
     await box.getByRole("button", { name: "cats" }).waitFor();
     await box.getByLabel("Search GIFs").fill("hello");
     await box.getByRole("button", { name: "hello there" }).waitFor();
+    const late = page.waitForResponse(/\/gifs\/trending-gifs/);
+    release(); // what was asked for before comes last, and is not shown any more
+    await (await late).finished();
+    await frames(page);
     const chosen = page.waitForRequest((r) => r.url().endsWith("/gifs/select"));
     await box.getByRole("button", { name: "Waving" }).click();
     assert.deepEqual((await chosen).postDataJSON(), { id: "g1", q: "hello" });
@@ -293,7 +303,7 @@ export const TESTS = {
     const answered = page.waitForEvent("requestfinished", (r) => r.method() === "GET" && r.url().endsWith("/invites"));
     release();
     await answered;
-    await page.evaluate(async () => { for (let i = 0; i < 10; i++) await new Promise(requestAnimationFrame); });
+    await frames(page);
     assert.equal(await row(invites[1]).count(), 0);
     await page.close();
   },

@@ -91,6 +91,8 @@ export const general = () => `/channels/${server().guild}/${server().channel}`;
 export const field = (page) => page.getByRole("textbox", { name: /^Message / });
 export const say = async (page, text) => { await field(page).fill(text); await field(page).press("Enter"); };
 export const seen = (page, text) => page.getByText(text).last().waitFor();
+/** Whatever was to be drawn by now has been. */
+export const frames = (page) => page.evaluate(async () => { for (let i = 0; i < 10; i++) await new Promise(requestAnimationFrame); });
 export const call = (who, ...args) => server().call(server().token(who), ...args);
 const newest = async () => (await call("ada", "GET", `/channels/${server().channel}/messages?limit=1`))[0].id;
 

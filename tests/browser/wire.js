@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { connect } from "node:net";
-import { call, enter, field, general, options, picture, roll, say, seen, server } from "./stage.js";
+import { call, enter, field, frames, general, options, picture, roll, say, seen, server } from "./stage.js";
 import { WebSocket, until } from "./world.js";
 
 export const TESTS = {
@@ -182,7 +182,7 @@ export const TESTS = {
     await page.getByRole("row", { name: /^helper bot/ }).getByRole("button", { name: "Push" }).hover();
     await page.mouse.down();
     await (await page.waitForResponse(/\/console\/sessions$/)).finished();
-    await page.evaluate(async () => { for (let i = 0; i < 10; i++) await new Promise(requestAnimationFrame); });
+    await frames(page);
     await page.mouse.up();
     await page.getByRole("dialog", { name: "Push a session" }).waitFor();
     await page.close();
