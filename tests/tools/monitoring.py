@@ -91,7 +91,7 @@ def pattern_of(name):
 
 def fail2ban_finds(log, folder):
     """By its own program, where that is installed: every line with the filter's words is one."""
-    path = os.path.join(folder, "log")
+    path, log = os.path.join(folder, "log"), log.partition("\n")[2]  # of a long one the first line is cut
     with open(path, "w", encoding="utf-8") as file:
         file.write(log)
     for name, words in (("guildhall.conf", "wrong password from"),
