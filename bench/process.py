@@ -25,8 +25,8 @@ class Failed(Exception):
 
 
 def free_port():
-    """For a program that has to be told its port. It is below those that the kernel gives to whoever asks for any, who would
-    otherwise be given this one before it is used."""
+    """For a program that has to be told its port. It is below those that the kernel gives to
+    whoever asks for any, or another one would have it before it is used."""
     while True:
         port = random.randrange(20000, 32000)
         try:

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """workbench - a test server as bot authors use it: watched, moved in time, made to fail."""
 
+import functools
 import json
 import os
 import re
@@ -361,7 +362,7 @@ def every_command_of_the_pages_works_on_a_demo(executable):
         for line in (readme + "".join(blocks)).splitlines():
             words = shlex.split(line)
             expect(os.path.basename(words[0]) == "guildhall", line)
-            done = until_it_is_there(lambda: tool(executable, data, *words[1:]))  # pylint: disable=cell-var-from-loop
+            done = until_it_is_there(functools.partial(tool, executable, data, *words[1:]))
             expect(done.returncode == 0, f"{line}: {done.returncode} {done.stderr}")
     with_demo(executable, work)
 
