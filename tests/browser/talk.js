@@ -1,6 +1,6 @@
 // talk.js - all that a message can have, every kind of component, every kind of command.
 import assert from "node:assert/strict";
-import { call, enter, field, general, lane, seen, server } from "./stage.js";
+import { call, enter, field, frames, general, lane, seen, server } from "./stage.js";
 import { until } from "./world.js";
 
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
@@ -157,6 +157,7 @@ export const TESTS = {
       assert.equal(await many.getByRole("button", { name: "Choose" }).isDisabled(), true);
       await many.getByLabel("Wood C").check();
       await many.getByRole("button", { name: "Choose" }).click();
+      await seen(page, "Picked A"); // below which nothing moves any more
       await until("the app was told of all five", () => ["who", "role", "either", "place", "two"].every((id) => told.has(id)));
       assert.deepEqual([told.get("who"), told.get("either"), told.get("two")], [[bob.id], [helper.user.id], ["A", "C"]]);
       const box = page.locator(".container").last();
@@ -169,6 +170,22 @@ export const TESTS = {
       await until("it is busy until the app answers", () => page.evaluate(() => window.wasBusy));
       await seen(page, "It was pressed");
     });
+    await page.close();
+  },
+
+  async a_button_is_clicked_though_a_message_comes_while_it_is_pressed() {
+    const page = await enter("ada"), told = [];
+    page.on("websocket", (socket) => socket.on("framereceived", ({ payload }) => told.push(String(payload))));
+    await post("bob", { poll: { question: { text: "Which wood?" }, answers: [{ poll_media: { text: "Beech" } }, { poll_media: { text: "Birch" } }], duration: 1 } });
+    await page.open(general());
+    await page.getByRole("button", { name: "Beech" }).hover();
+    await page.mouse.down();
+    await post("bob", { content: "All\nof\nthis\ncomes\nin between" });
+    await until("it came", () => told.some((x) => x.includes("in between")));
+    await frames(page);
+    await page.mouse.up();
+    await page.getByRole("button", { name: "Beech 1" }).waitFor();
+    await seen(page, "in between");
     await page.close();
   },
 

@@ -1,6 +1,6 @@
 // chat.js - guilds, channels, messages, members: the page where people are.
 import { composer } from "../composer.js";
-import { arrowKeys, below, dialog, field, fill, fillChanged, h, icon, iconButton, menu, refill, toast } from "../dom.js";
+import { arrowKeys, below, calmly, dialog, field, fill, fillChanged, h, icon, iconButton, menu, refill, toast } from "../dom.js";
 import { MessageList, RowList } from "../list.js";
 import { inline } from "../markdown.js";
 import { contextOf, message } from "../message.js";
@@ -325,7 +325,7 @@ class Chat {
       const now = Date.now(), who = [...(store.typing.get(channel.id) || [])].filter(([, until]) => until > now).map(([id]) => store.nameOf(id, store.guildOf(channel)));
       typing.textContent = !who.length ? "" : who.length > 3 ? t("Several people are typing…") : who.length > 1 ? t("{names} are typing…", { names: who.join(", ") }) : t("{name} is typing…", { name: who[0] });
     };
-    this.offMain = [store.on(`messages:${channel.id}`, draw), store.on("typing", drawTyping)];
+    this.offMain = [store.on(`messages:${channel.id}`, () => calmly(list.el, draw)), store.on("typing", drawTyping)];
     list.el.addEventListener("scroll", () => { if (list.stuck) jump.hidden = true; }, { passive: true });
     this.main.ondragover = (e) => e.preventDefault();
     this.main.ondrop = (e) => { e.preventDefault(); this.composer?.files([...e.dataTransfer.files]); };
