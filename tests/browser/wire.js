@@ -179,7 +179,7 @@ export const TESTS = {
   async a_button_is_clicked_though_its_table_is_drawn_while_it_is_pressed() {
     const page = await enter("ada");
     await page.open("/workbench/sessions");
-    await page.getByRole("row", { name: /^helper bot/ }).getByRole("button", { name: "Push" }).hover();
+    await page.getByRole("row", { name: /^helper bot/ }).first().getByRole("button", { name: "Push" }).hover(); // it may have several
     await page.mouse.down();
     await (await page.waitForResponse(/\/console\/sessions$/)).finished();
     await frames(page);
