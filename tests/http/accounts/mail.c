@@ -185,7 +185,8 @@ static void a_mailbox_is_sent_five_mails_an_hour(struct world *w)
     expect_status(client_patch(ada, "{'email': 'ada@other.example', 'password': 'correct horse'}",
                                "/users/@me"),
                   200);
-    expect_soon(mailbox_count() > 1 &&
+    /* It may be the only one: a job that comes late mails once, to where mail goes by then. */
+    expect_soon(mailbox_count() > 0 &&
                 strstr(mailbox_mail(mailbox_count()), "to: ada@other.example"));
     /* What was asked for while a mail was under way may be mailed once more. */
     expect_soon(world_number(w, "select count(*) from jobs where kind = 'mail-verify'") == 0);
