@@ -26,7 +26,8 @@ class Failed(Exception):
 
 def free_port():
     """For a program that has to be told its port. It is below those that the kernel gives to
-    whoever asks for any, or another one would have it before it is used."""
+    whoever asks for any: another one would have it before it is used, and who tries again and
+    again to connect to it where nobody listens may get the very same, and then keeps it."""
     while True:
         port = random.randrange(20000, 32000)
         try:

@@ -11,10 +11,11 @@ import subprocess
 import tempfile
 import time
 
-from broker import Broker, free_port
+from broker import Broker
 from killed import settle
 from lasting import Lasting
 from moves import people
+from process import free_port
 from restart import Pen
 from ring import PATIENCE, Ring, Skip, expect, place_of
 from cases import run_cases

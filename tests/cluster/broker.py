@@ -3,28 +3,20 @@ that servers use, spoken by threads of this process."""
 
 import atexit
 import json
-import random
+import os
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
 import threading
 import time
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench"))
+
+from process import free_port  # noqa: E402
+
 PATIENCE = 120
-
-
-def free_port():
-    """Below those that connections get: one that tries again and again to connect to a port of
-    its own machine where nobody listens may get the very same, and then keeps it."""
-    while True:
-        port = random.randrange(20000, 32000)
-        with socket.socket() as s:
-            try:
-                s.bind(("127.0.0.1", port))
-                return port
-            except OSError:
-                pass
 
 
 class Broker:

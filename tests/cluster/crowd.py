@@ -14,7 +14,8 @@ import sys
 import time
 import urllib.request
 
-from broker import Broker, free_port
+from broker import Broker
+from process import free_port
 from ring import Failed, Ring, expect, place_of
 from sessions import Crowd
 
