@@ -36,7 +36,7 @@ struct invoke_run {
     snowflake channel_id, guild_id; /* guild 0: a private channel */
     struct wire_file files[INVOKE_MOST_FILES];
     size_t file_count;
-    bool answered; /* an app has answered already */
+    bool answered; /* by an app, in the step before */
     bool filled;   /* a form came, and --fill was for it */
 };
 

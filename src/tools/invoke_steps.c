@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#define INVOKE_READS_MS 300
+enum { READS_MS = 300 };
 
 /* --- one step ------------------------------------------------------------------------- */
 
@@ -45,11 +45,10 @@ static void write_step(struct invoke_run *v, const struct invoke_step *s, struct
 
 /* A person reads first. Apps need that time: libraries know a button or a form of their own once
  * they have the answer to their answer, which may come later than what it led to. */
-static void read_answer(struct invoke_run *v)
+static void read_answer(const struct invoke_run *v)
 {
     if (v->answered)
-        nanosleep(&(struct timespec){ .tv_nsec = INVOKE_READS_MS * 1000000L }, NULL);
-    v->answered = true;
+        nanosleep(&(struct timespec){ .tv_nsec = READS_MS * 1000000L }, NULL);
 }
 
 struct step_outcome step_take(struct invoke_run *v, const struct invoke_step *s)
@@ -76,6 +75,7 @@ struct step_outcome step_take(struct invoke_run *v, const struct invoke_step *s)
     }
     if (out.status == INVOKE_FAILED || out.status == INVOKE_TIMED_OUT)
         out.reason = invoke_reason(v, &out);
+    v->answered = out.status == INVOKE_ANSWERED;
     outcome_show(v, &out);
     return out;
 }
