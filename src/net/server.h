@@ -186,6 +186,8 @@ struct loop *websocket_loop(const struct websocket *ws);
 struct str websocket_remote(const struct websocket *ws); /* until the next is asked for its own */
 uint64_t websocket_address(const struct websocket *ws);  /* the key, as of an exchange */
 bool websocket_secure(const struct websocket *ws);
+/* Where the client reached this process: "192.0.2.1:8080", "[2001:db8::1]:8080". */
+void websocket_add_own_host(const struct websocket *ws, struct buf *out);
 
 /* Sends one message; those of a turn leave together, in one write. On the
  * websocket's loop only. */

@@ -264,6 +264,11 @@ struct gate *gate_open(struct client *c, const char *query)
 
 struct gate *gate_open_at(struct client *c, const char *target)
 {
+    return gate_open_as(c, target, "gate.test");
+}
+
+struct gate *gate_open_as(struct client *c, const char *target, const char *host)
+{
     struct gate *g = mem_new(sizeof *g);
     char request[512];
 
@@ -278,10 +283,10 @@ struct gate *gate_open_at(struct client *c, const char *target)
     g->next = all_gates;
     all_gates = g;
     int n = snprintf(request, sizeof request,
-                     "GET %s HTTP/1.1\r\nHost: gate.test\r\nUpgrade: websocket\r\n"
+                     "GET %s HTTP/1.1\r\nHost: %s\r\nUpgrade: websocket\r\n"
                      "Connection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
                      "Sec-WebSocket-Version: 13\r\n\r\n",
-                     target);
+                     target, host);
     send_bytes(g, str_slice(request, (size_t)n));
     for (;;) {
         const char *end = g->in.n ? memmem(g->in.p, g->in.n, "\r\n\r\n", 4) : NULL;

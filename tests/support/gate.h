@@ -14,6 +14,8 @@ struct gate;
 struct gate *gate_open(struct client *c, const char *query);
 /* The same at another path than "/": "/voice?v=8". */
 struct gate *gate_open_at(struct client *c, const char *target);
+/* And by another name than "gate.test". */
+struct gate *gate_open_as(struct client *c, const char *target, const char *host);
 /* As gate_open, Hello read, identified and READY read; more is JSON for op 2's d, such as
  * "'intents': 1". */
 struct gate *gate_session(struct client *c, const char *query, const char *more);

@@ -43,7 +43,8 @@ static void write_own(const struct identification *i, const struct peer *p, stru
     json_raw(j, STR(GATEWAY_TRACE));
 }
 
-/* Where to come back to: what the client called us, without a query. */
+/* Where to come back to: what the client called us, without a query. One that said no name, or one
+ * too many, comes back to where it is: this is always an address of ours. */
 static void write_url(const struct peer *p, struct json *j)
 {
     const char *set = p->hub->gateway->options.public_url;
@@ -57,7 +58,10 @@ static void write_url(const struct peer *p, struct json *j)
     }
     buf_init(&url, 4096);
     buf_add_str(&url, secure ? STR("wss://") : STR("ws://"));
-    buf_add_str(&url, host);
+    if (host.n)
+        buf_add_str(&url, host);
+    else
+        websocket_add_own_host(p->ws, &url);
     json_name(j, "resume_gateway_url");
     json_text(j, buf_str(&url));
     buf_clear(&url);

@@ -17,27 +17,26 @@ static struct str query_value(struct str query, const char *name)
     return (struct str){ 0 };
 }
 
-static struct dialect read_query(struct str query)
+static void read_query(struct dialect *d, struct str query)
 {
     struct str version = query_value(query, "v"), encoding = query_value(query, "encoding"),
                compress = query_value(query, "compress");
-    struct dialect d = { .version = OLDEST };
     uint64_t number;
 
-    d.compression = str_is(compress, "zlib-stream")   ? COMPRESS_ZLIB
-                    : str_is(compress, "zstd-stream") ? COMPRESS_ZSTD
-                                                      : COMPRESS_NONE;
-    d.etf = str_is(encoding, "etf");
-    if (encoding.p && !d.etf && !str_is(encoding, "json"))
-        d.fault = CLOSE_BAD_PAYLOAD;
+    d->version = OLDEST;
+    d->compression = str_is(compress, "zlib-stream")   ? COMPRESS_ZLIB
+                     : str_is(compress, "zstd-stream") ? COMPRESS_ZSTD
+                                                       : COMPRESS_NONE;
+    d->etf = str_is(encoding, "etf");
+    if (encoding.p && !d->etf && !str_is(encoding, "json"))
+        d->fault = CLOSE_BAD_PAYLOAD;
     if (version.p) {
         bool known = str_to_u64(version, &number) && number >= OLDEST && number <= NEWEST;
 
-        d.version = known ? (int)number : NEWEST;
+        d->version = known ? (int)number : NEWEST;
         if (!known)
-            d.fault = CLOSE_BAD_VERSION;
+            d->fault = CLOSE_BAD_VERSION;
     }
-    return d;
 }
 
 static bool dialect_same(const struct dialect *a, const struct dialect *b, struct str host)
@@ -71,19 +70,19 @@ static struct dialect *dialect_add(struct dialects *all, const struct dialect *w
     return d;
 }
 
-/* The list is bounded: a client that calls us by ever new names gets the dialect of a name
- * that is there. */
+/* The list is bounded: once it is full, who calls us by a new name counts as one that said none.
+ * Never by a name that somebody else brought: clients take their token where READY sends them. */
 const struct dialect *dialect_find(struct dialects *all, struct gateway *g,
                                    const struct http_request *r)
 {
-    struct dialect wanted = read_query(r->query);
+    struct dialect wanted = { .gateway = g };
     struct str host = r->host.n <= HOST_MAX ? r->host : STR("");
 
-    wanted.gateway = g;
+    read_query(&wanted, r->query);
     pthread_mutex_lock(&all->lock);
     struct dialect *found = look_up(all, &wanted, host);
-    if (!found && all->first && all->count >= DIALECTS_MAX) {
-        host = str_slice(all->first->host, all->first->host_n);
+    if (!found && all->count >= DIALECTS_MAX) {
+        host = STR("");
         found = look_up(all, &wanted, host);
     }
     if (!found)

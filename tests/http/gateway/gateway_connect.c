@@ -2,6 +2,7 @@
 #include "gate.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 
 #include "base/clock.h"
 #include "gateway_source/gateway_source.h"
@@ -51,6 +52,24 @@ static void a_user_gets_ready(struct world *w)
         " 'session_type': 'normal', 'resume_gateway_url': 'ws://gate.test',"
         " 'sessions': [{'status': 'online'}]}",
         ada->id);
+}
+
+/* A client takes its token to where READY says that it may come back to. */
+static void nobody_is_sent_to_a_name_that_another_brought(struct world *w)
+{
+    enum { MORE_THAN_ARE_KEPT = 300 };
+    struct client *ada = world_client(w, "ada");
+    struct gate *g;
+
+    for (int i = 0; i < MORE_THAN_ARE_KEPT; i++)
+        gate_kill(gate_open_as(ada, "/?v=10", TEXT(w, "elsewhere-%d.test", i)));
+    g = gate_open_as(ada, "/?v=10&compress=zstd-stream", "mine.test");
+    expect_op(g, 10);
+    gate_identify(g, "");
+    const struct dom *d = expect_dispatch(g, "READY", "{}");
+    struct str url = dom_at(d, "resume_gateway_url")->text;
+    expect(str_starts(url, STR("ws://127.0.0.1:")));
+    expect(atoi(url.p + strlen("ws://127.0.0.1:")) == world_port(w));
 }
 
 static void a_bot_gets_ready(struct world *w)
@@ -534,6 +553,7 @@ const struct test gateway_connect_tests[] = {
     TEST(hello_comes_first),
     TEST(versions_and_encodings_are_checked),
     TEST(a_user_gets_ready),
+    TEST(nobody_is_sent_to_a_name_that_another_brought),
     TEST(a_bot_gets_ready),
     TEST(tokens_come_with_and_without_bot),
     TEST(identify_is_checked),
