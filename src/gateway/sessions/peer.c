@@ -81,8 +81,8 @@ void peer_closed(struct websocket *ws, int code)
 
         p->session = NULL;
         s->peer = NULL;
-        /* A client that says goodbye does not come back. */
-        if (code == 1000 || code == 1001)
+        /* A client that says goodbye does not come back; one that answers ours may. */
+        if (!p->closing && (code == 1000 || code == 1001))
             session_end(s);
         else
             session_lose_peer(s);

@@ -4,6 +4,7 @@
 
 #include "gate.h"
 #include "gateway/gateway.h"
+#include "net/websocket.h"
 #include "waits.h"
 
 static const char *const PLAIN = "v=10&encoding=json";
@@ -69,6 +70,22 @@ static void what_was_sent_but_not_read_is_told_again(struct world *w)
     gate_kill(g);
     g = come_back(ada, PLAIN, gate_id(g), gate_seq(g));
     expect_told_numbers(g, 2, 5);
+    expect_dispatch(g, "RESUMED", "{}");
+}
+
+/* A client answers a close frame with the same code; only one that begins it says goodbye. */
+static void who_is_sent_away_and_says_so_may_come_back(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct gate *g = gate_session(ada, PLAIN, "");
+
+    gate_send(g, "[]");
+    expect_close(g, 4002);
+    gate_send_bytes(g, WS_CLOSE, str_slice("\x03\xe9", 2)); /* 1001 */
+    expect_soon(gate_census(g, "connected") == 0);
+    tell(ada, 0, 0);
+    g = come_back(ada, PLAIN, gate_id(g), gate_seq(g));
+    expect_told_numbers(g, 0, 1);
     expect_dispatch(g, "RESUMED", "{}");
 }
 
@@ -432,6 +449,7 @@ static void four_loops(struct config *c)
 const struct test gateway_resume_tests[] = {
     TEST(what_was_missed_is_told_again),
     TEST(what_was_sent_but_not_read_is_told_again),
+    TEST(who_is_sent_away_and_says_so_may_come_back),
     TEST(nothing_is_lost_or_doubled_however_often_it_comes_back),
     TEST(a_second_socket_takes_over),
     TEST(the_last_of_a_row_of_sockets_keeps_it),
