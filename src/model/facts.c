@@ -56,11 +56,7 @@ static const struct list *take_member(const void *object, struct facts *f)
     const struct member *m = object;
 
     f->member.user_id = m->user_id;
-    if (m->communication_disabled_until.given == GIVEN)
-        f->member.timed_out_until = m->communication_disabled_until.value;
-    /* What stays of its rights is the same for those who look and listen. */
-    if (m->flags & MEMBER_QUARANTINED)
-        f->member.timed_out_until = INT64_MAX;
+    f->member.restrained_until = member_restrained_until(m);
     return &m->roles;
 }
 

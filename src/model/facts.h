@@ -36,7 +36,7 @@ struct facts {
         } channel;
         struct {
             snowflake user_id;
-            int64_t timed_out_until; /* microseconds; 0: it is not */
+            int64_t restrained_until; /* member_restrained_until */
         } member;
         struct {
             snowflake author_id;

@@ -45,3 +45,12 @@ const struct schema guild_member_schema = {
 };
 const struct type type_member = { .kind = KIND_OBJECT, .schema = &member_schema };
 const struct type type_members = { .kind = KIND_ARRAY, .of = &type_member };
+
+int64_t member_restrained_until(const struct member *m)
+{
+    const struct opt_int *until = &m->communication_disabled_until;
+
+    if (m->pending || m->flags & MEMBER_QUARANTINED)
+        return INT64_MAX;
+    return until->given == GIVEN ? until->value : 0;
+}

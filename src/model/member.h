@@ -17,6 +17,10 @@ struct member {
     struct opt_id permissions; /* where asked for: all rights in the guild or channel */
 };
 
+/* Until when it may look and read at the most (rights_restrained), in microseconds: what a session
+ * has to know to hear no more than that. 0: it is not so. */
+int64_t member_restrained_until(const struct member *m);
+
 extern const struct schema member_schema;       /* with user where it is set */
 extern const struct schema guild_member_schema; /* and guild_id: what events carry */
 extern const struct type type_member, type_members, type_nick;

@@ -27,11 +27,13 @@ struct said {
     struct list roles, mentions, added_members, removed_member_ids;
     struct opt_int communication_disabled_until;
     int64_t flags;
+    bool pending;
 };
 
 static const struct type any_id = { .kind = KIND_ID };
 static const struct type any_bits = { .kind = KIND_BITS };
 static const struct type any_int = { .kind = KIND_INT };
+static const struct type any_bool = { .kind = KIND_BOOL };
 static const struct type any_time = { .kind = KIND_TIME };
 static const struct field ref_fields[] = {
     { FIELD(struct ref, id), .type = &any_id },
@@ -92,6 +94,7 @@ static const struct field member_fields[] = {
     { FIELD(struct said, roles), .type = &any_ids, .flags = OPTIONAL },
     { FIELD(struct said, communication_disabled_until), .type = &any_time, .flags = MAYBE },
     { FIELD(struct said, flags), .type = &any_int, .flags = OPTIONAL },
+    { FIELD(struct said, pending), .type = &any_bool, .flags = OPTIONAL },
     { 0 },
 };
 static const struct field message_fields[] = {
@@ -133,8 +136,9 @@ static struct list take(const struct said *s, struct facts *f)
         return s->permission_overwrites.value;
     case FACTS_MEMBER:
         f->member.user_id = s->user ? s->user->id : s->user_id;
-        f->member.timed_out_until =
-            s->flags & MEMBER_QUARANTINED ? INT64_MAX : s->communication_disabled_until.value;
+        f->member.restrained_until = s->pending || s->flags & MEMBER_QUARANTINED
+                                         ? INT64_MAX
+                                         : s->communication_disabled_until.value;
         return s->roles;
     case FACTS_MESSAGE:
         f->message.author_id = s->author ? s->author->id : 0;

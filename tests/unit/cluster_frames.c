@@ -18,7 +18,7 @@ static const struct facts *member_facts(struct arena *a)
     f->kind = FACTS_MEMBER;
     f->count = 2;
     f->member.user_id = 7;
-    f->member.timed_out_until = 99;
+    f->member.restrained_until = 99;
     memcpy(f + 1, roles, sizeof roles);
     return f;
 }
@@ -107,7 +107,7 @@ static void a_frame_says_what_was_put_into_it(void **state)
     assert_int_equal(n->to.hidden_id, 6);
     assert_int_equal(n->guild_id, 11);
     assert_str(n->payload, "{}");
-    assert_int_equal(n->facts->member.timed_out_until, 99);
+    assert_int_equal(n->facts->member.restrained_until, 99);
     assert_int_equal(facts_ids(n->facts)[1], 22);
     n = n->next;
     assert_int_equal(n->event, EVENT_MESSAGE_CREATE);

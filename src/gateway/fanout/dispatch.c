@@ -65,7 +65,7 @@ static void change_member(const struct delivery *d)
 
         if (seat && !known_has(&seat->known, d->news->number))
             seat_set_roles(seat, facts_ids(d->facts), d->facts->count,
-                           d->facts->member.timed_out_until);
+                           d->facts->member.restrained_until);
     }
 }
 

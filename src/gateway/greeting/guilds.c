@@ -59,12 +59,6 @@ bool guild_facts_outrun(const struct hub *h, const struct guild_facts *f)
     return v && !known_covers(h->looked, v->known);
 }
 
-static int64_t timed_out_until(const struct member *m)
-{
-    return m->communication_disabled_until.given == GIVEN ? m->communication_disabled_until.value
-                                                          : 0;
-}
-
 /* While nothing is left to be told of what the look has seen, both have to be the same. */
 static void watch_view(const struct guild_view *v, const struct guild_facts *f)
 {
@@ -92,7 +86,8 @@ struct seat *guild_facts_apply(struct session *s, const struct guild_facts *f)
     } else if (f->wants_view && !s->hub->looked_ahead && planted(PLANTED_WATCH_VIEWS)) {
         watch_view(t->view, f);
     }
-    seat_set_roles(seat, f->member.roles.items, f->member.roles.count, timed_out_until(&f->member));
+    seat_set_roles(seat, f->member.roles.items, f->member.roles.count,
+                   member_restrained_until(&f->member));
     return seat;
 }
 

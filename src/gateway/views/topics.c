@@ -269,7 +269,7 @@ void seat_know(struct seat *seat, struct known_positions *known)
 
 /* --- roles ---------------------------------------------------------------------------- */
 
-void seat_set_roles(struct seat *seat, const snowflake *ids, size_t count, int64_t timed_out_until)
+void seat_set_roles(struct seat *seat, const snowflake *ids, size_t count, int64_t restrained_until)
 {
     mem_free(seat->roles);
     seat->role_count = (uint32_t)count;
@@ -277,7 +277,7 @@ void seat_set_roles(struct seat *seat, const snowflake *ids, size_t count, int64
         seat->role_count ? mem_resize(NULL, seat->role_count * sizeof *seat->roles) : NULL;
     if (seat->role_count)
         memcpy(seat->roles, ids, seat->role_count * sizeof *seat->roles);
-    seat->timed_out_until = timed_out_until;
+    seat->restrained_until = restrained_until;
     seat->version = 0;
 }
 

@@ -27,8 +27,8 @@ struct seat {
     uint32_t version; /* of the view that base was worked out from; 0: not yet */
     uint32_t role_count;
     uint64_t base;
-    int64_t timed_out_until; /* microseconds */
-    int64_t listed_ms;       /* when all members were last asked for */
+    int64_t restrained_until; /* member_restrained_until */
+    int64_t listed_ms;        /* when all members were last asked for */
     snowflake *roles;
 };
 
@@ -83,7 +83,8 @@ void seat_leave(struct seats *own, struct seat *seat);
 void seats_clear(struct seats *own); /* leaves all */
 /* Others see the session from now on, or do not. */
 void seats_show(struct seats *own, bool seen);
-void seat_set_roles(struct seat *seat, const snowflake *ids, size_t count, int64_t timed_out_until);
+void seat_set_roles(struct seat *seat, const snowflake *ids, size_t count,
+                    int64_t restrained_until);
 void seat_drop_role(struct seat *seat, snowflake role_id);
 
 #endif

@@ -207,7 +207,7 @@ static struct rights_of standing_of(struct seat *seat)
         .guild_id = v->guild_id,
         .user_id = seat->user_id,
         .owner = v->owner_id == seat->user_id,
-        .timed_out = seat->timed_out_until && seat->timed_out_until > clock_us(),
+        .timed_out = seat->restrained_until && seat->restrained_until > clock_us(),
         .base = seat->base,
         .roles = seat->roles,
         .role_count = seat->role_count,

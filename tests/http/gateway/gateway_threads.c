@@ -1,9 +1,11 @@
 /* gateway_threads.c - who hears of threads, also of those that were archived long ago. */
 #include <stdio.h>
 
+#include "base/mem.h"
 #include "gate.h"
 #include "guilds.h"
 #include "venues.h"
+#include "waits.h"
 
 static const char *const PLAIN = "v=10&encoding=json";
 enum { VERY_MANY = 100000 };
@@ -128,6 +130,38 @@ static void a_private_thread_is_heard_of_by_its_starter_and_managers(struct worl
     }
 }
 
+/* What a role lets somebody do is held back while rules, a door or a time-out do; the session has
+ * to know that from its beginning, as no event tells of it. */
+static void managers_who_are_held_back_hear_of_no_private_threads(struct world *w)
+{
+    static const char *const held_back[] = { "flags = 128", "flags = 0, pending = 1",
+                                             "pending = 0, timed_out_until = 9000000000000000" };
+    struct listeners l = invite(w);
+    const char *thread = start_thread(l.ada, l.venue.channel, 12);
+    struct gate *g;
+
+    world_sql(w,
+              "insert into roles (id, guild_id, name, position, permissions) values (77, %s, "
+              "'m', 1, %lld)",
+              l.venue.id, (long long)PERMISSION(MANAGE_THREADS));
+    world_sql(w, "insert into member_roles (guild_id, user_id, role_id) values (%s, %s, 77)",
+              l.venue.id, l.bob->id);
+    for (size_t i = 0; i < COUNT_OF(held_back); i++) {
+        world_sql(w, "update members set %s where user_id = %s", held_back[i], l.bob->id);
+        g = gate_session(l.bob, PLAIN, "");
+        expect_status(client_get(l.bob, "/channels/%s/messages", thread), 403);
+        say(l.ada, thread);
+        world_told(w);
+        expect_quiet(g);
+        gate_close(g, 1000);
+    }
+    world_sql(w, "update members set timed_out_until = null where user_id = %s", l.bob->id);
+    g = gate_session(l.bob, PLAIN, "");
+    expect_status(client_get(l.bob, "/channels/%s/messages", thread), 200);
+    say(l.ada, thread);
+    expect_dispatch(g, "MESSAGE_CREATE", "{'channel_id': '%s'}", thread);
+}
+
 /* Somebody who may no longer see a channel hears nothing of its threads either. */
 static void threads_are_hidden_with_their_channel(struct world *w)
 {
@@ -186,6 +220,7 @@ static void a_guild_has_a_thousand_active_threads(struct world *w)
 const struct test gateway_threads_tests[] = {
     TEST(an_archived_thread_is_heard_of_by_who_sees_its_channel),
     TEST(a_private_thread_is_heard_of_by_its_starter_and_managers),
+    TEST(managers_who_are_held_back_hear_of_no_private_threads),
     TEST(threads_are_hidden_with_their_channel),
     TEST(very_many_archived_threads_hold_nobody_up),
     TEST(a_guild_has_a_thousand_active_threads),
