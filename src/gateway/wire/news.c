@@ -139,6 +139,18 @@ static struct str snapshots_emptied(struct str snapshots, struct arena *arena)
     return buf_take(&out, arena);
 }
 
+/* And for the one that it answers, which was told empty, too. */
+static struct str reference_emptied(struct str message, struct arena *arena)
+{
+    struct buf out;
+
+    if (str_is(message, "null"))
+        return message;
+    buf_init(&out, MOST_SNAPSHOTS);
+    message_emptied(message, arena, &out);
+    return buf_take(&out, arena);
+}
+
 void message_emptied(struct str payload, struct arena *arena, struct buf *out)
 {
     struct json_reader r;
@@ -158,6 +170,8 @@ void message_emptied(struct str payload, struct arena *arena, struct buf *out)
         json_key_text(&j, key);
         if (str_is(key, "message_snapshots"))
             raw = snapshots_emptied(raw, arena);
+        else if (str_is(key, "referenced_message"))
+            raw = reference_emptied(raw, arena);
         json_raw(&j, empty.p ? empty : raw);
     }
     json_object_end(&j);

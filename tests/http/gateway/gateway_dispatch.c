@@ -233,6 +233,29 @@ static void content_is_for_those_who_asked_and_may(struct world *w)
     expect_dispatch(without, "MESSAGE_CREATE", "{'content': 'mine'}");
 }
 
+/* What is answered was told without its content, too. */
+static void content_is_not_read_by_way_of_an_answer(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
+    struct venue v = world_venue(w, ada);
+
+    venue_add(&v, bot);
+    struct answer secret =
+        client_post(ada, "{'content': 'secret'}", "/channels/%s/messages", v.channel);
+    const char *answer = "{'content': 'yes%s', 'message_reference': {'message_id': '%s'}}";
+    struct gate *with = bot_session(bot, MESSAGES | CONTENT), *without = bot_session(bot, MESSAGES);
+    const char *id = answer_text(secret, "id");
+
+    say(ada, v.channel, TEXT(w, answer, "", id));
+    expect_dispatch(with, "MESSAGE_CREATE", "{'referenced_message': {'content': 'secret'}}");
+    expect_dispatch(without, "MESSAGE_CREATE",
+                    "{'content': '', 'referenced_message': {'content': '', 'id': '%s'}}", id);
+    say(ada, v.channel, TEXT(w, answer, TEXT(w, ", <@%s>", bot->id), id));
+    expect_dispatch(without, "MESSAGE_CREATE", "{'referenced_message': {'content': 'secret'}}");
+    expect_status(client_delete(ada, "/channels/%s/messages/%s", v.channel, id), 204);
+    expect_dispatch(without, "MESSAGE_DELETE", "{'id': '%s'}", id);
+}
+
 static void direct_messages_reach_both(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
@@ -544,6 +567,7 @@ const struct test gateway_dispatch_tests[] = {
     TEST(messages_go_to_those_who_see_the_channel),
     TEST(a_channel_comes_into_view_and_goes),
     TEST(content_is_for_those_who_asked_and_may),
+    TEST(content_is_not_read_by_way_of_an_answer),
     TEST(direct_messages_reach_both),
     TEST(a_guild_that_is_founded_is_heard_of),
     TEST(who_leaves_hears_nothing_more),
