@@ -122,6 +122,18 @@ static void the_events_of_a_position_are_numbered_from_it(void **state)
     assert_int_equal(world.gateway->published, (UINT64_C(7) << NUMBERS_OF_POSITION) + EVENTS);
 }
 
+/* What this server tells by itself between two positions does not reach into the next one's. */
+static void a_position_has_room_for_millions_of_comings_and_goings(void **state)
+{
+    enum { MANY = 10 * 1000 * 1000 };
+
+    (void)state;
+    gateway_announce_at(world.gateway, 11, world.list);
+    world.gateway->published += MANY;
+    gateway_announce_at(world.gateway, 12, world.list);
+    assert_int_equal(world.gateway->published, (UINT64_C(12) << NUMBERS_OF_POSITION) + EVENTS);
+}
+
 /* Who is in a private channel hears of it as a person, each with an event of its own. */
 static void people_of_a_private_channel_are_told_one_by_one(void **state)
 {
@@ -182,6 +194,7 @@ int main(void)
         cmocka_unit_test(a_commit_is_one_message_to_a_loop_whatever_it_announces),
         cmocka_unit_test(every_loop_gets_to_the_last_number),
         cmocka_unit_test(the_events_of_a_position_are_numbered_from_it),
+        cmocka_unit_test(a_position_has_room_for_millions_of_comings_and_goings),
         cmocka_unit_test(people_of_a_private_channel_are_told_one_by_one),
         cmocka_unit_test(what_commits_while_hubs_go_harms_nobody),
     };

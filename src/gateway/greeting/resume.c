@@ -207,8 +207,12 @@ static void stop_expecting(struct handover *h)
     uint64_t needed = recent_end(&to->recent);
 
     link_remove(&h->awaited);
-    if (!links_empty(&to->expected))
-        needed = container_of(to->expected.next, struct handover, awaited)->since;
+    /* One that wakes needs all there is, whenever it asked. */
+    for (struct link *at = to->expected.next; at != &to->expected; at = at->next) {
+        uint64_t since = container_of(at, struct handover, awaited)->since;
+
+        needed = since < needed ? since : needed;
+    }
     if (to->recording)
         needed = 0;
     recent_trim(&to->recent, needed);

@@ -6,7 +6,7 @@
 
 enum { LEDGER_HUBS = 256, LEDGER_SLOTS = 1 << 16, LEDGER_NAME = 32, LEDGER_BOOT = 40 };
 
-#define LEDGER_MAGIC UINT64_C(0x0231726467646c47)
+#define LEDGER_MAGIC UINT64_C(0x0331726467646c47)
 
 struct ledger_place {
     _Atomic uint64_t position;

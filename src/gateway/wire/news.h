@@ -27,8 +27,10 @@ struct bytes {
     char p[];
 };
 
-/* In a cluster the numbers of a position's events begin at the position shifted by so many bits. */
-enum { NUMBERS_OF_POSITION = 20 };
+/* In a cluster the numbers of a position's events begin at the position shifted by so many bits.
+ * What a server tells by itself until the next position (that people come and go) has numbers
+ * there, too: a million would be reached when ten thousand come back to a hundred guilds each. */
+enum { NUMBERS_OF_POSITION = 26 };
 
 struct news {
     _Atomic unsigned refs;
