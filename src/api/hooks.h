@@ -26,6 +26,9 @@ struct settings_change {
     snowflake user_id;
     const struct user_settings *before, *after;
 };
+struct block_change {
+    snowflake user_id, target_id;
+};
 struct guild_made {
     const struct guild *guild;
     const struct channel *channels;

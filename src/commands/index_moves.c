@@ -40,6 +40,9 @@ enum err command_index_moved(struct call *call, snowflake id)
 static const char MOVE_OF_ACCOUNT[] =
     MOVE_DIRECT("d.channel_id") "from applications a cross join direct_channels d where a.id = $3 "
                                 "and " DIRECT_WITH("$1") ON_MOVED;
+static const char MOVE_OF_BOT[] =
+    MOVE_DIRECT("d.channel_id") "from applications a cross join direct_channels d where "
+                                "a.bot_id = $3 and " DIRECT_WITH("$1") ON_MOVED;
 static const char MOVE_OF_MEMBER[] = MOVE_DIRECT(
     "d.channel_id") "from integrations i cross join applications a cross join direct_channels d "
                     "where i.guild_id = $1 and " BRINGS_COMMANDS(
@@ -54,6 +57,12 @@ enum err command_index_account(struct call *call, const struct account_app *a)
                 BIND(v_id(a->user_id), v_id(snowflake_new()), v_id(a->application_id)), NULL);
 
     return e ? e : command_index_move(call->tx, a->user_id);
+}
+
+enum err command_index_blocked(struct call *call, const struct block_change *b)
+{
+    return tx_exec(call->tx, MOVE_OF_BOT,
+                   BIND(v_id(b->user_id), v_id(snowflake_new()), v_id(b->target_id)), NULL);
 }
 
 static const char IS_BOT[] = "select 1 from applications where bot_id = $1";

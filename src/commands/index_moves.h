@@ -22,7 +22,9 @@ enum err command_index_moved(struct call *call, snowflake id);
 enum err command_index_account(struct call *call, const struct account_app *a);
 enum err command_index_member(struct call *call, const struct member *m);
 enum err command_index_installed(struct call *call, const struct guild_app *a);
-extern const struct job_kind command_index_job; /* goes on with the last of these */
+/* Nothing can be used where one has blocked the bot. */
+enum err command_index_blocked(struct call *call, const struct block_change *b);
+extern const struct job_kind command_index_job; /* goes on with command_index_installed */
 /* An application goes: the next direct channels with its bot. */
 enum err command_index_ending(struct call *call, const struct application_ending *ending);
 

@@ -376,12 +376,18 @@ static enum err reply_direct(struct call *call)
         .place = call->target.channel->id,
         .ask = { .places = 1u << CONTEXT_BOT_DM },
     };
+    bool barred = false;
     enum err e = application_across(call, &v.key);
 
     if (!e && v.key)
         e = installed_in_guilds_of(call->tx, v.key, call->caller->id, &v.ask.installed);
     if (!e && v.key)
         e = installed_on_account(call->tx, v.key, call->caller->id, &v.ask.installed);
+    /* Who has blocked the bot can use nothing of it: no invocation is taken there. */
+    if (!e && v.key)
+        e = channel_is_barred(call->tx, call->target.channel, call->caller->id, &barred);
+    if (barred)
+        v.ask.installed = 0;
     if (!e)
         e = index_reader_find(&v);
     if (!e && v.key && user_is_adult(&v.user))

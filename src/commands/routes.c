@@ -314,6 +314,7 @@ const struct domain commands_domain = {
     .jobs = jobs,
     .hooks =
         &(const struct hooks){
+            .block_changed = command_index_blocked,
             .role_gone = command_permissions_forget_role,
             .membership_moves = command_index_member,
             .member_left = command_permissions_forget_member,

@@ -210,6 +210,15 @@ static bool is_same(const struct side *s, const struct side_change *c)
     return s->type == c->type && s->ignored == c->ignored;
 }
 
+/* Told of one's own side: nobody changes whom the other blocks. */
+static enum err tell_block(struct call *call, const struct bond *b, const struct side *now)
+{
+    bool before = b->mine.type == RELATIONSHIP_BLOCKED, after = now->type == RELATIONSHIP_BLOCKED;
+    struct block_change change = { b->my_id, b->their_id };
+
+    return before != after ? hook_block_changed(call, &change) : OK;
+}
+
 enum err bond_change(struct call *call, struct bond *b, const struct bond_change *c,
                      const struct friend_request *request)
 {
@@ -231,6 +240,8 @@ enum err bond_change(struct call *call, struct bond *b, const struct bond_change
         e = tell_side(call, b->my_id, b->their_id, &b->mine, &mine, &c->mine);
     if (!e)
         e = tell_side(call, b->their_id, b->my_id, &b->theirs, &theirs, &c->theirs);
+    if (!e)
+        e = tell_block(call, b, &mine);
     b->mine = mine;
     b->theirs = theirs;
     return e;

@@ -476,6 +476,32 @@ static void a_block_keeps_commands_out_of_direct_channels(struct world *w)
     expect_error(use(eve, k.json, NULL, direct), 403, 50007); /* as with messages */
 }
 
+/* The list says what an invocation says, and moves with it. */
+static void a_blocked_bot_has_no_commands_in_its_direct_channel(struct world *w)
+{
+    struct workshop s = world_workshop(w);
+    struct client *bob = world_client(w, "bob");
+    struct answer k =
+        client_post(s.bot, "{'name': 'p', 'description': 'd', 'contexts': [1]}", "%s", s.global);
+    struct str id = dom_at(k.json, "id")->text;
+    const char *direct = talk_to(bob, s.app);
+    const char *index = TEXT(w, "/channels/%s/application-command-index", direct);
+    snowflake versions[3];
+
+    install_on_account(bob, s.app);
+    expect(is_listed(client_get(bob, "%s", index), id));
+    versions[0] = id_of(answer_text(client_get(bob, "%s", index), "version"));
+    expect_status(client_put(bob, "{'type': 2}", "/users/@me/relationships/%s", s.app), 204);
+    expect_json(client_get(bob, "%s", index), "{'application_commands': []}");
+    versions[1] = id_of(answer_text(client_get(bob, "%s", index), "version"));
+    expect_error(use(bob, k.json, NULL, direct), 403, 50007);
+    expect_status(client_delete(bob, "/users/@me/relationships/%s", s.app), 204);
+    expect(is_listed(client_get(bob, "%s", index), id));
+    versions[2] = id_of(answer_text(client_get(bob, "%s", index), "version"));
+    expect_status(use(bob, k.json, NULL, direct), 204);
+    expect(versions[0] < versions[1] && versions[1] < versions[2]);
+}
+
 /* --- groups --------------------------------------------------------------------------- */
 
 static void an_app_in_a_group_is_everybodys(struct world *w)
@@ -523,6 +549,7 @@ const struct test commands_reach_tests[] = {
     TEST(commands_of_empty_groups_are_nowhere),
     TEST(a_bot_alone_brings_no_commands),
     TEST(a_block_keeps_commands_out_of_direct_channels),
+    TEST(a_blocked_bot_has_no_commands_in_its_direct_channel),
     TEST(an_app_in_a_group_is_everybodys),
     { 0 },
 };
