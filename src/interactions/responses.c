@@ -253,9 +253,16 @@ enum err response_send(struct call *call, const struct message_draft *draft, str
 enum err response_edit(struct call *call, const struct response *r, struct message *m)
 {
     struct sender from = r->from;
+    bool barred = false;
+    enum err e = OK;
 
+    /* What was promised to both before a block is not said after it. */
+    if (!r->it->guild_id && !m->ephemeral_for && m->flags & MESSAGE_LOADING)
+        e = channel_is_barred(call->tx, &r->channel, r->user.id, &barred);
+    if (e || barred)
+        return e ? e : ERR_CANNOT_MESSAGE;
     from.rights |= PERMISSION(SEND_POLLS);
-    enum err e = message_edit(call, &from, m);
+    e = message_edit(call, &from, m);
 
     return !e && m->ephemeral_for ? ephemeral_touch(call, m) : e;
 }

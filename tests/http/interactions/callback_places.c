@@ -8,6 +8,7 @@
 #include "gate.h"
 
 #define MESSAGES "/channels/%s/messages"
+#define FIRST    "/webhooks/%s/%s/messages/@original", ask.application, ask.token
 
 static void answers_in_direct_channels_are_for_both(struct world *w)
 {
@@ -120,7 +121,29 @@ static void a_block_keeps_answers_from_the_other(struct world *w)
     expect_json(client_get(s.bob, MESSAGES, channel), "[]");
 }
 
+/* What was to follow was promised to both. */
+static void a_block_keeps_what_was_deferred_from_the_other(struct world *w)
+{
+    struct stage s = world_stage(w);
+    const char *channel = talk_to(s.ada, s.bob->id);
+    const char *owners = TEXT(w, "{\"1\":\"%s\"}", s.ada->id);
+    struct ask ask = ASK(&s, .channel = channel, .guild = "", .owners = owners);
+
+    make_friends(s.ada, s.bob);
+    ask_answered(&ask, "{'type': 5}");
+    expect_status(client_put(s.bob, "{'type': 2}", "/users/@me/relationships/%s", s.ada->id), 204);
+    struct room room = world_room(w, channel);
+    expect_error(client_post(ask.app, "{'content': 'late'}", FOLLOW), 403, 50007);
+    expect_error(client_patch(ask.app, "{'content': 'late'}", FIRST), 403, 50007);
+    expect_room_silence(&room);
+    expect_status(client_delete(s.bob, "/users/@me/relationships/%s", s.ada->id), 204);
+    make_friends(s.ada, s.bob);
+    expect_status(client_patch(ask.app, "{'content': 'now'}", FIRST), 200);
+    expect_json(client_get(s.bob, MESSAGES, channel), "[{'content': 'now'}]");
+}
+
 const struct test callback_places_tests[] = {
+    TEST(a_block_keeps_what_was_deferred_from_the_other),
     TEST(a_block_keeps_answers_from_the_other),
     TEST(answers_in_direct_channels_are_for_both),
     TEST(answers_in_channels_that_the_bot_is_not_in_reach_people),
