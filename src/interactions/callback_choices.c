@@ -11,6 +11,11 @@ enum { MOST_TEXT = 100, MOST_NAME = 100 };
 
 static bool is_number_of(const struct json_number *n, int64_t type)
 {
+    const int64_t most = INT64_C(1) << 53;
+
+    /* A double may have rounded it to the limit. */
+    if (n->kind == NUMBER_INT && (n->i > most || n->i < -most))
+        return false;
     if (!(n->d >= -MOST_NUMBER && n->d <= MOST_NUMBER))
         return false;
     return type == OPTION_NUMBER || (double)(int64_t)n->d == n->d;

@@ -363,10 +363,18 @@ static void choices_are_what_the_option_takes(struct world *w)
     expect_invalid(
         ask_answer(&whole, "", "{'type': 8, 'data': {'choices': [{'name': 'a', 'value': '1'}]}}"),
         "data.choices.0.value", "NUMBER_TYPE_COERCE");
-    expect_invalid(ask_answer(&whole, "",
-                              "{'type': 8, 'data': {'choices': [{'name': 'a', 'value': "
-                              "9007199254740994}]}}"),
-                   "data.choices.0.value", "NUMBER_TYPE_COERCE");
+    /* As a double the first and the third are the limit itself. */
+    const char *const beyond[] = { "9007199254740993", "9007199254740994", "-9007199254740993" };
+    for (size_t i = 0; i < sizeof beyond / sizeof *beyond; i++) {
+        expect_invalid(ask_answer(&whole, "",
+                                  "{'type': 8, 'data': {'choices': [{'name': 'a', 'value': %s}]}}",
+                                  beyond[i]),
+                       "data.choices.0.value", "NUMBER_TYPE_COERCE");
+        expect_invalid(ask_answer(&number, "",
+                                  "{'type': 8, 'data': {'choices': [{'name': 'a', 'value': %s}]}}",
+                                  beyond[i]),
+                       "data.choices.0.value", "NUMBER_TYPE_COERCE");
+    }
     ask_answered(&whole, "{'type': 8, 'data': {'choices': [{'name': 'a', 'value': "
                          "9007199254740992}]}}");
     expect_invalid(ask_answer(&number, "",
