@@ -101,7 +101,7 @@ enum err migrate_command_scope(struct call *call)
 static const char APPS_OF_GUILDS[] =
     "select m.guild_id, i.application_id from members m "
     "join guilds g on g.id = m.guild_id and g.removed = 0 left join integrations i "
-    "on i.guild_id = m.guild_id and i.type = 'service' where m.user_id = $1 "
+    "on i.guild_id = m.guild_id and i.type = 'service' and " APP_STAYS "where m.user_id = $1 "
     "order by m.guild_id, i.application_id";
 
 enum err list_application_ids(struct call *call)

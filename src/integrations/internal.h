@@ -54,6 +54,11 @@ struct integration_row {
     int64_t created_at, synced_at, asked_at, revoked_at; /* 0: never */
 };
 
+/* SQL: the app of the integration i, if it is one's, is not being removed. */
+#define APP_STAYS                                                                 \
+    "not exists (select 1 from applications a where a.id = i.application_id and " \
+    "a.removed = 1) "
+
 /* ERR_UNKNOWN_INTEGRATION. */
 enum err integration_find(struct tx *tx, snowflake id, struct integration_row *ret);
 enum err integration_find_account(struct tx *tx, snowflake guild_id, struct str type,

@@ -54,9 +54,6 @@ static enum err read_rows(struct tx *tx, struct rows *rows, struct list *ret)
 /* --- finding -------------------------------------------------------------------------- */
 
 /* What is being removed (removal.c), or belongs to an app that is, is no longer there. */
-#define APP_STAYS                                                                 \
-    "not exists (select 1 from applications a where a.id = i.application_id and " \
-    "a.removed = 1) "
 #define NOT_REMOVED "i.type <> 'removed' and " APP_STAYS
 
 static const char FIND[] = "select " COLUMNS "from integrations i where i.id = $1 and " NOT_REMOVED;

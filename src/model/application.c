@@ -131,7 +131,10 @@ bool application_installs(const struct application *a, enum integration_type typ
     { FIELD(struct application, bot), .type = &type_partial_user, .flags = OPTIONAL },             \
     { FIELD(struct application, is_verified), .type = &type_bool },                                \
     { FIELD(struct application, is_discoverable), .type = &type_bool },                            \
-    { FIELD(struct application, is_monetized), .type = &type_bool }
+    { FIELD(struct application, is_monetized), .type = &type_bool },                               \
+    { FIELD(struct application, cover_image), .type = &type_asset_hash, .flags = OPTIONAL },       \
+    { FIELD(struct application, terms_of_service_url), .type = &type_url, .flags = OPTIONAL },     \
+    { FIELD(struct application, privacy_policy_url), .type = &type_url, .flags = OPTIONAL }
 
 /* Of the flags, those of everybody or all. */
 #define PUBLIC_FIELDS(flags_, flags_new_)                                                          \
@@ -149,10 +152,7 @@ bool application_installs(const struct application *a, enum integration_type typ
     { FIELD(struct application, integration_types_config), .type = &type_integration_types },      \
     { FIELD(struct application, install_params), .type = &type_install_params,                     \
       .flags = OPTIONAL },                                                                         \
-    { FIELD(struct application, custom_install_url), .type = &type_url, .flags = OPTIONAL },       \
-    { FIELD(struct application, cover_image), .type = &type_asset_hash, .flags = OPTIONAL },       \
-    { FIELD(struct application, terms_of_service_url), .type = &type_url, .flags = OPTIONAL },     \
-    { FIELD(struct application, privacy_policy_url), .type = &type_url, .flags = OPTIONAL }
+    { FIELD(struct application, custom_install_url), .type = &type_url, .flags = OPTIONAL }
 /* clang-format on */
 
 static const struct field public_application_fields[] = {

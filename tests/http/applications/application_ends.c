@@ -171,6 +171,8 @@ static void nothing_finds_an_application_that_is_being_removed(struct world *w)
     expect_json(client_get(ada, APPS), "[]");
     expect_json(client_get(bob, "/oauth2/tokens"), "[]");
     expect_json(client_get(ada, "/guilds/%s/integrations", guild), "[]");
+    expect_json(client_get(ada, "/users/@me/guilds/integration-application-ids"), "{'%s': []}",
+                guild);
     expect_json(client_get(ada, "/guilds/%s/application-command-index", guild),
                 "{'applications': [], 'application_commands': []}");
     expect_json(client_get(bob, "/users/@me/application-command-index"),

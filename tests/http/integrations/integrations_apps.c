@@ -199,6 +199,25 @@ static void migrating_leaves_other_integrations_alone(struct world *w)
     expect_json(client_get(s.ada, INTEGRATIONS, s.guild), "[{'scopes': ['webhook.incoming']}, {}]");
 }
 
+static void the_app_of_an_integration_shows_what_it_has(struct world *w)
+{
+    struct scene s = make_scene(w);
+    struct answer a = client_get(s.ada, INTEGRATIONS, s.guild);
+
+    expect(!dom_at(a.json, "0.application.cover_image"));
+    expect(!dom_at(a.json, "0.application.terms_of_service_url"));
+    expect_status(client_patch(s.ada,
+                               "{'terms_of_service_url': 'https://a.example/t', "
+                               "'privacy_policy_url': 'https://a.example/p'}",
+                               "/applications/%s", s.app),
+                  200);
+    world_sql(w, "update applications set cover_image = 'abc' where id = %s", s.app);
+    expect_json(client_get(s.ada, INTEGRATIONS, s.guild),
+                "[{'application': {'id': '%s', 'cover_image': 'abc', 'terms_of_service_url': "
+                "'https://a.example/t', 'privacy_policy_url': 'https://a.example/p'}}]",
+                s.app);
+}
+
 /* --- GET /users/@me/guilds/integration-application-ids -------------------------------- */
 
 static void application_ids_of_all_guilds_are_listed(struct world *w)
@@ -370,6 +389,7 @@ const struct test integrations_apps_tests[] = {
     TEST(an_app_integration_with_nothing_left_goes),
     TEST(migrating_gives_old_app_integrations_their_scope),
     TEST(migrating_leaves_other_integrations_alone),
+    TEST(the_app_of_an_integration_shows_what_it_has),
     TEST(application_ids_of_all_guilds_are_listed),
     TEST(integration_events_are_for_managers_and_bots_that_asked),
     TEST(group_integrations_are_made_listed_and_removed),
