@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "net/client.h"
+#include "platform/accounts/accounts.h"
 
 /* Of those who wait each may have an answer of MOST_ANSWER bytes under way. */
 enum { PATIENCE_MS = 2000, MOST_ANSWER = 2 * 1024 * 1024, MOST_WAITING = 32 };
@@ -193,10 +194,8 @@ bool upstream_wants_local(const struct call *call)
 /* Before there is a transaction: what the call itself says. */
 static struct str plain_locale(const struct call *call, const struct opt_str *named)
 {
-    struct str said = named && named->given == GIVEN && named->value.n
-                          ? named->value
-                          : http_header(call->exchange->request, STR("X-Discord-Locale"));
-    struct str known = locale_known(said);
+    struct str known = named && named->given == GIVEN && named->value.n ? locale_known(named->value)
+                                                                        : request_head_locale(call);
 
     return known.p ? known : STR("en-US");
 }

@@ -23,7 +23,9 @@ enum err theme_colors_find(struct tx *tx, snowflake id, struct opt_str *ret);
 /* The language of a call: its X-Discord-Locale, else the best of its Accept-Language,
  * else the account's own, else en-US. Tags that are none of ours are skipped. */
 enum err request_locale(struct call *call, struct str *ret);
-/* The same for who has read the caller's account. */
+/* What the head alone asks for; p == NULL: nothing that we have. */
+struct str request_head_locale(const struct call *call);
+/* The same as request_locale for who has read the caller's account. */
 struct str request_locale_of(const struct call *call, const struct user *caller);
 
 /* 2-32 of the characters that names have. */

@@ -62,8 +62,7 @@ struct str locale_wanted(struct str named, struct str accepted)
     return best;
 }
 
-/* What the head asks for; p == NULL: nothing that we have. */
-static struct str head_locale(const struct call *call)
+struct str request_head_locale(const struct call *call)
 {
     const struct http_request *r = call->exchange ? call->exchange->request : NULL;
 
@@ -75,7 +74,7 @@ static struct str head_locale(const struct call *call)
 
 struct str request_locale_of(const struct call *call, const struct user *caller)
 {
-    struct str wanted = head_locale(call);
+    struct str wanted = request_head_locale(call);
 
     return wanted.p ? wanted : caller->locale.n ? caller->locale : fallback;
 }
@@ -87,7 +86,7 @@ enum err request_locale(struct call *call, struct str *ret)
     struct rows row;
     bool found;
 
-    *ret = head_locale(call);
+    *ret = request_head_locale(call);
     if (ret->p)
         return OK;
     *ret = fallback;

@@ -198,6 +198,12 @@ static void their_gifs_are_shown_as_ours(struct world *w)
            strstr(request, "locale=de") && strstr(request, "limit=30") &&
            strstr(request, "key=s3cret%26x%3D1"));
     expect(!strstr(request, ada->authorization) && !strstr(request, ada->id));
+    expect_status(client_request(ada, "GET", "/api/v10/gifs/search?q=cat",
+                                 "Accept-Language: xx, de;q=0.5, fr;q=0.8\r\n", STR("")),
+                  200);
+    expect(strstr(last_request(w), "locale=fr"));
+    expect_status(client_get(ada, "/gifs/search?q=cat&locale=nonsense"), 200);
+    expect(strstr(last_request(w), "locale=en-US"));
 
     expect_json(client_get(ada, "/gifs/trending-gifs?media_format=gif"),
                 "[{'src': 'https://example.org/1.gif', 'width': 320}]");
