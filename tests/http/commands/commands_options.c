@@ -307,6 +307,11 @@ static void commands_have_8000_characters(struct world *w)
     const char *bulk =
         TEXT(w, "[{'name': 'a', 'description': 'd', 'options': [%s,%s,%s]}]", most, fits, twelve);
     expect_invalid(client_put(s.bot, bulk, "%s", s.global), "0", "APPLICATION_COMMAND_TOO_LARGE");
+    /* A short change of one that has 8000 already. */
+    const char *id = answer_text(with_options(&s, TEXT(w, "%s,%s,%s", most, fits, eleven)), "id");
+    expect_invalid(client_patch(s.bot, "{'description': 'dd'}", "%s/%s", s.global, id), "",
+                   "APPLICATION_COMMAND_TOO_LARGE");
+    expect_status(client_patch(s.bot, "{'description': 'e'}", "%s/%s", s.global, id), 200);
 }
 
 const struct test commands_options_tests[] = {

@@ -170,6 +170,29 @@ static void a_term_is_shown_once_three_have_used_it(struct world *w)
     lists(w, "/gifs/suggest?q=sec&locale=fr", "");
 }
 
+static void so_many_terms_are_listed(struct world *w)
+{
+    static const struct {
+        const char *path;
+        size_t count;
+    } lists_of[] = {
+        { "/gifs/trending-search", 5 },           { "/gifs/trending-search?limit=50", 50 },
+        { "/gifs/trending-search?limit=51", 50 }, { "/gifs/suggest?q=w", 20 },
+        { "/gifs/suggest?q=w&limit=50", 50 },     { "/gifs/suggest?q=w&limit=51", 50 },
+    };
+
+    import_four(w);
+    for (int i = 0; i < 60; i++) {
+        for (int k = 0; k < 3; k++)
+            choose(w, people[k], "a", TEXT(w, "word%d", i));
+        world_wait(w, 700); /* a person's choices of a GIF count once in ten minutes */
+    }
+    world_count_choices(w);
+    for (size_t i = 0; i < sizeof lists_of / sizeof *lists_of; i++)
+        expect(client_get(world_stranger(w), "%s", lists_of[i].path).json->count ==
+               lists_of[i].count);
+}
+
 static void a_term_is_forgotten_after_a_week(struct world *w)
 {
     import_four(w);
@@ -359,6 +382,7 @@ const struct test gifs_trends_tests[] = {
     TEST(hot_categories_come_first),
     TEST_WITH(an_operator_names_categories, with_categories),
     TEST(a_term_is_shown_once_three_have_used_it),
+    TEST(so_many_terms_are_listed),
     TEST(a_term_is_forgotten_after_a_week),
     TEST_WITH(some_terms_never_count, with_blocked_words),
     TEST(suggestions_are_terms_then_tags_then_relatives),

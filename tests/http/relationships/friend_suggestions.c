@@ -490,6 +490,22 @@ static void a_bulk_token_is_personal_and_short_lived(struct world *w)
     expect(store_count(w, "select count(*) from bulk_add_tokens where length(digest) = 32") == 1);
 }
 
+static void a_thousand_are_asked_at_once(struct world *w)
+{
+    struct people p = with_phones(w);
+    const char *token = answer_text(upload(p.ada, ENTRY(BOB), ""), "bulk_add_token");
+    struct buf ids;
+
+    buf_init(&ids, 1 << 20);
+    for (int i = 1; i <= 1000; i++)
+        buf_printf(&ids, "%s'%d'", i > 1 ? ", " : "", i);
+    const char *most = TEXT(w, "%.*s", (int)ids.n, ids.p);
+    buf_clear(&ids);
+    expect_invalid(bulk(p.ada, token, TEXT(w, "%s, '1001'", most)), "user_ids",
+                   "BASE_TYPE_BAD_LENGTH");
+    expect_status(bulk(p.ada, token, most), 200);
+}
+
 static void bulk_has_a_limit_of_its_own(struct world *w)
 {
     struct people p = with_phones(w);
@@ -521,6 +537,7 @@ const struct test friend_suggestions_tests[] = {
     TEST(who_is_disabled_is_not_shown),
     TEST(many_are_asked_at_once),
     TEST(a_bulk_token_is_personal_and_short_lived),
+    TEST(a_thousand_are_asked_at_once),
     TEST_WITH(bulk_has_a_limit_of_its_own, buckets_only),
     { 0 },
 };

@@ -254,6 +254,19 @@ static void choose_sound(struct client *c, const char *sound)
         200);
 }
 
+static void call_sounds_have_the_same_animations(struct world *w)
+{
+    struct hall h = together(w);
+
+    expect_invalid(client_post(h.bob, "{'animation_type': 0, 'animation_id': 21}", SOUNDS, h.voice),
+                   "animation_id", "NUMBER_TYPE_MAX");
+    expect_invalid(client_post(h.bob, "{'animation_type': 1, 'animation_id': 1}", SOUNDS, h.voice),
+                   "animation_id", "NUMBER_TYPE_MAX");
+    choose_sound(h.bob, "{'sound_id': 4}");
+    expect_status(client_post(h.bob, "{'animation_type': 0, 'animation_id': 20}", SOUNDS, h.voice),
+                  204);
+}
+
 static void a_call_sound_is_the_senders_own(struct world *w)
 {
     struct hall h = together(w);
@@ -314,6 +327,7 @@ const struct test voice_effects_tests[] = {
     TEST(custom_emoji_come_from_their_record),
     TEST(bots_send_effects_but_no_call_sounds),
     TEST_WITH(twenty_effects_in_ten_seconds_are_enough, with_limits),
+    TEST(call_sounds_have_the_same_animations),
     TEST(a_call_sound_is_the_senders_own),
     TEST(sounds_of_other_guilds_take_a_right),
     { 0 },
