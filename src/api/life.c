@@ -108,6 +108,9 @@ static void tx_done(struct work *w, enum err e)
         e = OK;
         break;
     default:
+        /* Perhaps it is committed all the same (store.h): what it revokes is looked at anew. */
+        for (struct forgotten *f = e == ERR_UNAVAILABLE ? call->forgotten : NULL; f; f = f->next)
+            api_forget(call->api, f);
         if (!e && call->forgotten && call->work.position)
             await_others(l);
         else

@@ -214,6 +214,7 @@ struct store_side *store_side_new(struct store *s)
     struct postgres *p = postgres_of(s);
 
     side->worker.pool = p;
+    side->worker.is_beside = true;
     side->worker.conn.lane = postgres_lane_of(p->count);
     side->worker.random = (unsigned)clock_mono();
     return side;

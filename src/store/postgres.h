@@ -209,6 +209,7 @@ struct postgres_worker {
     struct postgres *pool;
     bool is_aside;   /* it does reads that may take long, … */
     bool takes_long; /* … those too that have had their share */
+    bool is_beside;  /* no caller's: it meets none of them, and waits for none */
     struct postgres_conn conn;
     pthread_t thread;
     bool has_thread;

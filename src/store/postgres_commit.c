@@ -178,7 +178,7 @@ enum err postgres_conn_commit_logged(struct postgres_conn *c, struct str body, i
     bool committed = sent && logged_answers(c, &f, ret);
     pipeline_close(c, sent);
     e = failure_error(c, &f);
-    if (!e && c->lost)
+    if (!e && c->lost && !committed)
         e = ERR_UNAVAILABLE;
     return e || committed ? e : ERR_INTERNAL;
 }
@@ -231,7 +231,7 @@ enum err postgres_conn_commit_group(struct postgres_conn *c, struct work *const 
     bool committed = sent && group_answers(c, &f, works, count);
     pipeline_close(c, sent);
     e = failure_error(c, &f);
-    if (!e && c->lost)
+    if (!e && c->lost && !committed)
         e = ERR_UNAVAILABLE;
     return e || committed ? e : ERR_INTERNAL;
 }

@@ -8,6 +8,7 @@
  *
  * What is unusual is left to the workers: when a connection is lost, says that something failed, or
  * takes its time, they do the reads that it has. */
+#include <poll.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -389,6 +390,14 @@ static void leave_stuck(struct postgres_reader *r)
     reader_hang_up(r);
 }
 
+/* There is more that nobody has looked at. */
+static bool has_unread(const struct postgres_reader *r)
+{
+    struct pollfd p = { .fd = pq.socket(r->conn.pg), .events = POLLIN };
+
+    return poll(&p, 1, 0) > 0;
+}
+
 static void look_for_answer(uv_timer_t *look)
 {
     struct postgres_reader *r = look->data;
@@ -402,7 +411,7 @@ static void look_for_answer(uv_timer_t *look)
         pass_on_waiting(r);
     /* A loop that was kept from running has not looked yet. */
     reader_hear(r, 0, UV_READABLE);
-    if (r->count && now - r->heard_at > (int64_t)STUCK_MS * 1000000)
+    if (r->count && now - r->heard_at > (int64_t)STUCK_MS * 1000000 && !has_unread(r))
         leave_stuck(r);
 }
 

@@ -241,7 +241,7 @@ static enum outcome try_among_others(struct postgres_worker *w, struct work *wor
 {
     pthread_rwlock_t *writing = &w->pool->writing;
 
-    if (!work_writes(work))
+    if (!work_writes(work) || w->is_beside)
         return try_once(w, work);
     if (tries < TRIES_AMONG_OTHERS)
         pthread_rwlock_rdlock(writing);
