@@ -10,7 +10,7 @@ export const isForum = (c) => c.type === FORUM || c.type === MEDIA;
 export const older = (a, b) => (a.length !== b.length ? a.length < b.length : a < b);
 const byId = (list) => new Map((list || []).map((x) => [x.id, x]));
 export const MEMBERS_LISTED = 100;
-const MOST_KEPT = 10000, EVENTS_KEPT = 2000, ACK_AFTER_MS = 800, EVENT_MS = 10000;
+const MOST_KEPT = 10000, MOST_ASKED = 3, EVENTS_KEPT = 2000, ACK_AFTER_MS = 800, EVENT_MS = 10000;
 /** Topics whose views are large and need not be right at every frame, and how long they wait. */
 const CALM = new Set(["unread", "presence", "members", "channels", "guilds", "voice"]), CALM_MS = 200;
 
@@ -174,7 +174,7 @@ export class Store {
   voiceOf(channel) { return [...this.voice.values()].filter((v) => v.channel_id === channel); }
   ownVoice() { return [...this.voice.values()].find((v) => v.user_id === this.me?.id && v.channel_id); }
   log(channel) {
-    if (!this.messages.has(channel)) this.messages.set(channel, { list: [], start: false, loaded: false, news: [] });
+    if (!this.messages.has(channel)) this.messages.set(channel, { list: [], start: false, loaded: false, news: [], asks: new Set() });
     return this.messages.get(channel);
   }
 
@@ -183,7 +183,7 @@ export class Store {
   async loadMessages(channel, before) {
     const log = this.log(channel);
     log.asked = true;
-    const page = await this.rest.get(`/channels/${channel}/messages?limit=50${before ? `&before=${before}` : ""}`);
+    const page = await this.pageOfMessages(channel, before);
     page.reverse().forEach((m) => this.keepAuthors(m));
     const known = new Set(log.list.map((m) => m.id));
     const fresh = page.filter((m) => !known.has(m.id));
@@ -193,6 +193,21 @@ export class Store {
     log.loaded = true;
     log.stale = false;
     return fresh.length;
+  }
+
+  /** Asked again where one of its messages has changed meanwhile: whether the answer has seen that nobody can tell. */
+  async pageOfMessages(channel, before) {
+    const log = this.log(channel), changed = new Set();
+    log.asks.add(changed);
+    try {
+      for (let tries = 1; ; tries++) {
+        changed.clear();
+        const page = await this.rest.get(`/channels/${channel}/messages?limit=50${before ? `&before=${before}` : ""}`);
+        if (tries === MOST_ASKED || !page.some((m) => changed.has(m.id))) return page;
+      }
+    } finally {
+      log.asks.delete(changed);
+    }
   }
 
   keepAuthors(m) {
@@ -258,6 +273,7 @@ export class Store {
 
   changeMessage(channel, id, change) {
     const log = this.messages.get(channel);
+    log?.asks.forEach((changed) => changed.add(id));
     const i = log ? log.list.findIndex((m) => m.id === id) : -1;
     if (i < 0) return;
     const next = change(log.list[i]);

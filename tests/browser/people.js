@@ -144,6 +144,32 @@ export const TESTS = {
     await page.close();
   },
 
+  async what_changes_while_a_channel_is_opened_is_seen_changed() {
+    const page = await enter("ada");
+    let release, read = false;
+    const held = new Promise((go) => { release = go; });
+    const tell = (content) => call("bob", "POST", `/channels/${server().channel}/messages`, { content });
+    const [edited, liked, gone] = [await tell("Six legs"), await tell("A table"), await tell("Nobody wants this")];
+    await page.route(/\/messages\?limit=50/, async (route) => {
+      const response = await route.fetch();
+      read = true;
+      await held;
+      await route.fulfill({ response });
+    });
+    await page.open(general());
+    await until("the messages were read", () => read);
+    await call("bob", "PATCH", `/channels/${server().channel}/messages/${edited.id}`, { content: "Four legs" });
+    await call("bob", "PUT", `/channels/${server().channel}/messages/${liked.id}/reactions/%F0%9F%91%8D/@me`);
+    await call("bob", "DELETE", `/channels/${server().channel}/messages/${gone.id}`);
+    await tell("Told last");
+    await seen(page, "Told last"); // and so all that was told before
+    release();
+    await seen(page, "Four legs");
+    await page.locator(`[data-id="${liked.id}"]`).getByRole("button", { name: "👍, 1" }).waitFor();
+    assert.equal(await page.getByText(/Six legs|Nobody wants this/).count(), 0);
+    await page.close();
+  },
+
   async what_was_not_read_is_marked_in_the_next_window() {
     const me = await call("ada", "GET", "/users/@me");
     const ada = await enter("ada");
