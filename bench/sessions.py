@@ -9,6 +9,7 @@ import sqlite3
 import statistics
 import struct
 import subprocess
+import tempfile
 import time
 
 from process import Client, Failed, Process, start_guildhall
@@ -17,6 +18,7 @@ from tls import context, make_certificate
 MANY = 10_000
 FEW = 100
 FEWER = 1_000
+VISITORS = 200
 LARGE = 100_000
 PLAIN = "/gateway?v=10&encoding=json"
 PACKED = PLAIN + "&compress=zlib-stream"
@@ -88,9 +90,9 @@ def end_session(wire):
 class Crowd:
     """Many sessions, held by bench/load."""
 
-    def __init__(self, bench, port, path, count, world, tls=False):
+    def __init__(self, bench, port, path, count, world, tls=False, tokens=None):
         command = [bench.tool("load"), "sessions", "--port", str(port), "--path", path, "--tokens",
-                   world.tokens, "--connections", str(count), "--post",
+                   tokens or world.tokens, "--connections", str(count), "--post",
                    f"/api/v10/channels/{world.channel}/messages", "--token", world.owner]
         command += ["--tls"] if tls else []
         if bench.load_cpu is not None:
@@ -266,12 +268,11 @@ class Sessions:
         try:
             if beats:
                 floor = world.floor(bench, server, path)
-            Crowd(bench, server.port, path, 200, world).end()  # warms pools and caches up
-            time.sleep(0.5)
+            self.visit(bench, server, path, world)
             before = server.memory("RssAnon")
             crowd = Crowd(bench, server.port, path, self.count, world)
             time.sleep(0.5)
-            each = (server.memory("RssAnon") - before) / self.count
+            each = (server.memory("RssAnon") - before) / (self.count - VISITORS)
             bench.report.add(f"heap of an idle session{name} (of 10,000)", each / 1024, "KiB",
                              ("<=", limit), {"VmRSS MiB": server.memory("VmRSS") / 2**20})
             if beats:
@@ -282,6 +283,18 @@ class Sessions:
             if floor:
                 floor.kill()
             server.kill()
+
+    def visit(self, bench, server, path, world):
+        """Everybody comes and goes, some at a time: what is kept of an account that was here, rows and
+        callers up to fixed limits, is no session's. What the last of them gave back is there for the next."""
+        with open(world.tokens, encoding="ascii") as f:
+            tokens = f.read().split()
+        for i in range(0, len(tokens), VISITORS):
+            with tempfile.NamedTemporaryFile("w", encoding="ascii", dir=bench.folder) as some:
+                some.write("\n".join(tokens[i:i + VISITORS]) + "\n")
+                some.flush()
+                Crowd(bench, server.port, path, VISITORS, world, tokens=some.name).end()
+        time.sleep(0.5)
 
     def beats(self, bench, world, held, floor):
         """In turns with a bare server that answers as many bytes to as many sockets at the same pace."""
