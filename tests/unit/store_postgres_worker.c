@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "store/postgres.h"
 #include "support/postgres.h"
 #include "support/stores.h"
 #include "support/works.h"
@@ -147,6 +148,30 @@ static void however_often_works_meet_none_is_refused(void **state)
     sem_destroy(&finished);
 }
 
+static enum err add_beside(struct tx *tx, void *arg)
+{
+    (void)arg;
+    return tx_exec(tx, "update counter set n = n + 1", NO_BIND, NULL);
+}
+
+/* A server's sign of life comes also while somebody writes alone, for however long. */
+static void what_is_beside_the_callers_waits_for_none(void **state)
+{
+    struct fixture *f = *state;
+    struct postgres *p = container_of(f->store, struct postgres, store);
+    struct store_side *side = store_side_new(f->store);
+    struct arena *arena = arena_new();
+
+    counter_make(f);
+    pthread_rwlock_wrlock(&p->writing);
+    enum err e = store_side_run(side, STORE_APPEND, arena, add_beside, NULL);
+    pthread_rwlock_unlock(&p->writing);
+    assert_int_equal(e, OK);
+    assert_int_equal(store_number(f->store, "select n from counter"), 1);
+    store_side_free(side);
+    arena_free(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -154,6 +179,7 @@ int main(void)
         store_test(a_commit_without_an_answer_is_not_run_again),
         store_test(one_that_was_shut_down_before_its_commit_is_run_again),
         store_test(however_often_works_meet_none_is_refused),
+        store_test(what_is_beside_the_callers_waits_for_none),
     };
 
     log_init(2, LOG_OFF, 0);
