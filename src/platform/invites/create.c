@@ -63,8 +63,12 @@ static enum err check_invite_roles(struct call *call, const struct list *ids)
 
     if (!ids->count)
         return OK;
-    if (!call->target.standing || !(call->target.rights & PERMISSION(MANAGE_ROLES)))
+    const struct standing *s = call->target.standing;
+    if (!s)
         return call_lacks(call, PERMISSION(MANAGE_ROLES));
+    /* In a channel this right is about its overwrites; roles are the guild's. */
+    if (!(s->rights & PERMISSION(MANAGE_ROLES)))
+        return standing_lacks(s, PERMISSION(MANAGE_ROLES));
     for (size_t i = 0; i < ids->count && !e; i++) {
         struct place at = place_index(&all, i);
 

@@ -135,10 +135,10 @@ static enum err targets_admit(struct call *call, uint64_t any)
 
     if (i->type != INVITE_GUILD)
         return ERR_UNKNOWN_INVITE;
-    if (i->inviter_id == call->caller->id)
-        return OK;
     enum err e = standing_find(call->tx, i->guild_id.value, call->caller->id, &s);
-    return e || s.rights & any ? e : standing_lacks(&s, any);
+    if (e || i->inviter_id == call->caller->id || s.rights & any)
+        return e;
+    return standing_lacks(&s, any);
 }
 
 enum err admit_targets_reading(struct call *call)

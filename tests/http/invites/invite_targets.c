@@ -60,6 +60,19 @@ static void roles_are_given_to_those_who_come(struct world *w)
                    "BASE_TYPE_CHOICES");
 }
 
+static void a_right_in_one_channel_gives_no_roles(struct world *w)
+{
+    struct ranks h = world_ranks(w, PERMISSION(CREATE_INSTANT_INVITE));
+    const char *channel = text_channel(h.ada, h.guild);
+
+    expect_status(client_put(h.ada, "{'type': 1, 'allow': '268435456'}",
+                             "/channels/%s/permissions/%s", channel, h.bob->id),
+                  204);
+    expect_error(
+        client_post(h.bob, TEXT(w, "{'role_ids': ['%s']}", h.low), "/channels/%s/invites", channel),
+        403, 50013);
+}
+
 static void an_invite_may_be_for_some_people_only(struct world *w)
 {
     struct home h = world_home(w, PERMISSION(CREATE_INSTANT_INVITE));
@@ -89,6 +102,14 @@ static void an_invite_may_be_for_some_people_only(struct world *w)
                    "BASE_TYPE_BAD_FORMAT");
     expect_status(send_file(h.bob, "PUT", path, "{}", cyd->id), 204);
     expect_status(client_post(cyd, NULL, "/invites/%s", code), 200);
+    /* Who was thrown out says no more whom it is for. */
+    const char *bobs = code;
+    expect_status(client_delete(h.ada, "/guilds/%s/members/%s", h.guild, h.bob->id), 204);
+    expect_error(send_file(h.bob, "PUT", path, "{}", cyd->id), 403, 50001);
+    expect_error(client_get(h.bob, "/invites/%s/target-users", bobs), 403, 50001);
+    expect_status(send_file(h.ada, "PUT", path, "{}", h.bob->id), 204);
+    expect_status(client_post(h.bob, NULL, "/invites/%s", bobs), 200);
+    expect_status(client_get(h.bob, "/invites/%s/target-users", bobs), 200);
     /* Others have no list. */
     code = answer_text(client_post(h.bob, "{'unique': true}", "/channels/%s/invites", channel),
                        "code");
@@ -98,6 +119,7 @@ static void an_invite_may_be_for_some_people_only(struct world *w)
 
 const struct test invite_targets_tests[] = {
     TEST(roles_are_given_to_those_who_come),
+    TEST(a_right_in_one_channel_gives_no_roles),
     TEST(an_invite_may_be_for_some_people_only),
     { 0 },
 };
