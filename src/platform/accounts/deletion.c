@@ -29,8 +29,10 @@ const struct type account_deletion_body = { .kind = KIND_OBJECT, .schema = &dele
 
 enum err prepare_delete_account(struct call *call)
 {
-    own_password_ask(call, ((const struct account_deletion_request *)call->body)->password);
-    return OK;
+    const struct account_deletion_request *in = call->body;
+
+    own_password_ask(call, in->password);
+    return in->code.given == GIVEN ? mfa_count_own_try(call) : OK;
 }
 
 static enum err use_deletion_code(struct call *call, snowflake user_id)
@@ -47,9 +49,14 @@ static enum err use_deletion_code(struct call *call, snowflake user_id)
 
 static enum err find_owner(struct call *call, struct user *ret)
 {
+    const struct account_deletion_request *in = call->body;
     enum err e = own_password_find(call, ret);
 
-    return !e && ret->mfa_enabled ? use_deletion_code(call, ret->id) : e;
+    if (!e && ret->mfa_enabled)
+        e = use_deletion_code(call, ret->id);
+    if (!e && in->code.given == GIVEN)
+        call->after = mfa_own_try_was_right;
+    return e;
 }
 
 /* The account cannot be used from now on; logging in with undelete takes it back. */

@@ -7,6 +7,7 @@
 
 #include "api/hooks.h"
 #include "platform/accounts/mail/links.h"
+#include "platform/accounts/operator.h"
 
 /* What the stages before the handler found out. */
 struct profile_change {
@@ -143,14 +144,15 @@ enum err own_token_renew(struct call *call, struct str *ret)
         .client = http_header(call->exchange->request, STR("User-Agent")),
     };
 
-    enum err e = auth_revoke_others(call->tx, call->caller->id, NULL);
+    enum err e = account_revoke(call, call->caller->id);
+    if (!e)
+        e = links_void(call, call->caller->id, LINK_RESET);
     if (!e)
         e = addresses_forget(call, call->caller->id);
     if (!e)
         e = address_keep(call, call->caller->id);
     if (e)
         return e;
-    call_forget_account(call, call->caller->id);
     return auth_issue(api_options(call->api)->auth, call->tx, &grant, ret);
 }
 

@@ -162,6 +162,35 @@ static void a_second_factor_is_asked_for(struct world *w)
     expect_json(log_in(w, ""), "{'mfa': true}");
 }
 
+/* As many as when logging in, and together with these. */
+static void codes_are_not_guessed_by_deleting(struct world *w)
+{
+    unsigned char secret[TOTP_SECRET];
+
+    world_wait(w, (double)(TOTP_STEP_S - clock_s() % TOTP_STEP_S));
+    struct client *ada = register_person(w, "ada");
+    expect(totp_secret_read(STR("GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"), secret));
+    struct answer a = client_post(
+        ada,
+        TEXT(w,
+             "{'password': 'correct horse', 'secret': 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ', "
+             "'code': '%06u'}",
+             totp_code(secret, clock_s() / TOTP_STEP_S)),
+        "/users/@me/mfa/totp/enable");
+    ada = world_client_with(w, answer_text(a, "token"));
+    const char *right = TEXT(w, "{'password': 'correct horse', 'code': '%s'}",
+                             answer_text(a, "backup_codes.3.code"));
+    for (int i = 0; i < 20; i++) {
+        expect_error(client_post(ada, "{'password': 'correct horse', 'code': 'aaaaaaaa'}", "%s",
+                                 i % 2 ? DELETE_ME : DISABLE_ME),
+                     400, 60008);
+        world_wait(w, 11);
+    }
+    expect_status(client_post(ada, right, DISABLE_ME), 429);
+    world_wait(w, 1800);
+    expect_status(client_post(ada, right, DISABLE_ME), 204);
+}
+
 static void an_account_rests_until_its_owner_comes_back(struct world *w)
 {
     struct client *ada = register_person(w, "ada");
@@ -193,6 +222,7 @@ const struct test deletion_tests[] = {
     TEST(after_two_weeks_nothing_of_it_is_left_but_what_others_read),
     TEST(who_owns_something_by_then_is_asked_again_a_day_later),
     TEST(a_second_factor_is_asked_for),
+    TEST_WITH(codes_are_not_guessed_by_deleting, buckets_only),
     TEST(an_account_rests_until_its_owner_comes_back),
     { 0 },
 };

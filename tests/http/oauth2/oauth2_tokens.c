@@ -254,6 +254,25 @@ static void access_tokens_reach_what_their_scopes_say(struct world *w)
     expect_error(client_get(world_client_with(w, app->authorization + 7), "/users/@me"), 401, 0);
 }
 
+/* Whoever had the old one may have let an app in. */
+static void a_new_password_ends_what_apps_were_given(struct world *w)
+{
+    struct consent s = world_consent(w);
+    struct answer made =
+        client_post(s.nobody, "{'username': 'cyd', 'password': 'correct horse'}", "/auth/register");
+    struct client *cyd = world_client_with(w, answer_text(made, "token"));
+    struct answer a = exchange(&s, get_code(cyd, s.app, "identify"));
+    const char *open = get_code(cyd, s.app, "identify");
+
+    expect_status(a, 200);
+    expect_status(client_patch(cyd, "{'password': 'correct horse', 'new_password': 'other horse'}",
+                               "/users/@me"),
+                  200);
+    expect_oauth2(refresh(&s, answer_text(a, "refresh_token")), 400, "invalid_grant");
+    expect_oauth2(exchange(&s, open), 400, "invalid_grant");
+    expect_error(client_get(bearer(a), "/users/@me"), 401, 0);
+}
+
 static void refresh_tokens_work_once(struct world *w)
 {
     struct consent s = world_consent(w);
@@ -514,6 +533,7 @@ const struct test oauth2_tokens_tests[] = {
     TEST(who_lost_the_right_meanwhile_installs_nothing),
     TEST(access_tokens_end_after_a_week),
     TEST(access_tokens_reach_what_their_scopes_say),
+    TEST(a_new_password_ends_what_apps_were_given),
     TEST(refresh_tokens_work_once),
     TEST(revoking_ends_all_tokens_of_the_pair),
     TEST(owners_get_tokens_for_themselves),

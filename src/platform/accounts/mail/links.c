@@ -174,9 +174,14 @@ enum err link_find(struct call *call, struct str token, enum link_purpose purpos
 static const char USE_LINK[] =
     "update mailed_links set salt = null where user_id = $1 and purpose = $2";
 
+enum err links_void(struct call *call, snowflake user_id, enum link_purpose purpose)
+{
+    return tx_exec(call->tx, USE_LINK, BIND(v_id(user_id), v_int(purpose)), NULL);
+}
+
 enum err link_use(struct call *call, struct str token, enum link_purpose purpose, struct user *ret)
 {
     enum err e = link_find(call, token, purpose, ret);
 
-    return e ? e : tx_exec(call->tx, USE_LINK, BIND(v_id(ret->id), v_int(purpose)), NULL);
+    return e ? e : links_void(call, ret->id, purpose);
 }

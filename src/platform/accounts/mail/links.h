@@ -24,6 +24,8 @@ enum err link_send(struct call *call, const struct user *u, enum link_purpose pu
 enum err link_find(struct call *call, struct str token, enum link_purpose purpose,
                    struct user *ret);
 enum err link_use(struct call *call, struct str token, enum link_purpose purpose, struct user *ret);
+/* Those that were sent so far are good for nothing any more. */
+enum err links_void(struct call *call, snowflake user_id, enum link_purpose purpose);
 
 /* What the job that sends it needs. */
 struct link_row {

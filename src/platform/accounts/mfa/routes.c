@@ -58,6 +58,21 @@ static void try_was_right(struct call *call)
     call_uncount(call, &limit_wrong_codes, account_key(t));
 }
 
+static struct str own_key(const struct call *call)
+{
+    return str_slice((const char *)&call->caller->id, sizeof call->caller->id);
+}
+
+enum err mfa_count_own_try(struct call *call)
+{
+    return call_count(call, &limit_wrong_codes, own_key(call));
+}
+
+void mfa_own_try_was_right(struct call *call)
+{
+    call_uncount(call, &limit_wrong_codes, own_key(call));
+}
+
 /* --- logging in ----------------------------------------------------------------------- */
 
 static enum err prepare_mfa_login(struct call *call)
@@ -153,10 +168,7 @@ static enum err enable_totp(struct call *call)
 
 static enum err prepare_disable(struct call *call)
 {
-    struct mfa_try *t = call_pass(call, "mfa_try", sizeof *t);
-
-    t->user_id = call->caller->id;
-    return try_count(call, t);
+    return mfa_count_own_try(call);
 }
 
 static enum err disable_totp(struct call *call)
@@ -180,7 +192,7 @@ static enum err disable_totp(struct call *call)
         return e;
     user.mfa_enabled = false;
     call_emit(call, EVENT_USER_UPDATE, to_user(user.id), &own_user_schema, &user);
-    call->after = try_was_right;
+    call->after = mfa_own_try_was_right;
     return call_reply(call, &out);
 }
 
