@@ -250,6 +250,39 @@ enum err response_send(struct call *call, const struct message_draft *draft, str
     return !e && ret->ephemeral_for ? ephemeral_touch(call, ret) : e;
 }
 
+static bool names_upload(const struct list *attachments)
+{
+    const struct attachment_in *a = attachments->items;
+
+    for (size_t i = 0; i < attachments->count; i++)
+        if (a[i].uploaded_filename.given == GIVEN)
+            return true;
+    return false;
+}
+
+/* An edit adds no more than the person may: what was deferred was shown before anybody knew what it
+ * would be, and is not made private any more. */
+static enum err check_edit_rights(struct call *call, const struct response *r,
+                                  const struct message *m)
+{
+    const struct message_sending *s = message_sending_of(call);
+    uint64_t needs = 0, rights = 0;
+    struct standing who;
+
+    if (!s || !r->by_user_only || !r->it->guild_id || m->ephemeral_for)
+        return OK;
+    if (s->uploads.count || names_upload(&s->in->attachments.value))
+        needs |= PERMISSION(ATTACH_FILES);
+    if (body_embeds(s->in).value.count)
+        needs |= PERMISSION(EMBED_LINKS);
+    if (!needs)
+        return OK;
+    enum err e = standing_find(call->tx, r->it->guild_id, r->user.id, &who);
+    if (!e)
+        e = standing_rights_in(call->tx, &who, &r->channel, &rights);
+    return e || (rights & needs) == needs ? e : ERR_MISSING_PERMISSIONS;
+}
+
 enum err response_edit(struct call *call, const struct response *r, struct message *m)
 {
     struct sender from = r->from;
@@ -262,7 +295,9 @@ enum err response_edit(struct call *call, const struct response *r, struct messa
     if (e || barred)
         return e ? e : ERR_CANNOT_MESSAGE;
     from.rights |= PERMISSION(SEND_POLLS);
-    e = message_edit(call, &from, m);
+    e = check_edit_rights(call, r, m);
+    if (!e)
+        e = message_edit(call, &from, m);
 
     return !e && m->ephemeral_for ? ephemeral_touch(call, m) : e;
 }

@@ -299,6 +299,32 @@ static void what_a_person_may_not_show_is_for_them_alone(struct world *w)
                 "{'resource': {'message': {'flags': 0}}}");
 }
 
+/* What was deferred is shown to all by then. */
+static void an_edit_adds_no_more_than_the_person_may(struct world *w)
+{
+    struct stage s = world_stage(w);
+    const struct upload files[] = { { "files[0]", "a.txt", STR("hello") }, { 0 } };
+    struct ask ask = ASK(&s, .by = s.bob, .owners = own(&s));
+
+    everyone_may(&s, PERMISSION(VIEW_CHANNEL) | PERMISSION(USE_EXTERNAL_APPS) |
+                         PERMISSION(SEND_MESSAGES));
+    ask_answered(&ask, "{'type': 5}");
+    expect_error(client_patch(ask.app, "{'embeds': [{'title': 'T'}]}", SENT, ask.application,
+                              ask.token, "@original"),
+                 403, 50013);
+    expect_error(client_upload(ask.app, "PATCH", "{'content': 'x'}", files, SENT, ask.application,
+                               ask.token, "@original"),
+                 403, 50013);
+    expect_status(client_patch(ask.app, "{'content': 'Plain'}", SENT, ask.application, ask.token,
+                               "@original"),
+                  200);
+    everyone_may(&s, PERMISSION(VIEW_CHANNEL) | PERMISSION(USE_EXTERNAL_APPS) |
+                         PERMISSION(SEND_MESSAGES) | PERMISSION(EMBED_LINKS));
+    expect_status(client_patch(ask.app, "{'embeds': [{'title': 'T'}]}", SENT, ask.application,
+                               ask.token, "@original"),
+                  200);
+}
+
 static void files_of_a_person_who_may_send_none_are_for_them_alone(struct world *w)
 {
     struct stage s = world_stage(w);
@@ -366,6 +392,7 @@ const struct test followups_tests[] = {
     TEST(empty_and_broken_follow_ups_are_refused),
     TEST(apps_that_a_person_brought_follow_up_five_times),
     TEST(what_a_person_may_not_show_is_for_them_alone),
+    TEST(an_edit_adds_no_more_than_the_person_may),
     TEST(files_of_a_person_who_may_send_none_are_for_them_alone),
     TEST(webhooks_live_at_the_same_address),
     TEST(answers_outlive_the_process),
