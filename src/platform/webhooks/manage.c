@@ -36,6 +36,8 @@ enum err resolve_token(struct call *call)
     struct str given = call_text(call, "webhook.token"),
                good = webhook_token(call, call->target.webhook);
 
+    /* Who has the token acts by it alone: no credential that came along signs for it. */
+    call->caller = NULL;
     /* Nobody sends messages to one that follows a channel. */
     return call->target.webhook->type == WEBHOOK_INCOMING && given.n == good.n &&
                    sodium_memcmp(given.p, good.p, good.n) == 0

@@ -96,6 +96,20 @@ static void managing_needs_the_right(struct world *w)
     expect_error(client_delete(mod, "/webhooks/%s", h.id), 404, 10015);
 }
 
+/* Whatever credential comes along, the token alone acts: nobody is named who did not. */
+static void who_has_the_token_signs_for_nobody(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct venue v = world_venue(w, ada);
+    struct hook h = made(ada, v.channel);
+
+    expect_status(client_patch(bob, "{'name': 'mine'}", "/webhooks/%s/%s", h.id, h.token), 200);
+    expect_status(client_delete(bob, "/webhooks/%s/%s", h.id, h.token), 204);
+    expect_json(client_get(ada, "/guilds/%s/audit-logs?limit=2", v.id),
+                "{'audit_log_entries': [{'action_type': 52, 'user_id': null}, {'action_type': 51, "
+                "'user_id': null}]}");
+}
+
 static void names_have_rules(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
@@ -414,6 +428,7 @@ const struct test webhooks_tests[] = {
     TEST(a_webhook_is_made_and_announced),
     TEST(a_guild_lists_webhooks_of_channels_that_the_caller_sees),
     TEST(managing_needs_the_right),
+    TEST(who_has_the_token_signs_for_nobody),
     TEST(names_have_rules),
     TEST(there_is_room_for_fifteen),
     TEST(some_channels_have_none),
