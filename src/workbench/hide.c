@@ -21,7 +21,11 @@ static bool is_secret_key(struct str key, const char *place)
 {
     if (memchr(key.p, '\\', key.n) || memchr(key.p, '%', key.n))
         return true;
-    if (str_is(key, "code") || str_is(key, "location") || str_is(key, "state"))
+    if (str_is(key, "code") && (is_about(place, "/mfa/") || is_about(place, "@me/delete") ||
+                                is_about(place, "@me/disable")))
+        return true;
+    if (str_is(key, "code") || str_is(key, "location") || str_is(key, "url") ||
+        str_is(key, "state"))
         return is_about(place, "oauth2") || is_about(place, "connections");
     return str_ends(key, STR("token")) || str_ends(key, STR("password")) ||
            str_ends(key, STR("secret")) || str_is(key, "code_verifier") || str_is(key, "ticket");
@@ -121,7 +125,8 @@ static size_t other_length(const char *p, const char *end)
 /* URLs of webhooks have their token in them. */
 static bool is_secret_value(struct str s)
 {
-    return memmem(s.p, s.n, "/webhooks/", 10) || memmem(s.p, s.n, "\\/webhooks\\/", 12);
+    return memmem(s.p, s.n, "/webhooks/", 10) || memmem(s.p, s.n, "\\/webhooks\\/", 12) ||
+           memmem(s.p, s.n, "token=", 6);
 }
 
 static void hide_json(struct str text, const char *place, struct buf *out)

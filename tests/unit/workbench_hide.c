@@ -49,6 +49,12 @@ static void codes_are_secrets_where_tokens_are_got_with_them(void **state)
 {
     (void)state;
     hides("{\"code\":\"abc\"}", "/invites/{invite.code}", "{\"code\":\"abc\"}");
+    hides("{\"url\":\"https://a/b?code=c\"}", "/oauth2/authorize", "{\"url\":\"***\"}");
+    hides("{\"url\":\"https://a/b\"}", "/channels/{channel.id}", "{\"url\":\"https://a/b\"}");
+    hides("{\"backup_codes\":[{\"code\":\"abcdefgh\"}]}", "/users/@me/mfa/totp/enable",
+          "{\"backup_codes\":[{\"code\":\"***\"}]}");
+    hides("{\"code\":\"123456\"}", "/users/@me/disable", "{\"code\":\"***\"}");
+    hides("{\"upload_url\":\"http://h/uploads/k/f?token=x\"}", NULL, "{\"upload_url\":\"***\"}");
     hides("{\"code\":\"abc\",\"location\":\"http://x?code=abc\"}", "/oauth2/authorize",
           "{\"code\":\"***\",\"location\":\"***\"}");
     hides("grant_type=x&code=abc&client%5Fsecret=y&a", "/oauth2/token",
