@@ -94,6 +94,7 @@ static void each_kind_has_its_tag(void **state)
     assert_true(str_eq(to_terms(a, "[1]"), STR("\x83\x6c\0\0\0\1\x61\1\x6a")));
     assert_true(str_eq(to_terms(a, "{\"a\":1}"), STR("\x83\x74\0\0\0\1\x6d\0\0\0\1\x61\x61\1")));
     assert_true(str_eq(to_terms(a, "1.5"), STR("\x83\x46\x3f\xf8\0\0\0\0\0\0")));
+    assert_true(str_eq(to_terms(a, "1e999"), STR("\x83\x73\3nil")));
     arena_free(a);
 }
 

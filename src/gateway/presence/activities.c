@@ -2,6 +2,8 @@
  *
  * Others are shown it, so only what is an activity goes through. Clients break on
  * anything else. */
+#include <math.h>
+
 #include "base/clock.h"
 #include "base/mem.h"
 #include "gateway/presence/presence.h"
@@ -13,7 +15,7 @@
 #include "gateway/wire/messages.h"
 #include "json/read.h"
 
-enum { WINDOW_UPDATES = 5, ACTIVITIES_MAX = 2048, TYPE_MAX = 5 };
+enum { WINDOW_UPDATES = 5, ACTIVITIES_MAX = 2048, TYPE_MAX = 5, MOST_LEVELS = 8 };
 
 /* --- one activity --------------------------------------------------------------------- */
 
@@ -28,6 +30,53 @@ static bool is_text(struct str raw)
     return raw.n >= 2 && raw.p[0] == '"';
 }
 
+/* It stands far down in what others are told, and each of them has to read it: no deeper than this,
+ * and no number that has no end. */
+static bool is_readable(struct json_reader *r, int levels)
+{
+    enum json_kind kind = json_peek(r);
+    struct json_number n;
+    struct str key;
+
+    if (kind == JSON_NUMBER)
+        return json_take_number(r, &n) && isfinite(n.d);
+    if (kind != JSON_OBJECT && kind != JSON_ARRAY)
+        return json_skip(r, &key);
+    if (!levels)
+        return false;
+    json_enter(r);
+    while (kind == JSON_OBJECT ? json_next_member(r, &key) : json_next_item(r))
+        if (!is_readable(r, levels - 1))
+            return false;
+    return json_ok(r);
+}
+
+static bool activity_is_readable(struct str raw, struct arena *arena)
+{
+    struct json_reader r;
+
+    json_reader_init(&r, raw, arena);
+    return is_readable(&r, MOST_LEVELS);
+}
+
+/* What libraries take for objects, lists and texts without a look. */
+static bool has_its_kind(struct str key, struct str value)
+{
+    static const struct {
+        const char *key;
+        char first;
+    } kinds[] = {
+        { "timestamps", '{' }, { "emoji", '{' },   { "party", '{' },
+        { "assets", '{' },     { "secrets", '{' }, { "buttons", '[' },
+        { "details", '"' },    { "state", '"' },   { "url", '"' },
+    };
+
+    for (size_t i = 0; i < COUNT_OF(kinds); i++)
+        if (str_is(key, kinds[i].key))
+            return value.p[0] == kinds[i].first || str_is(value, "null");
+    return true;
+}
+
 static bool activity_read(struct str raw, struct arena *arena, struct activity *ret)
 {
     struct json_reader r;
@@ -39,6 +88,8 @@ static bool activity_read(struct str raw, struct arena *arena, struct activity *
         return false;
     json_enter(&r);
     while (json_next_member(&r, &key) && json_skip(&r, &value)) {
+        if (!has_its_kind(key, value))
+            return false;
         if (str_is(key, "name"))
             ret->name = value;
         else if (str_is(key, "type") && !str_to_i64(value, &ret->type))
@@ -77,7 +128,7 @@ static void add_activity(struct str raw, bool bot, struct arena *arena, struct j
 {
     struct activity a;
 
-    if (!activity_read(raw, arena, &a))
+    if (!activity_read(raw, arena, &a) || !activity_is_readable(raw, arena))
         return;
     if (bot)
         activity_write(&a, j);

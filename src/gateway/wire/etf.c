@@ -1,6 +1,8 @@
 /* etf.c - JSON written as external terms. */
 #include "gateway/wire/etf.h"
 
+#include <math.h>
+
 #include "gateway/wire/etf_tags.h"
 #include "json/read.h"
 
@@ -92,8 +94,10 @@ static void add_number(struct json_reader *r, struct buf *out)
         etf_int(out, n.i);
     else if (n.kind == NUMBER_UINT)
         add_big(out, n.u, false);
-    else
+    else if (isfinite(n.d))
         add_real(out, n.d);
+    else
+        add_atom(out, STR("nil")); /* terms have no infinity */
 }
 
 static void add_value(struct json_reader *r, struct buf *out);

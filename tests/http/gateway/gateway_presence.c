@@ -198,6 +198,11 @@ static void what_is_no_activity_is_not_shown(struct world *w)
         "{'name': 'x', 'type': 6}",
         "{'name': 'x', 'type': -1}",
         "{'name': 'x', 'type': '0'}",
+        "{'name': 'x', 'timestamps': 'x'}",
+        "{'name': 'x', 'emoji': 5}",
+        "{'name': 'x', 'buttons': {}}",
+        "{'name': 'x', 'timestamps': {'start': 1e999}}",
+        "{'name': 'x', 'a': [[[[[[[[[1]]]]]]]]]}", /* deeper than others have to read */
     };
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct venue v = world_venue(w, ada);
