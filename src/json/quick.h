@@ -60,7 +60,8 @@ static __attribute__((noinline)) bool words_repeat(const struct pair *first, con
     uint64_t keys = 0;
 
     for (const struct pair *p = first; p < end; p++) {
-        unsigned a = (unsigned char)p->key.p[0], b = (unsigned char)p->key.p[p->key.n - 1];
+        unsigned a = (unsigned char)p->key.p[0];
+        unsigned b = p->key.n ? (unsigned char)p->key.p[p->key.n - 1] : a;
         uint64_t bit = UINT64_C(1) << (a * 5 + b) % 64;
 
         if (keys & bit && words_have(first, p, p->key))

@@ -160,6 +160,9 @@ static void set_deadline(struct connection *c)
     struct home *h = c->home;
     bool unsent = connection_unsent(c) > 0;
 
+    /* The goodbye of a websocket has its own end, whatever the peer does meanwhile. */
+    if (c->state == CONN_LAST && c->upgraded)
+        return;
     switch ((enum connection_state)c->state) {
     case CONN_CALL:
     case CONN_ASKED:
@@ -492,6 +495,13 @@ static void connection_decrypt(struct connection *c, const char *bytes, size_t n
     bool ok = tls_read(c->tls, str_slice(bytes, n), &h->plain, &h->cipher, &eof);
     if (h->cipher.n) {
         struct str reply = buf_str(&h->cipher);
+
+        /* TLS itself has little to say after the handshake: who asks for more, and reads nothing,
+         * would have it pile up. */
+        if (connection_unsent(c) > WAITING_OUTPUT) {
+            connection_close(c);
+            return;
+        }
         send_bytes(c, &reply, 1);
     }
     if (h->plain.n && c->state != CONN_CLOSED)

@@ -181,6 +181,8 @@ void http_answer_file(struct exchange *x, const struct answer_head *head, int fd
     struct serving *call = container_of(x, struct serving, x);
 
     if (x->connection) {
+        if (x->connection->state == CONN_ASKED)
+            call->keep_alive = body_give_up(x->connection, call, call->keep_alive);
         file_answer(call, head, (struct file_sending){ .fd = fd, .left = length });
         return;
     }

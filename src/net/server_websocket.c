@@ -365,7 +365,7 @@ bool websocket_begin(struct connection *c, struct serving *call)
     c->address = call->x.address;
     c->state = CONN_WEBSOCKET;
     c->timing = TIMING_NONE;
-    deadline_drop(&c->deadline);
+    deadline_touch(h->idle, &c->deadline); /* until the handshake has left */
     serving_free(call);
     figure_add(&h->figures.websockets, 1);
     send_handshake(c, accept);
@@ -420,8 +420,11 @@ void websocket_tell_shutdown(struct connection *c)
 
 static void finish_at_turn_end(struct websocket *ws)
 {
+    struct connection *c = websocket_connection(ws);
+
     ws->ending = true;
-    websocket_connection(ws)->linger = true; /* the peer may still be talking */
+    c->linger = true; /* the peer may still be talking */
+    deadline_touch(c->home->goodbyes, &c->deadline);
     websocket_mark_pong(ws);
 }
 
@@ -546,6 +549,7 @@ void websocket_sent(struct connection *c)
     if (ws->open || connection_unsent(c))
         return;
     void *arg = ws->data;
+    deadline_drop(&c->deadline);
     ws->open = true;
     ws->data = NULL;
     if (ws->on->open)
@@ -577,7 +581,9 @@ static void send_piece(struct websocket *ws)
         ws->long_message = NULL;
         long_message_free(m);
     }
-    if (c->state == CONN_WEBSOCKET && !connection_unsent(c))
+    /* What waited behind the last piece follows it, also where the kernel has not taken all of
+     * that. */
+    if (c->state == CONN_WEBSOCKET && (ws->out.n || !connection_unsent(c)))
         websocket_mark_pong(ws);
 }
 
@@ -604,7 +610,8 @@ static void end_turn(struct websocket *ws)
         send_owed_pong(ws);
         tell_drained(ws);
     }
-    if (ws->ending && c->state == CONN_WEBSOCKET) {
+    /* A long message goes before the close frame, which is behind it. */
+    if (ws->ending && !ws->long_message && !ws->out.n && c->state == CONN_WEBSOCKET) {
         websocket_end(c);
         connection_finish(c);
         if (c->state == CONN_LAST)

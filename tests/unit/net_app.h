@@ -273,7 +273,8 @@ static void app_open(struct websocket *ws, void *arg)
     websocket_send(ws, WS_TEXT, STR("come"));
 }
 
-enum { APP_LONG = 9 * 1024 * 1024 + 5 };
+/* The last piece of it is no short one. */
+enum { APP_LONG = 9 * 1024 * 1024 + 120 * 1024 + 5 };
 
 /* A message in pieces, and one behind it. */
 static void app_send_long(struct websocket *ws)

@@ -98,6 +98,11 @@ static void a_long_message_leaves_in_pieces_and_others_follow_it(void **state)
         wire_expect(&w, 1, "behind");
         wire_expect(&w, 10, "still there");
     }
+    /* Nothing else moves what is behind it. */
+    wire_send_text(&w, "long");
+    app_turn_loops(50);
+    assert_int_equal(wire_read_frame(&w, got, APP_LONG + 1, &n), 2);
+    wire_expect(&w, 1, "behind");
     wire_send_text(&w, "long");
     wire_send_text(&w, "close");
     assert_int_equal(wire_read_frame(&w, got, APP_LONG + 1, &n), 2);
