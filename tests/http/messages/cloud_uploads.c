@@ -224,13 +224,13 @@ static void addresses_are_signed_anew(struct world *w)
 
     expect_status(send_bytes(w, answer_text(a, "attachments.0.upload_url"), "ok"), 200);
     url = strstr(answer_text(say(ada, v.channel, name), "attachments.0.url"), "/attachments/");
-    url = TEXT(w, "https://cdn.example%.*s?ex=1&width=5", (int)strcspn(url, "?"), url);
+    url = TEXT(w, "https://cdn.example%.*s?ex=1&width=5&height=6", (int)strcspn(url, "?"), url);
     body = TEXT(w, "{'attachment_urls': ['%s', 'nonsense']}", url);
     a = client_post(ada, body, "/attachments/refresh-urls");
     expect_status(a, 200);
     expect_json(a, "{'refreshed_urls': [{'original': '%s'}, {'refreshed': 'nonsense'}]}", url);
     fresh = answer_text(a, "refreshed_urls.0.refreshed");
-    expect(strstr(fresh, "width=5"));
+    expect(strstr(fresh, "width=5&height=6"));
     a = client_request(world_stranger(w), "GET", strstr(fresh, "/attachments/"), "", STR(""));
     expect_status(a, 200);
     expect_json(client_post(eve, body, "/attachments/refresh-urls"),

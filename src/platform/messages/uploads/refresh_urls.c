@@ -81,15 +81,18 @@ static bool url_split(struct str url, struct url_parts *ret)
 /* What else the address said stays. */
 static struct str other_parameters(struct arena *arena, struct str query)
 {
-    struct str out = STR("");
+    struct buf out;
 
+    buf_init(&out, query.n + 1);
     while (query.n) {
         struct str one = str_cut(&query, '&'), value = one, key = str_cut(&value, '=');
 
-        if (one.n && !str_is(key, "ex") && !str_is(key, "is") && !str_is(key, "hm"))
-            out = STR_CONCAT(arena, out, one, STR("&"));
+        if (one.n && !str_is(key, "ex") && !str_is(key, "is") && !str_is(key, "hm")) {
+            buf_add_str(&out, one);
+            buf_add_char(&out, '&');
+        }
     }
-    return out;
+    return buf_take(&out, arena);
 }
 
 /* Where the caller does not look, an address stays what it is. */
