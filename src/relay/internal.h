@@ -23,6 +23,7 @@ enum {
     VOICE_KEPT = 256,              /* messages that it may have missed */
     VOICE_MAX_MESSAGE = 16 * 1024,
     VOICE_MAX_WAITING = 256 * 1024,
+    VOICE_MAX_KNOWN = 2 * 1024 * 1024, /* of who is in a room: ten thousand are told at once */
     VOICE_OLDEST = 4,
     VOICE_NUMBERED = 8,     /* the first version with numbers */
     VOICE_WITH_CHANNEL = 9, /* the first that has to say which channel it means */

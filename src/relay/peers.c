@@ -128,6 +128,7 @@ static void voice_peer_welcome(struct voice_peer *p, const struct relay_letter *
     p->state = VOICE_KNOWN;
     p->place = l->place;
     p->placed = true;
+    websocket_set_max_waiting(p->ws, VOICE_MAX_KNOWN);
     deadline_touch(p->hub->overdue, &p->deadline);
     if (l->kind == LETTER_WELCOME_BACK)
         source->live(source->arg, &p->place, true);

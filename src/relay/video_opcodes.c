@@ -6,6 +6,7 @@
 
 enum { STREAMS_TEXT = 2048, PACE_VIDEOS = 60 };
 
+static const struct type type_ssrc = { .kind = KIND_INT, .min = 0, .max = UINT32_MAX };
 static const struct type type_quality = { .kind = KIND_INT, .min = 0, .max = 100 };
 
 /* --- what it will send ---------------------------------------------------------------- */
@@ -122,8 +123,8 @@ struct voice_stream {
     bool active;
 };
 static const struct field stream_fields[] = {
-    { FIELD(struct voice_stream, ssrc), .type = &type_int, .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct voice_stream, rtx_ssrc), .type = &type_int, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct voice_stream, ssrc), .type = &type_ssrc, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct voice_stream, rtx_ssrc), .type = &type_ssrc, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct voice_stream, quality), .type = &type_quality, .flags = OPTIONAL },
     { FIELD(struct voice_stream, active), .type = &type_bool, .flags = OPTIONAL },
     { 0 },
@@ -141,7 +142,7 @@ struct voice_video {
     struct str streams;
 };
 static const struct field video_fields[] = {
-    { FIELD(struct voice_video, video_ssrc), .type = &type_int, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct voice_video, video_ssrc), .type = &type_ssrc, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct voice_video, streams), .type = &type_raw, .flags = OPTIONAL },
     { 0 },
 };
@@ -149,13 +150,13 @@ static const struct schema video_schema = { .size = sizeof(struct voice_video),
                                             .fields = video_fields };
 const struct type type_voice_video = { .kind = KIND_OBJECT, .schema = &video_schema };
 
-/* One without an SSRC is nothing that comes. */
+/* One without SSRCs is nothing that comes. */
 static void video_note_streams(struct relay_note *n, const struct list *streams)
 {
     const struct voice_stream *in = streams->items;
 
     for (size_t i = 0; i < streams->count; i++) {
-        if (in[i].ssrc.given != GIVEN)
+        if (in[i].ssrc.given != GIVEN && !in[i].rtx_ssrc.value)
             continue;
         n->video.shown[n->video.count++] = (struct video_shown){
             .ssrc = in[i].ssrc.value,

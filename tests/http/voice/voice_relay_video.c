@@ -157,12 +157,16 @@ static void nobody_announces_the_video_of_others(struct world *w)
     gate_send(c.bob.gate,
               "{'op': 12, 'd': {'video_ssrc': %u, 'streams': [{'ssrc': %u, 'rtx_ssrc': %u}]}}",
               c.bob.ssrc + 1, c.bob.ssrc + 1, c.ada.ssrc + 1);
+    gate_send(c.bob.gate, "{'op': 12, 'd': {'video_ssrc': %u, 'streams': [{'rtx_ssrc': %u}]}}",
+              c.bob.ssrc + 1, c.ada.ssrc + 1);
     phone_flush(&c.bob);
     phone_expect_none(&c.ada, 12);
     const struct {
         const char *message;
     } rows[] = {
         { "{'op': 12, 'd': {'video_ssrc': 0, 'streams': [{'ssrc': 'x'}]}}" },
+        { "{'op': 12, 'd': {'video_ssrc': -9223372036854775808, 'streams': []}}" },
+        { "{'op': 12, 'd': {'video_ssrc': 4294967296, 'streams': []}}" },
         { "{'op': 15, 'd': {'any': 101}}" },
         { "{'op': 15, 'd': {'any': -1}}" },
         { "{'op': 15, 'd': {'x': 1}}" },
