@@ -240,6 +240,8 @@ void cluster_start(struct cluster *c)
 {
     if (c->options.alone)
         return;
+    /* Who has just come knows no more of the others than who was cut off: see may_bury. */
+    c->bury_at = clock_mono() + ms_to_ns(2 * LEASE_MS);
     if (pthread_create(&c->thread, NULL, tail_live, c) != 0) {
         log_error("cluster: cannot start a thread");
         abort();
@@ -253,13 +255,13 @@ void cluster_close(struct cluster *c)
     if (!c)
         return;
     store_hear_voids(c->options.store, NULL, NULL);
-    cluster_wire_close(c);
     pthread_mutex_lock(&c->lock);
     c->ending = true;
     pthread_cond_signal(&c->woken);
     pthread_mutex_unlock(&c->lock);
     if (c->has_thread)
         pthread_join(c->thread, NULL);
+    cluster_wire_close(c); /* which the thread speaks to */
     if (c->line && c->side)
         nodes_leave(c);
     line_free(c->line);

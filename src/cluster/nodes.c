@@ -223,23 +223,25 @@ static enum err tell_living(struct cluster *c)
 
 /* One that was seen in the future lived before the clock was put back, and not since. */
 static const char BURY[] =
-    "update nodes set state = 3 where state = 1 and abs(extract(epoch from clock_timestamp() - "
-    "seen_at)) * 1000 > cast($1 as bigint) returning node, identity";
+    "update nodes set state = 3 where node in (select node from nodes where state = 1 and "
+    "abs(extract(epoch from clock_timestamp() - seen_at)) * 1000 > cast($1 as bigint) "
+    "order by node limit $2) returning node, identity";
 static const char END_NODE[] =
     "select count(pg_terminate_backend(pid)) from server_connections where identity = $1";
 
 static enum err bury_nodes(struct tx *tx, void *arg)
 {
-    int64_t dead[16][2];
+    enum { AT_ONCE = 16 }; /* the others at the next beat */
+    int64_t dead[AT_ONCE][2];
     size_t count = 0;
     struct rows r;
     bool found;
-    enum err e = tx_query(tx, BURY, BIND(v_int(LEASE_MS)), &r);
+    enum err e = tx_query(tx, BURY, BIND(v_int(LEASE_MS), v_int(AT_ONCE)), &r);
 
     (void)arg;
     if (e)
         return e;
-    for (; count < 16 && rows_next(&r); count++) {
+    for (; count < AT_ONCE && rows_next(&r); count++) {
         dead[count][0] = row_int(&r, 0);
         dead[count][1] = row_int(&r, 1);
     }
@@ -273,7 +275,7 @@ enum err nodes_beat(struct cluster *c)
 
     if (!e && may_bury(c))
         e = cluster_run(c, STORE_APPEND, bury_nodes, c);
-    if (!e && c->wire.nats)
+    if (!e && c->options.living)
         e = tell_living(c);
     return e;
 }

@@ -142,6 +142,7 @@ static enum err close_parking(struct tx *tx, void *arg)
     return ((struct gateway *)arg)->options.source->close_parking(tx);
 }
 
+/* Other machines may have ledgers that are not known here: their servers are waited for. */
 static enum err tidy_homes(struct tx *tx, void *arg)
 {
     const struct gateway *g = arg;
@@ -151,7 +152,7 @@ static enum err tidy_homes(struct tx *tx, void *arg)
     if (g->options.ledger)
         ledgers_tidy(g->options.ledger, now, tx_arena(tx), &kept);
     return g->options.source->homes_tidy(tx, cluster_identity(g->cluster), &kept,
-                                         g->keeper ? AWAY_MS : 0, now);
+                                         cluster_is_alone(g->cluster) ? 0 : AWAY_MS, now);
 }
 
 /* --- from time to time ---------------------------------------------------------------- */
