@@ -415,20 +415,10 @@ enum err auth_issue(struct auth *a, struct tx *tx, const struct token_grant *g,
 }
 
 static const char END_TOKEN[] = "delete from tokens where id = $1";
-static const char END_OTHER_TOKENS[] =
-    "delete from tokens where user_id = $1 and kind = 1 and id <> $2";
 
 enum err auth_revoke(struct tx *tx, const unsigned char session[8])
 {
     return tx_exec(tx, END_TOKEN, BIND(v_bytes(session_str(session))), NULL);
-}
-
-enum err auth_revoke_others(struct tx *tx, snowflake user_id, const unsigned char keep[8])
-{
-    static const unsigned char none[SESSION_BYTES];
-
-    return tx_exec(tx, END_OTHER_TOKENS,
-                   BIND(v_id(user_id), v_bytes(session_str(keep ? keep : none))), NULL);
 }
 
 /* --- keys made from ours -------------------------------------------------------------- */

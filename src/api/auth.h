@@ -66,9 +66,7 @@ struct token_grant {
 };
 enum err auth_issue(struct auth *a, struct tx *tx, const struct token_grant *grant,
                     struct str *ret_token);
-/* Ends one session, or all of an account's but one (NULL: all). */
 enum err auth_revoke(struct tx *tx, const unsigned char session[8]);
-enum err auth_revoke_others(struct tx *tx, snowflake user_id, const unsigned char keep[8]);
 
 /* How much was forgotten so far: of a credential that is looked for, what auth_will_find notes. */
 uint64_t auth_forgets(struct auth *a);
