@@ -30,9 +30,10 @@ enum { VOICE_DESKTOP, VOICE_MOBILE };
 /* What carries voice has to know of somebody, flat: a post may take it to another thread. */
 enum { VOICE_SALT = 16 };
 struct voice_fact {
-    snowflake guild_id, user_id;    /* guild_id 0: in a private call; a stream has its own */
-    snowflake channel_id;           /* 0: gone */
-    snowflake room_id;              /* who hears it: the channel, or those of a stream */
+    snowflake guild_id, user_id; /* guild_id 0: in a private call; a stream has its own. user_id 0:
+                                  * the room is gone, whose people follow one by one */
+    snowflake channel_id;        /* 0: gone */
+    snowflake room_id;           /* who hears it: the channel, or those of a stream */
     unsigned char salt[VOICE_SALT]; /* another one: tokens and connections of before are void */
     bool speaks, hears;             /* may be heard, and may hear */
     bool films;                     /* its video may be seen */

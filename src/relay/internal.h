@@ -20,7 +20,8 @@ enum {
     VOICE_OVERDUE_MS = 2 * VOICE_HEARTBEAT_MS + 5000,
     VOICE_STRANGER_MS = 30 * 1000, /* to say who it is */
     VOICE_AWAY_MS = 60 * 1000,     /* without a socket, to come back */
-    VOICE_KEPT = 256,              /* messages that it may have missed */
+    VOICE_LATE_MS = 1000, /* until others hear who speaks that changed its mind too often */
+    VOICE_KEPT = 256,     /* messages that it may have missed */
     VOICE_MAX_MESSAGE = 16 * 1024,
     VOICE_MAX_WAITING = 256 * 1024,
     VOICE_MAX_KNOWN = 2 * 1024 * 1024, /* of who is in a room: ten thousand are told at once */
@@ -71,9 +72,11 @@ struct relay {
     struct relay_seats *seats;                 /* of that thread */
     int port;
     _Atomic bool stopping;
-    _Atomic(struct relay_note *) notes;    /* that wait for the relay's thread, the newest first */
-    struct relay_note *taken, *taken_last; /* from there by its thread, the oldest first */
-    _Atomic bool woken;                    /* its thread is on the way to them */
+    _Atomic(struct relay_note *) notes; /* that wait for the relay's thread, the newest first */
+    struct note_line {
+        struct relay_note *first, *last;
+    } facts, words;     /* from there by its thread, the oldest first */
+    _Atomic bool woken; /* its thread is on the way to them */
     struct post wake;
     pthread_mutex_t lock; /* of the two that follow */
     struct map strangers; /* key of an address -> how many sockets without a name */
@@ -163,9 +166,10 @@ struct relay_note {
 
 struct relay_note *note_new(struct relay *r, enum note_kind kind, size_t text);
 void note_send(struct relay_note *n);
-/* On the relay's thread, for some milliseconds. True: what was sent until now is done, so a
- * packet that was received before this is looked at after all that was committed before it was
- * sent. False: there is more, and the thread is woken for it. */
+/* On the relay's thread, for some milliseconds. True: the facts that were sent until now are done,
+ * so a packet that was received before this is looked at after all that was committed before it
+ * was sent; what clients say may wait, and no packet waits for that. False: there are more, and the
+ * thread is woken for them. */
 bool notes_read(struct relay *r);
 
 /* --- texts: what a room is told is written once ----------------------------------------- */
@@ -246,11 +250,17 @@ struct media_window {
     unsigned packets, bytes, foreign;
 };
 
-/* What was asked in a second that anybody may ask. */
+/* What was asked or said in a second that anybody may ask or say. */
 struct question_window {
     int64_t since_ms;
     unsigned count;
 };
+static inline bool questions_take(struct question_window *w, int64_t now_ms, unsigned most)
+{
+    if (now_ms - w->since_ms >= 1000)
+        *w = (struct question_window){ .since_ms = now_ms };
+    return w->count++ < most;
+}
 
 struct relay_seat {
     struct relay *relay;
@@ -266,6 +276,9 @@ struct relay_seat {
     struct opt_int flags, platform;      /* the same, of its client */
     bool announced;                      /* the others know the SSRC */
     unsigned speaking;                   /* bits, as its client says */
+    unsigned shown;                      /* bits, as the others were last told */
+    struct question_window words;        /* how often they were */
+    struct deadline late;                /* they are told again */
     bool filmed;                         /* it said something about video */
     uint32_t video_ssrc;
     unsigned layer_count;
@@ -287,6 +300,7 @@ struct relay_seat {
     struct media_window window, video_window;
     struct question_window questions; /* where it is, and pings */
     struct question_window wishes;    /* of those who watch it */
+    struct question_window asked;     /* by it, of those whom it watches */
     struct media_quality quality;     /* of its audio */
     int64_t active_ms;                /* when it was last said to be active */
 

@@ -20,6 +20,7 @@ enum {
     WINDOW_FOREIGN = 50, /* packets from elsewhere that are looked into */
     WINDOW_QUESTIONS = 20,
     WINDOW_WISHES = 200, /* of all who watch somebody */
+    WINDOW_ASKED = 50,   /* by one of them */
     ACTIVE_MS = 20 * 1000,
     SAMPLE = 64,            /* of so many packets one is timed */
     WORN_COUNTERS = 1024,   /* that are left when a client has to begin anew */
@@ -61,13 +62,6 @@ static void window_count(struct media_window *w, size_t bytes)
 
 /* Anybody may ask with the number or the address of somebody else, so this is no part of what its
  * owner may send. */
-static bool questions_take(struct question_window *w, int64_t now_ms, unsigned most)
-{
-    if (now_ms - w->since_ms >= WINDOW_MS)
-        *w = (struct question_window){ .since_ms = now_ms };
-    return w->count++ < most;
-}
-
 static int64_t media_now_ms(void)
 {
     return clock_mono() / 1000000;
@@ -324,13 +318,14 @@ static void control_announce(struct media_work *w, const struct relay_seat *from
 }
 
 /* What a receiver says of media or wants to have again, to whoever sends it. */
-static void control_answer(struct media_work *w, const struct relay_seat *from,
+static void control_answer(struct media_work *w, struct relay_seat *from,
                            const struct rtcp_part *part)
 {
     struct relay_seat *to = seats_by_ssrc(w->relay->seats, part->about);
 
     if (to && to != from && to->room == from->room && to->films && to->seal && to->has_address &&
         !seal_uses_header(to->seal) && seat_watches(from, to, to->ssrc) &&
+        questions_take(&from->asked, media_now_ms(), WINDOW_ASKED) &&
         questions_take(&to->wishes, media_now_ms(), WINDOW_WISHES))
         media_send(w, to, seal_write_control(to->seal, part->bytes, media_room(w->socket)));
 }

@@ -25,25 +25,30 @@ static void note_read(struct relay_note *n)
     mem_free(n);
 }
 
+static void line_add(struct note_line *l, struct relay_note *n)
+{
+    n->next = NULL;
+    if (l->first)
+        l->last->next = n;
+    else
+        l->first = n;
+    l->last = n;
+}
+
 /* Puts those that came behind those that wait. */
 static void notes_gather(struct relay *r)
 {
-    struct relay_note *last = atomic_exchange(&r->notes, NULL), *newest = last, *oldest = NULL;
+    struct relay_note *newest = atomic_exchange(&r->notes, NULL), *oldest = NULL, *next;
 
-    if (!newest)
-        return;
-    while (newest) {
-        struct relay_note *next = newest->next;
-
+    for (; newest; newest = next) {
+        next = newest->next;
         newest->next = oldest;
         oldest = newest;
-        newest = next;
     }
-    if (r->taken)
-        r->taken_last->next = oldest;
-    else
-        r->taken = oldest;
-    r->taken_last = last;
+    for (; oldest; oldest = next) {
+        next = oldest->next;
+        line_add(oldest->kind == NOTE_FACT ? &r->facts : &r->words, oldest);
+    }
 }
 
 static void notes_wake(struct relay *r)
@@ -52,21 +57,24 @@ static void notes_wake(struct relay *r)
         loop_post(relay_loop(r), &r->wake);
 }
 
-/* One of them may be told to thousands, so they have a share of a turn. */
+/* One of them may be told to thousands, so they have a share of a turn. A fact that overtakes words
+ * of the same client harms nothing: these are found to be nobody's, or to be more than it may. */
 bool notes_read(struct relay *r)
 {
     int64_t until = clock_mono() + NOTES_NS;
+    struct note_line *l;
 
     notes_gather(r);
-    while (r->taken && (r->stopping || clock_mono() < until)) {
-        struct relay_note *n = r->taken;
+    while ((l = r->facts.first ? &r->facts : &r->words)->first &&
+           (r->stopping || clock_mono() < until)) {
+        struct relay_note *n = l->first;
 
-        r->taken = n->next;
+        l->first = n->next;
         note_read(n);
     }
-    if (r->taken)
+    if (l->first)
         notes_wake(r);
-    return !r->taken;
+    return !r->facts.first;
 }
 
 static void relay_woken(struct post *p)

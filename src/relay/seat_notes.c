@@ -3,6 +3,7 @@
 
 #include <sodium.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 
 static bool same_salt(const struct relay_seat *s, const struct voice_fact *f)
@@ -12,13 +13,34 @@ static bool same_salt(const struct relay_seat *s, const struct voice_fact *f)
 
 /* --- what the store says -------------------------------------------------------------- */
 
-enum { SPEAKING_VOICE = 1, SPEAKING_SHARE = 2, SPEAKING_PRIORITY = 4 };
+enum { SPEAKING_VOICE = 1, SPEAKING_SHARE = 2, SPEAKING_PRIORITY = 4, SPEAKING_A_SECOND = 10 };
 
 unsigned seat_speaking(const struct relay_seat *s)
 {
     if (!s->speaks)
         return 0;
     return s->priority ? s->speaking : s->speaking & ~(unsigned)SPEAKING_PRIORITY;
+}
+
+/* A room may have ten thousand, and each hears of it: of one who changes its mind ever again only
+ * so often, and then what is so in the end. */
+static void tell_speaking(struct relay_seat *s)
+{
+    if (!questions_take(&s->words, clock_mono() / 1000000, SPEAKING_A_SECOND)) {
+        if (!s->late.link.next)
+            deadline_touch(seats_of(s)->late, &s->late);
+        return;
+    }
+    s->shown = seat_speaking(s);
+    tell_others(s, text_speaking(s));
+}
+
+void seat_speaking_due(struct deadline *d)
+{
+    struct relay_seat *s = container_of(d, struct relay_seat, late);
+
+    if (seat_speaking(s) != s->shown)
+        tell_speaking(s);
 }
 
 static void tell_arrival(struct relay_seat *s)
@@ -75,6 +97,10 @@ static void seats_hear(struct relay_seats *all, const struct voice_fact *f)
     struct relay_claim *c = f->claim ? claim_take(all->relay, f->claim) : NULL;
     unsigned shown = s ? seat_speaking(s) : 0;
 
+    if (!f->user_id) {
+        room_end(all, f->room_id);
+        return;
+    }
     if (c) {
         seats_admit(all, f, c);
         return;
@@ -90,7 +116,7 @@ static void seats_hear(struct relay_seats *all, const struct voice_fact *f)
     s->films = f->films;
     s->priority = f->priority;
     if (s->announced && seat_speaking(s) != shown)
-        tell_others(s, text_speaking(s));
+        tell_speaking(s);
     seat_take_flags(s, f->flags);
 }
 
@@ -105,7 +131,7 @@ void seat_announce(struct relay_seat *s, unsigned speaking)
     s->announced = true;
     s->speaking = bits;
     if (!known || seat_speaking(s) != shown)
-        tell_others(s, text_speaking(s));
+        tell_speaking(s);
 }
 
 static void tell_one(struct relay_seat *s, struct relay_text *t)

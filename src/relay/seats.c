@@ -171,6 +171,7 @@ static void seat_free(struct relay_seat *s)
     struct relay_seats *all = seats_of(s);
 
     deadline_drop(&s->away);
+    deadline_drop(&s->late);
     seat_unbind(s);
     seat_unmap(&all->by_ssrc, s->ssrc / SSRC_BLOCK, s);
     seat_unmap(&all->by_place, seat_place_key(s->place.guild_id, s->place.user_id), s);
@@ -218,6 +219,17 @@ void seat_end(struct relay_seat *s, enum relay_close code)
     relay_seat_leave(s);
 }
 
+void room_end(struct relay_seats *all, snowflake id)
+{
+    for (struct relay_room *room; (room = map_get(&all->rooms, id));) {
+        struct relay_seat *s = room->seats[room->count - 1];
+
+        s->offer.decodes.given = false; /* no codec is chosen for those who go next */
+        seat_close_socket(s, LETTER_CLOSE, RELAY_DISCONNECTED);
+        seat_free(s);
+    }
+}
+
 struct relay_seat *seat_of_token(const struct relay_seats *all,
                                  const unsigned char token[RELAY_TOKEN])
 {
@@ -253,6 +265,7 @@ struct relay_seats *seats_new(struct relay *r)
     map_init(&all->by_peer);
     map_init(&all->by_address);
     all->away = deadlines_new(relay_loop(r), VOICE_AWAY_MS, true, seat_expired);
+    all->late = deadlines_new(relay_loop(r), VOICE_LATE_MS, false, seat_speaking_due);
     return all;
 }
 
@@ -268,6 +281,7 @@ void seats_free(struct relay_seats *all)
         at = 0;
     }
     deadlines_free(all->away);
+    deadlines_free(all->late);
     map_clear(&all->rooms);
     map_clear(&all->by_ssrc);
     map_clear(&all->by_place);

@@ -17,6 +17,7 @@ struct relay_seats {
     struct map by_peer;    /* those with a socket */
     struct map by_address; /* those whose media comes from somewhere */
     struct deadlines *away;
+    struct deadlines *late; /* whose speaking has changed more often than the others are told */
 };
 
 struct relay_seats *seats_of(const struct relay_seat *s);
@@ -33,6 +34,10 @@ struct relay_seat *seat_new(struct relay_seats *all, const struct relay_claim *c
                             const struct voice_fact *f);
 /* The others are told that it is gone. */
 void relay_seat_leave(struct relay_seat *s);
+/* All of a room go, so nobody is told of the others. */
+void room_end(struct relay_seats *all, snowflake id);
+/* At the end of seats.late. */
+void seat_speaking_due(struct deadline *d);
 void seat_close_socket(struct relay_seat *s, enum letter_kind kind, enum relay_close code);
 
 #endif

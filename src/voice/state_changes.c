@@ -57,6 +57,12 @@ static void note_change(struct call *call, const struct voice_state *s)
     call_note_voice(call, &fact);
 }
 
+/* Before those of its people: what each of them would be told of all the others is left out. */
+static void note_end(struct call *call, snowflake room_id)
+{
+    call_note_voice(call, &(struct voice_fact){ .room_id = room_id });
+}
+
 enum err voice_announce(struct call *call, const struct voice_state *s, snowflake from)
 {
     snowflake guild_id = voice_guild(s), channel_id = voice_channel(s);
@@ -299,6 +305,8 @@ enum err voice_drop_channel(struct call *call, const struct channel *c)
     struct list states;
     enum err e = voice_in_channel(call->tx, c->id, &states);
 
+    if (!e && states.count)
+        note_end(call, c->id);
     if (!e)
         e = voice_leave_all(call, &states);
     if (!e)
@@ -317,6 +325,8 @@ enum err voice_drop_guild(struct call *call, snowflake guild_id)
     for (size_t i = 0; !e && i < states.count; i++) {
         struct voice_state gone = without_channel(&s[i]);
 
+        if (i == 0 || voice_channel(&s[i]) != voice_channel(&s[i - 1]))
+            note_end(call, voice_channel(&s[i]));
         note_change(call, &gone);
         e = voice_delete(call->tx, &s[i]);
         if (!e)

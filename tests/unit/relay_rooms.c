@@ -119,6 +119,37 @@ static void arrivals_in_a_large_room_take_many_short_turns(void **state)
     loops_stop(ls);
 }
 
+static void send_all_and_end(struct loop *l, void *arg)
+{
+    send_arrivals(l, arg);
+    relay_heard(((const struct crowd_coming *)arg)->relay, &(struct voice_fact){ .room_id = ROOM });
+}
+
+/* Its people follow one by one, and find that they have gone. */
+static void a_room_that_ends_is_empty_at_once(void **state)
+{
+    struct loops *ls = loops_start(1, NULL, NULL);
+    struct relay_options options = { .host = "127.0.0.1",
+                                     .address = "127.0.0.1",
+                                     .source.live = note_live };
+    int64_t until = clock_mono() + PATIENCE_S * SECOND;
+    struct relay_stats s = { .seats = 1 };
+    struct relay *r;
+
+    (void)state;
+    left = 0;
+    assert_int_equal(relay_start(ls, &options, &r), OK);
+    loop_call(relay_loop(r), send_all_and_end, &(struct crowd_coming){ r, loops_at(ls, 0) });
+    while (left < PEOPLE || s.seats) {
+        assert_true(clock_mono() < until);
+        usleep(1000);
+        relay_stats(r, &s);
+    }
+    relay_heard(r, &(struct voice_fact){ .guild_id = GUILD, .user_id = 1 });
+    relay_stop(r);
+    loops_stop(ls);
+}
+
 static void send_three(struct loop *l, void *arg)
 {
     const struct crowd_coming *c = arg;
@@ -169,6 +200,49 @@ static void look_at_seat(struct loop *l, void *arg)
     for (const struct relay_seat *s; (s = seats_next(t->relay->seats, &at));)
         if (s->place.user_id == t->user_id)
             t->seq = s->seq;
+}
+
+enum { CHANGES = 601 };
+
+static void send_changes(struct loop *l, void *arg)
+{
+    const struct crowd_coming *c = arg;
+
+    (void)l;
+    for (snowflake id = 1; id <= 2; id++)
+        send_arrival(c->relay, c->loop, id, (struct opt_int){ 0 });
+    for (unsigned i = 0; i < CHANGES; i++) {
+        struct relay_note *n = note_new(c->relay, NOTE_SPEAKING, 0);
+
+        n->peer = 1;
+        n->speaking = i % 2 == 0;
+        note_send(n);
+    }
+}
+
+/* Ready, the list, ten changes, and what is so in the end. */
+static void who_changes_its_mind_too_often_is_told_of_in_the_end(void **state)
+{
+    enum { MOST = 40 }; /* the end of a second may come in between */
+    struct loops *ls = loops_start(1, NULL, NULL);
+    struct relay_options options = { .host = "127.0.0.1",
+                                     .address = "127.0.0.1",
+                                     .source.live = note_live };
+    int64_t until = clock_mono() + PATIENCE_S * SECOND;
+    struct told_count t = { .user_id = 2 };
+
+    (void)state;
+    assert_int_equal(relay_start(ls, &options, &t.relay), OK);
+    loop_call(relay_loop(t.relay), send_changes,
+              &(struct crowd_coming){ t.relay, loops_at(ls, 0) });
+    while (t.seq < 2 + 11) {
+        assert_true(clock_mono() < until);
+        usleep(1000);
+        loop_call(relay_loop(t.relay), look_at_seat, &t);
+    }
+    assert_true(t.seq <= MOST);
+    relay_stop(t.relay);
+    loops_stop(ls);
 }
 
 static void send_hundred(struct loop *l, void *arg)
@@ -470,6 +544,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arrivals_in_a_large_room_take_many_short_turns),
+        cmocka_unit_test(a_room_that_ends_is_empty_at_once),
+        cmocka_unit_test(who_changes_its_mind_too_often_is_told_of_in_the_end),
         cmocka_unit_test(a_room_takes_so_many_and_no_more),
         cmocka_unit_test(clients_of_a_crowd_are_not_described),
         cmocka_unit_test(numbers_go_on_after_their_end),

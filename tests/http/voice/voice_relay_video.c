@@ -288,7 +288,7 @@ static void requests_reach_who_they_are_about(struct world *w)
 
 static void requests_to_one_sender_are_so_many_a_second(struct world *w)
 {
-    enum { PIECES = 10, PIECE = 200, MOST_A_SECOND = 200 };
+    enum { PIECES = 10, PIECE = 200, MOST_A_SECOND = 50 }; /* of one who asks */
     struct cameras c = world_cameras(w);
     struct str pli = control_packet(w, 206, 1, c.bob.ssrc, c.ada.ssrc + 3);
     int64_t heard = 0;
@@ -303,7 +303,7 @@ static void requests_to_one_sender_are_so_many_a_second(struct world *w)
             heard++;
     }
     int64_t seconds = (clock_mono() - began) / 1000000000 + 3;
-    expect(heard >= 100 && heard <= seconds * MOST_A_SECOND);
+    expect(heard >= MOST_A_SECOND && heard <= seconds * MOST_A_SECOND);
     cameras_hang_up(&c);
 }
 
