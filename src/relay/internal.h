@@ -250,11 +250,13 @@ struct media_window {
     unsigned packets, bytes, foreign;
 };
 
-/* What was asked or said in a second that anybody may ask or say. */
+/* What was asked or said in a second. Anybody may ask with the number or the address of somebody
+ * else, so this is no part of what its owner may send. */
 struct question_window {
     int64_t since_ms;
     unsigned count;
 };
+/* False: it was more than so often. */
 static inline bool questions_take(struct question_window *w, int64_t now_ms, unsigned most)
 {
     if (now_ms - w->since_ms >= 1000)

@@ -60,8 +60,6 @@ static void window_count(struct media_window *w, size_t bytes)
     w->bytes += (unsigned)bytes;
 }
 
-/* Anybody may ask with the number or the address of somebody else, so this is no part of what its
- * owner may send. */
 static int64_t media_now_ms(void)
 {
     return clock_mono() / 1000000;

@@ -130,21 +130,26 @@ static void who_owns_something_by_then_is_asked_again_a_day_later(struct world *
     expect_soon(log_in(w, "").status == 400);
 }
 
-static void a_second_factor_is_asked_for(struct world *w)
+/* Ada, who has just turned the second factor on: its answer has her token and the backup codes. */
+static struct answer register_with_factor(struct world *w, unsigned char secret[TOTP_SECRET])
 {
-    unsigned char secret[TOTP_SECRET];
-
     world_wait(w, (double)(TOTP_STEP_S - clock_s() % TOTP_STEP_S));
-    struct client *ada = register_person(w, "ada");
     expect(totp_secret_read(STR("GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"), secret));
-    struct answer a = client_post(
-        ada,
+    return client_post(
+        register_person(w, "ada"),
         TEXT(w,
              "{'password': 'correct horse', 'secret': 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ', "
              "'code': '%06u'}",
              totp_code(secret, clock_s() / TOTP_STEP_S)),
         "/users/@me/mfa/totp/enable");
-    ada = world_client_with(w, answer_text(a, "token"));
+}
+
+static void a_second_factor_is_asked_for(struct world *w)
+{
+    unsigned char secret[TOTP_SECRET];
+    struct answer a = register_with_factor(w, secret);
+    struct client *ada = world_client_with(w, answer_text(a, "token"));
+
     expect_error(delete_me(ada), 400, 60008);
     const char *backup = answer_text(a, "backup_codes.3.code");
     expect_status(
@@ -166,18 +171,9 @@ static void a_second_factor_is_asked_for(struct world *w)
 static void codes_are_not_guessed_by_deleting(struct world *w)
 {
     unsigned char secret[TOTP_SECRET];
+    struct answer a = register_with_factor(w, secret);
+    struct client *ada = world_client_with(w, answer_text(a, "token"));
 
-    world_wait(w, (double)(TOTP_STEP_S - clock_s() % TOTP_STEP_S));
-    struct client *ada = register_person(w, "ada");
-    expect(totp_secret_read(STR("GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"), secret));
-    struct answer a = client_post(
-        ada,
-        TEXT(w,
-             "{'password': 'correct horse', 'secret': 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ', "
-             "'code': '%06u'}",
-             totp_code(secret, clock_s() / TOTP_STEP_S)),
-        "/users/@me/mfa/totp/enable");
-    ada = world_client_with(w, answer_text(a, "token"));
     const char *right = TEXT(w, "{'password': 'correct horse', 'code': '%s'}",
                              answer_text(a, "backup_codes.3.code"));
     for (int i = 0; i < 20; i++) {

@@ -36,9 +36,9 @@ struct mfa_try {
     bool undelete;
 };
 
-static struct str account_key(const struct mfa_try *t)
+static struct str account_key(const snowflake *user_id)
 {
-    return str_slice((const char *)&t->user_id, sizeof t->user_id);
+    return str_slice((const char *)user_id, sizeof *user_id);
 }
 
 /* A try counts before it is looked at, and is taken back when it was right. */
@@ -46,7 +46,7 @@ static enum err try_count(struct call *call, const struct mfa_try *t)
 {
     if (t->ticket.p && call_count(call, &limit_ticket, t->ticket) != OK)
         return ERR_MFA_TICKET;
-    return call_count(call, &limit_wrong_codes, account_key(t));
+    return call_count(call, &limit_wrong_codes, account_key(&t->user_id));
 }
 
 static void try_was_right(struct call *call)
@@ -55,22 +55,17 @@ static void try_was_right(struct call *call)
 
     if (t->ticket.p)
         call_uncount(call, &limit_ticket, t->ticket);
-    call_uncount(call, &limit_wrong_codes, account_key(t));
-}
-
-static struct str own_key(const struct call *call)
-{
-    return str_slice((const char *)&call->caller->id, sizeof call->caller->id);
+    call_uncount(call, &limit_wrong_codes, account_key(&t->user_id));
 }
 
 enum err mfa_count_own_try(struct call *call)
 {
-    return call_count(call, &limit_wrong_codes, own_key(call));
+    return call_count(call, &limit_wrong_codes, account_key(&call->caller->id));
 }
 
 void mfa_own_try_was_right(struct call *call)
 {
-    call_uncount(call, &limit_wrong_codes, own_key(call));
+    call_uncount(call, &limit_wrong_codes, account_key(&call->caller->id));
 }
 
 /* --- logging in ----------------------------------------------------------------------- */
@@ -164,11 +159,6 @@ static enum err enable_totp(struct call *call)
     call_emit(call, EVENT_USER_UPDATE, to_user(user.id), &own_user_schema, &user);
     out.backup_codes = backup_codes_of(call, &m);
     return call_reply(call, &out);
-}
-
-static enum err prepare_disable(struct call *call)
-{
-    return mfa_count_own_try(call);
 }
 
 static enum err disable_totp(struct call *call)
@@ -283,7 +273,7 @@ static const struct route routes[] = {
         .body = &mfa_disable_body,
         .reply = &token_reply,
         .fires = (const enum event[]){ EVENT_USER_UPDATE, EVENT_NONE },
-        .prepare = prepare_disable,
+        .prepare = mfa_count_own_try,
         .handle = disable_totp,
     },
     {
