@@ -113,6 +113,23 @@ bool server_socket_host(int socket, char *host, size_t max)
     return got.ss_family == AF_INET6 && uv_ip6_name((struct sockaddr_in6 *)&got, host, max) == 0;
 }
 
+void websocket_add_own_host(const struct websocket *ws, struct buf *out)
+{
+    struct sockaddr_storage own = { 0 };
+    socklen_t n = sizeof own;
+    char text[ADDRESS_TEXT];
+    uv_os_fd_t fd;
+
+    if (uv_fileno((const uv_handle_t *)&websocket_connection(ws)->tcp, &fd) != 0)
+        return;
+    getsockname(fd, (struct sockaddr *)&own, &n);
+    struct address a = address_from(&own);
+    struct str host = str_slice(text, address_write(&a, text));
+    bool colons = memchr(host.p, ':', host.n) != NULL;
+
+    buf_printf(out, colons ? "[%.*s]:%d" : "%.*s:%d", (int)host.n, host.p, port_of(fd));
+}
+
 /* --- new connections ------------------------------------------------------------------ */
 
 void connection_set_remote(struct connection *c, const struct address *a)

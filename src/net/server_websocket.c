@@ -65,25 +65,6 @@ bool websocket_secure(const struct websocket *ws)
     return websocket_connection(ws)->secure;
 }
 
-void websocket_add_own_host(const struct websocket *ws, struct buf *out)
-{
-    union {
-        struct sockaddr any;
-        struct sockaddr_in four;
-        struct sockaddr_in6 six;
-    } own = { 0 };
-    int n = sizeof own;
-    char text[ADDRESS_TEXT];
-
-    uv_tcp_getsockname(&websocket_connection(ws)->tcp, &own.any, &n);
-    struct address a = address_from(&own);
-    struct str host = str_slice(text, address_write(&a, text));
-    bool colons = memchr(host.p, ':', host.n) != NULL;
-
-    buf_printf(out, colons ? "[%.*s]:%d" : "%.*s:%d", (int)host.n, host.p,
-               ntohs(own.any.sa_family == AF_INET6 ? own.six.sin6_port : own.four.sin_port));
-}
-
 static void websocket_mark_pong(struct websocket *ws)
 {
     if (!ws->dirty.next)
