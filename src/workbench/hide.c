@@ -122,7 +122,7 @@ static size_t other_length(const char *p, const char *end)
     return (size_t)(at - p);
 }
 
-/* URLs of webhooks have their token in them, and so have those of uploads and of implicit grants. */
+/* URLs of webhooks and of uploads have their token in them, and so has the end of a grant. */
 static bool is_secret_value(struct str s)
 {
     return memmem(s.p, s.n, "/webhooks/", 10) || memmem(s.p, s.n, "\\/webhooks\\/", 12) ||
