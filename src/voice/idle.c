@@ -38,19 +38,46 @@ enum err voice_watch_idle(struct call *call, const struct voice_state *s)
     return e ? e : idle_watch(call, s, &guild);
 }
 
-enum err voice_watch_guild(struct call *call, snowflake guild_id)
+static enum err watch_crowd(struct call *call, snowflake guild_id, snowflake after)
 {
-    struct list states;
+    struct voice_crowd crowd = { .guild_id = guild_id, .after = after };
+    struct list states = { 0 };
     struct guild guild;
     enum err e = guild_find(call->tx, guild_id, &guild);
 
     if (e || guild.afk_channel_id.given != GIVEN)
         return e;
-    e = voice_in_guild(call->tx, guild_id, &states);
+    e = voice_crowd_after(call->tx, &crowd, &states);
+    const struct voice_state *s = states.items;
     for (size_t i = 0; !e && i < states.count; i++)
-        e = idle_watch(call, (struct voice_state *)states.items + i, &guild);
-    return e;
+        e = idle_watch(call, &s[i], &guild);
+    if (e || states.count < CROWD_AT_ONCE)
+        return e;
+    struct str last =
+        str_printf(call->arena, "%llu", (unsigned long long)s[states.count - 1].user_id);
+    return job_schedule(call, &voice_patience_job, guild_id, clock_us(), last);
 }
+
+enum err voice_watch_guild(struct call *call, snowflake guild_id)
+{
+    return watch_crowd(call, guild_id, 0);
+}
+
+static enum err watch_more(struct call *call, const struct job *job)
+{
+    snowflake after;
+
+    if (!snowflake_parse(job->data, &after))
+        return OK;
+    enum err e = watch_crowd(call, job->key, after);
+    return e == ERR_UNKNOWN_GUILD ? OK : e;
+}
+
+const struct job_kind voice_patience_job = {
+    .name = "voice-patience",
+    .doc = "Gives others of a crowd in voice the time that their guild now has for them.",
+    .run = watch_more,
+};
 
 static enum err send_away(struct call *call, const struct voice_state *s, const struct guild *g)
 {

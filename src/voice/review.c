@@ -1,6 +1,7 @@
 /* review.c - when rights change, those who are in voice feel it at once. */
 #include "voice/state_rows.h"
 
+#include "base/clock.h"
 #include "base/hash.h"
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
@@ -61,7 +62,7 @@ static enum err review_judge(struct call *call, struct review *r, struct voice_s
     if (!e)
         e = watch_timeout(call, &who, m);
     if (e)
-        return e;
+        return e == ERR_UNKNOWN_CHANNEL ? OK : e; /* it is gone, and they will be: endings.c */
     const struct list *o = &r->channel.permission_overwrites.value;
     uint64_t rights = rights_in_channel(&who, r->channel.type, o->items, o->count, false);
     bool suppress = review_suppresses(r, s, &who, rights);
@@ -78,11 +79,13 @@ static enum err review_judge(struct call *call, struct review *r, struct voice_s
 }
 
 /* Both are in the order of users. */
-static enum err judge_all(struct call *call, struct review *r, const struct list *states)
+static enum err judge_crowd(struct call *call, struct review *r, const struct voice_crowd *c,
+                            const struct list *states)
 {
     struct voice_state *s = states->items;
     struct list members;
-    enum err e = members_in_voice(call->tx, r->guild.id, &members);
+    enum err e = members_in_voice_after(call->tx, c->guild_id, c->channel_id, c->after,
+                                        CROWD_AT_ONCE, &members);
     const struct member *m = members.items, *end = m + members.count;
 
     for (size_t i = 0; !e && i < states->count; i++) {
@@ -101,20 +104,59 @@ static enum err load_guild(struct tx *tx, snowflake guild_id, struct review *ret
     return e ? e : guild_load_roles(tx, &ret->guild);
 }
 
+/* The job's key is that of the channel, or else of the guild. */
+static enum err review_later(struct call *call, const struct voice_crowd *c, snowflake last)
+{
+    struct str data = str_printf(call->arena, "%llu %llu", (unsigned long long)c->guild_id,
+                                 (unsigned long long)last);
+
+    return job_schedule(call, &voice_reviews_job, c->channel_id ? c->channel_id : c->guild_id,
+                        clock_us(), data);
+}
+
+static enum err review_crowd(struct call *call, const struct voice_crowd *c)
+{
+    struct review r = { 0 };
+    struct list states;
+    enum err e = voice_crowd_after(call->tx, c, &states);
+    const struct voice_state *s = states.items;
+
+    if (e || !states.count)
+        return e;
+    e = load_guild(call->tx, c->guild_id, &r);
+    if (!e)
+        e = judge_crowd(call, &r, c, &states);
+    if (e || states.count < CROWD_AT_ONCE)
+        return e;
+    return review_later(call, c, s[states.count - 1].user_id);
+}
+
+static enum err review_more(struct call *call, const struct job *job)
+{
+    struct str after = job->data, guild = str_cut(&after, ' ');
+    struct voice_crowd c = { 0 };
+
+    if (!snowflake_parse(guild, &c.guild_id) || !snowflake_parse(after, &c.after))
+        return OK;
+    c.channel_id = job->key == c.guild_id ? 0 : job->key;
+    enum err e = review_crowd(call, &c);
+    return e == ERR_UNKNOWN_GUILD ? OK : e;
+}
+
+const struct job_kind voice_reviews_job = {
+    .name = "voice-reviews",
+    .doc = "Looks at others of a crowd in voice whose rights may have changed.",
+    .run = review_more,
+};
+
 enum err voice_review(struct call *call, const struct rights_change *where)
 {
     const struct channel *c = where->channel;
-    struct review r = { 0 };
-    struct list states;
 
     if (c && !channel_is_voice(c->type))
         return OK;
-    enum err e = c ? voice_in_channel(call->tx, c->id, &states)
-                   : voice_in_guild(call->tx, where->guild_id, &states);
-    if (e || !states.count)
-        return e;
-    e = load_guild(call->tx, where->guild_id, &r);
-    return e ? e : judge_all(call, &r, &states);
+    return review_crowd(
+        call, &(struct voice_crowd){ .guild_id = where->guild_id, .channel_id = c ? c->id : 0 });
 }
 
 enum err voice_review_guild(struct call *call, const struct guild_change *c)

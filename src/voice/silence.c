@@ -32,9 +32,10 @@ enum err stage_watch(struct call *call, snowflake channel_id)
     return job_schedule(call, &stage_silence_job, channel_id, clock_us() + PATIENCE, STR(""));
 }
 
+/* Speakers are counted when one goes, and not for each of the audience. */
 enum err stage_left(struct call *call, const struct voice_state *was)
 {
-    return voice_guild(was) ? stage_watch(call, voice_channel(was)) : OK;
+    return voice_guild(was) && !was->suppress ? stage_watch(call, voice_channel(was)) : OK;
 }
 
 static enum err close_silent(struct call *call, const struct job *job)

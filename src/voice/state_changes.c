@@ -19,8 +19,7 @@ static void state_changes_emit(struct call *call, struct subject to, const struc
     call_emit(call, EVENT_VOICE_STATE_UPDATE, to, &voice_state_schema, s);
 }
 
-/* As it is told when there is no channel to be told: who left, or went out of sight. */
-static struct voice_state without_channel(const struct voice_state *s)
+struct voice_state voice_without_channel(const struct voice_state *s)
 {
     struct voice_state gone = *s;
 
@@ -50,17 +49,11 @@ static enum err load_member(struct call *call, struct voice_state *s, struct mem
     return OK;
 }
 
-static void note_change(struct call *call, const struct voice_state *s)
+void voice_note(struct call *call, const struct voice_state *s)
 {
     struct voice_fact fact = voice_fact_of(s);
 
     call_note_voice(call, &fact);
-}
-
-/* Before those of its people: what each of them would be told of all the others is left out. */
-static void note_end(struct call *call, snowflake room_id)
-{
-    call_note_voice(call, &(struct voice_fact){ .room_id = room_id });
 }
 
 enum err voice_announce(struct call *call, const struct voice_state *s, snowflake from)
@@ -70,21 +63,27 @@ enum err voice_announce(struct call *call, const struct voice_state *s, snowflak
     struct member member;
 
     if (!guild_id) {
-        note_change(call, s);
+        voice_note(call, s);
         state_changes_emit(call, to_channel(channel_id ? channel_id : from), s);
         return channel_id ? hook_voice_changed(call, s) : OK;
     }
     enum err e = load_member(call, &shown, &member);
     if (e)
         return e;
-    note_change(call, &shown);
+    voice_note(call, &shown);
     state_changes_emit(call, to_viewers(guild_id, channel_id ? channel_id : from), &shown);
     if (channel_id && from && from != channel_id) {
-        struct voice_state gone = without_channel(&shown);
+        struct voice_state gone = voice_without_channel(&shown);
 
         state_changes_emit(call, to_viewers_unless(guild_id, from, channel_id), &gone);
     }
     return channel_id ? hook_voice_changed(call, &shown) : OK;
+}
+
+void voice_tell_self(struct call *call, const struct voice_state *s)
+{
+    voice_note(call, s);
+    state_changes_emit(call, to_user(s->user_id), s);
 }
 
 struct str voice_salt(struct arena *arena)
@@ -138,13 +137,13 @@ enum err voice_save_unseen(struct call *call, const struct voice_state *s)
     enum err e = voice_put(call->tx, s);
 
     if (!e)
-        note_change(call, s);
+        voice_note(call, s);
     return e;
 }
 
 enum err voice_leave(struct call *call, const struct voice_state *s)
 {
-    struct voice_state gone = without_channel(s);
+    struct voice_state gone = voice_without_channel(s);
     enum err e = voice_delete(call->tx, s);
 
     if (!e)
@@ -229,27 +228,43 @@ enum err voice_move(struct call *call, const struct voice_state *s, const struct
     return e ? e : voice_watch_idle(call, &moved);
 }
 
+static enum err state_migrate(struct call *call, struct voice_state *s, struct str region)
+{
+    s->region = region;
+    s->salt = voice_salt(call->arena);
+    s->live = false;
+    enum err e = voice_put(call->tx, s);
+    if (e)
+        return e;
+    voice_note(call, s);
+    return voice_send_server(call, s);
+}
+
+/* Who is hosted elsewhere is found by that, so a step needs no more than the region. */
 enum err voice_migrate(struct call *call, snowflake channel_id, struct str region)
 {
     struct list states;
-    enum err e = voice_in_channel(call->tx, channel_id, &states);
+    enum err e = voice_hosted_elsewhere(call->tx, channel_id, region, &states);
 
-    for (size_t i = 0; !e && i < states.count; i++) {
-        struct voice_state *s = (struct voice_state *)states.items + i;
-
-        if (str_eq(s->region, region))
-            continue;
-        s->region = region;
-        s->salt = voice_salt(call->arena);
-        s->live = false;
-        e = voice_put(call->tx, s);
-        if (e)
-            return e;
-        note_change(call, s);
-        e = voice_send_server(call, s);
-    }
-    return e;
+    for (size_t i = 0; !e && i < states.count; i++)
+        e = state_migrate(call, (struct voice_state *)states.items + i, region);
+    if (e)
+        return e;
+    if (states.count < CROWD_AT_ONCE)
+        return job_cancel(call, &voice_migration_job, channel_id);
+    return job_schedule(call, &voice_migration_job, channel_id, clock_us(), region);
 }
+
+static enum err migrate_more(struct call *call, const struct job *job)
+{
+    return voice_migrate(call, job->key, job->data);
+}
+
+const struct job_kind voice_migration_job = {
+    .name = "voice-migration",
+    .doc = "Moves those of a large room to another region.",
+    .run = migrate_more,
+};
 
 enum err voice_resettle(struct call *call, snowflake channel_id, struct str endpoint, bool lost,
                         bool *ret_empty)
@@ -265,7 +280,7 @@ enum err voice_resettle(struct call *call, snowflake channel_id, struct str endp
     for (size_t i = 0; !e && i < states.count; i++) {
         s[i].salt = salt;
         s[i].live = false;
-        note_change(call, &s[i]);
+        voice_note(call, &s[i]);
         if (lost && endpoint.p)
             state_tell_server(call, &s[i], (struct str){ 0 });
         state_tell_server(call, &s[i], region_fill(call->arena, endpoint, s[i].region));
@@ -276,61 +291,4 @@ enum err voice_resettle(struct call *call, snowflake channel_id, struct str endp
 enum err voice_follow_region(struct call *call, const struct channel *c)
 {
     return channel_is_voice(c->type) ? voice_migrate(call, c->id, c->rtc_region.value) : OK;
-}
-
-/* --- what goes takes its voice with it ------------------------------------------------ */
-
-enum err voice_drop_member(struct call *call, const struct member_leave *leave)
-{
-    struct voice_state s;
-    enum err e = voice_find(call->tx, leave->guild_id, leave->user->id, &s);
-
-    if (e)
-        return e == ERR_UNKNOWN_VOICE_STATE ? OK : e;
-    return voice_leave(call, &s);
-}
-
-enum err voice_drop_recipient(struct call *call, const struct recipient_change *c)
-{
-    struct voice_state s;
-    enum err e = voice_find(call->tx, 0, c->user_id, &s);
-
-    if (e)
-        return e == ERR_UNKNOWN_VOICE_STATE ? OK : e;
-    return voice_channel(&s) == c->channel->id ? voice_leave(call, &s) : OK;
-}
-
-enum err voice_drop_channel(struct call *call, const struct channel *c)
-{
-    struct list states;
-    enum err e = voice_in_channel(call->tx, c->id, &states);
-
-    if (!e && states.count)
-        note_end(call, c->id);
-    if (!e)
-        e = voice_leave_all(call, &states);
-    if (!e)
-        e = room_forget(call->tx, c->id);
-    return e ? e : stage_close(call, c->id);
-}
-
-enum err voice_drop_guild(struct call *call, snowflake guild_id)
-{
-    struct list states;
-    enum err e = voice_in_guild(call->tx, guild_id, &states);
-    const struct voice_state *s = states.items;
-
-    if (!e)
-        e = rooms_forget_guild(call->tx, guild_id);
-    for (size_t i = 0; !e && i < states.count; i++) {
-        struct voice_state gone = without_channel(&s[i]);
-
-        if (i == 0 || voice_channel(&s[i]) != voice_channel(&s[i - 1]))
-            note_end(call, voice_channel(&s[i]));
-        note_change(call, &gone);
-        e = voice_delete(call->tx, &s[i]);
-        if (!e)
-            e = hook_voice_left(call, &s[i]);
-    }
-    return e;
 }

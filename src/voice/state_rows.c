@@ -1,6 +1,7 @@
 /* state_rows.c - voice states in the store. */
 #include "voice/state_rows.h"
 
+#include "model/ids.h"
 #include "model/regions.h"
 #include "model/rows.h"
 
@@ -96,6 +97,39 @@ enum err voice_in_channel(struct tx *tx, snowflake channel_id, struct list *ret)
 enum err voice_in_guild(struct tx *tx, snowflake guild_id, struct list *ret)
 {
     return read_all(tx, IN_GUILD, v_id(guild_id), ret);
+}
+
+static const char IN_CHANNEL_AFTER[] =
+    STATES "where v.channel_id = $1 and v.user_id > $2 order by v.user_id limit $3";
+static const char IN_GUILD_AFTER[] =
+    STATES "where v.guild_id = $1 and v.user_id > $2 order by v.user_id limit $3";
+
+enum err voice_crowd_after(struct tx *tx, const struct voice_crowd *c, struct list *ret)
+{
+    snowflake in = c->channel_id ? c->channel_id : c->guild_id;
+
+    *ret = (struct list){ 0 };
+    return tx_list(tx, c->channel_id ? IN_CHANNEL_AFTER : IN_GUILD_AFTER,
+                   BIND(v_id(in), v_id(c->after), v_int(CROWD_AT_ONCE)), sizeof(struct voice_state),
+                   read_state, ret);
+}
+
+static const char HOSTED_ELSEWHERE[] =
+    STATES "where v.channel_id = $1 and v.region <> $2 order by v.user_id limit $3";
+
+enum err voice_hosted_elsewhere(struct tx *tx, snowflake channel_id, struct str region,
+                                struct list *ret)
+{
+    *ret = (struct list){ 0 };
+    return tx_list(tx, HOSTED_ELSEWHERE,
+                   BIND(v_id(channel_id), v_text(region), v_int(CROWD_AT_ONCE)),
+                   sizeof(struct voice_state), read_state, ret);
+}
+
+enum err voice_rooms_of_guild(struct tx *tx, snowflake guild_id, struct list *ret)
+{
+    return tx_ids(tx, "select distinct channel_id from voice_states where guild_id = $1",
+                  BIND(v_id(guild_id)), ret);
 }
 
 enum err voice_of_node(struct tx *tx, int64_t node, int64_t max, struct list *ret)

@@ -12,6 +12,30 @@ enum err voice_delete(struct tx *tx, const struct voice_state *s);
  * account too. */
 enum err voice_renew_salts(struct tx *tx, snowflake channel_id, struct str salt);
 
+/* A room, or all rooms of a guild, may hold ten thousand people. What concerns all of them is done
+ * for so many by whoever changed something, and for the others in steps of a job, so that nobody
+ * else waits for it. */
+enum { CROWD_AT_ONCE = 64 };
+struct voice_crowd {
+    snowflake guild_id, channel_id; /* channel_id 0: all of the guild */
+    snowflake after;                /* in the order of users */
+};
+/* Lists of struct voice_state. Fewer than CROWD_AT_ONCE: these are the last ones. */
+enum err voice_crowd_after(struct tx *tx, const struct voice_crowd *c, struct list *ret);
+enum err voice_hosted_elsewhere(struct tx *tx, snowflake channel_id, struct str region,
+                                struct list *ret);
+/* Snowflakes of channels. */
+enum err voice_rooms_of_guild(struct tx *tx, snowflake guild_id, struct list *ret);
+
+/* --- state_changes.c ------------------------------------------------------------------ */
+
+/* As it is told when there is no channel to be told: who left, or went out of sight. */
+struct voice_state voice_without_channel(const struct voice_state *s);
+/* What carries voice is told of a state alone. */
+void voice_note(struct call *call, const struct voice_state *s);
+/* The same to the account whose it is, wherever it is connected. */
+void voice_tell_self(struct call *call, const struct voice_state *s);
+
 /* --- idle.c --------------------------------------------------------------------------- */
 
 /* All of a guild that has other wishes. */

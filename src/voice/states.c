@@ -228,7 +228,13 @@ static const struct route routes[] = {
     { 0 },
 };
 
-static const struct job_kind *const jobs[] = { &voice_idle_job, &voice_review_job, NULL };
+static const struct job_kind *const jobs[] = { &voice_idle_job,
+                                               &voice_patience_job,
+                                               &voice_review_job,
+                                               &voice_reviews_job,
+                                               &voice_migration_job,
+                                               &voice_leftovers_job,
+                                               NULL };
 
 const struct domain voice_domain = {
     .name = "Voice",

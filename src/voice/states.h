@@ -78,6 +78,7 @@ enum err voice_drop_member(struct call *call, const struct member_leave *leave);
 enum err voice_drop_recipient(struct call *call, const struct recipient_change *c);
 enum err voice_drop_channel(struct call *call, const struct channel *c);
 enum err voice_drop_guild(struct call *call, snowflake guild_id);
+extern const struct job_kind voice_leftovers_job; /* the others of a large room */
 
 /* A channel is another server's now, which is reached there, host and path ({region} may stand
  * in it; p == NULL: nobody's); lost: the one before is gone. Everybody there gets another token,
@@ -88,13 +89,15 @@ enum err voice_resettle(struct call *call, snowflake channel_id, struct str endp
 /* A channel is hosted elsewhere: everybody in it is told anew where their voice is. */
 enum err voice_migrate(struct call *call, snowflake channel_id, struct str region);
 enum err voice_follow_region(struct call *call, const struct channel *c);
+extern const struct job_kind voice_migration_job; /* goes on with it */
 
 /* Rights may have changed: anywhere, those of one member (with roles), or by what a guild is
  * now. Who may not speak is silenced, who may again is not. */
 enum err voice_review(struct call *call, const struct rights_change *where);
 enum err voice_review_member(struct call *call, const struct member *m);
 enum err voice_review_guild(struct call *call, const struct guild_change *c);
-extern const struct job_kind voice_review_job; /* when a timeout is over */
+extern const struct job_kind voice_review_job;  /* when a timeout is over */
+extern const struct job_kind voice_reviews_job; /* goes on with many */
 
 /* moderation.c. Rights first, then ERR_NOT_IN_VOICE; then what is ordered. */
 enum err voice_order_check(struct call *call, const struct voice_order *in);
@@ -104,7 +107,7 @@ enum err voice_order_obey(struct call *call, const struct voice_order *order);
 
 /* Who does nothing for long goes to the guild's AFK channel: to be said after a join. */
 enum err voice_watch_idle(struct call *call, const struct voice_state *s);
-extern const struct job_kind voice_idle_job;
+extern const struct job_kind voice_idle_job, voice_patience_job; /* the second: others of a guild */
 
 /* Speakers of a stage may have come or gone: one without any is closed in a while. */
 enum err stage_watch(struct call *call, snowflake channel_id);

@@ -30,6 +30,9 @@ enum err member_follow_names(struct tx *tx, snowflake guild_id, const struct use
 
 /* Those who are in voice, by id. */
 enum err members_in_voice(struct tx *tx, snowflake guild_id, struct list *ret);
+/* The first `limit` of them after an id; of one channel, unless that is 0. */
+enum err members_in_voice_after(struct tx *tx, snowflake guild_id, snowflake channel_id,
+                                snowflake after, int64_t limit, struct list *ret);
 
 /* ERR_MAX_GUILDS when somebody is in as many guilds as anybody may be. */
 enum err member_check_room(struct tx *tx, snowflake user_id);

@@ -136,6 +136,15 @@ enum err members_after(struct tx *tx, snowflake guild_id, snowflake after, int64
     return e ? e : load_roles_of_all(tx, ret);
 }
 
+/* Those whose ids a statement finds, and their roles. */
+#define MEMBERS_AMONG(ids)                              \
+    "select " MEMBER_COLUMNS ", " PARTIAL_USER_COLUMNS  \
+    " from members m join users u on u.id = m.user_id " \
+    "where m.guild_id = $1 and m.user_id in " ids " order by m.user_id"
+#define ROLES_AMONG(ids)                                                                \
+    "select user_id, role_id from member_roles where guild_id = $1 and user_id in " ids \
+    " order by user_id, role_id"
+
 /* Everybody has up to three names, and may be found by all of them. */
 #define FOUND_BY_NAME                                                           \
     "(select user_id from member_names where guild_id = $1 and name >= $2 and " \
@@ -144,9 +153,7 @@ static const char MEMBERS_NAMED[] =
     "select " MEMBER_COLUMNS ", " PARTIAL_USER_COLUMNS
     " from members m join users u on u.id = m.user_id "
     "where m.guild_id = $1 and m.user_id in " FOUND_BY_NAME " order by m.user_id limit $4";
-static const char ROLES_OF_NAMED[] =
-    "select user_id, role_id from member_roles where guild_id = $1 and user_id in " FOUND_BY_NAME
-    " order by user_id, role_id";
+static const char ROLES_OF_NAMED[] = ROLES_AMONG(FOUND_BY_NAME);
 
 enum err members_named(struct tx *tx, snowflake guild_id, struct str text, int64_t limit,
                        struct list *ret)
@@ -163,13 +170,8 @@ enum err members_named(struct tx *tx, snowflake guild_id, struct str text, int64
 #define JOINED_LAST                                                              \
     "(select user_id from members where guild_id = $1 order by joined_at desc, " \
     "user_id desc limit $2)"
-static const char NEWEST_MEMBERS[] =
-    "select " MEMBER_COLUMNS ", " PARTIAL_USER_COLUMNS
-    " from members m join users u on u.id = m.user_id "
-    "where m.guild_id = $1 and m.user_id in " JOINED_LAST " order by m.user_id";
-static const char ROLES_OF_NEWEST[] =
-    "select user_id, role_id from member_roles where guild_id = $1 and user_id in " JOINED_LAST
-    " order by user_id, role_id";
+static const char NEWEST_MEMBERS[] = MEMBERS_AMONG(JOINED_LAST);
+static const char ROLES_OF_NEWEST[] = ROLES_AMONG(JOINED_LAST);
 
 static int newest_first(const void *a, const void *b)
 {
@@ -205,6 +207,29 @@ enum err members_in_voice(struct tx *tx, snowflake guild_id, struct list *ret)
     enum err e = members_of(tx, MEMBERS_IN_VOICE, BIND(v_id(guild_id)), ret);
 
     return e ? e : share_roles(tx, ROLES_IN_VOICE, BIND(v_id(guild_id)), ret);
+}
+
+#define IN_VOICE_AFTER                                                        \
+    "(select user_id from voice_states where guild_id = $1 and user_id > $2 " \
+    "order by user_id limit $3)"
+#define IN_ROOM_AFTER                                                           \
+    "(select user_id from voice_states where channel_id = $4 and user_id > $2 " \
+    "order by user_id limit $3)"
+static const char IN_VOICE[] = MEMBERS_AMONG(IN_VOICE_AFTER);
+static const char ROLES_OF_IN_VOICE[] = ROLES_AMONG(IN_VOICE_AFTER);
+static const char IN_ROOM[] = MEMBERS_AMONG(IN_ROOM_AFTER);
+static const char ROLES_OF_IN_ROOM[] = ROLES_AMONG(IN_ROOM_AFTER);
+
+enum err members_in_voice_after(struct tx *tx, snowflake guild_id, snowflake channel_id,
+                                snowflake after, int64_t limit, struct list *ret)
+{
+    struct value values[] = { v_id(guild_id), v_id(after), v_int(limit), v_id(channel_id) };
+    size_t count = channel_id ? 4 : 3;
+    enum err e = members_of(tx, channel_id ? IN_ROOM : IN_VOICE, values, count, ret);
+
+    if (e)
+        return e;
+    return share_roles(tx, channel_id ? ROLES_OF_IN_ROOM : ROLES_OF_IN_VOICE, values, count, ret);
 }
 
 /* --- names ----------------------------------------------------------------------------- */

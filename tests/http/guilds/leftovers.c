@@ -31,12 +31,7 @@ static void write_many(struct world *w, struct client *c, const char *channel)
 
 static int64_t write_transactions(struct world *w)
 {
-    struct answer a = client_request(world_stranger(w), "GET", "/metrics", NULL, (struct str){ 0 });
-    static const char name[] = "\nguildhall_store_writes_total ";
-    const char *line = strstr(str_dupz(world_arena(w), a.body), name);
-
-    expect(line != NULL);
-    return atoll(line + strlen(name));
+    return world_counter(w, "guildhall_store_writes_total");
 }
 
 static void ended(struct world *w)
