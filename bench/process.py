@@ -73,8 +73,9 @@ class Process:
 
     def words(self):
         """What it wrote to standard error."""
-        self.log.seek(0)
-        return self.log.read()[-4000:].decode(errors="replace")
+        size = os.fstat(self.log.fileno()).st_size
+        text = os.pread(self.log.fileno(), size, 0)  # its own place in the file stays
+        return text[-4000:].decode(errors="replace")
 
     def alive(self):
         return self.child.poll() is None
@@ -153,6 +154,8 @@ class Client:
         if self.token:
             headers["Authorization"] = self.token
         text = None if body is None else json.dumps(body)
+        if self.connection.sock and select.select([self.connection.sock], [], [], 0)[0]:
+            self.connection.close()  # the server ended it while nobody asked; this opens another
         self.connection.request(method, "/api/v10" + path, text, headers)
         answer = self.connection.getresponse()
         data = answer.read()

@@ -256,8 +256,9 @@ enum err postgres_worker_run(struct postgres_worker *w, struct work *work)
 {
     for (unsigned tries = 0; tries < MAX_TRIES; tries++) {
         if (tries) {
-            atomic_fetch_add_explicit(&w->pool->store.retries, 1, memory_order_relaxed);
+            /* In this order: who sees that something was tried again sees what. */
             atomic_store_explicit(&w->pool->store.retried, work->name, memory_order_relaxed);
+            atomic_fetch_add_explicit(&w->pool->store.retries, 1, memory_order_release);
         }
         if (!postgres_worker_connect_for(w, work))
             return ERR_UNAVAILABLE;

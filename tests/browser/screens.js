@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { browserSideOf, call, enter, field, general, options, picture, roll, server } from "./stage.js";
-import { Server } from "./world.js";
+import { Server, until } from "./world.js";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const MOST_BYTES = 200 * 1024, WIDTHS = [1440, 768, 360], HEIGHT = 740;
@@ -54,14 +54,20 @@ const englishOf = (page) => page.evaluate(async (THEIRS) => {
 const drawn = (page, path, sign) => page.locator(/^\/friends|^\/channels\/(@me|\d+)\/\d+$/.test(path) ? sign : `.page:not([data-old]) ${sign}`).first().waitFor();
 const nameOf = (path) => path.replace(/\?.*/, "").replace(/\d{15,}/g, "").split("/").filter(Boolean).join("-") || "start";
 
-/** What opens above a page. @type {[string, (page: any) => Promise<void>, (page: any) => Promise<void>][]} */
+/** As of roll: the bot may be kept from the processor for longer than it has to answer. */
+async function formComes(page) {
+  await page.getByRole("button", { name: "Fill in" }).last().click();
+  return page.getByRole("dialog", { name: "The form" }).waitFor({ timeout: 8000 }).then(() => true, () => false);
+}
+
+/** What opens above a page. @type {[string, (page: any) => Promise<unknown>, (page: any) => Promise<unknown>][]} */
 const OPENED = [
   ["jump", (page) => page.keyboard.press("Control+k"), (page) => page.locator(".suggestion").first().waitFor()],
   ["emoji", (page) => page.getByRole("button", { name: "Emoji", exact: true }).click(), (page) => page.getByRole("dialog", { name: "Emoji" }).waitFor()],
   ["gifs", (page) => page.getByRole("button", { name: "GIFs", exact: true }).click(), (page) => page.getByRole("dialog", { name: "GIFs" }).waitFor()],
   ["commands", (page) => field(page).fill("/"), (page) => page.locator(".suggestion").first().waitFor()],
   ["profile", (page) => page.getByRole("button", { name: /^Profile of/ }).last().click(), (page) => page.getByRole("dialog").waitFor()],
-  ["modal", (page) => page.getByRole("button", { name: "Fill in" }).last().click(), (page) => page.getByRole("dialog", { name: "The form" }).waitFor()],
+  ["modal", (page) => until("the bot has shown its form", () => formComes(page)), (page) => page.getByRole("dialog", { name: "The form" }).waitFor()],
 ];
 
 /** Of another width, drawn so. */

@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ActionRowBuilder, ButtonBuilder, ButtonStyle, Client, EmbedBuilder, GatewayIntentBits, ModalBuilder, StringSelectMenuBuilder, TextInputBuilder, TextInputStyle } from "discord.js";
@@ -19,6 +20,18 @@ export async function until(words, condition) {
   throw new Error(`it did not come true that ${words}`);
 }
 
+/** A server comes back to its port, so it is none of those that the kernel gives to whoever asks for any. */
+async function freePort() {
+  for (;;) {
+    const port = 20000 + Math.floor(Math.random() * 12000), probe = createServer();
+    const free = await new Promise((go) => {
+      probe.once("error", () => go(false));
+      probe.listen(port, "127.0.0.1", () => probe.close(() => go(true)));
+    });
+    if (free) return port;
+  }
+}
+
 export class Server {
   constructor(executable) {
     this.executable = executable;
@@ -31,7 +44,7 @@ export class Server {
     this.child.stderr.on("data", (d) => { this.output += d; });
   }
   async begin(...more) {
-    this.start("demo", "127.0.0.1:0", "--voice-port", "0", ...more);
+    this.start("demo", `127.0.0.1:${await freePort()}`, "--voice-port", "0", ...more);
     await until("the demo is there", () => /helper='/.test(this.output));
     this.url = /listening on (http:\S+)/.exec(this.output)[1];
     this.api = `${this.url}/api/v10`;

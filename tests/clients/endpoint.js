@@ -29,8 +29,12 @@ const call = (method, path, body) =>
 const answers = {
   inline: () => ({ type: 4, data: { content: 'Inline' } }),
   deferred: (i) => {
-    setTimeout(() => call('PATCH', `/webhooks/${application}/${i.token}/messages/@original`,
-      { content: 'Deferred, then edited' }), 50);
+    const edit = async () => {
+      const path = `/webhooks/${application}/${i.token}/messages/@original`;
+      const { status } = await call('PATCH', path, { content: 'Deferred, then edited' });
+      if (status === 404) setTimeout(edit, 50); // the answer below is not taken yet
+    };
+    setTimeout(edit, 50);
     return { type: 5 };
   },
   wrong: () => ({ type: 7 }),

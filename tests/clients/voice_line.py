@@ -123,6 +123,7 @@ class Line:
         self.server = await asyncio.start_server(self.serve, "127.0.0.1", 0, ssl=self.context)
         _, front = await self.loop.create_datagram_endpoint(lambda: Front(self),
                                                             local_addr=("127.0.0.1", 0))
+        self.front = front
         return (self.server.sockets[0].getsockname()[1],
                 front.transport.get_extra_info("sockname")[1])
 
@@ -131,6 +132,8 @@ class Line:
         self.resumed += data.count(b'{"op":9,')
         found = READY_PORT.search(data)
         if found:
+            if self.voice_port != int(found.group(2)):
+                self.front.backs.clear()  # a client may have the port of one from before
             self.voice_port = int(found.group(2))
             data = READY_PORT.sub(rb"\g<1>%d" % self.udp_port, data)
         return data

@@ -253,6 +253,7 @@ def much_that_was_missed_is_told_once_and_in_order(executable):
             expect(client.call("POST", f"/channels/{alone.channel}/messages", {"content": text})[0] == 200, text)
         alone.open = True
         session.wait_for(texts[-1])
+        session.wait(lambda: session.resumed, "RESUMED")  # which comes behind all that was missed
         expect(session.resumed == 1 and session.anew == 0, "it was not resumed")
         expect(session.contents() == ["before"] + texts, "something was missing or heard twice")
         session.close()

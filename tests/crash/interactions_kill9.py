@@ -105,10 +105,16 @@ def what_nobody_answers_fails_after_a_kill(executable, store=()):
 def what_was_acknowledged_goes_on_after_a_kill(executable, store=()):
     with Place() as place:
         stage = Stage(place, executable, store)
-        asked = stage.ask("second")
-        path = f"/interactions/{asked['id']}/{asked['token']}/callback"
-        status, answer = stage.call(path, {"type": 5})
-        expect(status == 204, f"the callback was answered {status}: {answer}")
+        for number in range(ROUNDS):
+            asked = stage.ask(f"second {number}")
+            path = f"/interactions/{asked['id']}/{asked['token']}/callback"
+            status, answer = stage.call(path, {"type": 5})
+            if status == 204:
+                break
+            expect(time.monotonic() - stage.asked_at > LIMIT,
+                   f"the callback was answered {status}: {answer}")
+        else:
+            raise Skip("an answer takes longer than an app may take")
         stage.kill()
         ada = Session(stage.server.port, stage.token)
         status, answer = stage.call(path, {"type": 5})

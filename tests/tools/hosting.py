@@ -38,7 +38,9 @@ class Machine:
         self.folder = tempfile.TemporaryDirectory()
         self.root = self.folder.name
         self.executable = executable
-        self.port, self.metrics = free_port(), free_port()
+        self.port = self.metrics = free_port()
+        while self.metrics == self.port:
+            self.metrics = free_port()
         self.public = f"http://127.0.0.1:{self.port}"
         self.server = None
         for name in ("bin", "etc/guildhall", "var/lib", "var/backups"):
@@ -212,7 +214,7 @@ def nginx_passes_everything_on(executable):
     program = find_program("nginx")
 
     def write(machine, port):
-        site = machine.here(blocks("nginx")[0]).replace("443", f"127.0.0.1:{port}")
+        site = machine.here(blocks("nginx")[0].replace("listen 443 ", f"listen 127.0.0.1:{port} "))
         site = site.replace("/etc/ssl/chat.example", machine.root)
         path = os.path.join(machine.root, "nginx.conf")
         temporary = "".join(f"{kind}_temp_path {machine.root}/{kind};\n" for kind in

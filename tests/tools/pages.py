@@ -26,7 +26,7 @@ from cases import expect, run_cases  # noqa: E402
 from demos import filled, put_demo, start_demo  # noqa: E402
 from orders import new_database  # noqa: E402
 from fresh import start_guildhall  # noqa: E402
-from process import Client, Process, register  # noqa: E402
+from process import Client, Process, free_port, register  # noqa: E402
 
 # Blocks by their page and how they begin; "" stands for all of a page. Elsewhere: the case, or
 # function, that reads the page and runs them.
@@ -260,7 +260,8 @@ def what_sentences_print_whole_works_on_a_demo(executable):
     """A watcher ends after a second here; nobody answers a question that the demo's bot does not know."""
     ran = 0
     with tempfile.TemporaryDirectory() as data:
-        demo = start_demo(executable, put_demo(executable, data))
+        demo = start_demo(executable, put_demo(executable, data), "--listen",
+                          f"127.0.0.1:{free_port()}")
         try:
             for command in dict.fromkeys(whole_commands()):
                 words = shlex.split(command)[1:]

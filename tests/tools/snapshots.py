@@ -12,7 +12,7 @@ from backup import World, blob_count, run, send_file  # noqa: E402
 from cases import expect, run_cases  # noqa: E402
 from orders import new_database  # noqa: E402
 from fresh import start_guildhall  # noqa: E402
-from process import Client  # noqa: E402
+from process import Client, free_port  # noqa: E402
 
 
 class Scene:
@@ -20,7 +20,8 @@ class Scene:
 
     def __init__(self, executable, data):
         self.executable, self.data = executable, data
-        self.server = start_guildhall(executable, data)
+        # It comes back to the same port, which nobody may have got meanwhile.
+        self.server = start_guildhall(executable, data, "--listen", f"127.0.0.1:{free_port()}")
         self.world = World(self.server.port)
 
     def guildhall(self, *args):

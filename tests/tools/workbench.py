@@ -20,7 +20,7 @@ from cases import expect, run_cases  # noqa: E402
 from demos import put_demo, start_demo  # noqa: E402
 from gate import connect, is_closed  # noqa: E402
 from fresh import start_guildhall  # noqa: E402
-from process import Failed, register  # noqa: E402
+from process import Failed, free_port, register  # noqa: E402
 
 
 PATIENCE = 60
@@ -343,7 +343,7 @@ def worlds_are_exchanged_over_the_console(executable):
         expect([s["name"] for s in told["snapshots"]] == ["before-restore", "empty"], str(told))
         expect(call(port, "/api/v10/users/@me", "x" * 24) == 401, "grace is gone")
         expect(call(port, "/api/v10/users/@me", ada) == 200, "ada never was")
-    with_server(executable, work, "--workbench", "on")
+    with_server(executable, work, "--workbench", "on", "--listen", f"127.0.0.1:{free_port()}")
 
 
 def page(name):
@@ -364,7 +364,7 @@ def every_command_of_the_pages_works_on_a_demo(executable):
             expect(os.path.basename(words[0]) == "guildhall", line)
             done = until_it_is_there(functools.partial(tool, executable, data, *words[1:]))
             expect(done.returncode == 0, f"{line}: {done.returncode} {done.stderr}")
-    with_demo(executable, work)
+    with_demo(executable, work, "--listen", f"127.0.0.1:{free_port()}")
 
 
 def the_demo_prints_a_line_for_each_call(executable):

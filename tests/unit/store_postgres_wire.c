@@ -89,7 +89,7 @@ static int64_t time_of_five(struct batch *b, struct loops *loops)
 /* It would look after a fifth of a second anyhow, so that five took a second each time. */
 static void a_loop_hears_all_of_a_long_record(void **state)
 {
-    enum { TRIES = 20, SOON_MS = 500 };
+    enum { TRIES = 20, SOON_MS = 900 };
     struct fixture *f = *state;
     struct loops *loops = batch_serve(f);
     struct silence *wire = silence_new_tls(f->postgres);

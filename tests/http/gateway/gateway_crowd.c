@@ -403,7 +403,7 @@ static void a_loop_serves_its_sockets_while_a_crowd_is_told(struct world *w)
 struct flood {
     struct crowd *crowd;
     uint64_t before;
-    _Atomic bool stop;
+    _Atomic bool stop, ahead;
     bool ran_dry;
 };
 
@@ -415,11 +415,13 @@ static void *keep_ahead(void *arg)
     for (int i = 0; !f->stop;) {
         uint64_t heard = (count_delivered(f->crowd->world) - f->before) / CROWD;
 
-        f->ran_dry |= i && heard >= (uint64_t)i;
-        if (heard + 50 > (uint64_t)i)
+        f->ran_dry |= f->ahead && heard >= (uint64_t)i;
+        if (heard + 50 > (uint64_t)i) {
             publish(f->crowd, i++, 100);
-        else
+        } else {
+            f->ahead = true;
             usleep(1000);
+        }
     }
     return NULL;
 }
@@ -434,6 +436,7 @@ static void a_session_begins_though_the_line_does_not_end(struct world *w)
     crowd_connect(&c);
     struct flood f = { .crowd = &c, .before = count_delivered(w) };
     expect(pthread_create(&thread, NULL, keep_ahead, &f) == 0);
+    expect_soon(f.ahead);
     struct gate *late = gate_session(c.bot, "v=10", "'intents': 513");
     const struct dom *m = gate_read(late, 120000);
     f.stop = true;

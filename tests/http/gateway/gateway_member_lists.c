@@ -155,6 +155,20 @@ static void changes_of_members_are_told_in_time(struct world *w)
     expect_quiet(h.of_ada);
 }
 
+/* Lists that a slow machine has had the time for are passed over. */
+static const struct dom *expect_past_lists(struct gate *g, const char *event)
+{
+    for (;;) {
+        const struct dom *m = gate_read(g, 60000);
+
+        expect(m != NULL);
+        gate_count(g, m);
+        if (str_is(dom_at(m, "t")->text, event))
+            return dom_at(m, "d");
+        expect(str_is(dom_at(m, "t")->text, "GUILD_MEMBER_LIST_UPDATE"));
+    }
+}
+
 static void roles_make_the_groups(struct world *w)
 {
     struct hall h = open_hall(w);
@@ -175,16 +189,21 @@ static void roles_make_the_groups(struct world *w)
     /* Of two hoisted roles the higher one counts. */
     const char *high =
         make_role(h.ada, h.venue.id, "{'name': 'High', 'hoist': true, 'permissions': '0'}");
-    expect_dispatch(h.of_ada, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{}");
-    expect_dispatch(h.of_ada, "GUILD_ROLE_CREATE", "{}");
+    expect_past_lists(h.of_ada, "GUILD_AUDIT_LOG_ENTRY_CREATE");
+    expect_past_lists(h.of_ada, "GUILD_ROLE_CREATE");
     expect_status(
         client_put(h.ada, "", "/guilds/%s/members/%s/roles/%s", h.venue.id, h.ada->id, high), 204);
-    expect_dispatch(h.of_ada, "GUILD_MEMBER_UPDATE", "{}");
-    expect_dispatch(h.of_ada, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{}");
+    expect_past_lists(h.of_ada, "GUILD_MEMBER_UPDATE");
+    expect_past_lists(h.of_ada, "GUILD_AUDIT_LOG_ENTRY_CREATE");
     let_time_pass(&h);
-    expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
-                    "{'groups': [{'id': '%s', 'count': 1}, {'id': 'online', 'count': 1}, {}]}",
-                    high);
+    const struct dom *d;
+    do
+        d = expect_past_lists(h.of_ada, "GUILD_MEMBER_LIST_UPDATE");
+    while (!str_is(dom_at(d, "groups.0.id")->text, high));
+    expect(str_is(dom_at(d, "groups.0.count")->text, "1"));
+    expect(str_is(dom_at(d, "groups.1.id")->text, "online"));
+    expect(str_is(dom_at(d, "groups.1.count")->text, "1"));
+    expect(dom_at(d, "groups")->count == 3);
 }
 
 /* --- who is in a list, and who hears of it -------------------------------------------- */

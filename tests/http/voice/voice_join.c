@@ -70,6 +70,8 @@ static void leaving_voice_is_for_who_is_there(struct world *w)
     /* Nor does another guild mean this one. */
     struct hall elsewhere = another_hall(&h);
     ask_voice(h.ada, elsewhere.guild, NULL, "");
+    /* Who has a socket is not told again where it is, however long this takes. */
+    world_sql(w, "update voice_states set live = 1 where user_id = %s", h.ada->id);
     ask_voice(h.ada, h.guild, h.voice, ", 'self_deaf': true");
     while (!str_is(dom_at(gate_read(h.ada->gate, 60000), "t")->text, "VOICE_STATE_UPDATE"))
         ;
@@ -182,6 +184,7 @@ static void cameras_take_the_right_to_stream_and_room(struct world *w)
     expect_server(h.ada);
     world_sql(w, "update voice_states set self_video = 0 where user_id = "
                  "(select max(user_id) from voice_states where self_video = 1)");
+    world_sql(w, "update voice_states set live = 1 where user_id = %s", h.ada->id);
     ask_voice(h.ada, h.guild, h.voice, ", 'self_video': true");
     expect_event(h.ada, "VOICE_STATE_UPDATE", "{'self_video': true}");
     /* Its own camera does not take its own room. */
