@@ -160,7 +160,7 @@ static enum err modify_call(struct call *call)
     e = voice_call_move(call->tx, id, in->region.value);
     if (!e)
         e = voice_call_tell(call, id);
-    return e ? e : voice_migrate(call, id, in->region.value);
+    return e ? e : voice_migrate_call(call, id, in->region.value);
 }
 
 static const enum event fired[] = { EVENT_CALL_UPDATE, EVENT_NONE };

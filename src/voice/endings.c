@@ -4,7 +4,6 @@
  * steps of a job: their channel is gone by then, and with it whoever could hear of it but they. */
 #include "voice/state_rows.h"
 
-#include "base/clock.h"
 #include "platform/channels/channels.h"
 #include "voice/rooms.h"
 
@@ -36,51 +35,53 @@ static void note_end(struct call *call, snowflake room_id)
 
 /* --- a channel ------------------------------------------------------------------------ */
 
-static const char CHANNELS[] = "channel", GUILDS[] = "guild";
-
-static enum err leave_later(struct call *call, snowflake id, const char *kind)
+/* leave: how each of them does. */
+static enum err crowd_leaves(struct call *call, const struct voice_crowd *c,
+                             enum err (*leave)(struct call *call, const struct voice_state *s))
 {
-    return job_schedule(call, &voice_leftovers_job, id, clock_us(), str_of(kind));
+    struct list states;
+    enum err e = voice_crowd_after(call->tx, c, &states);
+    const struct voice_state *s = states.items;
+
+    for (size_t i = 0; !e && i < states.count; i++)
+        e = leave(call, &s[i]);
+    return e ? e : voice_crowd_later(call, &voice_leftovers_job, c, &states);
 }
 
 enum err voice_drop_channel(struct call *call, const struct channel *c)
 {
-    struct list states;
-    enum err e = voice_crowd_after(call->tx, &(struct voice_crowd){ .channel_id = c->id }, &states);
+    struct voice_crowd crowd = { .guild_id = c->guild_id.value, .channel_id = c->id };
+    bool any;
+    enum err e = voice_holds(call->tx, c->id, 1, &any);
 
-    if (!e && states.count)
+    if (!e && any) {
         note_end(call, c->id);
-    if (!e)
-        e = voice_leave_all(call, &states);
-    if (!e && states.count == CROWD_AT_ONCE)
-        e = leave_later(call, c->id, CHANNELS);
+        e = crowd_leaves(call, &crowd, voice_leave);
+    }
     if (!e)
         e = room_forget(call->tx, c->id);
     return e ? e : stage_close(call, c->id);
 }
 
+static enum err leave_gone_channel(struct call *call, const struct voice_state *s)
+{
+    struct voice_state gone = voice_without_channel(s);
+    enum err e = voice_delete(call->tx, s);
+
+    voice_tell_self(call, &gone);
+    return e ? e : hook_voice_left(call, s);
+}
+
 /* --- a guild -------------------------------------------------------------------------- */
 
 /* Nobody hears of it: they were told that the guild is gone. */
-static enum err leave_guild(struct call *call, const struct voice_state *s)
+static enum err leave_gone_guild(struct call *call, const struct voice_state *s)
 {
     struct voice_state gone = voice_without_channel(s);
     enum err e = voice_delete(call->tx, s);
 
     voice_note(call, &gone);
     return e ? e : hook_voice_left(call, s);
-}
-
-static enum err some_leave_guild(struct call *call, snowflake guild_id)
-{
-    struct list states;
-    enum err e =
-        voice_crowd_after(call->tx, &(struct voice_crowd){ .guild_id = guild_id }, &states);
-    const struct voice_state *s = states.items;
-
-    for (size_t i = 0; !e && i < states.count; i++)
-        e = leave_guild(call, &s[i]);
-    return e || states.count < CROWD_AT_ONCE ? e : leave_later(call, guild_id, GUILDS);
 }
 
 enum err voice_drop_guild(struct call *call, snowflake guild_id)
@@ -92,36 +93,20 @@ enum err voice_drop_guild(struct call *call, snowflake guild_id)
         note_end(call, ((const snowflake *)rooms.items)[i]);
     if (!e)
         e = rooms_forget_guild(call->tx, guild_id);
-    return e ? e : some_leave_guild(call, guild_id);
+    if (e || !rooms.count)
+        return e;
+    return crowd_leaves(call, &(struct voice_crowd){ .guild_id = guild_id }, leave_gone_guild);
 }
 
 /* --- those who are left --------------------------------------------------------------- */
 
-static enum err leave_gone_channel(struct call *call, const struct voice_state *s)
-{
-    struct voice_state gone = voice_without_channel(s);
-    enum err e = voice_delete(call->tx, s);
-
-    voice_tell_self(call, &gone);
-    return e ? e : hook_voice_left(call, s);
-}
-
-static enum err some_leave_channel(struct call *call, snowflake channel_id)
-{
-    struct list states;
-    enum err e =
-        voice_crowd_after(call->tx, &(struct voice_crowd){ .channel_id = channel_id }, &states);
-    const struct voice_state *s = states.items;
-
-    for (size_t i = 0; !e && i < states.count; i++)
-        e = leave_gone_channel(call, &s[i]);
-    return e || states.count < CROWD_AT_ONCE ? e : leave_later(call, channel_id, CHANNELS);
-}
-
 static enum err leave_more(struct call *call, const struct job *job)
 {
-    return str_is(job->data, GUILDS) ? some_leave_guild(call, job->key)
-                                     : some_leave_channel(call, job->key);
+    struct voice_crowd c;
+
+    if (!voice_crowd_of(job, &c))
+        return OK;
+    return crowd_leaves(call, &c, c.channel_id ? leave_gone_channel : leave_gone_guild);
 }
 
 const struct job_kind voice_leftovers_job = {

@@ -38,38 +38,30 @@ enum err voice_watch_idle(struct call *call, const struct voice_state *s)
     return e ? e : idle_watch(call, s, &guild);
 }
 
-static enum err watch_crowd(struct call *call, snowflake guild_id, snowflake after)
+static enum err watch_crowd(struct call *call, const struct voice_crowd *c)
 {
-    struct voice_crowd crowd = { .guild_id = guild_id, .after = after };
-    struct list states = { 0 };
+    struct list states;
     struct guild guild;
-    enum err e = guild_find(call->tx, guild_id, &guild);
+    enum err e = guild_find(call->tx, c->guild_id, &guild);
 
     if (e || guild.afk_channel_id.given != GIVEN)
         return e;
-    e = voice_crowd_after(call->tx, &crowd, &states);
-    const struct voice_state *s = states.items;
+    e = voice_crowd_after(call->tx, c, &states);
     for (size_t i = 0; !e && i < states.count; i++)
-        e = idle_watch(call, &s[i], &guild);
-    if (e || states.count < CROWD_AT_ONCE)
-        return e;
-    struct str last =
-        str_printf(call->arena, "%llu", (unsigned long long)s[states.count - 1].user_id);
-    return job_schedule(call, &voice_patience_job, guild_id, clock_us(), last);
+        e = idle_watch(call, (const struct voice_state *)states.items + i, &guild);
+    return e ? e : voice_crowd_later(call, &voice_patience_job, c, &states);
 }
 
 enum err voice_watch_guild(struct call *call, snowflake guild_id)
 {
-    return watch_crowd(call, guild_id, 0);
+    return watch_crowd(call, &(struct voice_crowd){ .guild_id = guild_id });
 }
 
 static enum err watch_more(struct call *call, const struct job *job)
 {
-    snowflake after;
+    struct voice_crowd c;
+    enum err e = voice_crowd_of(job, &c) ? watch_crowd(call, &c) : OK;
 
-    if (!snowflake_parse(job->data, &after))
-        return OK;
-    enum err e = watch_crowd(call, job->key, after);
     return e == ERR_UNKNOWN_GUILD ? OK : e;
 }
 

@@ -1,7 +1,6 @@
 /* review.c - when rights change, those who are in voice feel it at once. */
 #include "voice/state_rows.h"
 
-#include "base/clock.h"
 #include "base/hash.h"
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
@@ -104,42 +103,24 @@ static enum err load_guild(struct tx *tx, snowflake guild_id, struct review *ret
     return e ? e : guild_load_roles(tx, &ret->guild);
 }
 
-/* The job's key is that of the channel, or else of the guild. */
-static enum err review_later(struct call *call, const struct voice_crowd *c, snowflake last)
-{
-    struct str data = str_printf(call->arena, "%llu %llu", (unsigned long long)c->guild_id,
-                                 (unsigned long long)last);
-
-    return job_schedule(call, &voice_reviews_job, c->channel_id ? c->channel_id : c->guild_id,
-                        clock_us(), data);
-}
-
 static enum err review_crowd(struct call *call, const struct voice_crowd *c)
 {
     struct review r = { 0 };
     struct list states;
     enum err e = voice_crowd_after(call->tx, c, &states);
-    const struct voice_state *s = states.items;
 
-    if (e || !states.count)
-        return e;
-    e = load_guild(call->tx, c->guild_id, &r);
-    if (!e)
+    if (!e && states.count)
+        e = load_guild(call->tx, c->guild_id, &r);
+    if (!e && states.count)
         e = judge_crowd(call, &r, c, &states);
-    if (e || states.count < CROWD_AT_ONCE)
-        return e;
-    return review_later(call, c, s[states.count - 1].user_id);
+    return e ? e : voice_crowd_later(call, &voice_reviews_job, c, &states);
 }
 
 static enum err review_more(struct call *call, const struct job *job)
 {
-    struct str after = job->data, guild = str_cut(&after, ' ');
-    struct voice_crowd c = { 0 };
+    struct voice_crowd c;
+    enum err e = voice_crowd_of(job, &c) ? review_crowd(call, &c) : OK;
 
-    if (!snowflake_parse(guild, &c.guild_id) || !snowflake_parse(after, &c.after))
-        return OK;
-    c.channel_id = job->key == c.guild_id ? 0 : job->key;
-    enum err e = review_crowd(call, &c);
     return e == ERR_UNKNOWN_GUILD ? OK : e;
 }
 

@@ -230,6 +230,8 @@ enum err voice_move(struct call *call, const struct voice_state *s, const struct
 
 static enum err state_migrate(struct call *call, struct voice_state *s, struct str region)
 {
+    if (str_eq(s->region, region))
+        return OK;
     s->region = region;
     s->salt = voice_salt(call->arena);
     s->live = false;
@@ -240,29 +242,45 @@ static enum err state_migrate(struct call *call, struct voice_state *s, struct s
     return voice_send_server(call, s);
 }
 
-/* Who is hosted elsewhere is found by that, so a step needs no more than the region. */
-enum err voice_migrate(struct call *call, snowflake channel_id, struct str region)
+static enum err migrate_crowd(struct call *call, const struct voice_crowd *c, struct str region)
 {
     struct list states;
-    enum err e = voice_hosted_elsewhere(call->tx, channel_id, region, &states);
+    enum err e = voice_crowd_after(call->tx, c, &states);
 
     for (size_t i = 0; !e && i < states.count; i++)
         e = state_migrate(call, (struct voice_state *)states.items + i, region);
-    if (e)
-        return e;
-    if (states.count < CROWD_AT_ONCE)
-        return job_cancel(call, &voice_migration_job, channel_id);
-    return job_schedule(call, &voice_migration_job, channel_id, clock_us(), region);
+    return e ? e : voice_crowd_later(call, &voice_migration_job, c, &states);
 }
 
+enum err voice_migrate_call(struct call *call, snowflake channel_id, struct str region)
+{
+    return migrate_crowd(call, &(struct voice_crowd){ .channel_id = channel_id }, region);
+}
+
+enum err voice_follow_region(struct call *call, const struct channel *c)
+{
+    struct voice_crowd crowd = { .guild_id = c->guild_id.value, .channel_id = c->id };
+
+    return channel_is_voice(c->type) ? migrate_crowd(call, &crowd, c->rtc_region.value) : OK;
+}
+
+/* Where they go is what their channel says by then. */
 static enum err migrate_more(struct call *call, const struct job *job)
 {
-    return voice_migrate(call, job->key, job->data);
+    struct voice_crowd crowd;
+    struct channel c;
+
+    if (!voice_crowd_of(job, &crowd))
+        return OK;
+    enum err e = channel_find(call->tx, crowd.channel_id, &c);
+    if (e || c.rtc_region.given != GIVEN)
+        return e == ERR_UNKNOWN_CHANNEL ? OK : e;
+    return migrate_crowd(call, &crowd, c.rtc_region.value);
 }
 
 const struct job_kind voice_migration_job = {
     .name = "voice-migration",
-    .doc = "Moves those of a large room to another region.",
+    .doc = "Moves others of a crowd in voice to the region that their channel now has.",
     .run = migrate_more,
 };
 
@@ -286,9 +304,4 @@ enum err voice_resettle(struct call *call, snowflake channel_id, struct str endp
         state_tell_server(call, &s[i], region_fill(call->arena, endpoint, s[i].region));
     }
     return e;
-}
-
-enum err voice_follow_region(struct call *call, const struct channel *c)
-{
-    return channel_is_voice(c->type) ? voice_migrate(call, c->id, c->rtc_region.value) : OK;
 }

@@ -1,6 +1,7 @@
 /* state_rows.c - voice states in the store. */
 #include "voice/state_rows.h"
 
+#include "base/clock.h"
 #include "model/ids.h"
 #include "model/regions.h"
 #include "model/rows.h"
@@ -99,31 +100,45 @@ enum err voice_in_guild(struct tx *tx, snowflake guild_id, struct list *ret)
     return read_all(tx, IN_GUILD, v_id(guild_id), ret);
 }
 
+/* With the guild, which follows from the channel, SQLite's index has them in this order. */
 static const char IN_CHANNEL_AFTER[] =
-    STATES "where v.channel_id = $1 and v.user_id > $2 order by v.user_id limit $3";
+    STATES "where v.guild_id = $1 and v.user_id > $2 and v.channel_id = $4 "
+           "order by v.user_id limit $3";
 static const char IN_GUILD_AFTER[] =
     STATES "where v.guild_id = $1 and v.user_id > $2 order by v.user_id limit $3";
 
 enum err voice_crowd_after(struct tx *tx, const struct voice_crowd *c, struct list *ret)
 {
-    snowflake in = c->channel_id ? c->channel_id : c->guild_id;
+    struct value values[] = { v_id(c->guild_id), v_id(c->after), v_int(CROWD_AT_ONCE),
+                              v_id(c->channel_id) };
 
     *ret = (struct list){ 0 };
-    return tx_list(tx, c->channel_id ? IN_CHANNEL_AFTER : IN_GUILD_AFTER,
-                   BIND(v_id(in), v_id(c->after), v_int(CROWD_AT_ONCE)), sizeof(struct voice_state),
-                   read_state, ret);
+    return tx_list(tx, c->channel_id ? IN_CHANNEL_AFTER : IN_GUILD_AFTER, values,
+                   c->channel_id ? 4 : 3, sizeof(struct voice_state), read_state, ret);
 }
 
-static const char HOSTED_ELSEWHERE[] =
-    STATES "where v.channel_id = $1 and v.region <> $2 order by v.user_id limit $3";
-
-enum err voice_hosted_elsewhere(struct tx *tx, snowflake channel_id, struct str region,
-                                struct list *ret)
+enum err voice_crowd_later(struct call *call, const struct job_kind *kind,
+                           const struct voice_crowd *c, const struct list *done)
 {
-    *ret = (struct list){ 0 };
-    return tx_list(tx, HOSTED_ELSEWHERE,
-                   BIND(v_id(channel_id), v_text(region), v_int(CROWD_AT_ONCE)),
-                   sizeof(struct voice_state), read_state, ret);
+    const struct voice_state *s = done->items;
+    snowflake key = c->channel_id ? c->channel_id : c->guild_id;
+
+    if (done->count < CROWD_AT_ONCE)
+        return OK;
+    return job_schedule(call, kind, key, clock_us(),
+                        str_printf(call->arena, "%llu %llu", (unsigned long long)c->guild_id,
+                                   (unsigned long long)s[done->count - 1].user_id));
+}
+
+bool voice_crowd_of(const struct job *job, struct voice_crowd *ret)
+{
+    struct str after = job->data, guild = str_cut(&after, ' ');
+
+    *ret = (struct voice_crowd){ 0 };
+    if (!snowflake_parse(guild, &ret->guild_id) || !snowflake_parse(after, &ret->after))
+        return false;
+    ret->channel_id = job->key == ret->guild_id ? 0 : job->key;
+    return true;
 }
 
 enum err voice_rooms_of_guild(struct tx *tx, snowflake guild_id, struct list *ret)

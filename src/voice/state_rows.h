@@ -20,10 +20,13 @@ struct voice_crowd {
     snowflake guild_id, channel_id; /* channel_id 0: all of the guild */
     snowflake after;                /* in the order of users */
 };
-/* Lists of struct voice_state. Fewer than CROWD_AT_ONCE: these are the last ones. */
+/* A list of struct voice_state. */
 enum err voice_crowd_after(struct tx *tx, const struct voice_crowd *c, struct list *ret);
-enum err voice_hosted_elsewhere(struct tx *tx, snowflake channel_id, struct str region,
-                                struct list *ret);
+/* Those after the ones that were done are a job's, if there may be others, and whom it is about
+ * follows from it. It goes by what holds when it runs, so that one of before does no harm. */
+enum err voice_crowd_later(struct call *call, const struct job_kind *kind,
+                           const struct voice_crowd *c, const struct list *done);
+bool voice_crowd_of(const struct job *job, struct voice_crowd *ret);
 /* Snowflakes of channels. */
 enum err voice_rooms_of_guild(struct tx *tx, snowflake guild_id, struct list *ret);
 

@@ -86,8 +86,9 @@ extern const struct job_kind voice_leftovers_job; /* the others of a large room 
 enum err voice_resettle(struct call *call, snowflake channel_id, struct str endpoint, bool lost,
                         bool *ret_empty);
 
-/* A channel is hosted elsewhere: everybody in it is told anew where their voice is. */
-enum err voice_migrate(struct call *call, snowflake channel_id, struct str region);
+/* A private call, or a channel of a guild, is hosted elsewhere: everybody in it is told anew where
+ * their voice is. */
+enum err voice_migrate_call(struct call *call, snowflake channel_id, struct str region);
 enum err voice_follow_region(struct call *call, const struct channel *c);
 extern const struct job_kind voice_migration_job; /* goes on with it */
 

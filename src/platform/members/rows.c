@@ -212,8 +212,8 @@ enum err members_in_voice(struct tx *tx, snowflake guild_id, struct list *ret)
 #define IN_VOICE_AFTER                                                        \
     "(select user_id from voice_states where guild_id = $1 and user_id > $2 " \
     "order by user_id limit $3)"
-#define IN_ROOM_AFTER                                                           \
-    "(select user_id from voice_states where channel_id = $4 and user_id > $2 " \
+#define IN_ROOM_AFTER                                                                             \
+    "(select user_id from voice_states where guild_id = $1 and channel_id = $4 and user_id > $2 " \
     "order by user_id limit $3)"
 static const char IN_VOICE[] = MEMBERS_AMONG(IN_VOICE_AFTER);
 static const char ROLES_OF_IN_VOICE[] = ROLES_AMONG(IN_VOICE_AFTER);

@@ -2,9 +2,10 @@
 #include "apps.h"
 #include "model/permissions.h"
 #include "platforms.h"
+#include "statements.h"
+#include "voice/state_rows.h"
 #include "voices.h"
 #include "waits.h"
-#include "voice/state_rows.h"
 
 enum { MANY = 400, STEPS = MANY / CROWD_AT_ONCE };
 
@@ -12,6 +13,13 @@ static void configure(struct config *config)
 {
     config->voice_regions = "eu:Europe, us:America";
     config->voice_endpoint = "{region}.example";
+}
+
+static void configure_watched(struct config *config)
+{
+    configure(config);
+    if (!config->store)
+        statements_watch();
 }
 
 #define NUMBERS " with recursive n (i) as (select 1 union all select i + 1 from n where i < 400) "
@@ -74,6 +82,20 @@ static void a_crowd_is_silenced_in_steps(struct world *w)
     may_speak(&h, true);
     world_settle(w);
     expect_number(w, 0, "select count(*) from voice_states where suppress = 1");
+}
+
+/* A step finds its 64 without looking at those before them or behind. */
+static void a_step_of_a_crowd_looks_at_no_others(struct world *w)
+{
+    struct hall h = full_hall(w);
+
+    may_speak(&h, false);
+    expect_number(w, MANY + 1, "select count(*) from voice_states where suppress = 1");
+    if (world_config(w)->store)
+        return;
+    struct statement_seen step = statements_seen("v.channel_id = $4 order by v.user_id");
+    expect(step.runs == STEPS + 1);
+    expect(step.scanned == 0 && step.sorted == 0 && step.indexed == 0);
 }
 
 /* Roles concern all rooms of a guild, and no other guild. */
@@ -165,6 +187,7 @@ static void a_crowd_gets_another_patience_in_steps(struct world *w)
 
 const struct test voice_crowds_tests[] = {
     TEST_WITH(a_crowd_is_silenced_in_steps, configure),
+    TEST_WITH(a_step_of_a_crowd_looks_at_no_others, configure_watched),
     TEST_WITH(all_rooms_of_a_guild_are_looked_at, configure),
     TEST_WITH(a_crowd_moves_to_another_region_in_steps, configure),
     TEST_WITH(a_crowd_goes_with_its_channel_in_steps, configure),
