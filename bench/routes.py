@@ -4,6 +4,7 @@ import itertools
 import json
 import os
 import shutil
+import sqlite3
 import statistics
 import sys
 import time
@@ -137,6 +138,9 @@ def settle(server):
 
 def stretch(file, size):
     """Makes a database file of SQLite that long, without writing what is between."""
+    db = sqlite3.connect(file)
+    db.execute("pragma wal_checkpoint(truncate)")  # its log would say how long the file was
+    db.close()
     with open(file, "r+b") as f:
         header = f.read(100)
         page = int.from_bytes(header[16:18], "big")
