@@ -33,8 +33,6 @@ static void note_end(struct call *call, snowflake room_id)
     call_note_voice(call, &(struct voice_fact){ .room_id = room_id });
 }
 
-/* --- a channel ------------------------------------------------------------------------ */
-
 /* leave: how each of them does. */
 static enum err crowd_leaves(struct call *call, const struct voice_crowd *c,
                              enum err (*leave)(struct call *call, const struct voice_state *s))
@@ -47,6 +45,39 @@ static enum err crowd_leaves(struct call *call, const struct voice_crowd *c,
         e = leave(call, &s[i]);
     return e ? e : voice_crowd_later(call, &voice_leftovers_job, c, &states);
 }
+
+/* Of a guild nobody hears of it: they were told that it is gone. */
+static enum err leave_gone_guild(struct call *call, const struct voice_state *s)
+{
+    struct voice_state gone = voice_without_channel(s);
+    enum err e = voice_delete(call->tx, s);
+
+    voice_note(call, &gone);
+    return e ? e : hook_voice_left(call, s);
+}
+
+static enum err leave_gone_channel(struct call *call, const struct voice_state *s)
+{
+    struct voice_state gone = voice_without_channel(s);
+
+    voice_tell_self(call, &gone);
+    return leave_gone_guild(call, s);
+}
+
+static enum err leave_more(struct call *call, const struct job *job)
+{
+    struct voice_crowd c;
+
+    if (!voice_crowd_of(job, &c))
+        return OK;
+    return crowd_leaves(call, &c, c.channel_id ? leave_gone_channel : leave_gone_guild);
+}
+
+const struct job_kind voice_leftovers_job = {
+    .name = "voice-leftovers",
+    .doc = "Takes those out of voice whose channel or guild is gone.",
+    .run = leave_more,
+};
 
 enum err voice_drop_channel(struct call *call, const struct channel *c)
 {
@@ -63,54 +94,16 @@ enum err voice_drop_channel(struct call *call, const struct channel *c)
     return e ? e : stage_close(call, c->id);
 }
 
-static enum err leave_gone_channel(struct call *call, const struct voice_state *s)
-{
-    struct voice_state gone = voice_without_channel(s);
-    enum err e = voice_delete(call->tx, s);
-
-    voice_tell_self(call, &gone);
-    return e ? e : hook_voice_left(call, s);
-}
-
-/* --- a guild -------------------------------------------------------------------------- */
-
-/* Nobody hears of it: they were told that the guild is gone. */
-static enum err leave_gone_guild(struct call *call, const struct voice_state *s)
-{
-    struct voice_state gone = voice_without_channel(s);
-    enum err e = voice_delete(call->tx, s);
-
-    voice_note(call, &gone);
-    return e ? e : hook_voice_left(call, s);
-}
-
 enum err voice_drop_guild(struct call *call, snowflake guild_id)
 {
     struct list rooms = { 0 };
-    enum err e = voice_rooms_of_guild(call->tx, guild_id, &rooms);
+    enum err e = rooms_of_guild(call->tx, guild_id, &rooms);
 
     for (size_t i = 0; !e && i < rooms.count; i++)
         note_end(call, ((const snowflake *)rooms.items)[i]);
     if (!e)
         e = rooms_forget_guild(call->tx, guild_id);
-    if (e || !rooms.count)
+    if (e)
         return e;
     return crowd_leaves(call, &(struct voice_crowd){ .guild_id = guild_id }, leave_gone_guild);
 }
-
-/* --- those who are left --------------------------------------------------------------- */
-
-static enum err leave_more(struct call *call, const struct job *job)
-{
-    struct voice_crowd c;
-
-    if (!voice_crowd_of(job, &c))
-        return OK;
-    return crowd_leaves(call, &c, c.channel_id ? leave_gone_channel : leave_gone_guild);
-}
-
-const struct job_kind voice_leftovers_job = {
-    .name = "voice-leftovers",
-    .doc = "Takes those out of voice whose channel or guild is gone.",
-    .run = leave_more,
-};

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/map.h"
+#include "model/ids.h"
 #include "model/rows.h"
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
@@ -123,6 +124,12 @@ enum err voice_rooms(struct tx *tx, const struct rights_of *who, const struct li
     }
     map_clear(&by_id);
     return e;
+}
+
+enum err rooms_of_guild(struct tx *tx, snowflake guild_id, struct list *ret)
+{
+    return tx_ids(tx, "select channel_id from voice_rooms where guild_id = $1 order by channel_id",
+                  BIND(v_id(guild_id)), ret);
 }
 
 enum err rooms_forget_guild(struct tx *tx, snowflake guild_id)

@@ -82,7 +82,6 @@ enum err voice_announce(struct call *call, const struct voice_state *s, snowflak
 
 void voice_tell_self(struct call *call, const struct voice_state *s)
 {
-    voice_note(call, s);
     state_changes_emit(call, to_user(s->user_id), s);
 }
 

@@ -1,8 +1,6 @@
 /* state_rows.c - voice states in the store. */
 #include "voice/state_rows.h"
 
-#include "base/clock.h"
-#include "model/ids.h"
 #include "model/regions.h"
 #include "model/rows.h"
 
@@ -115,36 +113,6 @@ enum err voice_crowd_after(struct tx *tx, const struct voice_crowd *c, struct li
     *ret = (struct list){ 0 };
     return tx_list(tx, c->channel_id ? IN_CHANNEL_AFTER : IN_GUILD_AFTER, values,
                    c->channel_id ? 4 : 3, sizeof(struct voice_state), read_state, ret);
-}
-
-enum err voice_crowd_later(struct call *call, const struct job_kind *kind,
-                           const struct voice_crowd *c, const struct list *done)
-{
-    const struct voice_state *s = done->items;
-    snowflake key = c->channel_id ? c->channel_id : c->guild_id;
-
-    if (done->count < CROWD_AT_ONCE)
-        return OK;
-    return job_schedule(call, kind, key, clock_us(),
-                        str_printf(call->arena, "%llu %llu", (unsigned long long)c->guild_id,
-                                   (unsigned long long)s[done->count - 1].user_id));
-}
-
-bool voice_crowd_of(const struct job *job, struct voice_crowd *ret)
-{
-    struct str after = job->data, guild = str_cut(&after, ' ');
-
-    *ret = (struct voice_crowd){ 0 };
-    if (!snowflake_parse(guild, &ret->guild_id) || !snowflake_parse(after, &ret->after))
-        return false;
-    ret->channel_id = job->key == ret->guild_id ? 0 : job->key;
-    return true;
-}
-
-enum err voice_rooms_of_guild(struct tx *tx, snowflake guild_id, struct list *ret)
-{
-    return tx_ids(tx, "select distinct channel_id from voice_states where guild_id = $1",
-                  BIND(v_id(guild_id)), ret);
 }
 
 enum err voice_of_node(struct tx *tx, int64_t node, int64_t max, struct list *ret)

@@ -22,13 +22,14 @@ struct voice_crowd {
 };
 /* A list of struct voice_state. */
 enum err voice_crowd_after(struct tx *tx, const struct voice_crowd *c, struct list *ret);
+
+/* --- crowds.c ------------------------------------------------------------------------- */
+
 /* Those after the ones that were done are a job's, if there may be others, and whom it is about
  * follows from it. It goes by what holds when it runs, so that one of before does no harm. */
 enum err voice_crowd_later(struct call *call, const struct job_kind *kind,
                            const struct voice_crowd *c, const struct list *done);
 bool voice_crowd_of(const struct job *job, struct voice_crowd *ret);
-/* Snowflakes of channels. */
-enum err voice_rooms_of_guild(struct tx *tx, snowflake guild_id, struct list *ret);
 
 /* --- state_changes.c ------------------------------------------------------------------ */
 
@@ -36,7 +37,7 @@ enum err voice_rooms_of_guild(struct tx *tx, snowflake guild_id, struct list *re
 struct voice_state voice_without_channel(const struct voice_state *s);
 /* What carries voice is told of a state alone. */
 void voice_note(struct call *call, const struct voice_state *s);
-/* The same to the account whose it is, wherever it is connected. */
+/* VOICE_STATE_UPDATE to the account whose it is, wherever it is connected. */
 void voice_tell_self(struct call *call, const struct voice_state *s);
 
 /* --- idle.c --------------------------------------------------------------------------- */

@@ -27,8 +27,7 @@ static void configure_watched(struct config *config)
 /* Members who are where somebody is, and hear nothing; their ids are before all others. */
 static void fill_room(const struct hall *h, const struct client *with)
 {
-    world_sql(h->world, "insert into users (id, username)" NUMBERS "select i, 'one' || i from n%s",
-              "");
+    world_sql(h->world, "insert into users (id, username)" NUMBERS "select i, 'one' || i from n");
     world_sql(h->world,
               "insert into members (guild_id, user_id, joined_at)" NUMBERS "select %s, i, i from n",
               h->guild);
