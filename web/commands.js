@@ -262,7 +262,7 @@ function optionField(app, channel, leaf, o, { locale, files, collect }) {
     if ((o.type === INTEGER && !Number.isSafeInteger(v)) || (o.type === NUMBER && !Number.isFinite(v))) return t("Not a number");
     if (typeof v === "number" && v < (o.min_value ?? -Infinity)) return t("At least {n}", { n: o.min_value });
     if (typeof v === "number" && v > (o.max_value ?? Infinity)) return t("At most {n}", { n: o.max_value });
-    if (o.type === STRING && [...String(v)].length < (o.min_length || 0)) return t("At least {n} characters", { n: o.min_length });
+    if (o.type === STRING && [...String(v)].length < (o.min_length || 0)) return t("At least {n} character|At least {n} characters", { n: o.min_length });
     return "";
   };
   return { el, control,

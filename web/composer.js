@@ -7,6 +7,7 @@ import { isThread } from "./store.js";
 import { suggest } from "./suggest.js";
 import { t } from "./words.js";
 
+const EDITABLE = new Set([0, 19]); // message types that their author may edit: default, reply
 const TYPING_MS = 8000, MOST_FILES = 10, PATIENCE_MS = 400;
 
 export function composer(app, channel) {
@@ -163,7 +164,7 @@ export function composer(app, channel) {
     else if (e.key === "Escape" && editing) stopEditing();
     else if (e.key === "Escape" && reply) { reply = null; drawAbove(); }
     else if (e.key === "ArrowUp" && !input.value) {
-      const own = store.log(channel.id).list.filter((m) => m.author.id === store.me.id && m.type === 0).at(-1);
+      const own = store.log(channel.id).list.filter((m) => m.author.id === store.me.id && EDITABLE.has(m.type)).at(-1);
       if (own) { e.preventDefault(); edit(own); }
     }
   });

@@ -257,11 +257,13 @@ export function below(el) {
   return { x: box.left, y: box.bottom + 4 };
 }
 
-/** A short word at the corner: what failed, what was done. */
+/** A short message at the corner. The box is a popover: it is drawn above every dialog, also one that was opened before. */
 export function toast(text, kind) {
   const place = foremost();
-  let box = place.querySelector(":scope > .toasts");
-  if (!box) place.appendChild(box = h("div.toasts"));
+  let box = /** @type {HTMLElement|null} */ (place.querySelector(":scope > .toasts"));
+  if (!box) place.appendChild(box = h("div.toasts", { popover: "manual" }));
+  if (box.matches(":popover-open")) box.hidePopover(); // shown again below, above what was opened since
+  box.showPopover();
   const el = h("div.toast", { class: kind || "", role: kind === "bad" ? "alert" : "status" }, text);
   box.appendChild(el);
   setTimeout(() => el.remove(), 6000);

@@ -1,6 +1,6 @@
 // message.js - one message: who, when, what, with everything an app can put there.
 import { component } from "./components.js";
-import { h, icon, iconButton } from "./dom.js";
+import { add, h, icon, iconButton } from "./dom.js";
 import { emoji, inline, markdown } from "./markdown.js";
 import { attachment, avatar, picture } from "./pictures.js";
 import { locale, t } from "./words.js";
@@ -60,7 +60,8 @@ export function message(app, channel, m, before) {
   const parts = [];
   if (!before || !sameDay(m, before)) parts.push(h("div.day", { role: "separator" }, h("span", null, dayName(new Date(m.timestamp)))));
   try {
-    parts.push(SYSTEM[m.type] ? systemLine(app, m, name) : body(app, channel, m, before, name, guild));
+    const drawn = SYSTEM[m.type] ? systemLine(app, m, name) : m.type === THREAD_STARTER ? threadStarter(app, channel, m, guild) : body(app, channel, m, before, name, guild);
+    parts.push(drawn);
   } catch (e) {
     // One message that cannot be drawn must not take the channel away.
     reportError(e);
@@ -78,19 +79,30 @@ function systemLine(app, m, name) {
   return h("div.message.system", null, h("span.system-mark", { "aria-hidden": "true" }, "→"), h("span", null, SYSTEM[m.type](name, m)), " ", stamp(m));
 }
 
+/** The first entry of a thread that was started from a message: that message, as it is in the parent channel. */
+function threadStarter(app, channel, m, guild) {
+  const first = m.referenced_message;
+  if (!first) return h("div.message.system", null, t("The message that started this thread was deleted."));
+  const name = first.webhook_id ? first.author.username : app.store.nameOf(first.author.id, guild);
+  return h("article.message", { tabindex: -1, "aria-label": `${name}, ${full.format(new Date(first.timestamp))}` },
+    h("span.gutter", null, avatar(first.author, name)),
+    h("div.message-body", null, h("header", null, h("span.author", null, name), stamp(first)), content(app, app.store.channels.get(first.channel_id) || channel, first)));
+}
+
 function body(app, channel, m, before, name, guild) {
   const continued = isContinued(m, before) && m.type !== REPLY;
   const color = app.store.colorOf(m.author.id, guild);
   const el = h("article.message", { class: [continued ? "continued" : "", m.flags & EPHEMERAL ? "ephemeral" : "", mentionsMe(app, m) ? "mentions-me" : ""].join(" "),
     tabindex: -1, "aria-label": `${name}, ${full.format(new Date(m.timestamp))}` });
-  if (m.type === REPLY) el.append(replyLine(app, m, guild));
-  if (m.type === COMMAND || m.type === CONTEXT_COMMAND) el.append(commandLine(app, m, guild));
-  el.append(
+  add(el, [
+    m.type === REPLY && replyLine(app, m, guild),
+    (m.type === COMMAND || m.type === CONTEXT_COMMAND) && commandLine(app, m, guild),
     continued ? h("span.gutter", null, stamp(m, true)) : h("button.gutter.plain", { type: "button", "aria-label": t("Profile of {name}", { name }), onclick: (e) => app.showProfile(m.author.id, e.currentTarget) }, avatar(m.author, name)),
     h("div.message-body", null,
       !continued && h("header", null, h("span.author", { style: color ? { "--role": color } : null }, name), m.author.bot && h("span.tag", null, m.webhook_id && !m.application_id ? "HOOK" : "APP"), stamp(m)),
       content(app, channel, m), reactions(app, channel, m), threadLine(app, m), foot(app, channel, m)),
-    tools(app, channel, m, guild));
+    tools(app, channel, m, guild),
+  ]);
   return el;
 }
 
@@ -204,7 +216,7 @@ export function react(app, channel, m, e) {
 function threadLine(app, m) {
   if (!m.thread) return null;
   const open = () => app.openChannel(app.store.channels.get(m.thread.id) || m.thread);
-  return h("button.thread-line", { type: "button", onclick: open }, icon("thread"), h("strong", null, m.thread.name), h("span.faint", null, t("{n} messages", { n: m.thread.message_count ?? 0 })));
+  return h("button.thread-line", { type: "button", onclick: open }, icon("thread"), h("strong", null, m.thread.name), h("span.faint", null, t("{n} message|{n} messages", { n: m.thread.message_count ?? 0 })));
 }
 
 function foot(app, channel, m) {

@@ -81,7 +81,7 @@ function inputField(c, label, hint) {
   control.value = c.value || "";
   const problem = () => {
     const n = [...control.value].length;
-    return !n && c.required !== false ? t("Please fill this in") : n && n < (c.min_length || 0) ? t("At least {n} characters", { n: c.min_length }) : "";
+    return !n && c.required !== false ? t("Please fill this in") : n && n < (c.min_length || 0) ? t("At least {n} character|At least {n} characters", { n: c.min_length }) : "";
   };
   return checkedField(field(label, control, hint), problem, () => ({ type: INPUT, custom_id: c.custom_id, value: control.value }));
 }

@@ -14,12 +14,14 @@ const table = (await TABLES[language]?.().catch(() => null)) || {}; // without i
 export const locale = navigator.language?.startsWith(language) ? navigator.language : language;
 
 /**
- * A text in the person's language. What is put in is put in once, so braces in a name stay what they are.
+ * A text in the person's language. Values are inserted once, so braces in an inserted name stay as they are.
+ * A text with a plural has two forms, "{n} message|{n} messages": the first is used if the value n is 1.
  * @param {string} text in English, as it stands in the tables
- * @param {Record<string, any>} [values] for what stands between braces
+ * @param {Record<string, any>} [values] the values for the names in braces
  */
 export function t(text, values) {
-  const words = Object.hasOwn(table, text) ? table[text] : text;
+  const forms = (Object.hasOwn(table, text) ? table[text] : text).split("|");
+  const words = forms[Number(values?.n) === 1 ? 0 : forms.length - 1];
   return values ? words.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? String(values[name]) : whole)) : words;
 }
 

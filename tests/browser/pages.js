@@ -5,6 +5,7 @@ import { resolve } from "node:path";
 import assert from "node:assert/strict";
 import { chromium } from "playwright-core";
 import { TESTS as apps } from "./apps.js";
+import { TESTS as history } from "./history.js";
 import { TESTS as hostile } from "./hostile.js";
 import { TESTS as load } from "./load.js";
 import { TESTS as people } from "./people.js";
@@ -22,7 +23,7 @@ const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-ru
 const MOST_LANES = 3;
 
 /** The longest first, so that no lane is left alone at the end. */
-const LANES = { load, screens, bench, people, wire, places, talk, hostile, apps };
+const LANES = { load, screens, bench, people, wire, places, talk, history, hostile, apps };
 
 async function runTest(lane, name, test) {
   const began = Date.now();

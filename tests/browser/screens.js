@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { browserSideOf, call, enter, field, general, options, picture, roll, server } from "./stage.js";
+import { browserSideOf, call, codeWords, enter, field, general, options, picture, roll, server } from "./stage.js";
 import { Server, until } from "./world.js";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -32,7 +32,7 @@ async function screens() {
 /** Faults, as one line each. @param {string[]} [rules] all of them without it */
 async function faultsOf(page, words, rules) {
   const { violations } = await page.evaluate((only) => window.axe.run(document, { resultTypes: ["violations"], preload: false, ...(only ? { runOnly: only } : {}) }), rules);
-  return violations.map((v) => `${words}: ${v.id}: ${v.nodes[0].target} ${v.nodes[0].failureSummary?.split("\n")[1] || ""}`);
+  return [...violations.map((v) => `${words}: ${v.id}: ${v.nodes[0].target} ${v.nodes[0].failureSummary?.split("\n")[1] || ""}`), ...(await codeWords(page)).map((x) => `${words}: the text ${x}`)];
 }
 
 /** Names that people and the server's tables gave: a channel may be called "Workbench". */

@@ -111,6 +111,16 @@ export const roll = async (page) => {
   await page.locator(`[data-id="${await newest()}"]`).getByText("You rolled").first().waitFor();
 };
 
+/** Texts of the page that only a fault of a script writes: null, undefined, NaN, [object …]. Code that is shown on purpose may hold them. */
+export const codeWords = (page) => page.evaluate(() => {
+  const found = [], walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walk.nextNode()) {
+    const text = walk.currentNode.textContent, el = walk.currentNode.parentElement;
+    if (/\b(null|undefined|NaN)\b|\[object/.test(text) && !el.closest("pre, code, .wire, script, style, textarea")) found.push(`${text.trim().slice(0, 80)} (${el.tagName.toLowerCase()}.${el.className})`);
+  }
+  return found;
+});
+
 /** What the browser itself can be asked about a window. */
 export const browserSideOf = async (page) => (page.browserSide ??= await page.context().newCDPSession(page));
 

@@ -65,7 +65,7 @@ function show(app, card, query, info) {
   fill(card, h("div.invite-head.pair", null, appIcon(info.application, "large-avatar"), h("span", { "aria-hidden": "true" }, "⋯"), avatar(info.user, "", "large-avatar")),
     h("h1.center", null, info.application.name), h("p.faint.center", null, t("asks {name} to be allowed to", { name: info.user?.global_name || info.user?.username || t("you") })),
     h("ul.scopes", null, scopes.map((s) => h("li", null, SCOPES[s] || s))),
-    rights.length > 0 && h("details", { open: true }, h("summary", null, t("{n} rights in the server", { n: rights.length })), h("ul.scopes", null, rights.map((r) => h("li", null, r)))),
+    rights.length > 0 && h("details", { open: true }, h("summary", null, t("{n} permission in the server|{n} permissions in the server", { n: rights.length })), h("ul.scopes", null, rights.map((r) => h("li", null, r)))),
     info.application.description && h("p", null, info.application.description), guild, channel, problem,
     h("div.actions", null, h("button.button.secondary", { type: "button", onclick: () => decide(false) }, t("Cancel")), h("button.button.primary", { type: "button", onclick: () => decide(true) }, t("Authorise"))));
 }

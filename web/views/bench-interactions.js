@@ -91,7 +91,7 @@ function outcome(one) {
   if (refused) return h("span.bad", null, `${refused.status || t("no answer")} ${refused.problem || t("refused")}`);
   if (first) {
     const later = first.kind === "acknowledged" && (answered ? stepWords(answered, one) : t("not answered yet"));
-    return [stepWords({ ...first, kind: later ? first.kind : "answered" }, one), later, more > 0 && t("{n} follow-ups", { n: more })].filter(Boolean).join(", ");
+    return [stepWords({ ...first, kind: later ? first.kind : "answered" }, one), later, more > 0 && t("{n} follow-up|{n} follow-ups", { n: more })].filter(Boolean).join(", ");
   }
   return one.failed ? h("span.bad", null, one.failed.reason === 2 ? t("no answer in 3 s") : t("the app is not there")) : t("waiting");
 }

@@ -38,7 +38,7 @@ export function sessions(app, body) {
     const order = (s, b) => consoleCall("POST", `/sessions/${encodeURIComponent(s.session_id)}`, b);
     const act = (s) => dialog(t("Push a session"), (close) => h("div.stack", null, ACTIONS.map(([action, words]) => small(words, () => { close(); app.tryCall(order(s, { action }), t("Done")); })),
       quickForm([{ name: "code", label: t("Close with a code"), value: "4000" }], t("Close"), async (v) => { await order(s, { action: "close", code: Number(v.code) }); close(); })));
-    refill(place, table([t("Who"), t("Kind"), t("Shard"), t("Intents"), t("Encoding"), t("Compression"), t("Sequence"), t("Behind"), t("Buffered"), t("Client"), ""], all.map((s) => [users[s.user_id] || s.user_id, s.bot ? t("bot") : t("person"), s.bot && s.shard ? [].concat(s.shard).join("/") : "", intentsOf(s), encodingOf(s), compressionOf(s), String(s.events), t("{n} events", { n: s.waiting }), fileSize(s.buffered_bytes), (s.client || "").split("|").filter(Boolean).join(", "),
+    refill(place, table([t("Who"), t("Kind"), t("Shard"), t("Intents"), t("Encoding"), t("Compression"), t("Sequence"), t("Behind"), t("Buffered"), t("Client"), ""], all.map((s) => [users[s.user_id] || s.user_id, s.bot ? t("bot") : t("person"), s.bot && s.shard ? [].concat(s.shard).join("/") : "", intentsOf(s), encodingOf(s), compressionOf(s), String(s.events), t("{n} event|{n} events", { n: s.waiting }), fileSize(s.buffered_bytes), (s.client || "").split("|").filter(Boolean).join(", "),
       [small(t("Show"), () => dialog(t("Session"), () => h("pre.json", { tabindex: 0 }, pretty(s))), "secondary", `show ${s.session_id}`), " ", small(t("Push"), () => act(s), "secondary", `push ${s.session_id}`)]]), t("Sessions")));
   });
 }

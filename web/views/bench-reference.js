@@ -14,7 +14,7 @@ export async function reference(app, body) {
   const list = h("div"), count = h("span.faint", { role: "status" });
   const draw = (words) => {
     const found = all.filter((o) => `${o.method} ${o.path} ${o.operationId} ${o.summary || o.description || ""}`.toLowerCase().includes(words));
-    count.textContent = t("{n} routes", { n: found.length });
+    count.textContent = t("{n} route|{n} routes", { n: found.length });
     fill(list, found.slice(0, MOST).map((o) => operation(app, doc, o)), found.length > MOST && h("p.faint", null, t("Write more letters to see the others.")));
   };
   fill(body, h("div.bench-tools", null, h("input", { type: "search", placeholder: t("Search routes"), "aria-label": t("Search routes"), oninput: (e) => draw(e.target.value.toLowerCase()) }), count), h("div.bench-scroll", { tabindex: 0, role: "region", "aria-label": t("Routes") }, list));

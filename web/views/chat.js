@@ -175,7 +175,7 @@ class Chat {
 
   channelRow(c, kind) {
     const unread = this.store.unread.get(c.id);
-    return h("a.channel", { href: `/channels/${c.guild_id || "@me"}/${c.id}`, dataset: { key: c.id }, class: [kind || "", unread ? "unread" : ""].join(" "), "aria-current": c === this.channel || c.id === this.channel?.id ? "page" : null, "aria-label": [c.name, unread && t("{n} unread", { n: unread.count }), unread?.mentions > 0 && t("{n} mentions", { n: unread.mentions })].filter(Boolean).join(", ") },
+    return h("a.channel", { href: `/channels/${c.guild_id || "@me"}/${c.id}`, dataset: { key: c.id }, class: [kind || "", unread ? "unread" : ""].join(" "), "aria-current": c === this.channel || c.id === this.channel?.id ? "page" : null, "aria-label": [c.name, unread && t("{n} unread", { n: unread.count }), unread?.mentions > 0 && t("{n} mention|{n} mentions", { n: unread.mentions })].filter(Boolean).join(", ") },
       icon(ICONS[c.type] || "hash"), h("span.clip", null, c.name), unread?.mentions > 0 && h("span.badge", null, unread.mentions));
   }
 
@@ -308,16 +308,34 @@ class Chat {
       render: (m, before) => message(this.app, channel, m, before),
       more: async () => {
         if (log.start || !log.list.length) return false;
-        const n = await store.loadMessages(channel.id, log.list[0].id).catch(() => 0);
-        list.around(() => { list.shifted(n); draw(); });
-        return n > 0;
+        try {
+          const n = await store.loadMessages(channel.id, log.list[0].id);
+          problem = null;
+          list.around(() => { list.shifted(n); draw(); });
+          return n > 0;
+        } catch (e) {
+          failed(t("Older messages could not be loaded: {reason}", { reason: e.message }), () => list.loadMore());
+          return false;
+        }
       } }));
+    /** What could not be loaded, with a button to try it again; null after a successful load. */
+    let problem = /** @type {HTMLElement|null} */ (null);
+    const failed = (words, again) => {
+      problem = h("div.pad", null, h("p.field-error", { role: "alert" }, words), h("button.button.secondary", { type: "button", onclick: again }, t("Try again")));
+      draw();
+    };
+    const load = () => {
+      problem = null;
+      if (log.loaded) draw();
+      else fill(list.head, h("p.faint.pad", { role: "status" }, t("Loading messages…")));
+      return store.loadMessages(channel.id).then(draw, (e) => failed(t("The messages could not be loaded: {reason}", { reason: e.message }), load));
+    };
     const typing = h("div.typing", { "aria-live": "polite" });
     const jump = h("button.new-messages", { type: "button", hidden: true, onclick: () => { list.stuck = true; draw(); } }, t("New messages"), " ↓");
     this.composer = composer(this.app, channel);
     fill(this.main, this.head(channel), h("div.log", null, list.el, jump), typing, this.composer.el);
     const draw = () => {
-      fill(list.head, log.start && h("div.beginning", null, h("h2", null, channel.guild_id ? `#${channel.name}` : store.nameOfChannel(channel)), h("p.faint", null, t("This is where it begins."))));
+      fill(list.head, problem || log.start && h("div.beginning", null, h("h2", null, channel.guild_id ? `#${channel.name}` : store.nameOfChannel(channel)), h("p.faint", null, t("This is where it begins."))));
       list.set(log.list);
       jump.hidden = list.stuck || list.atEnd;
     };
@@ -329,9 +347,7 @@ class Chat {
     list.el.addEventListener("scroll", () => { if (list.stuck) jump.hidden = true; }, { passive: true });
     this.main.ondragover = (e) => e.preventDefault();
     this.main.ondrop = (e) => { e.preventDefault(); this.composer?.files([...e.dataTransfer.files]); };
-    if (log.loaded) draw();
-    else fill(list.head, h("p.faint.pad", { role: "status" }, t("Connecting…")));
-    store.loadMessages(channel.id).then(draw, (e) => fill(list.head, h("p.field-error.pad", { role: "alert" }, e.message)));
+    load();
     drawTyping();
     if (matchMedia("(min-width: 700px)").matches) this.composer.focus();
   }
@@ -385,7 +401,7 @@ class Chat {
 }
 
 const badge = (n) => n > 0 && h("span.badge", null, n > 99 ? "99+" : n);
-const counted = (n) => (n > 0 ? `, ${t("{n} mentions", { n: n > 99 ? "99+" : n })}` : "");
+const counted = (n) => (n > 0 ? `, ${t("{n} mention|{n} mentions", { n: n > 99 ? "99+" : n })}` : "");
 
 function isOnline(store, id) {
   if (id === store.me.id) return true;

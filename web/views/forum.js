@@ -13,7 +13,7 @@ export function forumPage(app, main, channel, head) {
     const open = store.channelsOf(store.guildOf(channel)).filter((c) => isThread(c) && c.parent_id === channel.id);
     const all = [...open, ...archived.filter((a) => !open.some((o) => o.id === a.id))].sort((a, b) => (a.id < b.id ? 1 : -1));
     refill(list, all.length ? all.map((c) => h("a.post", { href: `/channels/${channel.guild_id}/${c.id}`, dataset: { key: c.id } }, h("strong", null, c.name), (c.applied_tags || []).map((x) => tagName(x) && h("span.chip", null, tagName(x))),
-      h("span.faint", null, [store.nameOf(c.owner_id, store.guildOf(channel)), t("{n} messages", { n: c.message_count ?? 0 }), c.thread_metadata?.archived && t("archived")].filter(Boolean).join(" · ")))) : h("p.faint", null, t("Nothing here yet")));
+      h("span.faint", null, [store.nameOf(c.owner_id, store.guildOf(channel)), t("{n} message|{n} messages", { n: c.message_count ?? 0 }), c.thread_metadata?.archived && t("archived")].filter(Boolean).join(" · ")))) : h("p.faint", null, t("Nothing here yet")));
   }
 
   async function post() {

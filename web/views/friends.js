@@ -85,7 +85,7 @@ export function friendsPage(app, main, burger) {
     drawTabs();
     let rows;
     if (tab === "suggestions") {
-      rows = suggestions.map((s) => person(store.keepUser(s.suggested_user), t("{n} friends in common", { n: s.mutual_friends_count || 0 }), [
+      rows = suggestions.map((s) => person(store.keepUser(s.suggested_user), t("{n} friend in common|{n} friends in common", { n: s.mutual_friends_count || 0 }), [
         h("button.button.primary", { type: "button", onclick: async () => { await app.tryCall(rest.put(path(s.suggested_user.id), { from_friend_suggestion: true })); loadSuggestions(); } }, t("Send request")),
         h("button.button.secondary", { type: "button", onclick: async () => { await app.tryCall(rest.delete(`/friend-suggestions/${s.suggested_user.id}`)); loadSuggestions(); } }, t("Dismiss"))]));
     } else if (tab === "games") {

@@ -24,7 +24,7 @@ export async function showProfile(app, id, at) {
     (profile?.user_profile?.bio || user.bio) && h("div.profile-bio", null, markdown(profile?.user_profile?.bio || user.bio)),
     roles.length > 0 && h("div.chips", null, roles.map((r) => h("span.chip", { style: r.color ? { "--role": `#${r.color.toString(16).padStart(6, "0")}` } : null }, r.name))),
     (profile?.connected_accounts || []).length > 0 && h("div.chips", null, profile.connected_accounts.map((c) => h("span.chip", null, `${c.type}: ${c.name}`))),
-    profile?.mutual_guilds?.length > 0 && h("p.faint", null, t("{n} servers in common", { n: profile.mutual_guilds.length })),
+    profile?.mutual_guilds?.length > 0 && h("p.faint", null, t("{n} server in common|{n} servers in common", { n: profile.mutual_guilds.length })),
     id !== store.me.id && note,
     id !== store.me.id && h("div.actions", null,
       !user.bot && rel?.type !== 1 && rel?.type !== 4 && h("button.button.secondary", { type: "button", onclick: async () => { if (await app.tryCall(rest.put(`/users/@me/relationships/${id}`, {}), t("Asked"))) close(); } }, t("Add a friend")),

@@ -14,7 +14,7 @@ export function joinVoice(app, channel, more) {
 export function voiceBar(app) {
   const own = app.store.ownVoice(), channel = own && app.store.channels.get(own.channel_id);
   if (!channel) return null;
-  return h("div.voice-bar", { role: "group", "aria-label": t("Voice") }, h("div.clip", null, h("strong.good", null, t("Voice")), h("small.clip", null, app.store.nameOfChannel(channel))),
+  return h("div.voice-bar", { role: "group", "aria-label": t("Voice") }, h("div.clip", null, h("strong", null, app.store.nameOfChannel(channel)), h("small.faint.clip", { title: t("Sound is not carried in browsers yet. People see you in this channel, but you neither hear them nor do they hear you.") }, t("No sound in browsers"))),
     iconButton(own.self_mute ? "muted" : "mic", own.self_mute ? t("Unmute") : t("Mute"), () => joinVoice(app, channel, { self_mute: !own.self_mute }), { "aria-pressed": String(own.self_mute) }),
     iconButton("deaf", own.self_deaf ? t("Hear again") : t("Deafen"), () => joinVoice(app, channel, { self_deaf: !own.self_deaf }), { "aria-pressed": String(own.self_deaf) }),
     iconButton("leave", t("Leave voice"), () => joinVoice(app, null)));
@@ -84,6 +84,7 @@ export function voicePage(app, main, channel, head) {
         : [h("p.faint", null, channel.topic || t("The stage is not open.")), store.may(channel, "MANAGE_CHANNELS") && h("button.button.primary", { type: "button", onclick: openStage }, t("Open the stage"))]),
       h("section.voice-tiles", { "aria-label": stage ? t("Speakers") : t("In voice") }, speakers.length ? speakers.map(person) : h("p.faint", null, t("Nobody is here."))),
       stage && audience.length > 0 && h("section", { "aria-label": t("Audience") }, h("h3", null, t("Audience – {n}", { n: audience.length })), h("div.voice-tiles.small", null, audience.map(person))),
+      h("p.notice", { role: "note" }, t("Sound is not carried in browsers yet. People see you in this channel, but you neither hear them nor do they hear you.")),
       h("div.voice-controls", null, controls(own)));
   }
 

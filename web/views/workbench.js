@@ -37,7 +37,7 @@ function events(app, body) {
   list.follow = true;
   const draw = () => {
     if (paused) return;
-    count.textContent = t("{n} events", { n: store.eventCount });
+    count.textContent = t("{n} event|{n} events", { n: store.eventCount });
     list.set(words ? store.events.filter((e) => e.type.toLowerCase().includes(words) || brief(e.d).toLowerCase().includes(words)) : store.events.slice());
   };
   list.el.addEventListener("scroll", () => { list.follow = list.el.scrollHeight - list.el.scrollTop - list.el.clientHeight < 60; }, { passive: true });
