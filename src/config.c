@@ -75,9 +75,11 @@ const struct option_row config_rows[] = {
           "Apps may be called, and webhooks' pictures lie, at private addresses; auto: while nobody "
           "can call us from elsewhere" },
     { "registration", OPTION_CHOICE, AT(registration), .fallback = "auto",
-      .choices = "auto|open|invite|closed",
+      .choices = "auto|open|invite|guild-invite|closed",
       .help =
-          "Who may make an account; auto: everybody on this machine, elsewhere who is invited" },
+          "Who may register: everybody, people with a code of the operator (guildhall invite "
+          "create), also people with an invite to a guild, or nobody; auto: open on this machine, "
+          "elsewhere invite" },
     { "smtp-url", OPTION_TEXT, AT(smtp_url), .value = "URL",
       .help = "Mail server for verifying addresses and new passwords: "
               "smtps://user:password@mail.example; unset: no mail" },

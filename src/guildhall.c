@@ -103,6 +103,7 @@ static enum registration_mode registration_of(const struct guildhall *g)
     static const char *const words[] = {
         [REGISTRATION_OPEN] = "open",
         [REGISTRATION_INVITE] = "invite",
+        [REGISTRATION_GUILD_INVITE] = "guild-invite",
         [REGISTRATION_CLOSED] = "closed",
     };
 

@@ -16,8 +16,14 @@ struct gateway; /* gateway/gateway.h; handed on, not looked into */
 struct traffic; /* traffic/traffic.h */
 struct workbench;
 
-/* Who may make an account: everybody, who has an invitation of the operator's, nobody. */
-enum registration_mode { REGISTRATION_OPEN, REGISTRATION_INVITE, REGISTRATION_CLOSED };
+/* Who may register: everybody; people with a code of the operator; these and people with an invite
+ * to a guild; nobody. */
+enum registration_mode {
+    REGISTRATION_OPEN,
+    REGISTRATION_INVITE,
+    REGISTRATION_GUILD_INVITE,
+    REGISTRATION_CLOSED
+};
 
 struct api_options {
     struct store *store;

@@ -17,6 +17,7 @@ struct user_settings;
 struct account_made {
     snowflake user_id;
     struct opt_str invite; /* the code that it came with */
+    bool guild_required;   /* refuse the registration unless the invite leads to a guild */
 };
 struct account_ending {
     snowflake user_id;

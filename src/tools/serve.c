@@ -85,7 +85,9 @@ static void greet_first_run(const struct guildhall *g, const struct config *conf
            "  guildhall user add NAME --data %s\n"
            "  guildhall user passwd NAME --data %s\n",
            config->data, config->data);
-    if (api_options(guildhall_api(g))->registration == REGISTRATION_INVITE)
+    enum registration_mode mode = api_options(guildhall_api(g))->registration;
+
+    if (mode == REGISTRATION_INVITE || mode == REGISTRATION_GUILD_INVITE)
         printf("Others register with an invitation: guildhall invite create --data %s\n",
                config->data);
 }

@@ -1,9 +1,10 @@
 // people.js - people come in, write, meet, talk and follow links.
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { createHmac } from "node:crypto";
 import { readQr } from "./qr-reader.js";
-import { call, enter, field, frames, general, say, seen, server } from "./stage.js";
-import { Speaker, until } from "./world.js";
+import { call, enter, field, frames, general, options, say, seen, server } from "./stage.js";
+import { Server, Speaker, until } from "./world.js";
 
 /** What an authenticator shows now. */
 function codeOf(secret) {
@@ -43,6 +44,48 @@ export const TESTS = {
     await page.getByRole("button", { name: "Log in" }).click();
     await page.getByRole("heading", { name: "Friends" }).waitFor();
     await page.close();
+  },
+
+  async a_person_registers_with_the_code_of_the_operator() {
+    const asking = new Server(options.executable), page = await enter(null, { elsewhere: true });
+    try {
+      await asking.begin("--registration", "invite");
+      const code = JSON.parse(execFileSync(options.executable, ["invite", "create", "--json", "--data", asking.data], { encoding: "utf8" })).code;
+      const register = async (name) => {
+        await page.getByLabel("Username").fill(name);
+        await page.getByLabel("Password").fill("correct horse");
+        await page.getByRole("button", { name: "Register" }).click();
+      };
+      await page.goto(`${asking.url}/register`);
+      await page.getByText("This server asks for an invitation.").waitFor();
+      await register("gwen");
+      await page.locator(".field", { hasText: "Invitation code" }).getByText("asks for an invitation code").waitFor(); // the server's own refusal, at its field
+      await page.getByLabel("Invitation code").fill("reg-nonsense");
+      await register("gwen");
+      await page.locator(".field", { hasText: "Invitation code" }).getByText("is not valid, or it has expired").waitFor();
+      await page.goto(`${asking.url}/invite/${code}`);
+      await until("the code is filled in", async () => (await page.getByLabel("Invitation code").inputValue()) === code);
+      await register("gwen");
+      await page.getByRole("heading", { name: "Friends" }).waitFor();
+      await page.goto(`${asking.url}/invite/${code}`);
+      await page.getByRole("heading", { name: "This link is for registering a new account" }).waitFor();
+    } finally {
+      await asking.end();
+      await page.close();
+    }
+  },
+
+  async a_closed_server_says_that_nobody_can_register() {
+    const closed = new Server(options.executable), page = await enter(null, { elsewhere: true });
+    try {
+      await closed.begin("--registration", "closed");
+      await page.goto(`${closed.url}/register`);
+      await page.getByText("Registration is closed on this server.").waitFor();
+      assert.equal(await page.getByRole("button", { name: "Register" }).count(), 0);
+    } finally {
+      await closed.end();
+      await page.close();
+    }
   },
 
   async what_is_pressed_does_not_move() {
@@ -216,7 +259,9 @@ export const TESTS = {
     for (const page of [ada, bob]) {
       await page.open(general());
       await page.getByRole("link", { name: "Tea table" }).click();
+      await page.getByText("Sound is not carried in browsers yet.").waitFor();
       await page.getByRole("button", { name: "Join" }).click();
+      await page.getByRole("group", { name: "Voice" }).getByText("No sound in browsers").waitFor();
     }
     const tiles = (page) => page.getByRole("region", { name: "In voice" }).locator(".voice-tile");
     for (const page of [ada, bob]) await until("both are seen", async () => (await tiles(page).count()) === 2);

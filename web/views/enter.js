@@ -42,6 +42,13 @@ async function showPeople(app, place) {
     h("button.person-card", { type: "button", onclick: () => enter(p) }, avatar({ id: String(i) }, p.global_name || p.username), h("span", null, p.global_name || p.username))))));
 }
 
+/** Says whom this server lets register. Without an answer the server's own refusal says it. */
+async function showRule(app, place, invite) {
+  const rule = await app.rest.get("/policies/instance/config").catch(() => null);
+  if (rule?.register_requireInvite) invite.querySelector(".hint").textContent = t("This server asks for an invitation. The operator of the server makes the code.");
+  if (rule?.register_disabled) fill(place, h("p", { role: "status" }, t("Registration is closed on this server. Ask its operator for an account.")));
+}
+
 const FORMS = {
   login: (app) => form({
     login: field(t("Username or email"), input({ autocomplete: "username" })),
@@ -56,15 +63,22 @@ const FORMS = {
       done.textContent = t("If there is such an account, a link is on its way to its address.");
     }), done);
   },
-  register: (app) => form({
-    username: field(t("Username"), input({ autocomplete: "username" })),
-    global_name: field(t("Display name"), h("input", { autocomplete: "nickname" })),
-    email: field(t("Email"), h("input", { type: "email", autocomplete: "email" })),
-    password: field(t("Password"), input({ type: "password", autocomplete: "new-password" })),
-  }, t("Register"), async (v) => {
-    const next = /^\/invite\/([^/]+)/.exec(sessionStorage.getItem("next") || "");
-    app.signIn((await app.rest.post("/auth/register", { username: v.username, password: v.password, ...(v.global_name ? { global_name: v.global_name } : {}), ...(v.email ? { email: v.email } : {}), ...(next ? { invite: next[1] } : {}) })).token);
-  }),
+  register: (app) => {
+    const linked = new URLSearchParams(location.search).get("invite") || /^\/invite\/([^/]+)/.exec(sessionStorage.getItem("next") || "")?.[1] || "";
+    const invite = field(t("Invitation code"), h("input", { value: linked, autocomplete: "off", spellcheck: "false" }), h("span", null, t("Only if you were given one")));
+    const place = h("div", null, form({
+      username: field(t("Username"), input({ autocomplete: "username" })),
+      global_name: field(t("Display name"), h("input", { autocomplete: "nickname" })),
+      email: field(t("Email"), h("input", { type: "email", autocomplete: "email" })),
+      password: field(t("Password"), input({ type: "password", autocomplete: "new-password" })),
+      invite,
+    }, t("Register"), async (v) => {
+      const code = v.invite.trim().split("/").pop(); // a whole link is as good as its code
+      app.signIn((await app.rest.post("/auth/register", { username: v.username, password: v.password, ...(v.global_name ? { global_name: v.global_name } : {}), ...(v.email ? { email: v.email } : {}), ...(code ? { invite: code } : {}) })).token);
+    }));
+    showRule(app, place, invite);
+    return place;
+  },
   token: (app) => form({
     token: field(t("Token"), input({ type: "password", autocomplete: "off" }), t("Of a person, as the demo prints it")),
   }, t("Enter"), async (v) => {

@@ -108,9 +108,10 @@ enum err modify_own_profile(struct call *call);
 
 /* Before anything is looked at: ERR_FEATURE_DISABLED when nobody may register. */
 enum err registration_check(struct call *call);
-/* Uses up an invitation to register, which is taken out of *invite; any other leads to a
- * guild and stays. Refuses who needs one and has none. */
-enum err registration_admit(struct call *call, struct opt_str *invite);
+/* Decides whether the caller may register. A code of the operator is used up and removed from
+ * *invite; any other invite stays, to be accepted with the new account. If only an invite to a
+ * guild admits the caller, *ret_guild_required is set. */
+enum err registration_admit(struct call *call, struct opt_str *invite, bool *ret_guild_required);
 
 /* --- own_routes.c: the rows of these -------------------------------------------------- */
 

@@ -48,8 +48,9 @@ enum err registration_check(struct call *call)
     return api_options(call->api)->registration == REGISTRATION_CLOSED ? ERR_FEATURE_DISABLED : OK;
 }
 
-enum err registration_admit(struct call *call, struct opt_str *invite)
+enum err registration_admit(struct call *call, struct opt_str *invite, bool *ret_guild_required)
 {
+    enum registration_mode mode = api_options(call->api)->registration;
     bool used = false;
 
     /* Other invitations lead to guilds and have no such beginning. */
@@ -61,11 +62,16 @@ enum err registration_admit(struct call *call, struct opt_str *invite)
         if (used)
             *invite = (struct opt_str){ 0 };
     }
-    if (used || api_options(call->api)->registration == REGISTRATION_OPEN)
+    if (used || mode == REGISTRATION_OPEN)
+        return OK;
+    /* The invite is looked up when it is accepted, in this transaction. */
+    *ret_guild_required = mode == REGISTRATION_GUILD_INVITE && invite->given == GIVEN;
+    if (*ret_guild_required)
         return OK;
     return invite->given == GIVEN
                ? call_invalid(call, "invite", "INVITE_INVALID",
-                              "This invitation to register is not valid, or not any more.")
+                              "This invitation code is not valid, or it has expired. Ask the operator of the "
+                              "server for a new one.")
                : call_invalid(call, "invite", "INVITE_REQUIRED",
-                              "An invitation is needed to register here.");
+                              "This server asks for an invitation code. Ask its operator for one.");
 }

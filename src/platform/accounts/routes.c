@@ -125,7 +125,8 @@ static enum err register_account(struct call *call)
     };
 
     struct opt_str invite = in->invite;
-    enum err e = registration_admit(call, &invite);
+    bool guild_required = false;
+    enum err e = registration_admit(call, &invite, &guild_required);
     if (!e)
         e = request_locale(call, &user.locale);
     if (!e)
@@ -134,7 +135,7 @@ static enum err register_account(struct call *call)
         return e;
     if (taken)
         return refuse_taken(call, taken);
-    e = hook_account_made(call, &(struct account_made){ user.id, invite });
+    e = hook_account_made(call, &(struct account_made){ user.id, invite, guild_required });
     if (!e && hash)
         e = address_keep(call, user.id);
     if (!e && mail_is_on(call) && in->email.given == GIVEN)

@@ -163,7 +163,7 @@ static enum err get_instance_config(struct call *call)
     write_choice(&j, "register_dateOfBirth_required", true);
     write_choice(&j, "register_password_required", true);
     write_choice(&j, "register_disabled", mode == REGISTRATION_CLOSED);
-    write_choice(&j, "register_requireInvite", mode == REGISTRATION_INVITE);
+    write_choice(&j, "register_requireInvite", mode == REGISTRATION_INVITE || mode == REGISTRATION_GUILD_INVITE);
     write_choice(&j, "register_allowNewRegistration", mode != REGISTRATION_CLOSED);
     write_choice(&j, "register_allowMultipleAccounts", true);
     write_choice(&j, "register_email_required", true);

@@ -308,6 +308,32 @@ static void registering_accepts_an_invite(struct world *w)
     expect_venue_event(&p, 0, "GUILD_MEMBER_ADD", "{'user': {'username': 'kim'}}");
 }
 
+static void guild_invites_admit(struct config *config)
+{
+    config->registration = "guild-invite";
+}
+
+static void an_invite_to_a_guild_admits_where_the_operator_allows_it(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
+    struct venue p = world_venue(w, ada);
+    const char *code = invite_to(ada, &p, "{'max_uses': 1}");
+    const char *friendly = answer_text(client_post(ada, "{}", "/users/@me/invites"), "code");
+    char body[200];
+
+    expect_invalid(client_post(nobody, "{'username': 'kim'}", "/auth/register"), "invite",
+                   "INVITE_REQUIRED");
+    expect_invalid(
+        client_post(nobody, "{'username': 'kim', 'invite': 'nowhere1'}", "/auth/register"),
+        "invite", "INVITE_CODE_INVALID");
+    snprintf(body, sizeof body, "{'username': 'kim', 'invite': '%s'}", friendly);
+    expect_invalid(client_post(nobody, body, "/auth/register"), "invite", "INVITE_CODE_INVALID");
+    snprintf(body, sizeof body, "{'username': 'kim', 'invite': '%s'}", code);
+    expect_status(client_post(nobody, body, "/auth/register"), 200);
+    snprintf(body, sizeof body, "{'username': 'lee', 'invite': '%s'}", code);
+    expect_invalid(client_post(nobody, body, "/auth/register"), "invite", "INVITE_CODE_INVALID");
+}
+
 /* --- friends -------------------------------------------------------------------------- */
 
 static void a_friend_invite_makes_friends(struct world *w)
@@ -480,6 +506,7 @@ const struct test invites_tests[] = {
     TEST(an_invite_ends_with_its_last_use),
     TEST(an_invite_ends_with_its_time),
     TEST(registering_accepts_an_invite),
+    TEST_WITH(an_invite_to_a_guild_admits_where_the_operator_allows_it, guild_invites_admit),
     TEST(a_friend_invite_makes_friends),
     TEST(a_block_makes_a_friend_invite_unknown),
     TEST(a_thousand_friends_are_enough),
