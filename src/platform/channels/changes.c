@@ -133,7 +133,6 @@ const struct field audited_channel[] = {
     { FIELD(struct channel, default_sort_order), .type = &type_int },
     { FIELD(struct channel, default_forum_layout), .type = &type_int },
     { FIELD(struct channel, flags), .type = &type_int },
-    /* The same when a channel is changed: overwrites have entries of their own. */
     { FIELD(struct channel, permission_overwrites), .type = &type_overwrites },
     { 0 },
 };
@@ -156,10 +155,15 @@ static enum err modify_guild_channel(struct call *call)
 
     edit_apply(in, &c);
     e = channel_save(call->tx, &c);
+    bool singly = in->permission_overwrites.given != ABSENT &&
+                  overwrites_are_noted_singly(&before.permission_overwrites.value,
+                                              &in->permission_overwrites.value);
+    if (in->permission_overwrites.given != ABSENT && !singly)
+        c.permission_overwrites.value = in->permission_overwrites.value;
     if (!e)
         e = audit_object(call, before.guild_id.value, AUDIT_CHANNEL_UPDATE, c.id, audited_channel,
                          &before, &c);
-    if (!e && in->permission_overwrites.given != ABSENT)
+    if (!e && singly)
         e = overwrites_note(call, &before.permission_overwrites.value,
                             &in->permission_overwrites.value);
     if (!e)

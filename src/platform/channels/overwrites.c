@@ -16,6 +16,10 @@ static enum err overwrite_announce(struct call *call, size_t now)
     return e ? e : overwrites_settle(call, c, now);
 }
 
+/* Overwrites that a channel had and has, together, up to which each change has its own entry: an
+ * entry is a row and an event, and a body may change hundreds. */
+enum { MOST_NOTED_SINGLY = 32 };
+
 static const struct field audited_overwrite[] = {
     { FIELD(struct overwrite, id), .type = &type_id },
     { FIELD(struct overwrite, type), .type = &type_int },
@@ -45,6 +49,11 @@ static enum err overwrite_note(struct call *call, const struct overwrite *before
         return e;
     audit_add_fields(call, &changes, audited_overwrite, before, now);
     return audit_with(call, c->guild_id.value, action, c->id, &options, changes);
+}
+
+bool overwrites_are_noted_singly(const struct list *before, const struct list *now)
+{
+    return before->count + now->count <= MOST_NOTED_SINGLY;
 }
 
 enum err overwrites_note(struct call *call, const struct list *before, const struct list *now)

@@ -6,6 +6,7 @@
 #include "model/ids.h"
 #include "model/rows.h"
 
+enum { VERSION_REASON_IN_QUERY = 9 };
 enum { LONGEST_REASON = 512, KEPT_DAYS = 45, LONGEST_VALUE = 1 << 20 };
 
 static const struct field options_fields[] = {
@@ -97,6 +98,18 @@ static bool is_text(struct str s)
     return utf8_valid(s) && !memchr(s.p, 0, s.n);
 }
 
+/* The value of "reason" as it stands in a query, percent-encoded. */
+static struct str query_reason(struct str query)
+{
+    while (query.n) {
+        struct str value = str_cut(&query, '&'), key = str_cut(&value, '=');
+
+        if (str_is(key, "reason"))
+            return value;
+    }
+    return (struct str){ 0 };
+}
+
 enum err audit_reason(struct call *call, struct opt_str *ret)
 {
     struct str header = { 0 }, text;
@@ -104,6 +117,8 @@ enum err audit_reason(struct call *call, struct opt_str *ret)
     *ret = (struct opt_str){ .given = ABSENT };
     if (call->exchange)
         header = http_header(call->exchange->request, STR("X-Audit-Log-Reason"));
+    if (!header.n && call_version(call) <= VERSION_REASON_IN_QUERY)
+        header = query_reason(call->exchange->request->query);
     if (!header.n)
         return OK;
     text = audit_decode(call->arena, header);
@@ -279,8 +294,9 @@ enum err audit_member_roles(struct call *call, snowflake guild_id, snowflake use
     return audit_with(call, guild_id, AUDIT_MEMBER_ROLE_UPDATE, user_id, NULL, changes);
 }
 
-enum err audit_with(struct call *call, snowflake guild_id, enum audit_action action,
-                    snowflake target, const struct audit_options *options, struct list changes)
+enum err audit_because(struct call *call, snowflake guild_id, enum audit_action action,
+                       snowflake target, const struct audit_options *options, struct list changes,
+                       struct opt_str reason)
 {
     struct audit_entry entry = {
         .id = snowflake_new(),
@@ -290,16 +306,24 @@ enum err audit_with(struct call *call, snowflake guild_id, enum audit_action act
         .action_type = action,
         .options = options,
         .changes = changes,
+        .reason = reason,
     };
 
-    enum err e = audit_reason(call, &entry.reason);
-    if (!e)
-        e = audit_insert(call->tx, &entry);
+    enum err e = audit_insert(call->tx, &entry);
     if (e)
         return e;
     call_emit(call, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE,
               to_entitled(guild_id, 0, PERMISSION(VIEW_AUDIT_LOG)), &audit_entry_schema, &entry);
     return OK;
+}
+
+enum err audit_with(struct call *call, snowflake guild_id, enum audit_action action,
+                    snowflake target, const struct audit_options *options, struct list changes)
+{
+    struct opt_str reason;
+    enum err e = audit_reason(call, &reason);
+
+    return e ? e : audit_because(call, guild_id, action, target, options, changes, reason);
 }
 
 enum err audit(struct call *call, snowflake guild_id, enum audit_action action, snowflake target)

@@ -164,7 +164,13 @@ enum err audit_member_roles(struct call *call, snowflake guild_id, snowflake use
 enum err audit_with(struct call *call, snowflake guild_id, enum audit_action action,
                     snowflake target, const struct audit_options *options, struct list changes);
 
-/* The call's X-Audit-Log-Reason, for what keeps it elsewhere too. */
+/* The same with a reason that the caller gave elsewhere. */
+enum err audit_because(struct call *call, snowflake guild_id, enum audit_action action,
+                       snowflake target, const struct audit_options *options, struct list changes,
+                       struct opt_str reason);
+
+/* The call's X-Audit-Log-Reason, for what keeps it elsewhere too. Up to version 9 the query's
+ * "reason" counts, too. */
 enum err audit_reason(struct call *call, struct opt_str *ret);
 
 /* --- settings that other folders keep, features.c ------------------------------------- */
