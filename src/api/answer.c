@@ -6,7 +6,9 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "model/old_versions.h"
 
+enum { VERSION_TYPE_ALWAYS = 8 };
 enum { LONGEST_ZIPPED = 8 * 1024 * 1024 };
 
 static void send_answer(struct life *l, int status, struct str type)
@@ -60,6 +62,10 @@ static void answer_now(struct life *l)
 
     if (status == 204 || status == 304)
         type = (struct str){ 0 };
+    /* Libraries of older versions read the type of an empty answer without asking whether it is
+     * there. */
+    if (status == 204 && l->match.version <= VERSION_TYPE_ALWAYS)
+        buf_add_lit(&call->headers, "Content-Type: text/html; charset=utf-8\r\n");
     files_finish(call, OK);
     send_answer(l, status, type);
 }
@@ -113,8 +119,27 @@ static void reply_unshare(struct call *call)
     shared_text_unref(shared);
 }
 
+/* Versions 6 and 7 have their own spelling. */
+static void reply_respell(struct call *call)
+{
+    struct shared_text *shared = call->reply_shared;
+    struct str body = shared ? shared_text_str(shared) : buf_str(&call->reply);
+    struct buf out;
+
+    if (call->reply_kept.p || call->reply_type.p || call->reply_file >= 0 || !body.n)
+        return;
+    buf_init(&out, CALL_MAX_REPLY);
+    old_spelling(body, &out);
+    buf_clear(&call->reply);
+    call->reply = out;
+    call->reply_shared = NULL;
+    shared_text_unref(shared);
+}
+
 void answer_success(struct life *l)
 {
+    if (l->match.version <= VERSION_OLD_SPELLING)
+        reply_respell(&l->call);
     reply_unshare(&l->call);
     if (is_to_be_zipped(&l->call))
         uv_queue_work(loop_uv(l->call.loop), &l->compute, answer_zip, zip_done);

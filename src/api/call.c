@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "model/facts.h"
+#include "model/old_versions.h"
 #include "model/rights.h"
 
 static size_t param_index(const struct call *call, const char *name)
@@ -20,6 +21,13 @@ static size_t param_index(const struct call *call, const char *name)
             return i;
     assert(false && "the path has no such parameter");
     return 0;
+}
+
+int call_version(const struct call *call)
+{
+    const struct life *l = container_of(call, const struct life, call);
+
+    return call->exchange ? l->match.version : VERSION_NEWEST;
 }
 
 snowflake call_id(const struct call *call, const char *name)

@@ -175,6 +175,8 @@ enum err call_look_again(struct call *call);
 /* The id of a path parameter by its resolver's name. */
 snowflake call_id(const struct call *call, const char *name);
 struct str call_text(const struct call *call, const char *name);
+/* The version of the interface that the path names: 6 to 10; 10 for a path without one. */
+int call_version(const struct call *call);
 /* A text parameter that is an id unless it is a word of the handler's own. */
 enum err call_text_id(struct call *call, const char *name, snowflake *ret);
 

@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include "base/mem.h"
+#include "model/old_versions.h"
 
 struct faults {
     _Atomic size_t count;
@@ -80,11 +81,6 @@ size_t faults_list(struct faults *f, struct fault *ret)
 
 /* --- meeting one ---------------------------------------------------------------------- */
 
-static bool is_version(struct str segment)
-{
-    return str_is(segment, "v9") || str_is(segment, "v10");
-}
-
 /* Of both what stands below /api and a version. */
 static struct str below_version(struct str path)
 {
@@ -95,7 +91,9 @@ static struct str below_version(struct str path)
         path = rest;
         first = str_cut(&rest, '/');
     }
-    return is_version(first) ? rest : path;
+    int version;
+
+    return version_read(first, &version) ? rest : path;
 }
 
 static bool segment_fits(struct str pattern, struct str segment)

@@ -22,6 +22,7 @@ struct match {
     const struct resolver *resolvers[CALL_MAX_PARAMS];
     struct str params[CALL_MAX_PARAMS]; /* decoded */
     size_t count;
+    int version;      /* of the interface: 6 to 10; paths without one are 10 */
     enum err error;   /* NOT_FOUND, METHOD_NOT_ALLOWED, INVALID_API_VERSION */
     unsigned allowed; /* bit per http_method, for Allow and OPTIONS */
 };

@@ -5,6 +5,7 @@
 #include "api/internal.h"
 
 #include "base/mem.h"
+#include "model/old_versions.h"
 
 struct known_operation {
     enum http_method method; /* of a family: none */
@@ -47,7 +48,9 @@ static bool below_api(struct str *path)
     rest = str_from(rest, 5);
     *path = rest;
     first = str_cut(&rest, '/');
-    if (str_is(first, "v9") || str_is(first, "v10"))
+    int version;
+
+    if (version_read(first, &version))
         *path = rest;
     return true;
 }

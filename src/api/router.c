@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "model/old_versions.h"
 
 enum { MAX_SEGMENTS = 16 };
 
@@ -254,13 +255,13 @@ static const struct node *router_find(const struct router *r, const struct path 
 
     if (path->count && str_is(path->segments[0], "api")) {
         struct str v = path->count > 1 ? path->segments[1] : STR("");
-        uint64_t version;
+        uint64_t number;
 
         root = &r->api;
         at = 1;
-        if (v.n > 1 && v.p[0] == 'v' && str_to_u64(str_from(v, 1), &version)) {
+        if (v.n > 1 && v.p[0] == 'v' && str_to_u64(str_from(v, 1), &number)) {
             at = 2;
-            if (version != 9 && version != 10)
+            if (!version_read(v, &ret->version))
                 ret->error = ERR_INVALID_API_VERSION;
         }
     }
@@ -290,6 +291,7 @@ void router_match(const struct router *r, struct arena *arena, enum http_method 
     struct path path;
 
     ret->route = NULL;
+    ret->version = VERSION_NEWEST;
     ret->allowed = 0;
     ret->error = OK;
     if (router_split(target, &path) && router_decode(arena, &path))

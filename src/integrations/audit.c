@@ -42,6 +42,27 @@ static enum err show_logged(struct call *call, struct audit_shown *log, snowflak
     return OK;
 }
 
+static const struct field audited_integration[] = {
+    { FIELD(struct integration_row, type), .type = &type_text },
+    { FIELD(struct integration_row, name), .type = &type_text },
+    { FIELD(struct integration_row, enabled), .type = &type_bool },
+    { FIELD(struct integration_row, enable_emoticons), .type = &type_bool },
+    { FIELD(struct integration_row, expire_behavior), .type = &type_int },
+    { FIELD(struct integration_row, expire_grace_period), .type = &type_int },
+    { 0 },
+};
+
+enum err integration_audit(struct call *call, const struct integration_row *before,
+                           const struct integration_row *now)
+{
+    const struct integration_row *any = now ? now : before;
+    enum audit_action action = !before ? AUDIT_INTEGRATION_CREATE
+                               : now   ? AUDIT_INTEGRATION_UPDATE
+                                       : AUDIT_INTEGRATION_DELETE;
+
+    return audit_object(call, any->guild_id, action, any->id, audited_integration, before, now);
+}
+
 enum err integrations_in_audit(struct call *call, struct audit_shown *log)
 {
     struct list ids =

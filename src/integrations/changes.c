@@ -174,7 +174,7 @@ static enum err add_integration(struct call *call, const struct creation *c)
     if (e)
         return e;
     integration_announce(call, EVENT_INTEGRATION_CREATE, &shown);
-    return audit(call, i.guild_id, AUDIT_INTEGRATION_CREATE, i.id);
+    return integration_audit(call, NULL, &i);
 }
 
 /* One that was switched off or refused comes back to life. */
@@ -183,6 +183,8 @@ static enum err integration_revive(struct call *call, const struct creation *c,
 {
     if (i->enabled && !i->revoked_at)
         return OK;
+    const struct integration_row before = *i;
+
     i->enabled = true;
     i->revoked_at = 0;
     i->user_id = call->caller->id;
@@ -190,7 +192,7 @@ static enum err integration_revive(struct call *call, const struct creation *c,
     enum err e = integration_change(call, i);
     if (!e)
         e = sync_begin(call, i->id);
-    return e ? e : audit(call, i->guild_id, AUDIT_INTEGRATION_UPDATE, i->id);
+    return e ? e : integration_audit(call, &before, i);
 }
 
 enum err create_integration(struct call *call)
@@ -241,7 +243,7 @@ enum err sync_integration(struct call *call)
     e = integration_save(call->tx, i);
     if (!e)
         e = sync_begin(call, i->id);
-    return e ? e : audit(call, i->guild_id, AUDIT_INTEGRATION_UPDATE, i->id);
+    return e ? e : integration_audit(call, i, i);
 }
 
 /* --- PATCH …/{integration.id} --------------------------------------------------------- */
@@ -272,6 +274,7 @@ enum err modify_integration(struct call *call)
 
     if (e)
         return e;
+    const struct integration_row before = *i;
     bool changed = take_int(&i->expire_behavior, &in->expire_behavior);
     changed |= take_int(&i->expire_grace_period, &in->expire_grace_period);
     if (i->platform == PLATFORM_A)
@@ -279,5 +282,5 @@ enum err modify_integration(struct call *call)
     if (!changed)
         return OK;
     e = integration_change(call, i);
-    return e ? e : audit(call, i->guild_id, AUDIT_INTEGRATION_UPDATE, i->id);
+    return e ? e : integration_audit(call, &before, i);
 }

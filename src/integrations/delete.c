@@ -41,5 +41,5 @@ enum err delete_integration(struct call *call)
         e = removal_begin(call, i);
     else
         e = ERR_SUBSCRIPTION_INTEGRATION;
-    return e ? e : audit(call, i->guild_id, AUDIT_INTEGRATION_DELETE, i->id);
+    return e ? e : integration_audit(call, i, NULL);
 }

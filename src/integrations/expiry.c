@@ -133,7 +133,9 @@ static enum err expiry_expire(struct call *call, const struct integration_row *i
     e = tx_exec(call->tx, FORGET, BIND(v_id(i->id), v_id(user_id)), NULL);
     if (!e)
         e = subscriber_set_role(call, i, user_id, false);
-    return e ? e : audit(call, i->guild_id, AUDIT_MEMBER_ROLE_UPDATE, user_id);
+    const struct list lost = { (snowflake[]){ i->role_id }, 1 }, none = { 0 };
+
+    return e ? e : audit_member_roles(call, i->guild_id, user_id, &lost, &none);
 }
 
 /* What was found out may be old by now: everything is looked at again. */

@@ -87,6 +87,9 @@ enum err integration_change(struct call *call, const struct integration_row *i);
 /* --- handlers, by file ---------------------------------------------------------------- */
 
 /* audit.c */
+/* The entry of an account of another platform. before: NULL if it is new; now: NULL if deleted. */
+enum err integration_audit(struct call *call, const struct integration_row *before,
+                           const struct integration_row *now);
 enum err integrations_in_audit(struct call *call, struct audit_shown *log);
 /* apps.c */
 enum err migrate_command_scope(struct call *call);

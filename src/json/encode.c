@@ -162,6 +162,17 @@ static bool absent_is_null(const struct field *f)
     return f->flags & NULLABLE && !(f->flags & OPTIONAL && member_infos[f->member].opt);
 }
 
+/* The value of a member that has one. */
+static void encode_value(struct json *j, struct encoded_objects *known, const struct field *f,
+                         const char *member)
+{
+    member += member_infos[f->member].value;
+    if (f->type->kind == KIND_OBJECT)
+        encode_pointed(j, known, f->type->schema, *(void *const *)(const void *)member);
+    else
+        encode_item(j, known, f->type, member);
+}
+
 static void encode_field(struct json *j, struct encoded_objects *known, const struct field *f,
                          const char *object)
 {
@@ -171,13 +182,20 @@ static void encode_field(struct json *j, struct encoded_objects *known, const st
     if (given == ABSENT && !absent_is_null(f))
         return;
     json_key(j, f->name);
-    member += member_infos[f->member].value;
-    if (given != GIVEN)
-        json_null(j);
-    else if (f->type->kind == KIND_OBJECT)
-        encode_pointed(j, known, f->type->schema, *(void *const *)(const void *)member);
+    if (given == GIVEN)
+        encode_value(j, known, f, member);
     else
-        encode_item(j, known, f->type, member);
+        json_null(j);
+}
+
+bool schema_encode_member(struct json *j, const struct field *f, const void *object)
+{
+    const char *member = (const char *)object + f->offset;
+
+    if (member_given(f, member) != GIVEN)
+        return false;
+    encode_value(j, NULL, f, member);
+    return true;
 }
 
 void schema_encode_some(struct json *j, const struct schema *schema, const void *object,

@@ -228,6 +228,8 @@ enum err schema_decode_query(const struct schema *schema, struct str query, stru
  * or str that is NULL is null where it may be, else left out. */
 void schema_encode(struct json *j, const struct type *type, const void *value);
 void schema_encode_object(struct json *j, const struct schema *schema, const void *object);
+/* The value of one field alone. Writes nothing and returns false if it is absent or null. */
+bool schema_encode_member(struct json *j, const struct field *f, const void *object);
 /* Those fields of an object that are to be shown, into an object that is open. */
 void schema_encode_some(struct json *j, const struct schema *schema, const void *object,
                         bool (*shows)(const void *arg, struct str name), const void *arg);

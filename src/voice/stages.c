@@ -244,6 +244,12 @@ static enum err check_stage_draft(struct call *call, const struct stage_draft *i
                : ERR_UNKNOWN_SCHEDULED_EVENT;
 }
 
+static const struct field audited_stage[] = {
+    { FIELD(struct stage, topic), .type = &type_text },
+    { FIELD(struct stage, privacy_level), .type = &type_int },
+    { 0 },
+};
+
 /* POST /stage-instances */
 static enum err open_stage(struct call *call)
 {
@@ -269,7 +275,7 @@ static enum err open_stage(struct call *call)
     };
     e = stage_insert(call, &s);
     if (!e)
-        e = audit(call, s.guild_id, AUDIT_STAGE_CREATE, s.id);
+        e = audit_object(call, s.guild_id, AUDIT_STAGE_CREATE, s.id, audited_stage, NULL, &s);
     if (!e)
         e = stage_watch(call, s.channel_id);
     if (e)
@@ -297,6 +303,7 @@ static enum err modify_stage(struct call *call)
     enum err e = stage_find(call->tx, call->target.channel->id, &s);
     if (e)
         return e;
+    const struct stage before = s;
     bool new_topic = in->topic.given == GIVEN && !str_eq(s.topic, in->topic.value);
     if (new_topic)
         s.topic = in->topic.value;
@@ -305,7 +312,7 @@ static enum err modify_stage(struct call *call)
     e = tx_exec(call->tx, SAVE_STAGE, BIND(v_id(s.id), v_text(s.topic), v_int(s.privacy_level)),
                 NULL);
     if (!e)
-        e = audit(call, s.guild_id, AUDIT_STAGE_UPDATE, s.id);
+        e = audit_object(call, s.guild_id, AUDIT_STAGE_UPDATE, s.id, audited_stage, &before, &s);
     if (e)
         return e;
     stage_emit(call, EVENT_STAGE_INSTANCE_UPDATE, &s);
@@ -323,7 +330,7 @@ static enum err close_stage(struct call *call)
     if (!e)
         e = stage_close(call, s.channel_id);
     if (!e)
-        e = audit(call, s.guild_id, AUDIT_STAGE_DELETE, s.id);
+        e = audit_object(call, s.guild_id, AUDIT_STAGE_DELETE, s.id, audited_stage, &s, NULL);
     return e ? e : stage_say(call, MESSAGE_STAGE_END, &s);
 }
 

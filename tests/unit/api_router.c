@@ -182,10 +182,10 @@ static void versions_are_9_10_and_none(void **state)
     (void)state;
     assert_route(HTTP_GET, "/api/v9/users/1", "get_user");
     assert_route(HTTP_GET, "/api/v10/users/1", "get_user");
-    assert_no_route(HTTP_GET, "/api/v8/users/1", ERR_INVALID_API_VERSION);
+    assert_no_route(HTTP_GET, "/api/v5/users/1", ERR_INVALID_API_VERSION);
     assert_no_route(HTTP_GET, "/api/v11/users/1", ERR_INVALID_API_VERSION);
-    assert_no_route(HTTP_GET, "/api/v8/nowhere", ERR_NOT_FOUND);
-    assert_no_route(HTTP_POST, "/api/v8/users/1", ERR_METHOD_NOT_ALLOWED);
+    assert_no_route(HTTP_GET, "/api/v5/nowhere", ERR_NOT_FOUND);
+    assert_no_route(HTTP_POST, "/api/v5/users/1", ERR_METHOD_NOT_ALLOWED);
     assert_no_route(HTTP_GET, "/api/v/users/1", ERR_NOT_FOUND);
     assert_no_route(HTTP_GET, "/api/v9x/users/1", ERR_NOT_FOUND);
     assert_no_route(HTTP_GET, "/users/1", ERR_NOT_FOUND);

@@ -5,6 +5,7 @@
 #include "gateway/presence/presence.h"
 #include "gateway/sessions/registry.h"
 #include "gateway/sessions/session.h"
+#include "gateway/wire/dialects.h"
 #include "gateway/wire/messages.h"
 #include "gateway/wire/protocol.h"
 #include "json/read.h"
@@ -99,6 +100,32 @@ void identification_read(struct identification *i, struct arena *arena, const st
 
 /* --- checks --------------------------------------------------------------------------- */
 
+enum { VERSION_WITH_INTENTS = 8, VERSION_WITH_CONTENT_INTENT = 10 };
+
+static int version_of(const struct identification *i)
+{
+    return i->greeting.peer->dialect->version;
+}
+
+/* Versions before 8 have no intents: a bot receives all that its application may have. Before
+ * version 10 the application's flag alone decides about the content of messages. */
+uint32_t identification_intents(const struct identification *i)
+{
+    uint32_t intents = (uint32_t)i->intents, allowed = ~0u;
+
+    if (i->greeting.caller.kind != CALLER_BOT)
+        return intents;
+    for (size_t k = 0; k < COUNT_OF(privileged); k++)
+        if (!(i->greeting.application_flags & privileged[k].flags))
+            allowed &= ~privileged[k].intent;
+    if (!i->has_intents)
+        intents = allowed & ((1u << INTENT_BITS) - 1);
+    else if (version_of(i) < VERSION_WITH_CONTENT_INTENT)
+        intents |= INTENT(MESSAGE_CONTENT) & allowed;
+    /* Libraries set the intents of people for bots, too; those are dropped. */
+    return intents & ~INTENTS_OF_PEOPLE;
+}
+
 static enum close_code check_intents(const struct identification *i)
 {
     if (i->bad_intents)
@@ -106,7 +133,7 @@ static enum close_code check_intents(const struct identification *i)
     if (i->greeting.caller.kind != CALLER_BOT)
         return 0;
     if (!i->has_intents)
-        return CLOSE_BAD_INTENTS;
+        return version_of(i) < VERSION_WITH_INTENTS ? 0 : CLOSE_BAD_INTENTS;
     for (size_t k = 0; k < COUNT_OF(privileged); k++)
         if (i->intents & privileged[k].intent &&
             !(i->greeting.application_flags & privileged[k].flags))

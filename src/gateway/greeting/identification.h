@@ -32,6 +32,8 @@ struct identification {
 void identification_read(struct identification *i, struct arena *arena, const struct identify *d);
 /* What is wrong with it, in the order of the interface; 0: nothing. */
 enum close_code identification_check(const struct identification *i);
+/* The intents of the session, once it was checked. */
+uint32_t identification_intents(const struct identification *i);
 const char *identification_reason(enum close_code code);
 void identification_free(struct identification *i);
 

@@ -25,8 +25,7 @@ static struct session *make_session(struct identification *i, struct hub *h)
     struct session *s = session_new(h, &i->greeting.caller);
 
     session_bind(s, &i->greeting);
-    /* Libraries set the intents of people for bots, too; those are dropped. */
-    s->intents = (uint32_t)i->intents & (s->bot ? ~INTENTS_OF_PEOPLE : ~0u);
+    s->intents = identification_intents(i);
     s->shard_id = (uint32_t)i->shard[0];
     s->shard_count = (uint32_t)i->shard[1];
     s->capabilities = (uint32_t)i->capabilities;

@@ -2,9 +2,10 @@
 #include "gateway/wire/dialects.h"
 
 #include "base/mem.h"
+#include "model/old_versions.h"
 #include "net/http.h"
 
-enum { DIALECTS_MAX = 256, HOST_MAX = 255, OLDEST = 9, NEWEST = 10 };
+enum { DIALECTS_MAX = 256, HOST_MAX = 255 };
 
 static struct str query_value(struct str query, const char *name)
 {
@@ -23,7 +24,7 @@ static void read_query(struct dialect *d, struct str query)
                compress = query_value(query, "compress");
     uint64_t number;
 
-    d->version = OLDEST;
+    d->version = VERSION_DEFAULT;
     d->compression = str_is(compress, "zlib-stream")   ? COMPRESS_ZLIB
                      : str_is(compress, "zstd-stream") ? COMPRESS_ZSTD
                                                        : COMPRESS_NONE;
@@ -31,9 +32,10 @@ static void read_query(struct dialect *d, struct str query)
     if (encoding.p && !d->etf && !str_is(encoding, "json"))
         d->fault = CLOSE_BAD_PAYLOAD;
     if (version.p) {
-        bool known = str_to_u64(version, &number) && number >= OLDEST && number <= NEWEST;
+        bool known =
+            str_to_u64(version, &number) && number >= VERSION_OLDEST && number <= VERSION_NEWEST;
 
-        d->version = known ? (int)number : NEWEST;
+        d->version = known ? (int)number : VERSION_NEWEST;
         if (!known)
             d->fault = CLOSE_BAD_VERSION;
     }

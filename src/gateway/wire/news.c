@@ -6,6 +6,7 @@
 #include "gateway/wire/pack.h"
 #include "json/read.h"
 #include "json/write.h"
+#include "model/old_versions.h"
 
 /* A payload has 64 MiB at most. As external terms it is less than three times as long (an
  * empty text has five bytes there and two in JSON), and deflating adds next to nothing. */
@@ -181,11 +182,16 @@ static void news_make(struct news *n, unsigned form, struct packer *packer, stru
                       struct buf *out)
 {
     /* One step from the form without the highest bit. */
-    unsigned step = form & NEWS_DEFLATED ? NEWS_DEFLATED : form & NEWS_ETF ? NEWS_ETF : form;
+    unsigned step = form & NEWS_DEFLATED       ? NEWS_DEFLATED
+                    : form & NEWS_ETF          ? NEWS_ETF
+                    : form & NEWS_OLD_SPELLING ? NEWS_OLD_SPELLING
+                                               : form;
     struct str from = news_bytes(n, form & ~step, packer, arena);
 
     if (step == NEWS_EMPTIED) {
         message_emptied(from, arena, out);
+    } else if (step == NEWS_OLD_SPELLING) {
+        old_spelling(from, out);
     } else if (step == NEWS_ETF) {
         etf_from_json(from, arena, out);
     } else {

@@ -16,10 +16,11 @@ struct packer;
 
 /* Bits of a form; 0 is the JSON text itself. */
 enum news_form {
-    NEWS_EMPTIED = 1, /* a message without what its author wrote */
-    NEWS_ETF = 2,
-    NEWS_DEFLATED = 4, /* with what ends the envelope, by pack_shared */
-    NEWS_FORMS = 8,
+    NEWS_EMPTIED = 1,      /* a message without what its author wrote */
+    NEWS_OLD_SPELLING = 2, /* for versions 6 and 7 */
+    NEWS_ETF = 4,
+    NEWS_DEFLATED = 8, /* with what ends the envelope, by pack_shared */
+    NEWS_FORMS = 16,
 };
 
 struct bytes {

@@ -256,6 +256,12 @@ static void announce_install(struct call *call, const struct installed *done)
               &integrations_ref_schema, &guild);
 }
 
+static const struct field audited_app[] = {
+    { FIELD_AS(struct integration, word, "type"), .type = &type_text },
+    { FIELD(struct integration, name), .type = &type_text },
+    { 0 },
+};
+
 enum err application_install_guild(struct call *call, const struct installation *in)
 {
     struct installed done;
@@ -274,7 +280,8 @@ enum err application_install_guild(struct call *call, const struct installation 
         e = hook_guild_app_moves(call, &(struct guild_app){ in->guild_id, in->application->id });
     if (e)
         return e;
-    return audit(call, in->guild_id,
-                 done.new_integration ? AUDIT_INTEGRATION_CREATE : AUDIT_INTEGRATION_UPDATE,
-                 done.integration.id);
+    return audit_object(call, in->guild_id,
+                        done.new_integration ? AUDIT_INTEGRATION_CREATE : AUDIT_INTEGRATION_UPDATE,
+                        done.integration.id, audited_app,
+                        done.new_integration ? NULL : &done.integration, &done.integration);
 }

@@ -59,6 +59,12 @@ static enum err say_incident(struct call *call, const struct guild *g, bool was,
                           call->caller->id, 0, str_slice(text.p + 1, text.n - 2));
 }
 
+static const struct field audited_incidents[] = {
+    { FIELD(struct guild_incidents, invites_disabled_until), .type = &type_time },
+    { FIELD(struct guild_incidents, dms_disabled_until), .type = &type_time },
+    { 0 },
+};
+
 enum err put_incident_actions(struct call *call)
 {
     static const struct guild_incidents none = { .invites_disabled_until.given = GIVEN_NULL,
@@ -75,7 +81,8 @@ enum err put_incident_actions(struct call *call)
         return e ? e : other;
     e = guild_put_incidents(call->tx, g->id, &now);
     if (!e)
-        e = audit(call, g->id, AUDIT_GUILD_UPDATE, g->id);
+        e = audit_object(call, g->id, AUDIT_GUILD_UPDATE, g->id, audited_incidents,
+                         g->incidents_data, &now);
     if (!e)
         e = guild_tell(call, g->id);
     if (!e)

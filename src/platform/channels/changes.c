@@ -114,6 +114,29 @@ static enum err set_overwrites(struct call *call, const struct channel_edit *in,
     return e ? e : overwrites_replace(call->tx, c->id, wanted);
 }
 
+const struct field audited_channel[] = {
+    { FIELD(struct channel, name), .type = &type_text },
+    { FIELD(struct channel, type), .type = &type_int },
+    { FIELD(struct channel, topic), .type = &type_text },
+    { FIELD(struct channel, nsfw), .type = &type_bool },
+    { FIELD(struct channel, position), .type = &type_int },
+    { FIELD(struct channel, parent_id), .type = &type_id },
+    { FIELD(struct channel, rate_limit_per_user), .type = &type_int },
+    { FIELD(struct channel, bitrate), .type = &type_int },
+    { FIELD(struct channel, user_limit), .type = &type_int },
+    { FIELD(struct channel, rtc_region), .type = &type_text },
+    { FIELD(struct channel, video_quality_mode), .type = &type_int },
+    { FIELD(struct channel, default_auto_archive_duration), .type = &type_int },
+    { FIELD(struct channel, default_thread_rate_limit_per_user), .type = &type_int },
+    { FIELD(struct channel, available_tags), .type = &type_forum_tags },
+    { FIELD(struct channel, default_reaction_emoji), .type = &type_default_reaction },
+    { FIELD(struct channel, default_sort_order), .type = &type_int },
+    { FIELD(struct channel, default_forum_layout), .type = &type_int },
+    { FIELD(struct channel, flags), .type = &type_int },
+    { FIELD(struct channel, permission_overwrites), .type = &type_overwrites },
+    { 0 },
+};
+
 static enum err modify_guild_channel(struct call *call)
 {
     const struct channel_edit *in = call->body;
@@ -132,8 +155,17 @@ static enum err modify_guild_channel(struct call *call)
 
     edit_apply(in, &c);
     e = channel_save(call->tx, &c);
+    bool singly = in->permission_overwrites.given != ABSENT &&
+                  overwrites_are_noted_singly(&before.permission_overwrites.value,
+                                              &in->permission_overwrites.value);
+    if (in->permission_overwrites.given != ABSENT && !singly)
+        c.permission_overwrites.value = in->permission_overwrites.value;
     if (!e)
-        e = audit(call, before.guild_id.value, AUDIT_CHANNEL_UPDATE, c.id);
+        e = audit_object(call, before.guild_id.value, AUDIT_CHANNEL_UPDATE, c.id, audited_channel,
+                         &before, &c);
+    if (!e && singly)
+        e = overwrites_note(call, &before.permission_overwrites.value,
+                            &in->permission_overwrites.value);
     if (!e)
         e = channel_announce(call, c.id);
     if (!e && in->rtc_region.given == GIVEN)
@@ -220,7 +252,8 @@ static enum err delete_guild_channel(struct call *call)
     if (!e)
         e = channel_remove(call, c->id);
     if (!e)
-        e = audit(call, c->guild_id.value, AUDIT_CHANNEL_DELETE, c->id);
+        e = audit_object(call, c->guild_id.value, AUDIT_CHANNEL_DELETE, c->id, audited_channel, c,
+                         NULL);
     if (e)
         return e;
     call_emit(call, EVENT_CHANNEL_DELETE, to_channel_viewers(c), &channel_schema, c);

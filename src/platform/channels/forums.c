@@ -172,7 +172,8 @@ static enum err save_tags(struct call *call, struct list tags)
     c.available_tags = (struct opt_list){ GIVEN, tags };
     e = channel_save(call->tx, &c);
     if (!e)
-        e = audit(call, c.guild_id.value, AUDIT_CHANNEL_UPDATE, c.id);
+        e = audit_object(call, c.guild_id.value, AUDIT_CHANNEL_UPDATE, c.id, audited_channel,
+                         call->target.channel, &c);
     if (!e)
         e = channel_announce(call, c.id);
     if (!e)

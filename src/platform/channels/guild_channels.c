@@ -83,7 +83,8 @@ enum err create_guild_channel(struct call *call)
     if (!e)
         e = overwrites_fit(call, c.guild_id.value, c.permission_overwrites.value.count, 0);
     if (!e)
-        e = audit(call, call->target.guild->id, AUDIT_CHANNEL_CREATE, c.id);
+        e = audit_object(call, call->target.guild->id, AUDIT_CHANNEL_CREATE, c.id, audited_channel,
+                         NULL, &c);
     if (!e)
         e = channel_find(call->tx, c.id, &c);
     if (e)

@@ -123,6 +123,12 @@ enum err delete_forum_tag(struct call *call);
 
 /* --- follow.c ------------------------------------------------------------------------- */
 
+/* Writes an audit log entry for each overwrite that was added, changed or deleted. Where they are
+ * too many for that, the entry of the channel tells them all. */
+bool overwrites_are_noted_singly(const struct list *before, const struct list *now);
+enum err overwrites_note(struct call *call, const struct list *before, const struct list *now);
+/* The fields of a channel that the audit log tells. */
+extern const struct field audited_channel[];
 /* After the overwrites of a channel were written and told: it was as given, and has so many
  * now. Those of its category's channels that had the same follow, at once or soon.
  * ERR_MAX_GUILD_OVERWRITES. */

@@ -16,20 +16,61 @@ static enum err overwrite_announce(struct call *call, size_t now)
     return e ? e : overwrites_settle(call, c, now);
 }
 
-static enum err overwrite_note(struct call *call, enum audit_action action, snowflake id,
-                               int64_t type)
+/* Overwrites that a channel had and has, together, up to which each change has its own entry: an
+ * entry is a row and an event, and a body may change hundreds. */
+enum { MOST_NOTED_SINGLY = 32 };
+
+static const struct field audited_overwrite[] = {
+    { FIELD(struct overwrite, id), .type = &type_id },
+    { FIELD(struct overwrite, type), .type = &type_int },
+    { FIELD(struct overwrite, allow), .type = &type_permissions },
+    { FIELD(struct overwrite, deny), .type = &type_permissions },
+    { 0 },
+};
+
+/* The entry of one overwrite. before: NULL if it is new; now: NULL if it was deleted. */
+static enum err overwrite_note(struct call *call, const struct overwrite *before,
+                               const struct overwrite *now)
 {
     const struct channel *c = call->target.channel;
-    struct audit_options options = { .id = given_id(id),
-                                     .type = given_str(type == 0 ? STR("0") : STR("1")) };
+    const struct overwrite *any = now ? now : before;
+    enum audit_action action = !before ? AUDIT_OVERWRITE_CREATE
+                               : now   ? AUDIT_OVERWRITE_UPDATE
+                                       : AUDIT_OVERWRITE_DELETE;
+    struct audit_options options = { .id = given_id(any->id),
+                                     .type = given_str(any->type == 0 ? STR("0") : STR("1")) };
+    struct list changes = { 0 };
     struct role role;
-    enum err e = type == 0 ? role_find(call->tx, c->guild_id.value, id, &role) : OK;
+    enum err e = any->type == 0 ? role_find(call->tx, c->guild_id.value, any->id, &role) : OK;
 
-    if (type == 0 && !e)
+    if (any->type == 0 && !e)
         options.role_name = given_str(role.name);
     if (e && e != ERR_UNKNOWN_ROLE)
         return e;
-    return audit_with(call, c->guild_id.value, action, c->id, &options, (struct list){ 0 });
+    audit_add_fields(call, &changes, audited_overwrite, before, now);
+    return audit_with(call, c->guild_id.value, action, c->id, &options, changes);
+}
+
+bool overwrites_are_noted_singly(const struct list *before, const struct list *now)
+{
+    return before->count + now->count <= MOST_NOTED_SINGLY;
+}
+
+enum err overwrites_note(struct call *call, const struct list *before, const struct list *now)
+{
+    const struct overwrite *old = before->items, *new = now->items;
+    enum err e = OK;
+
+    for (size_t i = 0; !e && i < now->count; i++) {
+        const struct overwrite *was = overwrite_of(before, new[i].id);
+
+        if (!was || was->allow != new[i].allow || was->deny != new[i].deny)
+            e = overwrite_note(call, was, &new[i]);
+    }
+    for (size_t i = 0; !e && i < before->count; i++)
+        if (!overwrite_of(now, old[i].id))
+            e = overwrite_note(call, &old[i], NULL);
+    return e;
 }
 
 /* PUT /channels/{channel.id}/permissions/{overwrite.id} */
@@ -55,8 +96,7 @@ enum err put_overwrite(struct call *call)
     if (!e)
         e = overwrite_put(call->tx, c->id, &o);
     if (!e)
-        e = overwrite_note(call, before ? AUDIT_OVERWRITE_UPDATE : AUDIT_OVERWRITE_CREATE, o.id,
-                           o.type);
+        e = overwrite_note(call, before, &o);
     return e ? e : overwrite_announce(call, now->count + !before);
 }
 
@@ -77,6 +117,6 @@ enum err delete_overwrite(struct call *call)
         return ERR_UNKNOWN_OVERWRITE;
     e = tx_exec(call->tx, DELETE_OVERWRITE, BIND(v_id(c->id), v_id(id)), NULL);
     if (!e)
-        e = overwrite_note(call, AUDIT_OVERWRITE_DELETE, id, before->type);
+        e = overwrite_note(call, before, NULL);
     return e ? e : overwrite_announce(call, c->permission_overwrites.value.count - 1);
 }

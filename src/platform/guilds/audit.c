@@ -3,9 +3,11 @@
 
 #include "base/clock.h"
 #include "base/utf8.h"
+#include "model/ids.h"
 #include "model/rows.h"
 
-enum { LONGEST_REASON = 512, KEPT_DAYS = 45 };
+enum { VERSION_REASON_IN_QUERY = 9 };
+enum { LONGEST_REASON = 512, KEPT_DAYS = 45, LONGEST_VALUE = 1 << 20 };
 
 static const struct field options_fields[] = {
     { FIELD(struct audit_options, channel_id), .type = &type_id, .flags = OPTIONAL },
@@ -96,6 +98,18 @@ static bool is_text(struct str s)
     return utf8_valid(s) && !memchr(s.p, 0, s.n);
 }
 
+/* The value of "reason" as it stands in a query, percent-encoded. */
+static struct str query_reason(struct str query)
+{
+    while (query.n) {
+        struct str value = str_cut(&query, '&'), key = str_cut(&value, '=');
+
+        if (str_is(key, "reason"))
+            return value;
+    }
+    return (struct str){ 0 };
+}
+
 enum err audit_reason(struct call *call, struct opt_str *ret)
 {
     struct str header = { 0 }, text;
@@ -103,6 +117,8 @@ enum err audit_reason(struct call *call, struct opt_str *ret)
     *ret = (struct opt_str){ .given = ABSENT };
     if (call->exchange)
         header = http_header(call->exchange->request, STR("X-Audit-Log-Reason"));
+    if (!header.n && call_version(call) <= VERSION_REASON_IN_QUERY)
+        header = query_reason(call->exchange->request->query);
     if (!header.n)
         return OK;
     text = audit_decode(call->arena, header);
@@ -176,8 +192,111 @@ void audit_add_values(struct call *call, struct list *changes, const char *key,
                      now ? column_encode(call->arena, type, now) : none);
 }
 
-enum err audit_with(struct call *call, snowflake guild_id, enum audit_action action,
-                    snowflake target, const struct audit_options *options, struct list changes)
+static struct str audit_value(struct arena *arena, const struct field *f, const void *object)
+{
+    struct buf out;
+    struct json j = json_to(&out);
+
+    buf_init(&out, LONGEST_VALUE);
+    if (!object || !schema_encode_member(&j, f, object)) {
+        buf_clear(&out);
+        return (struct str){ 0 };
+    }
+    return buf_take(&out, arena);
+}
+
+void audit_add_fields(struct call *call, struct list *changes, const struct field *fields,
+                      const void *before, const void *now)
+{
+    for (const struct field *f = fields; f->name.p; f++)
+        audit_add_change(call, changes, f->name.p, audit_value(call->arena, f, before),
+                         audit_value(call->arena, f, now));
+}
+
+enum err audit_object(struct call *call, snowflake guild_id, enum audit_action action,
+                      snowflake target, const struct field *fields, const void *before,
+                      const void *now)
+{
+    struct list changes = { 0 };
+
+    audit_add_fields(call, &changes, fields, before, now);
+    return audit_with(call, guild_id, action, target, NULL, changes);
+}
+
+const struct field audited_guild[] = {
+    { FIELD(struct guild, name), .type = &type_text },
+    { FIELD(struct guild, description), .type = &type_text },
+    { FIELD_AS(struct guild, icon, "icon_hash"), .type = &type_text },
+    { FIELD_AS(struct guild, banner, "banner_hash"), .type = &type_text },
+    { FIELD_AS(struct guild, splash, "splash_hash"), .type = &type_text },
+    { FIELD_AS(struct guild, discovery_splash, "discovery_splash_hash"), .type = &type_text },
+    { FIELD_AS(struct guild, home_header, "home_header_hash"), .type = &type_text },
+    { FIELD(struct guild, owner_id), .type = &type_id },
+    { FIELD(struct guild, preferred_locale), .type = &type_text },
+    { FIELD(struct guild, afk_channel_id), .type = &type_id },
+    { FIELD(struct guild, afk_timeout), .type = &type_int },
+    { FIELD(struct guild, system_channel_id), .type = &type_id },
+    { FIELD(struct guild, system_channel_flags), .type = &type_int },
+    { FIELD(struct guild, rules_channel_id), .type = &type_id },
+    { FIELD(struct guild, public_updates_channel_id), .type = &type_id },
+    { FIELD(struct guild, safety_alerts_channel_id), .type = &type_id },
+    { FIELD(struct guild, widget_enabled), .type = &type_bool },
+    { FIELD(struct guild, widget_channel_id), .type = &type_id },
+    { FIELD(struct guild, verification_level), .type = &type_int },
+    { FIELD(struct guild, default_message_notifications), .type = &type_int },
+    { FIELD(struct guild, explicit_content_filter), .type = &type_int },
+    { FIELD(struct guild, mfa_level), .type = &type_int },
+    { FIELD(struct guild, nsfw_level), .type = &type_int },
+    { FIELD(struct guild, premium_progress_bar_enabled), .type = &type_bool },
+    { FIELD(struct guild, features), .type = &type_any },
+    { 0 },
+};
+
+static const struct field audit_role_fields[] = {
+    { FIELD(struct role, name), .type = &type_text },
+    { FIELD(struct role, id), .type = &type_id },
+    { 0 },
+};
+static const struct schema audit_role_schema = {
+    .name = "AuditLogRole",
+    .size = sizeof(struct role),
+    .fields = audit_role_fields,
+    .doc = "A role that a member was given or lost.",
+};
+static const struct type type_audit_role = { .kind = KIND_OBJECT, .schema = &audit_role_schema };
+static const struct type type_audit_roles = { .kind = KIND_ARRAY, .of = &type_audit_role };
+
+/* Adds the roles that are in one list of ids and not in the other. */
+static void audit_add_roles(struct call *call, struct list *changes, const char *key,
+                            const struct list *roles, const struct list *in,
+                            const struct list *not_in)
+{
+    const struct role *role = roles->items;
+    struct list found = { 0 };
+
+    for (size_t i = 0; i < roles->count; i++)
+        if (ids_hold(in, role[i].id) && !ids_hold(not_in, role[i].id))
+            *(struct role *)list_add(call->arena, &found, sizeof *role) = role[i];
+    if (found.count)
+        audit_add_values(call, changes, key, &type_audit_roles, NULL, &found);
+}
+
+enum err audit_member_roles(struct call *call, snowflake guild_id, snowflake user_id,
+                            const struct list *before, const struct list *now)
+{
+    struct list roles, changes = { 0 };
+    enum err e = guild_roles(call->tx, guild_id, &roles);
+
+    if (e)
+        return e;
+    audit_add_roles(call, &changes, "$add", &roles, now, before);
+    audit_add_roles(call, &changes, "$remove", &roles, before, now);
+    return audit_with(call, guild_id, AUDIT_MEMBER_ROLE_UPDATE, user_id, NULL, changes);
+}
+
+enum err audit_because(struct call *call, snowflake guild_id, enum audit_action action,
+                       snowflake target, const struct audit_options *options, struct list changes,
+                       struct opt_str reason)
 {
     struct audit_entry entry = {
         .id = snowflake_new(),
@@ -187,16 +306,24 @@ enum err audit_with(struct call *call, snowflake guild_id, enum audit_action act
         .action_type = action,
         .options = options,
         .changes = changes,
+        .reason = reason,
     };
 
-    enum err e = audit_reason(call, &entry.reason);
-    if (!e)
-        e = audit_insert(call->tx, &entry);
+    enum err e = audit_insert(call->tx, &entry);
     if (e)
         return e;
     call_emit(call, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE,
               to_entitled(guild_id, 0, PERMISSION(VIEW_AUDIT_LOG)), &audit_entry_schema, &entry);
     return OK;
+}
+
+enum err audit_with(struct call *call, snowflake guild_id, enum audit_action action,
+                    snowflake target, const struct audit_options *options, struct list changes)
+{
+    struct opt_str reason;
+    enum err e = audit_reason(call, &reason);
+
+    return e ? e : audit_because(call, guild_id, action, target, options, changes, reason);
 }
 
 enum err audit(struct call *call, snowflake guild_id, enum audit_action action, snowflake target)

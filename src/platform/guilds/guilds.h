@@ -147,11 +147,30 @@ void audit_add_change(struct call *call, struct list *changes, const char *key, 
 /* The same of values; NULL: none. */
 void audit_add_values(struct call *call, struct list *changes, const char *key,
                       const struct type *type, const void *before, const void *now);
+/* Adds a change for each of the fields (ended by { 0 }) whose value differs. before: NULL if the
+ * object is new; now: NULL if it was deleted. A value that is null counts as none. */
+void audit_add_fields(struct call *call, struct list *changes, const struct field *fields,
+                      const void *before, const void *now);
+/* Writes the entry of an object that was created, changed or deleted, with these changes. */
+enum err audit_object(struct call *call, snowflake guild_id, enum audit_action action,
+                      snowflake target, const struct field *fields, const void *before,
+                      const void *now);
+/* The fields of a guild that the settings of several folders change. */
+extern const struct field audited_guild[];
+/* Writes a MEMBER_ROLE_UPDATE entry with the roles (snowflakes) that were added and removed. */
+enum err audit_member_roles(struct call *call, snowflake guild_id, snowflake user_id,
+                            const struct list *before, const struct list *now);
 /* The same with both. options: may be NULL. */
 enum err audit_with(struct call *call, snowflake guild_id, enum audit_action action,
                     snowflake target, const struct audit_options *options, struct list changes);
 
-/* The call's X-Audit-Log-Reason, for what keeps it elsewhere too. */
+/* The same with a reason that the caller gave elsewhere. */
+enum err audit_because(struct call *call, snowflake guild_id, enum audit_action action,
+                       snowflake target, const struct audit_options *options, struct list changes,
+                       struct opt_str reason);
+
+/* The call's X-Audit-Log-Reason, for what keeps it elsewhere too. Up to version 9 the query's
+ * "reason" counts, too. */
 enum err audit_reason(struct call *call, struct opt_str *ret);
 
 /* --- settings that other folders keep, features.c ------------------------------------- */

@@ -244,7 +244,8 @@ enum err modify_guild(struct call *call)
     if (!e)
         e = guild_update(call->tx, &g);
     if (!e)
-        e = audit(call, g.id, AUDIT_GUILD_UPDATE, g.id);
+        e = audit_object(call, g.id, AUDIT_GUILD_UPDATE, g.id, audited_guild, call->target.guild,
+                         &g);
     if (!e)
         e = guild_show(call, &g);
     if (e)

@@ -66,6 +66,19 @@ static enum err get_role(struct call *call)
     return call_reply(call, call->target.role);
 }
 
+/* What the audit log tells of a role. */
+static const struct field audited_role[] = {
+    { FIELD(struct role, name), .type = &type_text },
+    { FIELD(struct role, color), .type = &type_int },
+    { FIELD(struct role, colors), .type = &type_role_colors },
+    { FIELD(struct role, permissions), .type = &type_permissions },
+    { FIELD(struct role, hoist), .type = &type_bool },
+    { FIELD(struct role, mentionable), .type = &type_bool },
+    { FIELD_AS(struct role, icon, "icon_hash"), .type = &type_text },
+    { FIELD(struct role, unicode_emoji), .type = &type_text },
+    { 0 },
+};
+
 /* --- making --------------------------------------------------------------------------- */
 
 static enum err prepare_create_role(struct call *call)
@@ -108,7 +121,7 @@ static enum err create_role(struct call *call)
     if (!e)
         e = role_insert(call->tx, &role);
     if (!e)
-        e = audit(call, guild_id, AUDIT_ROLE_CREATE, role.id);
+        e = audit_object(call, guild_id, AUDIT_ROLE_CREATE, role.id, audited_role, NULL, &role);
     if (e)
         return e;
     role_announce(call, EVENT_GUILD_ROLE_CREATE, &role);
@@ -149,7 +162,8 @@ static enum err modify_role(struct call *call)
     if (!e)
         e = role_update(call->tx, &role);
     if (!e)
-        e = audit(call, role.guild_id, AUDIT_ROLE_UPDATE, role.id);
+        e = audit_object(call, role.guild_id, AUDIT_ROLE_UPDATE, role.id, audited_role,
+                         call->target.role, &role);
     if (e)
         return e;
     role_announce(call, EVENT_GUILD_ROLE_UPDATE, &role);
@@ -169,7 +183,8 @@ static enum err delete_role(struct call *call)
         return ERR_INVALID_ROLE;
     enum err e = role_delete(call, role);
     if (!e)
-        e = audit(call, role->guild_id, AUDIT_ROLE_DELETE, role->id);
+        e = audit_object(call, role->guild_id, AUDIT_ROLE_DELETE, role->id, audited_role, role,
+                         NULL);
     if (!e)
         e = role_announce_gone(call, role);
     return e ? e : hook_rights_changed(call, &(struct rights_change){ role->guild_id, NULL });

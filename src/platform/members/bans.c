@@ -42,21 +42,21 @@ static enum err check_bannable(struct call *call, snowflake user_id, bool *ret_m
     return check_above(call, &m);
 }
 
+/* The last version whose bans may say days and reason in the query, and a reason in the body. */
+enum { VERSION_BAN_IN_QUERY = 9 };
+
 /* room: see struct member_ban. */
 static enum err ban_one(struct call *call, const struct user *user, int64_t purge_seconds,
-                        int64_t *room)
+                        struct opt_str reason, int64_t *room)
 {
     snowflake guild_id = call->target.guild->id;
     struct guild_user_event event = { .guild_id = guild_id,
                                       .user = user,
                                       .delete_message_secs = given_int(purge_seconds) };
     struct member_ban purge = { guild_id, user->id, clock_us() - purge_seconds * 1000000, room };
-    struct opt_str reason = { 0 };
     bool is_member = false, is_new = false;
 
     enum err e = check_bannable(call, user->id, &is_member);
-    if (!e)
-        e = audit_reason(call, &reason);
     if (!e)
         e = ban_insert(call->tx, guild_id, user->id, reason, &is_new);
     if (e || !is_new)
@@ -66,19 +66,31 @@ static enum err ban_one(struct call *call, const struct user *user, int64_t purg
         e = member_leave(call, guild_id, user->id);
     if (!e && purge_seconds)
         e = hook_member_banned(call, &purge);
-    return e ? e : audit(call, guild_id, AUDIT_MEMBER_BAN_ADD, user->id);
+    return e ? e
+             : audit_because(call, guild_id, AUDIT_MEMBER_BAN_ADD, user->id, NULL,
+                             (struct list){ 0 }, reason);
 }
 
 /* PUT /guilds/{guild.id}/bans/{user.id} */
 static enum err create_ban(struct call *call)
 {
     const struct ban_request *in = call->body;
-    int64_t seconds = in->delete_message_seconds.given == GIVEN
-                          ? in->delete_message_seconds.value
-                          : in->delete_message_days.value * 86400;
-    int64_t room = PURGED_AT_ONCE;
+    const struct ban_query *query = call->query;
+    bool old = call_version(call) <= VERSION_BAN_IN_QUERY;
+    int64_t room = PURGED_AT_ONCE, days = in->delete_message_days.value;
+    struct opt_str reason;
+    enum err e = audit_reason(call, &reason);
 
-    return ban_one(call, call->target.user, seconds, &room);
+    if (e)
+        return e;
+    if (old && !days)
+        days = query->delete_message_days.given == GIVEN ? query->delete_message_days.value
+                                                         : query->delete_message_days_old.value;
+    if (old && reason.given != GIVEN && in->reason.given == GIVEN)
+        reason = in->reason;
+    int64_t seconds =
+        in->delete_message_seconds.given == GIVEN ? in->delete_message_seconds.value : days * 86400;
+    return ban_one(call, call->target.user, seconds, reason, &room);
 }
 
 /* POST /guilds/{guild.id}/bulk-ban: whoever cannot be banned is named, the rest goes. */
@@ -88,14 +100,18 @@ static enum err bulk_ban(struct call *call)
     struct list ids = ids_distinct(call->arena, &in->user_ids);
     struct bulk_ban_result out = { 0 };
     int64_t room = PURGED_AT_ONCE;
+    struct opt_str reason;
+    enum err wrong = audit_reason(call, &reason);
 
+    if (wrong)
+        return wrong;
     for (size_t i = 0; i < ids.count; i++) {
         snowflake id = ((snowflake *)ids.items)[i];
         struct user user;
         enum err e = user_find(call->tx, id, &user);
 
         if (!e)
-            e = ban_one(call, &user, in->delete_message_seconds, &room);
+            e = ban_one(call, &user, in->delete_message_seconds, reason, &room);
         if (e && e != ERR_UNKNOWN_USER && e != ERR_SELF && e != ERR_MISSING_PERMISSIONS)
             return e;
         struct list *to = e ? &out.failed_users : &out.banned_users;
@@ -160,6 +176,7 @@ static const struct route routes[] = {
         .doc = "Ban somebody, member or not, and delete what they wrote lately.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(BAN_MEMBERS),
+        .query = &ban_query,
         .body = &ban_body,
         .fires = fired_by_bans,
         .handle = create_ban,

@@ -74,6 +74,11 @@ struct ban_list {
 };
 struct ban_request {
     struct opt_int delete_message_seconds, delete_message_days;
+    struct opt_str reason;
+};
+/* Up to version 9. */
+struct ban_query {
+    struct opt_int delete_message_days, delete_message_days_old;
 };
 struct bulk_ban_request {
     struct list user_ids;
@@ -83,7 +88,7 @@ struct bulk_ban_result {
     struct list banned_users, failed_users;
 };
 
-extern const struct schema member_list_query, member_search_query, ban_list_query;
+extern const struct schema member_list_query, member_search_query, ban_list_query, ban_query;
 extern const struct type member_patch_body, own_member_patch_body, member_addition_body, ban_body,
     bulk_ban_body;
 extern const struct type type_ban, type_bans, bulk_ban_reply;

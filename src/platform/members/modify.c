@@ -150,6 +150,16 @@ enum err member_judge_nick(struct call *call, struct member *m, bool *ret_refuse
     return e;
 }
 
+/* What the audit log tells of a member; roles have entries of their own. */
+static const struct field audited_member[] = {
+    { FIELD(struct member, nick), .type = &type_text },
+    { FIELD(struct member, mute), .type = &type_bool },
+    { FIELD(struct member, deaf), .type = &type_bool },
+    { FIELD(struct member, communication_disabled_until), .type = &type_time },
+    { FIELD(struct member, flags), .type = &type_int },
+    { 0 },
+};
+
 enum err modify_member(struct call *call)
 {
     const struct member_patch *in = call->body;
@@ -166,7 +176,7 @@ enum err modify_member(struct call *call)
     if (e)
         return e;
 
-    bool muted = m->mute, deafened = m->deaf;
+    const struct member before = *m;
     bool changed = member_apply(in, m);
     bool new_roles = in->roles.given && !same_ids(&roles, &m->roles);
     if (new_roles)
@@ -179,10 +189,11 @@ enum err modify_member(struct call *call)
     if (changed || new_roles)
         e = member_save(call, m);
     if (!e && changed)
-        e = audit(call, m->guild_id, AUDIT_MEMBER_UPDATE, m->user_id);
+        e = audit_object(call, m->guild_id, AUDIT_MEMBER_UPDATE, m->user_id, audited_member,
+                         &before, m);
     if (!e && new_roles)
-        e = audit(call, m->guild_id, AUDIT_MEMBER_ROLE_UPDATE, m->user_id);
-    order.silenced = muted != m->mute || deafened != m->deaf;
+        e = audit_member_roles(call, m->guild_id, m->user_id, &before.roles, &m->roles);
+    order.silenced = before.mute != m->mute || before.deaf != m->deaf;
     if (!e && of_voice)
         e = hook_voice_ordered(call, &order);
     return e ? e : call_reply(call, m);
@@ -207,9 +218,11 @@ static enum err change_role(struct call *call, bool give)
             ids_add(call->arena, &roles, ids[i]);
     if (give)
         ids_add(call->arena, &roles, role->id);
+    const struct list before = m->roles;
+
     m->roles = roles;
     e = member_save(call, m);
-    return e ? e : audit(call, m->guild_id, AUDIT_MEMBER_ROLE_UPDATE, m->user_id);
+    return e ? e : audit_member_roles(call, m->guild_id, m->user_id, &before, &roles);
 }
 
 enum err add_member_role(struct call *call)

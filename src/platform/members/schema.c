@@ -115,11 +115,28 @@ const struct schema ban_list_query = {
     .doc = "Which bans.",
 };
 
+static const struct type type_ban_reason = { .kind = KIND_STRING, .max = 512 };
+static const struct field ban_query_fields[] = {
+    { FIELD(struct ban_query, delete_message_days), .type = &type_purge_days,
+      .flags = OPTIONAL | DEPRECATED, .doc = "Up to version 9" },
+    { FIELD_AS(struct ban_query, delete_message_days_old, "delete-message-days"),
+      .type = &type_purge_days, .flags = OPTIONAL | DEPRECATED, .doc = "Up to version 7" },
+    { 0 },
+};
+const struct schema ban_query = {
+    .name = "BanQuery",
+    .size = sizeof(struct ban_query),
+    .fields = ban_query_fields,
+    .doc = "How a ban is done, as older versions say it.",
+};
+
 static const struct field ban_request_fields[] = {
     { FIELD(struct ban_request, delete_message_seconds), .type = &type_purge_seconds,
       .flags = OPTIONAL | NULLABLE },
     { FIELD(struct ban_request, delete_message_days), .type = &type_purge_days,
       .flags = OPTIONAL | NULLABLE | DEPRECATED },
+    { FIELD(struct ban_request, reason), .type = &type_ban_reason,
+      .flags = OPTIONAL | NULLABLE | DEPRECATED, .doc = "Up to version 9" },
     { 0 },
 };
 static const struct schema ban_request_schema = {

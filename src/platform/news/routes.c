@@ -151,7 +151,7 @@ static enum err follower_make(struct call *call, const struct channel *to, snowf
     };
     e = webhook_insert(call->tx, &h);
     if (!e)
-        e = audit(call, h.guild_id, AUDIT_WEBHOOK_CREATE, h.id);
+        e = webhook_audit(call, NULL, &h);
     if (e)
         return e;
     webhooks_announce(call, h.guild_id, h.channel_id);

@@ -170,14 +170,23 @@ static enum err welcome_take_channels(struct call *call, const struct list *in, 
     return e;
 }
 
+static const struct field audited_welcome[] = {
+    { FIELD_AS(struct welcome_row, screen.description, "description"), .type = &type_text },
+    { FIELD_AS(struct welcome_row, screen.welcome_channels, "welcome_channels"),
+      .type = &type_welcome_channels },
+    { FIELD(struct welcome_row, enabled), .type = &type_bool },
+    { 0 },
+};
+
 /* PATCH /guilds/{guild.id}/welcome-screen */
 static enum err modify_welcome_screen(struct call *call)
 {
     const struct welcome_patch *in = call->body;
     snowflake guild_id = call->target.guild->id;
-    struct welcome_row row;
+    struct welcome_row row, before;
     enum err e = welcome_find(call->tx, guild_id, &row);
 
+    before = row;
     if (!e && in->welcome_channels.given != ABSENT)
         e = welcome_take_channels(call, &in->welcome_channels.value, &row.screen.welcome_channels);
     if (!e && form_failed(&call->form))
@@ -190,7 +199,8 @@ static enum err modify_welcome_screen(struct call *call)
         row.enabled = in->enabled.value;
     e = welcome_save(call->tx, guild_id, &row);
     if (!e)
-        e = audit(call, guild_id, AUDIT_GUILD_UPDATE, guild_id);
+        e = audit_object(call, guild_id, AUDIT_GUILD_UPDATE, guild_id, audited_welcome, &before,
+                         &row);
     if (!e)
         e = guild_turn_feature(call, guild_id, "WELCOME_SCREEN_ENABLED", row.enabled);
     if (!e)

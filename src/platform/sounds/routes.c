@@ -211,9 +211,21 @@ static enum err prepare_create_sound(struct call *call)
     return OK;
 }
 
-static enum err sound_audit(struct call *call, enum audit_action action, const struct sound *s)
+static const struct field audited_sound[] = {
+    { FIELD(struct sound, name), .type = &type_text },
+    { FIELD(struct sound, volume), .type = &type_volume },
+    { FIELD(struct sound, emoji_id), .type = &type_id },
+    { FIELD(struct sound, emoji_name), .type = &type_text },
+    { 0 },
+};
+
+static enum err sound_audit(struct call *call, enum audit_action action, const struct sound *before,
+                            const struct sound *now)
 {
-    return audit(call, s->guild_id.value, action, s->sound_id);
+    const struct sound *any = now ? now : before;
+
+    return audit_object(call, any->guild_id.value, action, any->sound_id, audited_sound, before,
+                        now);
 }
 
 /* POST /guilds/{guild.id}/soundboard-sounds */
@@ -235,7 +247,7 @@ static enum err create_guild_sound(struct call *call)
     if (!e)
         e = sound_insert(call->tx, &s);
     if (!e)
-        e = sound_audit(call, AUDIT_SOUND_CREATE, &s);
+        e = sound_audit(call, AUDIT_SOUND_CREATE, NULL, &s);
     if (!e)
         e = sound_tell(call, EVENT_GUILD_SOUNDBOARD_SOUND_CREATE, &s);
     return e ? e : sound_reply(call, &s);
@@ -246,9 +258,10 @@ static enum err create_guild_sound(struct call *call)
 /* PATCH /guilds/{guild.id}/soundboard-sounds/{sound.id} */
 static enum err modify_guild_sound(struct call *call)
 {
-    struct sound s;
+    struct sound s, before;
     enum err e = path_sound(call, &s);
 
+    before = s;
     if (!e)
         e = expression_may_change(call, s.user_id);
     if (!e)
@@ -256,7 +269,7 @@ static enum err modify_guild_sound(struct call *call)
     if (!e)
         e = sound_update(call->tx, &s);
     if (!e)
-        e = sound_audit(call, AUDIT_SOUND_UPDATE, &s);
+        e = sound_audit(call, AUDIT_SOUND_UPDATE, &before, &s);
     if (!e)
         e = sound_tell(call, EVENT_GUILD_SOUNDBOARD_SOUND_UPDATE, &s);
     return e ? e : sound_reply(call, &s);
@@ -273,7 +286,7 @@ static enum err delete_guild_sound(struct call *call)
     if (!e)
         e = sound_delete(call, &s);
     if (!e)
-        e = sound_audit(call, AUDIT_SOUND_DELETE, &s);
+        e = sound_audit(call, AUDIT_SOUND_DELETE, &s, NULL);
     struct sound_gone gone = { s.guild_id.value, s.sound_id };
     if (!e)
         call_emit(call, EVENT_GUILD_SOUNDBOARD_SOUND_DELETE, to_guild(gone.guild_id),

@@ -272,6 +272,25 @@ bool webhook_fits(int64_t channel_type)
     return channel_type != CHANNEL_CATEGORY && !channel_is_thread(channel_type);
 }
 
+static const struct field audited_webhook[] = {
+    { FIELD(struct webhook, type), .type = &type_int },
+    { FIELD(struct webhook, channel_id), .type = &type_id },
+    { FIELD(struct webhook, name), .type = &type_text },
+    { FIELD_AS(struct webhook, avatar, "avatar_hash"), .type = &type_text },
+    { FIELD(struct webhook, application_id), .type = &type_id },
+    { 0 },
+};
+
+enum err webhook_audit(struct call *call, const struct webhook *before, const struct webhook *now)
+{
+    const struct webhook *any = now ? now : before;
+    enum audit_action action = !before ? AUDIT_WEBHOOK_CREATE
+                               : now   ? AUDIT_WEBHOOK_UPDATE
+                                       : AUDIT_WEBHOOK_DELETE;
+
+    return audit_object(call, any->guild_id, action, any->id, audited_webhook, before, now);
+}
+
 static enum err webhook_begin(struct call *call, struct webhook *h)
 {
     enum err e = webhook_check_room(call, h->guild_id, h->channel_id);
@@ -279,7 +298,7 @@ static enum err webhook_begin(struct call *call, struct webhook *h)
     if (!e)
         e = webhook_insert(call->tx, h);
     if (!e)
-        e = audit(call, h->guild_id, AUDIT_WEBHOOK_CREATE, h->id);
+        e = webhook_audit(call, NULL, h);
     if (e)
         return e;
     webhooks_announce(call, h->guild_id, h->channel_id);
@@ -389,7 +408,7 @@ enum err modify_webhook(struct call *call)
     const struct webhook_patch *in = call->body;
     const struct portrait *p = call_passed(call, "portrait");
     struct webhook *h = call->target.webhook;
-    snowflake before = h->channel_id;
+    const struct webhook before = *h;
     enum err e = OK;
 
     if (in->channel_id.given == GIVEN)
@@ -403,11 +422,11 @@ enum err modify_webhook(struct call *call)
     if (!e)
         e = webhook_update(call->tx, h);
     if (!e)
-        e = audit(call, h->guild_id, AUDIT_WEBHOOK_UPDATE, h->id);
+        e = webhook_audit(call, &before, h);
     if (e)
         return e;
-    if (before != h->channel_id)
-        webhooks_announce(call, h->guild_id, before);
+    if (before.channel_id != h->channel_id)
+        webhooks_announce(call, h->guild_id, before.channel_id);
     webhooks_announce(call, h->guild_id, h->channel_id);
     return webhook_send_reply(call, h);
 }
@@ -419,7 +438,7 @@ enum err webhook_end(struct call *call, const struct webhook *h)
     if (!e)
         e = picture_drop(call, "avatars", h->id, &h->avatar);
     if (!e)
-        e = audit(call, h->guild_id, AUDIT_WEBHOOK_DELETE, h->id);
+        e = webhook_audit(call, h, NULL);
     if (!e)
         webhooks_announce(call, h->guild_id, h->channel_id);
     return e;

@@ -47,6 +47,8 @@ bool webhook_name_holds(struct str name);
 /* Makes one in the caller's name and shows it, with its token; application 0: nobody's. */
 enum err webhook_make(struct call *call, const struct channel *c, struct str name,
                       snowflake application, struct webhook *ret);
+/* Writes the audit log entry. before: NULL if it is new; now: NULL if it was deleted. */
+enum err webhook_audit(struct call *call, const struct webhook *before, const struct webhook *now);
 /* Deletes one in the caller's name. */
 enum err webhook_end(struct call *call, const struct webhook *h);
 extern const struct type webhook_reply;

@@ -182,7 +182,8 @@ static enum err modify_guild_widget(struct call *call)
     if (!e)
         e = guild_put_widget(call->tx, g.id, g.widget_enabled, g.widget_channel_id);
     if (!e)
-        e = audit(call, g.id, AUDIT_GUILD_UPDATE, g.id);
+        e = audit_object(call, g.id, AUDIT_GUILD_UPDATE, g.id, audited_guild, call->target.guild,
+                         &g);
     if (!e)
         e = guild_tell(call, g.id);
     return e ? e : reply_settings(call, &g);

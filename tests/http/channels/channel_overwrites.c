@@ -257,6 +257,7 @@ static void synced_channels_follow_their_category(struct world *w)
 
     expect_status(client_patch(ada, "{'permission_overwrites': []}", "/channels/%s", cat), 200);
     expect_audit(w, g, 11, cat);
+    expect_audit(w, g, 15, cat);
     expect_told(w, viewers(g, cat), "CHANNEL_UPDATE", "{'id': '%s'}", cat);
     expect_told(w, viewers(g, synced), "CHANNEL_UPDATE", "{'permission_overwrites': []}");
     expect_nothing_told(w);

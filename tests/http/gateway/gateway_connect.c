@@ -31,7 +31,7 @@ static void versions_and_encodings_are_checked(struct world *w)
     expect_op(gate_open(ada, "v=9"), 10);
     expect_op(gate_open(ada, "encoding=json"), 10);
     expect_op(gate_open(ada, "v=10&encoding=json&compress=lzma"), 10);
-    expect_close(gate_open(ada, "v=8&encoding=json"), 4012);
+    expect_close(gate_open(ada, "v=5&encoding=json"), 4012);
     expect_close(gate_open(ada, "v=11"), 4012);
     expect_close(gate_open(ada, "v=ten"), 4012);
     expect_close(gate_open(ada, "v=10&encoding=xml"), 4002);

@@ -38,7 +38,7 @@ static void paths_that_nobody_knows_are_only_not_found(struct world *w)
         { "GET", "/api/v10/lobbies" },
         { "GET", "/lobbies/1" },
         { "GET", "/api/v10/lobbies//messages" },
-        { "GET", "/api/v8/lobbies/1" },
+        { "GET", "/api/v5/lobbies/1" },
         { "GET", "/api/v10/lobbies/1/messages/2" },
         { "BREW", "/api/v10/lobbies" },
         { "GET", "/api/v10" },

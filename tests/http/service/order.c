@@ -171,10 +171,10 @@ static void the_first_thing_that_is_wrong_is_told(struct world *w)
     struct client *other = world_token(w, ada, CALLER_BEARER, "email", 0);
     struct client *app = world_token(w, ada, CALLER_BEARER, "email voice", 0);
 
-    expect_error(put(nobody, "/api/v8/nothing/x?limit=x", "{"), 404, 0);
-    expect_error(client_request(nobody, "POST", "/api/v8/things/x?limit=x", NULL, STR("{")), 405,
+    expect_error(put(nobody, "/api/v5/nothing/x?limit=x", "{"), 404, 0);
+    expect_error(client_request(nobody, "POST", "/api/v5/things/x?limit=x", NULL, STR("{")), 405,
                  0);
-    expect_error(put(nobody, "/api/v8/things/x?limit=x", "{"), 400, 50041);
+    expect_error(put(nobody, "/api/v5/things/x?limit=x", "{"), 400, 50041);
     expect_error(put(nobody, "/api/things/x?limit=x", "{"), 401, 0);
     expect_error(put(bot, "/api/things/x?limit=x", "{"), 403, 20001);
     expect_error(put(other, "/api/things/x?limit=x", "{"), 403, 50026);

@@ -285,7 +285,7 @@ static void expect_open_to_pages(struct answer a)
 
 static void browsers_may_ask_of_every_path(struct world *w)
 {
-    static const char *const paths[] = { "/api/v10/users/@me", "/api/v10/nowhere", "/api/v8/x",
+    static const char *const paths[] = { "/api/v10/users/@me", "/api/v10/nowhere", "/api/v5/x",
                                          "/icons/1/2.png",     "/nowhere",         "/api/%zz" };
     char headers[2000] =
         PREFLIGHT "Access-Control-Request-Headers: x-super-properties, referrer\r\n";

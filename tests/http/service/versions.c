@@ -1,0 +1,147 @@
+/* versions.c - what differs between the versions of the interface, over REST and the gateway. */
+#include "gate.h"
+#include "venues.h"
+
+#include <stdio.h>
+
+#include "base/mem.h"
+
+static struct answer get_as(struct client *c, const char *version, const char *path)
+{
+    char full[160];
+
+    snprintf(full, sizeof full, "/api/%s%s", version, path);
+    return client_request(c, "GET", full, NULL, STR(""));
+}
+
+/* Gives the bot an application with these flags. */
+static void bot_application(struct world *w, const struct client *bot, int64_t flags)
+{
+    world_sql(w,
+              "insert into applications (id, bot_id, owner_id, name, key_salt, verify_key, flags) "
+              "values (%s, %s, %s, 'robot', '', '', %d)",
+              bot->id, bot->id, bot->id, (int)flags);
+}
+
+static void versions_6_and_7_spell_permissions_as_numbers(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct venue p = world_venue(w, ada);
+    const char *high = venue_role(&p, 2, (UINT64_C(1) << 40) | 8);
+    char path[80];
+
+    expect_status(client_put(ada, "{'type': 0, 'allow': '64', 'deny': '0'}",
+                             "/channels/%s/permissions/%s", p.channel, p.id),
+                  204);
+    snprintf(path, sizeof path, "/guilds/%s/roles/%s", p.id, high);
+    static const char *const old[] = { "v6", "v7" }, *const now[] = { "v8", "v9", "v10" };
+    for (size_t i = 0; i < COUNT_OF(old); i++)
+        expect_json(get_as(ada, old[i], path),
+                    "{'permissions': 8, 'permissions_new': '1099511627784'}");
+    for (size_t i = 0; i < COUNT_OF(now); i++)
+        expect_json(get_as(ada, now[i], path), "{'permissions': '1099511627784'}");
+    snprintf(path, sizeof path, "/channels/%s", p.channel);
+    expect_json(get_as(ada, "v7", path),
+                "{'type': 0, 'permission_overwrites': [{'id': '%s', 'type': 'role', 'allow': 64, "
+                "'allow_new': '64', 'deny': 0, 'deny_new': '0'}]}",
+                p.id);
+    expect_json(get_as(ada, "v8", path),
+                "{'permission_overwrites': [{'id': '%s', 'type': 0, 'allow': '64'}]}", p.id);
+}
+
+static void an_empty_answer_has_a_type_up_to_version_8(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct venue p = world_venue(w, ada);
+    char path[80];
+
+    snprintf(path, sizeof path, "/api/v8/channels/%s/typing", p.channel);
+    struct answer a = client_request(ada, "POST", path, NULL, STR(""));
+    expect_status(a, 204);
+    expect(str_is(answer_header(a, "Content-Type"), "text/html; charset=utf-8"));
+    path[6] = '9';
+    a = client_request(ada, "POST", path, NULL, STR(""));
+    expect_status(a, 204);
+    expect(!answer_header(a, "Content-Type").p);
+}
+
+static void older_gateways_spell_permissions_as_numbers(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
+    struct venue p = world_venue(w, ada);
+
+    venue_add(&p, bot);
+    bot_application(w, bot, 0);
+    expect_status(client_put(ada, "{'type': 0, 'allow': '64', 'deny': '0'}",
+                             "/channels/%s/permissions/%s", p.channel, p.id),
+                  204);
+    struct gate *old = gate_session(bot, "v=6&encoding=json", "'compress': false");
+    expect_dispatch(old, "GUILD_CREATE",
+                    "{'channels': [{'permission_overwrites': [{'type': 'role', 'allow': 64}]}]}");
+    struct gate *now = gate_session(bot, "v=8&encoding=json", "'intents': 1");
+    expect_dispatch(now, "GUILD_CREATE",
+                    "{'channels': [{'permission_overwrites': [{'type': 0, 'allow': '64'}]}]}");
+    /* Without intents a bot of version 8 and later is refused; before, it receives everything. */
+    struct gate *none = gate_open(bot, "v=8&encoding=json");
+    expect_op(none, 10);
+    gate_identify(none, "'compress': false");
+    expect_close(none, 4013);
+    expect_status(
+        client_post(ada, "{'content': 'words'}", "/channels/%s/messages", p.channel), 200);
+    expect_dispatch(old, "MESSAGE_CREATE", "{'content': ''}");
+}
+
+static void before_version_10_the_applications_flag_alone_grants_content(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
+    struct venue p = world_venue(w, ada);
+
+    venue_add(&p, bot);
+    bot_application(w, bot, 0);
+    struct gate *without = gate_session(bot, "v=9&encoding=json", "'intents': 512");
+    world_sql(w, "update applications set flags = %d where bot_id = %s", 1 << 19, bot->id);
+    struct gate *nine = gate_session(bot, "v=9&encoding=json", "'intents': 512"),
+                *ten = gate_session(bot, "v=10&encoding=json", "'intents': 512");
+    expect_status(
+        client_post(ada, "{'content': 'words'}", "/channels/%s/messages", p.channel), 200);
+    expect_dispatch(without, "MESSAGE_CREATE", "{'content': ''}");
+    expect_dispatch(nine, "MESSAGE_CREATE", "{'content': 'words'}");
+    expect_dispatch(ten, "MESSAGE_CREATE", "{'content': ''}");
+}
+
+static void up_to_version_9_a_ban_says_days_and_reason_in_its_query_or_body(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
+                  *cyd = world_client(w, "cyd"), *dan = world_client(w, "dan");
+    struct venue p = world_venue(w, ada);
+    char path[160];
+
+    venue_add(&p, bob);
+    expect_status(client_post(bob, "{'content': 'x'}", "/channels/%s/messages", p.channel), 200);
+    snprintf(path, sizeof path,
+             "/api/v9/guilds/%s/bans/%s?reason=too%%20loud&delete_message_days=1", p.id, bob->id);
+    expect_status(client_request(ada, "PUT", path, NULL, STR("")), 204);
+    expect_json(client_get(ada, "/guilds/%s/bans/%s", p.id, bob->id), "{'reason': 'too loud'}");
+    expect_json(client_get(ada, "/guilds/%s/audit-logs?limit=1", p.id),
+                "{'audit_log_entries': [{'action_type': 22, 'reason': 'too loud'}]}");
+    expect_json(client_get(ada, "/channels/%s/messages", p.channel), "[]");
+
+    snprintf(path, sizeof path, "/api/v9/guilds/%s/bans/%s", p.id, cyd->id);
+    expect_status(client_request(ada, "PUT", path, "Content-Type: application/json\r\n",
+                                 STR("{\"reason\": \"spam\"}")),
+                  204);
+    expect_json(client_get(ada, "/guilds/%s/bans/%s", p.id, cyd->id), "{'reason': 'spam'}");
+
+    snprintf(path, sizeof path, "/api/v10/guilds/%s/bans/%s?reason=late", p.id, dan->id);
+    expect_status(client_request(ada, "PUT", path, NULL, STR("")), 204);
+    expect_json(client_get(ada, "/guilds/%s/bans/%s", p.id, dan->id), "{'reason': null}");
+}
+
+const struct test versions_tests[] = {
+    TEST(versions_6_and_7_spell_permissions_as_numbers),
+    TEST(an_empty_answer_has_a_type_up_to_version_8),
+    TEST(older_gateways_spell_permissions_as_numbers),
+    TEST(before_version_10_the_applications_flag_alone_grants_content),
+    TEST(up_to_version_9_a_ban_says_days_and_reason_in_its_query_or_body),
+    { 0 },
+};
