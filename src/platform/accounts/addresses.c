@@ -98,7 +98,7 @@ static bool address_is_ours(const struct call *call, struct str url)
 
 bool picture_address_allowed(const struct call *call, struct str url)
 {
-    return api_options(call->api)->private_endpoints || address_is_ours(call, url) ||
+    return api_may_call_private(call) || address_is_ours(call, url) ||
            url_is_public(url);
 }
 

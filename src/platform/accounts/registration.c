@@ -45,7 +45,7 @@ static enum err use_invite(struct call *call, struct opt_str code, bool *ret_use
 
 enum err registration_check(struct call *call)
 {
-    return api_options(call->api)->registration == REGISTRATION_CLOSED ? ERR_FEATURE_DISABLED : OK;
+    return api_registration(call) == REGISTRATION_CLOSED ? ERR_FEATURE_DISABLED : OK;
 }
 
 enum err registration_admit(struct call *call, struct opt_str *invite)
@@ -61,7 +61,7 @@ enum err registration_admit(struct call *call, struct opt_str *invite)
         if (used)
             *invite = (struct opt_str){ 0 };
     }
-    if (used || api_options(call->api)->registration == REGISTRATION_OPEN)
+    if (used || api_registration(call) == REGISTRATION_OPEN)
         return OK;
     return invite->given == GIVEN
                ? call_invalid(call, "invite", "INVITE_INVALID",

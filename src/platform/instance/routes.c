@@ -149,7 +149,7 @@ static void write_choice(struct json *j, const char *name, bool value)
 /* GET /policies/instance/config */
 static enum err get_instance_config(struct call *call)
 {
-    enum registration_mode mode = api_options(call->api)->registration;
+    enum registration_mode mode = api_registration(call);
     struct json j = call_reply_json(call);
 
     open_to_pages(call);
