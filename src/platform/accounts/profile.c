@@ -172,7 +172,8 @@ static bool looks_different(const struct user *a, const struct user *b)
            !opt_str_eq(a->avatar, b->avatar);
 }
 
-/* Another address is nobody's until the link that it is sent was used. */
+/* Another address is nobody's until the link that it is sent was used. An address that cannot be
+ * sent a mail now is not taken. */
 static enum err profile_verify(struct call *call, const struct user *before, struct user *user)
 {
     const char *taken;
@@ -182,7 +183,9 @@ static enum err profile_verify(struct call *call, const struct user *before, str
         return OK;
     user->verified = false;
     enum err e = user_update(call->tx, user, &taken);
-    return e ? e : link_send(call, user, LINK_VERIFY, &wait_ms);
+    if (!e)
+        e = link_send(call, user, LINK_VERIFY, &wait_ms);
+    return e ? e : wait_ms ? call_wait(call, wait_ms) : OK;
 }
 
 /* PATCH /users/@me: change the caller's own account. */
