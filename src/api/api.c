@@ -117,7 +117,6 @@ static void api_admit(void *arg, struct exchange *x)
 
 static void api_request(void *arg, struct exchange *x)
 {
-    api_note_proxy(arg, x);
     call_begin(arg, x);
 }
 
@@ -220,6 +219,7 @@ struct str api_url(const struct call *call, const char *scheme)
 {
     const struct exchange *x = call->exchange;
 
+    api_note_proxy(call);
     return url_of_host(call, scheme, x ? x->request->host : (struct str){ 0 });
 }
 

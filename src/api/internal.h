@@ -74,8 +74,9 @@ struct api {
 
 /* --- local_calls.c -------------------------------------------------------------------- */
 
-/* Logs, at most once an hour, that a proxy is there which the configuration does not name. */
-void api_note_proxy(struct api *api, const struct exchange *x);
+/* If a proxy that the configuration does not name has sent the call: logs it, at most once an
+ * hour. Called where it matters whether there is a proxy, not for each call. */
+void api_note_proxy(const struct call *call);
 
 /* The whole of a call, with what handlers need not see. */
 struct life {

@@ -45,9 +45,9 @@ static bool origin_is_loopback(struct str origin)
 const char *request_proxy_sign(const struct http_request *r)
 {
     static const char *const added[] = {
-        "Forwarded",       "Via",           "X-Forwarded-For",  "X-Forwarded-Host",
-        "X-Forwarded-By",  "X-Real-IP",     "X-Forwarded-Proto", "X-Forwarded-Port",
-        "X-Forwarded-Server", "X-Client-IP", "CF-Connecting-IP", "True-Client-IP",
+        "Forwarded",          "Via",         "X-Forwarded-For",   "X-Forwarded-Host",
+        "X-Forwarded-By",     "X-Real-IP",   "X-Forwarded-Proto", "X-Forwarded-Port",
+        "X-Forwarded-Server", "X-Client-IP", "CF-Connecting-IP",  "True-Client-IP",
     };
 
     if (r->minor == 0)

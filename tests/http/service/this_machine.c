@@ -90,7 +90,8 @@ static void one_rule_decides_who_is_on_this_machine(struct world *w)
         got = send_head(w, post, host, json, person);
         expect(status_of(got) == (local ? 200 : 400));
         expect(local || strstr(got, "INVITE_REQUIRED"));
-        got = send_head(w, TEXT(w, "GET /api/v10/policies/instance/config HTTP/%s", v), host, headers, "");
+        got = send_head(w, TEXT(w, "GET /api/v10/policies/instance/config HTTP/%s", v), host,
+                        headers, "");
         expect(strstr(got, local ? "\"register_requireInvite\":false"
                                  : "\"register_requireInvite\":true"));
     }
@@ -123,9 +124,9 @@ static void with_warnings(struct config *config)
 static void the_log_names_a_proxy_that_is_not_configured_once(struct world *w)
 {
     world_log_begin(w);
-    send_head(w, "GET /healthz HTTP/1.1", "localhost", "", "");
-    send_head(w, "GET /healthz HTTP/1.0", "127.0.0.1:8080", "", "");
-    send_head(w, "GET /healthz HTTP/1.1", "localhost", "Via: 1.1 caddy\r\n", "");
+    send_head(w, "GET /api/v10/gateway HTTP/1.1", "localhost", "", "");
+    send_head(w, "GET /api/v10/gateway HTTP/1.0", "127.0.0.1:8080", "", "");
+    send_head(w, "GET /api/v10/gateway HTTP/1.1", "localhost", "Via: 1.1 caddy\r\n", "");
     const char *log = world_log_end(w), *line = strstr(log, "a proxy on this machine");
 
     expect(line && strstr(line, "HTTP/1.0") && strstr(line, "public-url"));
@@ -144,9 +145,9 @@ static void files_in_events_have_the_address_of_the_listener(struct world *w)
     struct venue v = world_venue(w, ada);
     struct room room = world_room(w, v.channel);
     const char *own = TEXT(w, "http://127.0.0.1:%d/attachments/", world_port(w));
-    const char *headers = TEXT(
-        w, "Authorization: %s\r\nContent-Type: multipart/form-data; boundary=b\r\n",
-        ada->authorization);
+    const char *headers =
+        TEXT(w, "Authorization: %s\r\nContent-Type: multipart/form-data; boundary=b\r\n",
+             ada->authorization);
 
     for (size_t i = 0; i < COUNT_OF(hosts); i++) {
         const char *got =
