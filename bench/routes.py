@@ -49,8 +49,8 @@ class Home:
         me = w.must("GET", "/api/v10/users/@me", None, token)
         app = w.must("POST", "/api/v10/applications", {"name": "robot"}, token)
         bot = w.must("POST", f"/api/v10/applications/{app['id']}/bot/reset", {}, token)["token"]
-        ask = f"client_id={app['id']}&scope=bot%20applications.commands&permissions=8"
-        w.must("POST", f"/api/v10/oauth2/authorize?{ask}", {"authorize": True, "guild_id": guild}, token)
+        ask = f"client_id={app['id']}&scope=bot%20applications.commands"
+        w.must("POST", f"/api/v10/oauth2/authorize?{ask}", {"authorize": True, "guild_id": guild, "permissions": "8"}, token)
         channels = w.must("GET", f"/api/v10/guilds/{guild}/channels", None, token)
         text = next(c for c in channels if c["type"] == 0)
         for kind, id_ in (("user", me["id"]), ("guild", guild), ("application", app["id"]),

@@ -47,7 +47,7 @@ const struct option_row config_rows[] = {
     { "node", OPTION_INT, AT(node), .fallback = "0", .min = 0, .max = 1023,
       .help = "Number of this node; part of every id it gives out" },
     { "rate-limits", OPTION_SWITCH, AT(rate_limits), .fallback = "on",
-      .help = "Refuse callers that ask too often" },
+      .help = "Refuse callers and gateway sessions that send too much; off: for tests" },
     { "rate-limit-global", OPTION_INT, AT(rate_limit_global), .fallback = "50", .min = 1,
       .max = 1000000, .help = "Calls a second of one account", .reloads = true },
     { "rate-limit-anonymous", OPTION_INT, AT(rate_limit_anonymous), .fallback = "20", .min = 1,
@@ -71,9 +71,8 @@ const struct option_row config_rows[] = {
       .help = "Read the files of the pages from here at each call, to work on them" },
     { "private-endpoints", OPTION_CHOICE, AT(private_endpoints), .fallback = "auto",
       .choices = "auto|on|off",
-      .help =
-          "Apps may be called, and webhooks' pictures lie, at private addresses; auto: while nobody "
-          "can call us from elsewhere" },
+      .help = "Apps may be called, and webhooks' pictures lie, at private addresses; auto: for "
+              "callers on this machine, while nobody can call from elsewhere" },
     { "registration", OPTION_CHOICE, AT(registration), .fallback = "auto",
       .choices = "auto|open|invite|guild-invite|closed",
       .help =

@@ -89,12 +89,15 @@ static bool is_local(const struct guildhall *g)
     return str_starts(host, STR("127.")) || str_is(host, "localhost") || str_is(host, "::1");
 }
 
-/* Who can only be reached from this machine may reach this machine. */
+static bool private_is_auto(const struct guildhall *g)
+{
+    return strcmp(g->config->private_endpoints, "auto") == 0;
+}
+
+/* A server that only this machine reaches may reach this machine. */
 static bool may_call_private(const struct guildhall *g)
 {
-    if (strcmp(g->config->private_endpoints, "auto") != 0)
-        return strcmp(g->config->private_endpoints, "on") == 0;
-    return is_local(g);
+    return private_is_auto(g) ? is_local(g) : strcmp(g->config->private_endpoints, "on") == 0;
 }
 
 /* What can be reached from elsewhere is found by those who register anywhere. */
@@ -110,7 +113,7 @@ static enum registration_mode registration_of(const struct guildhall *g)
     for (int i = 0; i < (int)COUNT_OF(words); i++)
         if (strcmp(g->config->registration, words[i]) == 0)
             return (enum registration_mode)i;
-    return is_local(g) ? REGISTRATION_OPEN : REGISTRATION_INVITE;
+    return is_local(g) ? REGISTRATION_LOCAL : REGISTRATION_INVITE;
 }
 
 /* Links in mails lead where the operator says: what a caller names as our host is not to be
@@ -164,6 +167,8 @@ static struct api *make_api(struct guildhall *g)
         .traffic = workbench_traffic(g->workbench),
         .workbench = g->workbench,
         .private_endpoints = may_call_private(g),
+        .private_for_local = private_is_auto(g),
+        .trusts_proxies = g->proxies.count > 0,
         .registration = registration_of(g),
         .mailer = g->mailer,
         .data = c->data,

@@ -33,6 +33,9 @@ static bool read_proxies(struct guildhall *g)
         log_error("trusted-proxies %s", problem);
         return false;
     }
+    if (g->proxies.count && !g->config->public_url)
+        log_warn("trusted-proxies is set without public-url: addresses of files in events lead to "
+                 "the address that the proxy connects to. Set public-url");
     if (g->config->proxy_protocol && !g->proxies.count) {
         log_error("proxy-protocol needs trusted-proxies: nobody else may say who calls");
         return false;

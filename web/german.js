@@ -88,7 +88,7 @@ export const GERMAN = {
   "Make a webhook in a channel": "Einen Webhook in einem Kanal anlegen", "Authorise": "Erlauben", "This link does not work": "Dieser Link geht nicht",
   "no answer": "keine Antwort", "Go to the start": "Zur Startseite", "Add to server": "Zum Server hinzufügen", "Choose a server": "Wähle einen Server", "Webhook in channel": "Webhook im Kanal",
   "Nothing was changed": "Nichts wurde geändert", "{name} has what it asked for.": "{name} hat bekommen, worum gebeten wurde.",
-  "The app was told no.": "Der App wurde Nein gesagt.", "asks {name} to be allowed to": "bittet {name} um die Erlaubnis:", "you": "dich",
+  "Afterwards you are sent to {address}.": "Danach geht es weiter zu {address}.", "The app was told no.": "Der App wurde Nein gesagt.", "asks {name} to be allowed to": "bittet {name} um die Erlaubnis:", "you": "dich",
   "{n} permission in the server|{n} permissions in the server": "{n} Berechtigung auf dem Server|{n} Berechtigungen auf dem Server", "Calls a second": "Aufrufe pro Sekunde", "Events a second": "Ereignisse pro Sekunde",
   "Writes a sync": "Schreibvorgänge pro Sync", "Longest loop turn, ms": "Längster Schleifendurchgang, ms", "Memory, MiB": "Speicher, MiB",
   "KiB sent a second": "KiB gesendet pro Sekunde", "most {n}": "höchstens {n}", "more": "mehr", "{name}: calls a second": "{name}: Aufrufe pro Sekunde",

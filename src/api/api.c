@@ -197,12 +197,11 @@ struct server *api_server(const struct api *api)
     return api->server;
 }
 
-/* "http" or "ws", with an s where the caller's own connection is secure. A caller that
- * did not say whom it called (HTTP/1.0) is on this machine as far as we know. */
-struct str api_url(const struct call *call, const char *scheme)
+/* "http" or "ws", with an s where the caller's own connection is secure. Without a host the URL
+ * names this machine. */
+static struct str url_of_host(const struct call *call, const char *scheme, struct str host)
 {
     const char *set = call->api->options.public_url;
-    struct str host = call->exchange ? call->exchange->request->host : (struct str){ 0 };
     bool secure = call->exchange && call->exchange->secure;
 
     if (set) {
@@ -214,6 +213,24 @@ struct str api_url(const struct call *call, const char *scheme)
         host = str_printf(call->arena, "localhost:%d", server_port(call->api->server));
     }
     return STR_CONCAT(call->arena, str_of(scheme), secure ? STR("s://") : STR("://"), host);
+}
+
+struct str api_url(const struct call *call, const char *scheme)
+{
+    const struct exchange *x = call->exchange;
+
+    api_note_proxy(call);
+    return url_of_host(call, scheme, x ? x->request->host : (struct str){ 0 });
+}
+
+/* GET and HEAD cause no events: the caller alone sees their answers. */
+struct str api_public_url(const struct call *call)
+{
+    const struct exchange *x = call->exchange;
+
+    if (x && (x->request->method == HTTP_GET || x->request->method == HTTP_HEAD))
+        return api_url(call, "http");
+    return url_of_host(call, "http", x ? x->local : (struct str){ 0 });
 }
 
 void error_body(enum err e, const struct form *form, struct buf *out)

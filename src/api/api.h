@@ -17,12 +17,13 @@ struct traffic; /* traffic/traffic.h */
 struct workbench;
 
 /* Who may register: everybody; people with a code of the operator; these and people with an invite
- * to a guild; nobody. */
+ * to a guild; nobody; everybody on this machine, and others with a code of the operator. */
 enum registration_mode {
     REGISTRATION_OPEN,
     REGISTRATION_INVITE,
     REGISTRATION_GUILD_INVITE,
-    REGISTRATION_CLOSED
+    REGISTRATION_CLOSED,
+    REGISTRATION_LOCAL
 };
 
 struct api_options {
@@ -58,6 +59,8 @@ struct api_options {
     struct traffic *traffic;     /* where calls are noted while somebody looks; may be NULL */
     struct workbench *workbench; /* for its own routes; may be NULL */
     bool private_endpoints;      /* requests of ours may go to loopback and private addresses */
+    bool private_for_local; /* but addresses that callers name only for callers on this machine */
+    bool trusts_proxies;    /* trusted-proxies is set */
     enum registration_mode registration;
     struct mailer *mailer; /* NULL: no mail is sent */
     /* Argon2id cost; tests make it cheap. */
@@ -111,8 +114,20 @@ struct server *api_server(const struct api *api);
 const struct durations *api_durations(const struct api *api);
 bool api_draining(const struct api *api);
 
-/* The base URL of this server as the caller should use it: scheme "http" or "ws". */
+/* The base URL of this server as the caller should use it: scheme "http" or "ws". Without
+ * public-url it contains the Host that the caller sent, so only the caller may see it. */
 struct str api_url(const struct call *call, const char *scheme);
+/* The base URL for what others see, such as files in events: without public-url it contains the
+ * address that the caller connected to, whatever Host it sent. */
+struct str api_public_url(const struct call *call);
+
+/* Does the call come from a program on this machine (net/this_machine.h)? False for an errand, and
+ * if public-url or trusted-proxies is set, because a proxy may then call for others. */
+bool api_call_is_local(const struct call *call);
+/* Who may register, as this caller has it: REGISTRATION_LOCAL is never returned. */
+enum registration_mode api_registration(const struct call *call);
+/* May a request of ours go to a private address that this caller names? */
+bool api_may_call_private(const struct call *call);
 
 /* Derived from the rows. */
 void api_openapi(const struct domain *const *domains, const char *version, struct buf *out);

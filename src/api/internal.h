@@ -67,10 +67,17 @@ struct api {
     enum err (*people)(struct tx *tx, snowflake channel_id, struct list *ret);
     struct buf cors;                  /* lines of every answer; empty: web pages may not call */
     struct document *_Atomic openapi; /* NULL: nobody has asked for it */
+    _Atomic int64_t proxy_noted_at;   /* clock_mono; 0: no proxy was seen */
     _Atomic bool draining;
     _Atomic uint64_t running;    /* calls that have no answer yet */
     _Atomic uint64_t answers[6]; /* by hundred of the status */
 };
+
+/* --- local_calls.c -------------------------------------------------------------------- */
+
+/* If a proxy that the configuration does not name has sent the call: logs it, at most once an
+ * hour. Called where it matters whether there is a proxy, not for each call. */
+void api_note_proxy(const struct call *call);
 
 /* The whole of a call, with what handlers need not see. */
 struct life {

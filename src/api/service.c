@@ -218,52 +218,12 @@ static bool shows_token(const struct call *call, struct str token)
     return shown.n == token.n && sodium_memcmp(shown.p, token.p, token.n) == 0;
 }
 
-/* What proxies add to a request that they pass on; each of them some of these. */
-static bool is_passed_on(const struct http_request *r)
-{
-    static const char *const added[] = {
-        "Forwarded", "X-Forwarded-For",  "X-Forwarded-Host", "X-Forwarded-Proto",
-        "X-Real-IP", "CF-Connecting-IP", "True-Client-IP",   "Via",
-    };
-
-    for (size_t i = 0; i < COUNT_OF(added); i++)
-        if (http_header(r, str_of(added[i])).p)
-            return true;
-    return false;
-}
-
-/* Is the server called by a name that only this machine has? Another name is a proxy's, or one
- * that a page in a browser on this machine had pointed here. */
-static bool is_called_local(struct str host)
-{
-    struct str rest = host, name = str_cut(&rest, ':');
-
-    if (!host.n || str_is(name, "localhost") || str_starts(host, STR("[::1]")))
-        return true;
-    for (size_t i = 0; i < name.n; i++)
-        if (name.p[i] != '.' && (name.p[i] < '0' || name.p[i] > '9'))
-            return false;
-    return str_starts(name, STR("127."));
-}
-
-/* Is the caller a program on this machine? A proxy on this machine calls for others: it tells
- * so in a header, or the operator has told where clients reach the proxy. */
-static bool is_local(const struct call *call)
-{
-    const struct exchange *x = call->exchange;
-    bool loopback = str_starts(x->remote, STR("127.")) || str_is(x->remote, "::1") ||
-                    str_starts(x->remote, STR("::ffff:127."));
-
-    return loopback && !call->api->options.public_url && !is_passed_on(x->request) &&
-           is_called_local(x->request->host);
-}
-
 /* How busy a server is and what fails there is not for everybody. */
 static enum err admit_metrics(struct call *call)
 {
     const char *token = call->api->options.metrics_token;
 
-    if (token ? shows_token(call, str_of(token)) : is_local(call))
+    if (token ? shows_token(call, str_of(token)) : api_call_is_local(call))
         return OK;
     return ERR_UNAUTHORIZED;
 }

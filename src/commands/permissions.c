@@ -17,10 +17,10 @@ static snowflake target_of(const struct call *call)
     return call_id(call, "command.id");
 }
 
-/* People who look are those who manage the guild. */
+/* A bearer token stands for a person: an app learns no more with it than the person may read. */
 enum err admit_read_permissions(struct call *call)
 {
-    bool may = call->caller->kind != CALLER_USER || call->target.rights & PERMISSION(MANAGE_GUILD);
+    bool may = call->caller->kind == CALLER_BOT || call->target.rights & PERMISSION(MANAGE_GUILD);
 
     return may ? OK : call_lacks(call, PERMISSION(MANAGE_GUILD));
 }

@@ -97,16 +97,15 @@ static void deliver_post(struct call *call)
     struct interaction_post *d = mem_new(sizeof *d);
 
     *d = (struct interaction_post){ call->api, call->loop, v->it.id, v->application.id };
-    endpoint_post(call->api, call->loop,
-                  &(struct endpoint_request){
-                      .application = &v->application,
-                      .url = v->application.interactions_endpoint_url.value,
-                      .body = v->payload,
-                      .timeout_ms = left > 1 ? left : 1,
-                      .max_answer = MOST_ANSWER,
-                      .done = deliver_answered,
-                      .arg = d,
-                  });
+    endpoint_post(call, &(struct endpoint_request){
+                            .application = &v->application,
+                            .url = v->application.interactions_endpoint_url.value,
+                            .body = v->payload,
+                            .timeout_ms = left > 1 ? left : 1,
+                            .max_answer = MOST_ANSWER,
+                            .done = deliver_answered,
+                            .arg = d,
+                        });
 }
 
 /* --- or through the gateway ----------------------------------------------------------- */

@@ -86,6 +86,7 @@ void form_first(const struct form *f, struct buf *out);
 
 /* The leaf codes, with the usual sentence where there is one. */
 #define FORM_REQUIRED      "BASE_TYPE_REQUIRED", "This field is required"
+#define FORM_REPEATED      "BASE_TYPE_REPEATED", "This parameter may only be given once."
 #define FORM_NO_ITEM       "LIST_ITEM_VALUE_REQUIRED", "List item values of ModelType are required"
 #define FORM_CHOICES       "BASE_TYPE_CHOICES"
 #define FORM_BAD_LENGTH    "BASE_TYPE_BAD_LENGTH", "Must be between %lld and %lld in length."

@@ -72,10 +72,17 @@ static void decode_pair(struct query *q, const struct field *f, struct str raw)
 {
     struct place at = place_key(NULL, f->name);
     bool list = f->type->kind == KIND_ARRAY;
+    bool again = progress_has(&q->progress, q->progress.next - 1);
     struct str text;
 
+    if (again && q->progress.schema->once) {
+        form_forget(q->form, &at);
+        form_fail(q->form, &at, FORM_REPEATED);
+        return;
+    }
+
     /* A repeated key adds to an array and takes the place of anything else. */
-    if (!(list && progress_has(&q->progress, q->progress.next - 1)) && progress_mark(&q->progress))
+    if (!(list && again) && progress_mark(&q->progress))
         form_forget(q->form, &at);
     void *out = field_slot(f, q->progress.object, GIVEN);
 

@@ -202,6 +202,7 @@ struct schema {
     /* What ties fields together; notes problems with form_fail. It also runs
      * when single fields have failed: ask form_failed_at before using one. */
     void (*check)(struct form *form, const struct place *here, const void *object);
+    bool once; /* of a query: a parameter that occurs twice is refused (RFC 6749, 3.1) */
     const char *doc;
 };
 

@@ -42,6 +42,7 @@ struct fetch_job {
     struct post post;        /* for the end of a request that never began */
     struct fetcher *fetcher; /* may be gone before one that never began */
     struct loop *loop;
+    bool public_only;
     CURL *easy;
     struct curl_slist *headers;
     struct buf body;
@@ -302,7 +303,7 @@ static curl_socket_t open_socket(void *arg, curlsocktype purpose, struct curl_so
     struct fetch_job *j = arg;
 
     (void)purpose;
-    if (!j->fetcher->allow_private && !address_is_public(&a->addr)) {
+    if ((j->public_only || !j->fetcher->allow_private) && !address_is_public(&a->addr)) {
         j->forbidden = true;
         return CURL_SOCKET_BAD;
     }
@@ -403,6 +404,8 @@ static void set_options(struct fetch_job *j, const struct fetch *r)
     curl.easy_setopt(e, CURLOPT_WRITEDATA, j);
     curl.easy_setopt(e, CURLOPT_OPENSOCKETFUNCTION, open_socket);
     curl.easy_setopt(e, CURLOPT_OPENSOCKETDATA, j);
+    /* A connection that another request opened may lead to a private address. */
+    curl.easy_setopt(e, CURLOPT_FRESH_CONNECT, (long)r->public_only);
     if (j->fetcher->ca_file)
         curl.easy_setopt(e, CURLOPT_CAINFO, j->fetcher->ca_file);
     set_method(j, r);
@@ -459,6 +462,7 @@ void fetcher_start(struct fetcher *f, const struct fetch *request)
     j->loop = f->loop;
     j->done = request->done;
     j->arg = request->arg;
+    j->public_only = request->public_only;
     buf_init(&j->body, request->max_answer);
     links_append(&f->jobs, &j->link);
     j->result = client_begin(j, request);

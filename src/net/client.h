@@ -44,6 +44,7 @@ struct fetch {
     struct str body;
     int64_t timeout_ms;
     size_t max_answer;
+    bool public_only; /* no private address, even if the fetcher allows them */
     /* On the loop; the body is valid during the call. Who needs a long one for longer takes
      * the buffer and leaves an empty one: a copy would hold up the loop. */
     void (*done)(void *arg, enum fetch_result result, int status, struct str content_type,

@@ -35,6 +35,7 @@ struct exchange {
     struct multipart *parts;            /* multipart/form-data, or NULL */
     struct str remote;                  /* "127.0.0.1" */
     uint64_t address;                   /* key of the address, by which limits count */
+    struct str local;                   /* "127.0.0.1:8080", connected to; empty for GET and HEAD */
     bool secure;                        /* the client speaks TLS, to us or to its proxy */
     void *app;                          /* the application's own */
     struct connection *connection;      /* the server's own; NULL when it is gone */

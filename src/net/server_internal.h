@@ -273,6 +273,8 @@ void connection_pause(struct connection *c, bool pause);
 void connection_read_start(struct connection *c);
 /* server_listen.c: it is somebody at this address. */
 void connection_set_remote(struct connection *c, const struct address *a);
+/* The address that the client connected to: "192.0.2.1:8080". */
+void connection_add_own_host(const struct connection *c, struct buf *out);
 
 /* server_read.c */
 void connection_input(struct connection *c, char *bytes, size_t n);

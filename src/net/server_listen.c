@@ -113,14 +113,14 @@ bool server_socket_host(int socket, char *host, size_t max)
     return got.ss_family == AF_INET6 && uv_ip6_name((struct sockaddr_in6 *)&got, host, max) == 0;
 }
 
-void websocket_add_own_host(const struct websocket *ws, struct buf *out)
+void connection_add_own_host(const struct connection *c, struct buf *out)
 {
     struct sockaddr_storage own = { 0 };
     socklen_t n = sizeof own;
     char text[ADDRESS_TEXT];
     uv_os_fd_t fd;
 
-    if (uv_fileno((const uv_handle_t *)&websocket_connection(ws)->tcp, &fd) != 0)
+    if (uv_fileno((const uv_handle_t *)&c->tcp, &fd) != 0)
         return;
     getsockname(fd, (struct sockaddr *)&own, &n);
     struct address a = address_from(&own);
@@ -128,6 +128,11 @@ void websocket_add_own_host(const struct websocket *ws, struct buf *out)
     bool colons = memchr(host.p, ':', host.n) != NULL;
 
     buf_printf(out, colons ? "[%.*s]:%d" : "%.*s:%d", (int)host.n, host.p, port_of(fd));
+}
+
+void websocket_add_own_host(const struct websocket *ws, struct buf *out)
+{
+    connection_add_own_host(websocket_connection(ws), out);
 }
 
 /* --- new connections ------------------------------------------------------------------ */

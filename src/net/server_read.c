@@ -116,6 +116,7 @@ static void find_client(const struct connection *c, struct serving *call)
     struct exchange *x = &call->x;
     char text[ADDRESS_TEXT];
     struct address a;
+    struct buf own;
 
     x->secure = c->tls != NULL;
     x->address = c->address;
@@ -127,6 +128,11 @@ static void find_client(const struct connection *c, struct serving *call)
         x->secure = forwarded_secure(x->request, x->secure);
     }
     x->remote = str_dup(x->arena, x->remote);
+    if (x->request->method != HTTP_GET && x->request->method != HTTP_HEAD) {
+        buf_init(&own, ADDRESS_TEXT + sizeof "[]:65535");
+        connection_add_own_host(c, &own);
+        x->local = buf_take(&own, x->arena);
+    }
 }
 
 /* Makes the call for a head of n bytes; NULL when it was refused. */

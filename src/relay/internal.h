@@ -300,11 +300,12 @@ struct relay_seat {
     union media_address found;   /* where it asked from */
     union media_address address; /* where media goes */
     struct media_window window, video_window;
-    struct question_window questions; /* where it is, and pings */
-    struct question_window wishes;    /* of those who watch it */
-    struct question_window asked;     /* by it, of those whom it watches */
-    struct media_quality quality;     /* of its audio */
-    int64_t active_ms;                /* when it was last said to be active */
+    struct question_window questions;         /* where it is, and pings */
+    struct question_window foreign_questions; /* where it is, from addresses of no member */
+    struct question_window wishes;            /* of those who watch it */
+    struct question_window asked;             /* by it, of those whom it watches */
+    struct media_quality quality;             /* of its audio */
+    int64_t active_ms;                        /* when it was last said to be active */
 
     /* its socket */
     struct loop *loop;

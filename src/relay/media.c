@@ -67,6 +67,16 @@ static int64_t media_now_ms(void)
 
 /* --- questions: where somebody is, and pings ------------------------------------------ */
 
+/* Questions count for the member that asks, by its address. Those from an address of no member
+ * count for the SSRC, apart from pings: nobody can use up the pongs of somebody else. */
+static struct question_window *questions_of(struct media_work *w, struct relay_seat *s,
+                                            const union media_address *from)
+{
+    struct relay_seat *asker = seats_by_address(w->relay->seats, from);
+
+    return asker ? &asker->questions : &s->foreign_questions;
+}
+
 /* Until a client has selected its protocol nobody else knows its SSRC, so who asks with it
  * is the client. From then on everybody is answered, and only what is authentic moves its
  * address: it may select again, and must not be sent to where somebody else asked from. */
@@ -77,7 +87,7 @@ static void media_discover(struct media_work *w, struct relay_seat *s,
     struct address a = address_from(from);
     struct str shown = str_slice(text, address_write(&a, text));
 
-    if (!questions_take(&s->questions, media_now_ms(), WINDOW_QUESTIONS))
+    if (!questions_take(questions_of(w, s, from), media_now_ms(), WINDOW_QUESTIONS))
         return;
     if (!s->seal) {
         s->found = *from;

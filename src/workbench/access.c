@@ -2,31 +2,10 @@
 #include <sodium.h>
 #include <string.h>
 
-#include "net/address.h"
+#include "net/this_machine.h"
 #include "workbench/internal.h"
 
 /* --- without a key -------------------------------------------------------------------- */
-
-/* Read as an address: "127.evil.example" is a name that anybody can own. */
-bool address_is_local(struct str address)
-{
-    static const unsigned char four[13] = { [10] = 0xff, [11] = 0xff, [12] = 127 };
-    static const unsigned char six[16] = { [15] = 1 };
-    struct address a;
-
-    return address_parse(address, &a) &&
-           (memcmp(a.bytes, four, sizeof four) == 0 || memcmp(a.bytes, six, sizeof six) == 0);
-}
-
-/* A browser sends the name that its page was fetched by: one of these means that no foreign
- * name leads here. */
-static bool host_is_local(struct str host)
-{
-    if (str_starts(host, STR("[::1]")))
-        return host.n == 5 || host.p[5] == ':';
-    struct str name = str_cut(&host, ':');
-    return str_is(name, "localhost") || address_is_local(name);
-}
 
 /* "http://127.0.0.1:8080" for the host "127.0.0.1:8080". */
 static bool origin_is_own(struct str origin, struct str host)
@@ -38,16 +17,15 @@ static bool origin_is_own(struct str origin, struct str host)
     return rest.n && str_eq(rest, host);
 }
 
-bool head_is_local(const struct http_request *r)
+/* A browser sends Origin and Sec-Fetch-Site for pages of other sites. */
+bool head_is_own(const struct http_request *r)
 {
     struct str origin = http_header(r, STR("Origin"));
     struct str site = http_header(r, STR("Sec-Fetch-Site"));
 
-    if (http_header(r, STR("X-Forwarded-For")).p || http_header(r, STR("Forwarded")).p)
-        return false;
     if (site.p && !str_is(site, "same-origin") && !str_is(site, "none"))
         return false;
-    return host_is_local(r->host) && (!origin.p || origin_is_own(origin, r->host));
+    return request_head_is_local(r) && (!origin.p || origin_is_own(origin, r->host));
 }
 
 /* --- with one ------------------------------------------------------------------------- */
@@ -72,7 +50,7 @@ enum err console_admit(struct call *call)
 
     if (!w)
         return ERR_NOT_FOUND;
-    if (w->options.open && address_is_local(x->remote) && head_is_local(x->request))
+    if (w->options.open && api_call_is_local(call) && head_is_own(x->request))
         return OK;
     if (x->request->authorization.p &&
         credential_kind(x->request->authorization, &key) == CALLER_BEARER && key_is_right(w, key))

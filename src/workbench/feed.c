@@ -6,6 +6,7 @@
 
 #include "api/errand.h"
 #include "base/mem.h"
+#include "net/this_machine.h"
 #include "workbench/internal.h"
 
 enum {
@@ -185,7 +186,7 @@ static void watcher_message(struct websocket *ws, enum ws_opcode opcode, struct 
     }
     const struct live_request *in = read;
     bool local =
-        x->workbench->options.open && x->local_head && address_is_local(websocket_remote(ws));
+        x->workbench->options.open && x->local_head && address_is_loopback(websocket_remote(ws));
     if (!x->admitted && !local && !key_is_right(x->workbench, in->key)) {
         websocket_close(ws, CLOSE_FORBIDDEN, STR("not the console's key"));
         arena_free(arena);
@@ -234,7 +235,7 @@ bool workbench_upgrade(struct workbench *w, const struct http_request *r,
 {
     if (!str_is(r->path, "/console/traffic/live"))
         return false;
-    *ret = (struct websocket_handler){ .arg = &w->doors[head_is_local(r)],
+    *ret = (struct websocket_handler){ .arg = &w->doors[head_is_own(r)],
                                        .max_message = MAX_REQUEST,
                                        .max_waiting = MAX_UNSENT,
                                        .open = watcher_open,

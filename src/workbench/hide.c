@@ -22,7 +22,8 @@ static bool is_secret_key(struct str key, const char *place)
     if (memchr(key.p, '\\', key.n) || memchr(key.p, '%', key.n))
         return true;
     if (str_is(key, "code") && (is_about(place, "/mfa/") || is_about(place, "@me/delete") ||
-                                is_about(place, "@me/disable")))
+                                is_about(place, "@me/disable") || is_about(place, "/verify/") ||
+                                (place && str_ends(str_of(place), STR("/users/@me")))))
         return true;
     if (str_is(key, "code") || str_is(key, "location") || str_is(key, "url") ||
         str_is(key, "state"))
@@ -105,14 +106,22 @@ static const char *skip_space(const char *p, const char *end)
     return p;
 }
 
-/* The bytes of the number or list that begins at p; 0 for anything else. An object has keys of
- * its own: of a refused secret it says why. */
+/* The object of an answer that says why a secret was refused. */
+static bool is_error_tree(const char *p, const char *end)
+{
+    static const char key[] = "\"_errors\"";
+
+    p = skip_space(p + 1, end);
+    return (size_t)(end - p) >= sizeof key - 1 && memcmp(p, key, sizeof key - 1) == 0;
+}
+
+/* The bytes of the number, list or object that begins at p; 0 for anything else. */
 static size_t other_length(const char *p, const char *end)
 {
     const char *at = p;
     int depth = 0;
 
-    if (!strchr("-0123456789[", *p) || !*p)
+    if (!strchr("-0123456789[{", *p) || !*p || (*p == '{' && is_error_tree(p, end)))
         return 0;
     while (at < end && (depth > 0 || !strchr(",]} \t\r\n", *at))) {
         depth += *at == '[' || *at == '{';

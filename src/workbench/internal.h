@@ -38,8 +38,7 @@ enum err console_admit_controls(struct call *call);
 
 /* Could the request come from a program or a page of this machine, as far as its head tells?
  * A page of another site, also one whose name leads to this machine, is refused. */
-bool head_is_local(const struct http_request *r);
-bool address_is_local(struct str address);
+bool head_is_own(const struct http_request *r);
 bool key_is_right(const struct workbench *w, struct str key);
 
 /* --- log.c ---------------------------------------------------------------------------- */

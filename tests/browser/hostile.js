@@ -208,6 +208,21 @@ export const TESTS = {
     const said = await page.locator("details .scopes li").allInnerTexts();
     assert.equal(new Set(said.filter(Boolean)).size, RIGHTS.length + 1, said.join(", "));
     assert.ok(said.includes("Everything") && said.includes("Right no. 60"), said.join(", "));
+    // A parameter that occurs twice could be shown as one value and granted as another: the page shows nothing, and nothing is granted.
+    const guild = await call("ada", "POST", "/guilds", { name: "Consent" }), back = encodeURIComponent("http://127.0.0.1:1/back");
+    for (const ask of [`scope=identify&scope=identify%20bot&guild_id=${guild.id}&permissions=8&response_type=code&redirect_uri=${back}`, `scope=bot&guild_id=${guild.id}&permissions=&permissions=8`]) {
+      await page.open(`/oauth2/authorize?client_id=${app.id}&${ask}`);
+      await page.getByRole("heading", { name: "This link does not work" }).waitFor();
+      await page.getByText("only be given once").waitFor();
+    }
+    forget(/400/);
+    // What the page shows is what it sends, and what is granted.
+    await page.open(`/oauth2/authorize?client_id=${app.id}&scope=applications.commands&guild_id=${guild.id}&permissions=8`);
+    await page.getByText("Add its commands").waitFor();
+    assert.deepEqual(await page.locator("ul.scopes li").allInnerTexts(), ["Add its commands"]);
+    await page.getByRole("button", { name: "Authorise" }).click();
+    await page.getByRole("heading", { name: "Done" }).waitFor();
+    assert.deepEqual((await call("ada", "GET", `/guilds/${guild.id}/integrations`)).map((i) => i.scopes), [["applications.commands"]]);
     // Without the header that only the page itself has, nothing is allowed: a form or a picture of another site has none.
     const answer = await fetch(`${server().api}/oauth2/authorize?client_id=${app.id}&response_type=code&scope=identify`, { method: "POST", headers: { "Content-Type": "text/plain", Origin: "https://evil.example" }, body: '{"authorize":true}' });
     assert.equal(answer.status, 401);

@@ -96,8 +96,8 @@ class World:
         guild = self.must("POST", "/api/v10/guilds", {"name": name}, token)
         app = self.must("POST", "/api/v10/applications", {"name": name}, token)
         bot = self.must("POST", f"/api/v10/applications/{app['id']}/bot/reset", {}, token)["token"]
-        ask = f"client_id={app['id']}&scope=bot%20applications.commands&permissions=8"
-        self.must("POST", f"/api/v10/oauth2/authorize?{ask}", {"authorize": True, "guild_id": guild["id"]}, token)
+        ask = f"client_id={app['id']}&scope=bot%20applications.commands"
+        self.must("POST", f"/api/v10/oauth2/authorize?{ask}", {"authorize": True, "guild_id": guild["id"], "permissions": "8"}, token)
         channels = self.must("GET", f"/api/v10/guilds/{guild['id']}/channels", None, token)
         text = next(c for c in channels if c["type"] == 0)
         message = self.must("POST", f"/api/v10/channels/{text['id']}/messages", {"content": "hello"}, f"Bot {bot}")

@@ -210,20 +210,23 @@ def goes_through(executable, write, command):
         machine.close()
 
 
+def write_nginx(machine, site):
+    path = os.path.join(machine.root, "nginx.conf")
+    temporary = "".join(f"{kind}_temp_path {machine.root}/{kind};\n" for kind in
+                        ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(f"daemon off;\npid {machine.root}/nginx.pid;\nevents {{}}\n"
+                f"error_log {machine.root}/error.log;\n"
+                f"http {{\naccess_log off;\n{temporary}{site}}}\n")
+    return path
+
+
 def nginx_passes_everything_on(executable):
     program = find_program("nginx")
 
     def write(machine, port):
         site = machine.here(blocks("nginx")[0].replace("listen 443 ", f"listen 127.0.0.1:{port} "))
-        site = site.replace("/etc/ssl/chat.example", machine.root)
-        path = os.path.join(machine.root, "nginx.conf")
-        temporary = "".join(f"{kind}_temp_path {machine.root}/{kind};\n" for kind in
-                            ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
-        with open(path, "w", encoding="utf-8") as f:
-            f.write(f"daemon off;\npid {machine.root}/nginx.pid;\nevents {{}}\n"
-                    f"error_log {machine.root}/error.log;\n"
-                    f"http {{\naccess_log off;\n{temporary}{site}}}\n")
-        return path
+        return write_nginx(machine, site.replace("/etc/ssl/chat.example", machine.root))
 
     goes_through(executable, write, lambda m, path: [program, "-p", m.root, "-c", path])
 
@@ -260,6 +263,94 @@ def caddy_passes_everything_on(executable):
         "caddyfile", "--config", path])
 
 
+def status(port, path, body=None, host="chat.example"):
+    question = urllib.request.Request(f"http://127.0.0.1:{port}{path}", data=body, headers={
+        "Host": host, **({"Content-Type": "application/json"} if body else {})})
+    try:
+        return urllib.request.urlopen(question, timeout=PATIENCE).status
+    except urllib.error.HTTPError as refusal:
+        return refusal.code
+
+
+def refuses_clients_of(executable, write, command, sign=None):
+    """A proxy as its program is by default, before a server without public-url: its clients are not this machine."""
+    machine = Machine(executable)
+    proxy = None
+    try:
+        machine.configure("listen = 127.0.0.1:8080\nworkbench = on\n")
+        machine.restart()
+        port = free_port()
+        path = write(machine, port)
+        proxy = subprocess.Popen(command(machine, path), stdout=subprocess.DEVNULL,
+                                 stderr=subprocess.DEVNULL)
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            try:
+                expect(status(port, "/healthz") == 200, "healthz")
+                break
+            except OSError:
+                expect(time.monotonic() < deadline and proxy.poll() is None, "the proxy is silent")
+                time.sleep(0.05)
+        person = b'{"username":"eve","password":"correct horse"}'
+        got = [status(port, "/metrics"), status(port, "/console/world"),
+               status(port, "/api/v10/auth/register", person)]
+        expect(got == [401, 401, 400], f"through the proxy: {got}")
+        # Without the proxy the same calls are from this machine.
+        got = [status(machine.port, "/metrics", host="localhost"),
+               status(machine.port, "/console/world", host="localhost"),
+               status(machine.port, "/api/v10/auth/register", person, "localhost")]
+        expect(got == [200, 200, 200], f"from this machine: {got}")
+        warnings = machine.server.words().count("a proxy on this machine")
+        expect(warnings == (1 if sign else 0) and (sign or "") in machine.server.words(),
+               machine.server.words())
+    finally:
+        if proxy:
+            proxy.terminate()
+            proxy.wait(PATIENCE)
+        machine.close()
+
+
+def clients_of_a_bare_nginx_are_not_this_machine(executable):
+    program = find_program("nginx")
+    refuses_clients_of(executable, lambda m, port: write_nginx(m, f"""
+server {{
+    listen 127.0.0.1:{port};
+    location / {{ proxy_pass http://127.0.0.1:{m.port}; }}
+}}
+"""), lambda m, path: [program, "-p", m.root, "-c", path], "sign: HTTP/1.0")
+
+
+def clients_of_a_bare_haproxy_are_not_this_machine(executable):
+    program = find_program("haproxy")
+
+    def write(machine, port):
+        path = os.path.join(machine.root, "haproxy.cfg")
+        with open(path, "w", encoding="utf-8") as f:
+            f.write("defaults\n mode http\n timeout client 90s\n timeout connect 5s\n timeout server 90s\n"
+                    f"listen all\n bind 127.0.0.1:{port}\n server one 127.0.0.1:{machine.port}\n")
+        return path
+
+    refuses_clients_of(executable, write, lambda m, path: [program, "-db", "-f", path])
+
+
+def clients_of_a_bare_caddy_are_not_this_machine(executable):
+    program = find_program("caddy")
+
+    def write(machine, port):
+        path = os.path.join(machine.root, "Caddyfile")
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(f"{{\nadmin off\nauto_https off\nstorage file_system {machine.root}/caddy\n}}\n"
+                    f"http://:{port} {{\nbind 127.0.0.1\nreverse_proxy 127.0.0.1:{machine.port}\n}}\n")
+        return path
+
+    refuses_clients_of(executable, write, lambda m, path: [
+        "env", f"HOME={m.root}", f"XDG_CONFIG_HOME={m.root}", program, "run", "--adapter",
+        "caddyfile", "--config", path], "sign: X-Forwarded-For")
+
+
 if __name__ == "__main__":
     run_cases("hosting", [every_command_of_the_page_works, nginx_passes_everything_on,
-                          haproxy_passes_everything_on, caddy_passes_everything_on])
+                          haproxy_passes_everything_on, caddy_passes_everything_on,
+                          clients_of_a_bare_nginx_are_not_this_machine,
+                          clients_of_a_bare_haproxy_are_not_this_machine,
+                          clients_of_a_bare_caddy_are_not_this_machine])

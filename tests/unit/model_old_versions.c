@@ -27,11 +27,12 @@ static void permission_sets_become_numbers(void **state)
 static void overwrites_name_their_type(void **state)
 {
     (void)state;
-    respelled("{\"type\":0,\"permission_overwrites\":[{\"id\":\"1\",\"type\":1,\"allow\":\"0\","
-              "\"deny\":\"4\"},{\"type\":0}],\"nested\":{\"type\":1}}",
-              "{\"type\":0,\"permission_overwrites\":[{\"id\":\"1\",\"type\":\"member\",\"allow\":0,"
-              "\"allow_new\":\"0\",\"deny\":4,\"deny_new\":\"4\"},{\"type\":\"role\"}],"
-              "\"nested\":{\"type\":1}}");
+    respelled(
+        "{\"type\":0,\"permission_overwrites\":[{\"id\":\"1\",\"type\":1,\"allow\":\"0\","
+        "\"deny\":\"4\"},{\"type\":0}],\"nested\":{\"type\":1}}",
+        "{\"type\":0,\"permission_overwrites\":[{\"id\":\"1\",\"type\":\"member\",\"allow\":0,"
+        "\"allow_new\":\"0\",\"deny\":4,\"deny_new\":\"4\"},{\"type\":\"role\"}],"
+        "\"nested\":{\"type\":1}}");
 }
 
 static void texts_stay_as_they_are(void **state)

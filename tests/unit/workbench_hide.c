@@ -76,6 +76,13 @@ static void secrets_of_another_kind_are_hidden(void **state)
     (void)state;
     hides("{\"password\": 1234, \"a\": 5}", NULL, "{\"password\": \"***\", \"a\": 5}");
     hides("{\"password\":[\"a]\",{\"b\":1}],\"a\":5}", NULL, "{\"password\":\"***\",\"a\":5}");
+    hides("{\"password\": {\"a\": \"s}\", \"b\": [{}]}, \"a\": 5}", NULL,
+          "{\"password\": \"***\", \"a\": 5}");
+    hides("{\"token\":{},\"a\":5}", NULL, "{\"token\":\"***\",\"a\":5}");
+    hides("{\"new_password\":{\"a\":{\"b\":\"secret", NULL, "{\"new_password\":\"***\"");
+    hides("{\"code\":\"123456\"}", "/api/v10/users/@me", "{\"code\":\"***\"}");
+    hides("{\"code\":\"123456\"}", "/api/v10/auth/verify/view-backup-codes-challenge",
+          "{\"code\":\"***\"}");
     hides("{\"token\":[\"ab", NULL, "{\"token\":\"***\"");
     hides("{\"token\":-1}", NULL, "{\"token\":\"***\"}");
     hides("{\"message\":\"no\",\"code\":50035}", "/oauth2/token",

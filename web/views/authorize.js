@@ -15,21 +15,22 @@ export async function mount(app, page) {
   fill(page, h("main.enter", null, card));
   document.title = `${t("Authorise")} · Guildhall`;
   try {
-    show(app, card, query, await app.rest.get(`/oauth2/authorize?${query}`));
+    show(app, card, await app.rest.get(`/oauth2/authorize?${query}`));
   } catch (refusal) {
     fill(card, h("h1", null, t("This link does not work")), h("p", null, refusal.words || refusal.message), h("p.faint", null, `(${refusal.code || refusal.status || t("no answer")})`), h("a.button.secondary", { href: "/" }, t("Go to the start")));
   }
 }
 
-function show(app, card, query, info) {
-  const scopes = (query.get("scope") || "").split(/[ +]/).filter(Boolean);
+// Everything that is shown and sent comes from the server's answer: it alone decides how the address of the page is read.
+function show(app, card, info) {
+  const { scopes } = info;
   const toGuild = scopes.includes("webhook.incoming") || (scopes.some((s) => s === "bot" || s === "applications.commands") && info.integration_type !== 1);
   const withWebhook = scopes.includes("webhook.incoming");
   const enough = scopes.some((s) => s === "bot" || s === "applications.commands") ? 0x28n : 0x20000008n;
   const may = (info.guilds || []).filter((g) => (BigInt(g.permissions) & enough) !== 0n);
-  const guild = toGuild && field(t("Add to server"), h("select", { required: true }, h("option", { value: "" }, t("Choose a server")), may.map((g) => h("option", { value: g.id, selected: g.id === query.get("guild_id") }, g.name))));
+  const guild = toGuild && field(t("Add to server"), h("select", { required: true }, h("option", { value: "" }, t("Choose a server")), may.map((g) => h("option", { value: g.id, selected: g.id === info.guild_id }, g.name))));
   const channel = withWebhook && field(t("Webhook in channel"), h("select", { required: true }, h("option", { value: "" }, t("Choose a channel"))));
-  const rights = scopes.includes("bot") ? rightNames(query.get("permissions")) : [];
+  const rights = scopes.includes("bot") ? rightNames(info.permissions) : [];
   const problem = h("p.field-error", { role: "alert", hidden: true });
 
   async function listChannels() {
@@ -48,10 +49,10 @@ function show(app, card, query, info) {
     if (authorize && guild && !guild.control.value) return guild.problem(t("Choose a server"));
     if (authorize && channel && !channel.control.value) return channel.problem(t("Choose a channel"));
     try {
-      const body = { authorize, ...(guild && authorize ? { guild_id: guild.control.value } : {}), ...(channel && authorize ? { webhook_channel_id: channel.control.value } : {}), ...(query.get("permissions") ? { permissions: query.get("permissions") } : {}), ...(info.integration_type !== undefined ? { integration_type: info.integration_type } : {}) };
-      const answer = await app.rest.post(`/oauth2/authorize?${query}`, body);
+      const body = { authorize, ...(guild && authorize ? { guild_id: guild.control.value } : {}), ...(channel && authorize ? { webhook_channel_id: channel.control.value } : {}), permissions: info.permissions, integration_type: info.integration_type };
+      const answer = await app.rest.post(`/oauth2/authorize?${info.query}`, body);
       const to = answer?.location || answer?.url;
-      const leads = /^https?:\/\//.test(to || "") && query.get("redirect_uri");
+      const leads = /^https?:\/\//.test(to || "") && info.redirect_uri;
       if (leads) location.assign(to);
       else done(authorize);
     } catch (refusal) {
@@ -66,6 +67,6 @@ function show(app, card, query, info) {
     h("h1.center", null, info.application.name), h("p.faint.center", null, t("asks {name} to be allowed to", { name: info.user?.global_name || info.user?.username || t("you") })),
     h("ul.scopes", null, scopes.map((s) => h("li", null, SCOPES[s] || s))),
     rights.length > 0 && h("details", { open: true }, h("summary", null, t("{n} permission in the server|{n} permissions in the server", { n: rights.length })), h("ul.scopes", null, rights.map((r) => h("li", null, r)))),
-    info.application.description && h("p", null, info.application.description), guild, channel, problem,
+    info.application.description && h("p", null, info.application.description), guild, channel, info.redirect_uri && h("p.faint", null, t("Afterwards you are sent to {address}.", { address: info.redirect_uri })), problem,
     h("div.actions", null, h("button.button.secondary", { type: "button", onclick: () => decide(false) }, t("Cancel")), h("button.button.primary", { type: "button", onclick: () => decide(true) }, t("Authorise"))));
 }

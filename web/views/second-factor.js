@@ -47,12 +47,12 @@ function disabled(app, me, redraw) {
 
 function enabled(app, redraw) {
   const codes = async (v, regenerate) => {
-    const nonces = await app.rest.post("/auth/verify/view-backup-codes-challenge", { password: v.password });
+    const nonces = await app.rest.post("/auth/verify/view-backup-codes-challenge", { password: v.password, code: v.code.replace(/\s/g, "") });
     const answer = await app.rest.post("/users/@me/mfa/codes-verification", { nonce: regenerate ? nonces.regenerate_nonce : nonces.nonce, regenerate });
     showCodes(answer.backup_codes);
   };
   return [h("section", null, h("p.good", null, t("A log-in asks for a code of your authenticator."))),
-    h("section", null, h("h2", null, t("Backup codes")), quickForm([{ name: "password", label: t("Password"), type: "password" }, { name: "fresh", label: t("Make others, and void these"), type: "checkbox" }], t("Show them"), (v) => codes(v, v.fresh))),
+    h("section", null, h("h2", null, t("Backup codes")), quickForm([{ name: "password", label: t("Password"), type: "password" }, { name: "code", label: t("Six digits, or a backup code") }, { name: "fresh", label: t("Make others, and void these"), type: "checkbox" }], t("Show them"), (v) => codes(v, v.fresh))),
     h("section", null, h("h2", null, t("Turn it off")), quickForm([{ name: "code", label: t("Six digits, or a backup code") }], t("Turn it off"), async (v) => {
       await app.renew(app.rest.post("/users/@me/mfa/totp/disable", { code: v.code.replace(/\s/g, "") }));
       await app.ready();

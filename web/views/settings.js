@@ -24,7 +24,7 @@ function profile(app, body) {
   fill(body, section(null, head,
     quickForm([{ name: "global_name", label: t("Display name"), value: me.global_name }, { name: "bio", label: t("About me"), value: me.bio, rows: 3 }, { name: "avatar", label: t("Picture"), type: "file" }], t("Save"),
       async (v) => { drawHead(await app.rest.patch("/users/@me", { global_name: v.global_name || null, bio: v.bio, ...(v.avatar ? { avatar: await dataUrl(v.avatar) } : {}) })); })),
-  section(t("Password"), quickForm([{ name: "password", label: t("The present one"), type: "password" }, { name: "new_password", label: t("A new one"), type: "password" }], t("Save"),
+  section(t("Password"), quickForm([{ name: "password", label: t("The present one"), type: "password" }, { name: "new_password", label: t("A new one"), type: "password" }, ...(me.mfa_enabled ? [{ name: "code", label: t("Six digits, or a backup code") }] : [])], t("Save"),
     async (v) => { await app.renew(app.rest.patch("/users/@me", v)); })),
   section(null, h("div.actions", null, small(t("Log out"), () => app.logOut(), "danger"))));
 }

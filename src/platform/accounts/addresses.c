@@ -98,16 +98,34 @@ static bool address_is_ours(const struct call *call, struct str url)
 
 bool picture_address_allowed(const struct call *call, struct str url)
 {
-    return api_options(call->api)->private_endpoints || address_is_ours(call, url) ||
-           url_is_public(url);
+    return api_may_call_private(call) || address_is_ours(call, url) || url_is_public(url);
 }
 
-/* As a picture, but not as a page: nobody shall be led elsewhere by a link to this server. */
+static bool accepts_pages(const struct http_request *r)
+{
+    struct str list = http_header(r, STR("Accept"));
+
+    while (list.n) {
+        struct str type = str_cut(&list, ','), parameters = type;
+
+        type = str_trim(str_cut(&parameters, ';'));
+        if (str_eq_nocase(type, STR("text/html")) ||
+            str_eq_nocase(type, STR("application/xhtml+xml")))
+            return true;
+    }
+    return false;
+}
+
+/* A browser that follows a link must not be sent to another site by this server. It sends
+ * Sec-Fetch-Dest on https and localhost, and elsewhere accepts pages. */
 static bool address_is_for_a_picture(const struct call *call)
 {
-    struct str wanted = http_header(call->exchange->request, STR("Sec-Fetch-Dest"));
+    const struct http_request *r = call->exchange->request;
+    struct str wanted = http_header(r, STR("Sec-Fetch-Dest"));
 
-    return !wanted.p || str_is(wanted, "image") || str_is(wanted, "empty");
+    if (wanted.p)
+        return str_is(wanted, "image") || str_is(wanted, "empty");
+    return !accepts_pages(r);
 }
 
 enum err picture_reply_address(struct call *call, struct str url)
@@ -117,7 +135,7 @@ enum err picture_reply_address(struct call *call, struct str url)
         return ERR_NOT_FOUND;
     call_add_header(call, "Location", address_ascii(call->arena, url));
     call_add_header(call, "Cache-Control", STR("private, max-age=86400"));
-    call_add_header(call, "Vary", STR("Sec-Fetch-Dest"));
+    call_add_header(call, "Vary", STR("Sec-Fetch-Dest, Accept"));
     call_set_status(call, 302);
     return OK;
 }

@@ -8,15 +8,10 @@ struct account_deletion_request {
     struct opt_str code;
 };
 
-static const struct type type_deletion_code = { .kind = KIND_STRING,
-                                                .flags = TYPE_TRIM,
-                                                .max = 32,
-                                                .doc = "Of the second factor, if there is one" };
-
 static const struct field deletion_fields[] = {
     { FIELD(struct account_deletion_request, password), .type = &type_given_password },
-    { FIELD(struct account_deletion_request, code), .type = &type_deletion_code,
-      .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct account_deletion_request, code), .type = &type_mfa_code,
+      .flags = OPTIONAL | NULLABLE, .doc = "Of the second factor, if there is one" },
     { 0 },
 };
 static const struct schema deletion_schema = {
@@ -32,19 +27,7 @@ enum err prepare_delete_account(struct call *call)
     const struct account_deletion_request *in = call->body;
 
     own_password_ask(call, in->password);
-    return in->code.given == GIVEN ? mfa_count_own_try(call) : OK;
-}
-
-static enum err use_deletion_code(struct call *call, snowflake user_id)
-{
-    const struct account_deletion_request *in = call->body;
-    struct str code = in->code.given == GIVEN ? in->code.value : STR("");
-    struct mfa m;
-    enum err e = mfa_find(call, user_id, &m);
-
-    if (e)
-        return e;
-    return code.n == TOTP_DIGITS ? mfa_use_totp(call, &m, code) : mfa_use_backup(call, &m, code);
+    return mfa_count_own_try(call, &in->code);
 }
 
 static enum err find_owner(struct call *call, struct user *ret)
@@ -52,11 +35,7 @@ static enum err find_owner(struct call *call, struct user *ret)
     const struct account_deletion_request *in = call->body;
     enum err e = own_password_find(call, ret);
 
-    if (!e && ret->mfa_enabled)
-        e = use_deletion_code(call, ret->id);
-    if (!e && in->code.given == GIVEN)
-        call->after = mfa_own_try_was_right;
-    return e;
+    return e ? e : mfa_use_own(call, ret, &in->code);
 }
 
 /* The account cannot be used from now on; logging in with undelete takes it back. */

@@ -41,7 +41,7 @@ struct login {
     bool undelete;
 };
 struct user_patch {
-    struct opt_str username, global_name, bio, email, password, new_password, date_of_birth;
+    struct opt_str username, global_name, bio, email, password, code, new_password, date_of_birth;
     struct opt_image avatar, banner;
     struct opt_int accent_color;
 };

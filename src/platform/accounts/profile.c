@@ -1,12 +1,14 @@
 /* profile.c - PATCH /users/@me.
  *
- * Name, email, password and date of birth need the present password; checking it,
+ * Name, email, password and date of birth need the present password, and a code of the second
+ * factor if there is one. Checking the password,
  * hashing a new one and keeping pictures take long, so they are done before the
  * transaction, each where it holds up nobody. */
 #include "platform/accounts/internal.h"
 
 #include "api/hooks.h"
 #include "platform/accounts/mail/links.h"
+#include "platform/accounts/mfa/mfa.h"
 #include "platform/accounts/operator.h"
 
 /* What the stages before the handler found out. */
@@ -99,6 +101,8 @@ enum err prepare_modify_current_user(struct call *call)
         call->look = look_at_password;
         call->hash = check_and_hash;
     }
+    if (is_sensitive(call) && !name && !date && !email)
+        name = mfa_count_own_try(call, &in->code);
     if (in->avatar.given != ABSENT || in->banner.given != ABSENT)
         call->compute = keep_pictures;
     return name ? name : date ? date : email;
@@ -168,7 +172,8 @@ static bool looks_different(const struct user *a, const struct user *b)
            !opt_str_eq(a->avatar, b->avatar);
 }
 
-/* Another address is nobody's until the link that it is sent was used. */
+/* Another address is nobody's until the link that it is sent was used. An address that cannot be
+ * sent a mail now is not taken. */
 static enum err profile_verify(struct call *call, const struct user *before, struct user *user)
 {
     const char *taken;
@@ -178,12 +183,15 @@ static enum err profile_verify(struct call *call, const struct user *before, str
         return OK;
     user->verified = false;
     enum err e = user_update(call->tx, user, &taken);
-    return e ? e : link_send(call, user, LINK_VERIFY, &wait_ms);
+    if (!e)
+        e = link_send(call, user, LINK_VERIFY, &wait_ms);
+    return e ? e : wait_ms ? call_wait(call, wait_ms) : OK;
 }
 
 /* PATCH /users/@me: change the caller's own account. */
 enum err modify_current_user(struct call *call)
 {
+    const struct user_patch *in = call->body;
     const struct profile_change *change = call_passed(call, "profile_change");
     struct user_with_token out = { .token = call->token };
     struct user before;
@@ -194,6 +202,11 @@ enum err modify_current_user(struct call *call)
         return e;
     if (is_sensitive(call) && !str_eq(out.user.password_hash, change->known_hash))
         return refuse_own_password(call);
+
+    if (is_sensitive(call))
+        e = mfa_use_own(call, &out.user, &in->code);
+    if (e)
+        return e;
 
     before = out.user;
     profile_apply(call, &out.user);

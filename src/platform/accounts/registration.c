@@ -45,12 +45,12 @@ static enum err use_invite(struct call *call, struct opt_str code, bool *ret_use
 
 enum err registration_check(struct call *call)
 {
-    return api_options(call->api)->registration == REGISTRATION_CLOSED ? ERR_FEATURE_DISABLED : OK;
+    return api_registration(call) == REGISTRATION_CLOSED ? ERR_FEATURE_DISABLED : OK;
 }
 
 enum err registration_admit(struct call *call, struct opt_str *invite, bool *ret_guild_required)
 {
-    enum registration_mode mode = api_options(call->api)->registration;
+    enum registration_mode mode = api_registration(call);
     bool used = false;
 
     /* Other invitations lead to guilds and have no such beginning. */
@@ -69,9 +69,10 @@ enum err registration_admit(struct call *call, struct opt_str *invite, bool *ret
     if (*ret_guild_required)
         return OK;
     return invite->given == GIVEN
-               ? call_invalid(call, "invite", "INVITE_INVALID",
-                              "This invitation code is not valid, or it has expired. Ask the operator of the "
-                              "server for a new one.")
+               ? call_invalid(
+                     call, "invite", "INVITE_INVALID",
+                     "This invitation code is not valid, or it has expired. Ask the operator of the "
+                     "server for a new one.")
                : call_invalid(call, "invite", "INVITE_REQUIRED",
                               "This server asks for an invitation code. Ask its operator for one.");
 }

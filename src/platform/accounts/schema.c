@@ -1,5 +1,6 @@
 /* schema.c - the bodies and replies of accounts, row by row. */
 #include "platform/accounts/internal.h"
+#include "platform/accounts/mfa/mfa.h"
 
 static bool email_holds(struct str s)
 {
@@ -77,6 +78,8 @@ static const struct field user_patch_fields[] = {
     { FIELD(struct user_patch, password), .type = &type_given_password,
       .flags = OPTIONAL | NULLABLE,
       .doc = "The present one; needed to change name, email, password or date of birth" },
+    { FIELD(struct user_patch, code), .type = &type_mfa_code, .flags = OPTIONAL | NULLABLE,
+      .doc = "Of the second factor, if there is one; needed with the password" },
     { FIELD(struct user_patch, new_password), .type = &type_password, .flags = OPTIONAL },
     { FIELD(struct user_patch, date_of_birth), .type = &type_date, .flags = OPTIONAL },
     { 0 },

@@ -13,8 +13,9 @@
 /* What an app says to PING is read on the loop. */
 enum { PROBE_MAX = 64 * 1024, PROBE_MS = 3000 };
 
-void endpoint_post(struct api *api, struct loop *loop, const struct endpoint_request *r)
+void endpoint_post(const struct call *call, const struct endpoint_request *r)
 {
+    struct api *api = call->api;
     struct arena *arena = arena_new();
     unsigned char signature[crypto_sign_BYTES];
     struct str at = str_printf(arena, "%" PRId64, clock_s());
@@ -29,17 +30,18 @@ void endpoint_post(struct api *api, struct loop *loop, const struct endpoint_req
         { STR("X-Signature-Ed25519"), str_hex(arena, signature, sizeof signature) },
         { STR("X-Signature-Timestamp"), at },
     };
-    fetcher_start(api_fetcher(api, loop), &(struct fetch){
-                                              .method = "POST",
-                                              .url = str_dupz(arena, r->url),
-                                              .headers = headers,
-                                              .header_count = COUNT_OF(headers),
-                                              .body = r->body,
-                                              .timeout_ms = r->timeout_ms,
-                                              .max_answer = r->max_answer,
-                                              .done = r->done,
-                                              .arg = r->arg,
-                                          });
+    fetcher_start(api_fetcher(api, call->loop), &(struct fetch){
+                                                    .method = "POST",
+                                                    .url = str_dupz(arena, r->url),
+                                                    .headers = headers,
+                                                    .header_count = COUNT_OF(headers),
+                                                    .body = r->body,
+                                                    .timeout_ms = r->timeout_ms,
+                                                    .max_answer = r->max_answer,
+                                                    .public_only = !api_may_call_private(call),
+                                                    .done = r->done,
+                                                    .arg = r->arg,
+                                                });
     arena_free(arena);
 }
 
@@ -120,17 +122,16 @@ static void send_ping(struct call *call, bool wrong_signature,
 
     randombytes_buf(secret, sizeof secret);
     ping.token = str_base64url(call->arena, secret, sizeof secret);
-    endpoint_post(call->api, call->loop,
-                  &(struct endpoint_request){
-                      .application = a,
-                      .url = in->interactions_endpoint_url.value,
-                      .body = column_encode(call->arena, &type_ping, &ping),
-                      .timeout_ms = PROBE_MS,
-                      .max_answer = PROBE_MAX,
-                      .wrong_signature = wrong_signature,
-                      .done = done,
-                      .arg = call,
-                  });
+    endpoint_post(call, &(struct endpoint_request){
+                            .application = a,
+                            .url = in->interactions_endpoint_url.value,
+                            .body = column_encode(call->arena, &type_ping, &ping),
+                            .timeout_ms = PROBE_MS,
+                            .max_answer = PROBE_MAX,
+                            .wrong_signature = wrong_signature,
+                            .done = done,
+                            .arg = call,
+                        });
 }
 
 /* An endpoint must refuse a PING with a wrong signature. */

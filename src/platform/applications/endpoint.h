@@ -20,8 +20,8 @@ struct endpoint_request {
     void *arg;
 };
 
-/* On that loop. Copies all it is given; done is called later. */
-void endpoint_post(struct api *api, struct loop *loop, const struct endpoint_request *r);
+/* On the call's loop. Copies all it is given; done is called later. */
+void endpoint_post(const struct call *call, const struct endpoint_request *r);
 
 /* For call->await when a new address is set (call->body is a struct application_patch): does it
  * answer PING and refuse what is signed by somebody else? A form error otherwise. */

@@ -312,12 +312,18 @@ static enum err end_compute(struct call *call)
     return OK;
 }
 
+static const char UNCOUNT_COPIES[] =
+    "update file_owners set bytes = bytes - (select counted from exports where user_id = $1) "
+    "where owner_id = $1 and exists (select 1 from exports where user_id = $1 and id = $2)";
+static const char DELETE_EXPORT[] = "delete from exports where user_id = $1 and id = $2";
+
 static enum err end_note(struct call *call)
 {
     const struct export_end *x = call_passed(call, "export_end");
-    enum err e = tx_exec(call->tx, "delete from exports where user_id = $1 and id = $2",
-                         BIND(v_id(x->job.key), v_id(x->id)), NULL);
+    enum err e = tx_exec(call->tx, UNCOUNT_COPIES, BIND(v_id(x->job.key), v_id(x->id)), NULL);
 
+    if (!e)
+        e = tx_exec(call->tx, DELETE_EXPORT, BIND(v_id(x->job.key), v_id(x->id)), NULL);
     return e ? e : job_finish(call, &x->job);
 }
 

@@ -26,16 +26,36 @@ enum err export_find(struct call *call, snowflake user_id, struct export_row *re
     return OK;
 }
 
-static const char ADD_EXPORT[] = "insert into exports (user_id, id, expires_at) values ($1, $2, 0)";
+static const char FILE_BYTES[] = "select bytes from file_owners where owner_id = $1";
 
+static enum err file_bytes(struct call *call, snowflake user_id, int64_t *ret)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(call->tx, FILE_BYTES, BIND(v_id(user_id)), &row, &found);
+
+    *ret = !e && found ? row_int(&row, 0) : 0;
+    return e;
+}
+
+static const char ADD_EXPORT[] =
+    "insert into exports (user_id, id, expires_at, counted) values ($1, $2, 0, $3)";
+static const char COUNT_COPIES[] = "update file_owners set bytes = bytes + $2 where owner_id = $1";
+
+/* The export holds a copy of each file, which counts for the account until the export is gone. */
 enum err export_begin(struct call *call, snowflake user_id, struct export_row *ret)
 {
+    int64_t bytes;
     enum err e = export_find(call, user_id, ret);
 
     if (e || ret->id)
         return e;
     ret->id = snowflake_new();
-    e = tx_exec(call->tx, ADD_EXPORT, BIND(v_id(user_id), v_id(ret->id)), NULL);
+    e = file_bytes(call, user_id, &bytes);
+    if (!e)
+        e = tx_exec(call->tx, ADD_EXPORT, BIND(v_id(user_id), v_id(ret->id), v_int(bytes)), NULL);
+    if (!e)
+        e = tx_exec(call->tx, COUNT_COPIES, BIND(v_id(user_id), v_int(bytes)), NULL);
     return e ? e : job_schedule(call, &export_job, user_id, clock_us(), STR("0 0 0 0 0"));
 }
 
@@ -105,10 +125,20 @@ static enum err get_harvest(struct call *call)
     return reply_harvest(call, &row);
 }
 
+/* The operator may start an export that does not fit. */
 static enum err create_harvest(struct call *call)
 {
+    int64_t quota = api_options(call->api)->quota, bytes;
     struct export_row row;
-    enum err e = export_begin(call, call->caller->id, &row);
+    enum err e = export_find(call, call->caller->id, &row);
+
+    if (e || row.id)
+        return e ? e : reply_harvest(call, &row);
+    e = file_bytes(call, call->caller->id, &bytes);
+    if (!e && quota && 2 * bytes > quota)
+        return ERR_EXPORT_QUOTA;
+    if (!e)
+        e = export_begin(call, call->caller->id, &row);
 
     return e ? e : reply_harvest(call, &row);
 }
@@ -157,7 +187,8 @@ static const struct route routes[] = {
         .path = "/users/@me/harvest",
         .name = "create_harvest",
         .doc = "Have all that is kept about the caller gathered in a file, unless that is done "
-               "already. It is there for a week.",
+               "already. It is there for a week, and the copies of files in it count for the "
+               "upload quota. 413 if they do not fit.",
         .auth = AUTH_USER,
         .reply = &harvest_reply,
         .handle = create_harvest,

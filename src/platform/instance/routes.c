@@ -149,7 +149,7 @@ static void write_choice(struct json *j, const char *name, bool value)
 /* GET /policies/instance/config */
 static enum err get_instance_config(struct call *call)
 {
-    enum registration_mode mode = api_options(call->api)->registration;
+    enum registration_mode mode = api_registration(call);
     struct json j = call_reply_json(call);
 
     open_to_pages(call);
@@ -163,7 +163,8 @@ static enum err get_instance_config(struct call *call)
     write_choice(&j, "register_dateOfBirth_required", true);
     write_choice(&j, "register_password_required", true);
     write_choice(&j, "register_disabled", mode == REGISTRATION_CLOSED);
-    write_choice(&j, "register_requireInvite", mode == REGISTRATION_INVITE || mode == REGISTRATION_GUILD_INVITE);
+    write_choice(&j, "register_requireInvite",
+                 mode == REGISTRATION_INVITE || mode == REGISTRATION_GUILD_INVITE);
     write_choice(&j, "register_allowNewRegistration", mode != REGISTRATION_CLOSED);
     write_choice(&j, "register_allowMultipleAccounts", true);
     write_choice(&j, "register_email_required", true);

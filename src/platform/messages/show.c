@@ -38,7 +38,7 @@ void attachment_sign(struct call *call, snowflake channel_id, struct attachment 
     struct str is = str_printf(call->arena, "%" PRIx64, now);
 
     a->url = a->proxy_url =
-        STR_CONCAT(call->arena, api_url(call, "http"), path, STR("?ex="), ex, STR("&is="), is,
+        STR_CONCAT(call->arena, api_public_url(call), path, STR("?ex="), ex, STR("&is="), is,
                    STR("&hm="), message_signature(call, path, ex, is), STR("&"));
 }
 

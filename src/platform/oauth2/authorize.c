@@ -55,8 +55,34 @@ static enum err is_authorized(struct call *call, const struct request *r, bool *
     return OK;
 }
 
+static struct str query_with(struct arena *a, struct str query, const char *name, struct opt_str v)
+{
+    if (v.given != GIVEN)
+        return query;
+    return STR_CONCAT(a, query, STR("&"), str_of(name), STR("="), str_escape(a, v.value));
+}
+
+/* The parameters of POST as they were read here: a page that sends them back is granted what it
+ * showed, however the address of the page was written. */
+static struct str authorize_query_text(struct call *call, const struct request *r)
+{
+    const struct authorize_query *q = call->query;
+    struct arena *a = call->arena;
+    struct str s = str_printf(a, "client_id=%llu&integration_type=%d",
+                              (unsigned long long)q->client_id, (int)r->integration_type);
+
+    s = query_with(a, s, "scope", (struct opt_str){ GIVEN, r->scopes.text });
+    s = query_with(a, s, "response_type", q->response_type);
+    s = query_with(a, s, "redirect_uri", q->redirect_uri);
+    s = query_with(a, s, "state", q->state);
+    s = query_with(a, s, "code_challenge", q->code_challenge);
+    s = query_with(a, s, "code_challenge_method", q->code_challenge_method);
+    return query_with(a, s, "nonce", q->nonce);
+}
+
 enum err get_authorization(struct call *call)
 {
+    const struct authorize_query *q = call->query;
     struct authorize_reply out = { 0 };
     struct request r;
     struct user user;
@@ -79,6 +105,10 @@ enum err get_authorization(struct call *call)
     out.integration_type = r.integration_type;
     if (r.redirect_uri.p)
         out.redirect_uri = (struct opt_str){ GIVEN, r.redirect_uri };
+    out.scopes = r.scopes.list;
+    out.permissions = q->permissions;
+    out.guild_id = q->guild_id;
+    out.query = authorize_query_text(call, &r);
     if (scopes_have(&r.scopes, "bot"))
         out.bot = r.application->bot;
     return call_reply(call, &out);
@@ -176,10 +206,9 @@ static enum err make_code(struct call *call, const struct request *r, snowflake 
 
 enum err authorize(struct call *call)
 {
-    const struct authorize_query *q = call->query;
     const struct authorize_body *in = call->body;
-    snowflake guild_id = in->guild_id.given == GIVEN ? in->guild_id.value : q->guild_id.value;
-    uint64_t permissions = in->permissions.given == GIVEN ? in->permissions.value : q->permissions;
+    snowflake guild_id = in->guild_id.given == GIVEN ? in->guild_id.value : 0;
+    uint64_t permissions = in->permissions.given == GIVEN ? in->permissions.value : 0;
     snowflake webhook_channel = 0;
     struct request r;
     struct str code;

@@ -53,6 +53,10 @@ struct authorize_reply {
     bool authorized;
     int64_t integration_type;
     struct opt_str redirect_uri;
+    struct list scopes;
+    uint64_t permissions;
+    struct opt_id guild_id;
+    struct str query;
     struct opt_list guilds;
 };
 struct redirect_reply {

@@ -56,15 +56,18 @@ static const struct field authorize_query_fields[] = {
       .flags = OPTIONAL },
     { FIELD(struct authorize_query, nonce), .type = &type_nonce, .flags = OPTIONAL },
     { FIELD(struct authorize_query, integration_type), .type = &type_place, .flags = OPTIONAL },
-    { FIELD(struct authorize_query, guild_id), .type = &type_id, .flags = OPTIONAL },
-    { FIELD(struct authorize_query, permissions), .type = &type_permissions, .flags = OPTIONAL },
+    { FIELD(struct authorize_query, guild_id), .type = &type_id, .flags = OPTIONAL,
+      .doc = "The guild that is proposed; only the one of the body counts" },
+    { FIELD(struct authorize_query, permissions), .type = &type_permissions, .flags = OPTIONAL,
+      .doc = "The permissions that are proposed; only those of the body count" },
     { 0 },
 };
 const struct schema authorize_query_schema = {
     .name = "AuthorizeQuery",
     .size = sizeof(struct authorize_query),
     .fields = authorize_query_fields,
-    .doc = "What an application asks for.",
+    .once = true,
+    .doc = "What an application asks for. A parameter that occurs twice is refused.",
 };
 
 static const struct field authorize_body_fields[] = {
@@ -115,6 +118,14 @@ static const struct field authorize_reply_fields[] = {
       .doc = "All of it was allowed before" },
     { FIELD(struct authorize_reply, integration_type), .type = &type_place },
     { FIELD(struct authorize_reply, redirect_uri), .type = &type_redirect, .flags = OPTIONAL },
+    { FIELD(struct authorize_reply, scopes), .type = &type_texts,
+      .doc = "The scopes that are asked for, each once, as the server reads them" },
+    { FIELD(struct authorize_reply, permissions), .type = &type_permissions,
+      .doc = "The permissions that are asked for in a guild" },
+    { FIELD(struct authorize_reply, guild_id), .type = &type_id, .flags = OPTIONAL,
+      .doc = "The guild that is proposed" },
+    { FIELD(struct authorize_reply, query), .type = &type_text,
+      .doc = "The query of POST that grants what this answer shows" },
     { FIELD(struct authorize_reply, bot), .type = &type_partial_user, .flags = OPTIONAL },
     { FIELD(struct authorize_reply, guilds), .type = &type_authorize_guilds, .flags = OPTIONAL },
     { 0 },

@@ -197,6 +197,48 @@ static void what_another_server_has_gathered_is_gathered_anew(struct world *w)
     }
 }
 
+static void allow_a_mebibyte(struct config *config)
+{
+    config->upload_quota_mib = 1;
+}
+
+static struct answer send_bytes(struct client *c, const char *channel, size_t n)
+{
+    char *bytes = memset(arena_alloc(world_arena(c->world), n), 'x', n);
+    const struct upload u[] = { { "files[0]", "a.bin", str_slice(bytes, n) }, { 0 } };
+
+    return client_upload(c, "POST", NULL, u, "/channels/%s/messages", channel);
+}
+
+/* An export has copies of all files: it must not double what an account may keep. */
+static void copies_of_files_count_for_the_quota(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct venue v = world_venue(w, ada);
+    venue_add(&v, bob);
+
+    expect_status(send_bytes(ada, v.channel, 400 * 1024), 200);
+    expect_status(client_post(ada, "{}", HARVEST), 200);
+    expect_soon(is_ready(ada));
+    /* 400 KiB, their copy, and 300 KiB are more than a mebibyte. */
+    expect_error(send_bytes(ada, v.channel, 300 * 1024), 413, 40005);
+    expect_status(send_bytes(ada, v.channel, 200 * 1024), 200);
+    /* What is there already is shown, and counts once. */
+    expect_status(client_post(ada, "{}", HARVEST), 200);
+    expect(world_number(w, "select bytes from file_owners where owner_id = %s", ada->id) ==
+           1000 * 1024);
+    world_wait(w, 7 * 24 * 3600 + 60);
+    expect_soon(client_get(ada, HARVEST).status == 404);
+    expect(world_number(w, "select bytes from file_owners where owner_id = %s", ada->id) ==
+           600 * 1024);
+    expect_error(client_post(ada, "{}", HARVEST), 413, 40005);
+
+    /* Up to half of the quota there is room for the copy. */
+    expect_status(send_bytes(bob, v.channel, 512 * 1024), 200);
+    expect_status(client_post(bob, "{}", HARVEST), 200);
+    expect_status(client_post(world_client(w, "eve"), "{}", HARVEST), 200);
+}
+
 static void what_was_gathered_goes_with_the_account(struct world *w)
 {
     struct answer a = client_post(
@@ -294,6 +336,7 @@ const struct test export_tests[] = {
     TEST(long_rows_make_short_pages),
     TEST(it_goes_on_where_it_was_noted),
     TEST(what_another_server_has_gathered_is_gathered_anew),
+    TEST_WITH(copies_of_files_count_for_the_quota, allow_a_mebibyte),
     TEST(what_was_gathered_goes_with_the_account),
     TEST(files_without_a_row_go_at_the_start_and_once_a_day),
     TEST(what_is_under_way_stays),

@@ -202,6 +202,59 @@ static void a_mailbox_is_sent_five_mails_an_hour(struct world *w)
     mailbox_close();
 }
 
+/* The addresses are other people's: neither one account nor one client may choose many. */
+static void an_account_and_a_client_have_mails_sent_to_few_addresses(struct world *w)
+{
+    struct client *ada = register_person(w, ADA);
+    int sent = 1;
+
+    for (; sent < 10; sent++)
+        expect_status(client_patch(ada,
+                                   TEXT(w,
+                                        "{'email': 'victim%d@mail.example', "
+                                        "'password': 'correct horse'}",
+                                        sent),
+                                   "/users/@me"),
+                      200);
+    expect_status(client_patch(ada, "{'email': 'late@mail.example', 'password': 'correct horse'}",
+                               "/users/@me"),
+                  429);
+    /* What is refused changes nothing. */
+    expect_json(client_get(ada, "/users/@me"), "{'email': 'victim9@mail.example'}");
+    for (; sent < 20; sent++)
+        register_person(w, TEXT(w,
+                                "{'username': 'eve%d', 'password': 'correct horse', "
+                                "'email': 'other%d@mail.example'}",
+                                sent, sent));
+    /* A client that had 20 mails sent may register, but nobody is mailed. */
+    register_person(w, "{'username': 'last', 'password': 'correct horse', "
+                       "'email': 'last@mail.example'}");
+    expect_status(forget(w, "ada"), 429);
+    expect_soon(world_number(w, "select count(*) from jobs where kind = 'mail-verify'") == 0);
+    for (int i = 1; i <= mailbox_count(); i++)
+        expect(!strstr(mailbox_mail(i), "to: last@") && !strstr(mailbox_mail(i), "to: late@"));
+    world_wait(w, 3601);
+    expect_status(client_patch(ada, "{'email': 'late@mail.example', 'password': 'correct horse'}",
+                               "/users/@me"),
+                  200);
+    mailbox_close();
+}
+
+static void asking_again_does_not_prolong_a_link(struct world *w)
+{
+    struct client *ada = register_person(w, ADA);
+    const char *token = mailbox_token(w, 1, "verify");
+
+    wait_until_mailed(w);
+    world_wait(w, 23 * 3600);
+    expect_status(client_post(ada, "{}", "/auth/verify/resend"), 204);
+    expect(strcmp(token, mailbox_token(w, 2, "verify")) == 0);
+    wait_until_mailed(w);
+    world_wait(w, 3601);
+    expect_invalid(verify(w, token), "token", "TOKEN_INVALID");
+    mailbox_close();
+}
+
 static void a_mail_that_fails_is_tried_again_a_few_times(struct world *w)
 {
     static const int pauses[] = { 10, 60, 300, 900, 1800 };
@@ -295,6 +348,8 @@ const struct test mail_tests[] = {
     TEST_WITH(a_forgotten_password_is_set_by_a_mailed_link, with_mail),
     TEST_WITH(nobody_learns_by_asking_which_accounts_there_are, with_mail),
     TEST_WITH(a_mailbox_is_sent_five_mails_an_hour, with_mail),
+    TEST_WITH(an_account_and_a_client_have_mails_sent_to_few_addresses, with_mail),
+    TEST_WITH(asking_again_does_not_prolong_a_link, with_mail),
     TEST_WITH(a_mail_that_fails_is_tried_again_a_few_times, with_mail),
     TEST_WITH(a_mail_under_way_outlives_the_server, with_mail),
     TEST_WITH(an_address_that_mail_cannot_reach_is_refused, with_mail),

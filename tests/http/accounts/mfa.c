@@ -4,6 +4,7 @@
 
 #include "apps.h"
 #include "base/clock.h"
+#include "base/mem.h"
 #include "mailbox.h"
 #include "people.h"
 #include "platform/accounts/mfa/totp.h"
@@ -125,11 +126,15 @@ static void a_ticket_ends_with_the_password(struct world *w)
     struct client *ada = guarded_ada(w, &on);
     const char *ticket = answer_text(log_in(w, ""), "ticket");
 
-    expect_status(client_patch(ada,
-                               "{'password': 'correct horse', 'new_password': 'another horse'}",
-                               "/users/@me"),
-                  200);
-    expect_error(finish(w, "totp", ticket, code_at(w, 0)), 400, 60006);
+    expect_status(
+        client_patch(ada,
+                     TEXT(w,
+                          "{'password': 'correct horse', 'new_password': 'another horse', "
+                          "'code': '%s'}",
+                          code_at(w, 0)),
+                     "/users/@me"),
+        200);
+    expect_error(finish(w, "totp", ticket, code_at(w, 1)), 400, 60006);
 }
 
 static void a_backup_code_is_good_once(struct world *w)
@@ -148,8 +153,9 @@ static void a_backup_code_is_good_once(struct world *w)
     expect_invalid(
         client_post(ada, "{'password': 'wrong horse'}", "/auth/verify/view-backup-codes-challenge"),
         "password", "PASSWORD_DOES_NOT_MATCH");
-    struct answer nonces = client_post(ada, "{'password': 'correct horse'}",
-                                       "/auth/verify/view-backup-codes-challenge");
+    struct answer nonces =
+        client_post(ada, TEXT(w, "{'password': 'correct horse', 'code': '%s'}", code_at(w, 0)),
+                    "/auth/verify/view-backup-codes-challenge");
     expect_status(nonces, 200);
     const char *nonce = answer_text(nonces, "nonce"),
                *other = answer_text(nonces, "regenerate_nonce");
@@ -169,6 +175,47 @@ static void a_backup_code_is_good_once(struct world *w)
     expect(!dom_at(codes.json, "backup_codes.0.consumed")->truth);
     expect_error(finish(w, "backup", ticket, second), 400, 60008);
     expect_status(finish(w, "backup", ticket, answer_text(codes, "backup_codes.1.code")), 200);
+}
+
+/* A stolen token and the password together must not be enough. */
+static void the_password_alone_changes_nothing_that_it_guards(struct world *w)
+{
+    static const char *const changes[] = { "'new_password': 'another horse'",
+                                           "'email': 'eve@example.org'", "'username': 'eve'",
+                                           "'date_of_birth': '1990-01-01'" };
+    struct answer on;
+    struct client *ada = guarded_ada(w, &on);
+    const char *challenge = "/auth/verify/view-backup-codes-challenge";
+
+    for (size_t i = 0; i < COUNT_OF(changes); i++) {
+        const char *body = TEXT(w, "{'password': 'correct horse', %s", changes[i]);
+
+        expect_error(client_patch(ada, TEXT(w, "%s}", body), "/users/@me"), 400, 60008);
+        expect_error(client_patch(ada, TEXT(w, "%s, 'code': null}", body), "/users/@me"), 400,
+                     60008);
+        expect_error(
+            client_patch(ada, TEXT(w, "%s, 'code': '%s'}", body, code_at(w, 9)), "/users/@me"), 400,
+            60008);
+        /* A right code does not replace the password. */
+        expect_invalid(client_patch(ada,
+                                    TEXT(w, "{'password': 'wrong horse', %s, 'code': '%s'}",
+                                         changes[i], code_at(w, 0)),
+                                    "/users/@me"),
+                       "password", "PASSWORD_DOES_NOT_MATCH");
+    }
+    expect_error(client_post(ada, "{'password': 'correct horse'}", challenge), 400, 60008);
+    expect_error(client_post(ada, "{'password': 'correct horse', 'code': '000'}", challenge), 400,
+                 60008);
+    expect_json(client_get(ada, "/users/@me"), "{'username': 'ada', 'email': null}");
+
+    /* The rest of a profile needs neither, and one code changes all of it, once. */
+    expect_status(client_patch(ada, "{'bio': 'Hello'}", "/users/@me"), 200);
+    const char *all = TEXT(w,
+                           "{'password': 'correct horse', 'code': '%s', 'username': 'countess', "
+                           "'email': 'ada@example.org'}",
+                           answer_text(on, "backup_codes.3.code"));
+    expect_status(client_patch(ada, all, "/users/@me"), 200);
+    expect_error(client_patch(ada, all, "/users/@me"), 400, 60008);
 }
 
 static void turning_it_off_needs_a_code(struct world *w)
@@ -252,6 +299,7 @@ const struct test mfa_tests[] = {
     TEST(a_log_in_asks_for_a_code_that_is_good_once),
     TEST(a_ticket_ends_with_the_password),
     TEST(a_backup_code_is_good_once),
+    TEST(the_password_alone_changes_nothing_that_it_guards),
     TEST(turning_it_off_needs_a_code),
     TEST_WITH(a_ticket_is_good_for_five_wrong_codes, buckets_only),
     TEST_WITH(an_account_has_twenty_wrong_codes_in_half_an_hour, buckets_only),

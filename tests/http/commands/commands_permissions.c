@@ -261,6 +261,14 @@ static void bearers_set_permissions_of_commands_for_somebody(struct world *w)
     expect_status(client_put(good, TEXT(w, ROW, b.s.guild, 1, "true"), "%s", b.path), 200);
     expect_json(client_get(good, "%s", b.path), "{'id': '%s'}", b.command);
     expect_error(client_put(weak, "{'permissions': []}", "%s", b.path), 403, 50026);
+    /* With the scope, a token still has no more rights than the person. */
+    struct client *member = workshop_member(&b.s, "eve", 0);
+    struct client *plain = world_token(w, member, CALLER_BEARER, scope, 0);
+    world_sql(w, "update tokens set application_id = %s where kind = 3", b.s.app);
+    expect_error(client_get(plain, "%s", b.path), 403, 50013);
+    expect_error(
+        client_get(plain, "/applications/%s/guilds/%s/commands/permissions", b.s.app, b.s.guild),
+        403, 50013);
     const char *other = make_application(b.s.ada, "Other");
     install(b.s.ada, other, b.s.guild, "applications.commands");
     expect_error(

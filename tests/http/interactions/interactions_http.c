@@ -1,5 +1,7 @@
 /* interactions_http.c - apps that are called at an address of their own. */
 #include "endpoint.h"
+
+#include "base/mem.h"
 #include "files.h"
 #include "gate.h"
 #include "invoking.h"
@@ -33,6 +35,29 @@ static struct endpoint *call_at_home(struct scene *s)
 
     expect_status(set_url(s, s->ada, endpoint_url(e)), 200);
     return e;
+}
+
+/* A page of another site whose name leads to this machine, or a client of a proxy, must not have
+ * the server call programs on this machine. */
+static void private_addresses_are_for_callers_on_this_machine(struct world *w)
+{
+    static const char *const others[] = { "X-Forwarded-For: 192.0.2.1\r\n",
+                                          "Origin: http://rebound.example\r\n" };
+    struct scene s = world_scene(w);
+    struct endpoint *e = open_endpoint(&s);
+    const char *body = TEXT(w, "{\"interactions_endpoint_url\": \"%s\"}", endpoint_url(e));
+
+    for (size_t i = 0; i < COUNT_OF(others); i++) {
+        struct answer a = client_request(
+            s.ada, "PATCH", TEXT(w, "/api/v10/applications/%s", s.application),
+            TEXT(w, "%sContent-Type: application/json\r\n", others[i]), str_of(body));
+
+        expect_invalid(a, "interactions_endpoint_url", URL);
+    }
+    expect(endpoint_count(e) == 0);
+    expect_status(set_url(&s, s.ada, endpoint_url(e)), 200);
+    expect(endpoint_count(e) == 2);
+    endpoint_close(e);
 }
 
 static void a_good_address_is_asked_twice_and_kept(struct world *w)
@@ -365,6 +390,7 @@ static void choices_come_back_too(struct world *w)
 }
 
 const struct test interactions_http_tests[] = {
+    TEST(private_addresses_are_for_callers_on_this_machine),
     TEST(a_good_address_is_asked_twice_and_kept),
     TEST(an_address_that_does_not_answer_well_is_refused),
     TEST(an_address_has_a_length),

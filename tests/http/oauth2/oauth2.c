@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "guilds.h"
 #include "venues.h"
 
@@ -316,15 +317,81 @@ static void without_permissions_there_is_no_role(struct world *w)
     expect(store_count(w, "select count(*) from roles where managed = 1") == 0);
 }
 
+/* RFC 6749, 3.1: two readers of a repeated parameter may see different values. */
+static void a_repeated_parameter_is_refused(struct world *w)
+{
+    static const struct {
+        const char *query, *name;
+    } cases[] = {
+        { "scope=identify&scope=identify%%20bot", "scope" },
+        { "scope=bot&permissions=&permissions=8", "permissions" },
+        { "scope=bot&guild_id=1&guild_id=2", "guild_id" },
+        { "scope=bot&sc%%6fpe=identify", "scope" },
+        { "scope=bot&integration_type=0&integration_type=1", "integration_type" },
+        { "scope=identify&redirect_uri=" BACK "&redirect_uri=" BACK, "redirect_uri" },
+        { "scope=identify&state=a&state=a", "state" },
+        { "scope=bot&client_id=1", "client_id" },
+    };
+    struct consent s = world_consent(w);
+    const char *body = TEXT(w, "{'authorize': true, 'guild_id': '%s'}", s.guild);
+
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        const char *path =
+            TEXT(w, AUTHORIZE "?response_type=code&client_id=%s&%s", s.app, cases[i].query);
+        struct answer a = client_get(s.bob, path);
+
+        expect_error(a, 400, 50035);
+        expect_json(a, "{'errors': {'%s': {'_errors': [{'code': 'BASE_TYPE_REPEATED'}]}}}",
+                    cases[i].name);
+        expect_error(client_post(s.bob, body, path), 400, 50035);
+    }
+    expect(store_count(w, "select count(*) from members") == 1);
+}
+
+/* The page shows this answer and sends it back. */
+static void what_is_asked_is_answered_as_the_server_reads_it(struct world *w)
+{
+    struct consent s = world_consent(w);
+    struct answer a =
+        client_get(s.bob,
+                   AUTHORIZE "?client_id=%s&scope=bot+identify%%20bot&permissions=8&guild_id=%s"
+                             "&response_type=code&state=a%%26scope%%3Demail&redirect_uri=" BACK,
+                   s.app, s.guild);
+
+    expect_json(a,
+                "{'scopes': ['bot', 'identify'], 'permissions': '8', 'guild_id': '%s', "
+                "'redirect_uri': 'https://app.example/back', 'integration_type': 0}",
+                s.guild);
+    const char *query = answer_text(a, "query");
+    expect(!strstr(query, "permissions") && !strstr(query, "guild_id"));
+    a = client_get(s.bob, AUTHORIZE "?%s", query);
+    expect_json(a, "{'scopes': ['bot', 'identify'], 'permissions': '0'}");
+    expect(!strcmp(answer_text(a, "query"), query));
+}
+
+static void permissions_and_guild_of_the_query_are_not_granted(struct world *w)
+{
+    struct consent s = world_consent(w);
+    struct answer a =
+        client_post(s.bob, "{'authorize': true}", INSTALL "&guild_id=%s", s.app, s.guild);
+
+    expect_error(a, 400, 50035);
+    expect_json(a, "{'errors': {'guild_id': {}}}");
+    expect_status(client_post(s.bob, TEXT(w, "{'authorize': true, 'guild_id': '%s'}", s.guild),
+                              INSTALL "&permissions=8", s.app),
+                  200);
+    expect(store_count(w, "select count(*) from roles where managed = 1") == 0);
+}
+
 static void commands_alone_bring_no_bot(struct world *w)
 {
     struct consent s = world_consent(w);
 
-    expect_status(client_post(s.bob, "{'authorize': true}",
-                              AUTHORIZE "?client_id=%s&scope=applications.commands&guild_id=%s"
-                                        "&permissions=8",
-                              s.app, s.guild),
-                  200);
+    expect_status(
+        client_post(s.bob,
+                    TEXT(w, "{'authorize': true, 'guild_id': '%s', 'permissions': '8'}", s.guild),
+                    AUTHORIZE "?client_id=%s&scope=applications.commands", s.app),
+        200);
     struct subject managers = to_entitled(id_of(s.guild), 0, PERMISSION(MANAGE_GUILD));
     expect_told(w, managers, "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}", s.guild);
     expect_told(w, managers, "INTEGRATION_CREATE", "{'scopes': ['applications.commands']}");
@@ -521,6 +588,9 @@ const struct test oauth2_tests[] = {
     TEST(a_bot_that_is_banned_or_leaves_does_so_too),
     TEST(an_app_that_was_only_a_bot_goes_with_it),
     TEST(without_permissions_there_is_no_role),
+    TEST(a_repeated_parameter_is_refused),
+    TEST(what_is_asked_is_answered_as_the_server_reads_it),
+    TEST(permissions_and_guild_of_the_query_are_not_granted),
     TEST(commands_alone_bring_no_bot),
     TEST(installing_again_changes_the_role),
     TEST(installing_needs_manage_guild),

@@ -86,8 +86,8 @@ static void older_gateways_spell_permissions_as_numbers(struct world *w)
     expect_op(none, 10);
     gate_identify(none, "'compress': false");
     expect_close(none, 4013);
-    expect_status(
-        client_post(ada, "{'content': 'words'}", "/channels/%s/messages", p.channel), 200);
+    expect_status(client_post(ada, "{'content': 'words'}", "/channels/%s/messages", p.channel),
+                  200);
     expect_dispatch(old, "MESSAGE_CREATE", "{'content': ''}");
 }
 
@@ -102,8 +102,8 @@ static void before_version_10_the_applications_flag_alone_grants_content(struct 
     world_sql(w, "update applications set flags = %d where bot_id = %s", 1 << 19, bot->id);
     struct gate *nine = gate_session(bot, "v=9&encoding=json", "'intents': 512"),
                 *ten = gate_session(bot, "v=10&encoding=json", "'intents': 512");
-    expect_status(
-        client_post(ada, "{'content': 'words'}", "/channels/%s/messages", p.channel), 200);
+    expect_status(client_post(ada, "{'content': 'words'}", "/channels/%s/messages", p.channel),
+                  200);
     expect_dispatch(without, "MESSAGE_CREATE", "{'content': ''}");
     expect_dispatch(nine, "MESSAGE_CREATE", "{'content': 'words'}");
     expect_dispatch(ten, "MESSAGE_CREATE", "{'content': ''}");

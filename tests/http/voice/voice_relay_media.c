@@ -355,6 +355,30 @@ static void who_has_used_up_its_nonces_begins_anew(struct world *w)
     pair_hang_up(&p);
 }
 
+/* Everybody in a room knows the SSRCs of the others. */
+static void questions_about_somebody_use_up_no_pongs(struct world *w)
+{
+    enum { QUESTIONS = 60, PINGS = 10 };
+    struct two_phones p = world_pair(w);
+    int stranger = phone_socket();
+    struct phone elsewhere = { .fd = stranger, .port = p.bob.port, .client = p.ada.client };
+    char question[74] = { 0, 1, 0, 70 }, pong[16];
+    struct pollfd poller = { .fd = p.bob.fd, .events = POLLIN };
+
+    for (int i = 0; i < 4; i++)
+        question[4 + i] = (char)(p.bob.ssrc >> (24 - 8 * i));
+    for (int i = 0; i < QUESTIONS; i++) {
+        phone_send(&p.ada, str_slice(question, sizeof question));
+        phone_send(&elsewhere, str_slice(question, sizeof question));
+    }
+    for (int i = 0; i < PINGS; i++)
+        phone_send(&p.bob, str_slice("\x13\x37\xca\xfe\0\0\0\7", 8));
+    for (int i = 0; i < PINGS; i++)
+        expect(poll(&poller, 1, 10000) == 1 && recv(p.bob.fd, pong, sizeof pong, 0) == 8);
+    close(stranger);
+    pair_hang_up(&p);
+}
+
 static void strangers_are_not_answered(struct world *w)
 {
     struct hall h = world_hall(w);
@@ -426,6 +450,7 @@ const struct test voice_relay_media_tests[] = {
     TEST_WITH(only_who_has_the_key_moves_an_address, with_relay),
     TEST_WITH(questions_of_others_take_nothing_from_who_is_asked_about, with_relay),
     TEST_WITH(who_has_used_up_its_nonces_begins_anew, with_relay),
+    TEST_WITH(questions_about_somebody_use_up_no_pongs, with_relay),
     TEST_WITH(strangers_are_not_answered, with_relay),
     TEST_WITH(a_sender_has_a_pace, with_relay),
     { 0 },

@@ -81,9 +81,15 @@ static void a_picture_elsewhere_is_no_way_for_pages(struct world *w)
     const char *hash = answer_text(a, "author.avatar");
 
     expect_error(picture(&s, hash, "Sec-Fetch-Dest: document\r\n"), 404, 0);
+    expect_error(picture(&s, hash, "Sec-Fetch-Dest: iframe\r\nAccept: image/png\r\n"), 404, 0);
+    /* Without https a browser only says what it accepts. */
+    expect_error(picture(&s, hash, "Accept: application/xml, Text/HTML;q=0.9, */*;q=0.8\r\n"), 404,
+                 0);
+    expect_status(picture(&s, hash, "Accept: image/avif,image/webp,*/*;q=0.8\r\n"), 302);
     a = picture(&s, hash, "Sec-Fetch-Dest: image\r\n");
     expect_status(a, 302);
-    expect(str_is(answer_header(a, "Vary"), "Sec-Fetch-Dest")); /* or caches would forget that */
+    expect(str_is(answer_header(a, "Vary"),
+                  "Sec-Fetch-Dest, Accept")); /* or caches would forget that */
     /* A name leads there for its webhook alone, and as long as this is there. */
     a = client_request(s.nobody, "GET", TEXT(w, "/avatars/%s/%s.png", s.ada->id, hash), NULL,
                        (struct str){ 0 });

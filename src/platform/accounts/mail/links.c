@@ -13,8 +13,9 @@ enum { SALT_BYTES = 16, TOKEN_BYTES = 32, ADDRESS_BYTES = 16 };
 #define SECOND_US INT64_C(1000000)
 #define HOUR_US   (3600 * SECOND_US)
 
-/* What is mailed to one address within an hour, whoever asks and for whatever account. */
-enum { MAILS_AN_HOUR = 5 };
+/* Mails within an hour: to one address, whoever asks and for whatever account; for one account,
+ * whatever address it names; and asked for by one client, with whatever accounts. */
+enum { MAILS_TO_ADDRESS = 5, MAILS_FOR_ACCOUNT = 10, MAILS_FOR_CLIENT = 20 };
 
 static int64_t link_life_us(enum link_purpose purpose)
 {
@@ -28,11 +29,11 @@ bool mail_is_on(const struct call *call)
 
 /* --- mailboxes ------------------------------------------------------------------------ */
 
-static struct value mailbox_key(const struct call *call, struct str address)
+static struct value mailbox_key(const struct call *call, const char *kind, struct str whose)
 {
     unsigned char *digest = arena_alloc(call->arena, ADDRESS_BYTES);
 
-    auth_derive(api_options(call->api)->auth, "mailbox", 0, address, digest, ADDRESS_BYTES);
+    auth_derive(api_options(call->api)->auth, kind, 0, whose, digest, ADDRESS_BYTES);
     return v_bytes(str_slice((const char *)digest, ADDRESS_BYTES));
 }
 
@@ -44,26 +45,53 @@ static const char DROP_MAILBOXES[] =
     "delete from mailboxes where address in "
     "(select address from mailboxes where since <= $1 order by since limit 100)";
 
-static enum err mailbox_count(struct call *call, struct str address, int64_t *ret_wait_ms)
+static enum err mailbox_count(struct call *call, struct value key, int64_t most,
+                              int64_t *ret_wait_ms)
 {
     int64_t now = clock_us(), since = now, mails = 0;
-    struct value key = mailbox_key(call, address);
     struct rows row;
     bool found;
-    enum err e = tx_exec(call->tx, DROP_MAILBOXES, BIND(v_int(now - HOUR_US)), NULL);
+    enum err e = tx_one(call->tx, FIND_MAILBOX, BIND(key), &row, &found);
 
-    if (!e)
-        e = tx_one(call->tx, FIND_MAILBOX, BIND(key), &row, &found);
     if (e)
         return e;
     if (found && row_int(&row, 0) > now - HOUR_US) {
         since = row_int(&row, 0);
         mails = row_int(&row, 1);
     }
-    *ret_wait_ms = mails >= MAILS_AN_HOUR ? (since + HOUR_US - now) / 1000 + 1 : 0;
+    *ret_wait_ms = mails >= most ? (since + HOUR_US - now) / 1000 + 1 : 0;
     if (*ret_wait_ms)
         return OK;
     return tx_exec(call->tx, KEEP_MAILBOX, BIND(key, v_int(since), v_int(mails + 1)), NULL);
+}
+
+/* A job has no client: the call that scheduled it was counted. */
+enum err mail_count_client(struct call *call, int64_t *ret_wait_ms)
+{
+    struct str client = { 0 };
+
+    *ret_wait_ms = 0;
+    if (!call->exchange)
+        return OK;
+    client = str_slice((const char *)&call->exchange->address, sizeof call->exchange->address);
+    return mailbox_count(call, mailbox_key(call, "mail-client", client), MAILS_FOR_CLIENT,
+                         ret_wait_ms);
+}
+
+static enum err mails_count(struct call *call, const struct user *u, int64_t *ret_wait_ms)
+{
+    struct str account = str_slice((const char *)&u->id, sizeof u->id);
+    enum err e = tx_exec(call->tx, DROP_MAILBOXES, BIND(v_int(clock_us() - HOUR_US)), NULL);
+
+    if (!e)
+        e = mail_count_client(call, ret_wait_ms);
+    if (!e && !*ret_wait_ms)
+        e = mailbox_count(call, mailbox_key(call, "mail-account", account), MAILS_FOR_ACCOUNT,
+                          ret_wait_ms);
+    if (!e && !*ret_wait_ms)
+        e = mailbox_count(call, mailbox_key(call, "mailbox", u->email.value), MAILS_TO_ADDRESS,
+                          ret_wait_ms);
+    return e;
 }
 
 /* --- links ---------------------------------------------------------------------------- */
@@ -104,12 +132,13 @@ static const char KEEP_LINK[] =
     "values ($1, $2, $3, $4, $5) on conflict (user_id, purpose) do update set "
     "address = excluded.address, salt = excluded.salt, expires_at = excluded.expires_at";
 
-/* A link that is still good stays as it is: who asks for others must not make theirs void. */
+/* A link that is still good stays as it is: somebody else who asks must neither make it void nor
+ * prolong it. */
 enum err link_send(struct call *call, const struct user *u, enum link_purpose purpose,
                    int64_t *ret_wait_ms)
 {
     struct link_row l;
-    enum err e = mailbox_count(call, u->email.value, ret_wait_ms);
+    enum err e = mails_count(call, u, ret_wait_ms);
 
     if (e || *ret_wait_ms)
         return e;
@@ -119,7 +148,7 @@ enum err link_send(struct call *call, const struct user *u, enum link_purpose pu
     e = tx_exec(call->tx, KEEP_LINK,
                 BIND(v_id(u->id), v_int(purpose), v_text(u->email.value),
                      v_bytes(l.is_good ? l.salt : new_salt(call->arena)),
-                     v_int(clock_us() + link_life_us(purpose))),
+                     v_int(l.is_good ? l.expires_at : clock_us() + link_life_us(purpose))),
                 NULL);
     return e ? e
              : job_schedule(call, purpose == LINK_RESET ? &mail_reset_job : &mail_verify_job, u->id,

@@ -15,9 +15,13 @@ enum link_purpose { LINK_VERIFY = 1, LINK_RESET };
 bool mail_is_on(const struct call *call);
 
 /* In a transaction: the account is mailed its link, soon; one that is still good is sent once
- * more. *ret_wait_ms: how long nothing more is sent to that mailbox; 0: it is sent. */
+ * more. *ret_wait_ms: how long nothing more is sent to that mailbox, for that account or
+ * for this client; 0: it is sent. */
 enum err link_send(struct call *call, const struct user *u, enum link_purpose purpose,
                    int64_t *ret_wait_ms);
+
+/* In a transaction: counts a mail that the calling client asks for. *ret_wait_ms as above. */
+enum err mail_count_client(struct call *call, int64_t *ret_wait_ms);
 
 /* Whose link is it? ERR_INVALID_FORM_BODY (said of "token") when it is none, or none any more.
  * link_use takes it away besides. */

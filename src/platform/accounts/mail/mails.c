@@ -40,7 +40,7 @@ static void write_mail(struct buf *out, const struct call *call, const struct li
     const struct api_options *o = api_options(call->api);
     bool reset = l->purpose == LINK_RESET;
     struct str token = link_token(call, l), here = api_url(call, "http");
-    char date[30];
+    char date[30], until[30];
 
     if (here.p[here.n - 1] == '/')
         here.n--;
@@ -56,9 +56,9 @@ static void write_mail(struct buf *out, const struct call *call, const struct li
     buf_printf(out, "%s\r\n\r\n",
                reset ? "Somebody, perhaps you, wants a new password for your account at"
                      : "Somebody, perhaps you, says that this is the address of an account at");
-    buf_printf(out, "%.*s\r\n\r\n%s\r\n\r\n", STR_FMT(here),
-               reset ? "This page takes it, once and for an hour:"
-                     : "This page confirms it, once and for a day:");
+    timestamp_http(l->expires_at / SECOND_US, until);
+    buf_printf(out, "%.*s\r\n\r\n%s, once, until %s:\r\n\r\n", STR_FMT(here),
+               reset ? "This page takes it" : "This page confirms it", until);
     buf_printf(out, "%.*s/%s#token=%.*s\r\n\r\n", STR_FMT(here), reset ? "reset" : "verify",
                STR_FMT(token));
     buf_printf(out, "If it was not you, there is nothing to do.\r\n");

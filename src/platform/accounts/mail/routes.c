@@ -108,7 +108,11 @@ static const struct job_kind forgotten_job = {
 static enum err forgot_password(struct call *call)
 {
     const struct mail_login *in = call->body;
+    int64_t wait_ms;
+    enum err e = mail_count_client(call, &wait_ms);
 
+    if (e || wait_ms)
+        return e ? e : call_wait(call, wait_ms);
     return job_schedule(call, &forgotten_job, snowflake_new(), clock_us(), in->login);
 }
 

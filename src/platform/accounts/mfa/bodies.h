@@ -17,6 +17,7 @@ struct mfa_disable {
 };
 struct mfa_challenge {
     struct str password;
+    struct opt_str code;
 };
 struct mfa_codes_request {
     struct opt_str key;

@@ -34,9 +34,14 @@ enum err mfa_new_codes(struct call *call, struct mfa *m);
  * before. */
 enum err mfa_use_totp(struct call *call, const struct mfa *m, struct str code);
 enum err mfa_use_backup(struct call *call, const struct mfa *m, struct str code);
-/* Before a code of the caller's is looked at: it counts, and is taken back when it was right. */
-enum err mfa_count_own_try(struct call *call);
-void mfa_own_try_was_right(struct call *call); /* for call->after */
+/* In prepare, of a code that the caller gives beside the password: a try counts, and is taken back
+ * when it was right. */
+enum err mfa_count_own_try(struct call *call, const struct opt_str *code);
+/* In the handler: uses up that code, of six digits or a backup code. OK without one for an account
+ * that has no second factor; ERR_MFA_CODE otherwise. */
+enum err mfa_use_own(struct call *call, const struct user *caller, const struct opt_str *code);
+
+extern const struct type type_mfa_code; /* of bodies with such a code */
 /* Backup codes by their number, in the call's arena. */
 struct str mfa_backup_code(const struct call *call, const struct mfa *m, int number);
 bool mfa_backup_used(const struct mfa *m, int number);

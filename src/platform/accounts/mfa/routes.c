@@ -58,14 +58,31 @@ static void try_was_right(struct call *call)
     call_uncount(call, &limit_wrong_codes, account_key(&t->user_id));
 }
 
-enum err mfa_count_own_try(struct call *call)
+enum err mfa_count_own_try(struct call *call, const struct opt_str *code)
 {
+    if (code->given != GIVEN)
+        return OK;
     return call_count(call, &limit_wrong_codes, account_key(&call->caller->id));
 }
 
-void mfa_own_try_was_right(struct call *call)
+static void own_try_was_right(struct call *call)
 {
     call_uncount(call, &limit_wrong_codes, account_key(&call->caller->id));
+}
+
+enum err mfa_use_own(struct call *call, const struct user *caller, const struct opt_str *code)
+{
+    struct str text = code->given == GIVEN ? code->value : STR("");
+    struct mfa m;
+    enum err e = OK;
+
+    if (code->given == GIVEN)
+        call->after = own_try_was_right;
+    if (caller->mfa_enabled)
+        e = mfa_find(call, caller->id, &m);
+    if (e || !caller->mfa_enabled)
+        return e;
+    return text.n == TOTP_DIGITS ? mfa_use_totp(call, &m, text) : mfa_use_backup(call, &m, text);
 }
 
 /* --- logging in ----------------------------------------------------------------------- */
@@ -164,16 +181,14 @@ static enum err enable_totp(struct call *call)
 static enum err disable_totp(struct call *call)
 {
     const struct mfa_disable *in = call->body;
-    struct str code = in->code.given == GIVEN ? in->code.value : STR("");
     struct token_reply out;
     struct user user;
-    struct mfa m;
     enum err e = user_find(call->tx, call->caller->id, &user);
 
+    if (!e && !user.mfa_enabled)
+        e = ERR_MFA_OFF;
     if (!e)
-        e = mfa_find(call, user.id, &m);
-    if (!e)
-        e = code.n == TOTP_DIGITS ? mfa_use_totp(call, &m, code) : mfa_use_backup(call, &m, code);
+        e = mfa_use_own(call, &user, &in->code);
     if (!e)
         e = mfa_drop(call, user.id);
     if (!e)
@@ -182,26 +197,35 @@ static enum err disable_totp(struct call *call)
         return e;
     user.mfa_enabled = false;
     call_emit(call, EVENT_USER_UPDATE, to_user(user.id), &own_user_schema, &user);
-    call->after = mfa_own_try_was_right;
     return call_reply(call, &out);
+}
+
+static enum err prepare_disable(struct call *call)
+{
+    return mfa_count_own_try(call, &((const struct mfa_disable *)call->body)->code);
 }
 
 /* --- backup codes --------------------------------------------------------------------- */
 
 static enum err prepare_challenge(struct call *call)
 {
-    own_password_ask(call, ((const struct mfa_challenge *)call->body)->password);
-    return OK;
+    const struct mfa_challenge *in = call->body;
+
+    own_password_ask(call, in->password);
+    return mfa_count_own_try(call, &in->code);
 }
 
+/* Backup codes turn the second factor off, so the password alone does not show them. */
 static enum err view_backup_codes_challenge(struct call *call)
 {
+    const struct mfa_challenge *in = call->body;
     struct user user;
-    struct mfa m;
     enum err e = own_password_find(call, &user);
 
+    if (!e && !user.mfa_enabled)
+        e = ERR_MFA_OFF;
     if (!e)
-        e = mfa_find(call, user.id, &m);
+        e = mfa_use_own(call, &user, &in->code);
     if (e)
         return e;
     return call_reply(call, &(struct mfa_nonces){ ticket_make(call, &user, TICKET_CODES),
@@ -273,14 +297,16 @@ static const struct route routes[] = {
         .body = &mfa_disable_body,
         .reply = &token_reply,
         .fires = (const enum event[]){ EVENT_USER_UPDATE, EVENT_NONE },
-        .prepare = mfa_count_own_try,
+        .prepare = prepare_disable,
         .handle = disable_totp,
     },
     {
         .method = POST,
         .path = "/auth/verify/view-backup-codes-challenge",
         .name = "view_backup_codes_challenge",
-        .doc = "What backup codes are shown for, in exchange for the password.",
+        .doc =
+            "Nonces with which backup codes are shown or replaced, for the password and a code of "
+            "the second factor.",
         .auth = AUTH_USER,
         .body = &mfa_challenge_body,
         .reply = &mfa_nonces_reply,

@@ -1,11 +1,12 @@
 /* schema.c - bodies and answers about second factors, row by row. */
 #include "platform/accounts/internal.h"
 #include "platform/accounts/mfa/bodies.h"
+#include "platform/accounts/mfa/mfa.h"
 
 static const struct type type_ticket = { .kind = KIND_STRING,
                                          .max = 200,
                                          .doc = "Stands for a few minutes for who asked" };
-static const struct type type_code = {
+const struct type type_mfa_code = {
     .kind = KIND_STRING, .flags = TYPE_TRIM, .max = 32, .doc = "Six digits, or a backup code"
 };
 static const struct type type_secret = { .kind = KIND_STRING,
@@ -14,7 +15,7 @@ static const struct type type_secret = { .kind = KIND_STRING,
 
 static const struct field login_fields[] = {
     { FIELD(struct mfa_login, ticket), .type = &type_ticket },
-    { FIELD(struct mfa_login, code), .type = &type_code },
+    { FIELD(struct mfa_login, code), .type = &type_mfa_code },
     { FIELD(struct mfa_login, login_instance_id), .type = &type_text,
       .flags = OPTIONAL | NULLABLE },
     { 0 },
@@ -30,7 +31,7 @@ const struct type mfa_login_body = { .kind = KIND_OBJECT, .schema = &login_schem
 static const struct field enable_fields[] = {
     { FIELD(struct mfa_enable, password), .type = &type_given_password },
     { FIELD(struct mfa_enable, secret), .type = &type_secret, .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct mfa_enable, code), .type = &type_code, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct mfa_enable, code), .type = &type_mfa_code, .flags = OPTIONAL | NULLABLE },
     { 0 },
 };
 static const struct schema enable_schema = {
@@ -42,7 +43,7 @@ static const struct schema enable_schema = {
 const struct type mfa_enable_body = { .kind = KIND_OBJECT, .schema = &enable_schema };
 
 static const struct field disable_fields[] = {
-    { FIELD(struct mfa_disable, code), .type = &type_code, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct mfa_disable, code), .type = &type_mfa_code, .flags = OPTIONAL | NULLABLE },
     { 0 },
 };
 static const struct schema disable_schema = {
@@ -55,13 +56,15 @@ const struct type mfa_disable_body = { .kind = KIND_OBJECT, .schema = &disable_s
 
 static const struct field challenge_fields[] = {
     { FIELD(struct mfa_challenge, password), .type = &type_given_password },
+    { FIELD(struct mfa_challenge, code), .type = &type_mfa_code, .flags = OPTIONAL | NULLABLE,
+      .doc = "Required" },
     { 0 },
 };
 static const struct schema challenge_schema = {
     .name = "BackupCodesChallenge",
     .size = sizeof(struct mfa_challenge),
     .fields = challenge_fields,
-    .doc = "The password once more.",
+    .doc = "The password once more, and a code.",
 };
 const struct type mfa_challenge_body = { .kind = KIND_OBJECT, .schema = &challenge_schema };
 

@@ -1,0 +1,60 @@
+/* local_calls.c - calls from this machine, and what only they may do. */
+#include "api/internal.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "net/this_machine.h"
+
+#define HOUR_NS (INT64_C(3600) * 1000 * 1000 * 1000)
+
+/* Is the server configured for clients that a proxy calls for? */
+static bool has_known_proxy(const struct api *api)
+{
+    return api->options.public_url || api->options.trusts_proxies;
+}
+
+void api_note_proxy(const struct call *call)
+{
+    const struct exchange *x = call->exchange;
+    struct api *api = call->api;
+    int64_t now, before;
+    const char *sign;
+
+    if (!x || has_known_proxy(api) || !address_is_loopback(x->remote))
+        return;
+    sign = request_proxy_sign(x->request);
+    if (!sign)
+        return;
+    now = clock_mono();
+    before = atomic_load_explicit(&api->proxy_noted_at, memory_order_relaxed);
+    if ((before && now - before < HOUR_NS) ||
+        !atomic_compare_exchange_strong(&api->proxy_noted_at, &before, now))
+        return;
+    log_warn("api: a proxy on this machine forwards requests (sign: %s), but public-url and "
+             "trusted-proxies are not set: its clients share one address in rate limits, and "
+             "links may be wrong. Set both; docs/HOSTING.md has an example",
+             sign);
+}
+
+bool api_call_is_local(const struct call *call)
+{
+    const struct exchange *x = call->exchange;
+
+    api_note_proxy(call);
+    return x && !has_known_proxy(call->api) && request_is_local(x->remote, x->request);
+}
+
+enum registration_mode api_registration(const struct call *call)
+{
+    enum registration_mode mode = call->api->options.registration;
+
+    if (mode != REGISTRATION_LOCAL)
+        return mode;
+    return api_call_is_local(call) ? REGISTRATION_OPEN : REGISTRATION_INVITE;
+}
+
+bool api_may_call_private(const struct call *call)
+{
+    const struct api_options *o = &call->api->options;
+
+    return o->private_endpoints && (!o->private_for_local || api_call_is_local(call));
+}
