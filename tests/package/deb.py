@@ -172,6 +172,15 @@ def an_upgrade_leaves_the_socket_and_the_timer_as_they_are(_):
             expect(re.search(rf"stop .*{name}", removed), removed)
 
 
+def the_socket_is_started_while_the_service_is_stopped(_):
+    """systemd refuses to start the socket of a service that is active."""
+    with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as file:
+        block = re.search(r"^```sh\n(sudo systemctl stop .*?)^```$", file.read(), re.M | re.S)[1]
+    expect([line.split()[2:] for line in block.splitlines()] ==
+           [["stop", "guildhall"], ["enable", "--now", "guildhall.socket"], ["start", "guildhall"]],
+           block)
+
+
 def no_upgrade_asks_about_the_configuration(_):
     with tempfile.TemporaryDirectory() as folder:
         # The one file is the same in every version: it names no option's default.
@@ -290,6 +299,7 @@ run_cases("deb", [
     what_is_installed_serves,
     systemd_knows_every_word_of_the_units,
     an_upgrade_leaves_the_socket_and_the_timer_as_they_are,
+    the_socket_is_started_while_the_service_is_stopped,
     no_upgrade_asks_about_the_configuration,
     a_purge_says_what_stays,
     a_wrong_configuration_is_not_started_again,
