@@ -119,7 +119,7 @@ bool server_socket_host(int socket, char *host, size_t max);
 /* Closes the listener and idle connections. Running calls go on, and so do WebSockets; a new
  * WebSocket handshake is answered with 503. Blocks; not from a loop. */
 void server_drain(struct server *s);
-/* Drains; tells WebSockets by their handler's shutdown and closes those that have not left 300 ms
+/* Drains; tells WebSockets by their handler's shutdown and closes those that have not left 200 ms
  * later; lets running calls finish (at most patience_ms), and closes the rest. Blocks; not from a
  * loop. */
 void server_stop(struct server *s, int64_t patience_ms);

@@ -27,8 +27,7 @@ static bool disk_has_room(const struct store *s)
 {
     struct statvfs disk;
 
-    return statvfs(s->folder, &disk) != 0 ||
-           (uint64_t)disk.f_bavail * disk.f_frsize >= LEAST_BYTES;
+    return statvfs(s->folder, &disk) != 0 || (uint64_t)disk.f_bavail * disk.f_frsize >= LEAST_BYTES;
 }
 
 void space_refused(struct store *s)
