@@ -8,11 +8,13 @@
 const struct option_source config_source = { .program = "guildhall", .prefix = "GUILDHALL_" };
 
 const struct option_row config_rows[] = {
-    { "config", OPTION_TEXT, AT(config), .value = "FILE", .help = "Read options from an INI file" },
+    { "config", OPTION_TEXT, AT(config), .value = "FILE",
+      .help = "Read options from an INI file, then from FILE.d/*.conf" },
     { "listen", OPTION_TEXT, AT(listen), .fallback = "127.0.0.1:8080", .value = "HOST:PORT",
       .help = "Address to listen on; port 0 takes any free one" },
     { "data", OPTION_TEXT, AT(data), .fallback = "data", .value = "DIR",
-      .help = "Folder of the embedded database, pictures and keys" },
+      .help = "Folder of the embedded database, pictures and keys; commands for a server that runs "
+              "use /var/lib/guildhall where ./data does not exist" },
     { "store", OPTION_TEXT, AT(store), .value = "URL",
       .help = "postgres://… to keep rows in PostgreSQL instead of the folder" },
     { "store-workers", OPTION_INT, AT(store_workers), .fallback = "8", .min = 1, .max = 256,

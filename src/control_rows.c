@@ -1,4 +1,5 @@
 /* control_rows.c - what its operator may ask of a server that runs. */
+#include "base/log.h"
 #include "base/mem.h"
 #include "control_names.h"
 #include "net/tls.h"
@@ -120,7 +121,21 @@ static void count_restored(void *arg, unsigned uid, struct str rest, struct buf 
     buf_printf(out, "%d %d", tried, restored);
 }
 
+/* Nothing when all went well, else a sentence. */
+static void reload_configuration(void *arg, unsigned uid, struct str rest, struct buf *out)
+{
+    struct guildhall *g = arg;
+
+    (void)rest;
+    log_info("reload: asked for by user %u of this machine", uid);
+    if (!g->hooks.reload)
+        buf_add_lit(out, "this server has no configuration to read again");
+    else
+        g->hooks.reload(g->hooks.reload_arg, g, out);
+}
+
 const struct control_row parts_control_rows[] = {
+    { "reload", reload_configuration },
     { "console-key", give_console_key },
     { "address", give_address },
     { "certificate", give_certificate },

@@ -293,6 +293,11 @@ fail:
     return e;
 }
 
+/* Clients that obey op 7 leave within a round trip. Others lose nothing: their sessions are stored
+ * and can be resumed. Short, because discord.js connects again 500 ms after op 7, and does not
+ * resume where the port refuses it. */
+enum { RECONNECT_MS = 100 };
+
 void guildhall_stop(struct guildhall *g)
 {
     if (!g)
@@ -302,10 +307,10 @@ void guildhall_stop(struct guildhall *g)
         voice_give_up_rooms(g->voice);
     if (g->api)
         api_drain(g->api);
+    server_drain(g->server);
     mailer_stop(g->mailer);
-    /* Half of the patience for sessions to go by themselves, the rest for calls. */
     if (g->gateway)
-        gateway_drain(g->gateway, g->config->shutdown_seconds * 1000 / 2);
+        gateway_drain(g->gateway, RECONNECT_MS);
     if (g->server)
         server_stop(g->server, g->config->shutdown_seconds * 1000);
     if (g->monitor)

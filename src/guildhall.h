@@ -28,6 +28,10 @@ struct guildhall_hooks {
     const struct domain *const *domains;
     /* Asked by the gateway instead of the platform. May be NULL. */
     const struct gateway_source *source;
+    /* Reads the configuration again and takes it over, from any thread: the operator asks by the
+     * control socket. False with a sentence in out: everything stays as it is. May be NULL. */
+    bool (*reload)(void *arg, struct guildhall *g, struct buf *out);
+    void *reload_arg;
 };
 
 /* Once a process: libraries, hashing, signals that would end it. */
@@ -40,8 +44,8 @@ void guildhall_raise_descriptors(void);
 enum err guildhall_start(const struct config *config, const struct guildhall_hooks *hooks,
                          struct guildhall **ret);
 /* Takes over what can change in a server that runs (option_row.reloads), and logs what that was
- * and what is left for the next start. */
-void guildhall_reload(struct guildhall *g, const struct config *before, const struct config *now);
+ * and what is left for the next start. False: the certificate cannot be used, and stays. */
+bool guildhall_reload(struct guildhall *g, const struct config *before, const struct config *now);
 /* Finishes calls, then closes. Accepts NULL. */
 void guildhall_stop(struct guildhall *g);
 

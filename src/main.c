@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "guildhall.h"
 #include "tools/program.h"
@@ -21,6 +22,25 @@ static size_t count_rows(const struct option_row *rows)
     return n;
 }
 
+#define PACKAGE_DATA "/var/lib/guildhall"
+
+static bool is_folder(const char *path)
+{
+    struct stat s;
+
+    return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
+}
+
+/* Where the package is installed, its server is the one that commands are for. */
+static void use_package_data(struct option_row *rows)
+{
+    if (is_folder("data") || !is_folder(PACKAGE_DATA))
+        return;
+    for (; rows->name; rows++)
+        if (strcmp(rows->name, "data") == 0)
+            rows->fallback = PACKAGE_DATA;
+}
+
 /* The server's options and the command's own, as one list. */
 static const struct option_row *rows_of(const struct program_command *c, struct arena *arena)
 {
@@ -28,6 +48,8 @@ static const struct option_row *rows_of(const struct program_command *c, struct 
     struct option_row *all = arena_array(arena, struct option_row, first + second + 1);
 
     memcpy(all, config_rows, first * sizeof *all);
+    if (!c->makes_data)
+        use_package_data(all);
     if (second)
         memcpy(all + first, c->options, second * sizeof *all);
     return all;
@@ -74,6 +96,7 @@ static bool settings_read(const struct program_command *c, struct arena *arena, 
 
     ret->argv = argv;
     source.file = options_peek("config", &source, argv);
+    source.no_arguments = !*c->arguments;
     return check_environment(arena, ret_problem) &&
            options_read(rows_of(c, arena), &source, arena, argv + 1, ret, rest, ret_problem);
 }
@@ -90,6 +113,17 @@ bool settings_again(const struct settings *s, struct arena *arena, struct settin
                          arena_array(arena, char *, count + 1), ret_problem);
 }
 
+static int no_such_command(const char *name)
+{
+    const char *meant = program_nearest(name);
+    char problem[256];
+
+    if (!meant)
+        return usage("there is no such command");
+    snprintf(problem, sizeof problem, "there is no command '%.64s'; did you mean %s?", name, meant);
+    return usage(problem);
+}
+
 int main(int argc, char **argv)
 {
     const struct program_command *c = argc > 1 ? program_find(argv[1]) : program_find("help");
@@ -97,7 +131,7 @@ int main(int argc, char **argv)
     const char *problem;
 
     if (!c)
-        return usage("there is no such command");
+        return no_such_command(argv[1]);
     char **words = argc > 2 ? argv + 2 : argv + argc;
     if (c->run == tool_help)
         return tool_help(NULL, words);

@@ -1,4 +1,5 @@
 /* metrics.c - what /metrics shows of sessions and of carried voice. */
+#include "net/tls.h"
 #include "parts.h"
 
 static void relay_metrics(const struct relay *r, struct buf *out)
@@ -41,6 +42,10 @@ void parts_metrics(void *arg, struct buf *out)
     struct guildhall *g = arg;
     struct gateway_stats s;
 
+    if (g->tls)
+        api_metric(out, "guildhall_tls_certificate_expires_timestamp_seconds", "gauge",
+                   "When the TLS certificate expires, in seconds since 1970.",
+                   (uint64_t)tls_expires(g->tls));
     gateway_stats(g->gateway, &s);
     api_metric(out, "guildhall_sessions", "gauge", "Gateway sessions, also those away.",
                s.sessions);

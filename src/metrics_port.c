@@ -23,6 +23,12 @@ static void monitor_answer(struct exchange *x, int status, struct str type, stru
     http_answer(x, &head, body);
 }
 
+static void monitor_status(struct exchange *x, int status, const char *word)
+{
+    monitor_answer(x, status, STR("application/json"),
+                   str_printf(x->arena, "{\"status\":\"%s\"}", word));
+}
+
 /* Who reaches this address may see it: that is what the operator opens it for. */
 static void monitor_request(void *arg, struct exchange *x)
 {
@@ -37,10 +43,12 @@ static void monitor_request(void *arg, struct exchange *x)
         api_metrics(g->api, &out);
         monitor_answer(x, 200, STR(API_METRICS_TYPE), buf_str(&out));
         buf_clear(&out);
-    } else if (str_is(path, "/healthz") || (str_is(path, "/readyz") && api_ready(g->api))) {
-        monitor_answer(x, 200, json, STR("{\"status\":\"ok\"}"));
+    } else if (str_is(path, "/healthz")) {
+        monitor_status(x, 200, api_draining(g->api) ? "draining" : "ok");
     } else if (str_is(path, "/readyz")) {
-        monitor_answer(x, 503, json, STR("{\"message\":\"503: Service Unavailable\",\"code\":0}"));
+        const char *trouble = api_trouble(g->api);
+
+        monitor_status(x, trouble ? 503 : 200, trouble ? trouble : "ok");
     } else {
         monitor_answer(x, 404, json, STR("{\"message\":\"404: Not Found\",\"code\":0}"));
     }

@@ -6,11 +6,12 @@
 #include "parts.h"
 
 /* Also when the names are the same: what is in the files is what is new, every few weeks. */
-static bool reload_certificate(struct guildhall *g, const struct config *now)
+static bool reload_certificate(struct guildhall *g, const struct config *now, bool *ret_failed)
 {
     if (!g->tls || !now->tls_cert || !now->tls_key)
         return false;
-    return !tls_context_reload(g->tls, now->tls_cert, now->tls_key);
+    *ret_failed = tls_context_reload(g->tls, now->tls_cert, now->tls_key) != OK;
+    return !*ret_failed;
 }
 
 static void reload_limits(struct guildhall *g, const struct config *now)
@@ -36,10 +37,10 @@ static struct str names_of_changes(const struct config *before, const struct con
     return names;
 }
 
-void guildhall_reload(struct guildhall *g, const struct config *before, const struct config *now)
+bool guildhall_reload(struct guildhall *g, const struct config *before, const struct config *now)
 {
     struct arena *arena = arena_new();
-    bool certificate = reload_certificate(g, now);
+    bool failed = false, certificate = reload_certificate(g, now, &failed);
 
     reload_limits(g, now);
     log_set_level(log_level_named(now->log_level));
@@ -51,4 +52,5 @@ void guildhall_reload(struct guildhall *g, const struct config *before, const st
     if (left.n)
         log_warn("reloaded: %.*s will change with the next start", STR_FMT(left));
     arena_free(arena);
+    return !failed;
 }

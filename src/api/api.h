@@ -138,8 +138,9 @@ void api_metric(struct buf *out, const char *name, const char *kind, const char 
 /* All that /metrics shows, and what sort of text it is. From any thread. */
 #define API_METRICS_TYPE "text/plain; version=0.0.4; charset=utf-8"
 void api_metrics(struct api *api, struct buf *out);
-/* Can calls be answered? */
-bool api_ready(struct api *api);
+/* Why calls cannot be answered, in two words as /readyz shows them; NULL: they can. From any
+ * thread. */
+const char *api_trouble(struct api *api);
 
 /* Routes that every server has: /healthz, /readyz, /metrics, /openapi.json. */
 extern const struct domain service_domain;

@@ -23,7 +23,11 @@ struct status {
     struct str status;
 };
 
-static const struct type type_status_text = { .kind = KIND_STRING, .doc = "\"ok\"" };
+static const struct type type_status_text = {
+    .kind = KIND_STRING,
+    .doc = "\"ok\", or what is wrong: \"draining\", \"disk full\", "
+           "\"no store\", \"no cluster\""
+};
 static const struct field status_fields[] = {
     { FIELD(struct status, status), .type = &type_status_text },
     { 0 },
@@ -40,24 +44,32 @@ static const struct type any_reply = { .kind = KIND_RAW };
 /* GET /healthz: the process runs. */
 static enum err get_health(struct call *call)
 {
-    return call_reply(call, &(struct status){ STR("ok") });
+    return call_reply(call,
+                      &(struct status){ api_draining(call->api) ? STR("draining") : STR("ok") });
 }
 
-bool api_ready(struct api *api)
+const char *api_trouble(struct api *api)
 {
     const struct api_options *o = &api->options;
 
-    return !api_draining(api) && store_ready(o->store) &&
-           (!o->cluster || cluster_ready(o->cluster));
+    if (api_draining(api))
+        return "draining";
+    if (!store_ready(o->store))
+        return "no store";
+    if (o->cluster && !cluster_ready(o->cluster))
+        return "no cluster";
+    return store_full(o->store) ? "disk full" : NULL;
 }
 
-/* GET /readyz: the store can be reached, other servers are heard of and the server is not
- * going down. */
+/* GET /readyz: the store can be reached and has room, other servers are heard of and the server
+ * is not stopping. */
 static enum err get_readiness(struct call *call)
 {
-    if (!api_ready(call->api))
-        return ERR_UNAVAILABLE;
-    return call_reply(call, &(struct status){ STR("ok") });
+    const char *trouble = api_trouble(call->api);
+
+    if (trouble)
+        call_set_status(call, 503);
+    return call_reply(call, &(struct status){ str_of(trouble ? trouble : "ok") });
 }
 
 void api_metric(struct buf *out, const char *name, const char *kind, const char *help, uint64_t v)
@@ -112,6 +124,8 @@ static void store_metrics(struct api *api, struct buf *out)
                "Ways to PostgreSQL and back that a transaction waited for.", s.ways);
     api_metric(out, "guildhall_store_failures_total", "counter", "Commits that failed.",
                s.failures);
+    api_metric(out, "guildhall_store_full", "gauge", "1 while writes find no room on the disk.",
+               store_full(api->options.store));
     if (api->options.cluster)
         api_metric(out, "guildhall_counts_heard_total", "counter",
                    "Calls that count against a limit and were made at other servers.",
@@ -280,7 +294,9 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/readyz",
         .name = "get_readiness",
-        .doc = "Says whether calls can be answered: the store is there and the server stays.",
+        .doc = "Says whether calls can be answered: 200, or 503 with the reason while the server "
+               "stops, the store cannot be reached, its disk is full, or other servers of the "
+               "cluster are out of reach.",
         .service = true,
         .reply = &status_reply,
         .store = ROUTE_STORE_NONE,

@@ -4,7 +4,9 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -18,7 +20,23 @@ static struct {
     _Atomic enum log_level least;
     int json;
     int coloured; /* it is a terminal */
+    int journal;  /* it is systemd's journal, which takes a priority in front of each line */
 } out = { .fd = STDERR_FILENO, .least = LOG_INFO };
+
+/* JOURNAL_STREAM names the device and inode of the stream that systemd gave to the process; a
+ * child that writes elsewhere has the variable, too. */
+static int is_journal(int fd)
+{
+    const char *stream = getenv("JOURNAL_STREAM");
+    char own[64];
+    struct stat s;
+
+    if (!stream || fstat(fd, &s) != 0)
+        return 0;
+    snprintf(own, sizeof own, "%llu:%llu", (unsigned long long)s.st_dev,
+             (unsigned long long)s.st_ino);
+    return strcmp(own, stream) == 0;
+}
 
 void log_init(int fd, enum log_level least, int json)
 {
@@ -26,6 +44,7 @@ void log_init(int fd, enum log_level least, int json)
     out.least = least;
     out.json = json;
     out.coloured = isatty(fd);
+    out.journal = is_journal(fd);
 }
 
 enum log_level log_level(void)
@@ -66,8 +85,11 @@ static void format_line(struct buf *b, enum log_level level, const char *message
 {
     static const char *const names[] = { "debug", "info", "warn", "error" };
     static const char *const colours[] = { "\033[2m", "\033[32m", "\033[33m", "\033[31m" };
+    static const char *const priorities[] = { "<7>", "<6>", "<4>", "<3>" }; /* sd-daemon(3) */
     char when[TIMESTAMP_TEXT];
 
+    if (out.journal)
+        buf_add(b, priorities[level], 3);
     timestamp_format(clock_us(), when);
     if (out.json) {
         buf_printf(b, "{\"time\":\"%s\",\"level\":\"%s\",\"message\":\"", when, names[level]);

@@ -1,6 +1,7 @@
 /* options.c - what an operator can set, as rows. */
 #include "base/options.h"
 
+#include <glob.h>
 #include <ini.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@ struct reading {
     struct arena *arena;
     char *target;
     const char *problem;
+    bool no_arguments;
 };
 
 static void option_say(struct reading *r, struct str sentence)
@@ -145,6 +147,18 @@ static void read_file(struct reading *r, const char *file)
         option_say(r, str_printf(r->arena, "%s, line %d: not 'name = value'", file, line));
 }
 
+/* The files of a folder beside the file, which packages and people add without editing it. */
+static void read_drop_ins(struct reading *r, const char *file)
+{
+    glob_t found;
+
+    if (glob(str_printf(r->arena, "%s.d/*.conf", file).p, 0, NULL, &found) != 0)
+        return;
+    for (size_t i = 0; i < found.gl_pathc && !r->problem; i++)
+        read_file(r, str_dupz(r->arena, str_of(found.gl_pathv[i])));
+    globfree(&found);
+}
+
 void option_variable(const char *prefix, const char *name, char *out, size_t max)
 {
     size_t n = (size_t)snprintf(out, max, "%s%s", prefix, name);
@@ -195,10 +209,11 @@ static int read_flag(struct reading *r, char **argv)
     }
     bool has_value = argv[1] && strncmp(argv[1], "--", 2) != 0;
     bool on;
+    bool is_value = has_value && r->no_arguments;
     bool alone = row->kind == OPTION_SWITCH
-                     ? !(has_value && read_switch(str_of(argv[1]), &on))
+                     ? !is_value && !(has_value && read_switch(str_of(argv[1]), &on))
                      : row->kind == OPTION_CHOICE && is_choice(row->choices, STR("on")) &&
-                           !(has_value && is_choice(row->choices, str_of(argv[1])));
+                           !is_value && !(has_value && is_choice(row->choices, str_of(argv[1])));
     if (alone) {
         option_set(r, row, argv[0], "on");
         return 1;
@@ -227,13 +242,17 @@ bool options_read(const struct option_row *rows, const struct option_source *sou
                   struct arena *arena, char **argv, void *target, char **rest,
                   const char **ret_problem)
 {
-    struct reading r = { .rows = rows, .arena = arena, .target = target };
+    struct reading r = {
+        .rows = rows, .arena = arena, .target = target, .no_arguments = source->no_arguments
+    };
 
     for (const struct option_row *row = rows; row->name; row++)
         if (row->fallback)
             option_set(&r, row, row->name, row->fallback);
     if (source->file)
         read_file(&r, source->file);
+    if (source->file && !r.problem)
+        read_drop_ins(&r, source->file);
     if (!r.problem)
         read_environment(&r, source->prefix);
     if (!r.problem)

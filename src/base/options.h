@@ -37,7 +37,8 @@ struct option_row {
 struct option_source {
     const char *program; /* "guildhall" */
     const char *prefix;  /* of environment variables: "GUILDHALL_" */
-    const char *file;    /* INI file, or NULL */
+    const char *file;    /* INI file, or NULL; then the files FILE.d/NAME.conf, by name */
+    bool no_arguments;   /* a word behind a switch is its value, for there are no arguments */
 };
 
 /* Fills target. argv holds what follows the command; arguments that are not flags

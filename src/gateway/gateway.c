@@ -127,8 +127,6 @@ bool gateway_upgrade(struct gateway *g, const struct http_request *r, struct web
 {
     if (!str_is(r->path, "/") && !str_is(r->path, "/gateway") && !str_is(r->path, "/gateway/"))
         return false;
-    if (g->draining)
-        return false;
     *ret = (struct websocket_handler){
         .arg = (void *)(uintptr_t)dialect_find(&g->dialects, g, r),
         .max_message = MAX_MESSAGE,
@@ -166,8 +164,8 @@ void gateway_drain(struct gateway *g, int64_t patience_ms)
     g->delay_ms = 0;
     for (unsigned i = 0; i < g->hub_count; i++)
         loop_call(g->hubs[i]->loop, send_away, g);
-    for (int64_t waited = 0; g->connected && waited < patience_ms; waited += 20)
-        usleep(20 * 1000);
+    for (int64_t waited = 0; g->connected && waited < patience_ms; waited += 5)
+        usleep(5 * 1000);
 }
 
 /* Whether looks at the store are still running, or something of the hub is on its way to it. */

@@ -186,8 +186,8 @@ void gateway_start(struct gateway *g, struct loops *loops);
 /* Before anything can happen: from now on sessions that were put away by the last server may
  * come back. Not from a loop. */
 void gateway_wake(struct gateway *g);
-/* Tells everybody to come back (op 7); the sockets are closed by the server's own
- * shutdown, a little later. From now on nobody new is taken. Not from a loop. */
+/* Tells everybody to come back (op 7) and waits until they have left, at most patience_ms; the
+ * other sockets are closed by the server's own shutdown. After server_drain. Not from a loop. */
 void gateway_drain(struct gateway *g, int64_t patience_ms);
 /* When the server is gone, before the loops stop: puts all sessions away that can go on later,
  * and ends the others. */

@@ -135,16 +135,9 @@ static void listener_closed(uv_handle_t *handle)
     home_handle_closed(h);
 }
 
-/* A connection with a request on its way or an answer to come may finish. */
-static void wind_down(struct connection *c)
-{
-    if (c->state == CONN_WEBSOCKET)
-        websocket_tell_shutdown(c);
-    else if (c->state == CONN_HEAD && c->in.n == 0)
-        connection_finish(c);
-}
-
-static void stop_home(struct loop *l, void *arg)
+/* Closes the listener and the connections without a request. A connection with a request on its
+ * way or an answer to come may finish. */
+static void drain_home(struct loop *l, void *arg)
 {
     struct home *h = arg;
 
@@ -154,10 +147,59 @@ static void stop_home(struct loop *l, void *arg)
     if (h->listening)
         uv_close((uv_handle_t *)&h->listener, listener_closed);
     for (struct link *at = h->connections.next, *next; at != &h->connections; at = next) {
+        struct connection *c = container_of(at, struct connection, link);
+
         next = at->next;
-        wind_down(container_of(at, struct connection, link));
+        if (c->state == CONN_HEAD && c->in.n == 0)
+            connection_finish(c);
     }
     server_report(h);
+}
+
+static void stop_home(struct loop *l, void *arg)
+{
+    struct home *h = arg;
+
+    (void)l;
+    for (struct link *at = h->connections.next, *next; at != &h->connections; at = next) {
+        struct connection *c = container_of(at, struct connection, link);
+
+        next = at->next;
+        if (c->state == CONN_WEBSOCKET)
+            websocket_tell_shutdown(c);
+    }
+}
+
+/* Whether nobody waits for an answer on this connection: its peer has not answered the close
+ * frame, has not closed its end or has not sent a whole request. */
+static bool connection_is_leaving(const struct connection *c)
+{
+    return c->state == CONN_WEBSOCKET || c->state == CONN_LINGER || c->state == CONN_HEAD ||
+           (c->state == CONN_LAST && c->upgraded);
+}
+
+struct parting {
+    struct home **homes;
+    bool more;
+};
+
+static void part_home(struct loop *l, void *arg)
+{
+    struct parting *p = arg;
+    struct home *h = p->homes[loop_index(l)];
+    unsigned closed = 0;
+
+    for (struct link *at = h->connections.next; at != &h->connections; at = at->next) {
+        struct connection *c = container_of(at, struct connection, link);
+
+        if (!connection_is_leaving(c))
+            continue;
+        if (closed++ == PARTED_AT_ONCE) {
+            p->more = true;
+            return;
+        }
+        connection_close(c);
+    }
 }
 
 static void cut_home(struct loop *l, void *arg)
@@ -190,18 +232,48 @@ static struct timespec in_ms(int64_t ms)
     return (struct timespec){ .tv_sec = (time_t)(at / 1000000000), .tv_nsec = at % 1000000000 };
 }
 
+static void on_each_home(struct server *s, void (*run)(struct loop *l, void *arg))
+{
+    for (unsigned i = 0; i < loops_count(s->loops); i++)
+        loop_call(loops_at(s->loops, i), run, s->homes[i]);
+}
+
+/* In steps: there may be thousands, and calls that still run share the loop with them. */
+static void server_part(struct server *s)
+{
+    struct parting p = { .homes = s->homes, .more = true };
+
+    while (p.more) {
+        p.more = false;
+        for (unsigned i = 0; i < loops_count(s->loops); i++)
+            loop_call(loops_at(s->loops, i), part_home, &p);
+    }
+}
+
+void server_drain(struct server *s)
+{
+    if (!s || s->draining)
+        return;
+    s->draining = true;
+    on_each_home(s, drain_home);
+}
+
 void server_stop(struct server *s, int64_t patience_ms)
 {
     if (!s || s->stopped)
         return;
     struct timespec until = in_ms(patience_ms);
+    struct timespec parting = in_ms(patience_ms < PARTING_MS ? patience_ms : PARTING_MS);
+
     s->stopped = true;
-    for (unsigned i = 0; i < loops_count(s->loops); i++)
-        loop_call(loops_at(s->loops, i), stop_home, s->homes[i]);
+    server_drain(s);
+    on_each_home(s, stop_home);
+    if (wait_until_closed(s, &parting))
+        return;
+    server_part(s);
     if (wait_until_closed(s, &until))
         return;
-    for (unsigned i = 0; i < loops_count(s->loops); i++)
-        loop_call(loops_at(s->loops, i), cut_home, s->homes[i]);
+    on_each_home(s, cut_home);
     wait_until_closed(s, NULL);
 }
 

@@ -117,8 +117,11 @@ int server_port(const struct server *s);
 /* The address that a socket listens on, as text; false when it is none of the network's. */
 bool server_socket_host(int socket, char *host, size_t max);
 
-/* Stops accepting, lets running calls finish (at most patience_ms), closes the
- * rest; WebSockets are told with their handler's shutdown. Blocks; not from a
+/* Closes the listener and idle connections. Running calls go on, and so do WebSockets; a new
+ * WebSocket handshake is answered with 503. Blocks; not from a loop. */
+void server_drain(struct server *s);
+/* Drains; tells WebSockets by their handler's shutdown and closes those that have not left 200 ms
+ * later; lets running calls finish (at most patience_ms), and closes the rest. Blocks; not from a
  * loop. */
 void server_stop(struct server *s, int64_t patience_ms);
 void server_free(struct server *s);

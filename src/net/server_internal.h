@@ -41,6 +41,8 @@ enum {
     PAUSE_MS = 100,               /* without descriptors */
     LINGER_MS = 1000,
     GOODBYE_MS = 5000,     /* for the peer's close frame */
+    PARTING_MS = 200,      /* the same while the server stops */
+    PARTED_AT_ONCE = 256,  /* connections closed in one loop iteration */
     LEAST_RATE = 8 * 1024, /* bytes a second of a body */
     /* The same of an answer, and less: a peer's kernel takes a slow reader's bytes in leaps. */
     LEAST_TAKEN = 2 * 1024,
@@ -110,7 +112,7 @@ struct server {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     unsigned busy; /* homes with open handles */
-    bool stopped;
+    bool draining, stopped;
 };
 
 /* A request with the server's side of it; lives in its arena. */

@@ -323,8 +323,13 @@ bool websocket_begin(struct connection *c, struct serving *call)
     char accept[29];
     int status = 400;
 
-    if (!h->app.upgrade || h->stopping)
+    if (!h->app.upgrade)
         return false;
+    if (h->stopping) {
+        c->call = call;
+        connection_refuse(c, 503, STR("Retry-After: 1\r\n"));
+        return true;
+    }
     if (!ws_handshake(call->x.request, accept, &status)) {
         c->call = call;
         connection_refuse(c, status,

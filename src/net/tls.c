@@ -10,16 +10,20 @@
 #include <openssl/ssl.h>
 #include <pthread.h>
 #include <sodium.h>
+#include <time.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 
-enum { RECORD = 16 * 1024 };
+enum { RECORD = 16 * 1024, WARN_DAYS = 14 };
+#define DAY_MS (INT64_C(24) * 60 * 60 * 1000)
 
 struct tls_context {
     pthread_mutex_t lock; /* of the next one */
     SSL_CTX *ssl;
     BIO_METHOD *method;
+    int64_t warn_at; /* clock_ms */
 };
 
 struct tls {
@@ -134,6 +138,34 @@ static SSL_CTX *make_ssl(const char *certificate, const char *key)
     return ssl;
 }
 
+static int64_t expires_of(SSL_CTX *ssl)
+{
+    X509 *certificate = SSL_CTX_get0_certificate(ssl);
+    struct tm end;
+
+    if (!certificate || ASN1_TIME_to_tm(X509_get0_notAfter(certificate), &end) != 1)
+        return 0;
+    return timegm(&end);
+}
+
+/* When it is loaded, and once per day while connections come. */
+static void warn_of_expiry(struct tls_context *c)
+{
+    int64_t now = clock_ms(), end = expires_of(c->ssl) * 1000;
+    time_t seconds = (time_t)(end / 1000);
+    struct tm at;
+    char date[32] = "";
+
+    c->warn_at = now + DAY_MS;
+    if (gmtime_r(&seconds, &at))
+        strftime(date, sizeof date, "%Y-%m-%d %H:%M UTC", &at);
+    if (end <= now)
+        log_error("tls: the certificate expired at %s and clients refuse it; renew it and reload",
+                  date);
+    else if (end - now < WARN_DAYS * DAY_MS)
+        log_warn("tls: the certificate expires at %s; renew it and reload", date);
+}
+
 enum err tls_context_open(const char *certificate, const char *key, struct tls_context **ret)
 {
     struct tls_context *c = mem_new(sizeof *c);
@@ -145,6 +177,7 @@ enum err tls_context_open(const char *certificate, const char *key, struct tls_c
         tls_context_free(c);
         return ERR_INTERNAL;
     }
+    warn_of_expiry(c);
     *ret = c;
     return OK;
 }
@@ -159,6 +192,7 @@ enum err tls_context_reload(struct tls_context *c, const char *certificate, cons
     pthread_mutex_lock(&c->lock);
     SSL_CTX *old = c->ssl;
     c->ssl = fresh;
+    warn_of_expiry(c);
     pthread_mutex_unlock(&c->lock);
     SSL_CTX_free(old);
     return OK;
@@ -194,6 +228,14 @@ bool tls_fingerprint(struct tls_context *c, char out[TLS_FINGERPRINT_TEXT])
     return ok;
 }
 
+int64_t tls_expires(struct tls_context *c)
+{
+    pthread_mutex_lock(&c->lock);
+    int64_t end = expires_of(c->ssl);
+    pthread_mutex_unlock(&c->lock);
+    return end;
+}
+
 /* --- connections ---------------------------------------------------------------------- */
 
 struct tls *tls_new(struct tls_context *c)
@@ -203,6 +245,8 @@ struct tls *tls_new(struct tls_context *c)
 
     pthread_mutex_lock(&c->lock);
     t->ssl = SSL_new(c->ssl);
+    if (clock_ms() >= c->warn_at)
+        warn_of_expiry(c);
     pthread_mutex_unlock(&c->lock);
     if (!t->ssl || !bio) {
         log_error("tls: cannot make a connection: %s", last_problem());

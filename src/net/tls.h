@@ -3,6 +3,7 @@
 #define NET_TLS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/buf.h"
 #include "base/errors.h"
@@ -20,6 +21,8 @@ enum err tls_context_self_signed(const char *folder, const char *host, struct tl
 /* Other files for connections that begin from now on; when they are no good, logs why, and all
  * stays as it was. From any thread. */
 enum err tls_context_reload(struct tls_context *c, const char *certificate, const char *key);
+/* When the certificate that is shown ends, in seconds since 1970. From any thread. */
+int64_t tls_expires(struct tls_context *c);
 void tls_context_free(struct tls_context *c);
 
 /* SHA-256 of a certificate, as hexadecimal digits: of the one that a server shows, or of any

@@ -111,8 +111,10 @@ static enum err error_of_errno(const char *what, const char *path)
 
     if (code == ENOENT)
         return ERR_NOT_FOUND;
-    log_error("store: cannot %s '%s': %s", what, path, strerror(code));
-    return code == ENOSPC || code == EDQUOT ? ERR_STORAGE_FULL : ERR_UNAVAILABLE;
+    bool full = code == ENOSPC || code == EDQUOT;
+    if (!full || space_may_log())
+        log_error("store: cannot %s '%s': %s", what, path, strerror(code));
+    return full ? ERR_STORAGE_FULL : ERR_UNAVAILABLE;
 }
 
 /* --- open the folder ------------------------------------------------------------------ */
@@ -223,17 +225,11 @@ static bool name_part(struct store *s, char part[PATH_MAX])
                     (long)count) < PATH_MAX;
 }
 
-enum err blob_put(struct store *s, const char *name, struct str bytes)
+static enum err put_in_folder(struct store *s, const char *name, const char *path, struct str bytes)
 {
-    char path[PATH_MAX], part[PATH_MAX];
-    enum err e = find_path(s, name, path);
+    char part[PATH_MAX];
+    enum err e = write_note(s, name);
 
-    if (!e && s->inside) {
-        blob_cache_drop(s, name); /* what it was before; who opens it reads it anew */
-        return postgres_blob_put(s, name, bytes);
-    }
-    if (!e)
-        e = write_note(s, name);
     if (e)
         return e;
     if (!name_part(s, part))
@@ -243,6 +239,22 @@ enum err blob_put(struct store *s, const char *name, struct str bytes)
         e = move_into_place(part, path);
     if (e)
         unlink(part);
+    return e;
+}
+
+enum err blob_put(struct store *s, const char *name, struct str bytes)
+{
+    char path[PATH_MAX];
+    enum err e = find_path(s, name, path);
+
+    if (!e && s->inside) {
+        blob_cache_drop(s, name); /* what it was before; who opens it reads it anew */
+        return postgres_blob_put(s, name, bytes);
+    }
+    if (!e)
+        e = put_in_folder(s, name, path, bytes);
+    if (e == ERR_STORAGE_FULL)
+        space_refused(s);
     return e;
 }
 

@@ -70,6 +70,8 @@ struct store {
     char *folder;
     int lock; /* keeps other processes out of the folder; -1: none held */
     _Atomic uint64_t reads, writes, commits, retries, failures, ways;
+    _Atomic int64_t
+        full_since; /* when the last write found no room (clock_mono); 0: there is room */
     _Atomic(const char *) retried; /* the name of the work that was last tried again, or NULL */
     _Atomic uint64_t blobs;        /* names of blobs that are being written */
     struct blob_sides *inside;     /* blobs are in the database, and this leads there; or NULL */
@@ -110,6 +112,12 @@ enum err tx_refuse_write(const char *sql);
 
 /* Hands the result over, on the work's loop; the work is its owner's again. */
 void work_finish(struct store *s, struct work *w, enum err result);
+
+/* space.c: a write found no room on the disk; a write was committed. */
+void space_refused(struct store *s);
+void space_found(struct store *s);
+/* Whether a statement or file that found no room may be logged: at most once per 10 s. */
+bool space_may_log(void);
 
 /* Copies into the arena, never NULL. */
 struct value value_copy(struct arena *a, enum value_kind kind, const void *p, size_t n);

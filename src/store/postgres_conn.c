@@ -56,9 +56,11 @@ enum err postgres_error(struct postgres_conn *c, const PGresult *result, const c
         log_warn("store: %s in: %s", pq.resultErrorMessage(result), sql);
         return ERR_UNAVAILABLE;
     }
-    log_error("store: %s in: %s", result ? pq.resultErrorMessage(result) : pq.errorMessage(c->pg),
-              sql);
-    return postgres_state_is(state, "53100") /* disk_full */ ? ERR_STORAGE_FULL : ERR_INTERNAL;
+    bool full = postgres_state_is(state, "53100"); /* disk_full */
+    if (!full || space_may_log())
+        log_error("store: %s in: %s",
+                  result ? pq.resultErrorMessage(result) : pq.errorMessage(c->pg), sql);
+    return full ? ERR_STORAGE_FULL : ERR_INTERNAL;
 }
 
 /* --- answers -------------------------------------------------------------------------- */

@@ -19,7 +19,8 @@ enum err sqlite_error(struct sqlite_conn *c, int code, const char *sql)
         return ERR_STORE_CONFLICT;
     if (c->share.is_spent)
         return ERR_STORE_RETRY;
-    log_error("store: %s (%d) in: %s", sqlite3_errmsg(c->db), extended, sql);
+    if ((code & 0xff) != SQLITE_FULL || space_may_log())
+        log_error("store: %s (%d) in: %s", sqlite3_errmsg(c->db), extended, sql);
     switch (code & 0xff) {
     case SQLITE_FULL:
         return ERR_STORAGE_FULL;

@@ -123,6 +123,10 @@ void work_finish(struct store *s, struct work *w, enum err result)
 {
     if (is_failure(result))
         atomic_fetch_add_explicit(&s->failures, 1, memory_order_relaxed);
+    if (result == ERR_STORAGE_FULL)
+        space_refused(s);
+    else if (!result && work_writes(w))
+        space_found(s);
     w->result = result;
     if (!result && w->committed && work_writes(w))
         w->committed(w);

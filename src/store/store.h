@@ -79,6 +79,8 @@ const char *store_engine(const struct store *s);
 
 /* Ready to answer: the database can be reached (for /readyz). */
 bool store_ready(struct store *s);
+/* The last writes found no room on the disk. From any thread. */
+bool store_full(struct store *s);
 
 /* --- work ----------------------------------------------------------------------------- */
 

@@ -59,11 +59,12 @@ static int run_version(const struct settings *s, char **arguments)
 }
 
 const struct program_command program_commands[] = {
-    { "serve", "", "Run the server", tool_serve, NULL },
-    { "demo", "", "Run the server with a small world to try", tool_demo, NULL },
-    { "import", "FILE", "Read a world file", tool_import, import_rows },
+    { "serve", "", "Run the server", tool_serve, NULL, .makes_data = true },
+    { "demo", "", "Run the server with a small world to try", tool_demo, NULL, .makes_data = true },
+    { "reload", "", "Have the server that runs read its configuration again", tool_reload, NULL },
+    { "import", "FILE", "Read a world file", tool_import, import_rows, .makes_data = true },
     { "export", "[FILE]", "Write the world as a file", tool_export, NULL },
-    { "seed", "", "Make a large random world", tool_seed, seed_rows },
+    { "seed", "", "Make a large random world", tool_seed, seed_rows, .makes_data = true },
     { "gifs", "import FILE [FOLDER]", "Read GIFs from JSON or CSV, files from FOLDER", tool_gifs,
       NULL },
     { "invoke", "\"/COMMAND OPTION:VALUE\"", "Use an app's command and show its answer",
@@ -102,9 +103,9 @@ const struct program_command program_commands[] = {
     { "snapshot", "[NAME]", "Keep the world of the server that runs by name, or list those kept",
       tool_snapshot, snapshot_rows },
     { "restore", "NAME|FILE|DIR", "Bring a snapshot back, or a backup into an empty data folder",
-      tool_restore, restore_rows },
-    { "move", "", "Take the world to PostgreSQL, or from there into a folder", tool_move,
-      move_rows },
+      tool_restore, restore_rows, .makes_data = true },
+    { "move", "", "Take the world to PostgreSQL, or from there into a folder", tool_move, move_rows,
+      .makes_data = true },
     { "openapi", "", "Print the OpenAPI document", run_openapi, NULL },
     { "reference", "", "Print docs/reference.md", run_reference, NULL },
     { "sample-config", "", "Print a configuration file with every option", sample_config, NULL },
@@ -127,4 +128,16 @@ const struct program_command *program_find(const char *name)
         if (strcmp(c->name, name) == 0)
             return c;
     return NULL;
+}
+
+const char *program_nearest(const char *name)
+{
+    struct option_row names[64] = { 0 };
+    const struct option_row *lists[] = { names, NULL };
+    size_t n = 0;
+
+    for (const struct program_command *c = program_commands; c->name; c++)
+        if (n + 1 < sizeof names / sizeof *names)
+            names[n++].name = c->name;
+    return option_nearest(lists, str_of(name));
 }

@@ -8,6 +8,7 @@ struct program_command {
     const char *name, *arguments, *help;
     int (*run)(const struct settings *s, char **arguments);
     const struct option_row *options; /* its own, or NULL */
+    bool makes_data; /* it may make the data folder: it never takes the package's by default */
 };
 
 /* Ended by a row without a name. */
@@ -15,6 +16,9 @@ extern const struct program_command program_commands[];
 
 /* NULL when there is none; --help, -h and --version are commands too. */
 const struct program_command *program_find(const char *name);
+
+/* The command whose name is nearest to one that is wrong; NULL when none is near. */
+const char *program_nearest(const char *name);
 
 /* What one command is told and does; all: with the options of the server. */
 int program_help(const struct program_command *c, bool all);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "control.h"
 #include "guildhall.h"
 #include "manager.h"
 #include "store/snapshots.h"
@@ -19,6 +20,7 @@ struct served {
     struct settings current;         /* as they were read last; in the arena */
     struct arena *arena;
     bool has_terminal;
+    pthread_mutex_t lock; /* one reload at a time: by signal or by the control socket */
 };
 
 static sigset_t served_signals(void)
@@ -42,7 +44,7 @@ static void hold_signals(void)
 }
 
 /* A mistake leaves everything as it is. */
-static void served_reload(struct served *s, struct guildhall *g)
+static bool served_reload_alone(struct served *s, struct guildhall *g, struct buf *out)
 {
     struct arena *arena = arena_new();
     struct settings now;
@@ -50,13 +52,28 @@ static void served_reload(struct served *s, struct guildhall *g)
 
     if (!settings_again(s->settings, arena, &now, &problem)) {
         log_error("reloaded: nothing; %s", problem);
+        buf_printf(out, "nothing was reloaded: %s", problem);
         arena_free(arena);
-        return;
+        return false;
     }
-    guildhall_reload(g, s->arena ? &s->current.config : &s->settings->config, &now.config);
+    const struct config *before = s->arena ? &s->current.config : &s->settings->config;
+    bool ok = guildhall_reload(g, before, &now.config);
+    if (!ok)
+        buf_add_lit(out, "the new certificate cannot be used, the old one stays; the log says why");
     arena_free(s->arena);
     s->arena = arena;
     s->current = now;
+    return ok;
+}
+
+static bool served_reload(void *arg, struct guildhall *g, struct buf *out)
+{
+    struct served *s = arg;
+
+    pthread_mutex_lock(&s->lock);
+    bool ok = served_reload_alone(s, g, out);
+    pthread_mutex_unlock(&s->lock);
+    return ok;
 }
 
 static int wait_for_signal(struct served *s, struct guildhall *g)
@@ -67,9 +84,13 @@ static int wait_for_signal(struct served *s, struct guildhall *g)
     /* A terminal that was closed says the same: then nobody is there who asks for anything. */
     while (sigwait(&set, &sig) == 0 && sig == SIGHUP && s->settings &&
            !(s->has_terminal && !isatty(STDIN_FILENO))) {
+        struct buf said;
+
+        buf_init(&said, SIZE_MAX);
         manager_tell("RELOADING=1");
-        served_reload(s, g);
+        served_reload(s, g, &said);
         manager_tell("READY=1");
+        buf_clear(&said);
     }
     return sig;
 }
@@ -106,9 +127,11 @@ static int serve_once(struct served *s, void (*ready)(void *arg, const char *url
                       char listen[300])
 {
     const struct config *config = s->config;
+    const struct guildhall_hooks hooks = { .reload = s->settings ? served_reload : NULL,
+                                           .reload_arg = s };
     struct guildhall *g;
 
-    if (!snapshot_settle(config->data) || guildhall_start(config, NULL, &g))
+    if (!snapshot_settle(config->data) || guildhall_start(config, &hooks, &g))
         return 0;
     write_url(g, config, listen, 300);
     printf("guildhall: listening on %s\n", listen);
@@ -160,7 +183,8 @@ int serve_until_stopped(const struct config *config, const struct settings *sett
     struct config again = *config;
     struct served s = { .config = &again,
                         .settings = settings,
-                        .has_terminal = isatty(STDIN_FILENO) };
+                        .has_terminal = isatty(STDIN_FILENO),
+                        .lock = PTHREAD_MUTEX_INITIALIZER };
     char url[300] = "", listen[300];
 
     hold_signals();
@@ -179,6 +203,27 @@ int serve_until_stopped(const struct config *config, const struct settings *sett
     }
     arena_free(s.arena);
     return sig ? 0 : 1;
+}
+
+int tool_reload(const struct settings *s, char **arguments)
+{
+    struct buf answer;
+
+    if (*arguments)
+        return usage("reload takes no arguments");
+    buf_init(&answer, SIZE_MAX);
+    enum err e = control_ask_all(s->config.data, "reload", &answer);
+    if (e)
+        fprintf(stderr, "guildhall: %s '%s'\n",
+                e == ERR_FORBIDDEN ? "only root and the server's own user may reload the server on"
+                : e == ERR_UNAVAILABLE ? "no server runs on"
+                                       : "there was no answer in time from the server on",
+                s->config.data);
+    else if (answer.n)
+        fprintf(stderr, "guildhall: %.*s\n", STR_FMT(buf_str(&answer)));
+    int status = e || answer.n ? 1 : 0;
+    buf_clear(&answer);
+    return status;
 }
 
 int tool_serve(const struct settings *s, char **arguments)

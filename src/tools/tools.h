@@ -48,6 +48,7 @@ extern const struct option_row import_rows[], seed_rows[], sessions_rows[], invo
 /* Each returns the program's status. What follows the command comes in arguments,
  * ended by NULL. */
 int tool_serve(const struct settings *s, char **arguments);
+int tool_reload(const struct settings *s, char **arguments);
 int tool_demo(const struct settings *s, char **arguments);
 int tool_import(const struct settings *s, char **arguments);
 int tool_export(const struct settings *s, char **arguments);

@@ -9,7 +9,7 @@
 #include "model/types.h"
 #include "net/websocket.h"
 
-enum { PATIENCE_S = 30, HELLO = 10, DISPATCH = 0, HEARTBEAT = 1 };
+enum { PATIENCE_S = 30, HELLO = 10, DISPATCH = 0, HEARTBEAT = 1, RECONNECT = 7 };
 #define SECOND INT64_C(1000000000)
 
 /* --- frames --------------------------------------------------------------------------- */
@@ -180,6 +180,8 @@ enum wire_news wire_next(struct wire *w, int64_t until, struct wire_event *ret)
             continue;
         if (e->op == HEARTBEAT)
             w->next_beat = 0;
+        if (e->op == RECONNECT)
+            return wire_gateway_lost(w, STR("it asks its clients to connect again"));
         if (e->op != DISPATCH || e->t.given != GIVEN)
             continue;
         w->seq = e->s.value;

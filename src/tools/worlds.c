@@ -142,10 +142,11 @@ int tool_export(const struct settings *s, char **arguments)
         return 1;
     buf_init(&text, SIZE_MAX);
     if (!world_export(store, &guildhall_world_parts, &text, &importable)) {
-        ok = write_file(arguments[0], buf_str(&text));
-        if (!importable)
-            fprintf(stderr, "guildhall: this world is larger than an import reads (100000 values); "
-                            "use backup to copy it\n");
+        if (importable)
+            ok = write_file(arguments[0], buf_str(&text));
+        else
+            fprintf(stderr, "guildhall: nothing was written: this world is larger than an import "
+                            "reads (100000 values); use backup to copy it\n");
     }
     buf_clear(&text);
     store_close(store);

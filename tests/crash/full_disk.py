@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """full_disk - a full disk is refused in words, reads go on, and so do writes when there is room."""
 
+import http.client
 import os
 import time
 
@@ -45,6 +46,22 @@ def expect_registering_is_refused(port):
     raise AssertionError("a thousand accounts found room on a full disk")
 
 
+def readiness(port):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    connection.request("GET", "/readyz")
+    answer = connection.getresponse()
+    words = answer.read().decode()
+    connection.close()
+    return answer.status, words
+
+
+LINES = 10  # one per 10 s, and one for each time that it begins
+
+
+def lines_of(server):
+    return os.pread(server.log.fileno(), 1 << 24, 0).count(b"\n")
+
+
 def a_full_disk_refuses_writes_until_there_is_room(executable):
     with Place() as place:
         disk = place.disk("small", megabytes=MEGABYTES)
@@ -58,6 +75,8 @@ def a_full_disk_refuses_writes_until_there_is_room(executable):
         writers.join()
         expect_reads_work(writers, server.port)
         expect_registering_is_refused(server.port)
+        expect(readiness(server.port) == (503, '{"status":"disk full"}'), readiness(server.port))
+        expect(lines_of(server) < LINES, f"{lines_of(server)} lines in the log")
 
         os.unlink(ballast)
         disk.flush()
@@ -69,6 +88,7 @@ def a_full_disk_refuses_writes_until_there_is_room(executable):
         expect(sum(w.refused for w in writers.all) == refused,
                "writes were refused after there was room again")
         told = writers.acknowledged()
+        expect(readiness(server.port) == (200, '{"status":"ok"}'), readiness(server.port))
 
         server.kill()
         server = place.watch(start_guildhall(executable, folder))

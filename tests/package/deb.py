@@ -77,7 +77,8 @@ def what_is_installed_serves(_):
             with gzip.open(os.path.join(folder, "usr/share/man", page), "rt") as file:
                 expect(file.read().startswith(".TH "), page)
         for name in ("grafana/guildhall.json", "fail2ban/guildhall.conf",
-                     "fail2ban/guildhall-limits.conf"):
+                     "fail2ban/guildhall-limits.conf", "prometheus/alerts.yml",
+                     "prometheus/scrape.yml"):
             expect(os.path.exists(os.path.join(folder, "usr/share/guildhall", name)), name)
         unit = open(os.path.join(folder, "lib/systemd/system/guildhall.service"),
                     encoding="utf-8").read()
@@ -101,8 +102,8 @@ def systemd_knows_every_word_of_the_units(_):
     path = package()
     with tempfile.TemporaryDirectory() as folder:
         done("dpkg-deb", "-x", path, folder)
-        units = [os.path.join(folder, "lib/systemd/system", f"guildhall.{kind}")
-                 for kind in ("service", "socket")]
+        units = [os.path.join(folder, "lib/systemd/system", f"guildhall{name}")
+                 for name in (".service", ".socket", "-backup.service", "-backup.timer")]
         for unit in units:
             with open(unit, encoding="utf-8") as file:
                 text = file.read().replace("/usr/bin/guildhall", f"{folder}/usr/bin/guildhall")
@@ -110,8 +111,114 @@ def systemd_knows_every_word_of_the_units(_):
                 file.write(text)
         said = subprocess.run(["systemd-analyze", "verify", "--man=no", *units], check=False,
                               capture_output=True, text=True, timeout=PATIENCE).stderr
-        wrong = [line for line in said.splitlines() if "guildhall." in line]
+        wrong = [line for line in said.splitlines() if "guildhall" in line]
         expect(not wrong, "\n".join(wrong))
+
+
+def scripts_of(folder):
+    """The maintainer scripts, by name."""
+    done("dpkg-deb", "-e", package(), folder)
+    scripts = {}
+    for name in ("preinst", "postinst", "prerm", "postrm", "conffiles"):
+        path = os.path.join(folder, name)
+        scripts[name] = open(path, encoding="utf-8").read() if os.path.exists(path) else ""
+    return scripts
+
+
+# Stands in for the programs that maintainer scripts call, and notes what they were asked.
+RECORDER = """#!/bin/sh
+echo "${0##*/} $*" >>"$NOTES"
+case "$*" in *is-enabled*|*debian-installed*|*was-enabled*) exit 1 ;; esac
+"""
+
+
+def calls_of(script, folder, *words):
+    """What a maintainer script has systemd do."""
+    stand_ins, notes = os.path.join(folder, "bin"), os.path.join(folder, "notes")
+    os.makedirs(stand_ins, exist_ok=True)
+    for name in ("deb-systemd-invoke", "deb-systemd-helper", "systemctl", "systemd-sysusers",
+                 "getent", "rm"):
+        path = os.path.join(stand_ins, name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(RECORDER)
+        os.chmod(path, 0o755)
+    open(notes, "w", encoding="utf-8").close()
+    # The scripts look whether systemd runs; here it does.
+    text = script.replace("/run/systemd/system", folder)
+    result = subprocess.run(["sh", "-c", text, "script", *words], capture_output=True, text=True,
+                            timeout=PATIENCE, check=False,
+                            env={**os.environ, "NOTES": notes, "DPKG_ROOT": "",
+                                 "PATH": f"{stand_ins}:{os.environ['PATH']}"})
+    expect(result.returncode == 0, result.stdout + result.stderr)
+    with open(notes, encoding="utf-8") as file:
+        return file.read(), result.stdout
+
+
+def an_upgrade_leaves_the_socket_and_the_timer_as_they_are(_):
+    with tempfile.TemporaryDirectory() as folder:
+        scripts = scripts_of(os.path.join(folder, "control"))
+        calls = ""
+        for name, words in (("prerm", ("upgrade", "0.1.0-2")), ("preinst", ("upgrade", "0.1.0-1")),
+                            ("postrm", ("upgrade", "0.1.0-2")),
+                            ("postinst", ("configure", "0.1.0-1"))):
+            if scripts[name]:
+                calls += calls_of(scripts[name], folder, *words)[0]
+        touched = [line for line in calls.splitlines() if re.search(r" (stop|start|restart) ", line)]
+        expect(any("restart guildhall.service" in line for line in touched), calls)
+        for name in ("guildhall.socket", "guildhall-backup.timer", "guildhall-backup.service"):
+            expect(not any(name in line for line in touched), calls)
+        removed = calls_of(scripts["prerm"], folder, "remove")[0]
+        for name in ("guildhall.socket", "guildhall-backup.timer", "guildhall.service"):
+            expect(re.search(rf"stop .*{name}", removed), removed)
+
+
+def the_socket_is_started_while_the_service_is_stopped(_):
+    """systemd refuses to start the socket of a service that is active."""
+    with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as file:
+        block = re.search(r"^```sh\n(sudo systemctl stop .*?)^```$", file.read(), re.M | re.S)[1]
+    expect([line.split()[2:] for line in block.splitlines()] ==
+           [["stop", "guildhall"], ["enable", "--now", "guildhall.socket"], ["start", "guildhall"]],
+           block)
+
+
+def no_upgrade_asks_about_the_configuration(_):
+    with tempfile.TemporaryDirectory() as folder:
+        # The one file is the same in every version: it names no option's default.
+        expect(scripts_of(os.path.join(folder, "control"))["conffiles"].split() ==
+               ["/etc/guildhall/guildhall.conf"], "conffiles")
+        done("dpkg-deb", "-x", package(), folder)
+        with open(os.path.join(folder, "etc/guildhall/guildhall.conf"), encoding="utf-8") as file:
+            expect(all(line.startswith(";") for line in file), "it sets something")
+        expect(os.path.isdir(os.path.join(folder, "etc/guildhall/guildhall.conf.d")), "no drop-ins")
+
+
+def a_purge_says_what_stays(_):
+    with tempfile.TemporaryDirectory() as folder:
+        postrm = scripts_of(os.path.join(folder, "control"))["postrm"]
+        data = os.path.join(folder, "lib")
+        os.mkdir(data)
+        script = postrm.replace("/var/lib/guildhall", data).replace("/etc/guildhall", f"{folder}/etc")
+        said = calls_of(script, folder, "purge")[1]
+        expect(f"{data} stays" in said and "account guildhall stays" in said, said)
+        expect(os.path.isdir(data), "it was deleted")
+        expect(calls_of(script, folder, "remove")[1] == "", "remove says something")
+
+
+def a_wrong_configuration_is_not_started_again(_):
+    with tempfile.TemporaryDirectory() as folder:
+        done("dpkg-deb", "-x", package(), folder)
+        with open(os.path.join(folder, "lib/systemd/system/guildhall.service"),
+                  encoding="utf-8") as file:
+            unit = file.read()
+        expect("\nRestartPreventExitStatus=2\n" in unit, unit)
+        # Nothing but the package's own program is needed to reload.
+        expect(re.search(r"^ExecReload=/usr/bin/guildhall reload ", unit, re.M), unit)
+        with open(os.path.join(folder, "conf"), "w", encoding="utf-8") as file:
+            file.write("listn = x\n")
+        result = subprocess.run([os.path.join(folder, "usr/bin/guildhall"), "serve", "--config",
+                                 os.path.join(folder, "conf")], check=False, capture_output=True,
+                                timeout=PATIENCE)
+        expect(result.returncode == 2, result)
 
 
 # A machine that is this one, with a layer over it that takes what is written: the package is
@@ -191,5 +298,10 @@ run_cases("deb", [
     there_is_nothing_to_complain_of,
     what_is_installed_serves,
     systemd_knows_every_word_of_the_units,
+    an_upgrade_leaves_the_socket_and_the_timer_as_they_are,
+    the_socket_is_started_while_the_service_is_stopped,
+    no_upgrade_asks_about_the_configuration,
+    a_purge_says_what_stays,
+    a_wrong_configuration_is_not_started_again,
     the_first_account_is_there_within_a_minute,
 ])

@@ -43,8 +43,10 @@ class Machine:
             self.metrics = free_port()
         self.public = f"http://127.0.0.1:{self.port}"
         self.server = None
-        for name in ("bin", "etc/guildhall", "var/lib", "var/backups"):
+        for name in ("bin", "etc/guildhall/guildhall.conf.d", "var/lib", "var/backups"):
             os.makedirs(os.path.join(self.root, name))
+        shutil.copy(os.path.join(HERE, "..", "..", "packaging", "debian", "guildhall.conf"),
+                    os.path.join(self.root, "etc/guildhall"))
         os.symlink(executable, os.path.join(self.root, "bin/guildhall"))
         self.words = {
             "/etc/guildhall": f"{self.root}/etc/guildhall",
@@ -60,7 +62,7 @@ class Machine:
         return text
 
     def configure(self, lines):
-        with open(os.path.join(self.root, "etc/guildhall/guildhall.conf"), "a",
+        with open(os.path.join(self.root, "etc/guildhall/guildhall.conf.d/local.conf"), "a",
                   encoding="utf-8") as f:
             f.write(self.here(lines))
 
@@ -88,9 +90,13 @@ class Machine:
         if line == "systemctl restart guildhall":
             self.restart()
             return ""
+        if line.startswith("systemctl enable --now "):
+            expect(os.path.exists(os.path.join(HERE, "..", "..", "packaging", line.split()[-1])), line)
+            return ""
         done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False,
                               timeout=PATIENCE, cwd=self.root,
-                              env={**os.environ, "PATH": f"{self.root}/bin:{os.environ['PATH']}"})
+                              env={**os.environ, "PATH": f"{self.root}/bin:{os.environ['PATH']}",
+                                   "GUILDHALL_DATA": f"{self.root}/var/lib/guildhall"})
         expect(done.returncode == 0, f"{line}: {done.stdout}{done.stderr}")
         return done.stdout
 

@@ -46,6 +46,15 @@ def get(port, path):
         return refusal.code, refusal.read().decode()
 
 
+def names_are_metrics(queries, text):
+    there = set(re.findall(r"^# HELP (\w+) ", text, re.M))
+    for name in re.findall(r"^# TYPE (\w+) histogram$", text, re.M):
+        there |= {f"{name}_bucket", f"{name}_sum", f"{name}_count"}
+    for query in queries:
+        names = re.findall(r"\bguildhall_\w+", query)
+        expect((names or "up{" in query) and set(names) <= there, f"no such metric: {query}")
+
+
 def every_query_of_the_dashboard_names_a_metric(executable):
     with open(os.path.join(PACKAGING, "grafana", "guildhall.json"), encoding="utf-8") as file:
         dashboard = json.load(file)
@@ -58,12 +67,24 @@ def every_query_of_the_dashboard_names_a_metric(executable):
             _, text = get(server.port, "/metrics")
         finally:
             server.stop()
-    there = set(re.findall(r"^# HELP (\w+) ", text, re.M))
-    for name in re.findall(r"^# TYPE (\w+) histogram$", text, re.M):
-        there |= {f"{name}_bucket", f"{name}_sum", f"{name}_count"}
-    for query in queries:
-        names = re.findall(r"\bguildhall_\w+", query)
-        expect(names and set(names) <= there, f"no such metric: {query}")
+    names_are_metrics(queries, text)
+
+
+def every_alert_names_a_metric(executable):
+    with open(os.path.join(PACKAGING, "prometheus", "alerts.yml"), encoding="utf-8") as file:
+        queries = re.findall(r"expr: (?:>-\n)?((?:.*\n)(?: {10}.*\n)*)", file.read())
+    expect(len(queries) > 5, queries)
+    with tempfile.TemporaryDirectory() as folder:
+        server = start(executable, folder, "--tls-self-signed")
+        try:
+            names_are_metrics(queries, get(server.port, "/metrics")[1])
+        finally:
+            server.stop()
+    if shutil.which("promtool"):
+        done = subprocess.run(["promtool", "check", "rules",
+                               os.path.join(PACKAGING, "prometheus", "alerts.yml")],
+                              capture_output=True, text=True, timeout=PATIENCE, check=False)
+        expect(done.returncode == 0, done.stdout + done.stderr)
 
 
 def metrics_may_have_a_listener_of_their_own(executable):
@@ -122,6 +143,7 @@ def refusals_can_be_read_by_fail2ban(executable):
 
 run_cases("monitoring", [
     every_query_of_the_dashboard_names_a_metric,
+    every_alert_names_a_metric,
     metrics_may_have_a_listener_of_their_own,
     refusals_can_be_read_by_fail2ban,
 ])

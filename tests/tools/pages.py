@@ -37,6 +37,8 @@ ELSEWHERE = {
     ("README.md", "guildhall backup guildhall.backup"):
         "tests/tools/backup.py the_commands_of_the_readme_work",
     ("README.md", "make dist"): "tests/package/deb.py readme_lines",
+    ("README.md", "sudo systemctl stop"):
+        "tests/package/deb.py the_socket_is_started_while_the_service_is_stopped",
     ("README.md", "make run"): "scripts/test contributing",  # and its `make test` is what runs this
     ("CONTRIBUTING.md", "scripts/build debug"): "scripts/test contributing",
     ("docs/CLUSTER.md", "guildhall move --data data --to"):

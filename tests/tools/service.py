@@ -19,6 +19,8 @@ import urllib.request
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "crash"))
 
 from cases import Skip, expect, run_cases  # noqa: E402
+from process import Process, start_guildhall  # noqa: E402
+import gate  # noqa: E402
 
 PATIENCE = 120
 
@@ -78,7 +80,8 @@ def a_socket_that_was_handed_over_is_served(executable):
 class Reloaded:
     """A server with a configuration that changes while it runs."""
 
-    def __init__(self, executable, folder):
+    def __init__(self, executable, folder, days=20):
+        self.days = days
         self.folder, self.values = folder, {"tls-cert": f"{folder}/cert.pem",
                                             "tls-key": f"{folder}/key.pem",
                                             "rate-limit-anonymous": "1000000"}
@@ -99,6 +102,11 @@ class Reloaded:
         subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
                         "ec_paramgen_curve:prime256v1", "-nodes", "-subj", f"/CN={name}", "-keyout",
                         f"{self.folder}/key.pem", "-out", f"{self.folder}/cert.pem", "-days", "2"],
+                       check=True, capture_output=True, timeout=PATIENCE)
+        # Only here it may have ended already.
+        subprocess.run(["openssl", "x509", "-in", f"{self.folder}/cert.pem", "-signkey",
+                        f"{self.folder}/key.pem", "-days", str(self.days), "-out",
+                        f"{self.folder}/cert.pem"],
                        check=True, capture_output=True, timeout=PATIENCE)
 
     def write(self, **values):
@@ -164,6 +172,162 @@ def certificate_limits_and_log_level_change_while_it_runs(executable):
             expect(words in log, f"'{words}' is not in the log: {log}")
         expect("stopping" not in log, f"the log level is the old one: {log}")
         expect(server.process.returncode == 0, server.process.returncode)
+
+
+def asked(executable, *words, **env):
+    """What a command says that fails."""
+    done = subprocess.run([executable, *words], capture_output=True, text=True, timeout=PATIENCE,
+                          check=False, env={**os.environ, **env})
+    return done.returncode, done.stderr
+
+
+def a_reload_that_changes_nothing_says_so_by_its_status(executable):
+    with tempfile.TemporaryDirectory() as folder:
+        server = Reloaded(executable, folder)
+        try:
+            first = server.certificate()
+            server.certify("second.example")
+            expect(asked(executable, "reload", "--data", f"{folder}/data") == (0, ""), "a good one")
+            expect(server.certificate() != first, "the certificate is the old one")
+            server.write(log_level="loud")
+            status, said = asked(executable, "reload", "--data", f"{folder}/data")
+            expect(status == 1 and "nothing was reloaded: " in said and "log-level must be one of" in
+                   said, (status, said))
+            server.write(log_level="info")
+            with open(f"{folder}/cert.pem", "w", encoding="utf-8") as file:
+                file.write("nothing")
+            status, said = asked(executable, "reload", "--data", f"{folder}/data")
+            expect(status == 1 and "certificate cannot be used" in said, (status, said))
+        finally:
+            server.end()
+        status, said = asked(executable, "reload", "--data", f"{folder}/data")
+        expect(status == 1 and "no server runs on" in said, (status, said))
+
+
+def certificates_that_end_are_named_and_measured(executable):
+    for days, words in ((-1, "the certificate expired at "), (10, "the certificate expires at "),
+                        (30, None)):
+        with tempfile.TemporaryDirectory() as folder:
+            server = Reloaded(executable, folder, days=days)
+            try:
+                with urllib.request.urlopen(f"http://127.0.0.1:{server.port}/metrics",
+                                            timeout=PATIENCE) as answer:
+                    text = answer.read().decode()
+                server.reload()
+            finally:
+                log = server.end()
+            name = "guildhall_tls_certificate_expires_timestamp_seconds"
+            end = float(re.search(rf"^{name} (\d+)$", text, re.M)[1])
+            expect(abs(end - time.time() - days * 86400) < 3600, (days, end))
+            # At the start, and again at the reload.
+            expect(log.count(words) == 2 if words else "the certificate exp" not in log, log)
+
+
+def drop_ins_are_read_after_the_file(executable):
+    with tempfile.TemporaryDirectory() as folder:
+        os.mkdir(f"{folder}/conf.d")
+        for name, text in (("conf", "metrics-listen = nonsense\nlog-format = text\n"),
+                           ("conf.d/20.conf", "metrics-listen = later\n"),
+                           ("conf.d/10.conf", "metrics-listen = sooner\n"),
+                           ("conf.d/30.bak", "metrics-listen = never\n")):
+            with open(f"{folder}/{name}", "w", encoding="utf-8") as file:
+                file.write(text)
+        words = ("serve", "--config", f"{folder}/conf", "--data", f"{folder}/data",
+                 "--listen", "127.0.0.1:0")
+        status, said = asked(executable, *words)
+        expect(status == 1 and "HOST:PORT, not 'later'" in said, (status, said))
+        with open(f"{folder}/conf.d/20.conf", "w", encoding="utf-8") as file:
+            file.write("\nmetrics-lisen = x\n")
+        status, said = asked(executable, *words)
+        expect(status == 2 and f"{folder}/conf.d/20.conf, line 2: there is no option" in said,
+               (status, said))
+
+
+def lines_for_the_journal_have_a_priority(executable):
+    def log_of(journal):
+        with tempfile.TemporaryDirectory() as folder, open(f"{folder}/log", "wb+") as log:
+            status = os.fstat(log.fileno())
+            stream = f"{status.st_dev}:{status.st_ino}" if journal else "1:1"
+            subprocess.run([executable, "serve", "--data", f"{folder}/data", "--listen", "nowhere:x"],
+                           stderr=log, timeout=PATIENCE, check=False,
+                           env={**os.environ, "JOURNAL_STREAM": stream})
+            log.seek(0)
+            return log.read().decode().splitlines()
+
+    lines = log_of(True)
+    expect(lines and all(re.match(r'<[3467]>\{"time":', line) for line in lines), lines)
+    expect(any(line.startswith("<3>") and '"level":"error"' in line for line in lines), lines)
+    expect(all(line.startswith('{"time":') for line in log_of(False)), "another stream")
+
+
+def mistyped_words_are_answered_with_what_was_meant(executable):
+    expect(asked(executable, "sevre") == (2, "guildhall: there is no command 'sevre'; did you mean "
+                                             "serve?\nTry 'guildhall help'.\n"), "sevre")
+    expect(asked(executable, "frobnicate")[1].startswith("guildhall: there is no such command\n"),
+           "frobnicate")
+    expect(asked(executable, "serve", "--rate-limits", "maybe") ==
+           (2, "guildhall: --rate-limits must be on or off, not 'maybe'\n"), "maybe")
+    status, said = asked(executable, "serve", "--proxy-protocol", "perhaps")
+    expect(status == 2 and "must be on or off, not 'perhaps'" in said, said)
+    status, said = asked(executable, "serve", "--tls-self-signed", "--registration", "all")
+    expect(status == 2 and "must be one of auto|open|invite|closed, not 'all'" in said, said)
+
+
+def handshake(port):
+    """The status of a WebSocket handshake; 0 when it is cut, None when nobody listens."""
+    try:
+        with socket.create_connection(("127.0.0.1", port), PATIENCE) as s:
+            s.sendall(b"GET /gateway?v=10 HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\n"
+                      b"Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+                      b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n")
+            return int((s.recv(100).split() + [b"", b"0"])[1])
+    except ConnectionError:
+        return None
+
+
+SILENT = 20
+
+
+def clients_that_ignore_the_end_do_not_hold_it(executable):
+    with tempfile.TemporaryDirectory() as folder:
+        server = start_guildhall(executable, folder)
+        token = printed(executable, "user", "add", "ada", "--data", folder).split()[-1]
+        sessions = [gate.connect(server.port, token) for _ in range(SILENT)]
+        half = socket.create_connection(("127.0.0.1", server.port), PATIENCE)
+        half.sendall(b"GET /healthz HTTP/1.1\r\n")  # and nothing more
+        began = time.monotonic()
+        server.child.terminate()
+        answers = []
+        while server.alive():
+            answers.append(handshake(server.port))
+            time.sleep(0.01)
+        took = time.monotonic() - began
+        expect(server.stop() == 0, server.words())
+        expect(200 not in answers and answers[-1] is None, answers)
+        # Under 1 s on a machine with nothing else to do.
+        print(f"stopped {took:.2f} s after SIGTERM, with {SILENT} clients that do not answer")
+        expect(took < 4, f"{took} s")
+        for s in sessions:
+            s.settimeout(PATIENCE)
+            seen = b""
+            while (piece := s.recv(65536)):
+                seen += piece
+            expect(b'"op":7' in seen and b"\x88\x02\x03\xe9" in seen, seen[-200:])
+            s.close()
+        half.close()
+
+
+def the_bot_of_a_demo_leaves_when_asked_to(executable):
+    with tempfile.TemporaryDirectory() as folder:
+        server = Process([executable, "demo", "--data", folder, "--listen", "127.0.0.1:0"])
+        deadline = time.monotonic() + PATIENCE
+        while "helper" not in printed(executable, "sessions", "--data", folder):
+            expect(time.monotonic() < deadline, "the bot never came")
+            time.sleep(0.05)
+        began = time.monotonic()
+        server.stop()
+        print(f"a demo stopped after {time.monotonic() - began:.2f} s")
+        expect(time.monotonic() - began < 4, time.monotonic() - began)
 
 
 def several_sockets_are_refused(executable):
@@ -333,6 +497,13 @@ run_cases("service", [
     a_socket_that_was_handed_over_is_served,
     several_sockets_are_refused,
     certificate_limits_and_log_level_change_while_it_runs,
+    a_reload_that_changes_nothing_says_so_by_its_status,
+    certificates_that_end_are_named_and_measured,
+    drop_ins_are_read_after_the_file,
+    lines_for_the_journal_have_a_priority,
+    mistyped_words_are_answered_with_what_was_meant,
+    clients_that_ignore_the_end_do_not_hold_it,
+    the_bot_of_a_demo_leaves_when_asked_to,
     the_manual_names_every_command_and_option,
     bash_completes_what_there_is,
     fish_completes_what_there_is,

@@ -132,6 +132,17 @@ def an_export_is_for_the_operator_alone(executable):
         expect([u["username"] for u in json.loads(printed)["users"]] == ["ada", "helper"], printed)
 
 
+def an_export_that_no_import_takes_fails(executable):
+    with tempfile.TemporaryDirectory() as folder:
+        data, out = os.path.join(folder, "data"), os.path.join(folder, "out.json")
+        run(executable, "seed", "--users", "40000", "--guilds", "1", "--members", "10", "--data", data)
+        done = run(executable, "export", out, "--data", data)
+        expect(done.returncode == 1 and "nothing was written" in done.stderr, done.stderr)
+        expect(not os.path.exists(out), "it wrote a file")
+        done = run(executable, "export", "--data", data)
+        expect(done.returncode == 1 and done.stdout == "", done.stdout[:100])
+
+
 def demo(executable, folder):
     """The demo's process, and the variables that it prints."""
     process = Process([executable, "demo", "--listen", "127.0.0.1:0", "--data", folder,
@@ -243,6 +254,7 @@ run_cases("worlds", [
     the_sample_of_the_manual_imports,
     only_an_export_works_beside_a_running_server,
     an_export_is_for_the_operator_alone,
+    an_export_that_no_import_takes_fails,
     the_demo_prints_tokens_that_work_at_each_start,
     tokens_can_be_chosen,
     every_call_that_the_demo_prints_works,

@@ -399,6 +399,54 @@ static void stopping_tells_the_application(void **state)
     assert_int_equal(atomic_load(&app.code), 1001);
 }
 
+/* A peer that never answers the close frame, and one that never finishes its request. */
+static void stopping_does_not_wait_for_silent_peers(void **state)
+{
+    static const struct server_options ordinary;
+
+    (void)state;
+    app_start(&ordinary);
+    struct wire w = open_socket();
+    int half = app_connect();
+    peer_send(half, "GET /socket HTTP/1.1\r\nHost: x\r\n");
+    int64_t began = clock_mono();
+    server_stop(app.server, APP_PATIENCE_MS);
+    assert_true(clock_mono() - began < INT64_C(5) * 1000 * 1000 * 1000);
+    wire_expect_close(&w, 1001);
+    assert_int_equal(atomic_load(&app.closed), 1);
+    close(w.fd);
+    close(half);
+    app_stop();
+}
+
+static bool server_has_part_of_a_head(void)
+{
+    struct server_stats s;
+
+    server_stats(app.server, &s);
+    return s.bytes_in > 0;
+}
+
+static void handshakes_are_refused_while_the_server_drains(void **state)
+{
+    static const struct server_options ordinary;
+
+    (void)state;
+    app_start(&ordinary);
+    int fd = app_connect();
+    peer_send(fd, "GET /socket HTTP/1.1\r\nHost: x\r\n");
+    app_wait_until(server_has_part_of_a_head());
+    server_drain(app.server);
+    peer_send(fd, "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+                  "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n");
+    struct peer_answer a = peer_read_answer(fd, false);
+    assert_int_equal(a.status, 503);
+    assert_true(peer_has(&a, "\r\nRetry-After: 1\r\n"));
+    free(a.body);
+    peer_expect_end(fd);
+    app_stop();
+}
+
 /* Others are read meanwhile: what a turn sends takes 5 ms, and a look at the clock comes after
  * eight sockets. */
 static void sockets_of_a_turn_have_a_share_of_it(void **state)
@@ -467,6 +515,8 @@ int main(void)
         with_server(a_peer_that_does_not_read_is_cut),
         with_server(bad_handshakes_are_refused),
         cmocka_unit_test(stopping_tells_the_application),
+        cmocka_unit_test(stopping_does_not_wait_for_silent_peers),
+        cmocka_unit_test(handshakes_are_refused_while_the_server_drains),
     };
     signal(SIGPIPE, SIG_IGN); /* as the program does */
     return cmocka_run_group_tests_name("net/server websockets", tests, NULL, NULL);

@@ -32,7 +32,9 @@ static void a_server_says_that_it_is_well(struct world *w)
 static void a_server_that_goes_is_not_ready(struct world *w)
 {
     api_drain(guildhall_api(world_server(w)));
-    expect_error(ask(w, "GET", "/readyz", NULL), 503, 40016);
+    expect_status(ask(w, "GET", "/readyz", NULL), 503);
+    expect_json(ask(w, "GET", "/readyz", NULL), "{'status': 'draining'}");
+    expect_json(ask(w, "GET", "/healthz", NULL), "{'status': 'draining'}");
     expect_status(ask(w, "GET", "/healthz", NULL), 200);
     expect_status(client_get(world_client(w, "ada"), "/users/@me"), 200);
 }
@@ -102,6 +104,29 @@ static uint64_t sample(struct world *w, const char *name)
             return n;
     }
     fail_test(__FILE__, __LINE__, "no metric %s", name);
+}
+
+static enum err find_no_room(struct tx *tx, void *arg)
+{
+    (void)tx, (void)arg;
+    return ERR_STORAGE_FULL;
+}
+
+static void a_server_with_a_full_disk_is_not_ready(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct store *store = guildhall_store(world_server(w));
+
+    expect(store_run(store, STORE_WRITE, NULL, find_no_room, NULL) == ERR_STORAGE_FULL);
+    expect_status(ask(w, "GET", "/readyz", NULL), 503);
+    expect_json(ask(w, "GET", "/readyz", NULL), "{'status': 'disk full'}");
+    expect_json(ask(w, "GET", "/healthz", NULL), "{'status': 'ok'}");
+    expect(sample(w, "guildhall_store_full") == 1);
+    expect_status(client_get(ada, "/users/@me"), 200);
+    /* The next write that finds room ends it. */
+    expect_status(client_post(ada, "{'name': 'Hall'}", "/guilds"), 201);
+    expect_json(ask(w, "GET", "/readyz", NULL), "{'status': 'ok'}");
+    expect(sample(w, "guildhall_store_full") == 0);
 }
 
 static void metrics_can_be_read_by_prometheus(struct world *w)
@@ -495,6 +520,7 @@ static void calls_that_run_are_answered_before_the_end(struct world *w)
 const struct test service_tests[] = {
     TEST(a_server_says_that_it_is_well),
     TEST(a_server_that_goes_is_not_ready),
+    TEST(a_server_with_a_full_disk_is_not_ready),
     TEST(metrics_can_be_read_by_prometheus),
     TEST(metrics_tell_how_much_there_is),
     TEST(metrics_follow_what_happens),

@@ -1,0 +1,52 @@
+/* space.c - notices when a write finds no room on the disk, and when there is room again. */
+#include <sys/statvfs.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "store/internal.h"
+
+#define SECOND INT64_C(1000000000)
+
+enum {
+    LOG_AGAIN_S = 10,
+    /* A balancer sends no writes to a server that is not ready. Where the disk cannot be asked (a
+     * quota, a database on another machine), try again after this time. */
+    TRUST_S = 10,
+    LEAST_BYTES = 1024 * 1024,
+};
+
+bool space_may_log(void)
+{
+    static _Atomic int64_t again_at;
+    int64_t now = clock_mono(), at = again_at;
+
+    return now >= at && atomic_compare_exchange_strong(&again_at, &at, now + LOG_AGAIN_S * SECOND);
+}
+
+static bool disk_has_room(const struct store *s)
+{
+    struct statvfs disk;
+
+    return statvfs(s->folder, &disk) != 0 || (uint64_t)disk.f_bavail * disk.f_frsize >= LEAST_BYTES;
+}
+
+void space_refused(struct store *s)
+{
+    if (!atomic_exchange(&s->full_since, clock_mono()))
+        log_error("store: the disk of '%s' or of the database is full: writes are answered with "
+                  "507, reads go on; make room on it",
+                  s->folder);
+}
+
+void space_found(struct store *s)
+{
+    if (s->full_since && disk_has_room(s) && atomic_exchange(&s->full_since, 0))
+        log_info("store: the disk has room again; writes are accepted");
+}
+
+bool store_full(struct store *s)
+{
+    int64_t since = s->full_since;
+
+    return since && (clock_mono() - since < TRUST_S * SECOND || !disk_has_room(s));
+}
