@@ -5,6 +5,7 @@
  * a count takes the less often it is done. */
 #include "api/errand.h"
 #include "base/clock.h"
+#include "base/clock_watch.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "parts.h"
@@ -49,6 +50,25 @@ static enum err count_table(struct tx *tx, bool postgres, int table, int64_t *re
     if (postgres)
         e = inventory_read(tx, SQL(ESTIMATE), BIND(v_text(str_of(tables[table]))), ret);
     return e || *ret > FEW_ROWS ? e : inventory_read(tx, counts[table], NO_BIND, ret);
+}
+
+static enum err newest_read(struct tx *tx, void *arg)
+{
+    static const char NEWEST[] = "select max(id) from (select max(id) as id from messages "
+                                 "union all select max(id) from users) newest";
+    int64_t *newest = arg;
+
+    return inventory_read(tx, SQL(NEWEST), NO_BIND, newest);
+}
+
+enum err parts_check_clock(struct guildhall *g)
+{
+    int64_t newest = 0;
+    enum err e = store_run(g->store, STORE_READ, NULL, newest_read, &newest);
+
+    if (!e)
+        clock_watch_begin(newest > 0 ? (snowflake)newest : 0);
+    return e;
 }
 
 static enum err inventory_run(struct call *call)

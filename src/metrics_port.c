@@ -1,6 +1,7 @@
 /* metrics_port.c - a listener of its own for monitoring: /metrics, /healthz, /readyz. */
 #include <string.h>
 
+#include "base/clock_watch.h"
 #include "base/log.h"
 #include "parts.h"
 
@@ -27,6 +28,7 @@ static void monitor_answer(struct exchange *x, int status, struct str type, stru
 static void monitor_request(void *arg, struct exchange *x)
 {
     const struct guildhall *g = arg;
+    const char *warning = clock_watch_warning();
     struct str path = x->request->path, json = STR("application/json");
     struct buf out;
 
@@ -36,6 +38,11 @@ static void monitor_request(void *arg, struct exchange *x)
         buf_init(&out, SIZE_MAX);
         api_metrics(g->api, &out);
         monitor_answer(x, 200, STR(API_METRICS_TYPE), buf_str(&out));
+        buf_clear(&out);
+    } else if (str_is(path, "/readyz") && api_ready(g->api) && warning) {
+        buf_init(&out, SIZE_MAX);
+        buf_printf(&out, "{\"status\":\"ok\",\"warning\":\"%s\"}", warning);
+        monitor_answer(x, 200, json, buf_str(&out));
         buf_clear(&out);
     } else if (str_is(path, "/healthz") || (str_is(path, "/readyz") && api_ready(g->api))) {
         monitor_answer(x, 200, json, STR("{\"status\":\"ok\"}"));
