@@ -24,9 +24,13 @@ const struct export_part export_parts[] = {
       SQL_TEXT("select type, settings from settings_protos where user_id = $1 and type > $2 "
                "order by type limit $3"),
       NULL },
+    /* Sessions of the same microsecond are in the same page: the page ends behind the last of them.
+     */
     { "sessions", "@created_at\t#kind\t$client\t@last_used_at",
       SQL_TEXT("select created_at, kind, client, last_used_at from tokens where user_id = $1 and "
-               "created_at > $2 order by created_at limit $3"),
+               "created_at > $2 and created_at <= (select max(created_at) from (select created_at "
+               "from tokens where user_id = $1 and created_at > $2 order by created_at limit $3) "
+               "page) order by created_at"),
       NULL },
     { "relationships", "&user_id\t#type\t$nickname\t$note",
       SQL_TEXT("select target_id, type, nickname, note from relationships where user_id = $1 and "
