@@ -40,6 +40,8 @@ static const struct sql many_rows[] = {
     SOME_OF("read_states", "user_id", "entity_id"),
     SOME_OF("mentions_hidden", "user_id", "message_id"),
     SOME_OF("user_guild_settings", "user_id", "guild_id"),
+    SOME_OF("friend_requests", "user_id", "target_id"),
+    SOME_OF("friend_requests", "target_id", "user_id"),
     SOME_OF("friend_suggestions", "user_id", "suggested_id"),
     SOME_OF("friend_suggestions", "suggested_id", "user_id"),
     SOME_OF("dismissed_suggestions", "user_id", "suggested_id"),
