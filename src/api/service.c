@@ -110,7 +110,7 @@ static void answer_metrics(struct api *api, struct buf *out)
 
 static void clock_metrics(struct buf *out)
 {
-    struct clock_watch c = clock_watch_read();
+    struct clock_health c = clock_watch_read();
 
     api_metric(out, "guildhall_clock_behind_seconds", "gauge",
                "How far the clock is behind the newest message or account.",

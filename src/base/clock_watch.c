@@ -84,11 +84,11 @@ void clock_watch_look(void)
         log_behind(behind_ms());
 }
 
-struct clock_watch clock_watch_read(void)
+struct clock_health clock_watch_read(void)
 {
     int64_t behind = behind_ms();
 
-    return (struct clock_watch){ .behind_ms = behind > 0 ? behind : 0,
+    return (struct clock_health){ .behind_ms = behind > 0 ? behind : 0,
                                  .steps = atomic_load(&steps) };
 }
 

@@ -20,12 +20,12 @@ void clock_watch_begin(snowflake newest);
 /* About once a second, on one thread: compares the wall clock with the steady one; logs steps. */
 void clock_watch_look(void);
 
-struct clock_watch {
+struct clock_health {
     int64_t behind_ms; /* how far the wall clock is behind the newest id; 0: not at all */
     uint64_t steps;    /* how often it was stepped since the start, by more than five seconds */
 };
 /* From any thread. */
-struct clock_watch clock_watch_read(void);
+struct clock_health clock_watch_read(void);
 /* One sentence for operators if the clock is too far behind; else NULL. */
 const char *clock_watch_warning(void);
 
