@@ -12,7 +12,7 @@
 #include "support/stores.h"
 #include "support/works.h"
 
-enum { LONG = 8 * 1024 * 1024, LONGEST_S = 20 };
+enum { LONG = 8 * 1024 * 1024, LONGEST_S = 60 };
 
 static bool stalls; /* the database stands still once the transaction has begun */
 

@@ -4,7 +4,7 @@
 #include "stalling.h"
 #include "waits.h"
 
-enum { LONGEST_S = 25 };
+enum { LONGEST_S = 60 };
 
 static void stall_store(struct config *c)
 {
