@@ -89,7 +89,7 @@ struct clock_health clock_watch_read(void)
     int64_t behind = behind_ms();
 
     return (struct clock_health){ .behind_ms = behind > 0 ? behind : 0,
-                                 .steps = atomic_load(&steps) };
+                                  .steps = atomic_load(&steps) };
 }
 
 const char *clock_watch_warning(void)
