@@ -123,7 +123,9 @@ static void sessions_of_the_same_microsecond_are_all_exported(struct world *w)
                     "insert into tokens (id, kind, user_id, digest, created_at, client) values "
                     "($1, 0, $2, $1, $3, 'session')",
                     BIND(v_bytes(str_printf(world_arena(w), "token%d", i)), v_client(p.ada),
-                         v_int(i < 50 ? 1000 + i : i < 155 ? 5000 : 9000 + i)));
+                         v_int(i < 50    ? 1000 + i
+                               : i < 155 ? 5000
+                                         : 9000 + i)));
     const char *id = answer_text(client_post(p.ada, "{}", HARVEST), "harvest_id");
     expect_soon(is_ready(p.ada));
     struct str tar = download(p.ada, id);
