@@ -5,16 +5,17 @@
  * a count takes the less often it is done. */
 #include "api/errand.h"
 #include "base/clock.h"
+#include "base/clock_watch.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "parts.h"
 
 enum { LEAST_PAUSE_S = 60, PAUSES_A_COUNT = 100, FEW_ROWS = 100000 };
 
-static const char *const counts[INVENTORY_TABLES] = {
-    [INVENTORY_ACCOUNTS] = "select count(*) from users",
-    [INVENTORY_GUILDS] = "select count(*) from guilds where removed = 0",
-    [INVENTORY_MESSAGES] = "select count(*) from messages",
+static const struct sql counts[INVENTORY_TABLES] = {
+    [INVENTORY_ACCOUNTS] = SQL_TEXT("select count(*) from users"),
+    [INVENTORY_GUILDS] = SQL_TEXT("select count(*) from guilds where removed = 0"),
+    [INVENTORY_MESSAGES] = SQL_TEXT("select count(*) from messages"),
 };
 static const char *const tables[INVENTORY_TABLES] = {
     [INVENTORY_ACCOUNTS] = "users",
@@ -27,7 +28,7 @@ struct inventory_count {
     int64_t bytes; /* of PostgreSQL's database */
 };
 
-static enum err inventory_read(struct tx *tx, const char *sql, const struct value *values, size_t n,
+static enum err inventory_read(struct tx *tx, struct sql sql, const struct value *values, size_t n,
                                int64_t *ret)
 {
     struct rows row;
@@ -47,8 +48,27 @@ static enum err count_table(struct tx *tx, bool postgres, int table, int64_t *re
 
     *ret = -1;
     if (postgres)
-        e = inventory_read(tx, ESTIMATE, BIND(v_text(str_of(tables[table]))), ret);
+        e = inventory_read(tx, SQL(ESTIMATE), BIND(v_text(str_of(tables[table]))), ret);
     return e || *ret > FEW_ROWS ? e : inventory_read(tx, counts[table], NO_BIND, ret);
+}
+
+static enum err newest_read(struct tx *tx, void *arg)
+{
+    static const char NEWEST[] = "select max(id) from (select max(id) as id from messages "
+                                 "union all select max(id) from users) newest";
+    int64_t *newest = arg;
+
+    return inventory_read(tx, SQL(NEWEST), NO_BIND, newest);
+}
+
+enum err parts_check_clock(struct guildhall *g)
+{
+    int64_t newest = 0;
+    enum err e = store_run(g->store, STORE_READ, NULL, newest_read, &newest);
+
+    if (!e)
+        clock_watch_begin(newest > 0 ? (snowflake)newest : 0);
+    return e;
 }
 
 static enum err inventory_run(struct call *call)
@@ -60,7 +80,7 @@ static enum err inventory_run(struct call *call)
 
     for (int i = 0; !e && i < INVENTORY_TABLES; i++)
         e = count_table(call->tx, postgres, i, &c->rows[i]);
-    return e || !postgres ? e : inventory_read(call->tx, SIZE, NO_BIND, &c->bytes);
+    return e || !postgres ? e : inventory_read(call->tx, SQL(SIZE), NO_BIND, &c->bytes);
 }
 
 static void inventory_done(struct call *call, enum err e, void *arg)

@@ -1,6 +1,7 @@
 /* metrics_port.c - a listener of its own for monitoring: /metrics, /healthz, /readyz. */
 #include <string.h>
 
+#include "base/clock_watch.h"
 #include "base/log.h"
 #include "parts.h"
 
@@ -23,10 +24,14 @@ static void monitor_answer(struct exchange *x, int status, struct str type, stru
     http_answer(x, &head, body);
 }
 
-static void monitor_status(struct exchange *x, int status, const char *word)
+/* warning: may be NULL. */
+static void monitor_status(struct exchange *x, int status, const char *word, const char *warning)
 {
+    struct str more =
+        warning ? str_printf(x->arena, ",\"warning\":\"%s\"", warning) : (struct str){ 0 };
+
     monitor_answer(x, status, STR("application/json"),
-                   str_printf(x->arena, "{\"status\":\"%s\"}", word));
+                   str_printf(x->arena, "{\"status\":\"%s\"%.*s}", word, STR_FMT(more)));
 }
 
 /* Who reaches this address may see it: that is what the operator opens it for. */
@@ -44,11 +49,11 @@ static void monitor_request(void *arg, struct exchange *x)
         monitor_answer(x, 200, STR(API_METRICS_TYPE), buf_str(&out));
         buf_clear(&out);
     } else if (str_is(path, "/healthz")) {
-        monitor_status(x, 200, api_draining(g->api) ? "draining" : "ok");
+        monitor_status(x, 200, api_draining(g->api) ? "draining" : "ok", NULL);
     } else if (str_is(path, "/readyz")) {
         const char *trouble = api_trouble(g->api);
 
-        monitor_status(x, trouble ? 503 : 200, trouble ? trouble : "ok");
+        monitor_status(x, trouble ? 503 : 200, trouble ? trouble : "ok", clock_watch_warning());
     } else {
         monitor_answer(x, 404, json, STR("{\"message\":\"404: Not Found\",\"code\":0}"));
     }

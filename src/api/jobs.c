@@ -16,6 +16,7 @@
 #include "api/errand.h"
 #include "api/internal.h"
 #include "base/clock.h"
+#include "base/clock_watch.h"
 #include "base/log.h"
 #include "base/mem.h"
 
@@ -40,7 +41,7 @@ struct jobs {
     struct post wake;     /* tells the loop that something is due … */
     _Atomic bool waking;  /* … and is on its way */
     int64_t looked_at;
-    int64_t daily_at;       /* when domains are told of a new day */
+    int64_t daily_at;       /* clock_steady_ms at which domains are told of a new day */
     _Atomic uint64_t taken; /* jobs that this server ran */
     unsigned busy;          /* looks and takings under way */
     bool others;            /* the store is shared */
@@ -361,11 +362,13 @@ static void job_wait(struct jobs *jobs)
                        0);
 }
 
-static void tell_daily(struct jobs *jobs, int64_t now)
+static void tell_daily(struct jobs *jobs)
 {
+    int64_t now = clock_steady_ms();
+
     if (now < jobs->daily_at)
         return;
-    jobs->daily_at = now + (int64_t)DAY_S * SECOND;
+    jobs->daily_at = now + (int64_t)DAY_S * 1000;
     for (const struct domain *const *d = jobs->api->domains; *d; d++)
         if ((*d)->daily)
             (*d)->daily(jobs->api, jobs->loop);
@@ -375,12 +378,15 @@ static void job_tick(uv_timer_t *timer)
 {
     struct jobs *jobs = timer->data;
     int64_t now = clock_us();
-    bool due =
-        jobs->next <= now || (jobs->others && jobs->looked_at + OTHERS_LOOK_S * SECOND <= now);
+    /* looked_at lies ahead when the clock was stepped back. */
+    bool due = jobs->next <= now ||
+               (jobs->others &&
+                (jobs->looked_at > now || jobs->looked_at + OTHERS_LOOK_S * SECOND <= now));
 
     if (api_draining(jobs->api))
         return;
-    tell_daily(jobs, now);
+    clock_watch_look();
+    tell_daily(jobs);
     if (due && !jobs->busy)
         start_look(jobs);
     else if (!jobs->busy)

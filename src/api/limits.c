@@ -192,7 +192,7 @@ static struct verdict limit_count(struct limits *l, uint64_t who, const struct l
 {
     uint64_t name = limit_name(limit), hash = counter_hash(who, name, major);
     struct limit_shard *s = &l->shards[hash % SHARDS];
-    int64_t now = clock_ms();
+    int64_t now = clock_steady_ms();
     struct buf out = { 0 };
 
     pthread_mutex_lock(&s->lock);
@@ -212,7 +212,7 @@ static struct verdict limit_count(struct limits *l, uint64_t who, const struct l
         .shared = limit->shared,
         .limit = most,
         .remaining = used < most ? most - used : 0, /* it may have been more before */
-        .reset_at_ms = c->ends_ms,
+        .reset_at_ms = clock_ms() + c->ends_ms - now,
         .reset_after_ms = c->ends_ms - now,
     };
     pthread_mutex_unlock(&s->lock);
@@ -241,7 +241,7 @@ void limits_return(struct limits *l, uint64_t who, bool anonymous, const struct 
     struct limit_shard *s = &l->shards[hash % SHARDS];
 
     pthread_mutex_lock(&s->lock);
-    struct counter *c = limit_find(s, hash, key, name, major, clock_ms());
+    struct counter *c = limit_find(s, hash, key, name, major, clock_steady_ms());
     /* The window in which it was counted may be over. */
     if (c->count)
         c->count--;
@@ -282,7 +282,8 @@ void limits_set_others(struct limits *l, const struct limits_others *others)
 /* With the lock of the shard. */
 static void counter_write(struct counter *c, struct buf *out)
 {
-    const uint64_t numbers[] = { c->who, c->limit, c->major, (uint64_t)c->ends_ms,
+    int64_t ends = clock_ms() + c->ends_ms - clock_steady_ms(); /* as other servers know it */
+    const uint64_t numbers[] = { c->who, c->limit, c->major, (uint64_t)ends,
                                  c->count > c->told ? c->count - c->told : 0 };
 
     for (size_t i = 0; i < COUNT_OF(numbers); i++)
@@ -328,7 +329,7 @@ static void counter_hear(struct limits *l, const uint64_t n[ENTRY])
 {
     uint64_t hash = counter_hash(n[0], n[1], n[2]);
     struct limit_shard *s = &l->shards[hash % SHARDS];
-    int64_t now = clock_ms(), ends = (int64_t)n[3];
+    int64_t now = clock_steady_ms(), ends = now + (int64_t)n[3] - clock_ms();
 
     if (ends <= now || n[4] > UINT32_MAX / 2)
         return;

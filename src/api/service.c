@@ -16,11 +16,13 @@ static const struct limit limit_openapi = {
     .name = "openapi", .count = 30, .window_s = 10, .by_address = true
 };
 
+#include "base/clock_watch.h"
 #include "base/hold.h"
 #include "base/mem.h"
 
 struct status {
     struct str status;
+    struct opt_str warning;
 };
 
 static const struct type type_status_text = {
@@ -28,8 +30,11 @@ static const struct type type_status_text = {
     .doc = "\"ok\", or what is wrong: \"draining\", \"disk full\", "
            "\"no store\", \"no cluster\""
 };
+static const struct type type_status_warning = { .kind = KIND_STRING,
+                                                 .doc = "What the operator should repair." };
 static const struct field status_fields[] = {
     { FIELD(struct status, status), .type = &type_status_text },
+    { FIELD(struct status, warning), .type = &type_status_warning, .flags = OPTIONAL },
     { 0 },
 };
 static const struct schema status_schema = {
@@ -44,8 +49,9 @@ static const struct type any_reply = { .kind = KIND_RAW };
 /* GET /healthz: the process runs. */
 static enum err get_health(struct call *call)
 {
-    return call_reply(call,
-                      &(struct status){ api_draining(call->api) ? STR("draining") : STR("ok") });
+    bool draining = api_draining(call->api);
+
+    return call_reply(call, &(struct status){ .status = draining ? STR("draining") : STR("ok") });
 }
 
 const char *api_trouble(struct api *api)
@@ -62,14 +68,18 @@ const char *api_trouble(struct api *api)
 }
 
 /* GET /readyz: the store can be reached and has room, other servers are heard of and the server
- * is not stopping. */
+ * is not stopping. A wrong clock is only a warning: a balancer that took the server away for it
+ * would turn a wrong order of messages into an outage. */
 static enum err get_readiness(struct call *call)
 {
-    const char *trouble = api_trouble(call->api);
+    const char *trouble = api_trouble(call->api), *warning = clock_watch_warning();
+    struct status status = { .status = str_of(trouble ? trouble : "ok") };
 
     if (trouble)
         call_set_status(call, 503);
-    return call_reply(call, &(struct status){ str_of(trouble ? trouble : "ok") });
+    if (warning)
+        status.warning = (struct opt_str){ GIVEN, str_of(warning) };
+    return call_reply(call, &status);
 }
 
 void api_metric(struct buf *out, const char *name, const char *kind, const char *help, uint64_t v)
@@ -107,6 +117,17 @@ static void answer_metrics(struct api *api, struct buf *out)
     for (int i = 1; i < 6; i++)
         buf_printf(out, "guildhall_answers_total{status=\"%dxx\"} %llu\n", i,
                    (unsigned long long)api->answers[i]);
+}
+
+static void clock_metrics(struct buf *out)
+{
+    struct clock_health c = clock_watch_read();
+
+    api_metric(out, "guildhall_clock_behind_seconds", "gauge",
+               "How far the clock is behind the newest message or account.",
+               (uint64_t)c.behind_ms / 1000);
+    api_metric(out, "guildhall_clock_steps_total", "counter",
+               "How often the clock was stepped by more than five seconds.", c.steps);
 }
 
 static void store_metrics(struct api *api, struct buf *out)
@@ -212,6 +233,7 @@ void api_metrics(struct api *api, struct buf *out)
     server_metrics(api, out);
     answer_metrics(api, out);
     durations_write(api->durations, out);
+    clock_metrics(out);
     store_metrics(api, out);
     disk_metrics(api, out);
     password_metrics(api, out);

@@ -5,7 +5,11 @@
 #include <time.h>
 
 static _Atomic int64_t moved;   /* microseconds that tests added */
+static _Atomic int64_t stepped; /* microseconds that tests added to the wall clock alone */
 static _Atomic int64_t stopped; /* the time at which tests stopped it; 0: it goes */
+static _Atomic int64_t ahead;   /* then: how far the wall clock was ahead of the steady one */
+
+#define STEADY_BEGIN (INT64_C(100) * 86400 * 1000 * 1000) /* so that 0 can mean never */
 
 static int64_t read_ns(clockid_t id)
 {
@@ -15,15 +19,32 @@ static int64_t read_ns(clockid_t id)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-int64_t clock_us(void)
+/* Where tests stopped the clock, a microsecond later each time; 0: it goes. */
+static int64_t stopped_us(void)
 {
     int64_t at = atomic_load_explicit(&stopped, memory_order_relaxed);
 
     while (at && !atomic_compare_exchange_weak(&stopped, &at, at + 1))
         ;
+    return at;
+}
+
+int64_t clock_us(void)
+{
+    int64_t at = stopped_us();
+
     if (!at)
         at = read_ns(CLOCK_REALTIME) / 1000;
-    return at + atomic_load_explicit(&moved, memory_order_relaxed);
+    return at + atomic_load_explicit(&moved, memory_order_relaxed) +
+           atomic_load_explicit(&stepped, memory_order_relaxed);
+}
+
+int64_t clock_steady_ms(void)
+{
+    int64_t at = stopped_us();
+
+    at = at ? at - atomic_load(&ahead) : read_ns(CLOCK_BOOTTIME) / 1000;
+    return (at + atomic_load_explicit(&moved, memory_order_relaxed) + STEADY_BEGIN) / 1000;
 }
 
 int64_t clock_ms(void)
@@ -51,8 +72,14 @@ void clock_advance(int64_t us)
     atomic_fetch_add(&moved, us);
 }
 
+void clock_step(int64_t us)
+{
+    atomic_fetch_add(&stepped, us);
+}
+
 void clock_stop(void)
 {
+    atomic_store(&ahead, (read_ns(CLOCK_REALTIME) - read_ns(CLOCK_BOOTTIME)) / 1000);
     atomic_store(&stopped, (read_ns(CLOCK_REALTIME) / 1000000000 + 1) * 1000000);
 }
 
@@ -68,9 +95,10 @@ void clock_reset(void)
 {
     atomic_store(&stopped, 0);
     atomic_store(&moved, 0);
+    atomic_store(&stepped, 0);
 }
 
 int64_t clock_moved(void)
 {
-    return atomic_load(&moved);
+    return atomic_load(&moved) + atomic_load(&stepped);
 }

@@ -1,7 +1,10 @@
 /* clock.h - what time it is, for everything the interface can see.
  *
- * Tests move this clock; deadlines, snowflakes, Date headers and rate-limit
- * windows follow it. How long something took is measured with clock_mono. */
+ * Wall clock (clock_us, clock_ms, clock_s): what is stored or shown, such as snowflakes and Date
+ * headers. The operator, NTP or a board without a battery may step it in either direction.
+ * Steady clock (clock_steady_ms): windows of rate limits and deadlines that never leave the
+ * process; nothing steps it. Tests move both. How long something took is measured with
+ * clock_mono. */
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
 
@@ -12,13 +15,19 @@ int64_t clock_us(void);
 int64_t clock_ms(void);
 int64_t clock_s(void);
 
+/* Milliseconds of a clock that is never stepped and counts while the machine sleeps. It means
+ * nothing outside this process, and is never near 0. */
+int64_t clock_steady_ms(void);
+
 /* Nanoseconds of a clock that nobody moves. */
 int64_t clock_mono(void);
 /* Processor time of the calling thread, in nanoseconds: what others do does not count. */
 int64_t clock_thread(void);
 
-/* Moves the clock of the whole process; clock_reset brings the real time back. */
+/* Moves both clocks of the whole process; clock_reset brings the real time back. */
 void clock_advance(int64_t us);
+/* Moves the wall clock alone, as somebody does who sets it. */
+void clock_step(int64_t us);
 /* At the beginning of the next second. From now on only clock_advance moves it, but for a
  * microsecond a look: what happens later is later. */
 void clock_stop(void);

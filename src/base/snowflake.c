@@ -49,6 +49,20 @@ snowflake snowflake_new(void)
     return place_to_id(snowflake_take(1));
 }
 
+void snowflake_continue(snowflake newest)
+{
+    uint64_t place = (newest >> (SEQUENCE_BITS + NODE_BITS)) << SEQUENCE_BITS | 0xfff;
+    uint64_t before = atomic_load(&last);
+
+    while (before < place && !atomic_compare_exchange_weak(&last, &before, place))
+        ;
+}
+
+int64_t snowflake_newest_ms(void)
+{
+    return (int64_t)(atomic_load(&last) >> SEQUENCE_BITS) + SNOWFLAKE_EPOCH_MS;
+}
+
 snowflake snowflake_new_guild(void)
 {
     uint64_t place = snowflake_take(2);

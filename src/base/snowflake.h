@@ -24,6 +24,11 @@ unsigned snowflake_node(void);
 /* A new id, greater than every one before it in this process. Any thread. */
 snowflake snowflake_new(void);
 
+/* Ids from now on are greater than this one. */
+void snowflake_continue(snowflake newest);
+/* The moment that the newest id of this process carries; the epoch: there is none yet. */
+int64_t snowflake_newest_ms(void);
+
 /* For guilds: also burns the id before it, which stands for "all channels". */
 snowflake snowflake_new_guild(void);
 

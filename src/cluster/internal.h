@@ -108,7 +108,7 @@ enum err settle_bound(struct cluster *c, struct arena *arena, struct str *ret);
 /* Whether every transaction of a server that is older has ended. end: ends them. */
 enum err settle_ended(struct cluster *c, struct str bound, bool end, bool *ret);
 /* What asks for the bound; tests put a wrong one there. */
-extern const char *settle_bound_sql;
+extern struct sql settle_bound_sql;
 /* A transaction that holds everybody up for so long is ended; a test may be slower than that. */
 extern int64_t settle_end_ms;
 /* For how long (ns) the next position has been missing while later ones are there; below 0:

@@ -28,7 +28,7 @@ struct settle_question {
     int64_t count;
 };
 
-const char *settle_bound_sql = "select cast(pg_current_xact_id() as text)";
+struct sql settle_bound_sql = SQL_TEXT("select cast(pg_current_xact_id() as text)");
 int64_t settle_end_ms = 1000;
 
 static enum err read_bound(struct tx *tx, void *arg)
@@ -65,7 +65,8 @@ static enum err count_older(struct tx *tx, void *arg)
     struct settle_question *q = arg;
     struct rows r;
     bool found;
-    enum err e = tx_one(tx, q->end ? END_OLDER : COUNT_OLDER, BIND(v_text(q->bound)), &r, &found);
+    enum err e =
+        tx_one(tx, q->end ? SQL(END_OLDER) : SQL(COUNT_OLDER), BIND(v_text(q->bound)), &r, &found);
 
     if (!e)
         q->count = row_int(&r, 0);

@@ -16,13 +16,14 @@
 #define OF_GROUP       "(select application_id from channel_integrations where channel_id = $1)"
 
 /* One query for each kind of index, picked by it: the words of all are literals. */
-#define QUERIES(name_, begin_, end_)                                                       \
-    static const char name_##_guild[] = begin_ OF_GUILD end_;                              \
-    static const char name_##_user[] = begin_ OF_USER end_;                                \
-    static const char name_##_application[] = begin_ OF_APPLICATION end_;                  \
-    static const char name_##_group[] = begin_ OF_GROUP end_;                              \
-    static const char *const name_[] = { name_##_guild, name_##_user, name_##_application, \
-                                         name_##_group }
+#define QUERIES(name_, begin_, end_)                                                        \
+    static const char name_##_guild[] = begin_ OF_GUILD end_;                               \
+    static const char name_##_user[] = begin_ OF_USER end_;                                 \
+    static const char name_##_application[] = begin_ OF_APPLICATION end_;                   \
+    static const char name_##_group[] = begin_ OF_GROUP end_;                               \
+    static const struct sql name_[] = {                                                     \
+        { &name_##_guild }, { &name_##_user }, { &name_##_application }, { &name_##_group } \
+    }
 
 #define SHOWN      "a.id, a.name, a.description, a.icon, coalesce(a.bot_id, 0), a.flags, v.version"
 #define VERSION_OF "left join command_indexes v on v.id = a.id "
@@ -66,9 +67,9 @@ static struct index_application read_application(const struct rows *r)
     return a;
 }
 
-static const char *applications_of(enum index_kind kind)
+static struct sql applications_of(enum index_kind kind)
 {
-    return kind == INDEX_GUILD ? applications_of_guild : applications_sql[kind];
+    return kind == INDEX_GUILD ? SQL(applications_of_guild) : applications_sql[kind];
 }
 
 enum err index_applications(struct tx *tx, enum index_kind kind, snowflake key, struct list *ret)

@@ -17,7 +17,7 @@ static const char ON_ACCOUNT[] =
 static const char IN_GROUP[] =
     "select 1 from channel_integrations where application_id = $1 and channel_id = $2";
 
-static enum err is_installed(struct tx *tx, const char *sql, snowflake application_id,
+static enum err is_installed(struct tx *tx, struct sql sql, snowflake application_id,
                              snowflake where, bool *ret)
 {
     struct rows row;
@@ -25,7 +25,7 @@ static enum err is_installed(struct tx *tx, const char *sql, snowflake applicati
     return tx_one(tx, sql, BIND(v_id(application_id), v_id(where)), &row, ret);
 }
 
-static enum err add_installed(struct tx *tx, const char *sql, snowflake application_id,
+static enum err add_installed(struct tx *tx, struct sql sql, snowflake application_id,
                               snowflake where, enum integration_type type, unsigned *installed)
 {
     bool found;
@@ -39,25 +39,25 @@ static enum err add_installed(struct tx *tx, const char *sql, snowflake applicat
 enum err installed_in_guild(struct tx *tx, snowflake application_id, snowflake guild_id,
                             unsigned *installed)
 {
-    return add_installed(tx, IN_GUILD, application_id, guild_id, INSTALL_GUILD, installed);
+    return add_installed(tx, SQL(IN_GUILD), application_id, guild_id, INSTALL_GUILD, installed);
 }
 
 enum err installed_in_guilds_of(struct tx *tx, snowflake application_id, snowflake user_id,
                                 unsigned *installed)
 {
-    return add_installed(tx, IN_GUILDS_OF, application_id, user_id, INSTALL_GUILD, installed);
+    return add_installed(tx, SQL(IN_GUILDS_OF), application_id, user_id, INSTALL_GUILD, installed);
 }
 
 enum err installed_on_account(struct tx *tx, snowflake application_id, snowflake user_id,
                               unsigned *installed)
 {
-    return add_installed(tx, ON_ACCOUNT, application_id, user_id, INSTALL_USER, installed);
+    return add_installed(tx, SQL(ON_ACCOUNT), application_id, user_id, INSTALL_USER, installed);
 }
 
 enum err installed_in_group(struct tx *tx, snowflake application_id, snowflake channel_id,
                             bool *ret)
 {
-    return is_installed(tx, IN_GROUP, application_id, channel_id, ret);
+    return is_installed(tx, SQL(IN_GROUP), application_id, channel_id, ret);
 }
 
 enum err wants_adult_commands(struct tx *tx, snowflake user_id, bool *ret)

@@ -88,8 +88,8 @@ static struct command_row read_row(const struct rows *r)
 #define NAMED    "where c.application_id = $1 and c.guild_id = $2 and c.type = $3 and c.name = $4"
 #define BY_ID    "where c.id = $1"
 
-static enum err gather_rows(struct tx *tx, const char *sql, const struct value *values,
-                            size_t count, struct list *ret)
+static enum err gather_rows(struct tx *tx, struct sql sql, const struct value *values, size_t count,
+                            struct list *ret)
 {
     struct rows rows;
     enum err e = tx_query(tx, sql, values, count, &rows);
@@ -106,20 +106,20 @@ static enum err gather_rows(struct tx *tx, const char *sql, const struct value *
 enum err command_rows(struct tx *tx, snowflake application_id, snowflake guild_id, bool whole,
                       struct list *ret)
 {
-    return gather_rows(tx, whole ? WHOLE OF_SCOPE : BRIEF OF_SCOPE,
+    return gather_rows(tx, whole ? SQL(WHOLE OF_SCOPE) : SQL(BRIEF OF_SCOPE),
                        BIND(v_id(application_id), v_id(guild_id)), ret);
 }
 
 enum err command_rows_named(struct tx *tx, snowflake application_id, snowflake guild_id,
                             int64_t type, struct str name, bool whole, struct list *ret)
 {
-    return gather_rows(tx, whole ? WHOLE NAMED : BRIEF NAMED,
+    return gather_rows(tx, whole ? SQL(WHOLE NAMED) : SQL(BRIEF NAMED),
                        BIND(v_id(application_id), v_id(guild_id), v_int(type), v_text(name)), ret);
 }
 
 enum err command_rows_by_id(struct tx *tx, snowflake id, bool whole, struct list *ret)
 {
-    return gather_rows(tx, whole ? WHOLE BY_ID : BRIEF BY_ID, BIND(v_id(id)), ret);
+    return gather_rows(tx, whole ? SQL(WHOLE BY_ID) : SQL(BRIEF BY_ID), BIND(v_id(id)), ret);
 }
 
 /* All of it as text; false when that is more than is kept. */

@@ -56,7 +56,7 @@ static const char FRIENDS_IN[] =
     "select m.user_id from relationships r join members m on m.guild_id = $1 and "
     "m.user_id = r.target_id where r.user_id = $2 and r.type = 1";
 
-static enum err read_ids(struct tx *tx, const char *sql, snowflake guild_id, snowflake user_id,
+static enum err read_ids(struct tx *tx, struct sql sql, snowflake guild_id, snowflake user_id,
                          struct list *ret)
 {
     return tx_ids(tx, sql, BIND(v_id(guild_id), v_id(user_id)), ret);
@@ -85,7 +85,8 @@ static enum err see_in_large(struct tx *tx, const struct gateway_viewer *v, stru
 
     if (!guild_watches(v) && !friends)
         return OK;
-    e = read_ids(tx, guild_watches(v) ? MEMBERS_OF : FRIENDS_IN, g->guild.id, v->user_id, ids);
+    e = read_ids(tx, guild_watches(v) ? SQL(MEMBERS_OF) : SQL(FRIENDS_IN), g->guild.id, v->user_id,
+                 ids);
     if (!e && guild_watches(v))
         gateway_keep_seen(v->gateway, ids, SEEN_MAX);
     for (size_t i = 0; !e && i < ids->count; i++)

@@ -62,7 +62,7 @@ static enum err add_start(struct tx *tx, snowflake bot_id, int64_t day)
     return tx_exec(tx, ADD_START, BIND(v_id(bot_id), v_int(day)), NULL);
 }
 
-static enum err read_ids(struct tx *tx, const char *sql, snowflake user_id, struct list *ret)
+static enum err read_ids(struct tx *tx, struct sql sql, snowflake user_id, struct list *ret)
 {
     return tx_ids(tx, sql, BIND(v_id(user_id)), ret);
 }
@@ -73,7 +73,7 @@ static const char GUILDS_OF[] =
 
 static enum err source_guilds(struct tx *tx, snowflake user_id, struct list *ret)
 {
-    return read_ids(tx, GUILDS_OF, user_id, ret);
+    return read_ids(tx, SQL(GUILDS_OF), user_id, ret);
 }
 
 static const char CALLS_OF[] =
@@ -82,7 +82,7 @@ static const char CALLS_OF[] =
 
 static enum err source_calls(struct tx *tx, snowflake user_id, struct list *ret)
 {
-    return read_ids(tx, CALLS_OF, user_id, ret);
+    return read_ids(tx, SQL(CALLS_OF), user_id, ret);
 }
 
 static enum err source_user(struct tx *tx, snowflake id, const struct user **ret)

@@ -21,7 +21,7 @@ static const char TERMS[] =
     "delete from gif_terms where n in (select t.n from gif_terms t where t.heat < $1 and "
     "not exists (select 1 from gif_pairs p where p.term = t.n) limit $2)";
 
-static enum err gif_forget_rows(struct call *call, const char *sql, struct value before, bool *more)
+static enum err gif_forget_rows(struct call *call, struct sql sql, struct value before, bool *more)
 {
     int64_t gone = 0;
     enum err e = tx_exec(call->tx, sql, BIND(before, v_int(AT_ONCE)), &gone);
@@ -34,11 +34,11 @@ enum err gif_forget_some(struct call *call, bool *more)
 {
     int64_t now = clock_us();
     struct value cold = v_real(gif_day(now) - TERM_DAYS);
-    enum err e = gif_forget_rows(call, PICKS, v_int(now - GIFS_PICK_PATIENCE), more);
+    enum err e = gif_forget_rows(call, SQL(PICKS), v_int(now - GIFS_PICK_PATIENCE), more);
 
     if (!e)
-        e = gif_forget_rows(call, USERS, v_int(now - GIFS_TERM_PATIENCE), more);
+        e = gif_forget_rows(call, SQL(USERS), v_int(now - GIFS_TERM_PATIENCE), more);
     if (!e)
-        e = gif_forget_rows(call, PAIRS, cold, more);
-    return e ? e : gif_forget_rows(call, TERMS, cold, more);
+        e = gif_forget_rows(call, SQL(PAIRS), cold, more);
+    return e ? e : gif_forget_rows(call, SQL(TERMS), cold, more);
 }

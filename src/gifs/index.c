@@ -56,7 +56,7 @@ enum err index_search(const struct gif_request *w, const struct list *words, enu
     bool sqlite = is_sqlite(store_engine(api_options(call->api)->store));
     struct str text = query_text(call->arena, words, match, sqlite);
 
-    return tx_query(call->tx, sqlite ? SEARCH_FTS5 : SEARCH_TSVECTOR,
+    return tx_query(call->tx, sqlite ? SQL(SEARCH_FTS5) : SQL(SEARCH_TSVECTOR),
                     BIND(v_text(text), v_int(w->cap), v_text(w->locale), v_text(w->language),
                          v_int(MOST_MATCHES)),
                     ret);
@@ -83,7 +83,8 @@ enum err index_load(struct call *call, const struct gif_hit *hits, size_t count,
     }
     buf_add_char(&list, sqlite ? ']' : '}');
     struct str text = buf_take(&list, call->arena);
-    return tx_query(call->tx, sqlite ? LOAD_SQLITE : LOAD_POSTGRES, BIND(v_text(text)), ret);
+    return tx_query(call->tx, sqlite ? SQL(LOAD_SQLITE) : SQL(LOAD_POSTGRES), BIND(v_text(text)),
+                    ret);
 }
 
 /* --- putting words in ----------------------------------------------------------------- */

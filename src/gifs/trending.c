@@ -52,7 +52,7 @@ static enum err add_rows(struct gathering *g, struct list *found, struct rows *r
     return rows_end(rows);
 }
 
-static enum err query_in(struct gathering *g, const char *sql, struct str where, struct list *found)
+static enum err query_in(struct gathering *g, struct sql sql, struct str where, struct list *found)
 {
     struct rows rows;
     enum err e =
@@ -76,7 +76,7 @@ static void trending_take(struct gathering *g, struct list *found)
 }
 
 /* What is for the locale and what is for everywhere, in one order. */
-static enum err trending_gather(struct gathering *g, const char *sql, struct str where,
+static enum err trending_gather(struct gathering *g, struct sql sql, struct str where,
                                 struct str too)
 {
     struct list found = { 0 };
@@ -111,13 +111,13 @@ enum err gifs_trending(const struct gif_request *w, size_t limit, struct list *r
 
     g.hits = arena_array(w->call->arena, struct gif_hit, limit);
     map_init(&g.seen);
-    enum err e = trending_gather(&g, HOT_IN_LOCALE, w->locale, STR("*"));
+    enum err e = trending_gather(&g, SQL(HOT_IN_LOCALE), w->locale, STR("*"));
     if (!e)
-        e = trending_gather(&g, GOOD_IN_LOCALE, w->locale, STR("*"));
+        e = trending_gather(&g, SQL(GOOD_IN_LOCALE), w->locale, STR("*"));
     if (!e)
-        e = trending_gather(&g, HOT_IN_LANGUAGE, w->language, STR(""));
+        e = trending_gather(&g, SQL(HOT_IN_LANGUAGE), w->language, STR(""));
     if (!e)
-        e = trending_gather(&g, GOOD_IN_LANGUAGE, w->language, STR(""));
+        e = trending_gather(&g, SQL(GOOD_IN_LANGUAGE), w->language, STR(""));
     if (!e && !g.count)
         e = gather_anything(&g);
     map_clear(&g.seen);

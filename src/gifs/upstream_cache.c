@@ -67,7 +67,7 @@ enum cached cache_find(struct str key, struct arena *a, struct str *ret, bool *r
     pthread_mutex_lock(&cache.lock);
     struct cached_answer *e = upstream_cache_find(key);
     if (e) {
-        int64_t age = clock_ms() - e->at;
+        int64_t age = clock_steady_ms() - e->at;
 
         found = age < FRESH_MS ? CACHED_FRESH : age < OLD_MS ? CACHED_OLD : CACHED_TOO_OLD;
         *ret = str_dup(a, str_slice(e->body, e->size));
@@ -86,7 +86,7 @@ void cache_put(struct str key, struct str body)
                                  .key = upstream_cache_copy(key),
                                  .body = upstream_cache_copy(body),
                                  .size = body.n,
-                                 .at = clock_ms() };
+                                 .at = clock_steady_ms() };
     pthread_mutex_lock(&cache.lock);
     if (!cache.order.next)
         links_init(&cache.order);
@@ -114,7 +114,7 @@ void cache_give_up(struct str key)
 bool breaker_allows(void)
 {
     pthread_mutex_lock(&cache.lock);
-    bool allows = cache.failures < BREAK_AFTER || clock_ms() >= cache.broken_until;
+    bool allows = cache.failures < BREAK_AFTER || clock_steady_ms() >= cache.broken_until;
     pthread_mutex_unlock(&cache.lock);
     return allows;
 }
@@ -124,7 +124,7 @@ void breaker_note(bool success)
     pthread_mutex_lock(&cache.lock);
     cache.failures = success ? 0 : cache.failures + 1;
     if (cache.failures >= BREAK_AFTER)
-        cache.broken_until = clock_ms() + BREAK_MS;
+        cache.broken_until = clock_steady_ms() + BREAK_MS;
     pthread_mutex_unlock(&cache.lock);
 }
 

@@ -185,7 +185,7 @@ static enum err read_page(struct tx *tx, const struct provider_question *q,
 
     if (e || a->result)
         return e;
-    e = tx_query(tx, q->kind == ASK_FRIENDS ? FRIENDS : SUBSCRIBERS,
+    e = tx_query(tx, q->kind == ASK_FRIENDS ? SQL(FRIENDS) : SQL(SUBSCRIBERS),
                  BIND(v_text(platform_name(q->platform)), v_text(q->account_id),
                       v_text(q->cursor.p ? q->cursor : STR("")), v_int(clock_us()),
                       v_int(PROVIDER_PAGE)),

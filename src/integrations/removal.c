@@ -25,7 +25,7 @@ static const char MEMBERS[] =
     "(select user_id from integration_members where integration_id = $1 limit $2)";
 
 /* Takes from *room what it removed; none left: there may be more. */
-static enum err remove_some(struct tx *tx, const char *sql, snowflake id, int64_t *room)
+static enum err remove_some(struct tx *tx, struct sql sql, snowflake id, int64_t *room)
 {
     int64_t gone = 0;
     enum err e = *room ? tx_exec(tx, sql, BIND(v_id(id), v_int(*room)), &gone) : OK;
@@ -38,14 +38,14 @@ static enum err remove_some(struct tx *tx, const char *sql, snowflake id, int64_
 static enum err take_step(struct call *call, snowflake id, snowflake guild_id, snowflake role_id)
 {
     int64_t room = AT_ONCE;
-    enum err e = role_id ? remove_some(call->tx, MEMBERS_WITH_ROLE, role_id, &room) : OK;
+    enum err e = role_id ? remove_some(call->tx, SQL(MEMBERS_WITH_ROLE), role_id, &room) : OK;
 
     if (!e && room && role_id)
         e = integration_drop_role(call, guild_id, role_id);
     if (!e)
-        e = remove_some(call->tx, SUBSCRIBERS, id, &room);
+        e = remove_some(call->tx, SQL(SUBSCRIBERS), id, &room);
     if (!e)
-        e = remove_some(call->tx, MEMBERS, id, &room);
+        e = remove_some(call->tx, SQL(MEMBERS), id, &room);
     if (e)
         return e;
     return room ? integration_delete_row(call->tx, id)

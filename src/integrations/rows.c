@@ -100,7 +100,7 @@ enum err integrations_of_guild(struct tx *tx, snowflake guild_id, bool with_comm
                                struct list *ret)
 {
     struct rows rows;
-    enum err e = tx_query(tx, with_commands ? WITH_COMMANDS : OF_GUILD,
+    enum err e = tx_query(tx, with_commands ? SQL(WITH_COMMANDS) : SQL(OF_GUILD),
                           BIND(v_id(guild_id), v_int(MOST_INTEGRATIONS)), &rows);
 
     return e ? e : read_rows(tx, &rows, ret);

@@ -29,8 +29,8 @@ struct list column_list(struct arena *arena, const struct type *type, struct str
     return list ? *list : (struct list){ 0 };
 }
 
-enum err tx_list(struct tx *tx, const char *sql, const struct value *values, size_t count,
-                 size_t size, void (*read)(const struct rows *r, void *ret), struct list *ret)
+enum err tx_list_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
+                     size_t size, void (*read)(const struct rows *r, void *ret), struct list *ret)
 {
     struct rows rows;
     enum err e = tx_query(tx, sql, values, count, &rows);

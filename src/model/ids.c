@@ -16,8 +16,8 @@ void ids_add(struct arena *arena, struct list *ids, snowflake id)
     *(snowflake *)list_add(arena, ids, sizeof id) = id;
 }
 
-enum err tx_ids(struct tx *tx, const char *sql, const struct value *values, size_t count,
-                struct list *ret)
+enum err tx_ids_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
+                    struct list *ret)
 {
     struct rows rows;
     enum err e = tx_query(tx, sql, values, count, &rows);

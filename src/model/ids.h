@@ -9,7 +9,8 @@
 bool ids_hold(const struct list *ids, snowflake id);
 void ids_add(struct arena *arena, struct list *ids, snowflake id);
 /* The first column of every row; *ret is made anew, in the transaction's arena. */
-enum err tx_ids(struct tx *tx, const char *sql, const struct value *values, size_t count,
-                struct list *ret);
+#define tx_ids(tx, sql, ...) tx_ids_sql(tx, SQL(sql), __VA_ARGS__)
+enum err tx_ids_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
+                    struct list *ret);
 
 #endif

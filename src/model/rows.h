@@ -35,8 +35,9 @@ static inline struct value v_opt_id(struct opt_id id)
 
 /* Adds every row of a query to the list, each read into a struct of that size, in the
  * transaction's arena. */
-enum err tx_list(struct tx *tx, const char *sql, const struct value *values, size_t count,
-                 size_t size, void (*read)(const struct rows *r, void *ret), struct list *ret);
+#define tx_list(tx, sql, ...) tx_list_sql(tx, SQL(sql), __VA_ARGS__)
+enum err tx_list_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
+                     size_t size, void (*read)(const struct rows *r, void *ret), struct list *ret);
 
 /* Columns that hold JSON, of 4 MiB at most: more spoils the arena. What cannot be read any
  * more is NULL. */

@@ -25,7 +25,7 @@ struct deadlines {
 
 static int64_t now_of(const struct deadlines *ds)
 {
-    return ds->movable ? clock_ms() : (int64_t)uv_now(&ds->loop->uv);
+    return ds->movable ? clock_steady_ms() : (int64_t)uv_now(&ds->loop->uv);
 }
 
 static void deadline_fire(uv_timer_t *timer);

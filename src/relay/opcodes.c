@@ -311,7 +311,7 @@ static const struct voice_op_row *op_row(int64_t op)
 
 static bool voice_within_pace(struct voice_peer *p)
 {
-    int64_t now = clock_ms();
+    int64_t now = clock_steady_ms();
 
     if (now - p->window_ms >= PACE_WINDOW_MS) {
         p->window_ms = now;

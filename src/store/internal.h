@@ -44,7 +44,7 @@ struct engine {
     enum err (*end)(struct rows *r);
     /* See tx_foresee and tx_exec_soon; NULL: there is no way to be saved. */
     void (*foresee)(struct tx *tx, const char *sql, const struct value *values, size_t count);
-    enum err (*exec_soon)(struct tx *tx, const char *sql, const struct value *values, size_t count);
+    enum err (*exec_soon)(struct tx *tx, struct sql sql, const struct value *values, size_t count);
     uint64_t (*version)(struct tx *tx);    /* see tx_version; or NULL */
     unsigned (*lane)(const struct tx *tx); /* see tx_lane; NULL: 0 */
     bool (*go_aside)(struct tx *tx);       /* see tx_expect_long; NULL: nothing runs on loops */

@@ -132,7 +132,7 @@ void postgres_forget_errands(struct postgres_conn *c);
 void postgres_drop_errands(struct postgres_conn *c, const struct work *work);
 /* See tx_foresee and tx_exec_soon. */
 void postgres_foresee(struct tx *tx, const char *sql, const struct value *values, size_t count);
-enum err postgres_exec_soon(struct tx *tx, const char *sql, const struct value *values,
+enum err postgres_exec_soon(struct tx *tx, struct sql sql, const struct value *values,
                             size_t count);
 enum err postgres_query(struct tx *tx, const char *sql, const struct value *values, size_t count,
                         struct rows *ret);

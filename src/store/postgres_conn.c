@@ -85,15 +85,18 @@ static int patience_left(const struct postgres_conn *c, int64_t until)
     return left > 0 ? (int)left : 0;
 }
 
-/* Waits until libpq can say something without waiting. The connection is lost when the
- * other side says nothing for too long: a cut that nobody is told of, or a server that
- * stands still. */
+/* Sends what libpq still holds and waits until it can say something without waiting. The
+ * connection is lost if the other side neither reads nor answers for too long: a cut that nobody
+ * is told of, or a server that stands still. */
 static bool wait_for_answer(struct postgres_conn *c)
 {
     struct pollfd p = { .fd = pq.socket(c->pg), .events = POLLIN };
     int64_t until = clock_mono() + (int64_t)c->patience_ms * 1000000;
 
     while (!c->lost && pq.isBusy(c->pg)) {
+        int unsent = pq.flush(c->pg);
+
+        p.events = unsent > 0 ? POLLIN | POLLOUT : POLLIN;
         int ready = postgres_conn_has_more(c) ? 1 : poll(&p, 1, patience_left(c, until));
 
         if (ready < 0 && errno == EINTR)
@@ -101,7 +104,9 @@ static bool wait_for_answer(struct postgres_conn *c)
         c->silent = ready == 0;
         if (c->silent)
             log_warn("store: PostgreSQL did not answer for %d seconds", c->patience_ms / 1000);
-        if (ready <= 0 || !pq.consumeInput(c->pg))
+        if (ready > 0 && p.revents & POLLOUT) /* it reads: its patience begins again */
+            until = clock_mono() + (int64_t)c->patience_ms * 1000000;
+        if (unsent < 0 || ready <= 0 || !pq.consumeInput(c->pg))
             c->lost = true;
     }
     return !c->lost;
@@ -257,8 +262,11 @@ bool postgres_conn_serve(struct postgres_conn *c, struct postgres *p)
 {
     char sql[sizeof SERVE + 16];
 
+    /* libpq would wait without end for a server that does not read: tcp_user_timeout ends that, but
+     * a Unix socket has no such thing. So sending never waits, and wait_for_answer sends the rest.
+     */
     c->patience_ms = ANSWER_MS;
-    if (!postgres_alone(c, p->identity))
+    if (pq.setnonblocking(c->pg, 1) != 0 || !postgres_alone(c, p->identity))
         return false;
     snprintf(sql, sizeof sql, SERVE, (int32_t)p->identity);
     if (!postgres_conn_do(c, sql))

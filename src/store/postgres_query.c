@@ -266,15 +266,14 @@ void postgres_foresee(struct tx *tx, const char *sql, const struct value *values
         errand_add(tx, sql, values, count, false);
 }
 
-enum err postgres_exec_soon(struct tx *tx, const char *sql, const struct value *values,
-                            size_t count)
+enum err postgres_exec_soon(struct tx *tx, struct sql sql, const struct value *values, size_t count)
 {
     struct postgres_conn *c = tx->connection;
 
     forget_foreseen(c, tx->work);
     if (!has_room(c))
         return tx_exec(tx, sql, values, count, NULL);
-    return errand_add(tx, sql, values, count, true);
+    return errand_add(tx, *sql.text, values, count, true);
 }
 
 /* --- pipelines ------------------------------------------------------------------------ */

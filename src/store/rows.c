@@ -129,7 +129,7 @@ static bool holds_nul(const struct value *values, size_t count)
     return false;
 }
 
-static enum err query_rows(struct tx *tx, const char *sql, const struct value *values, size_t count,
+static enum err query_rows(struct tx *tx, struct sql sql, const struct value *values, size_t count,
                            bool single, struct rows *ret)
 {
     *ret = (struct rows){ .tx = tx, .single = single };
@@ -138,22 +138,22 @@ static enum err query_rows(struct tx *tx, const char *sql, const struct value *v
     else if (holds_nul(values, count))
         ret->error = tx_fail(tx, ERR_BAD_REQUEST);
     else
-        ret->error = tx->store->engine->query(tx, sql, values, count, ret);
+        ret->error = tx->store->engine->query(tx, *sql.text, values, count, ret);
     return ret->error;
 }
 
-enum err tx_query(struct tx *tx, const char *sql, const struct value *values, size_t count,
-                  struct rows *ret)
+enum err tx_query_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
+                      struct rows *ret)
 {
     return query_rows(tx, sql, values, count, false, ret);
 }
 
-void tx_foresee(struct tx *tx, const char *sql, const struct value *values, size_t count)
+void tx_foresee_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count)
 {
     const struct engine *engine = tx->store->engine;
 
     if (engine->foresee && !tx->failed && !holds_nul(values, count))
-        engine->foresee(tx, sql, values, count);
+        engine->foresee(tx, *sql.text, values, count);
 }
 
 bool tx_travels(const struct tx *tx)
@@ -161,7 +161,7 @@ bool tx_travels(const struct tx *tx)
     return tx->store->engine->foresee;
 }
 
-enum err tx_exec_soon(struct tx *tx, const char *sql, const struct value *values, size_t count)
+enum err tx_exec_soon_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count)
 {
     const struct engine *engine = tx->store->engine;
 
@@ -187,8 +187,8 @@ enum err rows_end(struct rows *r)
     return r->error;
 }
 
-enum err tx_exec(struct tx *tx, const char *sql, const struct value *values, size_t count,
-                 int64_t *ret_changed)
+enum err tx_exec_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
+                     int64_t *ret_changed)
 {
     struct rows r;
     enum err e = tx_query(tx, sql, values, count, &r);
@@ -203,8 +203,8 @@ enum err tx_exec(struct tx *tx, const char *sql, const struct value *values, siz
     return e;
 }
 
-enum err tx_one(struct tx *tx, const char *sql, const struct value *values, size_t count,
-                struct rows *ret, bool *ret_found)
+enum err tx_one_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
+                    struct rows *ret, bool *ret_found)
 {
     enum err e = query_rows(tx, sql, values, count, true, ret);
 

@@ -57,7 +57,8 @@ void sqlite_pace_hurry(bool hurry);
 
 /* A statement of ours without parameters: begin, commit, savepoint … Returns an
  * SQLite code, logged when bad. */
-int sqlite_conn_do(struct sqlite_conn *c, const char *sql);
+#define sqlite_conn_do(c, sql) sqlite_conn_do_sql(c, SQL(sql))
+int sqlite_conn_do_sql(struct sqlite_conn *c, struct sql sql);
 
 /* What an SQLite code means to a caller; logs those that an operator or a
  * developer should know of. */

@@ -175,11 +175,11 @@ void sqlite_conn_close(struct sqlite_conn *c)
     mem_free(c);
 }
 
-int sqlite_conn_do(struct sqlite_conn *c, const char *sql)
+int sqlite_conn_do_sql(struct sqlite_conn *c, struct sql sql)
 {
     struct sqlite_statement *st;
 
-    if (sqlite_statement_take(c, sql, 0, &st))
+    if (sqlite_statement_take(c, *sql.text, 0, &st))
         return sqlite3_errcode(c->db);
     sqlite3_step(st->stmt);
     int code = sqlite3_reset(st->stmt);

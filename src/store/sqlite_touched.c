@@ -120,9 +120,10 @@ void sqlite_touched_commit(struct sqlite *q, uint64_t number)
 
 bool sqlite_seen(struct tx *tx, struct tx_seen *ret)
 {
-    const struct sqlite_conn *c = tx->connection;
+    struct sqlite_conn *c = tx->connection;
 
-    if (tx->work->mode != STORE_READ || !c->in_snapshot)
+    /* What is cached is used only beside rows of the same snapshot. */
+    if (tx->work->mode != STORE_READ || !c->in_snapshot || !sqlite_snapshot_taken(c))
         return false;
     *ret = (struct tx_seen){ c->number, c->seen };
     return true;

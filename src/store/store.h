@@ -277,8 +277,32 @@ struct rows {
     bool single; /* the first row is all that is asked for */
 };
 
-/* SQL is a string literal (its address names the prepared statement), written in
- * the words both engines share: $1, on conflict … do update, returning. All of
+/* The text of a statement. Prepared statements are cached by the address of their text, so it must
+ * be a string literal or a static const array of char. SQL() does not compile with anything else,
+ * such as text that is built at run time. The functions below accept a literal, a static array or
+ * a struct sql. A helper takes a struct sql and is called with SQL(FIND); a table of statements has
+ * rows of SQL_TEXT("delete from notes where user_id = $1"). */
+struct sql {
+    const char (*text)[];
+};
+#define SQL_TEXT(literal) \
+    {                     \
+        &"" literal       \
+    }
+/* clang-format off */
+#define SQL(words) SQL_NUMBERED(words, __COUNTER__)
+#define SQL_NUMBERED(words, n) SQL_CHECKED(words, n)
+#define SQL_CHECKED(words, n)                                                                     \
+    ({                                                                                            \
+        static const void *const sql_##n =                                                        \
+            _Generic((__typeof__(words) *)0, const char(*)[]: (words), default: (const void *)0); \
+        (void)sql_##n;                                                                            \
+        _Generic((__typeof__(words) *)0, const char(*)[]: (struct sql){ sql_##n },                \
+            struct sql *: (words), const struct sql *: (words));                                  \
+    })
+/* clang-format on */
+
+/* SQL is written in the words both engines share: $1, on conflict … do update, returning. All of
  * $1 … $count occur in it. PostgreSQL takes a parameter's type from where it
  * stands; where that says nothing, write it: cast($1 as bigint).
  *
@@ -287,8 +311,9 @@ struct rows {
  * rows are being walked. Always call rows_end, also after rows_next said false:
  * it reports what went wrong. The first query that fails ends the transaction:
  * every later one returns the same error and the work cannot succeed. */
-enum err tx_query(struct tx *tx, const char *sql, const struct value *values, size_t count,
-                  struct rows *ret);
+#define tx_query(tx, sql, ...) tx_query_sql(tx, SQL(sql), __VA_ARGS__)
+enum err tx_query_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
+                      struct rows *ret);
 bool rows_next(struct rows *r);
 enum err rows_end(struct rows *r);
 
@@ -304,25 +329,29 @@ struct str row_text(const struct rows *r, int column);
 struct str row_bytes(const struct rows *r, int column);
 
 /* A query that returns nothing. ret_changed (may be NULL): rows touched. */
-enum err tx_exec(struct tx *tx, const char *sql, const struct value *values, size_t count,
-                 int64_t *ret_changed);
+#define tx_exec(tx, sql, ...) tx_exec_sql(tx, SQL(sql), __VA_ARGS__)
+enum err tx_exec_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
+                     int64_t *ret_changed);
 
 /* What will be asked soon, and with what. An engine with a way to go asks for it together with
  * the next query, and has the rows when they are wanted; a write in between makes them
  * forgotten. Nothing comes of it where there is no way to be saved. */
-void tx_foresee(struct tx *tx, const char *sql, const struct value *values, size_t count);
+#define tx_foresee(tx, sql, ...) tx_foresee_sql(tx, SQL(sql), __VA_ARGS__)
+void tx_foresee_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count);
 /* Whether there is a way to be saved: then one question for all is better than one for each. */
 bool tx_travels(const struct tx *tx);
 
 /* Like tx_exec, for writes that cannot meet a row of the same key and of which nobody has to
  * know before the end: it may travel with what comes next, or with the commit, which fails
  * when it does. Bytes among the values stay until then. */
-enum err tx_exec_soon(struct tx *tx, const char *sql, const struct value *values, size_t count);
+#define tx_exec_soon(tx, sql, ...) tx_exec_soon_sql(tx, SQL(sql), __VA_ARGS__)
+enum err tx_exec_soon_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count);
 
 /* A query that returns at most one row, left in ret for row_*; *ret_found says
  * whether there was one. Needs no rows_end. */
-enum err tx_one(struct tx *tx, const char *sql, const struct value *values, size_t count,
-                struct rows *ret, bool *ret_found);
+#define tx_one(tx, sql, ...) tx_one_sql(tx, SQL(sql), __VA_ARGS__)
+enum err tx_one_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
+                    struct rows *ret, bool *ret_found);
 
 /* True when e came from a unique constraint: name taken, already there. The
  * work cannot go on after it and returns an error, this or a better one. Where

@@ -43,7 +43,7 @@ static void read_state(const struct rows *r, void *ret)
     };
 }
 
-static enum err read_one(struct tx *tx, const char *sql, const struct value *values, size_t count,
+static enum err read_one(struct tx *tx, struct sql sql, const struct value *values, size_t count,
                          struct voice_state *ret)
 {
     struct rows row;
@@ -62,17 +62,17 @@ static const char FIND_STATE[] = STATES "where v.guild_id = $1 and v.user_id = $
 
 enum err voice_find(struct tx *tx, snowflake guild_id, snowflake user_id, struct voice_state *ret)
 {
-    return read_one(tx, FIND_STATE, BIND(v_id(guild_id), v_id(user_id)), ret);
+    return read_one(tx, SQL(FIND_STATE), BIND(v_id(guild_id), v_id(user_id)), ret);
 }
 
 static const char OF_USER[] = STATES "where v.user_id = $1 order by v.connected_at limit 1";
 
 enum err voice_of_user(struct tx *tx, snowflake user_id, struct voice_state *ret)
 {
-    return read_one(tx, OF_USER, BIND(v_id(user_id)), ret);
+    return read_one(tx, SQL(OF_USER), BIND(v_id(user_id)), ret);
 }
 
-static enum err read_all(struct tx *tx, const char *sql, struct value of, struct list *ret)
+static enum err read_all(struct tx *tx, struct sql sql, struct value of, struct list *ret)
 {
     *ret = (struct list){ 0 };
     return tx_list(tx, sql, BIND(of), sizeof(struct voice_state), read_state, ret);
@@ -85,17 +85,17 @@ static const char OF_NODE[] = STATES "where v.node = $1 order by v.guild_id, v.u
 
 enum err voice_of_session(struct tx *tx, struct str session_id, struct list *ret)
 {
-    return read_all(tx, OF_SESSION, v_text(session_id), ret);
+    return read_all(tx, SQL(OF_SESSION), v_text(session_id), ret);
 }
 
 enum err voice_in_channel(struct tx *tx, snowflake channel_id, struct list *ret)
 {
-    return read_all(tx, IN_CHANNEL, v_id(channel_id), ret);
+    return read_all(tx, SQL(IN_CHANNEL), v_id(channel_id), ret);
 }
 
 enum err voice_in_guild(struct tx *tx, snowflake guild_id, struct list *ret)
 {
-    return read_all(tx, IN_GUILD, v_id(guild_id), ret);
+    return read_all(tx, SQL(IN_GUILD), v_id(guild_id), ret);
 }
 
 /* With the guild, which follows from the channel, SQLite's index has them in this order. */
@@ -111,7 +111,7 @@ enum err voice_crowd_after(struct tx *tx, const struct voice_crowd *c, struct li
                               v_id(c->channel_id) };
 
     *ret = (struct list){ 0 };
-    return tx_list(tx, c->channel_id ? IN_CHANNEL_AFTER : IN_GUILD_AFTER, values,
+    return tx_list(tx, c->channel_id ? SQL(IN_CHANNEL_AFTER) : SQL(IN_GUILD_AFTER), values,
                    c->channel_id ? 4 : 3, sizeof(struct voice_state), read_state, ret);
 }
 

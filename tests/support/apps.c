@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "internal.h"
+#include "test_sql.h"
 
 const char *make_application(struct client *owner, const char *name)
 {
@@ -102,7 +103,7 @@ static enum err ask(struct tx *tx, void *arg)
     struct question *q = arg;
     struct rows row;
     bool found;
-    enum err e = tx_one(tx, q->sql, NO_BIND, &row, &found);
+    enum err e = tx_one(tx, test_sql(q->sql), NO_BIND, &row, &found);
 
     if (!e)
         q->answer = found ? row_int(&row, 0) : 0;

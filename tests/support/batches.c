@@ -3,11 +3,11 @@
 
 #include "base/mem.h"
 
-const char *const counter_questions[] = {
-    "select n + 0 from counter where id = 1",
-    "select n + 1 from counter where id = 1",
-    "select n + 2 from counter where id = 1",
-    "select n + 3 from counter where id = 1",
+const struct sql counter_questions[] = {
+    SQL_TEXT("select n + 0 from counter where id = 1"),
+    SQL_TEXT("select n + 1 from counter where id = 1"),
+    SQL_TEXT("select n + 2 from counter where id = 1"),
+    SQL_TEXT("select n + 3 from counter where id = 1"),
 };
 
 struct loops *batch_serve(struct fixture *f)

@@ -31,7 +31,7 @@ struct batch {
 struct loops *batch_serve(struct fixture *f);
 
 /* What the counter has, and one more with each question of that number. */
-extern const char *const counter_questions[4];
+extern const struct sql counter_questions[4];
 /* Asks as many of them as it has questions, one after the other. */
 enum err ask_some(struct work *w, struct tx *tx);
 

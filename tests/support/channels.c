@@ -1,5 +1,6 @@
 /* channels.c - channels for tests, and what is told about them. */
 #include "channels.h"
+#include "test_sql.h"
 
 #include <stdio.h>
 
@@ -70,8 +71,8 @@ static enum err run_statement(struct tx *tx, void *arg)
 {
     const struct statement *s = arg;
 
-    return tx_exec(tx, s->sql, (const struct value[]){ v_id(s->one), v_id(s->two) }, s->two ? 2 : 1,
-                   NULL);
+    return tx_exec(tx, test_sql(s->sql), (const struct value[]){ v_id(s->one), v_id(s->two) },
+                   s->two ? 2 : 1, NULL);
 }
 
 void run_sql(struct world *w, const char *sql, const char *one, const char *two)

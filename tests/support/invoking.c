@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "internal.h"
+#include "test_sql.h"
 
 /* --- straight into the store ---------------------------------------------------------- */
 
@@ -31,7 +32,7 @@ static enum err run_insert(struct tx *tx, void *arg)
 {
     const struct insert *i = arg;
 
-    return tx_exec(tx, i->sql, i->values, i->count, NULL);
+    return tx_exec(tx, test_sql(i->sql), i->values, i->count, NULL);
 }
 
 static void insert(struct world *w, const char *sql, const struct value *values, size_t count)

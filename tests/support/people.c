@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "gate.h"
 #include "internal.h"
+#include "test_sql.h"
 
 enum { TWO_DAYS = 2 * 24 * 3600 };
 
@@ -30,7 +31,7 @@ static enum err run_write(struct tx *tx, void *arg)
 {
     const struct write *write = arg;
 
-    return tx_exec(tx, write->sql, write->values, write->count, NULL);
+    return tx_exec(tx, test_sql(write->sql), write->values, write->count, NULL);
 }
 
 void store_write(struct world *w, const char *sql, const struct value *values, size_t count)

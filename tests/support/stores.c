@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "support/postgres.h"
 #include "support/sqlite.h"
+#include "test_sql.h"
 
 static bool use_postgres;
 
@@ -63,7 +64,7 @@ int fixture_end(int failed)
 
 static enum err run_do(struct tx *tx, void *arg)
 {
-    return tx_exec(tx, arg, NO_BIND, NULL);
+    return tx_exec(tx, test_sql(arg), NO_BIND, NULL);
 }
 
 enum err store_do(struct store *s, const char *sql)
@@ -81,7 +82,7 @@ static enum err run_number(struct tx *tx, void *arg)
     struct number *number = arg;
     struct rows r;
     bool found = false;
-    enum err e = tx_one(tx, number->sql, NO_BIND, &r, &found);
+    enum err e = tx_one(tx, test_sql(number->sql), NO_BIND, &r, &found);
 
     if (!e && !found)
         return ERR_NOT_FOUND;

@@ -11,6 +11,7 @@
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 #include "postgres.h"
+#include "test_sql.h"
 
 struct statement {
     const char *sql;
@@ -22,7 +23,7 @@ static enum err execute(struct tx *tx, void *arg)
     struct statement *s = arg;
     struct rows row;
     bool found;
-    enum err e = tx_one(tx, s->sql, NO_BIND, &row, &found);
+    enum err e = tx_one(tx, test_sql(s->sql), NO_BIND, &row, &found);
 
     s->number = !e && found && row.columns ? row_int(&row, 0) : 0;
     return e;

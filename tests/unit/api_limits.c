@@ -366,6 +366,24 @@ static void bodies_have_their_forms(void **state)
     assert_non_null(strstr(body(v, ERR_RATE_LIMITED), "\"The resource is being rate limited.\""));
 }
 
+/* Whoever was active would otherwise be refused until the clock is back where it was. */
+static void a_step_of_the_clock_changes_no_window(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        assert_true(allowed(1, &three, 0));
+    clock_step(-600 * INT64_C(1000000));
+    struct verdict v = limits_count(limits, 1, false, &three, 0);
+    assert_false(v.allowed);
+    assert_in_range(v.reset_after_ms, 1, 10000);
+    assert_in_range(v.reset_at_ms - clock_ms(), 1, 10000);
+    clock_advance(10 * 1000000);
+    assert_true(allowed(1, &three, 0));
+    clock_step(600 * INT64_C(1000000));
+    assert_true(allowed(1, &three, 0) && allowed(1, &three, 0));
+    assert_false(allowed(1, &three, 0));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -374,6 +392,7 @@ int main(void)
         TEST(exactly_so_many_are_allowed),
         TEST(what_is_returned_does_not_count),
         TEST(a_window_ends_when_it_ends),
+        TEST(a_step_of_the_clock_changes_no_window),
         TEST(callers_limits_and_majors_are_counted_apart),
         TEST(a_shared_limit_has_no_caller),
         TEST(what_is_counted_at_one_server_counts_at_the_other),

@@ -201,6 +201,15 @@ static void no_text_takes_long(void **state)
     assert_true(clock_thread() - since < INT64_C(5000) * 1000 * 1000);
 }
 
+/* Under the undefined behaviour sanitizer: nothing is copied from or to NULL. */
+static void an_empty_group_may_be_repeated(void **state)
+{
+    (void)state;
+    MATCH("(){3}cat", "a cat", "cat");
+    MATCH("()*cat", "a cat", "cat");
+    MATCH("(|){2,5}cat", "a cat", "cat");
+}
+
 static size_t cost(const char *pattern)
 {
     const char *problem = NULL;
@@ -331,6 +340,7 @@ int main(void)
         cmocka_unit_test(nothing_is_left_of_stars_alone),
         cmocka_unit_test(a_hundred_thousand_words_cost_no_more_steps_than_one),
         cmocka_unit_test(patterns_find_what_they_say),
+        cmocka_unit_test(an_empty_group_may_be_repeated),
         cmocka_unit_test(what_cannot_be_followed_is_refused),
         cmocka_unit_test(no_text_takes_long),
         cmocka_unit_test(what_people_write_costs_little),

@@ -202,10 +202,10 @@ static void a_younger_transaction_that_still_runs_is_waited_for(void **state)
  * another test's transaction has ended meanwhile.) */
 static void the_beginning_of_the_snapshot_is_no_bound(void **state)
 {
-    const char *right = settle_bound_sql;
+    struct sql right = settle_bound_sql;
     PGconn *younger;
 
-    settle_bound_sql = "select cast(pg_snapshot_xmin(pg_current_snapshot()) as text)";
+    settle_bound_sql = SQL("select cast(pg_snapshot_xmin(pg_current_snapshot()) as text)");
     struct cluster *c = leave_younger_running(*state, &younger);
     wait_told(1);
     assert_int_equal(told[0], 2);

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "support/batches.h"
 #include "support/postgres.h"
+#include "support/test_sql.h"
 
 static uint64_t ways(struct fixture *f)
 {
@@ -358,7 +359,7 @@ static enum err ask_one_of_many(struct work *w, struct tx *tx)
     struct asked *a = container_of(w, struct asked, one.work);
     struct rows r;
     bool found;
-    enum err e = tx_one(tx, many_sql[a->batch->id], NO_BIND, &r, &found);
+    enum err e = tx_one(tx, test_sql(many_sql[a->batch->id]), NO_BIND, &r, &found);
 
     a->on_loop = loop_current();
     if (!e)

@@ -35,7 +35,7 @@ static enum err ask_and_write(struct tx *tx, void *arg)
     static const char first[] = "select n from counter", second[] = "select n + 1 from counter",
                       third[] = "select n + 2 from counter",
                       more[] = "update counter set n = n + 1";
-    static const char *const all[] = { first, second, third };
+    static const struct sql all[] = { { &first }, { &second }, { &third } };
     struct rows r;
     bool found;
 

@@ -272,7 +272,7 @@ static void changes_are_counted(void **state)
 
 static enum err insert_twice(struct tx *tx, void *arg)
 {
-    const char *sql = "insert into users (id, username) values ($1, $2)";
+    static const char sql[] = "insert into users (id, username) values ($1, $2)";
 
     (void)arg;
     no_error(tx_exec(tx, sql, BIND(v_int(1), v_text(STR("ada"))), NULL));
@@ -293,7 +293,8 @@ static void a_taken_name_is_a_conflict_and_ends_the_work(void **state)
 
 static enum err insert_or_not(struct tx *tx, void *arg)
 {
-    const char *sql = "insert into users (id, username) values ($1, $2) on conflict do nothing";
+    static const char sql[] =
+        "insert into users (id, username) values ($1, $2) on conflict do nothing";
     int64_t changed;
 
     (void)arg;

@@ -9,6 +9,7 @@
 #include "store/sqlite.h"
 #include "support/stores.h"
 #include "support/works.h"
+#include "support/test_sql.h"
 
 /* --- a loop that asks ----------------------------------------------------------------- */
 
@@ -49,12 +50,12 @@ static enum err run_question(struct work *w, struct tx *tx)
     (void)w;
     now->answer[0] = 0;
     if (!now->all) {
-        no_error(tx_one(tx, now->sql, now->values, now->count, &r, &found));
+        no_error(tx_one(tx, test_sql(now->sql), now->values, now->count, &r, &found));
         if (found)
             note_row(now, &r);
         return OK;
     }
-    no_error(tx_query(tx, now->sql, now->values, now->count, &r));
+    no_error(tx_query(tx, test_sql(now->sql), now->values, now->count, &r));
     while (rows_next(&r))
         note_row(now, &r);
     return rows_end(&r);

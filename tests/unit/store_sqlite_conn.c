@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "support/stores.h"
 #include "support/works.h"
+#include "support/test_sql.h"
 
 enum { MANY = 600 };
 static char many_sql[MANY][40];
@@ -20,7 +21,7 @@ static enum err ask_many(struct tx *tx, void *arg)
     no_error(tx_query(tx, "select 1 union select 2 order by 1", NO_BIND, &outer));
     assert_true(rows_next(&outer));
     for (int i = 0; i < MANY; i++) {
-        no_error(tx_one(tx, many_sql[i], NO_BIND, &r, &found));
+        no_error(tx_one(tx, test_sql(many_sql[i]), NO_BIND, &r, &found));
         assert_int_equal(row_int(&r, 0), i);
     }
     assert_true(rows_next(&outer));

@@ -1,6 +1,8 @@
 /* store_sqlite_touched.c - which rows have changed since a read. */
 #include "unit.h"
 
+#include <pthread.h>
+
 #include "base/log.h"
 #include "support/stores.h"
 #include "support/works.h"
@@ -94,11 +96,50 @@ static void rows_are_touched_by_hand_and_by_many(void **state)
     assert_true(!look.user && !look.other);
 }
 
+struct snapshot_look {
+    struct fixture *f;
+    int64_t users;
+};
+
+static void *add_user(void *arg)
+{
+    struct fixture *f = arg;
+
+    no_error(store_do(f->store, "insert into users (id, username) values (9, 'nine')"));
+    return NULL;
+}
+
+/* tx_seen is what cached pages are compared with: rows that are read after it are no newer. */
+static enum err read_after_seen(struct tx *tx, void *arg)
+{
+    struct snapshot_look *look = arg;
+    struct tx_seen seen;
+    struct rows row;
+    pthread_t thread;
+    bool found;
+
+    assert_true(tx_seen(tx, &seen));
+    pthread_create(&thread, NULL, add_user, look->f);
+    pthread_join(thread, NULL);
+    enum err e = tx_one(tx, "select count(*) from users", NO_BIND, &row, &found);
+    look->users = e ? -1 : row_int(&row, 0);
+    return e;
+}
+
+static void what_is_cached_and_what_is_read_are_of_one_snapshot(void **state)
+{
+    struct snapshot_look look = { .f = *state };
+
+    no_error(store_run(look.f->store, STORE_READ, NULL, read_after_seen, &look));
+    assert_int_equal(look.users, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         store_test(a_read_knows_which_rows_changed_since_another),
         store_test(rows_are_touched_by_hand_and_by_many),
+        store_test(what_is_cached_and_what_is_read_are_of_one_snapshot),
     };
 
     log_init(2, LOG_OFF, 0);

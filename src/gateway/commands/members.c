@@ -272,7 +272,7 @@ static void tell_limited(struct session *s, const struct listing *l, int64_t wai
 /* A session may ask for all members of a guild once in PAUSE_MS. False: it was told to wait. */
 static bool begin_all(struct session *s, struct seat *seat, struct listing *l)
 {
-    int64_t now = clock_ms();
+    int64_t now = clock_steady_ms();
 
     if (!may_list_all(s, seat, l)) {
         l->over = true;

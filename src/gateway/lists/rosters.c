@@ -178,7 +178,7 @@ static void round_end(struct roster *r)
         return;
     }
     if (!r->quick) {
-        r->rest_until = clock_ms() + rest_ms(r);
+        r->rest_until = clock_steady_ms() + rest_ms(r);
         r->told_bytes = 0;
         deadline_touch(r->hub->rosters->pace, &r->pace);
     }
@@ -190,7 +190,7 @@ static void roster_pace_ended(struct deadline *d)
 {
     struct roster *r = container_of(d, struct roster, pace);
 
-    if (r->running || clock_ms() < r->rest_until)
+    if (r->running || clock_steady_ms() < r->rest_until)
         deadline_touch(r->hub->rosters->pace, &r->pace);
     else if (has_something_to_do(r))
         round_begin(r, false);

@@ -191,7 +191,9 @@ static bool may_tell(struct session *s)
     int64_t now = clock_ms();
     struct own_presence *own = s->own;
 
-    if (now - own->since_ms >= PRESENCE_MS) {
+    /* since_ms travels with a session to other servers, so it is wall-clock time: after a step
+     * back of the clock it lies ahead. */
+    if (now < own->since_ms || now - own->since_ms >= PRESENCE_MS) {
         own->since_ms = now;
         own->count = 0;
         deadline_touch(s->hub->windows, &own->window);

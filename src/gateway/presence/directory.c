@@ -205,7 +205,7 @@ void directory_end(struct session *s)
     pthread_mutex_lock(&d->lock);
     struct own_record *r = map_get(&d->own, s->number);
     if (r && (s->moving || s->parked)) {
-        r->until = clock_ms() + FADE_MS;
+        r->until = clock_steady_ms() + FADE_MS;
     } else if (r) {
         tell_drop(d, s->number);
         map_remove(&d->own, s->number);
@@ -350,7 +350,7 @@ static struct own_record *find_lapsed(const struct directory *d, int64_t now)
 static struct own_record *take_lapsed(struct directory *d)
 {
     pthread_mutex_lock(&d->lock);
-    struct own_record *r = find_lapsed(d, clock_ms());
+    struct own_record *r = find_lapsed(d, clock_steady_ms());
     if (r) {
         tell_drop(d, r->number);
         map_remove(&d->own, r->number);

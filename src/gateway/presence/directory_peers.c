@@ -24,7 +24,7 @@ struct directory_peer {
     uint32_t round;       /* counts the times that all is told */
     uint64_t next_piece;  /* of what is being told; 0: nothing is */
     int64_t asked_at;     /* by clock_mono; 0: never */
-    int64_t gone_at;      /* since when it is missed, by clock_ms; 0: it lives */
+    int64_t gone_at;      /* since when it is missed, by clock_steady_ms; 0: it lives */
     struct link sessions; /* struct remote_session */
 };
 
@@ -437,7 +437,7 @@ static void peer_lives(struct directory *d, struct directory_peer *p)
 /* Whether nothing is left of it. */
 static bool peer_is_missed(struct directory *d, struct directory_peer *p)
 {
-    int64_t now = clock_ms();
+    int64_t now = clock_steady_ms();
 
     if (!p->gone_at)
         p->gone_at = now;
@@ -470,7 +470,7 @@ void gateway_nodes_live(struct gateway *g, const uint32_t *identities, size_t co
 
     ledger_copies_nodes_live(g, identities, count);
     if (g->keeper)
-        keeper_tidy(g->keeper, clock_ms());
+        keeper_tidy(g->keeper, clock_steady_ms());
     if (!d)
         return;
     pthread_mutex_lock(&d->hearing);

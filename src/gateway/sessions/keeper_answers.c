@@ -20,7 +20,7 @@ static uint64_t hub_position(const struct keeper *k, const struct kept_session *
 enum kept_answer kept_judge(const struct keeper *k, const struct kept_session *s, uint64_t seq,
                             uint64_t *ret_seen)
 {
-    if (!s || (s->lent && s->slot.torn && clock_ms() - s->heard_ms > UNFIT_MS))
+    if (!s || (s->lent && s->slot.torn && clock_steady_ms() - s->heard_ms > UNFIT_MS))
         return KEPT_NONE;
     if (seq > s->slot.seq || seq < s->slot.first)
         return KEPT_SHORT;
@@ -88,7 +88,7 @@ static void kept_lend(struct keeper *k, uint32_t identity, uint64_t number,
     s->slot.client[sizeof slot->client - 1] = '\0';
     s->lent = true;
     s->position = position;
-    kept_session_touch(k, s, clock_ms());
+    kept_session_touch(k, s, clock_steady_ms());
     ret->number = number;
 }
 

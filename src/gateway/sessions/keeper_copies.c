@@ -184,7 +184,7 @@ void keeper_hear_copies(struct keeper *k, uint32_t identity, struct serial_reade
         return;
     struct kept_server *from = server_of(k, identity);
     struct kept_hub *h = &from->hubs[hub];
-    from->heard_ms = clock_ms();
+    from->heard_ms = clock_steady_ms();
     if (message != h->messages + 1) {
         h->gaps++;
         ret->to = identity;

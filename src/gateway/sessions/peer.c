@@ -26,7 +26,7 @@ void peer_open(struct websocket *ws, void *arg)
     p->hub = g->hubs[loop_index(websocket_loop(ws))];
     p->ws = ws;
     p->dialect = d;
-    p->since_ms = clock_ms();
+    p->since_ms = clock_steady_ms();
     p->turn = atomic_fetch_add(&g->turns, 1) + 1;
     websocket_set_data(ws, p);
     links_append(&p->hub->peers, &p->link);
@@ -133,7 +133,7 @@ void peer_become_stranger(struct peer *p)
 {
     p->state = PEER_STRANGER;
     p->session = NULL;
-    p->since_ms = clock_ms();
+    p->since_ms = clock_steady_ms();
     if (!p->closing)
         deadline_touch(p->hub->strangers, &p->deadline);
 }
@@ -164,7 +164,7 @@ void peer_beat(struct peer *p)
     if (p->state == PEER_KNOWN) {
         deadline_touch(p->hub->overdue, &p->deadline);
         replay_trim(&p->session->replay, hub_second(p->hub));
-    } else if (clock_ms() - p->since_ms < STRANGER_LONGEST_MS) {
+    } else if (clock_steady_ms() - p->since_ms < STRANGER_LONGEST_MS) {
         deadline_touch(p->hub->strangers, &p->deadline);
     } else {
         peer_close(p, CLOSE_NOT_IDENTIFIED, "not identified");
@@ -221,7 +221,7 @@ static const struct type type_envelope = { .kind = KIND_OBJECT, .schema = &envel
 /* The window opens with its first payload: clients that pace themselves count the same way. */
 static bool within_pace(struct peer *p, bool beat)
 {
-    uint32_t now = (uint32_t)clock_ms();
+    uint32_t now = (uint32_t)clock_steady_ms();
 
     if (p->hub->gateway->options.no_limits)
         return true;

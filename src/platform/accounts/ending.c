@@ -13,47 +13,46 @@
 enum { ENDING_AT_ONCE = 40 }; /* guilds left, bonds ended: each tells others */
 
 /* What only the account itself ever saw, in tables where one account has few rows … */
-static const char *const own_rows[] = {
-    "delete from user_settings where user_id = $1",
-    "delete from settings_protos where user_id = $1",
-    "delete from mfa where user_id = $1",
-    "delete from mailed_links where user_id = $1",
-    "delete from known_addresses where user_id = $1",
-    "delete from contact_lists where user_id = $1",
-    "delete from bulk_add_tokens where user_id = $1",
-    "delete from legacy_tags where user_id = $1",
-    "delete from connections where user_id = $1",
-    "delete from role_connections where user_id = $1",
-    "delete from authorizations where user_id = $1",
-    "delete from authorization_codes where user_id = $1",
+static const struct sql own_rows[] = {
+    SQL_TEXT("delete from user_settings where user_id = $1"),
+    SQL_TEXT("delete from settings_protos where user_id = $1"),
+    SQL_TEXT("delete from mfa where user_id = $1"),
+    SQL_TEXT("delete from mailed_links where user_id = $1"),
+    SQL_TEXT("delete from known_addresses where user_id = $1"),
+    SQL_TEXT("delete from contact_lists where user_id = $1"),
+    SQL_TEXT("delete from bulk_add_tokens where user_id = $1"),
+    SQL_TEXT("delete from legacy_tags where user_id = $1"),
+    SQL_TEXT("delete from connections where user_id = $1"),
+    SQL_TEXT("delete from role_connections where user_id = $1"),
+    SQL_TEXT("delete from authorizations where user_id = $1"),
+    SQL_TEXT("delete from authorization_codes where user_id = $1"),
 };
 
-/* … and where it may have many: the table, whose rows, and what tells them apart. */
-static const struct {
-    const char *table, *whose, *key;
-} many_rows[] = {
-    { "notes", "user_id", "target_id" },
-    { "contacts", "user_id", "digest" },
-    { "read_states", "user_id", "entity_id" },
-    { "mentions_hidden", "user_id", "message_id" },
-    { "user_guild_settings", "user_id", "guild_id" },
-    { "friend_suggestions", "user_id", "suggested_id" },
-    { "friend_suggestions", "suggested_id", "user_id" },
-    { "dismissed_suggestions", "user_id", "suggested_id" },
-    { "gif_picks", "user_id", "gif" },
+/* … and where it may have many: $2 of them at a time. */
+#define SOME_OF(table, whose, key)                                                               \
+    {                                                                                            \
+        &"delete from " table " where " whose " = $1 and " key " in (select " key " from " table \
+         " where " whose " = $1 limit $2)"                                                       \
+    }
+static const struct sql many_rows[] = {
+    SOME_OF("notes", "user_id", "target_id"),
+    SOME_OF("contacts", "user_id", "digest"),
+    SOME_OF("read_states", "user_id", "entity_id"),
+    SOME_OF("mentions_hidden", "user_id", "message_id"),
+    SOME_OF("user_guild_settings", "user_id", "guild_id"),
+    SOME_OF("friend_requests", "user_id", "target_id"),
+    SOME_OF("friend_requests", "target_id", "user_id"),
+    SOME_OF("friend_suggestions", "user_id", "suggested_id"),
+    SOME_OF("friend_suggestions", "suggested_id", "user_id"),
+    SOME_OF("dismissed_suggestions", "user_id", "suggested_id"),
+    SOME_OF("gif_picks", "user_id", "gif"),
 };
 
 static enum err drop_many(struct call *call, snowflake id, int64_t *room)
 {
     for (size_t i = 0; i < COUNT_OF(many_rows) && *room > 0; i++) {
-        const char *sql = str_dupz(
-            call->arena, str_printf(call->arena,
-                                    "delete from %s where %s = $1 and %s in "
-                                    "(select %s from %s where %s = $1 limit $2)",
-                                    many_rows[i].table, many_rows[i].whose, many_rows[i].key,
-                                    many_rows[i].key, many_rows[i].table, many_rows[i].whose));
         int64_t gone = 0;
-        enum err e = tx_exec(call->tx, sql, BIND(v_id(id), v_int(*room)), &gone);
+        enum err e = tx_exec(call->tx, many_rows[i], BIND(v_id(id), v_int(*room)), &gone);
 
         if (e)
             return e;

@@ -20,7 +20,7 @@ struct removal {
 };
 
 /* Ids that a query names, as many as there is room for. */
-static enum err delete_gather(struct call *call, const char *sql, struct removal *r, int64_t cost,
+static enum err delete_gather(struct call *call, struct sql sql, struct removal *r, int64_t cost,
                               struct list *ret)
 {
     struct rows rows;
@@ -44,7 +44,7 @@ static const char GUILDS_WITH[] = "select guild_id from integrations where appli
 static enum err leave_guilds(struct call *call, struct removal *r)
 {
     struct list guilds;
-    enum err e = delete_gather(call, GUILDS_WITH, r, COST_OF_GUILD, &guilds);
+    enum err e = delete_gather(call, SQL(GUILDS_WITH), r, COST_OF_GUILD, &guilds);
 
     for (size_t i = 0; i < guilds.count && !e; i++)
         e = application_leave_guild(call, &r->a, ((snowflake *)guilds.items)[i]);
@@ -73,7 +73,7 @@ static enum err leave_user(struct call *call, const struct removal *r, snowflake
 static enum err leave_users(struct call *call, struct removal *r)
 {
     struct list users;
-    enum err e = delete_gather(call, USERS_WITH, r, 1, &users);
+    enum err e = delete_gather(call, SQL(USERS_WITH), r, 1, &users);
 
     for (size_t i = 0; i < users.count && !e; i++)
         e = leave_user(call, r, ((snowflake *)users.items)[i]);
@@ -88,7 +88,7 @@ static const char LEAVE_GROUP[] =
 static enum err leave_groups(struct call *call, struct removal *r)
 {
     struct list groups;
-    enum err e = delete_gather(call, GROUPS_WITH, r, 1, &groups);
+    enum err e = delete_gather(call, SQL(GROUPS_WITH), r, 1, &groups);
 
     for (size_t i = 0; i < groups.count && !e; i++) {
         snowflake id = ((snowflake *)groups.items)[i];
@@ -124,20 +124,21 @@ static enum err drop_commands(struct call *call, struct removal *r)
     return e;
 }
 
-static const char *const drop_rows[] = {
-    "delete from tokens where id in "
-    "(select id from tokens where application_id = $1 limit $2)",
-    "delete from authorization_codes where digest in "
-    "(select digest from authorization_codes where application_id = $1 limit $2)",
-    "delete from role_connections where application_id = $1 and user_id in "
-    "(select user_id from role_connections where application_id = $1 limit $2)",
-    "delete from command_permissions where (guild_id, target_id, entity_id, type) in (select "
-    "guild_id, target_id, entity_id, type from command_permissions where application_id = $1 "
-    "limit $2)",
-    "delete from command_creates where application_id = $1 and (guild_id, id) in "
-    "(select guild_id, id from command_creates where application_id = $1 limit $2)",
-    "delete from command_lists where application_id = $1 and guild_id in "
-    "(select guild_id from command_lists where application_id = $1 limit $2)",
+static const struct sql drop_rows[] = {
+    SQL_TEXT("delete from tokens where id in "
+             "(select id from tokens where application_id = $1 limit $2)"),
+    SQL_TEXT("delete from authorization_codes where digest in "
+             "(select digest from authorization_codes where application_id = $1 limit $2)"),
+    SQL_TEXT("delete from role_connections where application_id = $1 and user_id in "
+             "(select user_id from role_connections where application_id = $1 limit $2)"),
+    SQL_TEXT(
+        "delete from command_permissions where (guild_id, target_id, entity_id, type) in (select "
+        "guild_id, target_id, entity_id, type from command_permissions where application_id = $1 "
+        "limit $2)"),
+    SQL_TEXT("delete from command_creates where application_id = $1 and (guild_id, id) in "
+             "(select guild_id, id from command_creates where application_id = $1 limit $2)"),
+    SQL_TEXT("delete from command_lists where application_id = $1 and guild_id in "
+             "(select guild_id from command_lists where application_id = $1 limit $2)"),
 };
 
 static enum err drop_others(struct call *call, struct removal *r)

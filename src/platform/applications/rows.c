@@ -83,7 +83,7 @@ static void read_application(const struct rows *r, void *ret)
 #define FIND_APPLICATION \
     "select " APPLICATION_COLUMNS ", " USER_COLUMNS FROM_APPLICATIONS "where a.id = $1"
 
-static enum err find_one(struct tx *tx, const char *sql, snowflake id, struct application *ret)
+static enum err find_one(struct tx *tx, struct sql sql, snowflake id, struct application *ret)
 {
     struct rows row;
     bool found;
@@ -99,17 +99,17 @@ static enum err find_one(struct tx *tx, const char *sql, snowflake id, struct ap
 
 enum err application_find(struct tx *tx, snowflake id, struct application *ret)
 {
-    return find_one(tx, FIND_APPLICATION " and a.removed = 0", id, ret);
+    return find_one(tx, SQL(FIND_APPLICATION " and a.removed = 0"), id, ret);
 }
 
 enum err application_find_any(struct tx *tx, snowflake id, struct application *ret)
 {
-    return find_one(tx, FIND_APPLICATION, id, ret);
+    return find_one(tx, SQL(FIND_APPLICATION), id, ret);
 }
 
 enum err application_find_removed(struct tx *tx, snowflake id, struct application *ret)
 {
-    return find_one(tx, FIND_APPLICATION " and a.removed = 1", id, ret);
+    return find_one(tx, SQL(FIND_APPLICATION " and a.removed = 1"), id, ret);
 }
 
 static const char OWN_APPLICATIONS[] =
@@ -120,8 +120,7 @@ static const char TEAM_APPLICATIONS[] =
     "join team_members m on m.team_id = a.team_id "
     "where m.user_id = $1 and m.state = 2 order by a.id";
 
-static enum err add_applications(struct tx *tx, const char *sql, snowflake user_id,
-                                 struct list *ret)
+static enum err add_applications(struct tx *tx, struct sql sql, snowflake user_id, struct list *ret)
 {
     return tx_list(tx, sql, BIND(v_id(user_id)), sizeof(struct application), read_application, ret);
 }
@@ -129,9 +128,9 @@ static enum err add_applications(struct tx *tx, const char *sql, snowflake user_
 enum err applications_of(struct tx *tx, snowflake owner_id, bool with_teams, struct list *ret)
 {
     *ret = (struct list){ 0 };
-    enum err e = add_applications(tx, OWN_APPLICATIONS, owner_id, ret);
+    enum err e = add_applications(tx, SQL(OWN_APPLICATIONS), owner_id, ret);
 
-    return e || !with_teams ? e : add_applications(tx, TEAM_APPLICATIONS, owner_id, ret);
+    return e || !with_teams ? e : add_applications(tx, SQL(TEAM_APPLICATIONS), owner_id, ret);
 }
 
 /* --- what only makers see ------------------------------------------------------------- */

@@ -7,7 +7,7 @@
 #include "platform/members/members.h"
 #include "platform/webhooks/webhooks.h"
 
-static enum err uninstall_gather(struct tx *tx, const char *sql, snowflake guild_id, snowflake id,
+static enum err uninstall_gather(struct tx *tx, struct sql sql, snowflake guild_id, snowflake id,
                                  struct list *ret)
 {
     return tx_ids(tx, sql, BIND(v_id(guild_id), v_id(id)), ret);
@@ -49,8 +49,8 @@ static enum err delete_webhooks(struct call *call, snowflake guild_id, snowflake
 static enum err remove_webhooks(struct call *call, snowflake guild_id, snowflake application_id)
 {
     struct list channels;
-    enum err e =
-        uninstall_gather(call->tx, CHANNELS_WITH_WEBHOOKS, guild_id, application_id, &channels);
+    enum err e = uninstall_gather(call->tx, SQL(CHANNELS_WITH_WEBHOOKS), guild_id, application_id,
+                                  &channels);
 
     for (size_t i = 0; i < channels.count && !e; i++)
         webhooks_announce(call, guild_id, ((const snowflake *)channels.items)[i]);
@@ -119,7 +119,7 @@ static enum err remove_integration(struct call *call, snowflake guild_id, snowfl
     return tx_exec(call->tx, DELETE_INTEGRATION, BIND(v_id(*ret)), NULL);
 }
 
-static enum err remove_roles(struct call *call, const char *sql, snowflake guild_id, snowflake id)
+static enum err remove_roles(struct call *call, struct sql sql, snowflake guild_id, snowflake id)
 {
     struct list roles;
     enum err e = uninstall_gather(call->tx, sql, guild_id, id, &roles);
@@ -142,9 +142,9 @@ enum err application_leave_guild(struct call *call, const struct application *a,
     if (!e)
         e = remove_webhooks(call, guild_id, a->id);
     if (!e)
-        e = remove_roles(call, BOT_ROLES, guild_id, a->bot_id);
+        e = remove_roles(call, SQL(BOT_ROLES), guild_id, a->bot_id);
     if (!e)
-        e = remove_roles(call, INTEGRATION_ROLES, guild_id, id);
+        e = remove_roles(call, SQL(INTEGRATION_ROLES), guild_id, id);
     if (!e)
         e = hook_guild_app_gone(call, &app);
     if (!e)
@@ -242,5 +242,5 @@ enum err application_bot_left(struct call *call, const struct member_leave *leav
     struct integration i = integration_of_application(call->arena, &a, guild_id, b.id);
     i.scopes = (struct opt_list){ GIVEN, b.left };
     e = save_scopes(call, &i);
-    return e ? e : remove_roles(call, BOT_ROLES, guild_id, bot_id);
+    return e ? e : remove_roles(call, SQL(BOT_ROLES), guild_id, bot_id);
 }

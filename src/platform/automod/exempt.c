@@ -42,7 +42,7 @@ static enum err rule_forget(struct call *call, snowflake guild_id, snowflake rul
     return e;
 }
 
-static enum err rules_forget(struct call *call, const char *sql, snowflake guild_id, snowflake id)
+static enum err rules_forget(struct call *call, struct sql sql, snowflake guild_id, snowflake id)
 {
     struct list rules = { 0 };
     struct str like = str_printf(call->arena, "%%%llu%%", (unsigned long long)id);
@@ -55,10 +55,10 @@ static enum err rules_forget(struct call *call, const char *sql, snowflake guild
 
 enum err automod_forget_role(struct call *call, const struct role *role)
 {
-    return rules_forget(call, WITH_ROLE, role->guild_id, role->id);
+    return rules_forget(call, SQL(WITH_ROLE), role->guild_id, role->id);
 }
 
 enum err automod_forget_channel(struct call *call, const struct channel *c)
 {
-    return rules_forget(call, WITH_CHANNEL, c->guild_id.value, c->id);
+    return rules_forget(call, SQL(WITH_CHANNEL), c->guild_id.value, c->id);
 }

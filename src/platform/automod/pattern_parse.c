@@ -243,7 +243,7 @@ static bool parse_counts(struct pattern_parse *p, int64_t *ret_least, int64_t *r
 static void part_append(struct pattern_parse *p, const struct pattern_state *part, uint32_t count)
 {
     states_reserve(p, count);
-    if (p->problem)
+    if (p->problem || !count)
         return;
     memcpy(&p->out->states[p->out->count], part, count * sizeof *part);
     p->out->count += count;
@@ -255,7 +255,8 @@ static void part_repeat(struct pattern_parse *p, uint32_t from, int64_t least, i
     uint32_t count = p->out->count - from;
     struct pattern_state *part = mem_resize(NULL, (count + 1) * sizeof *part);
 
-    memcpy(part, &p->out->states[from], count * sizeof *part);
+    if (count)
+        memcpy(part, &p->out->states[from], count * sizeof *part);
     p->out->count = from;
     for (int64_t i = 0; i < least && !p->problem; i++)
         part_append(p, part, count);

@@ -100,7 +100,7 @@ static void read_pins_time(const struct rows *row, struct channel *c)
 }
 
 /* Each row begins with the id of a channel, and they are in the order of the channels. */
-static enum err read_for_all(struct tx *tx, const char *sql, snowflake user_id,
+static enum err read_for_all(struct tx *tx, struct sql sql, snowflake user_id,
                              struct list *channels,
                              void (*read)(const struct rows *row, struct channel *c))
 {
@@ -127,8 +127,8 @@ enum err user_channels_load(struct tx *tx, snowflake user_id, struct list *chann
         return OK;
     for (size_t i = 0; i < channels->count; i++)
         begin_recipients(&all[i]);
-    enum err e = read_for_all(tx, RECIPIENTS_OF_ALL, user_id, channels, read_recipient);
-    return e ? e : read_for_all(tx, PINS_TIME_OF_ALL, user_id, channels, read_pins_time);
+    enum err e = read_for_all(tx, SQL(RECIPIENTS_OF_ALL), user_id, channels, read_recipient);
+    return e ? e : read_for_all(tx, SQL(PINS_TIME_OF_ALL), user_id, channels, read_pins_time);
 }
 
 static const char ADD_RECIPIENT[] =

@@ -312,7 +312,7 @@ static const char ARCHIVED_OF_PARENT[] =
     "select " CHANNEL_COLUMNS " from channels where parent_id = $1 and thread_archived <> 0 "
     "order by id limit $2";
 
-static enum err add_children(struct tx *tx, const char *sql, snowflake parent_id, struct list *ret)
+static enum err add_children(struct tx *tx, struct sql sql, snowflake parent_id, struct list *ret)
 {
     return tx_list(tx, sql, BIND(v_id(parent_id), v_int(MOST_CHILDREN - (int)ret->count)),
                    sizeof(struct channel), read_channel, ret);
@@ -321,9 +321,9 @@ static enum err add_children(struct tx *tx, const char *sql, snowflake parent_id
 enum err channel_children(struct tx *tx, snowflake parent_id, struct list *ret)
 {
     *ret = (struct list){ 0 };
-    enum err e = add_children(tx, OPEN_OF_PARENT, parent_id, ret);
+    enum err e = add_children(tx, SQL(OPEN_OF_PARENT), parent_id, ret);
     if (!e)
-        e = add_children(tx, ARCHIVED_OF_PARENT, parent_id, ret);
+        e = add_children(tx, SQL(ARCHIVED_OF_PARENT), parent_id, ret);
     return e;
 }
 
@@ -375,20 +375,23 @@ static void read_own(const struct rows *r, snowflake user_id, struct channel *c)
 }
 
 #define THREADS "select " CHANNEL_COLUMNS OWN_COLUMNS " from channels where "
-static const char *const THREAD_LISTS[] = {
-    [THREADS_OPEN_IN_GUILD] = THREADS "guild_id = $1 and thread_archived = 0 and "
-                                      "type between 10 and 12 order by id desc",
-    [THREADS_OPEN] = THREADS "guild_id = (select guild_id from channels where id = $1) and "
-                             "thread_archived = 0 and +parent_id = $1 and type between 10 and 12 "
-                             "order by id desc",
-    [THREADS_ARCHIVED] = THREADS "parent_id = $1 and type = $3 and thread_archived = 1 and "
-                                 "thread_archived_at < $4 order by thread_archived_at desc, "
-                                 "id desc limit $5",
-    [THREADS_JOINED] = THREADS "id in (select j.thread_id from thread_members j join channels c on "
-                               "c.id = j.thread_id where j.user_id = $2 and j.guild_id = $6 and "
-                               "j.thread_id < $4 and c.parent_id = $1 and c.type = $3 and "
-                               "c.thread_archived = 1 order by j.thread_id desc limit $5) "
-                               "order by id desc",
+static const struct sql THREAD_LISTS[] = {
+    [THREADS_OPEN_IN_GUILD] = SQL_TEXT(THREADS "guild_id = $1 and thread_archived = 0 and "
+                                               "type between 10 and 12 order by id desc"),
+    [THREADS_OPEN] =
+        SQL_TEXT(THREADS "guild_id = (select guild_id from channels where id = $1) and "
+                         "thread_archived = 0 and +parent_id = $1 and type between 10 and 12 "
+                         "order by id desc"),
+    [THREADS_ARCHIVED] =
+        SQL_TEXT(THREADS "parent_id = $1 and type = $3 and thread_archived = 1 and "
+                         "thread_archived_at < $4 order by thread_archived_at desc, "
+                         "id desc limit $5"),
+    [THREADS_JOINED] =
+        SQL_TEXT(THREADS "id in (select j.thread_id from thread_members j join channels c on "
+                         "c.id = j.thread_id where j.user_id = $2 and j.guild_id = $6 and "
+                         "j.thread_id < $4 and c.parent_id = $1 and c.type = $3 and "
+                         "c.thread_archived = 1 order by j.thread_id desc limit $5) "
+                         "order by id desc"),
 };
 
 enum err threads_list(struct tx *tx, const struct thread_page *page, struct list *ret)

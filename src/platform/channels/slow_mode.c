@@ -5,16 +5,16 @@
 
 /* Each kind has its own time in a row: who has just written may still start a thread. */
 static const struct slow_clock {
-    const char *last, *note;
+    struct sql last, note;
 } slow_clocks[] = {
-    [SLOW_MESSAGE] = { "select last_at from slow_modes where channel_id = $1 and user_id = $2",
-                       "insert into slow_modes (channel_id, user_id, last_at) values "
-                       "($1, $2, $3) on conflict (channel_id, user_id) do update set "
-                       "last_at = $3" },
-    [SLOW_THREAD] = { "select thread_at from slow_modes where channel_id = $1 and user_id = $2",
-                      "insert into slow_modes (channel_id, user_id, last_at, thread_at) values "
-                      "($1, $2, 0, $3) on conflict (channel_id, user_id) do update set "
-                      "thread_at = $3" },
+    [SLOW_MESSAGE] = { &"select last_at from slow_modes where channel_id = $1 and user_id = $2",
+                       &"insert into slow_modes (channel_id, user_id, last_at) values "
+                        "($1, $2, $3) on conflict (channel_id, user_id) do update set "
+                        "last_at = $3" },
+    [SLOW_THREAD] = { &"select thread_at from slow_modes where channel_id = $1 and user_id = $2",
+                      &"insert into slow_modes (channel_id, user_id, last_at, thread_at) values "
+                       "($1, $2, 0, $3) on conflict (channel_id, user_id) do update set "
+                       "thread_at = $3" },
 };
 
 /* Who keeps order in a channel does not wait there. */

@@ -119,7 +119,7 @@ static enum err add_entries(struct tx *tx, snowflake user_id, const struct list 
             values[1 + 2 * k] = v_bytes(all[i + k].digest);
             values[2 + 2 * k] = v_opt_text(all[i + k].name);
         }
-        e = tx_exec(tx, n == 1 ? ADD : ADD_MANY, values, 1 + 2 * n, NULL);
+        e = tx_exec(tx, n == 1 ? SQL(ADD) : SQL(ADD_MANY), values, 1 + 2 * n, NULL);
     }
     return e;
 }

@@ -27,7 +27,7 @@ static void read_emoji(const struct rows *r, struct emoji *e)
         e->roles = column_list(tx_arena(r->tx), &type_ids, roles);
 }
 
-static enum err read_emojis(struct tx *tx, const char *sql, snowflake owner, struct list *ret)
+static enum err read_emojis(struct tx *tx, struct sql sql, snowflake owner, struct list *ret)
 {
     struct rows rows;
     enum err e = tx_query(tx, sql, BIND(v_id(owner)), &rows);
@@ -44,7 +44,7 @@ static const char EMOJIS_OF_GUILD[] = OF_GUILDS "where guild_id = $1 order by id
 
 enum err guild_emojis(struct tx *tx, snowflake guild_id, struct list *ret)
 {
-    return read_emojis(tx, EMOJIS_OF_GUILD, guild_id, ret);
+    return read_emojis(tx, SQL(EMOJIS_OF_GUILD), guild_id, ret);
 }
 
 void guild_emojis_foresee(struct tx *tx, snowflake guild_id)
@@ -54,8 +54,8 @@ void guild_emojis_foresee(struct tx *tx, snowflake guild_id)
 
 enum err application_emojis(struct tx *tx, snowflake application_id, struct list *ret)
 {
-    return read_emojis(tx, OF_APPLICATIONS "where application_id = $1 order by id", application_id,
-                       ret);
+    return read_emojis(tx, SQL(OF_APPLICATIONS "where application_id = $1 order by id"),
+                       application_id, ret);
 }
 
 static const char FIND_EMOJI[] =
@@ -118,8 +118,8 @@ enum err emoji_delete(struct call *call, const struct emoji *e)
     if (err)
         return err;
     return tx_exec(call->tx,
-                   e->application_id ? "delete from application_emojis where id = $1"
-                                     : "delete from emojis where id = $1",
+                   e->application_id ? SQL("delete from application_emojis where id = $1")
+                                     : SQL("delete from emojis where id = $1"),
                    BIND(v_id(e->id)), NULL);
 }
 

@@ -5,10 +5,11 @@
 #include "base/mem.h"
 #include "model/types.h"
 
-static const char *const rows_of_application[] = {
-    "delete from entitlements where id in "
-    "(select id from entitlements where application_id = $1 order by id limit $2)",
-    "delete from skus where id in (select id from skus where application_id = $1 limit $2)",
+static const struct sql rows_of_application[] = {
+    SQL_TEXT("delete from entitlements where id in "
+             "(select id from entitlements where application_id = $1 order by id limit $2)"),
+    SQL_TEXT(
+        "delete from skus where id in (select id from skus where application_id = $1 limit $2)"),
 };
 
 /* Its bot is gone: nobody is left to be told. */

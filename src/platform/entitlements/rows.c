@@ -139,10 +139,10 @@ static struct str sku_set(struct arena *arena, const struct list *ids)
     "application_id = $10 and user_id = $11 and (cast($12 as bigint) = 0 or guild_id = $12)" FITTING
 #define OF_GUILD "application_id = $10 and cast($11 as bigint) = 0 and guild_id = $12" FITTING
 
-static const char *const LISTS[3][2] = {
-    { PAGE(OF_ANYBODY), PAGE_BACK(OF_ANYBODY) },
-    { PAGE(OF_USER), PAGE_BACK(OF_USER) },
-    { PAGE(OF_GUILD), PAGE_BACK(OF_GUILD) },
+static const struct sql LISTS[3][2] = {
+    { SQL_TEXT(PAGE(OF_ANYBODY)), SQL_TEXT(PAGE_BACK(OF_ANYBODY)) },
+    { SQL_TEXT(PAGE(OF_USER)), SQL_TEXT(PAGE_BACK(OF_USER)) },
+    { SQL_TEXT(PAGE(OF_GUILD)), SQL_TEXT(PAGE_BACK(OF_GUILD)) },
 };
 
 enum err entitlements_list(struct tx *tx, snowflake application_id,
@@ -216,7 +216,7 @@ enum err subscribed_entitlements(struct tx *tx, snowflake sku_id, snowflake user
 
     *ret = (struct list){ 0 };
     enum err e = tx_list(
-        tx, page.back ? PAGE_BACK(SUBSCRIBED) : PAGE(SUBSCRIBED),
+        tx, page.back ? SQL(PAGE_BACK(SUBSCRIBED)) : SQL(PAGE(SUBSCRIBED)),
         BIND(v_id(page.after), v_id(page.before), v_id(user_id), v_int(q->limit), v_id(sku_id)),
         sizeof(struct entitlement), read_entitlement, ret);
     if (page.back)
@@ -248,7 +248,7 @@ enum err entitlement_is_there(struct tx *tx, const struct entitlement *e, bool *
     struct rows row;
     bool of_guild = e->guild_id.given == GIVEN;
 
-    return tx_one(tx, of_guild ? GUILD_HAS : USER_HAS,
+    return tx_one(tx, of_guild ? SQL(GUILD_HAS) : SQL(USER_HAS),
                   BIND(v_id(e->sku_id), v_id(of_guild ? e->guild_id.value : e->user_id)), &row,
                   ret);
 }

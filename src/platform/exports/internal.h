@@ -13,7 +13,7 @@ struct export_part {
     /* Names with their kinds and a tab between them: & id, $ text, # number, ? yes or no, @ moment.
      * The first is what pages are told apart by. */
     const char *columns;
-    const char *sql;     /* $1 the account, $2 behind this number, $3 so many */
+    struct sql sql;      /* $1 the account, $2 behind this number, $3 so many */
     const char *blob_of; /* NULL, or a kind of file that each row has: "attachment", "avatars" … */
 };
 extern const struct export_part export_parts[];

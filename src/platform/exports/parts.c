@@ -12,57 +12,70 @@ const struct export_part export_parts[] = {
     { "account",
       "&id\t$username\t$global_name\t$email\t$phone\t$bio\t$pronouns\t$theme_colors\t$locale\t$date_of_birth\t#premium_type\t"
       "?verified\t?mfa_enabled",
-      "select id, username, global_name, email, phone, bio, pronouns, theme_colors, locale, date_of_birth, premium_type, "
-      "verified, mfa_enabled from users where id = $1 and id > $2 limit $3",
+      SQL_TEXT(
+          "select id, username, global_name, email, phone, bio, pronouns, theme_colors, locale, date_of_birth, premium_type, "
+          "verified, mfa_enabled from users where id = $1 and id > $2 limit $3"),
       NULL },
     { "settings", "&user_id\t$document",
-      "select user_id, document from user_settings where user_id = $1 and user_id > $2 limit $3",
+      SQL_TEXT(
+          "select user_id, document from user_settings where user_id = $1 and user_id > $2 limit $3"),
       NULL },
     { "settings_protos", "#type\t$settings",
-      "select type, settings from settings_protos where user_id = $1 and type > $2 "
-      "order by type limit $3",
+      SQL_TEXT("select type, settings from settings_protos where user_id = $1 and type > $2 "
+               "order by type limit $3"),
       NULL },
+    /* Sessions of the same microsecond are in the same page: the page ends behind the last of them.
+     */
     { "sessions", "@created_at\t#kind\t$client\t@last_used_at",
-      "select created_at, kind, client, last_used_at from tokens where user_id = $1 and "
-      "created_at > $2 order by created_at limit $3",
+      SQL_TEXT("select created_at, kind, client, last_used_at from tokens where user_id = $1 and "
+               "created_at > $2 and created_at <= (select max(created_at) from (select created_at "
+               "from tokens where user_id = $1 and created_at > $2 order by created_at limit $3) "
+               "page) order by created_at"),
       NULL },
     { "relationships", "&user_id\t#type\t$nickname\t$note",
-      "select target_id, type, nickname, note from relationships where user_id = $1 and "
-      "target_id > $2 order by target_id limit $3",
+      SQL_TEXT("select target_id, type, nickname, note from relationships where user_id = $1 and "
+               "target_id > $2 order by target_id limit $3"),
       NULL },
     { "notes", "&user_id\t$note",
-      "select target_id, note from notes where user_id = $1 and target_id > $2 "
-      "order by target_id limit $3",
+      SQL_TEXT("select target_id, note from notes where user_id = $1 and target_id > $2 "
+               "order by target_id limit $3"),
       NULL },
     { "connections", "#n\t$type\t$id\t$name",
-      "select 1, type, id, name from connections where user_id = $1 and $2 < 1 limit $3", NULL },
+      SQL_TEXT("select 1, type, id, name from connections where user_id = $1 and $2 < 1 limit $3"),
+      NULL },
     { "guilds", "&guild_id\t$name\t$nick\t$bio\t@joined_at",
-      "select m.guild_id, g.name, m.nick, m.bio, m.joined_at from members m join guilds g on "
-      "g.id = m.guild_id where m.user_id = $1 and m.guild_id > $2 order by m.guild_id limit $3",
+      SQL_TEXT(
+          "select m.guild_id, g.name, m.nick, m.bio, m.joined_at from members m join guilds g on "
+          "g.id = m.guild_id where m.user_id = $1 and m.guild_id > $2 order by m.guild_id limit $3"),
       NULL },
     { "channels", "&channel_id\t$nick",
-      "select channel_id, nick from recipients where user_id = $1 and channel_id > $2 "
-      "order by channel_id limit $3",
+      SQL_TEXT("select channel_id, nick from recipients where user_id = $1 and channel_id > $2 "
+               "order by channel_id limit $3"),
       NULL },
     { "applications", "&id\t$name\t$description",
-      "select id, name, description from applications where owner_id = $1 and removed = 0 and "
-      "id > $2 order by id limit $3",
+      SQL_TEXT(
+          "select id, name, description from applications where owner_id = $1 and removed = 0 and "
+          "id > $2 order by id limit $3"),
       NULL },
     { "messages", "&id\t&channel_id\t$content\t$embeds\t@edited_at",
-      "select id, channel_id, content, embeds, edited_at from messages where author_id = $1 and "
-      "id > $2 order by id limit $3",
+      SQL_TEXT(
+          "select id, channel_id, content, embeds, edited_at from messages where author_id = $1 and "
+          "id > $2 order by id limit $3"),
       NULL },
     { "avatars", "&id\t$hash",
-      "select id, avatar from users where id = $1 and id > $2 and avatar is not null limit $3",
+      SQL_TEXT(
+          "select id, avatar from users where id = $1 and id > $2 and avatar is not null limit $3"),
       "avatars" },
     { "banners", "&id\t$hash",
-      "select id, banner from users where id = $1 and id > $2 and banner is not null limit $3",
+      SQL_TEXT(
+          "select id, banner from users where id = $1 and id > $2 and banner is not null limit $3"),
       "banners" },
     /* Messages with files are few among all; each page ends with a message, not inside one. */
     { "attachments", "&message_id\t$filename\t&id",
-      "select m.id, a.filename, case when a.file_id = 0 then a.id else a.file_id end "
-      "from (select id from messages where author_id = $1 and id > $2 and attachment_count > 0 "
-      "order by id limit $3) m join attachments a on a.message_id = m.id order by m.id, a.id",
+      SQL_TEXT(
+          "select m.id, a.filename, case when a.file_id = 0 then a.id else a.file_id end "
+          "from (select id from messages where author_id = $1 and id > $2 and attachment_count > 0 "
+          "order by id limit $3) m join attachments a on a.message_id = m.id order by m.id, a.id"),
       "attachment" },
 };
 

@@ -121,7 +121,8 @@ static enum err channel_is_of(struct call *call, const struct guild_settings *s,
     snowflake of = guild ? s->guild_id.value : call->caller->id;
     struct rows row;
 
-    return tx_one(call->tx, guild ? OF_GUILD : OF_PERSON, BIND(v_id(id), v_id(of)), &row, ret);
+    return tx_one(call->tx, guild ? SQL(OF_GUILD) : SQL(OF_PERSON), BIND(v_id(id), v_id(of)), &row,
+                  ret);
 }
 
 /* Channels of elsewhere are passed over: clients send what they remember. */

@@ -100,7 +100,7 @@ static enum err find_entries(struct call *call, struct list *ret)
     snowflake before = in->before.given == GIVEN ? in->before.value : INT64_MAX;
     struct rows rows;
 
-    enum err e = tx_query(call->tx, forward ? ENTRIES_AFTER : LATEST_ENTRIES,
+    enum err e = tx_query(call->tx, forward ? SQL(ENTRIES_AFTER) : SQL(LATEST_ENTRIES),
                           BIND(v_id(call->target.guild->id), v_id(after), v_id(before),
                                v_id(in->user_id.value), v_int(in->action_type.value),
                                v_id(in->target_id.value), v_int(in->limit)),

@@ -47,11 +47,11 @@ static enum err remove_some(struct call *call, const struct leftovers *l, snowfl
     enum err e = OK;
 
     *ret_gone = 0;
-    if (l->mark)
+    if (l->mark.text)
         e = tx_exec(call->tx, l->mark, values, 2, &marked);
     if (marked)
         call_dropped_blobs(call);
-    return e || !l->remove ? e : tx_exec(call->tx, l->remove, values, 2, ret_gone);
+    return e || !l->remove.text ? e : tx_exec(call->tx, l->remove, values, 2, ret_gone);
 }
 
 static enum err remove_rows(struct call *call, const struct leftovers *l, snowflake id,
@@ -59,7 +59,7 @@ static enum err remove_rows(struct call *call, const struct leftovers *l, snowfl
 {
     enum err e = OK;
 
-    while (!e && step->room > 0 && (l->mark || l->remove)) {
+    while (!e && step->room > 0 && (l->mark.text || l->remove.text)) {
         int64_t portion = step_portion(step), gone;
 
         e = remove_some(call, l, id, portion, &gone);
@@ -70,7 +70,7 @@ static enum err remove_rows(struct call *call, const struct leftovers *l, snowfl
     return e;
 }
 
-static enum err next_of(struct tx *tx, const char *sql, snowflake id, snowflake *ret,
+static enum err next_of(struct tx *tx, struct sql sql, snowflake id, snowflake *ret,
                         bool *ret_found)
 {
     struct rows row;
@@ -108,7 +108,7 @@ static enum err remove_channel_rows(struct call *call, snowflake id, struct left
     return e ? e : remove_rows(call, leftovers_after_messages, id, step);
 }
 
-static enum err remove_channels(struct call *call, const char *next, snowflake id,
+static enum err remove_channels(struct call *call, struct sql next, snowflake id,
                                 struct leftovers_step *step)
 {
     snowflake channel_id;
@@ -130,7 +130,7 @@ static const char THREAD_OF_CHANNEL[] = "select id from channels where parent_id
 static enum err step_channel(struct call *call, snowflake id)
 {
     struct leftovers_step step = step_begin();
-    enum err e = remove_channels(call, THREAD_OF_CHANNEL, id, &step);
+    enum err e = remove_channels(call, SQL(THREAD_OF_CHANNEL), id, &step);
 
     if (!e)
         e = remove_channel_rows(call, id, &step);
@@ -169,7 +169,7 @@ static enum err remove_members(struct call *call, snowflake id, struct leftovers
     while (!e && step->room > 0 && gone == portion) {
         portion = step_portion(step);
         e = tell_members_go(call, id, portion);
-        for (const struct leftovers *l = leftovers_of_members; !e && l->mark; l++)
+        for (const struct leftovers *l = leftovers_of_members; !e && l->mark.text; l++)
             e = remove_some(call, l, id, portion, &gone);
         step_count(step, gone);
     }
@@ -184,7 +184,7 @@ static enum err step_guild(struct call *call, snowflake id)
     if (!e)
         e = remove_members(call, id, &step);
     if (!e)
-        e = remove_channels(call, CHANNEL_OF_GUILD, id, &step);
+        e = remove_channels(call, SQL(CHANNEL_OF_GUILD), id, &step);
     if (!e)
         e = remove_rows(call, leftovers_of_guild, id, &step);
     return e || step.room > 0 ? e : job_schedule(call, &guild_leftovers, id, clock_us(), STR(""));
@@ -261,7 +261,7 @@ static enum err run_channel(struct call *call, const struct job *job)
 {
     snowflake id;
     bool found;
-    enum err e = next_of(call->tx, IS_CHANNEL, job->key, &id, &found);
+    enum err e = next_of(call->tx, SQL(IS_CHANNEL), job->key, &id, &found);
 
     return e || !found ? e : step_channel(call, id);
 }
@@ -272,7 +272,7 @@ static enum err run_role(struct call *call, const struct job *job)
 {
     snowflake id;
     bool found;
-    enum err e = next_of(call->tx, IS_ROLE, job->key, &id, &found);
+    enum err e = next_of(call->tx, SQL(IS_ROLE), job->key, &id, &found);
 
     return e || !found ? e : step_role(call, id);
 }
@@ -281,7 +281,7 @@ static enum err run_guild(struct call *call, const struct job *job)
 {
     snowflake id;
     bool found;
-    enum err e = next_of(call->tx, IS_GUILD, job->key, &id, &found);
+    enum err e = next_of(call->tx, SQL(IS_GUILD), job->key, &id, &found);
 
     return e || !found ? e : step_guild(call, id);
 }

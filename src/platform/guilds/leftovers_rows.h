@@ -2,10 +2,12 @@
 #ifndef PLATFORM_GUILDS_LEFTOVERS_ROWS_H
 #define PLATFORM_GUILDS_LEFTOVERS_ROWS_H
 
+#include "store/store.h"
+
 /* Rows of one table. Both statements take the object and how many, and look at the same rows:
  * the first marks the files that go with them (NULL: they have none), the second removes. */
 struct leftovers {
-    const char *mark, *remove;
+    struct sql mark, remove; /* a text of NULL: none */
 };
 
 /* Lists end with a row of neither. Of a channel, in this order: */

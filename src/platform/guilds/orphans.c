@@ -12,15 +12,15 @@
 /* A table: the next id that it refers to, whether there is such a thing, and some of the rows
  * that refer to it. The statements take an id, the last one also how many. */
 struct orphans {
-    const char *next, *owner, *remove;
+    struct sql next, owner, remove;
 };
 
-#define OWNED_BY(owner_, table, of, key)                                                        \
-    {                                                                                           \
-        "select min(" of ") from " table " where " of " > $1",                                  \
-            "select 1 from " owner_ " where id = $1",                                           \
-            "delete from " table " where (" key ") in (select " key " from " table " where " of \
-            " = $1 limit $2)"                                                                   \
+#define OWNED_BY(owner_, table, of, key)                                                         \
+    {                                                                                            \
+        &"select min(" of ") from " table " where " of " > $1",                                  \
+            &"select 1 from " owner_ " where id = $1",                                           \
+            &"delete from " table " where (" key ") in (select " key " from " table " where " of \
+             " = $1 limit $2)"                                                                   \
     }
 
 /* Reactions before what hangs on them. Those of message 0 were taken off and have a job. */

@@ -64,7 +64,7 @@ static enum err find_entries(struct call *call, struct list *ret)
 
     *ret = (struct list){ 0 };
     enum err e =
-        tx_query(call->tx, in->before.given == GIVEN ? LAST_GUILDS : FIRST_GUILDS,
+        tx_query(call->tx, in->before.given == GIVEN ? SQL(LAST_GUILDS) : SQL(FIRST_GUILDS),
                  BIND(v_id(call->caller->id), v_id(after), v_id(before), v_int(in->limit)), &rows);
     if (e)
         return e;

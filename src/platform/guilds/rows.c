@@ -73,7 +73,7 @@ static const char FIND_GUILD[] =
 static const char FIND_HIDDEN[] =
     "select " GUILD_COLUMNS " from guilds where id = $1 and removed = 1";
 
-static enum err guild_find_by(struct tx *tx, const char *sql, snowflake id, struct guild *ret)
+static enum err guild_find_by(struct tx *tx, struct sql sql, snowflake id, struct guild *ret)
 {
     struct rows row;
     bool found;
@@ -89,12 +89,12 @@ static enum err guild_find_by(struct tx *tx, const char *sql, snowflake id, stru
 
 enum err guild_find(struct tx *tx, snowflake id, struct guild *ret)
 {
-    return guild_find_by(tx, FIND_GUILD, id, ret);
+    return guild_find_by(tx, SQL(FIND_GUILD), id, ret);
 }
 
 enum err guild_find_hidden(struct tx *tx, snowflake id, struct guild *ret)
 {
-    return guild_find_by(tx, FIND_HIDDEN, id, ret);
+    return guild_find_by(tx, SQL(FIND_HIDDEN), id, ret);
 }
 
 enum err guild_set_hidden(struct tx *tx, snowflake id, bool hidden)

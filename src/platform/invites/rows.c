@@ -133,7 +133,7 @@ enum err invite_load(struct tx *tx, struct invite *i)
 
 /* --- finding -------------------------------------------------------------------------- */
 
-static enum err find_one(struct tx *tx, const char *sql, const struct value *values, size_t count,
+static enum err find_one(struct tx *tx, struct sql sql, const struct value *values, size_t count,
                          struct invite *ret, bool *ret_found)
 {
     struct rows row;
@@ -154,7 +154,7 @@ static const char FIND_INVITE[] =
 enum err invite_find(struct tx *tx, struct str code, struct invite *ret)
 {
     bool found;
-    enum err e = find_one(tx, FIND_INVITE, BIND(v_text(code), v_int(clock_us())), ret, &found);
+    enum err e = find_one(tx, SQL(FIND_INVITE), BIND(v_text(code), v_int(clock_us())), ret, &found);
 
     if (!e && !found)
         e = vanity_find(tx, code, ret, &found);
@@ -171,7 +171,7 @@ static const char FIND_SAME[] =
 enum err invite_find_same(struct tx *tx, const struct invite *like, struct invite *ret,
                           bool *ret_found)
 {
-    return find_one(tx, FIND_SAME,
+    return find_one(tx, SQL(FIND_SAME),
                     BIND(v_id(like->channel_id.value), v_id(like->inviter_id), v_int(like->max_age),
                          v_int(like->max_uses), v_int(like->temporary),
                          v_int(like->target_type.value), v_id(like->target_user_id),
@@ -179,7 +179,7 @@ enum err invite_find_same(struct tx *tx, const struct invite *like, struct invit
                     ret, ret_found);
 }
 
-static enum err find_all(struct tx *tx, const char *sql, snowflake id, struct list *ret)
+static enum err find_all(struct tx *tx, struct sql sql, snowflake id, struct list *ret)
 {
     *ret = (struct list){ 0 };
     enum err e = tx_list(tx, sql, BIND(v_id(id), v_int(clock_us())), sizeof(struct invite),
@@ -202,17 +202,17 @@ static const char OF_USER[] =
 
 enum err invites_of_guild(struct tx *tx, snowflake guild_id, struct list *ret)
 {
-    return find_all(tx, OF_GUILD, guild_id, ret);
+    return find_all(tx, SQL(OF_GUILD), guild_id, ret);
 }
 
 enum err invites_of_channel(struct tx *tx, snowflake channel_id, struct list *ret)
 {
-    return find_all(tx, OF_CHANNEL, channel_id, ret);
+    return find_all(tx, SQL(OF_CHANNEL), channel_id, ret);
 }
 
 enum err invites_of_user(struct tx *tx, snowflake user_id, struct list *ret)
 {
-    return find_all(tx, OF_USER, user_id, ret);
+    return find_all(tx, SQL(OF_USER), user_id, ret);
 }
 
 static const char FIND_LASTING[] =
@@ -244,9 +244,9 @@ static enum err make_room(struct tx *tx, const struct invite *i)
     snowflake where = i->guild_id.given     ? i->guild_id.value
                       : i->channel_id.given ? i->channel_id.value
                                             : i->inviter_id;
-    const char *count = i->guild_id.given     ? COUNT_IN_GUILD
-                        : i->channel_id.given ? COUNT_IN_CHANNEL
-                                              : COUNT_OF_USER;
+    struct sql count = i->guild_id.given     ? SQL(COUNT_IN_GUILD)
+                       : i->channel_id.given ? SQL(COUNT_IN_CHANNEL)
+                                             : SQL(COUNT_OF_USER);
     struct rows row;
     bool found;
 

@@ -62,7 +62,7 @@ static void read_request(const struct rows *r, void *ret)
     };
 }
 
-static enum err request_one(struct tx *tx, const char *sql, snowflake guild_id, snowflake id,
+static enum err request_one(struct tx *tx, struct sql sql, snowflake guild_id, snowflake id,
                             bool *ret_found, struct join_request *ret)
 {
     struct rows row;
@@ -76,14 +76,14 @@ static enum err request_one(struct tx *tx, const char *sql, snowflake guild_id, 
 enum err join_request_find(struct tx *tx, snowflake guild_id, snowflake id, bool *ret_found,
                            struct join_request *ret)
 {
-    return request_one(tx, REQUEST_COLUMNS "guild_id = $1 and id = $2", guild_id, id, ret_found,
-                       ret);
+    return request_one(tx, SQL(REQUEST_COLUMNS "guild_id = $1 and id = $2"), guild_id, id,
+                       ret_found, ret);
 }
 
 enum err join_request_of(struct tx *tx, snowflake guild_id, snowflake user_id, bool *ret_found,
                          struct join_request *ret)
 {
-    return request_one(tx, REQUEST_COLUMNS "guild_id = $1 and user_id = $2", guild_id, user_id,
+    return request_one(tx, SQL(REQUEST_COLUMNS "guild_id = $1 and user_id = $2"), guild_id, user_id,
                        ret_found, ret);
 }
 
@@ -131,9 +131,11 @@ enum err join_request_load_people(struct tx *tx, struct join_request *r)
 #define PAGE_OF_STATUS "guild_id = $1 and status = $2 and id > $3 and id < $4 order by id "
 #define PAGE_OF_ALL    "guild_id = $1 and cast($2 as bigint) = 0 and id > $3 and id < $4 order by id "
 
-static const char *const PAGES[2][2] = {
-    { REQUEST_COLUMNS PAGE_OF_ALL "desc limit $5", REQUEST_COLUMNS PAGE_OF_ALL "limit $5" },
-    { REQUEST_COLUMNS PAGE_OF_STATUS "desc limit $5", REQUEST_COLUMNS PAGE_OF_STATUS "limit $5" },
+static const struct sql PAGES[2][2] = {
+    { SQL_TEXT(REQUEST_COLUMNS PAGE_OF_ALL "desc limit $5"),
+      SQL_TEXT(REQUEST_COLUMNS PAGE_OF_ALL "limit $5") },
+    { SQL_TEXT(REQUEST_COLUMNS PAGE_OF_STATUS "desc limit $5"),
+      SQL_TEXT(REQUEST_COLUMNS PAGE_OF_STATUS "limit $5") },
 };
 static const char COUNT_STATUS[] =
     "select count(*) from join_requests where guild_id = $1 and status = $2";
@@ -155,7 +157,7 @@ enum err join_requests_list(struct tx *tx, snowflake guild_id, int64_t status,
     enum err e = tx_list(tx, PAGES[status != 0][forward], values, COUNT_OF(values),
                          sizeof(struct join_request), read_request, &ret->guild_join_requests);
     if (!e)
-        e = tx_one(tx, status ? COUNT_STATUS : COUNT_ALL, values, 2, &row, &found);
+        e = tx_one(tx, status ? SQL(COUNT_STATUS) : SQL(COUNT_ALL), values, 2, &row, &found);
     if (!e)
         ret->total = row_int(&row, 0);
     return e;

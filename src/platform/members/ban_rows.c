@@ -55,7 +55,7 @@ enum err bans_of(struct tx *tx, snowflake guild_id, snowflake after, snowflake b
                  int64_t limit, struct list *ret)
 {
     struct rows rows;
-    enum err e = tx_query(tx, before ? BANS_BEFORE : BANS_AFTER,
+    enum err e = tx_query(tx, before ? SQL(BANS_BEFORE) : SQL(BANS_AFTER),
                           BIND(v_id(guild_id), v_id(before ? before : after), v_int(limit)), &rows);
 
     *ret = (struct list){ 0 };

@@ -80,8 +80,8 @@ static const char ROLES_OF_MEMBERS[] =
     "order by user_id, role_id";
 
 /* Both the members and the rows are in the order of user ids. */
-static enum err share_roles(struct tx *tx, const char *sql, const struct value *values,
-                            size_t count, struct list *list)
+static enum err share_roles(struct tx *tx, struct sql sql, const struct value *values, size_t count,
+                            struct list *list)
 {
     struct member *m = list->items, *end = m + list->count;
     struct rows rows;
@@ -104,11 +104,11 @@ static enum err load_roles_of_all(struct tx *tx, struct list *list)
 
     if (m == end)
         return OK;
-    return share_roles(tx, ROLES_OF_MEMBERS,
+    return share_roles(tx, SQL(ROLES_OF_MEMBERS),
                        BIND(v_id(m->guild_id), v_id(m->user_id), v_id(end[-1].user_id)), list);
 }
 
-static enum err members_of(struct tx *tx, const char *sql, const struct value *values, size_t count,
+static enum err members_of(struct tx *tx, struct sql sql, const struct value *values, size_t count,
                            struct list *ret)
 {
     struct rows rows;
@@ -131,7 +131,7 @@ enum err members_after(struct tx *tx, snowflake guild_id, snowflake after, int64
                        struct list *ret)
 {
     enum err e =
-        members_of(tx, MEMBERS_AFTER, BIND(v_id(guild_id), v_id(after), v_int(limit)), ret);
+        members_of(tx, SQL(MEMBERS_AFTER), BIND(v_id(guild_id), v_id(after), v_int(limit)), ret);
 
     return e ? e : load_roles_of_all(tx, ret);
 }
@@ -162,9 +162,9 @@ enum err members_named(struct tx *tx, snowflake guild_id, struct str text, int64
     /* Behind everything that begins with it. */
     struct str to = STR_CONCAT(tx_arena(tx), from, STR("\xf4\x8f\xbf\xbf"));
     struct value values[] = { v_id(guild_id), v_text(from), v_text(to), v_int(limit) };
-    enum err e = members_of(tx, MEMBERS_NAMED, values, COUNT_OF(values), ret);
+    enum err e = members_of(tx, SQL(MEMBERS_NAMED), values, COUNT_OF(values), ret);
 
-    return e ? e : share_roles(tx, ROLES_OF_NAMED, values, COUNT_OF(values), ret);
+    return e ? e : share_roles(tx, SQL(ROLES_OF_NAMED), values, COUNT_OF(values), ret);
 }
 
 #define JOINED_LAST                                                              \
@@ -184,10 +184,10 @@ static int newest_first(const void *a, const void *b)
 
 enum err members_newest(struct tx *tx, snowflake guild_id, int64_t limit, struct list *ret)
 {
-    enum err e = members_of(tx, NEWEST_MEMBERS, BIND(v_id(guild_id), v_int(limit)), ret);
+    enum err e = members_of(tx, SQL(NEWEST_MEMBERS), BIND(v_id(guild_id), v_int(limit)), ret);
 
     if (!e)
-        e = share_roles(tx, ROLES_OF_NEWEST, BIND(v_id(guild_id), v_int(limit)), ret);
+        e = share_roles(tx, SQL(ROLES_OF_NEWEST), BIND(v_id(guild_id), v_int(limit)), ret);
     if (!e && ret->count)
         qsort(ret->items, ret->count, sizeof(struct member), newest_first);
     return e;
@@ -204,9 +204,9 @@ static const char ROLES_IN_VOICE[] =
 
 enum err members_in_voice(struct tx *tx, snowflake guild_id, struct list *ret)
 {
-    enum err e = members_of(tx, MEMBERS_IN_VOICE, BIND(v_id(guild_id)), ret);
+    enum err e = members_of(tx, SQL(MEMBERS_IN_VOICE), BIND(v_id(guild_id)), ret);
 
-    return e ? e : share_roles(tx, ROLES_IN_VOICE, BIND(v_id(guild_id)), ret);
+    return e ? e : share_roles(tx, SQL(ROLES_IN_VOICE), BIND(v_id(guild_id)), ret);
 }
 
 #define IN_VOICE_AFTER                                                        \
@@ -225,11 +225,12 @@ enum err members_in_voice_after(struct tx *tx, snowflake guild_id, snowflake cha
 {
     struct value values[] = { v_id(guild_id), v_id(after), v_int(limit), v_id(channel_id) };
     size_t count = channel_id ? 4 : 3;
-    enum err e = members_of(tx, channel_id ? IN_ROOM : IN_VOICE, values, count, ret);
+    enum err e = members_of(tx, channel_id ? SQL(IN_ROOM) : SQL(IN_VOICE), values, count, ret);
 
     if (e)
         return e;
-    return share_roles(tx, channel_id ? ROLES_OF_IN_ROOM : ROLES_OF_IN_VOICE, values, count, ret);
+    return share_roles(tx, channel_id ? SQL(ROLES_OF_IN_ROOM) : SQL(ROLES_OF_IN_VOICE), values,
+                       count, ret);
 }
 
 /* --- names ----------------------------------------------------------------------------- */
@@ -357,7 +358,7 @@ static const char GIVE_ROLE[] =
 
 /* For every role of one that the other does not have. */
 static enum err change_roles(struct tx *tx, const struct member *of, const struct member *without,
-                             const char *sql)
+                             struct sql sql)
 {
     const snowflake *roles = of->roles.items;
     enum err e = OK;
@@ -374,6 +375,6 @@ enum err member_store_roles(struct tx *tx, const struct member *m)
     enum err e = load_roles(tx, &stored);
 
     if (!e)
-        e = change_roles(tx, &stored, m, DROP_ROLE);
-    return e ? e : change_roles(tx, m, &stored, GIVE_ROLE);
+        e = change_roles(tx, &stored, m, SQL(DROP_ROLE));
+    return e ? e : change_roles(tx, m, &stored, SQL(GIVE_ROLE));
 }

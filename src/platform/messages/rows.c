@@ -224,7 +224,7 @@ static enum err read_stretch(struct tx *tx, snowflake channel_id, const struct p
 {
     *ret = (struct list){ 0 };
     list_reserve(tx_arena(tx), ret, sizeof(struct message), (size_t)s->limit);
-    enum err e = tx_list(tx, s->newer ? PAGE_AFTER : PAGE_BEFORE,
+    enum err e = tx_list(tx, s->newer ? SQL(PAGE_AFTER) : SQL(PAGE_BEFORE),
                          BIND(v_id(channel_id), v_id(s->from), v_int(s->limit)),
                          sizeof(struct message), read_shown, ret);
     if (s->newer)
@@ -283,9 +283,9 @@ void message_page_foresee(struct tx *tx, snowflake channel_id, const struct mess
     size_t count = page_stretches(page, s);
 
     for (size_t i = 0; i < count; i++) {
-        tx_foresee(tx, s[i].newer ? PAGE_AFTER : PAGE_BEFORE,
+        tx_foresee(tx, s[i].newer ? SQL(PAGE_AFTER) : SQL(PAGE_BEFORE),
                    BIND(v_id(channel_id), v_id(s[i].from), v_int(s[i].limit)));
-        tx_foresee(tx, s[i].newer ? AUTHORS_AFTER : AUTHORS_BEFORE,
+        tx_foresee(tx, s[i].newer ? SQL(AUTHORS_AFTER) : SQL(AUTHORS_BEFORE),
                    BIND(v_id(channel_id), v_id(s[i].from), v_int(s[i].limit)));
     }
 }
@@ -304,7 +304,7 @@ enum err message_page_authors(struct tx *tx, snowflake channel_id, const struct 
 
     *ret = (struct list){ 0 };
     for (size_t i = 0; i < count && !e; i++)
-        e = tx_list(tx, s[i].newer ? AUTHORS_AFTER : AUTHORS_BEFORE,
+        e = tx_list(tx, s[i].newer ? SQL(AUTHORS_AFTER) : SQL(AUTHORS_BEFORE),
                     BIND(v_id(channel_id), v_id(s[i].from), v_int(s[i].limit)), sizeof(struct user),
                     read_author, ret);
     return e;

@@ -204,6 +204,10 @@ enum err incoming_take_back(struct call *call, const struct authorization_code *
 enum err prepare_authorize(struct call *call);
 /* Keeps the key that was made for this call, if one was. */
 enum err openid_keep_key(struct call *call);
+/* For the look of POST /oauth2/token: an id token like this will be asked for. It is signed on the
+ * pool, because that takes too long for a transaction that others wait for. */
+enum err openid_plan(struct call *call, snowflake user_id, snowflake application_id,
+                     struct str nonce);
 /* Who somebody is, for an application with the scope openid. nonce.p NULL: none. */
 enum err openid_issue(struct call *call, snowflake user_id, snowflake application_id,
                       struct str nonce, struct opt_str *ret);
@@ -222,6 +226,7 @@ struct str url_with(struct arena *a, struct str url, const char *name, struct st
 enum err get_authorization(struct call *call);
 enum err authorize(struct call *call);
 enum err exchange_token(struct call *call);
+enum err prepare_token(struct call *call);
 enum err revoke_token(struct call *call);
 enum err get_current_authorization(struct call *call);
 enum err list_grants(struct call *call);

@@ -107,8 +107,27 @@ static struct str id_claims(struct call *call, snowflake user_id, snowflake appl
     return buf_take(&out, call->arena);
 }
 
-enum err openid_issue(struct call *call, snowflake user_id, snowflake application_id,
-                      struct str nonce, struct opt_str *ret)
+/* From look to the handler. */
+struct id_token_plan {
+    snowflake user_id, application_id;
+    struct str nonce, token;
+    struct signing_key key;
+};
+
+static enum err sign_id_token(struct call *call)
+{
+    struct id_token_plan *p = call_passed(call, "id_token_plan");
+
+    p->key.secret =
+        sealed_open(call->arena, api_options(call->api)->auth, SECRET_WORD, THE_KEY, p->key.secret);
+    p->token = signing_token(call->arena, &p->key,
+                             id_claims(call, p->user_id, p->application_id, p->nonce));
+    sodium_memzero((void *)(uintptr_t)p->key.secret.p, p->key.secret.n);
+    return p->token.p ? OK : ERR_INTERNAL;
+}
+
+enum err openid_plan(struct call *call, snowflake user_id, snowflake application_id,
+                     struct str nonce)
 {
     struct signing_key key;
     bool found;
@@ -116,14 +135,22 @@ enum err openid_issue(struct call *call, snowflake user_id, snowflake applicatio
 
     if (e || !found)
         return e ? e : ERR_INTERNAL; /* it was made before the scope could be allowed */
-    key.secret =
-        sealed_open(call->arena, api_options(call->api)->auth, SECRET_WORD, THE_KEY, key.secret);
-    *ret = (struct opt_str){
-        GIVEN,
-        signing_token(call->arena, &key, id_claims(call, user_id, application_id, nonce)),
-    };
-    sodium_memzero((void *)(uintptr_t)key.secret.p, key.secret.n);
-    return ret->value.p ? OK : ERR_INTERNAL;
+    struct id_token_plan *p = call_pass(call, "id_token_plan", sizeof *p);
+    *p = (struct id_token_plan){ user_id, application_id, nonce, { 0 }, key };
+    call->compute = sign_id_token;
+    return OK;
+}
+
+enum err openid_issue(struct call *call, snowflake user_id, snowflake application_id,
+                      struct str nonce, struct opt_str *ret)
+{
+    const struct id_token_plan *p = call_passed(call, "id_token_plan");
+
+    if (!p || p->user_id != user_id || p->application_id != application_id ||
+        !str_eq(p->nonce, nonce))
+        return call_look_again(call);
+    *ret = (struct opt_str){ GIVEN, p->token };
+    return OK;
 }
 
 /* --- what applications ask ------------------------------------------------------------ */

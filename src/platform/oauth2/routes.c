@@ -46,6 +46,7 @@ static const struct route routes[] = {
         .reply = &access_reply,
         .fires = (const enum event[]){ INSTALL_EVENTS, EVENT_USER_APPLICATION_UPDATE,
                                        EVENT_WEBHOOKS_UPDATE, EVENT_NONE },
+        .prepare = prepare_token,
         .handle = exchange_token,
     },
     {

@@ -304,6 +304,46 @@ static bool is_public_exchange(const struct call *call, const struct application
            str_is(in->grant_type.value, "authorization_code");
 }
 
+/* Whether the answer will have an id token, which is signed before the transaction begins. What is
+ * wrong with the request is said by the handler. */
+static enum err look_for_openid(struct call *call)
+{
+    const struct token_form *in = call->body;
+    bool by_code = str_is(in->grant_type.value, "authorization_code"), found = false;
+    struct authorization_code code;
+    struct credential credential;
+    struct caller holder;
+    struct scopes scopes;
+    struct str text;
+    enum err e = OK;
+
+    if (by_code && in->code.given == GIVEN) {
+        e = code_find(call->tx, code_digest(call, in->code.value), &code, &found);
+        if (!e && found && !code.used && scopes_parse(call->arena, code.scopes, &scopes) &&
+            scopes_have(&scopes, "openid"))
+            e = openid_plan(call, code.user_id, code.application_id, code.nonce);
+    } else if (!by_code && credential_parse(CALLER_REFRESH, in->refresh_token.value, &credential)) {
+        e = auth_find(api_options(call->api)->auth, call->tx, &credential, &holder);
+        if (e == ERR_UNAUTHORIZED)
+            return OK;
+        if (!e)
+            e = token_scopes(call->tx, credential.session, &text);
+        if (!e && scopes_parse(call->arena, text, &scopes) && scopes_have(&scopes, "openid"))
+            e = openid_plan(call, holder.id, holder.application_id, (struct str){ 0 });
+    }
+    return e;
+}
+
+enum err prepare_token(struct call *call)
+{
+    const struct token_form *in = call->body;
+
+    if (str_is(in->grant_type.value, "authorization_code") ||
+        (str_is(in->grant_type.value, "refresh_token") && in->refresh_token.given == GIVEN))
+        call->look = look_for_openid;
+    return OK;
+}
+
 /* POST /oauth2/token */
 enum err exchange_token(struct call *call)
 {

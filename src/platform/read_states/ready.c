@@ -37,7 +37,7 @@ static const char UNREAD_NAMED[] =
     "(select 1 from mention_notes o where o.channel_id = n.channel_id and "
     "o.message_id = n.message_id and o.kind = 0) group by n.channel_id";
 
-static enum err add_unread(struct tx *tx, const char *sql, const struct value *values, size_t count,
+static enum err add_unread(struct tx *tx, struct sql sql, const struct value *values, size_t count,
                            struct map *map)
 {
     struct rows rows;
@@ -62,12 +62,13 @@ static enum err add_unread(struct tx *tx, const char *sql, const struct value *v
 
 static enum err read_unread(struct tx *tx, snowflake user_id, struct map *map)
 {
-    enum err e = add_unread(tx, UNREAD_PRIVATE, BIND(v_id(user_id), v_int(MENTIONS_MOST)), map);
+    enum err e =
+        add_unread(tx, SQL(UNREAD_PRIVATE), BIND(v_id(user_id), v_int(MENTIONS_MOST)), map);
 
     if (!e)
-        e = add_unread(tx, UNREAD_CALLED, BIND(v_id(user_id)), map);
+        e = add_unread(tx, SQL(UNREAD_CALLED), BIND(v_id(user_id)), map);
     if (!e)
-        e = add_unread(tx, UNREAD_NAMED, BIND(v_id(user_id)), map);
+        e = add_unread(tx, SQL(UNREAD_NAMED), BIND(v_id(user_id)), map);
     return e;
 }
 

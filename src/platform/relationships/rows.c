@@ -7,7 +7,7 @@
 
 static const int64_t DAY_US = INT64_C(24) * 3600 * 1000000;
 
-static enum err relationship_count(struct tx *tx, const char *sql, const struct value *values,
+static enum err relationship_count(struct tx *tx, struct sql sql, const struct value *values,
                                    size_t n, int64_t *ret)
 {
     struct rows row;
@@ -103,7 +103,7 @@ static const char COUNT_TYPE[] =
 
 enum err count_type(struct tx *tx, snowflake user_id, int64_t type, int64_t *ret)
 {
-    return relationship_count(tx, COUNT_TYPE, BIND(v_id(user_id), v_int(type)), ret);
+    return relationship_count(tx, SQL(COUNT_TYPE), BIND(v_id(user_id), v_int(type)), ret);
 }
 
 static const char LIST_INCOMING[] =
@@ -190,5 +190,5 @@ enum err has_grant(struct tx *tx, snowflake user_id, snowflake application_id, b
 enum err count_game_relationships(struct tx *tx, snowflake user_id, snowflake application_id,
                                   int64_t *ret)
 {
-    return relationship_count(tx, COUNT_GAME, BIND(v_id(user_id), v_id(application_id)), ret);
+    return relationship_count(tx, SQL(COUNT_GAME), BIND(v_id(user_id), v_id(application_id)), ret);
 }

@@ -44,8 +44,8 @@ static void read_event(const struct rows *r, void *ret)
             column_list(arena, &type_event_exceptions, row_text(r, 13));
 }
 
-static enum err read_events(struct tx *tx, const char *sql, const struct value *values,
-                            size_t count, struct list *ret)
+static enum err read_events(struct tx *tx, struct sql sql, const struct value *values, size_t count,
+                            struct list *ret)
 {
     *ret = (struct list){ 0 };
     return tx_list(tx, sql, values, count, sizeof(struct scheduled_event), read_event, ret);
@@ -63,7 +63,7 @@ enum err scheduled_event_find(struct tx *tx, snowflake guild_id, snowflake id,
                               struct scheduled_event *ret)
 {
     struct list found;
-    enum err e = read_events(tx, EVENTS "where e.guild_id = $1 and e.id = $2",
+    enum err e = read_events(tx, SQL(EVENTS "where e.guild_id = $1 and e.id = $2"),
                              BIND(v_id(guild_id), v_id(id)), &found);
 
     return first_event(e, &found, ret);
@@ -72,22 +72,23 @@ enum err scheduled_event_find(struct tx *tx, snowflake guild_id, snowflake id,
 enum err scheduled_event_by_id(struct tx *tx, snowflake id, struct scheduled_event *ret)
 {
     struct list found;
-    enum err e = read_events(tx, EVENTS "where e.id = $1", BIND(v_id(id)), &found);
+    enum err e = read_events(tx, SQL(EVENTS "where e.id = $1"), BIND(v_id(id)), &found);
 
     return first_event(e, &found, ret);
 }
 
 enum err scheduled_events_of(struct tx *tx, snowflake guild_id, bool open, struct list *ret)
 {
-    return open ? read_events(tx, EVENTS "where e.guild_id = $1 and e.status <= 2 order by e.id",
+    return open ? read_events(tx,
+                              SQL(EVENTS "where e.guild_id = $1 and e.status <= 2 order by e.id"),
                               BIND(v_id(guild_id)), ret)
-                : read_events(tx, EVENTS "where e.guild_id = $1 order by e.id",
+                : read_events(tx, SQL(EVENTS "where e.guild_id = $1 order by e.id"),
                               BIND(v_id(guild_id)), ret);
 }
 
 enum err scheduled_events_of_channel(struct tx *tx, snowflake channel_id, struct list *ret)
 {
-    return read_events(tx, EVENTS "where e.channel_id = $1 and e.status <= 2 order by e.id",
+    return read_events(tx, SQL(EVENTS "where e.channel_id = $1 and e.status <= 2 order by e.id"),
                        BIND(v_id(channel_id)), ret);
 }
 
@@ -273,7 +274,7 @@ enum err event_users(struct tx *tx, snowflake event_id, snowflake exception_id,
                               v_id(before), v_int(q->limit) };
 
     *ret = (struct list){ 0 };
-    enum err e = tx_list(tx, back ? PEOPLE "desc limit $5" : PEOPLE "limit $5", values, 5,
+    enum err e = tx_list(tx, back ? SQL(PEOPLE "desc limit $5") : SQL(PEOPLE "limit $5"), values, 5,
                          sizeof(struct event_person), read_person, ret);
     if (back)
         list_reverse(ret);

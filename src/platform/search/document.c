@@ -252,7 +252,7 @@ static void read_noted(const struct rows *r, void *ret)
 enum err documents_unindexed(struct tx *tx, bool newest, int64_t limit, struct list *ret)
 {
     struct list noted = { 0 };
-    enum err e = tx_list(tx, newest ? NOTED_NEWEST : NOTED_OLDEST, BIND(v_int(limit)),
+    enum err e = tx_list(tx, newest ? SQL(NOTED_NEWEST) : SQL(NOTED_OLDEST), BIND(v_int(limit)),
                          sizeof(struct noted_message), read_noted, &noted);
 
     *ret = (struct list){ 0 };

@@ -27,8 +27,8 @@ enum err message_index_find(struct call *call, const struct search_terms *t,
                             const struct search_range *r, struct list *ret)
 {
     bool sqlite = message_index_is_sqlite(call);
-    const char *sql = sqlite ? (r->oldest ? OLDEST_FTS5 : NEWEST_FTS5)
-                             : (r->oldest ? OLDEST_TSVECTOR : NEWEST_TSVECTOR);
+    struct sql sql = sqlite ? (r->oldest ? SQL(OLDEST_FTS5) : SQL(NEWEST_FTS5))
+                            : (r->oldest ? SQL(OLDEST_TSVECTOR) : SQL(NEWEST_TSVECTOR));
 
     return tx_ids(call->tx, sql,
                   BIND(v_text(terms_text(call->arena, t, sqlite)), v_id(r->above), v_id(r->below),
@@ -104,8 +104,8 @@ enum err message_index_contents(struct call *call, const snowflake *ids, size_t 
     }
     buf_add_char(&list, sqlite ? ']' : '}');
     struct str text = buf_take(&list, call->arena);
-    return tx_query(call->tx, sqlite ? CONTENTS_SQLITE : CONTENTS_POSTGRES, BIND(v_text(text)),
-                    ret);
+    return tx_query(call->tx, sqlite ? SQL(CONTENTS_SQLITE) : SQL(CONTENTS_POSTGRES),
+                    BIND(v_text(text)), ret);
 }
 
 /* --- putting marks in ----------------------------------------------------------------- */
@@ -140,6 +140,6 @@ enum err message_index_put(struct call *call, const struct search_document *d)
     if (sqlite)
         e = tx_exec(call->tx, DROP_FTS5, BIND(v_id(d->id)), NULL);
     return e ? e
-             : tx_exec(call->tx, sqlite ? PUT_FTS5 : PUT_TSVECTOR, BIND(v_id(d->id), v_text(text)),
-                       NULL);
+             : tx_exec(call->tx, sqlite ? SQL(PUT_FTS5) : SQL(PUT_TSVECTOR),
+                       BIND(v_id(d->id), v_text(text)), NULL);
 }

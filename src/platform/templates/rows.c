@@ -54,7 +54,7 @@ const struct type type_kept_templates = { .kind = KIND_ARRAY, .of = &type_kept_t
     "source, source_size, digest from guild_templates where "                                     \
     "exists (select 1 from guilds g where g.id = guild_id and g.removed = 0) and "
 
-static enum err find_one_template(struct tx *tx, const char *sql, struct value key,
+static enum err find_one_template(struct tx *tx, struct sql sql, struct value key,
                                   struct guild_template *ret, bool *ret_found)
 {
     struct rows r;
@@ -81,7 +81,7 @@ static enum err find_one_template(struct tx *tx, const char *sql, struct value k
 enum err template_find(struct tx *tx, struct str code, struct guild_template *ret)
 {
     bool found;
-    enum err e = find_one_template(tx, TEMPLATES "code = $1", v_text(code), ret, &found);
+    enum err e = find_one_template(tx, SQL(TEMPLATES "code = $1"), v_text(code), ret, &found);
 
     return e || found ? e : ERR_UNKNOWN_TEMPLATE;
 }
@@ -89,7 +89,7 @@ enum err template_find(struct tx *tx, struct str code, struct guild_template *re
 enum err guild_template_of(struct tx *tx, snowflake guild_id, struct guild_template *ret,
                            bool *ret_found)
 {
-    return find_one_template(tx, TEMPLATES "guild_id = $1", v_id(guild_id), ret, ret_found);
+    return find_one_template(tx, SQL(TEMPLATES "guild_id = $1"), v_id(guild_id), ret, ret_found);
 }
 
 enum err template_show(struct tx *tx, struct guild_template *t)

@@ -271,9 +271,7 @@ static void wanted_tags(struct call *call, struct thread_wanted *t)
 enum err search_threads(struct call *call)
 {
     const struct thread_search_query *q = call->query;
-    struct thread_wanted t = { .query = q,
-                               .who = &call->target.standing->rights_of,
-                               .rights = call->target.rights };
+    struct thread_wanted t = { .query = q, .rights = call->target.rights };
     struct list found = { 0 };
     enum err e = check_thread_holder(call->target.channel);
 
@@ -281,6 +279,7 @@ enum err search_threads(struct call *call)
         e = ERR_MISSING_PERMISSIONS;
     if (e)
         return e;
+    t.who = &call->target.standing->rights_of; /* a direct channel, which has none, was refused */
     t.words = words_split(call->arena, words_normal(call->arena, q->name.value), true);
     wanted_tags(call, &t);
     t.scratch = arena_new();

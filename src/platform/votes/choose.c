@@ -75,7 +75,7 @@ static enum err vote_change(struct call *call, int64_t answer_id, bool chosen)
                                      .channel_id = c->id,
                                      .message_id = message_id,
                                      .answer_id = answer_id };
-    enum err e = tx_exec(call->tx, chosen ? ADD_VOTE : REMOVE_VOTE,
+    enum err e = tx_exec(call->tx, chosen ? SQL(ADD_VOTE) : SQL(REMOVE_VOTE),
                          BIND(v_id(message_id), v_int(answer_id), v_id(call->caller->id)), NULL);
 
     if (!e)

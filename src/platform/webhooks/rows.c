@@ -49,19 +49,19 @@ static const char OF_CHANNEL[] =
 static const char OF_GUILD[] =
     "select " WEBHOOK_COLUMNS " from webhooks where guild_id = $1 order by id";
 
-static enum err read_all(struct tx *tx, const char *sql, snowflake id, struct list *ret)
+static enum err read_all(struct tx *tx, struct sql sql, snowflake id, struct list *ret)
 {
     return tx_list(tx, sql, BIND(v_id(id)), sizeof(struct webhook), read_webhook, ret);
 }
 
 enum err webhooks_of_channel(struct tx *tx, snowflake channel_id, struct list *ret)
 {
-    return read_all(tx, OF_CHANNEL, channel_id, ret);
+    return read_all(tx, SQL(OF_CHANNEL), channel_id, ret);
 }
 
 enum err webhooks_of_guild(struct tx *tx, snowflake guild_id, struct list *ret)
 {
-    return read_all(tx, OF_GUILD, guild_id, ret);
+    return read_all(tx, SQL(OF_GUILD), guild_id, ret);
 }
 
 static const char COUNT[] =

@@ -40,9 +40,10 @@ WORLD_OBJECT(entitlement, entitlement_fields, NULL);
 
 static const struct naming sku_naming = {
     .word = "SKU",
-    .by_name = "select min(id), count(*) from skus where name = $1 and application_id = $2",
-    .by_id = "select min(id), count(*) from skus where id = $1 and application_id = $2",
-    .any_id = "select min(id), count(*) from skus where id = $1",
+    .by_name =
+        SQL_TEXT("select min(id), count(*) from skus where name = $1 and application_id = $2"),
+    .by_id = SQL_TEXT("select min(id), count(*) from skus where id = $1 and application_id = $2"),
+    .any_id = SQL_TEXT("select min(id), count(*) from skus where id = $1"),
     .scoped = true,
 };
 

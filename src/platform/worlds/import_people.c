@@ -36,7 +36,7 @@ static const char PHONE_TAKEN[] = "select 1 from users where phone = $1 and id <
 static const char NAME_TAKEN[] = "select 1 from users where username = $1 and id <> $2";
 
 /* A unique column that is somebody else's would end the transaction without a word. */
-static enum err refuse_taken(struct importing *im, const char *sql, struct str value, snowflake id,
+static enum err refuse_taken(struct importing *im, struct sql sql, struct str value, snowflake id,
                              const char *name, const struct place *up, bool *ret)
 {
     struct place at = place_key(up, str_of(name));
@@ -89,12 +89,12 @@ static enum err dress_user(struct importing *im, const struct world_user *u, sno
                            const struct place *at)
 {
     bool taken = false;
-    enum err e = refuse_taken(im, NAME_TAKEN, u->username, id, "username", at, &taken);
+    enum err e = refuse_taken(im, SQL(NAME_TAKEN), u->username, id, "username", at, &taken);
 
     if (!e && u->email.given == GIVEN)
-        e = refuse_taken(im, EMAIL_TAKEN, u->email.value, id, "email", at, &taken);
+        e = refuse_taken(im, SQL(EMAIL_TAKEN), u->email.value, id, "email", at, &taken);
     if (!e && u->phone.given == GIVEN)
-        e = refuse_taken(im, PHONE_TAKEN, u->phone.value, id, "phone", at, &taken);
+        e = refuse_taken(im, SQL(PHONE_TAKEN), u->phone.value, id, "phone", at, &taken);
     if (e || taken)
         return e;
     e = tx_exec(im->tx, DRESS_USER,

@@ -187,7 +187,7 @@ static const char SUBSCRIBERS_OF[] =
 static const char FRIENDS_OF[] = "select friend_id from platform_friend where type = $1 "
                                  "and account_id = $2 order by friend_id";
 
-static enum err export_ids(struct tx *tx, const char *sql, const struct world_account *a,
+static enum err export_ids(struct tx *tx, struct sql sql, const struct world_account *a,
                            struct opt_list *ret)
 {
     struct rows r;
@@ -222,9 +222,9 @@ enum err export_accounts(struct tx *tx, struct opt_list *ret)
     e = rows_end(&r);
     struct world_account *all = ret->value.items;
     for (size_t i = 0; i < ret->value.count && !e; i++) {
-        e = export_ids(tx, SUBSCRIBERS_OF, &all[i], &all[i].subscribers);
+        e = export_ids(tx, SQL(SUBSCRIBERS_OF), &all[i], &all[i].subscribers);
         if (!e)
-            e = export_ids(tx, FRIENDS_OF, &all[i], &all[i].friends);
+            e = export_ids(tx, SQL(FRIENDS_OF), &all[i], &all[i].friends);
     }
     return e;
 }

@@ -11,7 +11,7 @@
 static const char FIND_BY_OWNER[] = FIND "where owner_id = $1",
                   FIND_BY_SERVER[] = FIND "where rtc_server_id = $1";
 
-static enum err stream_find(struct tx *tx, const char *query, snowflake id, struct stream *ret)
+static enum err stream_find(struct tx *tx, struct sql query, snowflake id, struct stream *ret)
 {
     struct rows r;
     bool found;
@@ -39,12 +39,12 @@ static enum err stream_find(struct tx *tx, const char *query, snowflake id, stru
 
 enum err stream_of_owner(struct tx *tx, snowflake owner_id, struct stream *ret)
 {
-    return stream_find(tx, FIND_BY_OWNER, owner_id, ret);
+    return stream_find(tx, SQL(FIND_BY_OWNER), owner_id, ret);
 }
 
 enum err stream_of_server(struct tx *tx, snowflake rtc_server_id, struct stream *ret)
 {
-    return stream_find(tx, FIND_BY_SERVER, rtc_server_id, ret);
+    return stream_find(tx, SQL(FIND_BY_SERVER), rtc_server_id, ret);
 }
 
 static const char INSERT[] =

@@ -112,6 +112,28 @@ static void a_person_gets_all_that_is_kept_and_nobody_else_does(struct world *w)
     expect_soon(is_ready(p.ada));
 }
 
+/* A page has a hundred rows, and pages are told apart by the time. */
+static void sessions_of_the_same_microsecond_are_all_exported(struct world *w)
+{
+    struct people p = world_people(w);
+    int count = 0;
+
+    for (int i = 0; i < 205; i++)
+        store_write(w,
+                    "insert into tokens (id, kind, user_id, digest, created_at, client) values "
+                    "($1, 0, $2, $1, $3, 'session')",
+                    BIND(v_bytes(str_printf(world_arena(w), "token%d", i)), v_client(p.ada),
+                         v_int(i < 50    ? 1000 + i
+                               : i < 155 ? 5000
+                                         : 9000 + i)));
+    const char *id = answer_text(client_post(p.ada, "{}", HARVEST), "harvest_id");
+    expect_soon(is_ready(p.ada));
+    struct str tar = download(p.ada, id);
+    for (size_t i = 0; i + 19 <= tar.n; i++)
+        count += memcmp(tar.p + i, "\"client\":\"session\"", 18) == 0;
+    expect(count == 205);
+}
+
 /* More than a page may have, in few rows. */
 static bool no_indexing_is_planned(struct world *w)
 {
@@ -333,6 +355,7 @@ static void what_is_under_way_stays(struct world *w)
 
 const struct test export_tests[] = {
     TEST(a_person_gets_all_that_is_kept_and_nobody_else_does),
+    TEST(sessions_of_the_same_microsecond_are_all_exported),
     TEST(long_rows_make_short_pages),
     TEST(it_goes_on_where_it_was_noted),
     TEST(what_another_server_has_gathered_is_gathered_anew),

@@ -113,6 +113,19 @@ static void private_threads_are_found_by_those_who_see_them(struct world *w)
     expect_error(client_get(f.bob, SEARCH, id), 400, 50024);
 }
 
+/* Nobody has a standing in a direct channel. */
+static void a_direct_channel_has_no_threads_to_search(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+
+    make_friends(ada, bob);
+    const char *channel = answer_text(
+        client_post(ada, str_printf(world_arena(w), "{'recipient_id': '%s'}", bob->id).p,
+                    "/users/@me/channels"),
+        "id");
+    expect_error(client_get(ada, SEARCH, channel), 403, 50003);
+}
+
 static void what_is_asked_has_rules(struct world *w)
 {
     static const char *const bad[][3] = {
@@ -138,6 +151,7 @@ static void what_is_asked_has_rules(struct world *w)
 const struct test thread_search_tests[] = {
     TEST(posts_are_found_by_name_tags_and_time),
     TEST(private_threads_are_found_by_those_who_see_them),
+    TEST(a_direct_channel_has_no_threads_to_search),
     TEST(what_is_asked_has_rules),
     { 0 },
 };

@@ -87,9 +87,9 @@ struct world_picture {
 /* A kind of thing that is found by name. Queries give (least id, count). */
 struct naming {
     const char *word;
-    const char *by_name; /* $1 name, $2 guild where `scoped` */
-    const char *by_id;   /* $1 id, $2 guild where `scoped` */
-    const char *any_id;  /* $1 id */
+    struct sql by_name; /* $1 name, $2 guild where `scoped` */
+    struct sql by_id;   /* $1 id, $2 guild where `scoped` */
+    struct sql any_id;  /* $1 id */
     bool scoped, unique;
 };
 extern const struct naming user_naming, application_naming, guild_naming, role_naming,
@@ -150,13 +150,13 @@ struct world_file_note {
     snowflake id, owner;
     const char *area;
     struct str name, bytes;
-    const char *set_name; /* $1 the owner, $2 the name */
+    struct sql set_name; /* $1 the owner, $2 the name */
 };
 /* Its rows; its bytes are kept when all is committed. */
 enum err world_note_file(struct importing *im, const struct world_file_note *note);
 /* The rows of a picture; its bytes are kept when all is committed. */
 enum err world_note_picture(struct importing *im, const struct image *image, const char *area,
-                            snowflake id, const char *set_image);
+                            snowflake id, struct sql set_image);
 
 /* --- what an export shows ------------------------------------------------------------- */
 

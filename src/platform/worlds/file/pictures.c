@@ -24,7 +24,7 @@ enum err world_note_file(struct importing *im, const struct world_file_note *not
 }
 
 enum err world_note_picture(struct importing *im, const struct image *image, const char *area,
-                            snowflake id, const char *set_image)
+                            snowflake id, struct sql set_image)
 {
     snowflake upload = snowflake_new();
 

@@ -3,41 +3,41 @@
 
 const struct naming user_naming = {
     .word = "user",
-    .by_name = "select min(id), count(*) from users where username = $1",
-    .by_id = "select min(id), count(*) from users where id = $1",
-    .any_id = "select min(id), count(*) from users where id = $1",
+    .by_name = SQL_TEXT("select min(id), count(*) from users where username = $1"),
+    .by_id = SQL_TEXT("select min(id), count(*) from users where id = $1"),
+    .any_id = SQL_TEXT("select min(id), count(*) from users where id = $1"),
     .unique = true,
 };
 const struct naming application_naming = {
     .word = "application",
-    .by_name = "select min(id), count(*) from applications where name = $1",
-    .by_id = "select min(id), count(*) from applications where id = $1",
-    .any_id = "select min(id), count(*) from applications where id = $1",
+    .by_name = SQL_TEXT("select min(id), count(*) from applications where name = $1"),
+    .by_id = SQL_TEXT("select min(id), count(*) from applications where id = $1"),
+    .any_id = SQL_TEXT("select min(id), count(*) from applications where id = $1"),
 };
 const struct naming guild_naming = {
     .word = "guild",
-    .by_name = "select min(id), count(*) from guilds where name = $1 and removed = 0",
-    .by_id = "select min(id), count(*) from guilds where id = $1 and removed = 0",
-    .any_id = "select min(id), count(*) from guilds where id = $1 and removed = 0",
+    .by_name = SQL_TEXT("select min(id), count(*) from guilds where name = $1 and removed = 0"),
+    .by_id = SQL_TEXT("select min(id), count(*) from guilds where id = $1 and removed = 0"),
+    .any_id = SQL_TEXT("select min(id), count(*) from guilds where id = $1 and removed = 0"),
 };
 const struct naming role_naming = {
     .word = "role",
-    .by_name = "select min(id), count(*) from roles where name = $1 and guild_id = $2 "
-               "and position >= 0",
-    .by_id = "select min(id), count(*) from roles where id = $1 and guild_id = $2 "
-             "and position >= 0",
-    .any_id = "select min(id), count(*) from roles where id = $1",
+    .by_name = SQL_TEXT("select min(id), count(*) from roles where name = $1 and guild_id = $2 "
+                        "and position >= 0"),
+    .by_id = SQL_TEXT("select min(id), count(*) from roles where id = $1 and guild_id = $2 "
+                      "and position >= 0"),
+    .any_id = SQL_TEXT("select min(id), count(*) from roles where id = $1"),
     .scoped = true,
 };
 const struct naming channel_naming = {
     .word = "channel",
-    .by_name = "select min(id), count(*) from channels where name = $1 and guild_id = $2",
-    .by_id = "select min(id), count(*) from channels where id = $1 and guild_id = $2",
-    .any_id = "select min(id), count(*) from channels where id = $1",
+    .by_name = SQL_TEXT("select min(id), count(*) from channels where name = $1 and guild_id = $2"),
+    .by_id = SQL_TEXT("select min(id), count(*) from channels where id = $1 and guild_id = $2"),
+    .any_id = SQL_TEXT("select min(id), count(*) from channels where id = $1"),
     .scoped = true,
 };
 
-static enum err reference_look(struct importing *im, const char *sql, struct value what,
+static enum err reference_look(struct importing *im, struct sql sql, struct value what,
                                snowflake guild, bool scoped, snowflake *ret, int64_t *ret_count)
 {
     const struct value values[] = { what, v_id(guild) };

@@ -23,9 +23,11 @@ WORLD_OBJECT(rule, rule_fields, NULL);
 
 static const struct naming rule_naming = {
     .word = "rule",
-    .by_name = "select min(id), count(*) from automod_rules where name = $1 and guild_id = $2",
-    .by_id = "select min(id), count(*) from automod_rules where id = $1 and guild_id = $2",
-    .any_id = "select min(id), count(*) from automod_rules where id = $1",
+    .by_name =
+        SQL_TEXT("select min(id), count(*) from automod_rules where name = $1 and guild_id = $2"),
+    .by_id =
+        SQL_TEXT("select min(id), count(*) from automod_rules where id = $1 and guild_id = $2"),
+    .any_id = SQL_TEXT("select min(id), count(*) from automod_rules where id = $1"),
     .scoped = true,
 };
 

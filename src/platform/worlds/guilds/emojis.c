@@ -37,9 +37,9 @@ const struct type world_application_emoji_list = { .kind = KIND_ARRAY,
 
 const struct naming emoji_naming = {
     .word = "emoji",
-    .by_name = "select min(id), count(*) from emojis where name = $1 and guild_id = $2",
-    .by_id = "select min(id), count(*) from emojis where id = $1 and guild_id = $2",
-    .any_id = "select min(id), count(*) from emojis where id = $1",
+    .by_name = SQL_TEXT("select min(id), count(*) from emojis where name = $1 and guild_id = $2"),
+    .by_id = SQL_TEXT("select min(id), count(*) from emojis where id = $1 and guild_id = $2"),
+    .any_id = SQL_TEXT("select min(id), count(*) from emojis where id = $1"),
     .scoped = true,
 };
 
@@ -89,16 +89,16 @@ enum err import_emoji(struct importing *im, const void *entry, const struct plac
     if (e || in->image.given != GIVEN || !row_null(&row, 0))
         return e;
     return world_note_picture(im, &in->image.value, "emojis", id,
-                              "update emojis set image = $2 where id = $1");
+                              SQL("update emojis set image = $2 where id = $1"));
 }
 
 static const struct naming application_emoji_naming = {
     .word = "emoji",
-    .by_name =
-        "select min(id), count(*) from application_emojis where name = $1 and application_id = $2",
-    .by_id =
-        "select min(id), count(*) from application_emojis where id = $1 and application_id = $2",
-    .any_id = "select min(id), count(*) from application_emojis where id = $1",
+    .by_name = SQL_TEXT(
+        "select min(id), count(*) from application_emojis where name = $1 and application_id = $2"),
+    .by_id = SQL_TEXT(
+        "select min(id), count(*) from application_emojis where id = $1 and application_id = $2"),
+    .any_id = SQL_TEXT("select min(id), count(*) from application_emojis where id = $1"),
     .scoped = true,
 };
 
@@ -124,7 +124,7 @@ enum err import_application_emoji(struct importing *im, const void *entry, const
     if (e || in->image.given != GIVEN || !row_null(&row, 0))
         return e;
     return world_note_picture(im, &in->image.value, "emojis", id,
-                              "update application_emojis set image = $2 where id = $1");
+                              SQL("update application_emojis set image = $2 where id = $1"));
 }
 
 /* --- emoji that others show ----------------------------------------------------------- */
@@ -168,7 +168,7 @@ static const char APPLICATION_EMOJIS[] =
     "select e.id, e.name, e.animated, u.username, '[]' from application_emojis e "
     "left join users u on u.id = e.user_id where e.application_id = $1 order by e.id";
 
-static enum err export_emojis(struct tx *tx, const char *sql, snowflake owner, struct opt_list *ret)
+static enum err export_emojis(struct tx *tx, struct sql sql, snowflake owner, struct opt_list *ret)
 {
     struct rows r;
     enum err e = tx_query(tx, sql, BIND(v_id(owner)), &r);
@@ -192,10 +192,10 @@ static enum err export_emojis(struct tx *tx, const char *sql, snowflake owner, s
 
 enum err export_guild_emojis(struct exporting *ex, struct opt_list *ret)
 {
-    return export_emojis(ex->tx, EMOJIS, ex->guild, ret);
+    return export_emojis(ex->tx, SQL(EMOJIS), ex->guild, ret);
 }
 
 enum err export_application_emojis(struct tx *tx, snowflake application, struct opt_list *ret)
 {
-    return export_emojis(tx, APPLICATION_EMOJIS, application, ret);
+    return export_emojis(tx, SQL(APPLICATION_EMOJIS), application, ret);
 }

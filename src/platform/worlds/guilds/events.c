@@ -87,9 +87,11 @@ WORLD_OBJECT(stage, stage_fields, NULL);
 
 static const struct naming event_naming = {
     .word = "event",
-    .by_name = "select min(id), count(*) from scheduled_events where name = $1 and guild_id = $2",
-    .by_id = "select min(id), count(*) from scheduled_events where id = $1 and guild_id = $2",
-    .any_id = "select min(id), count(*) from scheduled_events where id = $1",
+    .by_name = SQL_TEXT(
+        "select min(id), count(*) from scheduled_events where name = $1 and guild_id = $2"),
+    .by_id =
+        SQL_TEXT("select min(id), count(*) from scheduled_events where id = $1 and guild_id = $2"),
+    .any_id = SQL_TEXT("select min(id), count(*) from scheduled_events where id = $1"),
     .scoped = true,
 };
 static const char TYPE_OF[] = "select type from channels where id = $1";

@@ -320,7 +320,7 @@ struct opt_list shown_references(struct tx *tx, const struct list *things, const
     return out;
 }
 
-static enum err load_names(struct tx *tx, const char *sql, const struct value *values, size_t count,
+static enum err load_names(struct tx *tx, struct sql sql, const struct value *values, size_t count,
                            struct list *ret)
 {
     struct rows r;
@@ -342,13 +342,13 @@ static const char APPLICATION_NAMES[] = "select id, name from applications order
 
 static enum err load_all_names(struct exporting *ex)
 {
-    enum err e = load_names(ex->tx, ROLE_NAMES, BIND(v_id(ex->guild)), &ex->roles);
+    enum err e = load_names(ex->tx, SQL(ROLE_NAMES), BIND(v_id(ex->guild)), &ex->roles);
 
     if (!e)
-        e = load_names(ex->tx, CHANNEL_NAMES, BIND(v_id(ex->guild)), &ex->channels);
+        e = load_names(ex->tx, SQL(CHANNEL_NAMES), BIND(v_id(ex->guild)), &ex->channels);
     if (!e)
-        e = load_names(ex->tx, EMOJI_NAMES, BIND(v_id(ex->guild)), &ex->emojis);
-    return e ? e : load_names(ex->tx, APPLICATION_NAMES, NO_BIND, &ex->applications);
+        e = load_names(ex->tx, SQL(EMOJI_NAMES), BIND(v_id(ex->guild)), &ex->emojis);
+    return e ? e : load_names(ex->tx, SQL(APPLICATION_NAMES), NO_BIND, &ex->applications);
 }
 
 /* --- out ------------------------------------------------------------------------------ */

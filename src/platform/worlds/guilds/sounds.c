@@ -33,9 +33,9 @@ WORLD_OBJECT(sound, sound_fields, check_sound);
 
 static const struct naming sound_naming = {
     .word = "sound",
-    .by_name = "select min(id), count(*) from sounds where name = $1 and guild_id = $2",
-    .by_id = "select min(id), count(*) from sounds where id = $1 and guild_id = $2",
-    .any_id = "select min(id), count(*) from sounds where id = $1",
+    .by_name = SQL_TEXT("select min(id), count(*) from sounds where name = $1 and guild_id = $2"),
+    .by_id = SQL_TEXT("select min(id), count(*) from sounds where id = $1 and guild_id = $2"),
+    .any_id = SQL_TEXT("select min(id), count(*) from sounds where id = $1"),
     .scoped = true,
 };
 
@@ -55,7 +55,8 @@ static enum err keep_world_sound(struct importing *im, const struct opt_str *uri
                                     .area = "sounds",
                                     .name =
                                         str_printf(im->arena, "%llx", (unsigned long long)upload),
-                                    .set_name = "update sounds set file = $2 where id = $1" };
+                                    .set_name =
+                                        SQL_TEXT("update sounds set file = $2 where id = $1") };
     enum err e = sound_read(im->arena, uri->value, &note.bytes);
 
     if (!e)

@@ -68,7 +68,7 @@ enum err import_sticker(struct importing *im, const void *entry, const struct pl
     if (e || in->image.given != GIVEN || !row_null(&row, 0))
         return e;
     return world_note_picture(im, &in->image.value, "stickers", id,
-                              "update stickers set image = $2 where id = $1");
+                              SQL("update stickers set image = $2 where id = $1"));
 }
 
 /* --- out ------------------------------------------------------------------------------ */

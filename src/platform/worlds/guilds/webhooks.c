@@ -20,9 +20,9 @@ WORLD_OBJECT(webhook, webhook_entry_fields, NULL);
 
 const struct naming webhook_naming = {
     .word = "webhook",
-    .by_name = "select min(id), count(*) from webhooks where name = $1 and guild_id = $2",
-    .by_id = "select min(id), count(*) from webhooks where id = $1 and guild_id = $2",
-    .any_id = "select min(id), count(*) from webhooks where id = $1",
+    .by_name = SQL_TEXT("select min(id), count(*) from webhooks where name = $1 and guild_id = $2"),
+    .by_id = SQL_TEXT("select min(id), count(*) from webhooks where id = $1 and guild_id = $2"),
+    .any_id = SQL_TEXT("select min(id), count(*) from webhooks where id = $1"),
     .scoped = true,
 };
 

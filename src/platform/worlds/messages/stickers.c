@@ -4,9 +4,9 @@
 
 const struct naming sticker_naming = {
     .word = "sticker",
-    .by_name = "select min(id), count(*) from stickers where name = $1 and guild_id = $2",
-    .by_id = "select min(id), count(*) from stickers where id = $1 and guild_id = $2",
-    .any_id = "select min(id), count(*) from stickers where id = $1",
+    .by_name = SQL_TEXT("select min(id), count(*) from stickers where name = $1 and guild_id = $2"),
+    .by_id = SQL_TEXT("select min(id), count(*) from stickers where id = $1 and guild_id = $2"),
+    .any_id = SQL_TEXT("select min(id), count(*) from stickers where id = $1"),
     .scoped = true,
 };
 

@@ -1,0 +1,101 @@
+/* clock_watch.c - notices a wall clock that is wrong. */
+#include "base/clock_watch.h"
+
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+
+enum { STEP_MS = 5000, LOG_EVERY_MS = 60 * 1000, READ_WITHIN_MS = 1000 };
+
+static _Atomic int64_t newest_ms; /* of the database, at the start */
+static _Atomic uint64_t steps;
+/* Of the thread that looks: how far the wall clock was ahead of the steady one, … */
+static int64_t ahead_ms;
+static int64_t log_again_ms; /* … and from when on a sentence may be logged again (steady) */
+
+static int64_t behind_ms(void)
+{
+    int64_t newest = atomic_load(&newest_ms), made = snowflake_newest_ms();
+
+    return (newest > made ? newest : made) - clock_ms();
+}
+
+/* False: somebody moved the clocks while they were read. */
+static bool clocks_apart(int64_t *ret)
+{
+    int64_t before = clock_steady_ms(), wall = clock_ms(), after = clock_steady_ms();
+
+    *ret = wall - after;
+    return after - before < READ_WITHIN_MS;
+}
+
+static bool may_log(void)
+{
+    int64_t now = clock_steady_ms();
+
+    if (now < log_again_ms)
+        return false;
+    log_again_ms = now + LOG_EVERY_MS;
+    return true;
+}
+
+static void log_behind(int64_t ms)
+{
+    log_warn("clock: the clock is %" PRId64 " s behind the newest message or account, so new "
+             "messages are listed before older ones; set the clock of this machine (timedatectl) "
+             "and restart",
+             ms / 1000);
+}
+
+void clock_watch_begin(snowflake newest)
+{
+    int64_t behind = newest ? snowflake_ms(newest) - clock_ms() : 0;
+
+    atomic_store(&newest_ms, newest ? snowflake_ms(newest) : 0);
+    atomic_store(&steps, 0);
+    log_again_ms = 0;
+    clocks_apart(&ahead_ms);
+    if (behind > CLOCK_BEHIND_MS)
+        log_behind(behind);
+    else if (behind >= 0 && newest)
+        snowflake_continue(newest);
+}
+
+void clock_watch_look(void)
+{
+    int64_t now, moved;
+
+    if (!clocks_apart(&now))
+        return;
+    moved = now - ahead_ms;
+    ahead_ms = now;
+    if (llabs(moved) <= STEP_MS)
+        return;
+    atomic_fetch_add(&steps, 1);
+    if (!may_log())
+        return;
+    log_warn("clock: the clock of this machine was stepped %s by %" PRId64 " s; let one NTP "
+             "service (chrony, systemd-timesyncd) set it, which corrects it slowly",
+             moved < 0 ? "back" : "forward", (int64_t)llabs(moved) / 1000);
+    if (behind_ms() > CLOCK_BEHIND_MS)
+        log_behind(behind_ms());
+}
+
+struct clock_health clock_watch_read(void)
+{
+    int64_t behind = behind_ms();
+
+    return (struct clock_health){ .behind_ms = behind > 0 ? behind : 0,
+                                  .steps = atomic_load(&steps) };
+}
+
+const char *clock_watch_warning(void)
+{
+    return behind_ms() > CLOCK_BEHIND_MS
+               ? "The clock of the server is behind its newest message or account: new messages "
+                 "are listed before older ones. Set the clock and restart."
+               : NULL;
+}
