@@ -254,7 +254,9 @@ static enum err found_reply(struct call *call, const struct list *found)
         out.first_messages.given = GIVEN;
     for (size_t i = (size_t)q->offset; !e && i < end; i++)
         e = found_add(call, all[oldest ? i : found->count - 1 - i].id, &out);
-    return e ? e : call_reply(call, &out);
+    if (!e)
+        e = call_reply(call, &out);
+    return e ? e : messages_hide_content(call);
 }
 
 static void wanted_tags(struct call *call, struct thread_wanted *t)
