@@ -114,11 +114,9 @@ uint64_t rights_in_channel(const struct rights_of *who, int64_t channel_type,
     return without_implied(rights, channel_type);
 }
 
-uint64_t rights_past_door(const struct rights_of *who, int64_t type, snowflake starter, bool member,
-                          uint64_t rights)
+uint64_t rights_past_door(int64_t type, bool member, uint64_t rights)
 {
-    bool open = type != CHANNEL_PRIVATE_THREAD || starter == who->user_id || member ||
-                rights & PERMISSION(MANAGE_THREADS);
+    bool open = type != CHANNEL_PRIVATE_THREAD || member || rights & PERMISSION(MANAGE_THREADS);
 
     return open ? rights : 0;
 }
@@ -130,7 +128,7 @@ uint64_t rights_in_thread(const struct rights_of *who, const struct channel *thr
     uint64_t rights =
         rights_in_channel(who, parent->type, overwrites->items, overwrites->count, true);
 
-    return rights_past_door(who, thread->type, thread->owner_id.value, thread->member, rights);
+    return rights_past_door(thread->type, thread->member, rights);
 }
 
 /* --- where a member stands in a guild -------------------------------------------------- */

@@ -30,11 +30,10 @@ bool rights_are_restrained(const struct rights_of *who);
 uint64_t rights_in_channel(const struct rights_of *who, int64_t channel_type,
                            const struct overwrite *overwrites, size_t count, bool thread);
 
-/* What is left, in a thread of this type and starter, of the rights that its parent
- * gives there. A private one is its starter's, its members', and of those who manage threads;
- * others have no rights there. */
-uint64_t rights_past_door(const struct rights_of *who, int64_t type, snowflake starter, bool member,
-                          uint64_t rights);
+/* What is left, in a thread of this type, of the rights that its parent gives there. Only the
+ * members of a private thread and those who manage threads have rights in it. The starter is a
+ * member from the start, and like others only until they leave or are removed. */
+uint64_t rights_past_door(int64_t type, bool member, uint64_t rights);
 /* In a thread of this channel; it has its .member where it is private and they are in it. */
 uint64_t rights_in_thread(const struct rights_of *who, const struct channel *thread,
                           const struct channel *parent);
