@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "model/ids.h"
 
-/* What stays of a member's rights while it is timed out, or not let in yet. */
+/* The rights of a member who is timed out, pending, or below the guild's verification level. */
 static const uint64_t TIMED_OUT = PERMISSION(VIEW_CHANNEL) | PERMISSION(READ_MESSAGE_HISTORY);
 
 /* Rights that mean nothing in a voice channel that one cannot connect to. */
@@ -34,7 +34,7 @@ static bool has_all(const struct rights_of *who)
 
 static uint64_t rights_restrained(const struct rights_of *who, uint64_t rights)
 {
-    if (who->timed_out || who->pending)
+    if (who->timed_out || who->pending || who->unverified)
         rights &= TIMED_OUT;
     if (who->quarantined)
         rights &= TIMED_OUT | PERMISSION(CHANGE_NICKNAME);
@@ -43,7 +43,15 @@ static uint64_t rights_restrained(const struct rights_of *who, uint64_t rights)
 
 bool rights_are_restrained(const struct rights_of *who)
 {
-    return !has_all(who) && (who->timed_out || who->pending || who->quarantined);
+    return !has_all(who) && (who->timed_out || who->pending || who->quarantined || who->unverified);
+}
+
+enum err rights_to_speak(const struct rights_of *who)
+{
+    if (!rights_are_restrained(who))
+        return OK;
+    return who->timed_out || who->pending || who->quarantined ? ERR_MISSING_PERMISSIONS
+                                                              : who->unverified;
 }
 
 uint64_t rights_in_guild(const struct rights_of *who)

@@ -13,6 +13,7 @@ struct rights_of {
     bool timed_out; /* until a moment that is still to come */
     bool quarantined;
     bool pending;           /* has not answered what the guild asks newcomers */
+    enum err unverified;    /* why the guild's verification level is not met; OK: it is */
     uint64_t base;          /* of @everyone and all roles, joined */
     const snowflake *roles; /* without @everyone */
     size_t role_count;
@@ -21,8 +22,11 @@ struct rights_of {
 /* In the guild as a whole. */
 uint64_t rights_in_guild(const struct rights_of *who);
 
-/* By a timeout, rules that were not agreed to yet, or auto moderation. */
+/* By a timeout, rules that were not agreed to yet, auto moderation, or the verification level. */
 bool rights_are_restrained(const struct rights_of *who);
+/* OK, or why a restrained member may do nothing but read: ERR_MISSING_PERMISSIONS, or which part
+ * of the verification level is not met. */
+enum err rights_to_speak(const struct rights_of *who);
 
 /* In a channel with these overwrites; for a thread, its parent's overwrites and
  * type, and thread = true. In a thread SEND_MESSAGES_IN_THREADS takes the place of

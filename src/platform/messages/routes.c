@@ -375,6 +375,7 @@ static const struct route routes[] = {
         .fires =
             (const enum event[]){ EVENT_MESSAGE_DELETE, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, 0 },
         .admit = may_delete,
+        .quiet = true,
         .handle = delete_message,
     },
     {
