@@ -34,7 +34,7 @@ enum err rights_to_speak(const struct rights_of *who);
 uint64_t rights_in_channel(const struct rights_of *who, int64_t channel_type,
                            const struct overwrite *overwrites, size_t count, bool thread);
 
-/* What is left, in a thread of this type, of the rights that its parent gives there. Only the
+/* The rights that remain in a thread of this type, of those that its parent gives there. Only the
  * members of a private thread and those who manage threads have rights in it. The starter is a
  * member from the start, and like others only until they leave or are removed. */
 uint64_t rights_past_door(int64_t type, bool member, uint64_t rights);

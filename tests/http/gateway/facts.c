@@ -51,7 +51,7 @@ static void change_channels(const struct hall *h)
                   200);
     a = client_post(h->ada, "{'name': 't', 'type': 11}", "/channels/%s/threads", id);
     expect_status(a, 201);
-    /* Who is timed out joins no thread. */
+    /* A member who is timed out joins no thread. */
     expect_status(client_patch(h->ada, "{'communication_disabled_until': null}",
                                "/guilds/%s/members/%s", h->guild, h->bob->id),
                   200);

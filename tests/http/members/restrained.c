@@ -54,7 +54,7 @@ static const char *role;
 static struct client *outsider;
 static int expected_code, refused;
 
-/* What may be called although it writes. */
+/* Routes that may be called although they write. */
 static const char *const exceptions[] = {
     "ack_guild",
     "ack_guild_feature",
@@ -116,7 +116,7 @@ static const char *value_of(struct str name)
                                         : NULL;
 }
 
-/* The path with what is there; *ret_known: nothing else is looked up. */
+/* The path with ids that exist; *ret_known: every id that is looked up is one of these. */
 static const char *real_url(struct world *w, const struct route *r, bool *ret_known)
 {
     struct buf out;
