@@ -27,7 +27,7 @@ static enum err attempt_enter(struct life *l)
     struct call *call = &l->call;
     enum err e = resolve_path(l);
 
-    if (!e && call->route->needs) {
+    if (!e && (call->route->needs || (route_speaks(call->route) && call->api->permit))) {
         assert(call->api->permit);
         e = call->api->permit(call, call->route->needs);
     }

@@ -83,6 +83,10 @@ struct route {
     bool aside;    /* reads rows that nobody can bound: not on a loop */
     bool measured; /* the same, but most have few: on a loop for as long as there is time */
     const struct limit *limit;
+    /* Members who are timed out, have not passed membership screening, are quarantined or do not
+     * meet the guild's verification level may call although the route writes: nobody else sees
+     * the change, or it takes back something of theirs. All other writes are refused to them. */
+    bool quiet;
     bool visitors;        /* who is not in the path's guild may call, if it can be discovered */
     bool service;         /* lies at the root, not below /api; no credentials; counted by address */
     bool no_global_limit; /* counted in its own bucket only */
@@ -134,8 +138,8 @@ struct domain {
     const char *doc;
     const struct route *routes;       /* end with .path == NULL */
     const struct resolver *resolvers; /* end with .name == NULL; may be NULL */
-    /* Does the caller have these rights where the path leads? At most one domain
-     * says. */
+    /* Does the caller have these rights where the path leads, and may it do what the route does
+     * (route_speaks)? At most one domain says. */
     enum err (*permit)(struct call *call, uint64_t needs);
     /* Who is in a private channel now (snowflakes): they hear of what is announced to it.
      * At most one domain says. */
@@ -149,5 +153,7 @@ struct domain {
 
 int route_status(const struct route *r);
 enum route_store route_store(const struct route *r);
+/* Does it do something in the guild of the path that others see? */
+bool route_speaks(const struct route *r);
 
 #endif

@@ -330,6 +330,11 @@ int route_status(const struct route *r)
     return r->status ? r->status : r->reply ? 200 : 204;
 }
 
+bool route_speaks(const struct route *r)
+{
+    return r->method != GET && !r->quiet;
+}
+
 enum route_store route_store(const struct route *r)
 {
     if (r->store != ROUTE_STORE_BY_METHOD)

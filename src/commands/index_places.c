@@ -10,14 +10,14 @@
 
 /* What decides of a channel or a thread. */
 struct open_channel {
-    snowflake id, parent_id, starter_id;
+    snowflake id, parent_id;
     int64_t type;
     bool nsfw, member;      /* of a private thread */
     struct list overwrites; /* struct overwrite: those about the member */
 };
 
 static const char OPEN_CHANNELS[] =
-    "select id, type, coalesce(parent_id, 0), nsfw, coalesce(owner_id, 0), case when type = 12 and "
+    "select id, type, coalesce(parent_id, 0), nsfw, case when type = 12 and "
     "exists (select 1 from thread_members m where m.thread_id = channels.id and m.user_id = $2) "
     "then 1 else 0 end from channels where guild_id = $1 and thread_archived = 0 order by id";
 
@@ -37,8 +37,7 @@ static enum err load_channels(struct tx *tx, snowflake guild_id, snowflake user_
                 .type = row_int(&rows, 1),
                 .parent_id = row_id(&rows, 2),
                 .nsfw = row_bool(&rows, 3),
-                .starter_id = row_id(&rows, 4),
-                .member = row_bool(&rows, 5),
+                .member = row_bool(&rows, 4),
             };
     return rows_end(&rows);
 }
@@ -99,7 +98,7 @@ static bool place_of(const struct standing *s, const struct list *channels,
         return false;
     uint64_t rights = rights_here(s, of, thread);
     if (thread)
-        rights = rights_past_door(&s->rights_of, c->type, c->starter_id, c->member, rights);
+        rights = rights_past_door(c->type, c->member, rights);
     *ret = (struct index_place){ rights, of->id, of->nsfw, thread };
     return (rights & needs) == needs;
 }

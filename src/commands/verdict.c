@@ -141,5 +141,5 @@ void command_ask_of(struct command_question *q, const struct standing *s)
     q->role_count = s->rights_of.role_count;
     q->administrator = (s->rights_of.owner || s->rights_of.base & PERMISSION(ADMINISTRATOR)) &&
                        !(s->withheld & PERMISSION(ADMINISTRATOR));
-    q->timed_out = s->rights_of.timed_out || s->rights_of.pending;
+    q->timed_out = rights_are_restrained(&s->rights_of);
 }

@@ -30,6 +30,10 @@ static enum err interaction_enter(struct call *call)
         return ERR_UNKNOWN_GUILD;
     it->channel_id = c->id;
     it->guild_id = guild_id;
+    if (guild_id && (in->type == INTERACTION_COMPONENT || in->type == INTERACTION_MODAL))
+        e = rights_to_speak(&call->target.standing->rights_of); /* commands: command_permit */
+    if (e)
+        return e;
     return channel_takes_messages(c->type) ? channel_check_barred(call) : ERR_NOT_TEXT_CHANNEL;
 }
 

@@ -93,7 +93,8 @@ struct subject {
     enum subject_kind kind;
     snowflake id;
     snowflake channel_id; /* SUBJECT_GUILD: 0, or only who can view it; to_person_in */
-    /* When that channel is a thread: what decides who can view it. */
+    /* When that channel is a thread: what decides who can view it. starter_id: of a private one
+     * that is being started, somebody who is about to become a member; else 0. */
     snowflake parent_id, starter_id;
     int64_t thread_type;
     bool closed;             /* it is a private one */

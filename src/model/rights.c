@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "model/ids.h"
 
-/* What stays of a member's rights while it is timed out, or not let in yet. */
+/* The rights of a member who is timed out, pending, or below the guild's verification level. */
 static const uint64_t TIMED_OUT = PERMISSION(VIEW_CHANNEL) | PERMISSION(READ_MESSAGE_HISTORY);
 
 /* Rights that mean nothing in a voice channel that one cannot connect to. */
@@ -34,7 +34,7 @@ static bool has_all(const struct rights_of *who)
 
 static uint64_t rights_restrained(const struct rights_of *who, uint64_t rights)
 {
-    if (who->timed_out || who->pending)
+    if (who->timed_out || who->pending || who->unverified)
         rights &= TIMED_OUT;
     if (who->quarantined)
         rights &= TIMED_OUT | PERMISSION(CHANGE_NICKNAME);
@@ -43,7 +43,15 @@ static uint64_t rights_restrained(const struct rights_of *who, uint64_t rights)
 
 bool rights_are_restrained(const struct rights_of *who)
 {
-    return !has_all(who) && (who->timed_out || who->pending || who->quarantined);
+    return !has_all(who) && (who->timed_out || who->pending || who->quarantined || who->unverified);
+}
+
+enum err rights_to_speak(const struct rights_of *who)
+{
+    if (!rights_are_restrained(who))
+        return OK;
+    return who->timed_out || who->pending || who->quarantined ? ERR_MISSING_PERMISSIONS
+                                                              : who->unverified;
 }
 
 uint64_t rights_in_guild(const struct rights_of *who)
@@ -114,11 +122,9 @@ uint64_t rights_in_channel(const struct rights_of *who, int64_t channel_type,
     return without_implied(rights, channel_type);
 }
 
-uint64_t rights_past_door(const struct rights_of *who, int64_t type, snowflake starter, bool member,
-                          uint64_t rights)
+uint64_t rights_past_door(int64_t type, bool member, uint64_t rights)
 {
-    bool open = type != CHANNEL_PRIVATE_THREAD || starter == who->user_id || member ||
-                rights & PERMISSION(MANAGE_THREADS);
+    bool open = type != CHANNEL_PRIVATE_THREAD || member || rights & PERMISSION(MANAGE_THREADS);
 
     return open ? rights : 0;
 }
@@ -130,7 +136,7 @@ uint64_t rights_in_thread(const struct rights_of *who, const struct channel *thr
     uint64_t rights =
         rights_in_channel(who, parent->type, overwrites->items, overwrites->count, true);
 
-    return rights_past_door(who, thread->type, thread->owner_id.value, thread->member, rights);
+    return rights_past_door(thread->type, thread->member, rights);
 }
 
 /* --- where a member stands in a guild -------------------------------------------------- */

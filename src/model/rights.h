@@ -13,6 +13,7 @@ struct rights_of {
     bool timed_out; /* until a moment that is still to come */
     bool quarantined;
     bool pending;           /* has not answered what the guild asks newcomers */
+    enum err unverified;    /* why the guild's verification level is not met; OK: it is */
     uint64_t base;          /* of @everyone and all roles, joined */
     const snowflake *roles; /* without @everyone */
     size_t role_count;
@@ -21,8 +22,11 @@ struct rights_of {
 /* In the guild as a whole. */
 uint64_t rights_in_guild(const struct rights_of *who);
 
-/* By a timeout, rules that were not agreed to yet, or auto moderation. */
+/* By a timeout, rules that were not agreed to yet, auto moderation, or the verification level. */
 bool rights_are_restrained(const struct rights_of *who);
+/* OK, or why a restrained member may do nothing but read: ERR_MISSING_PERMISSIONS, or which part
+ * of the verification level is not met. */
+enum err rights_to_speak(const struct rights_of *who);
 
 /* In a channel with these overwrites; for a thread, its parent's overwrites and
  * type, and thread = true. In a thread SEND_MESSAGES_IN_THREADS takes the place of
@@ -30,11 +34,10 @@ bool rights_are_restrained(const struct rights_of *who);
 uint64_t rights_in_channel(const struct rights_of *who, int64_t channel_type,
                            const struct overwrite *overwrites, size_t count, bool thread);
 
-/* What is left, in a thread of this type and starter, of the rights that its parent
- * gives there. A private one is its starter's, its members', and of those who manage threads;
- * others have no rights there. */
-uint64_t rights_past_door(const struct rights_of *who, int64_t type, snowflake starter, bool member,
-                          uint64_t rights);
+/* The rights that remain in a thread of this type, of those that its parent gives there. Only the
+ * members of a private thread and those who manage threads have rights in it. The starter is a
+ * member from the start, and like others only until they leave or are removed. */
+uint64_t rights_past_door(int64_t type, bool member, uint64_t rights);
 /* In a thread of this channel; it has its .member where it is private and they are in it. */
 uint64_t rights_in_thread(const struct rights_of *who, const struct channel *thread,
                           const struct channel *parent);

@@ -30,7 +30,7 @@ struct slow_member {
     snowflake roles[MOST_ROLES];
     size_t role_count;
     int64_t timed_out_until;
-    bool quarantined;
+    bool quarantined, unverified;
 };
 struct slow_guild {
     snowflake id, owner_id;
@@ -144,7 +144,7 @@ static void slow_restrain(const struct slow_guild *g, const struct slow_member *
     for (int b = 0; b < BITS; b++) {
         bool seeing = b == BIT(VIEW_CHANNEL) || b == BIT(READ_MESSAGE_HISTORY);
 
-        if (m->timed_out_until > g->now && !seeing)
+        if ((m->timed_out_until > g->now || m->unverified) && !seeing)
             p[b] = false;
         if (m->quarantined && !seeing && b != BIT(CHANGE_NICKNAME))
             p[b] = false;
@@ -279,7 +279,9 @@ static uint64_t random_rights(void)
 static void random_guild(struct slow_guild *g, struct slow_member *m)
 {
     *g = (struct slow_guild){ .id = GUILD, .owner_id = below(15) ? 99 : ME, .now = 1000 };
-    *m = (struct slow_member){ .id = ME, .quarantined = below(20) == 0 };
+    *m = (struct slow_member){ .id = ME,
+                               .quarantined = below(20) == 0,
+                               .unverified = below(20) == 0 };
     m->timed_out_until = below(6) ? 0 : 999 + below(3);
     g->role_count = 1 + below(MOST_ROLES + 1);
     for (size_t i = 0; i < g->role_count; i++) {
@@ -320,6 +322,7 @@ static struct rights_of member_of(const struct slow_guild *g, const struct slow_
         .owner = g->owner_id == m->id,
         .timed_out = m->timed_out_until > g->now,
         .quarantined = m->quarantined,
+        .unverified = m->unverified ? ERR_VERIFY_EMAIL : OK,
         .roles = m->roles,
         .role_count = m->role_count,
     };

@@ -8,6 +8,7 @@
 #include "gateway/views/known.h"
 #include "gateway/views/topics.h"
 #include "gateway/views/view.h"
+#include "model/message_content.h"
 
 struct delivery delivery_of(struct hub *h, struct news *n)
 {
@@ -131,25 +132,20 @@ bool delivery_receives(const struct delivery *d, const struct session *s)
 
 /* --- what ----------------------------------------------------------------------------- */
 
-/* Whether a message is by somebody, or mentions them. */
-static bool delivery_concerns(const struct facts *f, snowflake id)
-{
-    const snowflake *mentioned = facts_ids(f);
-
-    if (f->message.author_id == id)
-        return true;
-    for (uint32_t i = 0; i < f->count; i++)
-        if (mentioned[i] == id)
-            return true;
-    return false;
-}
-
 static unsigned form_for(const struct delivery *d, const struct session *s)
 {
-    bool hidden = d->info->flags & EVENT_CONTENT && s->bot && d->news->to.kind == SUBJECT_GUILD &&
-                  !(s->intents & INTENT(MESSAGE_CONTENT));
+    const struct content_reader reader = {
+        .id = s->caller.id,
+        .bot = s->bot,
+        .granted = s->intents & INTENT(MESSAGE_CONTENT),
+    };
 
-    return hidden && !delivery_concerns(d->facts, s->caller.id) ? NEWS_EMPTIED : 0;
+    if (!(d->info->flags & EVENT_CONTENT))
+        return 0;
+    return content_is_hidden(&reader, d->news->to.kind == SUBJECT_GUILD,
+                             d->facts->message.author_id, facts_ids(d->facts), d->facts->count)
+               ? NEWS_EMPTIED
+               : 0;
 }
 
 /* People watch each other come and go in small guilds only. */

@@ -256,6 +256,6 @@ uint64_t seat_rights_for(struct seat *seat, const struct subject *to)
         return 0;
     struct rights_of who = standing_of(seat);
     uint64_t rights = rights_at(&who, seat->topic->view, to->parent_id, true);
-    bool member = to->closed && is_among_people(to, who.user_id);
-    return rights_past_door(&who, to->thread_type, to->starter_id, member, rights);
+    bool member = to->closed && (to->starter_id == who.user_id || is_among_people(to, who.user_id));
+    return rights_past_door(to->thread_type, member, rights);
 }

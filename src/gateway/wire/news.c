@@ -4,8 +4,7 @@
 #include "base/mem.h"
 #include "gateway/wire/etf.h"
 #include "gateway/wire/pack.h"
-#include "json/read.h"
-#include "json/write.h"
+#include "model/message_content.h"
 #include "model/old_versions.h"
 
 /* A payload has 64 MiB at most. As external terms it is less than three times as long (an
@@ -105,77 +104,6 @@ static struct str text_of(const struct bytes *b)
 struct str news_payload(const struct news *n)
 {
     return text_of(n->forms[0]);
-}
-
-/* What a member of a message becomes for those who may not read it, or p == NULL. */
-static struct str empty_value(struct str key)
-{
-    if (str_is(key, "content") || str_is(key, "matched_content"))
-        return STR("\"\"");
-    if (str_is(key, "embeds") || str_is(key, "attachments") || str_is(key, "components"))
-        return STR("[]");
-    return (struct str){ 0 };
-}
-
-enum { MOST_SNAPSHOTS = 4 * 1024 * 1024 };
-
-/* The same for the one message that another took along: [{"message": …}]. */
-static struct str snapshots_emptied(struct str snapshots, struct arena *arena)
-{
-    struct json_reader r;
-    struct str key, message;
-    struct buf out;
-
-    buf_init(&out, MOST_SNAPSHOTS);
-    json_reader_init(&r, snapshots, arena);
-    json_enter(&r);
-    while (json_next_item(&r)) {
-        json_enter(&r);
-        while (json_next_member(&r, &key) && json_skip(&r, &message)) {
-            buf_add_lit(&out, "[{\"message\":");
-            message_emptied(message, arena, &out);
-            buf_add_lit(&out, "}]");
-        }
-    }
-    return buf_take(&out, arena);
-}
-
-/* And for the one that it answers, which was told empty, too. */
-static struct str reference_emptied(struct str message, struct arena *arena)
-{
-    struct buf out;
-
-    if (str_is(message, "null"))
-        return message;
-    buf_init(&out, MOST_SNAPSHOTS);
-    message_emptied(message, arena, &out);
-    return buf_take(&out, arena);
-}
-
-void message_emptied(struct str payload, struct arena *arena, struct buf *out)
-{
-    struct json_reader r;
-    struct json j = json_to(out);
-    struct str key, raw;
-
-    json_reader_init(&r, payload, arena);
-    json_enter(&r);
-    json_object(&j);
-    while (json_next_member(&r, &key)) {
-        struct str empty = empty_value(key);
-
-        if (!json_skip(&r, &raw))
-            break;
-        if (str_is(key, "poll"))
-            continue;
-        json_key_text(&j, key);
-        if (str_is(key, "message_snapshots"))
-            raw = snapshots_emptied(raw, arena);
-        else if (str_is(key, "referenced_message"))
-            raw = reference_emptied(raw, arena);
-        json_raw(&j, empty.p ? empty : raw);
-    }
-    json_object_end(&j);
 }
 
 static void news_make(struct news *n, unsigned form, struct packer *packer, struct arena *arena,

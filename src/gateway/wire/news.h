@@ -62,8 +62,4 @@ struct str news_payload(const struct news *n);
 /* The bytes of a form; they live as long as the news. The arena is for scratch. */
 struct str news_bytes(struct news *n, unsigned form, struct packer *packer, struct arena *arena);
 
-/* Appends a message's payload with content, embeds, attachments, components and
- * poll emptied. */
-void message_emptied(struct str payload, struct arena *arena, struct buf *out);
-
 #endif

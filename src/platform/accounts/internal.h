@@ -125,6 +125,8 @@ extern const struct type note_reply, note_body;
 
 enum err get_settings(struct call *call);
 enum err modify_settings(struct call *call);
+/* With default_guilds_restricted, members of a guild that somebody joins may not write to them. */
+enum err settings_restrict_guild(struct call *call, const struct member *m);
 extern const struct user_settings settings_defaults; /* but the locale */
 
 /* --- guesses.c: wrong passwords ------------------------------------------------------- */

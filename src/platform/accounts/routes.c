@@ -411,6 +411,7 @@ const struct domain accounts_domain = {
     .routes = routes,
     .resolvers = resolvers,
     .jobs = (const struct job_kind *const[]){ &account_leftovers, &account_deletion, NULL },
+    .hooks = &(const struct hooks){ .member_joined = settings_restrict_guild },
 };
 
 enum err account_create(struct tx *tx, struct auth *auth, const struct account_draft *draft,

@@ -5,6 +5,8 @@
 #include "platform/accounts/internal.h"
 
 #include "api/hooks.h"
+#include "model/ids.h"
+#include "model/member.h"
 #include "model/relationship.h"
 
 /* --- settings as a row of members that may be missing --------------------------------- */
@@ -256,4 +258,29 @@ enum err modify_settings(struct call *call)
     if (any)
         call_emit(call, EVENT_USER_SETTINGS_UPDATE, to_user(id), &user_settings_schema, &changed);
     return call_reply(call, &after);
+}
+
+/* --- coming to a guild ---------------------------------------------------------------- */
+
+enum { MOST_RESTRICTED = 200 };
+
+enum err settings_restrict_guild(struct call *call, const struct member *m)
+{
+    struct user_settings stored, changed = { 0 };
+    struct list *closed = &stored.restricted_guilds.value;
+
+    if (!m->user || m->user->bot.value)
+        return OK; /* a guild that they found themselves is not concerned */
+    enum err e = setting_load(call->tx, m->user_id, &stored);
+    if (e || !stored.default_guilds_restricted.value || closed->count >= MOST_RESTRICTED ||
+        ids_hold(closed, m->guild_id))
+        return e;
+    ids_add(call->arena, closed, m->guild_id);
+    stored.restricted_guilds.given = GIVEN;
+    changed.restricted_guilds = stored.restricted_guilds;
+    e = setting_save(call->tx, m->user_id, stored);
+    if (!e)
+        call_emit(call, EVENT_USER_SETTINGS_UPDATE, to_user(m->user_id), &user_settings_schema,
+                  &changed);
+    return e;
 }

@@ -22,8 +22,7 @@ static const struct type type_flags = {
 };
 
 static const struct choice event_webhooks_words[] = {
-    { EVENT_WEBHOOKS_OFF, NULL, "DISABLED", "" },
-    { EVENT_WEBHOOKS_ON, NULL, "ENABLED", "" },
+    { EVENT_WEBHOOKS_OFF, NULL, "DISABLED", "The only one: this server sends no webhook events" },
     { 0 },
 };
 static const struct type type_event_webhooks = { .kind = KIND_INT,

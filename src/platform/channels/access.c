@@ -164,11 +164,17 @@ static enum err resolve_member(struct call *call)
 }
 
 /* Rights that a row asks for, in the channel of the path or else in its guild. Whoever
- * needs a right to act on a role needs to be above it, too. */
+ * needs a right to act on a role needs to be above it, too. Members who may only read call no
+ * route that others would notice. */
 static enum err channel_permit(struct call *call, uint64_t needs)
 {
     const struct target *t = &call->target;
+    enum err e = OK;
 
+    if (t->standing && route_speaks(call->route))
+        e = rights_to_speak(&t->standing->rights_of);
+    if (e || !needs)
+        return e;
     if (!t->standing)
         return ERR_DM_CHANNEL; /* rights are a matter of guilds */
     if ((t->rights & needs) != needs)

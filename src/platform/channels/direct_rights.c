@@ -2,8 +2,10 @@
 #include "platform/channels/internal.h"
 
 #include "base/clock.h"
+#include "model/ids.h"
 #include "model/relationship.h"
 #include "platform/accounts/settings.h"
+#include "platform/members/members.h"
 
 /* What a person has in common with the other end of a direct channel. */
 enum tie {
@@ -18,8 +20,8 @@ enum tie {
 };
 
 /* $1 is the person, $2 the other end, $3 the channel, $4 whose answer counts, $5 now: a guild may
- * have stopped its members' messages for a while. The cross joins
- * make SQLite begin with the person's guilds: a bot may be in a hundred thousand. An answer
+ * have stopped its members' messages for a while. $6 is 0 if common guilds do not count. The cross
+ * joins make SQLite begin with the person's guilds: a bot may be in a hundred thousand. An answer
  * counts among the newest messages only, so that a long monologue costs no long search. */
 static const char FIND_TIE[] =
     "select case "
@@ -28,7 +30,7 @@ static const char FIND_TIE[] =
     "then 1 "
     "when exists (select 1 from relationships where user_id = $1 and target_id = $2 and type = 1) "
     "then 2 "
-    "when exists (select 1 from members a cross join members b cross join guilds g "
+    "when $6 = 1 and exists (select 1 from members a cross join members b cross join guilds g "
     "where a.user_id = $1 and b.guild_id = a.guild_id and b.user_id = $2 and "
     "g.id = a.guild_id and g.removed = 0 and "
     "(g.dms_disabled_until is null or g.dms_disabled_until <= $5)) then 3 "
@@ -42,18 +44,66 @@ static const char FIND_TIE[] =
     "else 0 end";
 
 static enum err find_tie(struct tx *tx, const struct channel *c, snowflake person, snowflake other,
-                         snowflake answers, enum tie *ret)
+                         snowflake answers, bool guilds, enum tie *ret)
 {
     struct rows row;
     bool found;
-    enum err e =
-        tx_one(tx, FIND_TIE,
-               BIND(v_id(person), v_id(other), v_id(c->id), v_id(answers), v_int(clock_us())), &row,
-               &found);
+    enum err e = tx_one(tx, FIND_TIE,
+                        BIND(v_id(person), v_id(other), v_id(c->id), v_id(answers),
+                             v_int(clock_us()), v_int(guilds)),
+                        &row, &found);
 
     if (!e)
         *ret = (enum tie)row_int(&row, 0);
     return e;
+}
+
+/* Guilds in which both are and that let members write to each other. */
+static const char COMMON_GUILDS[] =
+    "select g.id, g.verification_level from members a cross join members b cross join guilds g "
+    "where a.user_id = $1 and b.guild_id = a.guild_id and b.user_id = $2 and g.id = a.guild_id and "
+    "g.removed = 0 and (g.dms_disabled_until is null or g.dms_disabled_until <= $3)";
+
+/* Does a guild that the two have in common let one write to the other? Its verification level is
+ * met by the writer, and the receiver takes messages from its members. */
+static enum err find_open_guild(struct tx *tx, snowflake person, snowflake other, snowflake writer,
+                                bool *ret)
+{
+    struct user_settings settings;
+    struct rows rows;
+    struct list guilds = { 0 }, strict = { 0 };
+    snowflake receiver = writer == person ? other : person;
+    enum err e = settings_find(tx, receiver, &settings);
+
+    if (!e)
+        e = tx_query(tx, COMMON_GUILDS, BIND(v_id(person), v_id(other), v_int(clock_us())), &rows);
+    if (e)
+        return e;
+    while (rows_next(&rows))
+        if (!ids_hold(&settings.restricted_guilds.value, row_id(&rows, 0)))
+            ids_add(tx_arena(tx), row_int(&rows, 1) > 0 ? &strict : &guilds, row_id(&rows, 0));
+    e = rows_end(&rows);
+    *ret = guilds.count;
+    for (size_t i = 0; !e && !*ret && i < strict.count; i++) {
+        struct standing s;
+
+        e = standing_find(tx, ((const snowflake *)strict.items)[i], writer, &s);
+        *ret = !e && !s.rights_of.unverified;
+    }
+    return e;
+}
+
+/* The same for one of the two who wants to write. */
+static enum err find_writers_tie(struct tx *tx, const struct channel *c, snowflake person,
+                                 snowflake other, snowflake writer, enum tie *ret)
+{
+    snowflake receiver = writer == person ? other : person;
+    bool open = true;
+    enum err e = find_tie(tx, c, person, other, receiver, true, ret);
+
+    if (!e && *ret == TIE_GUILD)
+        e = find_open_guild(tx, person, other, writer, &open);
+    return e || open ? e : find_tie(tx, c, person, other, receiver, false, ret);
 }
 
 /* The other end of a direct channel, or 0. */
@@ -74,7 +124,7 @@ enum err channel_is_barred(struct tx *tx, const struct channel *c, snowflake use
     enum err e = find_other(tx, c, user_id, &other);
 
     if (!e && other)
-        e = find_tie(tx, c, user_id, other, other, &tie);
+        e = find_writers_tie(tx, c, user_id, other, user_id, &tie);
     *ret = tie == TIE_NONE || tie == TIE_BLOCK;
     return e;
 }
@@ -110,7 +160,8 @@ enum err channel_check_writer(struct tx *tx, const struct channel *c, const stru
 
     if (e || !other)
         return e;
-    e = find_tie(tx, c, is_bot ? other : from->id, is_bot ? from->id : other, other, &tie);
+    e = find_writers_tie(tx, c, is_bot ? other : from->id, is_bot ? from->id : other, from->id,
+                         &tie);
     if (e)
         return e;
     if (tie == TIE_GAME)

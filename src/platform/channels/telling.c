@@ -18,7 +18,6 @@ struct subject to_channel_viewers(const struct channel *c)
     struct subject to = to_viewers(c->guild_id.value, c->id);
     if (channel_is_thread(c->type)) {
         to.parent_id = c->parent_id.value;
-        to.starter_id = c->owner_id.value;
         to.thread_type = c->type;
         to.closed = c->type == CHANNEL_PRIVATE_THREAD;
     }

@@ -369,7 +369,7 @@ static const struct limit settings_limit = { .name = "guild-settings",
     {                                                                                        \
         .method = PATCH, .path = path_, .name = #name_, .doc = doc_, .auth = AUTH_USER,      \
         .body = body_, .reply = reply_, .fires = (const enum event[]){ event_, EVENT_NONE }, \
-        .limit = &settings_limit, .handle = name_,                                           \
+        .limit = &settings_limit, .quiet = true, .handle = name_,                            \
     }
 
 static const struct route routes[] = {

@@ -6,7 +6,7 @@ static const struct choice verification_levels[] = {
     { 1, NULL, "LOW", "Only with a verified email" },
     { 2, NULL, "MEDIUM", "Only accounts older than five minutes" },
     { 3, NULL, "HIGH", "Only after ten minutes in the guild" },
-    { 4, NULL, "VERY_HIGH", "Only with a verified phone" },
+    { 4, NULL, "VERY_HIGH", "Only with a phone number, which the operator gives accounts" },
     { 0 },
 };
 static const struct choice notification_levels[] = {
@@ -15,9 +15,7 @@ static const struct choice notification_levels[] = {
     { 0 },
 };
 static const struct choice filter_levels[] = {
-    { 0, NULL, "DISABLED", "Nothing is looked at" },
-    { 1, NULL, "MEMBERS_WITHOUT_ROLES", "What members without roles send" },
-    { 2, NULL, "ALL_MEMBERS", "What anybody sends" },
+    { 0, NULL, "DISABLED", "The only level here: this server does not examine media" },
     { 0 },
 };
 static const struct choice afk_timeouts[] = {

@@ -15,10 +15,7 @@ static enum err join_guild(struct call *call, const struct invite *i, snowflake 
         .temporary = i->temporary || i->flags.value & INVITE_GUEST,
     };
     struct member member;
-    const struct guild_incidents *stopped = i->guild->incidents_data;
 
-    if (stopped && stopped->invites_disabled_until.given == GIVEN)
-        return ERR_UNKNOWN_INVITE;
     enum err e = invite_check_target(call->tx, i, user_id);
     if (e)
         return e;

@@ -270,10 +270,10 @@ static const struct route routes[] = {
         .doc = "Go where an invite leads.",
         .auth = AUTH_USER,
         .reply = &type_invite,
-        .fires =
-            (const enum event[]){ EVENT_GUILD_CREATE, EVENT_GUILD_MEMBER_ADD,
-                                  EVENT_CHANNEL_RECIPIENT_ADD, EVENT_CHANNEL_CREATE, JUDGED_EVENTS,
-                                  FRIEND_EVENTS, EVENT_INVITE_DELETE, EVENT_NONE },
+        .fires = (const enum event[]){ EVENT_GUILD_CREATE, EVENT_GUILD_MEMBER_ADD,
+                                       EVENT_USER_SETTINGS_UPDATE, EVENT_CHANNEL_RECIPIENT_ADD,
+                                       EVENT_CHANNEL_CREATE, JUDGED_EVENTS, FRIEND_EVENTS,
+                                       EVENT_INVITE_DELETE, EVENT_NONE },
         .handle = accept_invite,
     },
     {

@@ -58,6 +58,7 @@ static const struct route routes[] = {
         .status = 201,
         .fires = (const enum event[]){ ADMISSION_EVENTS, EVENT_GUILD_JOIN_REQUEST_CREATE,
                                        EVENT_GUILD_JOIN_REQUEST_UPDATE, EVENT_NONE },
+        .quiet = true,
         .handle = put_own_join_request,
     },
     {
@@ -67,6 +68,7 @@ static const struct route routes[] = {
         .doc = "Take back what one answered.",
         .auth = AUTH_USER,
         .fires = (const enum event[]){ EVENT_GUILD_JOIN_REQUEST_DELETE, EVENT_NONE },
+        .quiet = true,
         .handle = delete_own_join_request,
     },
     {

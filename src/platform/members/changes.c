@@ -8,7 +8,8 @@ enum { MOST_GUILDS = 100, MOST_MEMBERS = 500000 };
 static const char IS_BANNED[] = "select 1 from bans where guild_id = $1 and user_id = $2";
 static const char GUILDS_OF_USER[] = "select count(*) from members m join guilds g on "
                                      "g.id = m.guild_id and g.removed = 0 where m.user_id = $1";
-static const char MEMBERS_OF_GUILD[] = "select member_count, features from guilds where id = $1";
+static const char MEMBERS_OF_GUILD[] = "select member_count, features, invites_disabled_until "
+                                       "from guilds where id = $1";
 
 enum err member_check_room(struct tx *tx, snowflake user_id)
 {
@@ -41,6 +42,14 @@ static bool newcomer_is_asked(const struct newcomer *n, const struct user *user,
            guild_has_feature(&g, "MEMBER_VERIFICATION_GATE_ENABLED");
 }
 
+/* A row of MEMBERS_OF_GUILD: does the guild let nobody in, for a while or until further notice? */
+static bool guild_is_paused(const struct rows *row)
+{
+    const struct guild g = { .features = row_text(row, 1) };
+
+    return guild_has_feature(&g, "INVITES_DISABLED") || row_int(row, 2) > clock_us();
+}
+
 static enum err check_may_join(struct tx *tx, const struct newcomer *n, const struct user *user,
                                bool *ret_pending)
 {
@@ -54,6 +63,8 @@ static enum err check_may_join(struct tx *tx, const struct newcomer *n, const st
         return e;
     if (!found)
         return ERR_UNKNOWN_GUILD;
+    if (!user->bot.value && guild_is_paused(&row))
+        return ERR_INVITES_PAUSED;
     *ret_pending = newcomer_is_asked(n, user, row_text(&row, 1));
     return row_int(&row, 0) >= MOST_MEMBERS ? ERR_MAX_MEMBERS : OK;
 }

@@ -10,11 +10,17 @@ struct pictures {
     struct opt_str avatar, banner; /* hashes of pictures that are kept by now */
 };
 
-static enum err check_own_nick(struct call *call)
+/* A quarantined member may change the nickname, which may be the reason, and nothing else. */
+static enum err check_own_change(struct call *call)
 {
     const struct own_member_patch *in = call->body;
     const uint64_t either = PERMISSION(CHANGE_NICKNAME) | PERMISSION(MANAGE_NICKNAMES);
+    const struct rights_of *who = &call->target.standing->rights_of;
+    bool only_nick = !in->avatar.given && !in->banner.given && !in->bio.given;
+    enum err e = who->quarantined && only_nick ? OK : rights_to_speak(who);
 
+    if (e)
+        return e;
     return in->nick.given && !(call->target.rights & either) ? ERR_MISSING_PERMISSIONS : OK;
 }
 
@@ -34,7 +40,7 @@ enum err prepare_modify_own_member(struct call *call)
 
     call_pass(call, "pictures", sizeof(struct pictures));
     if (in->avatar.given || in->banner.given) {
-        call->look = check_own_nick; /* nothing is kept for those who may not */
+        call->look = check_own_change; /* nothing is kept for those who may not */
         call->compute = keep_pictures;
     }
     return OK;
@@ -68,7 +74,7 @@ enum err modify_own_member(struct call *call)
     const struct pictures *kept = call_passed(call, "pictures");
     struct member *m = call->target.standing->member;
 
-    enum err e = check_own_nick(call);
+    enum err e = check_own_change(call);
     if (e)
         return e;
     bool refused = false;

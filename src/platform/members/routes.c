@@ -142,8 +142,8 @@ static const struct route routes[] = {
         .body = &member_addition_body,
         .reply = &type_member,
         .status = 201,
-        .fires = (const enum event[]){ EVENT_GUILD_CREATE, EVENT_GUILD_MEMBER_ADD, JUDGED_EVENTS,
-                                       EVENT_NONE },
+        .fires = (const enum event[]){ EVENT_GUILD_CREATE, EVENT_GUILD_MEMBER_ADD,
+                                       EVENT_USER_SETTINGS_UPDATE, JUDGED_EVENTS, EVENT_NONE },
         .handle = add_guild_member,
     },
     {
@@ -168,6 +168,7 @@ static const struct route routes[] = {
         .reply = &type_member,
         .fires = (const enum event[]){ JUDGED_EVENTS, EVENT_NONE },
         .prepare = prepare_modify_own_member,
+        .quiet = true,
         .handle = modify_own_member,
     },
     {
@@ -180,6 +181,7 @@ static const struct route routes[] = {
         .reply = &type_member,
         .fires = (const enum event[]){ JUDGED_EVENTS, EVENT_NONE },
         .prepare = prepare_modify_own_member,
+        .quiet = true,
         .handle = modify_own_member,
     },
     {
@@ -281,6 +283,7 @@ static const struct route routes[] = {
         .doc = "Leave a guild. An owner cannot.",
         .auth = AUTH_USER | AUTH_BOT,
         .fires = (const enum event[]){ LEAVE_EVENTS, EVENT_NONE },
+        .quiet = true,
         .handle = leave_guild,
     },
     { 0 },

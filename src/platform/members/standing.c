@@ -7,7 +7,8 @@
 /* A guild, with nulls for who is no member of it. */
 enum { OWNER_COLUMN = MEMBER_COLUMN_COUNT };
 static const char FIND_STANDING[] =
-    "select " MEMBER_COLUMNS ", g.owner_id, g.automod_version, g.mfa_level from guilds g "
+    "select " MEMBER_COLUMNS ", g.owner_id, g.automod_version, g.mfa_level, "
+    "g.verification_level from guilds g "
     "left join members m on m.guild_id = g.id and m.user_id = $2 where g.id = $1 and g.removed = 0";
 
 /* A bot has what its owner has, or the owner of the team that it belongs to. */
@@ -27,6 +28,35 @@ static enum err withhold_rights(struct tx *tx, struct standing *s)
     if (!e && !(found && row_int(&row, 0) > 0))
         s->withheld = PERMISSIONS_MFA;
     return e;
+}
+
+static const char FIND_ACCOUNT[] = "select bot, verified, phone from users where id = $1";
+
+enum { LEVEL_EMAIL = 1, LEVEL_ACCOUNT_AGE, LEVEL_MEMBER_AGE, LEVEL_PHONE };
+static const int64_t ACCOUNT_AGE_MS = 5 * 60 * 1000, MEMBER_AGE_US = INT64_C(10) * 60 * 1000000;
+
+/* Bots, members with a role and members whom a moderator exempted meet every level. Each level
+ * includes those below it. */
+static enum err check_verification(struct tx *tx, struct standing *s, int64_t level)
+{
+    struct rows row;
+    bool found;
+
+    if (level < LEVEL_EMAIL || s->rights_of.owner || s->member->roles.count ||
+        s->member->flags & MEMBER_BYPASSES_VERIFICATION)
+        return OK;
+    enum err e = tx_one(tx, FIND_ACCOUNT, BIND(v_id(s->user_id)), &row, &found);
+    if (e || !found || row_bool(&row, 0))
+        return e;
+    if (!row_bool(&row, 1))
+        s->rights_of.unverified = ERR_VERIFY_EMAIL;
+    else if (level >= LEVEL_ACCOUNT_AGE && clock_ms() - snowflake_ms(s->user_id) < ACCOUNT_AGE_MS)
+        s->rights_of.unverified = ERR_VERIFY_ACCOUNT_AGE;
+    else if (level >= LEVEL_MEMBER_AGE && clock_us() - s->member->joined_at < MEMBER_AGE_US)
+        s->rights_of.unverified = ERR_VERIFY_MEMBER_AGE;
+    else if (level >= LEVEL_PHONE && row_null(&row, 2))
+        s->rights_of.unverified = ERR_VERIFY_PHONE;
+    return OK;
 }
 
 /* The member's roles and @everyone. */
@@ -111,6 +141,8 @@ static enum err standing_load(struct tx *tx, snowflake guild_id, snowflake user_
     };
     if (row_int(&row, OWNER_COLUMN + 2) > 0)
         e = withhold_rights(tx, s);
+    if (!e)
+        e = check_verification(tx, s, row_int(&row, OWNER_COLUMN + 3));
     s->rights = rights_in_guild(&s->rights_of) & ~s->withheld;
     return e;
 }

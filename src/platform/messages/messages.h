@@ -52,6 +52,10 @@ enum err message_system(struct call *call, const struct channel *c, enum message
 /* ERR_UNKNOWN_MESSAGE, also for one that only somebody else may see. Complete, as
  * calls answer it. */
 enum err message_find(struct call *call, snowflake channel_id, snowflake id, struct message *ret);
+/* When an answer of the row's type is written: takes the content out of its messages for bots
+ * that may not have it. Messages of private channels and the bot's own stay whole, and those
+ * that mention it. */
+enum err messages_hide_content(struct call *call);
 /* The same for messages that are only for one account. */
 enum err message_find_ephemeral(struct call *call, snowflake channel_id, snowflake id,
                                 struct message *ret);

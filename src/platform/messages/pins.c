@@ -57,7 +57,9 @@ enum err list_pins(struct call *call)
         e = message_pins(call->tx, call->target.channel->id, &out);
     if (!e)
         e = messages_complete(call, &out);
-    return e ? e : call_reply(call, &out);
+    if (!e)
+        e = call_reply(call, &out);
+    return e ? e : messages_hide_content(call);
 }
 
 /* --- a page of them ------------------------------------------------------------------- */
@@ -151,7 +153,8 @@ enum err list_pins_page(struct call *call)
     page.has_more = page.items.count > (size_t)q->limit;
     if (page.has_more)
         page.items.count = (size_t)q->limit;
-    return call_reply(call, &page);
+    e = call_reply(call, &page);
+    return e ? e : messages_hide_content(call);
 }
 
 /* --- pinning -------------------------------------------------------------------------- */

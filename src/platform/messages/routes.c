@@ -72,7 +72,8 @@ static enum err list_messages(struct call *call)
     if (!(call->target.rights & PERMISSION(READ_MESSAGE_HISTORY)))
         return call_reply(call, &(struct list){ 0 });
     const struct kept_page *kept = kept_page_find(call->tx, call->target.channel->id, &page);
-    return kept ? kept_page_reply(call, kept) : reply_page(call, &page);
+    enum err e = kept ? kept_page_reply(call, kept) : reply_page(call, &page);
+    return e ? e : messages_hide_content(call);
 }
 
 static enum err may_read(struct call *call)
@@ -83,7 +84,9 @@ static enum err may_read(struct call *call)
 /* GET /channels/{channel.id}/messages/{message.id} */
 static enum err get_message(struct call *call)
 {
-    return call_reply(call, call->target.message);
+    enum err e = call_reply(call, call->target.message);
+
+    return e ? e : messages_hide_content(call);
 }
 
 /* --- greeting ------------------------------------------------------------------------- */
@@ -180,7 +183,9 @@ static enum err edit_message(struct call *call)
     e = message_edit(call, &from, call->target.message);
     if (!e)
         e = message_judged(call, &judged, call->target.message->id);
-    return e ? e : call_reply(call, call->target.message);
+    if (!e)
+        e = call_reply(call, call->target.message);
+    return e ? e : messages_hide_content(call);
 }
 
 /* --- deleting ------------------------------------------------------------------------- */
@@ -370,6 +375,7 @@ static const struct route routes[] = {
         .fires =
             (const enum event[]){ EVENT_MESSAGE_DELETE, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, 0 },
         .admit = may_delete,
+        .quiet = true,
         .handle = delete_message,
     },
     {

@@ -38,7 +38,9 @@ static enum err crosspost_message(struct call *call)
     enum err e = message_save(call, call->target.channel, m);
     if (!e)
         e = copies_begin(call, m);
-    return e ? e : call_reply(call, m);
+    if (!e)
+        e = call_reply(call, m);
+    return e ? e : messages_hide_content(call);
 }
 
 /* --- following ------------------------------------------------------------------------ */

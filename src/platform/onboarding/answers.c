@@ -140,8 +140,13 @@ enum err answer_onboarding(struct call *call)
 {
     const struct answering *a = call_passed(call, "answering");
     struct onboarding_answers answers = *(const struct onboarding_answers *)call->body;
+    const struct rights_of *who = &call->target.standing->rights_of;
     struct member m = *call->target.standing->member;
     int64_t version;
+
+    /* Newcomers answer before they are let in; others see the roles that answers give. */
+    if ((who->timed_out || who->quarantined) && rights_are_restrained(who))
+        return ERR_MISSING_PERMISSIONS;
     enum err e = onboarding_version(call->tx, m.guild_id, &version);
 
     if (!e && version != a->version)

@@ -32,7 +32,7 @@ static enum err onboarding_forget_member(struct call *call, const struct member_
         .status = 200,                                                                           \
         .fires = (const enum event[]){ EVENT_GUILD_MEMBER_UPDATE, EVENT_VOICE_STATE_UPDATE,      \
                                        EVENT_NONE },                                             \
-        .prepare = prepare_answer_onboarding, .handle = answer_onboarding                        \
+        .quiet = true, .prepare = prepare_answer_onboarding, .handle = answer_onboarding         \
     }
 
 static const struct route routes[] = {

@@ -51,9 +51,6 @@ static enum err check_place(const struct call *call)
 {
     const struct channel *c = call->target.channel;
 
-    if (call->target.standing &&
-        (call->target.standing->rights_of.timed_out || call->target.standing->rights_of.pending))
-        return ERR_MISSING_PERMISSIONS;
     return c->thread_metadata && c->thread_metadata->archived ? ERR_THREAD_ARCHIVED : OK;
 }
 

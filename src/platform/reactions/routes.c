@@ -75,12 +75,12 @@ static const struct resolver resolvers[] = {
 static const struct limit reaction_writes = { .name = "reactions", .count = 4, .window_s = 1 };
 
 #define REACTIONS "/channels/{channel.id}/messages/{message.id}/reactions"
-#define REMOVES(path_, name_, handle_, doc_)                                        \
-    {                                                                               \
-        .method = DELETE, .path = REACTIONS path_, .name = #name_, .doc = doc_,     \
-        .auth = AUTH_USER | AUTH_BOT, .store = ROUTE_STORE_APPEND,                  \
-        .fires = (const enum event[]){ EVENT_MESSAGE_REACTION_REMOVE, EVENT_NONE }, \
-        .limit = &reaction_writes, .admit = may_see_reactions, .handle = handle_,   \
+#define REMOVES(path_, name_, handle_, doc_)                                                     \
+    {                                                                                            \
+        .method = DELETE, .path = REACTIONS path_, .name = #name_, .doc = doc_,                  \
+        .auth = AUTH_USER | AUTH_BOT, .store = ROUTE_STORE_APPEND,                               \
+        .fires = (const enum event[]){ EVENT_MESSAGE_REACTION_REMOVE, EVENT_NONE },              \
+        .limit = &reaction_writes, .quiet = true, .admit = may_see_reactions, .handle = handle_, \
     }
 
 static const struct route routes[] = {

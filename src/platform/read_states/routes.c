@@ -37,6 +37,7 @@ static const struct route routes[] = {
         .reply = &ack_reply,
         .fires = (const enum event[]){ EVENT_MESSAGE_ACK, 0 },
         .limit = &ack_limit,
+        .quiet = true,
         .handle = ack_message,
     },
     {
@@ -47,6 +48,7 @@ static const struct route routes[] = {
         .auth = AUTH_USER,
         .fires = (const enum event[]){ EVENT_CHANNEL_PINS_ACK, 0 },
         .limit = &ack_limit,
+        .quiet = true,
         .handle = ack_pins,
     },
     {
@@ -57,6 +59,7 @@ static const struct route routes[] = {
         .auth = AUTH_USER,
         .fires = (const enum event[]){ EVENT_MESSAGE_ACK, 0 },
         .limit = &ack_limit,
+        .quiet = true,
         .handle = ack_guild,
     },
     {
@@ -69,6 +72,7 @@ static const struct route routes[] = {
         .reply = &ack_reply,
         .fires = (const enum event[]){ EVENT_GUILD_FEATURE_ACK, 0 },
         .limit = &ack_limit,
+        .quiet = true,
         .handle = ack_guild_feature,
     },
     {

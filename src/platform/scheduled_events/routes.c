@@ -122,6 +122,7 @@ static const struct route routes[] = {
         .doc = "Do not want to come any more.",
         .auth = AUTH_USER,
         .fires = PEOPLE_EVENTS,
+        .quiet = true,
         .handle = leave_scheduled_event,
     },
     {
@@ -183,6 +184,7 @@ static const struct route routes[] = {
         .doc = "Take the answer for one time back.",
         .auth = AUTH_USER,
         .fires = PEOPLE_EVENTS,
+        .quiet = true,
         .handle = forget_event_exception_answer,
     },
     { 0 },

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "model/ids.h"
+#include "model/message_content.h"
 #include "model/thread.h"
 #include "model/types.h"
 #include "platform/applications/applications.h"
@@ -319,13 +320,12 @@ static enum err search_and_reply(struct call *call, struct search_terms *t)
 /* A bot that is not told of contents cannot ask for them either. */
 static enum err may_search(struct call *call)
 {
-    const int64_t content = APPLICATION_CONTENT_LIMITED | APPLICATION_CONTENT_LIMITED >> 1;
     struct application app;
 
     if (call->caller->kind != CALLER_BOT)
         return OK;
     enum err e = application_find(call->tx, call->caller->application_id, &app);
-    return e ? e : app.flags & content ? OK : ERR_MISSING_ACCESS;
+    return e ? e : app.flags & APPLICATION_MESSAGE_CONTENT ? OK : ERR_MISSING_ACCESS;
 }
 
 /* GET /guilds/{guild.id}/messages/search */

@@ -172,7 +172,6 @@ static void plan_guild(struct template_plan *p)
         .system_channel_flags = s->system_channel_flags,
         .verification_level = s->verification_level,
         .default_message_notifications = s->default_message_notifications,
-        .explicit_content_filter = s->explicit_content_filter,
         .preferred_locale = s->preferred_locale,
     };
     plan_roles(p);

@@ -49,8 +49,11 @@ enum err thread_make(struct call *call, const struct thread_plan *plan, struct c
                        thread_changes(call, NULL, ret));
     if (e)
         return e;
+    /* The starter becomes a member in this transaction, but after this event. */
+    struct subject to = to_channel_viewers(ret);
+    to.starter_id = plan->owner_id;
     ret->newly_created = given_bool(true);
-    call_emit(call, EVENT_THREAD_CREATE, to_channel_viewers(ret), &channel_schema, ret);
+    call_emit(call, EVENT_THREAD_CREATE, to, &channel_schema, ret);
     ret->newly_created.given = ABSENT;
     return OK;
 }

@@ -142,7 +142,8 @@ static enum err leave_thread(struct call *call)
 enum err remove_thread_member(struct call *call)
 {
     const struct channel *c = call->target.channel;
-    bool own = c->type == CHANNEL_PRIVATE_THREAD && c->owner_id.value == call->caller->id;
+    bool own = c->type == CHANNEL_PRIVATE_THREAD && c->owner_id.value == call->caller->id &&
+               !rights_are_restrained(&call->target.standing->rights_of);
     snowflake id = call_id(call, "thread.member.id");
     bool found;
 

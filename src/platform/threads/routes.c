@@ -94,6 +94,7 @@ static const struct route routes[] = {
         .body = &post_data_body,
         .reply = &post_data_reply,
         .store = ROUTE_STORE_READ,
+        .quiet = true,
         .handle = get_post_data,
     },
     {
@@ -168,6 +169,7 @@ static const struct route routes[] = {
                "the caller's own.",
         .auth = ALL_KINDS,
         .fires = MEMBER_EVENTS,
+        .quiet = true,
         .handle = remove_thread_member,
     },
     {
@@ -179,6 +181,7 @@ static const struct route routes[] = {
         .body = &thread_settings_body,
         .reply = &type_thread_member,
         .fires = (const enum event[]){ EVENT_THREAD_MEMBER_UPDATE, EVENT_NONE },
+        .quiet = true,
         .handle = modify_thread_settings,
     },
     { 0 },

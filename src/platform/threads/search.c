@@ -118,7 +118,6 @@ static const char CANDIDATES[] =
 /* What a search asks, made ready once. */
 struct thread_wanted {
     const struct thread_search_query *query;
-    const struct rights_of *who;
     uint64_t rights;
     struct list words; /* struct str */
     struct list tags;  /* snowflakes; of those that the forum has */
@@ -169,8 +168,8 @@ static bool candidate_matches(struct thread_wanted *t, const struct rows *r)
 
     if (archived->given == GIVEN && archived->value != (row_int(r, 4) != 0))
         return false;
-    return rights_past_door(t->who, row_int(r, 1), row_id(r, 2), row_int(r, 8) != 0, t->rights) &&
-           tags_match(t, r) && name_matches(t, row_text(r, 3));
+    return rights_past_door(row_int(r, 1), row_int(r, 8) != 0, t->rights) && tags_match(t, r) &&
+           name_matches(t, row_text(r, 3));
 }
 
 static int64_t candidate_key(const struct thread_search_query *q, const struct rows *r)
@@ -254,7 +253,9 @@ static enum err found_reply(struct call *call, const struct list *found)
         out.first_messages.given = GIVEN;
     for (size_t i = (size_t)q->offset; !e && i < end; i++)
         e = found_add(call, all[oldest ? i : found->count - 1 - i].id, &out);
-    return e ? e : call_reply(call, &out);
+    if (!e)
+        e = call_reply(call, &out);
+    return e ? e : messages_hide_content(call);
 }
 
 static void wanted_tags(struct call *call, struct thread_wanted *t)

@@ -78,14 +78,16 @@ static void makers_say_where_their_pages_are(struct world *w)
         ada,
         "{'cover_image': '" PNG "', 'terms_of_service_url': 'https://a.example/terms', "
         "'privacy_policy_url': 'https://a.example/privacy', 'event_webhooks_url': "
-        "'https://a.example/events', 'event_webhooks_status': 2, 'event_webhooks_types': "
+        "'https://a.example/events', 'event_webhooks_status': 1, 'event_webhooks_types': "
         "['APPLICATION_AUTHORIZED']}",
         APPS "/%s", id);
 
     expect_json(a,
                 "{'terms_of_service_url': 'https://a.example/terms', 'privacy_policy_url': "
                 "'https://a.example/privacy', 'event_webhooks_url': 'https://a.example/events', "
-                "'event_webhooks_status': 2, 'event_webhooks_types': ['APPLICATION_AUTHORIZED']}");
+                "'event_webhooks_status': 1, 'event_webhooks_types': ['APPLICATION_AUTHORIZED']}");
+    expect_invalid(client_patch(ada, "{'event_webhooks_status': 2}", APPS "/%s", id),
+                   "event_webhooks_status", "BASE_TYPE_CHOICES");
     expect_status(client_request(world_stranger(w), "GET",
                                  TEXT(w, "/app-icons/%s/%s.png", id, answer_text(a, "cover_image")),
                                  "", STR("")),

@@ -129,6 +129,9 @@ static void bodies_are_checked(struct world *w)
            "BASE_TYPE_REQUIRED");
     REFUSE(OF(1, 5, "{'mention_total_limit': 51}", "[{'type': 1}]"),
            "trigger_metadata.mention_total_limit", "NUMBER_TYPE_MAX");
+    REFUSE(OF(1, 5, "{'mention_total_limit': 5, 'mention_raid_protection_enabled': true}",
+              "[{'type': 1}]"),
+           "trigger_metadata.mention_raid_protection_enabled", "BASE_TYPE_CHOICES");
     struct answer a = client_post(h.ada, OF(1, 5, "{'mention_total_limit': 50}", "[{'type': 1}]"),
                                   RULES, h.guild);
     expect_json(a, "{'enabled': false, 'trigger_metadata': {'mention_total_limit': 50, "

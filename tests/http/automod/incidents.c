@@ -39,7 +39,7 @@ static void invites_are_stopped_and_let_in_again(struct world *w)
     expect_told(w, to_viewers(id_of(h.guild), id_of(text)), "MESSAGE_CREATE",
                 "{'type': 36, 'author': {'id': '%s'}}", h.bob->id);
     expect_nothing_told(w);
-    expect_error(client_post(eve, NULL, "/invites/%s", code), 404, 10006);
+    expect_error(client_post(eve, NULL, "/invites/%s", code), 403, 40069);
     expect_json(client_put(h.bob, "{'invites_disabled_until': null}", INCIDENTS, h.guild),
                 "{'invites_disabled_until': null, 'dms_disabled_until': null}");
     expect_told(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 1}");

@@ -180,6 +180,32 @@ static void a_private_thread_is_heard_of_by_its_members_alone(struct world *w)
     expect_quiet(r); /* a bot that asked for members, but is not in it */
 }
 
+static void a_removed_starter_is_out_like_others(struct world *w)
+{
+    struct hall h = open_hall(w);
+    const char *t = start(h.bob, h.channel, ", 'type': 12");
+    struct gate *b = gate_session(h.bob, PLAIN, "");
+
+    expect_status(client_put(h.bob, "", MEMBER, t, h.cleo->id), 204);
+    expect_dispatch(b, "THREAD_MEMBERS_UPDATE", "{'id': '%s'}", t);
+    expect_dispatch(b, "MESSAGE_CREATE", "{'type': 1}");
+    expect_status(client_delete(h.ada, MEMBER, t, h.bob->id), 204);
+    expect_dispatch(b, "THREAD_MEMBERS_UPDATE", "{'removed_member_ids': ['%s']}", h.bob->id);
+    expect_status(client_post(h.cleo, "{'content': 'psst'}", "/channels/%s/messages", t), 200);
+    expect_quiet(b);
+    expect_error(client_get(h.bob, "/channels/%s", t), 403, 50001);
+    expect_error(client_get(h.bob, "/channels/%s/messages", t), 403, 50001);
+    expect_error(client_put(h.bob, "", MEMBER, t, "@me"), 403, 50001);
+    expect_error(client_put(h.bob, "", MEMBER, t, h.bob->id), 403, 50001);
+    expect_error(client_delete(h.bob, MEMBER, t, h.cleo->id), 403, 50001);
+    /* Those in it can bring the starter back. */
+    expect_status(
+        client_post(h.cleo, TEXT(w, "{'content': '<@%s>'}", h.bob->id), "/channels/%s/messages", t),
+        200);
+    expect_dispatch(b, "THREAD_CREATE", "{'id': '%s'}", t);
+    expect_status(client_get(h.bob, "/channels/%s/messages", t), 200);
+}
+
 static void without_the_intent_a_bot_hears_of_itself(struct world *w)
 {
     struct hall h = open_hall(w);
@@ -385,6 +411,7 @@ const struct test thread_members_tests[] = {
     TEST(adding_somebody_takes_rights_and_a_view),
     TEST(who_speaks_or_is_called_comes_to_the_thread),
     TEST(a_private_thread_is_heard_of_by_its_members_alone),
+    TEST(a_removed_starter_is_out_like_others),
     TEST(without_the_intent_a_bot_hears_of_itself),
     TEST(a_thread_has_room_for_a_thousand),
     TEST(roles_that_are_called_come_to_the_thread),

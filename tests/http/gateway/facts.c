@@ -51,6 +51,10 @@ static void change_channels(const struct hall *h)
                   200);
     a = client_post(h->ada, "{'name': 't', 'type': 11}", "/channels/%s/threads", id);
     expect_status(a, 201);
+    /* A member who is timed out joins no thread. */
+    expect_status(client_patch(h->ada, "{'communication_disabled_until': null}",
+                               "/guilds/%s/members/%s", h->guild, h->bob->id),
+                  200);
     expect_status(client_put(h->bob, NULL, "/channels/%s/thread-members/@me", answer_text(a, "id")),
                   204);
     expect_status(client_patch(h->ada, "{'name': 'm'}", "/channels/%s", id), 200);

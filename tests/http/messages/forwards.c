@@ -47,7 +47,7 @@ static void a_forward_shows_what_was_said(struct world *w)
     client_patch(ada, "{'content': 'new'}", MESSAGE, v.channel, said);
     expect_json(client_get(ada, MESSAGE, other.channel, answer_text(a, "id")), "%s", shown);
     client_delete(ada, MESSAGE, v.channel, said);
-    expect_json(client_get(bot, MESSAGE, other.channel, answer_text(a, "id")), "%s", shown);
+    expect_json(client_get(ada, MESSAGE, other.channel, answer_text(a, "id")), "%s", shown);
     /* One that was forwarded is forwarded as it was, not one inside the other. */
     a = forward(ada, other.channel, answer_text(a, "id"), v.channel);
     expect_json(a, "{'message_snapshots': [{'message': {'content': 'hello <@1>', 'flags': 0}}]}");

@@ -597,6 +597,66 @@ static void what_happened_to_a_group_stays(struct world *w)
     expect_status(client_delete(bob, MESSAGE, v.channel, ids[7]), 204);
 }
 
+/* --- bots without the message content flag -------------------------------------------- */
+
+#define NO_CONTENT "{'content': '', 'embeds': [], 'attachments': [], 'components': []}"
+
+static void bots_without_the_flag_get_no_content_in_answers(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct venue v = world_venue(w, ada);
+    const char *app = make_application(ada, "reader");
+    struct client *bot = application_bot(ada, app);
+
+    venue_add(&v, bot);
+    world_sql(w, "update applications set flags = 0 where id = %s", app);
+    const char *text = say_text(ada, v.channel, "secret"),
+               *called = say_text(ada, v.channel, TEXT(w, "<@%s> look", bot->id)),
+               *own = say_text(bot, v.channel, "mine");
+    struct answer a = client_post(
+        ada, TEXT(w, "{'content': 'again', 'message_reference': {'message_id': '%s'}}", text),
+        MESSAGES, v.channel);
+    expect_status(a, 200);
+    a = client_post(ada,
+                    "{'poll': {'question': {'text': 'q'}, 'answers': [{'poll_media': {'text': "
+                    "'a'}}], 'duration': 1}}",
+                    MESSAGES, v.channel);
+    const char *poll = answer_text(a, "id");
+    expect_status(client_put(ada, "", "/channels/%s/pins/%s", v.channel, text), 204);
+
+    for (int i = 0; i < 2; i++) { /* the second time from a page that was kept */
+        a = client_get(bot, MESSAGES "?limit=5&before=%s&after=0", v.channel, poll);
+        expect_json(a,
+                    "[{'content': '', 'referenced_message': " NO_CONTENT "}, {'content': "
+                    "'mine'}, {'content': '<@%s> look'}, " NO_CONTENT "]",
+                    bot->id);
+        expect_json(client_get(ada, MESSAGES "?limit=1&before=%s", v.channel, called),
+                    "[{'content': 'secret'}]");
+        expect_json(client_get(bot, MESSAGES "?limit=1&before=%s", v.channel, called),
+                    "[{'content': '', 'author': {'id': '%s'}}]", ada->id);
+    }
+    expect_json(client_get(bot, MESSAGE, v.channel, text), NO_CONTENT);
+    expect_json(client_get(bot, MESSAGE, v.channel, own), "{'content': 'mine'}");
+    expect_absent(client_get(bot, MESSAGE, v.channel, poll), "poll");
+    expect_json(client_get(bot, "/channels/%s/pins", v.channel), "[" NO_CONTENT "]");
+    expect_json(client_get(bot, "/channels/%s/messages/pins", v.channel),
+                "{'items': [{'message': " NO_CONTENT "}]}");
+    /* A private channel is not concerned. */
+    a = client_post(ada, TEXT(w, "{'recipient_id': '%s'}", bot->id), "/users/@me/channels");
+    const char *dm = answer_text(a, "id");
+    say_text(ada, dm, "between us");
+    expect_json(client_get(bot, MESSAGES, dm), "[{'content': 'between us'}]");
+
+    for (int flag = 18; flag <= 19; flag++) {
+        world_sql(w, "update applications set flags = %d where id = %s", 1 << flag, app);
+        expect_json(client_get(bot, MESSAGE, v.channel, text), "{'content': 'secret'}");
+        expect_json(client_get(bot, MESSAGES "?limit=1&before=%s", v.channel, called),
+                    "[{'content': 'secret'}]");
+        expect_json(client_get(bot, "/channels/%s/pins", v.channel), "[{'content': 'secret'}]");
+    }
+    expect(dom_at(client_get(bot, MESSAGE, v.channel, poll).json, "poll"));
+}
+
 const struct test messages_tests[] = {
     TEST(a_message_is_shown_and_announced),
     TEST(content_is_at_most_2000_characters),
@@ -621,5 +681,6 @@ const struct test messages_tests[] = {
     TEST(messages_are_deleted_by_author_or_moderator),
     TEST(many_messages_are_deleted_at_once),
     TEST(old_messages_are_not_deleted_in_bulk),
+    TEST(bots_without_the_flag_get_no_content_in_answers),
     { 0 },
 };

@@ -150,6 +150,55 @@ static void bots_write_to_people_they_share_a_guild_with(struct world *w)
     say_text(ada, dm, "hi");
 }
 
+/* --- who may write: what the receiver has set ----------------------------------------- */
+
+static const char *dm_between(struct client *from, struct client *to)
+{
+    return answer_text(
+        client_post(from, str_printf(world_arena(from->world), "{'recipient_id': '%s'}", to->id).p,
+                    "/users/@me/channels"),
+        "id");
+}
+
+static void members_of_a_restricted_guild_may_not_write(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
+                  *robot = world_bot(w, "robot");
+    struct venue v = world_venue(w, ada);
+
+    venue_add(&v, bob);
+    venue_add(&v, robot);
+    const char *dm = dm_between(bob, ada), *with_bot = dm_between(robot, ada);
+    expect_status(client_patch(ada,
+                               str_printf(world_arena(w), "{'restricted_guilds': ['%s']}", v.id).p,
+                               "/users/@me/settings"),
+                  200);
+    expect_error(client_post(bob, "{'content': 'x'}", "/channels/%s/messages", dm), 403, 50007);
+    expect_error(client_post(robot, "{'content': 'x'}", "/channels/%s/messages", with_bot), 403,
+                 50278);
+    /* The other direction is open, and who was written to may answer. */
+    expect_status(client_post(ada, "{'content': 'x'}", "/channels/%s/messages", dm), 200);
+    expect_status(client_post(bob, "{'content': 'x'}", "/channels/%s/messages", dm), 200);
+}
+
+static void new_guilds_are_restricted_if_somebody_wants_it(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct venue v = world_venue(w, ada);
+    const char *code =
+        answer_text(client_post(ada, "{}", "/channels/%s/invites", v.channel), "code");
+
+    expect_status(client_patch(bob, "{'default_guilds_restricted': true}", "/users/@me/settings"),
+                  200);
+    expect_event(bob, "USER_SETTINGS_UPDATE", "{'default_guilds_restricted': true}");
+    expect_status(client_post(bob, "{}", "/invites/%s", code), 200);
+    expect_event(bob, "USER_SETTINGS_UPDATE", "{'restricted_guilds': ['%s']}", v.id);
+    expect_json(client_get(bob, "/users/@me/settings"), "{'restricted_guilds': ['%s']}", v.id);
+    expect_error(
+        client_post(ada, "{'content': 'x'}", "/channels/%s/messages", dm_between(ada, bob)), 403,
+        50007);
+}
+
 const struct test private_messages_tests[] = {
     TEST(the_first_message_opens_a_direct_channel),
     TEST(a_block_ends_the_conversation),
@@ -158,5 +207,7 @@ const struct test private_messages_tests[] = {
     TEST(a_guild_that_goes_makes_strangers),
     TEST(bots_answer_those_who_wrote_to_them),
     TEST(bots_write_to_people_they_share_a_guild_with),
+    TEST(members_of_a_restricted_guild_may_not_write),
+    TEST(new_guilds_are_restricted_if_somebody_wants_it),
     { 0 },
 };

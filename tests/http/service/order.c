@@ -60,7 +60,7 @@ static enum err resolve_thing(struct call *call)
 
 static enum err permit(struct call *call, uint64_t needs)
 {
-    bool locked = call_id(call, "thing.id") == THING_LOCKED;
+    bool locked = needs && call_id(call, "thing.id") == THING_LOCKED;
 
     return locked && needs == PERMISSION(MANAGE_GUILD) ? ERR_MISSING_PERMISSIONS : OK;
 }

@@ -134,6 +134,11 @@ static const char DRESS_THREAD[] =
 static const char ADD_PERSON[] =
     "insert into thread_members (thread_id, user_id, guild_id, joined_at, flags) "
     "select id, $2, guild_id, $3, 1 from channels where id = $1 on conflict do nothing";
+/* A private thread of which a file names no people has its starter. */
+static const char ADD_STARTER[] =
+    "insert into thread_members (thread_id, user_id, guild_id, joined_at, flags) "
+    "select id, owner_id, guild_id, $2, 1 from channels where id = $1 and type = 12 and "
+    "owner_id is not null on conflict do nothing";
 
 static enum err find_applied(struct importing *im, const struct opt_list *in, snowflake forum,
                              const struct place *up, struct list *ret)
@@ -179,6 +184,8 @@ enum err import_thread(struct importing *im, const struct world_channel *c, snow
     for (size_t i = 0; !e && i < people.count; i++)
         e = tx_exec(im->tx, ADD_PERSON,
                     BIND(v_id(id), v_id(who[i]), v_int(snowflake_ms(id) * 1000)), NULL);
+    if (!e && c->people.given == ABSENT)
+        e = tx_exec(im->tx, ADD_STARTER, BIND(v_id(id), v_int(snowflake_ms(id) * 1000)), NULL);
     return e;
 }
 

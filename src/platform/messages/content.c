@@ -1,0 +1,89 @@
+/* content.c - answers without the content of messages, for bots that may not have it.
+ *
+ * The rule is that of events (model/message_content.h). Handlers that answer with messages of
+ * others call messages_hide_content when the answer is written. */
+#include "platform/messages/internal.h"
+
+#include <limits.h>
+
+#include "json/read.h"
+#include "json/write.h"
+#include "model/message_content.h"
+
+static const char APPLICATION_FLAGS[] =
+    "select flags from applications where bot_id = $1 and removed = 0";
+
+static enum err content_granted(struct call *call, bool *ret)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(call->tx, APPLICATION_FLAGS, BIND(v_id(call->caller->id)), &row, &found);
+
+    *ret = !e && found && row_int(&row, 0) & APPLICATION_MESSAGE_CONTENT;
+    return e;
+}
+
+struct content_copy {
+    const struct content_reader *reader;
+    struct arena *arena;
+    struct json json;
+};
+
+static const struct type *member_type(const struct schema *s, struct str name)
+{
+    for (const struct field *f = s->fields; f->name.p; f++)
+        if (str_eq(f->name, name))
+            return f->type;
+    return NULL;
+}
+
+/* Copies a value of this type (NULL: not known), the messages in it as the reader gets them. */
+static void content_copy(struct content_copy *c, const struct type *t, struct str raw)
+{
+    struct json_reader r;
+    struct str key, inner;
+    bool open = t && !str_is(raw, "null") &&
+                (t->kind == KIND_ARRAY || (t->kind == KIND_OBJECT && t->schema));
+
+    if (!open) {
+        json_raw(&c->json, raw);
+        return;
+    }
+    if (t->kind == KIND_OBJECT && t->schema == &message_schema) {
+        json_raw(&c->json, message_for_reader(raw, c->reader, c->arena));
+        return;
+    }
+    json_reader_init(&r, raw, c->arena);
+    r.values_max = UINT_MAX; /* the answer was written by this program */
+    json_enter(&r);
+    if (t->kind == KIND_ARRAY) {
+        json_array(&c->json);
+        while (json_next_item(&r) && json_skip(&r, &inner))
+            content_copy(c, t->of, inner);
+        json_array_end(&c->json);
+        return;
+    }
+    json_object(&c->json);
+    while (json_next_member(&r, &key) && json_skip(&r, &inner)) {
+        json_key_text(&c->json, key);
+        content_copy(c, member_type(t->schema, key), inner);
+    }
+    json_object_end(&c->json);
+}
+
+enum err messages_hide_content(struct call *call)
+{
+    struct content_reader reader = { .id = call->caller->id, .bot = true };
+
+    if (call->caller->kind != CALLER_BOT || !call->target.standing || !call->reply.n)
+        return OK;
+    enum err e = content_granted(call, &reader.granted);
+    if (e || reader.granted)
+        return e;
+    struct str whole = str_dup(call->arena, buf_str(&call->reply));
+    struct content_copy copy = { &reader, call->arena, call_reply_json(call) };
+
+    buf_reset(&call->reply);
+    content_copy(&copy, call->route->reply, whole);
+    return OK;
+}

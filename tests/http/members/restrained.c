@@ -1,0 +1,394 @@
+/* restrained.c - members who may only read: timed out, pending, quarantined, or below the guild's
+ * verification level; and guilds that let nobody in. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "apps.h"
+#include "base/buf.h"
+#include "base/clock.h"
+#include "gate.h"
+#include "http/walk.h"
+#include "rooms.h"
+#include "venues.h"
+
+#define MESSAGES "/channels/%s/messages"
+
+struct stage {
+    struct client *ada, *bob;
+    struct venue v;
+    const char *own, *other; /* messages of bob's and of ada's */
+};
+
+static struct stage world_stage(struct world *w)
+{
+    struct stage s = { .ada = world_client(w, "ada"), .bob = world_client(w, "bob") };
+
+    s.v = world_venue(w, s.ada);
+    venue_add(&s.v, s.bob);
+    s.own = say_text(s.bob, s.v.channel, "mine");
+    s.other = say_text(s.ada, s.v.channel, "hers");
+    return s;
+}
+
+static void set_level(struct stage *s, int level)
+{
+    expect_status(client_patch(s->ada, TEXT(s->v.world, "{'verification_level': %d}", level),
+                               "/guilds/%s", s->v.id),
+                  200);
+}
+
+static void speaks(struct stage *s, int code)
+{
+    struct answer a = client_post(s->bob, "{'content': 'x'}", MESSAGES, s->v.channel);
+
+    if (code)
+        expect_error(a, 403, code);
+    else
+        expect_status(a, 200);
+}
+
+/* --- every route ---------------------------------------------------------------------- */
+
+static struct stage at;
+static const char *role;
+static struct client *outsider;
+static int expected_code, refused;
+
+/* Routes that may be called although they write. */
+static const char *const exceptions[] = {
+    "ack_guild",
+    "ack_guild_feature",
+    "ack_message",
+    "ack_pins",
+    "create_onboarding_responses",
+    "put_onboarding_responses",
+    "delete_message",
+    "delete_own_burst_reaction",
+    "delete_own_join_request",
+    "delete_own_normal_reaction",
+    "delete_own_reaction",
+    "delete_user_burst_reaction",
+    "delete_user_normal_reaction",
+    "delete_user_reaction",
+    "forget_event_exception_answer",
+    "get_post_data",
+    "leave_guild",
+    "leave_scheduled_event",
+    "modify_notification_settings",
+    "modify_own_member",
+    "modify_own_nick",
+    "modify_private_settings",
+    "modify_thread_settings",
+    "modify_user_guild_settings",
+    "bulk_modify_user_guild_settings",
+    "put_own_join_request",
+    "remove_thread_member",
+};
+
+static bool is_exception(const char *name)
+{
+    for (size_t i = 0; i < sizeof exceptions / sizeof *exceptions; i++)
+        if (strcmp(exceptions[i], name) == 0)
+            return true;
+    return false;
+}
+
+static void look_at_exceptions(struct world *w, const struct route *r)
+{
+    (void)w;
+    if (r->quiet != is_exception(r->name))
+        fail_test(__FILE__, __LINE__, "%s: .quiet and the list of exceptions differ", r->name);
+}
+
+static void the_exceptions_are_listed(struct world *w)
+{
+    each_route(w, look_at_exceptions);
+}
+
+static const char *value_of(struct str name)
+{
+    return str_is(name, "guild.id")     ? at.v.id
+           : str_is(name, "channel.id") ? at.v.channel
+           : str_is(name, "message.id") ? at.own
+           : str_is(name, "role.id")    ? role
+           : str_is(name, "user.id")    ? outsider->id
+           : str_is(name, "member.id")  ? at.ada->id
+                                        : NULL;
+}
+
+/* The path with ids that exist; *ret_known: every id that is looked up is one of these. */
+static const char *real_url(struct world *w, const struct route *r, bool *ret_known)
+{
+    struct buf out;
+
+    *ret_known = true;
+    buf_init(&out, 2000);
+    buf_add_lit(&out, "/api/v10");
+    for (struct str rest = str_of(r->path); rest.n;) {
+        buf_add_str(&out, str_cut(&rest, '{'));
+        struct str name = str_cut(&rest, '}');
+
+        if (!name.n)
+            continue;
+        const struct resolver *p = resolver_named(name);
+        const char *value = value_of(name);
+
+        *ret_known &= value || !p->resolve;
+        buf_add_str(&out, str_of(p->prefix ? p->prefix : ""));
+        buf_add_str(&out, str_of(value ? value : p->is_text ? "text" : "1"));
+    }
+    const char *url = str_dupz(world_arena(w), buf_str(&out));
+    buf_clear(&out);
+    return url;
+}
+
+static void look_at_restrained(struct world *w, const struct route *r)
+{
+    bool in_guild = strstr(r->path, "{guild.id}") || strstr(r->path, "{channel.id}"), known;
+    const char *url;
+
+    if (!in_guild || r->method == HTTP_GET || is_exception(r->name) || !(r->auth & AUTH_USER))
+        return;
+    url = real_url(w, r, &known);
+    struct answer a =
+        route_call(at.bob, r, url, r->body ? least_body(world_arena(w), r->body).p : NULL);
+    if (!known && a.status == 404)
+        return;
+    if (r->needs && a.status == 400) /* no good picture or sound, which is said before the path */
+        return;
+    expect_error(a, 403, expected_code);
+    refused++;
+}
+
+static void walk_refuses(struct world *w, int code)
+{
+    expected_code = code;
+    refused = 0;
+    each_route(w, look_at_restrained);
+    expect(refused >= 70);
+    /* Reading is not refused. */
+    expect_status(client_get(at.bob, MESSAGES, at.v.channel), 200);
+    expect_status(client_get(at.bob, "/guilds/%s", at.v.id), 200);
+}
+
+static void no_write_that_others_see_is_open_to_members_who_may_only_read(struct world *w)
+{
+    at = world_stage(w);
+    outsider = world_client(w, "eve");
+    role = venue_role(&at.v, 1, 0);
+    world_sql(w, "update members set timed_out_until = 9000000000000000 where user_id = %s",
+              at.bob->id);
+    walk_refuses(w, 50013);
+    world_sql(w, "update members set timed_out_until = null, pending = 1 where user_id = %s",
+              at.bob->id);
+    walk_refuses(w, 50013);
+    world_sql(w, "update members set pending = 0, flags = 128 where user_id = %s", at.bob->id);
+    walk_refuses(w, 50013);
+    world_sql(w, "update members set flags = 0 where user_id = %s", at.bob->id);
+    world_sql(w, "update users set verified = 0 where id = %s", at.bob->id);
+    set_level(&at, 1);
+    walk_refuses(w, 50009);
+    set_level(&at, 0);
+    speaks(&at, 0);
+}
+
+/* --- timed out ------------------------------------------------------------------------ */
+
+static void a_timed_out_member_edits_votes_and_joins_nothing(struct world *w)
+{
+    struct stage s = world_stage(w);
+    struct answer a = client_post(s.ada,
+                                  "{'poll': {'question': {'text': 'q'}, 'answers': [{'poll_media': "
+                                  "{'text': 'a'}}], 'duration': 1}}",
+                                  MESSAGES, s.v.channel);
+    const char *poll = answer_text(a, "id");
+    const char *thread = answer_text(
+        client_post(s.ada, "{'name': 't', 'type': 11}", "/channels/%s/threads", s.v.channel), "id");
+
+    world_sql(w, "update members set timed_out_until = 9000000000000000 where user_id = %s",
+              s.bob->id);
+    struct room room = world_room(w, s.v.channel);
+    expect_error(client_patch(s.bob, "{'content': 'y'}", MESSAGES "/%s", s.v.channel, s.own), 403,
+                 50013);
+    expect_error(client_put(s.bob, "{'answer_ids': [1]}", "/channels/%s/polls/%s/answers/@me",
+                            s.v.channel, poll),
+                 403, 50013);
+    expect_error(client_put(s.bob, "", "/channels/%s/thread-members/@me", thread), 403, 50013);
+    expect_error(
+        client_put(s.bob, "", MESSAGES "/%s/reactions/%%F0%%9F%%91%%8D/@me", s.v.channel, s.other),
+        403, 50013);
+    expect_error(client_patch(s.bob, "{'bio': 'x'}", "/guilds/%s/members/@me", s.v.id), 403, 50013);
+    expect_error(client_patch(s.bob, "{'nick': 'x'}", "/guilds/%s/members/@me", s.v.id), 403,
+                 50013);
+    /* Buttons and commands of apps alike; the application is not looked up. */
+    expect_error(client_post(s.bob,
+                             TEXT(w,
+                                  "{'type': 3, 'application_id': '1', 'guild_id': '%s', "
+                                  "'channel_id': '%s', 'message_id': '%s', 'session_id': 'a', "
+                                  "'data': {'component_type': 2, 'custom_id': 'x'}}",
+                                  s.v.id, s.v.channel, s.other),
+                             "/interactions"),
+                 403, 50013);
+    expect_room_silence(&room);
+    /* Nobody else is concerned by these, or something of one's own is taken back. */
+    expect_status(client_delete(s.bob, MESSAGES "/%s", s.v.channel, s.own), 204);
+    expect_error(client_delete(s.bob, MESSAGES "/%s", s.v.channel, s.other), 403, 50013);
+    expect_status(client_patch(s.bob, "{'muted': true}", "/users/@me/guilds/%s/settings", s.v.id),
+                  200);
+    expect_status(client_delete(s.bob, "/users/@me/guilds/%s", s.v.id), 204);
+}
+
+static void a_quarantined_member_changes_the_nickname_alone(struct world *w)
+{
+    struct stage s = world_stage(w);
+
+    world_sql(w, "update members set flags = 128 where user_id = %s", s.bob->id);
+    expect_status(client_patch(s.bob, "{'nick': 'fine'}", "/guilds/%s/members/@me", s.v.id), 200);
+    expect_error(client_patch(s.bob, "{'nick': 'x', 'bio': 'y'}", "/guilds/%s/members/@me", s.v.id),
+                 403, 50013);
+}
+
+/* --- verification levels -------------------------------------------------------------- */
+
+static void level_1_takes_a_verified_address(struct world *w)
+{
+    struct stage s = world_stage(w);
+    struct room room = world_room(w, s.v.channel);
+
+    world_sql(w, "update users set verified = 0 where id in (%s, %s)", s.bob->id, s.ada->id);
+    speaks(&s, 0);
+    set_level(&s, 1);
+    expect_room_event(&room, "MESSAGE_CREATE", "{}");
+    speaks(&s, 50009);
+    expect_error(
+        client_put(s.bob, "", MESSAGES "/%s/reactions/%%F0%%9F%%91%%8D/@me", s.v.channel, s.other),
+        403, 50009);
+    expect_error(
+        client_post(s.bob, "{'name': 't', 'type': 11}", "/channels/%s/threads", s.v.channel), 403,
+        50009);
+    expect_error(client_patch(s.bob, "{'content': 'y'}", MESSAGES "/%s", s.v.channel, s.own), 403,
+                 50009);
+    expect_room_silence(&room);
+    /* The owner is exempt. */
+    expect_status(client_post(s.ada, "{'content': 'x'}", MESSAGES, s.v.channel), 200);
+    world_sql(w, "update users set verified = 1 where id = %s", s.bob->id);
+    speaks(&s, 0);
+}
+
+static void level_2_takes_an_account_of_five_minutes(struct world *w)
+{
+    struct stage s = world_stage(w);
+
+    set_level(&s, 2);
+    speaks(&s, 50009);
+    world_wait(w, 295);
+    speaks(&s, 50009);
+    world_wait(w, 6);
+    speaks(&s, 0);
+}
+
+static void level_3_takes_a_membership_of_ten_minutes(struct world *w)
+{
+    struct stage s = world_stage(w);
+
+    world_sql(w, "update members set joined_at = %" PRId64 " where user_id = %s", clock_us(),
+              s.bob->id);
+    set_level(&s, 3);
+    world_wait(w, 301);
+    speaks(&s, 50009);
+    world_wait(w, 295);
+    speaks(&s, 50009);
+    world_wait(w, 5);
+    speaks(&s, 0);
+}
+
+static void level_4_takes_a_phone_or_a_role(struct world *w)
+{
+    struct stage s = world_stage(w);
+    struct client *cleo = world_client(w, "cleo"), *dan = world_client(w, "dan"),
+                  *robot = world_bot(w, "robot");
+
+    venue_add(&s.v, cleo);
+    venue_add(&s.v, dan);
+    venue_add(&s.v, robot);
+    world_sql(w, "update members set joined_at = 1");
+    world_wait(w, 3600);
+    set_level(&s, 4);
+    speaks(&s, 50009);
+    world_sql(w, "update users set phone = '+15550100' where id = %s", s.bob->id);
+    speaks(&s, 0);
+    world_sql(w, "update users set phone = null, verified = 0 where id = %s", s.bob->id);
+    speaks(&s, 50009);
+    venue_give(&s.v, s.bob, venue_role(&s.v, 1, 0));
+    speaks(&s, 0);
+    /* BYPASSES_VERIFICATION */
+    expect_error(client_post(cleo, "{'content': 'x'}", MESSAGES, s.v.channel), 403, 50009);
+    expect_status(client_patch(s.ada, "{'flags': 4}", "/guilds/%s/members/%s", s.v.id, cleo->id),
+                  200);
+    expect_status(client_post(cleo, "{'content': 'x'}", MESSAGES, s.v.channel), 200);
+    expect_status(client_post(robot, "{'content': 'x'}", MESSAGES, s.v.channel), 200);
+    /* Private channels have no level, but a common guild is no reason to write any more. */
+    struct answer a =
+        client_post(dan, TEXT(w, "{'recipient_id': '%s'}", s.ada->id), "/users/@me/channels");
+    expect_error(client_post(dan, "{'content': 'x'}", MESSAGES, answer_text(a, "id")), 403, 50007);
+    expect_status(client_post(s.ada, "{'content': 'x'}", MESSAGES, answer_text(a, "id")), 200);
+    expect_status(client_post(dan, "{'content': 'x'}", MESSAGES, answer_text(a, "id")), 200);
+    a = client_post(cleo, TEXT(w, "{'recipient_id': '%s'}", s.ada->id), "/users/@me/channels");
+    expect_status(client_post(cleo, "{'content': 'x'}", MESSAGES, answer_text(a, "id")), 200);
+}
+
+/* Gateway: voice is for those who may speak. */
+static void unverified_members_do_not_enter_voice(struct world *w)
+{
+    struct stage s = world_stage(w);
+    const char *voice = answer_text(
+        client_post(s.ada, "{'name': 'v', 'type': 2}", "/guilds/%s/channels", s.v.id), "id");
+    struct gate *g = gate_session(s.bob, "v=10&encoding=json", "");
+    const char *join = TEXT(w,
+                            "{'op': 4, 'd': {'guild_id': '%s', 'channel_id': '%s', "
+                            "'self_mute': false, 'self_deaf': false}}",
+                            s.v.id, voice);
+
+    world_sql(w, "update users set verified = 0 where id = %s", s.bob->id);
+    set_level(&s, 1);
+    expect_dispatch(g, "GUILD_UPDATE", "{'verification_level': 1}");
+    gate_send(g, "%s", join);
+    expect_quiet(g);
+    world_sql(w, "update users set verified = 1 where id = %s", s.bob->id);
+    gate_send(g, "%s", join);
+    expect_dispatch(g, "VOICE_STATE_UPDATE", "{'channel_id': '%s'}", voice);
+}
+
+/* --- paused invites ------------------------------------------------------------------- */
+
+static void nobody_comes_in_while_invites_are_paused(struct world *w)
+{
+    struct stage s = world_stage(w);
+    struct client *eve = world_client(w, "eve");
+    const char *code =
+        answer_text(client_post(s.ada, "{}", "/channels/%s/invites", s.v.channel), "code");
+
+    expect_json(client_patch(s.ada, "{'features': ['INVITES_DISABLED']}", "/guilds/%s", s.v.id),
+                "{'features': ['INVITES_DISABLED']}");
+    expect_error(client_post(eve, "{}", "/invites/%s", code), 403, 40069);
+    /* The invite is shown, and a member is not turned away. */
+    expect_status(client_get(eve, "/invites/%s", code), 200);
+    expect_status(client_post(s.bob, "{}", "/invites/%s", code), 200);
+    expect_json(client_get(s.ada, "/invites/%s?with_counts=true", code), "{'code': '%s'}", code);
+    expect_status(client_patch(s.ada, "{'features': []}", "/guilds/%s", s.v.id), 200);
+    expect_status(client_post(eve, "{}", "/invites/%s", code), 200);
+}
+
+const struct test restrained_tests[] = {
+    TEST(the_exceptions_are_listed),
+    TEST(no_write_that_others_see_is_open_to_members_who_may_only_read),
+    TEST(a_timed_out_member_edits_votes_and_joins_nothing),
+    TEST(a_quarantined_member_changes_the_nickname_alone),
+    TEST(level_1_takes_a_verified_address),
+    TEST(level_2_takes_an_account_of_five_minutes),
+    TEST(level_3_takes_a_membership_of_ten_minutes),
+    TEST(level_4_takes_a_phone_or_a_role),
+    TEST(unverified_members_do_not_enter_voice),
+    TEST(nobody_comes_in_while_invites_are_paused),
+    { 0 },
+};
