@@ -280,7 +280,6 @@ enum err search_threads(struct call *call)
         e = ERR_MISSING_PERMISSIONS;
     if (e)
         return e;
-    t.who = &call->target.standing->rights_of; /* a direct channel, which has none, was refused */
     t.words = words_split(call->arena, words_normal(call->arena, q->name.value), true);
     wanted_tags(call, &t);
     t.scratch = arena_new();
