@@ -90,7 +90,10 @@ static enum err archive_put_line(struct archive *a, const char *line)
 
 enum err archive_create(struct archive *a, const char *path)
 {
-    archive_init(a, path, open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600), "w+b");
+    if (strcmp(path, "-") == 0)
+        archive_init(a, "standard output", fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0), "wb");
+    else
+        archive_init(a, path, open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600), "w+b");
     if (!a->f)
         return archive_failed(a, "make");
     return archive_put_line(a, FIRST_LINE);
@@ -201,7 +204,8 @@ enum err archive_finish(struct archive *a)
     sum_text(&a->lines, text);
     snprintf(line, sizeof line, "end %" PRId64 " %" PRId64 " %s\n", a->files, a->bytes, text);
     enum err e = archive_put(a, line, strlen(line));
-    if (!e && (fflush(a->f) != 0 || fsync(fileno(a->f)) != 0))
+    /* A pipe cannot be synced: EINVAL. */
+    if (!e && (fflush(a->f) != 0 || (fsync(fileno(a->f)) != 0 && errno != EINVAL)))
         e = archive_failed(a, "write");
     return e;
 }
@@ -218,11 +222,14 @@ enum err archive_open(struct archive *a, const char *path)
 {
     char line[LINE];
 
-    archive_init(a, path, open(path, O_RDONLY | O_CLOEXEC), "rb");
+    if (strcmp(path, "-") == 0)
+        archive_init(a, "standard input", fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0), "rb");
+    else
+        archive_init(a, path, open(path, O_RDONLY | O_CLOEXEC), "rb");
     if (!a->f)
         return archive_failed(a, "read");
     if (!read_line(a, line) || strcmp(line, FIRST_LINE) != 0) {
-        log_error("backup: '%s' is no backup that this program knows", path);
+        log_error("backup: '%s' is no backup that this program knows", a->path);
         return ERR_BAD_REQUEST;
     }
     sum_add(&a->lines, line, strlen(line));

@@ -36,7 +36,7 @@ struct archive_entry {
 
 /* --- writing -------------------------------------------------------------------------- */
 
-/* Makes the file, for its owner alone; it must not be there. Logs. */
+/* Makes the file, for its owner alone; it must not exist. "-": standard output. Logs. */
 enum err archive_create(struct archive *a, const char *path);
 /* size bytes of the descriptor, from where it stands. */
 enum err archive_add(struct archive *a, const char *name, int fd, int64_t size);
@@ -50,7 +50,7 @@ enum err archive_finish(struct archive *a);
 
 /* --- reading -------------------------------------------------------------------------- */
 
-/* Logs what is wrong: no such file, or not one of ours. */
+/* "-": standard input. Logs what is wrong: no such file, or not a backup. */
 enum err archive_open(struct archive *a, const char *path);
 /* The next file. *ret_more is false at an end that is right. */
 enum err archive_next(struct archive *a, struct archive_entry *ret, bool *ret_more);

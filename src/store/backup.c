@@ -1,18 +1,20 @@
-/* backup.c - all that a server keeps, into one file or a folder of increments while it runs. */
+/* backup.c - all that a server keeps, saved into one file or stream while it runs. */
 #include "store/backup.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "base/log.h"
 #include "store/archive.h"
-#include "store/increment.h"
+#include "store/file_rows.h"
 #include "store/internal.h"
 
 /* Clocks of file systems are coarse. */
@@ -21,9 +23,11 @@ enum { CLOCK_SLACK_S = 2 };
 struct backup_run {
     struct store *store;
     struct archive archive;
-    struct increment *increment; /* instead of the archive */
-    char part[PATH_MAX], rows[PATH_MAX];
-    int rows_fd;
+    const char *const *keys;
+    bool is_stream;
+    char part[PATH_MAX];
+    int rows_fd;     /* of a stream: the copy of the rows; or -1 */
+    struct map seen; /* hashes of the names of blobs that were saved */
     time_t began;
     bool has_rows;
 };
@@ -36,10 +40,7 @@ static enum err add_file(struct backup_run *b, const char *name, int fd)
         log_error("backup: '%s' is not a file", name);
         return ERR_UNAVAILABLE;
     }
-    if (!b->increment)
-        return archive_add(&b->archive, name, fd, st.st_size);
-    return increment_add(b->increment, name, fd, st.st_size,
-                         st.st_mtim.tv_sec * INT64_C(1000000000) + st.st_mtim.tv_nsec);
+    return archive_add(&b->archive, name, fd, st.st_size);
 }
 
 static enum err add_key(struct backup_run *b, const char *name)
@@ -60,25 +61,30 @@ static enum err add_key(struct backup_run *b, const char *name)
     return e;
 }
 
-/* A folder of increments takes the rows in pieces, in order, and SQLite copies them in an order of
- * its own: they are written beside first. That file never has a name for long: nothing of it
- * stays, however this ends. */
+/* SQLite writes the pages of a copy in no fixed order, so a stream needs a complete copy first.
+ * That file has no name: nothing of it stays, however this ends. */
 static enum err open_rows(struct backup_run *b)
 {
-    unlink(b->rows);
-    b->rows_fd = open(b->rows, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    unlink(b->rows);
-    if (b->rows_fd >= 0)
-        return OK;
-    log_error("backup: cannot make '%s': %s", b->rows, strerror(errno));
-    return ERR_UNAVAILABLE;
+    const char *folder = getenv("TMPDIR");
+    char path[PATH_MAX];
+
+    snprintf(path, sizeof path, "%s/guildhall-XXXXXX", folder && *folder ? folder : "/var/tmp");
+    b->rows_fd = mkostemp(path, O_CLOEXEC);
+    if (b->rows_fd < 0) {
+        log_error("backup: cannot make '%s' for a copy of the rows: %s; TMPDIR chooses another "
+                  "folder",
+                  path, strerror(errno));
+        return ERR_UNAVAILABLE;
+    }
+    unlink(path);
+    return OK;
 }
 
 static enum err place_rows(void *arg, int64_t size, struct rows_place *ret)
 {
     struct backup_run *b = arg;
 
-    if (!b->increment)
+    if (!b->is_stream)
         return archive_begin(&b->archive, "guildhall.db", size, &ret->fd, &ret->at);
     enum err e = open_rows(b);
     *ret = (struct rows_place){ .fd = b->rows_fd };
@@ -89,10 +95,8 @@ static enum err add_rows(struct backup_run *b)
 {
     enum err e = b->store->engine->backup(b->store, place_rows, b);
 
-    if (!e && !b->increment)
-        e = archive_end(&b->archive);
-    else if (!e)
-        e = add_file(b, "guildhall.db", b->rows_fd);
+    if (!e)
+        e = b->is_stream ? add_file(b, "guildhall.db", b->rows_fd) : archive_end(&b->archive);
     if (b->rows_fd >= 0)
         close(b->rows_fd);
     b->rows_fd = -1;
@@ -110,8 +114,7 @@ static enum err add_note(void *arg, const char *note, int fd, time_t written)
     (void)fd, (void)written;
     if (snprintf(name, sizeof name, "blobs/.new/%s", note) >= (int)sizeof name)
         return ERR_UNAVAILABLE;
-    return b->increment ? increment_add(b->increment, name, -1, 0, 0)
-                        : archive_add(&b->archive, name, -1, 0);
+    return archive_add(&b->archive, name, -1, 0);
 }
 
 static enum err add_blob(void *arg, const char *blob, int fd, time_t written)
@@ -129,89 +132,131 @@ static enum err add_blob(void *arg, const char *blob, int fd, time_t written)
     return add_note(b, note, -1, 0);
 }
 
+static enum err add_row_blob(void *arg, const struct file_row *row)
+{
+    struct backup_run *b = arg;
+    int64_t size;
+    struct stat st;
+    int fd;
+    enum err e = blob_open(b->store, row->name, &fd, &size);
+
+    if (e)
+        return e == ERR_NOT_FOUND ? OK : e;
+    map_put(&b->seen, hash_str(str_of(row->name)), b);
+    e = fstat(fd, &st) == 0 ? add_blob(b, row->name, fd, st.st_mtime) : ERR_UNAVAILABLE;
+    close(fd);
+    return e;
+}
+
+static enum err add_other_blob(void *arg, const char *blob, int fd, time_t written)
+{
+    struct backup_run *b = arg;
+
+    return map_get(&b->seen, hash_str(str_of(blob))) ? OK : add_blob(b, blob, fd, written);
+}
+
+/* The order of ids puts new blobs behind all that the backup before had. */
+static enum err add_blobs(struct backup_run *b)
+{
+    enum err e = b->store->inside ? OK : file_rows_each(b->store, add_row_blob, b);
+
+    return e ? e : blobs_walk(b->store, add_other_blob, b);
+}
+
 /* Notes before the rows: a blob that is older than this backup and whose row is committed after
  * the snapshot has its note until then. */
-static enum err add_all(struct backup_run *b, const char *const *keys)
+static enum err add_all(struct backup_run *b)
 {
     enum err e = blobs_walk_notes(b->store, add_note, b);
 
     if (!e && b->store->engine->backup)
         e = add_rows(b);
-    for (; !e && *keys; keys++)
-        e = add_key(b, *keys);
-    return e ? e : blobs_walk(b->store, add_blob, b);
+    for (const char *const *key = b->keys; !e && *key; key++)
+        e = add_key(b, *key);
+    return e ? e : add_blobs(b);
 }
 
-static enum err finish_file(struct backup_run *b, const char *path)
+/* --- the name ------------------------------------------------------------------------- */
+
+/* path becomes path.1, that becomes path.2, …; of keep files the oldest goes. */
+static bool rotate(const char *path, int64_t keep)
+{
+    char from[PATH_MAX], to[PATH_MAX];
+
+    for (int64_t i = keep - 1; i > 0; i--) {
+        int n = i > 1 ? snprintf(from, sizeof from, "%s.%lld", path, (long long)i - 1)
+                      : snprintf(from, sizeof from, "%s", path);
+
+        if (n >= (int)sizeof from ||
+            snprintf(to, sizeof to, "%s.%lld", path, (long long)i) >= (int)sizeof to ||
+            (rename(from, to) != 0 && errno != ENOENT))
+            return false;
+    }
+    return true;
+}
+
+static enum err take_name(struct backup_run *b, const struct backup_options *o)
 {
     char folder[PATH_MAX];
-    enum err e = archive_finish(&b->archive);
+    bool replace = o->replace || o->keep;
 
-    if (!e && rename(b->part, path) != 0) {
-        log_error("backup: cannot make '%s': %s", path, strerror(errno));
-        e = ERR_UNAVAILABLE;
+    /* link fails when somebody made the file meanwhile; rename would replace it. */
+    if ((o->keep && !rotate(o->path, o->keep)) ||
+        (replace ? rename(b->part, o->path) : link(b->part, o->path)) != 0) {
+        log_error("backup: cannot make '%s': %s", o->path, strerror(errno));
+        return ERR_UNAVAILABLE;
     }
-    if (e)
-        return e;
-    snprintf(folder, sizeof folder, "%s", path);
+    if (!replace)
+        unlink(b->part);
+    snprintf(folder, sizeof folder, "%s", o->path);
     char *slash = strrchr(folder, '/');
     if (slash)
         slash[slash == folder] = '\0';
     return folder_sync(slash ? folder : ".") ? OK : ERR_UNAVAILABLE;
 }
 
-enum err backup_make(struct store *s, const char *path, const char *const *keys,
-                     struct backup_report *ret)
+static enum err name_part(struct backup_run *b, const struct backup_options *o)
 {
-    struct backup_run b = { .store = s, .rows_fd = -1, .began = time(NULL) };
-    int lock = -1;
-
-    if (snprintf(b.part, sizeof b.part, "%s.part", path) >= (int)sizeof b.part) {
+    if (snprintf(b->part, sizeof b->part, "%s%s", o->path, b->is_stream ? "" : ".part") >=
+        (int)sizeof b->part) {
         log_error("backup: the name is too long");
         return ERR_UNAVAILABLE;
     }
-    enum err e = blobs_hold(s, &lock);
-    unlink(b.part);
+    if (b->is_stream || o->replace || o->keep || access(o->path, F_OK) != 0)
+        return OK;
+    log_error("backup: '%s' exists; --force overwrites it, --keep N keeps the last N backups",
+              o->path);
+    return ERR_BAD_REQUEST;
+}
+
+enum err backup_make(struct store *s, const struct backup_options *o, struct backup_report *ret)
+{
+    struct backup_run b = { .store = s, .keys = o->keys, .rows_fd = -1, .began = time(NULL) };
+    int lock = -1;
+
+    b.is_stream = strcmp(o->path, "-") == 0;
+    enum err e = name_part(&b, o);
     if (!e)
-        e = archive_create(&b.archive, b.part);
+        e = blobs_hold(s, &lock);
+    if (e)
+        return e;
+    map_init(&b.seen);
+    if (!b.is_stream)
+        unlink(b.part);
+    e = archive_create(&b.archive, b.part);
     if (!e)
-        e = add_all(&b, keys);
+        e = add_all(&b);
     if (!e)
-        e = finish_file(&b, path);
+        e = archive_finish(&b.archive);
+    if (!e && !b.is_stream)
+        e = take_name(&b, o);
     *ret = (struct backup_report){ .files = b.archive.files,
                                    .bytes = b.archive.bytes,
                                    .has_rows = b.has_rows };
     archive_close(&b.archive);
-    if (e)
+    map_clear(&b.seen);
+    if (e && !b.is_stream)
         unlink(b.part);
-    if (lock >= 0)
-        close(lock);
-    return e;
-}
-
-enum err backup_make_increment(struct store *s, const char *folder, const char *const *keys,
-                               int64_t keep, struct backup_report *ret)
-{
-    struct backup_run b = { .store = s, .rows_fd = -1, .began = time(NULL) };
-    int lock = -1;
-
-    if (snprintf(b.rows, sizeof b.rows, "%s/rows.part", folder) >= (int)sizeof b.rows) {
-        log_error("backup: the name is too long");
-        return ERR_UNAVAILABLE;
-    }
-    enum err e = blobs_hold(s, &lock);
-    if (!e)
-        e = increment_create(folder, &b.increment);
-    if (!e)
-        e = add_all(&b, keys);
-    if (!e)
-        e = increment_finish(b.increment, keep);
-    if (!e) {
-        *ret = (struct backup_report){ .has_rows = b.has_rows,
-                                       .number = increment_number(b.increment) };
-        increment_count(b.increment, &ret->files, &ret->bytes, &ret->written);
-    }
-    increment_close(b.increment);
     if (lock >= 0)
         close(lock);
     return e;

@@ -11,7 +11,6 @@
 #include "base/log.h"
 #include "store/archive.h"
 #include "store/backup.h"
-#include "store/increment.h"
 #include "store/internal.h"
 
 static bool ends_with(const char *name, const char *end)
@@ -37,71 +36,19 @@ static bool is_archive_name(const char *name)
     return strncmp(name, "blobs/", 6) == 0 && is_blob_name(name + 6);
 }
 
-/* A file, or a folder of increments. */
-struct backup_source {
-    struct archive archive;
-    struct increment *increment;
-};
-
-static bool is_folder(const char *path)
-{
-    struct stat st;
-
-    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-}
-
-static enum err source_open(struct backup_source *b, const char *path, int64_t number)
-{
-    if (is_folder(path))
-        return increment_open(path, number, &b->increment);
-    if (!number)
-        return archive_open(&b->archive, path);
-    log_error("backup: '%s' is one backup; numbers are for a folder of them", path);
-    return ERR_BAD_REQUEST;
-}
-
-static enum err source_next(struct backup_source *b, struct archive_entry *ret, bool *ret_more)
-{
-    return b->increment ? increment_next(b->increment, ret, ret_more)
-                        : archive_next(&b->archive, ret, ret_more);
-}
-
-static enum err source_take(struct backup_source *b, const struct archive_entry *entry, int fd)
-{
-    return b->increment ? increment_take(b->increment, entry, fd)
-                        : archive_take(&b->archive, entry, fd);
-}
-
-static void source_report(struct backup_source *b, bool has_rows, struct backup_report *ret)
-{
-    *ret = (struct backup_report){ .files = b->archive.files,
-                                   .bytes = b->archive.bytes,
-                                   .has_rows = has_rows };
-    if (!b->increment)
-        return;
-    ret->number = increment_number(b->increment);
-    increment_count(b->increment, &ret->files, &ret->bytes, &ret->written);
-}
-
-static void source_close(struct backup_source *b)
-{
-    archive_close(&b->archive);
-    increment_close(b->increment);
-}
-
 /* Gives each file to take, which says where its bytes go. */
-static enum err read_backup(const char *path, int64_t number,
-                            enum err (*take)(struct backup_source *b,
-                                             const struct archive_entry *entry, const char *folder),
+static enum err read_backup(const char *path,
+                            enum err (*take)(struct archive *a, const struct archive_entry *entry,
+                                             const char *folder),
                             const char *folder, struct backup_report *ret)
 {
-    struct backup_source b = { 0 };
+    struct archive a = { 0 };
     struct archive_entry entry;
     bool more = true, has_rows = false;
-    enum err e = source_open(&b, path, number);
+    enum err e = archive_open(&a, path);
 
     while (!e && more) {
-        e = source_next(&b, &entry, &more);
+        e = archive_next(&a, &entry, &more);
         if (e || !more)
             break;
         if (!is_archive_name(entry.name)) {
@@ -110,38 +57,24 @@ static enum err read_backup(const char *path, int64_t number,
             break;
         }
         has_rows |= strcmp(entry.name, "guildhall.db") == 0;
-        e = take(&b, &entry, folder);
+        e = take(&a, &entry, folder);
     }
     if (!e)
-        source_report(&b, has_rows, ret);
-    source_close(&b);
+        *ret = (struct backup_report){ a.files, a.bytes, has_rows };
+    archive_close(&a);
     return e;
 }
 
-static enum err take_nowhere(struct backup_source *b, const struct archive_entry *entry,
+static enum err take_nowhere(struct archive *a, const struct archive_entry *entry,
                              const char *folder)
 {
     (void)folder;
-    return source_take(b, entry, -1);
-}
-
-/* The last one of a folder is read as it would be restored; of the others, every piece. */
-static enum err check_others(const char *path)
-{
-    struct increment *i = NULL;
-    enum err e = increment_open(path, 0, &i);
-
-    if (!e)
-        e = increment_check_all(i);
-    increment_close(i);
-    return e;
+    return archive_take(a, entry, -1);
 }
 
 enum err backup_check(const char *path, struct backup_report *ret)
 {
-    enum err e = read_backup(path, 0, take_nowhere, NULL, ret);
-
-    return e || !ret->number ? e : check_others(path);
+    return read_backup(path, take_nowhere, NULL, ret);
 }
 
 /* --- restore -------------------------------------------------------------------------- */
@@ -160,7 +93,7 @@ static int open_in_folder(const char *path)
     return open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 }
 
-static enum err take_into_folder(struct backup_source *b, const struct archive_entry *entry,
+static enum err take_into_folder(struct archive *a, const struct archive_entry *entry,
                                  const char *folder)
 {
     char path[PATH_MAX];
@@ -172,7 +105,7 @@ static enum err take_into_folder(struct backup_source *b, const struct archive_e
         log_error("backup: cannot make '%s': %s", path, strerror(errno));
         return ERR_UNAVAILABLE;
     }
-    enum err e = source_take(b, entry, fd);
+    enum err e = archive_take(a, entry, fd);
     if (close(fd) != 0 && !e)
         e = ERR_UNAVAILABLE;
     return e;
@@ -224,15 +157,14 @@ static bool sync_everything(const char *folder)
     return ok;
 }
 
-enum err backup_restore(const char *path, int64_t number, const char *folder,
-                        struct backup_report *ret)
+enum err backup_restore(const char *path, const char *folder, struct backup_report *ret)
 {
     char mark[PATH_MAX];
     enum err e = begin_restore(folder, mark);
 
     if (e)
         return e;
-    e = read_backup(path, number, take_into_folder, folder, ret);
+    e = read_backup(path, take_into_folder, folder, ret);
     if (!e && (!folder_give_all(folder) || !sync_everything(folder) || unlink(mark) != 0 ||
                !folder_sync(folder))) {
         log_error("backup: cannot write to '%s': %s", folder, strerror(errno));

@@ -3,6 +3,8 @@
 
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "control.h"
 #include "guildhall.h"
@@ -11,27 +13,18 @@
 #include "tools/tools.h"
 
 const struct option_row backup_rows[] = {
-    { "incremental", OPTION_TEXT, .offset = offsetof(struct settings, backup_folder),
-      .value = "DIR", .help = "Save into this folder, and write only what is new there" },
+    { "force", OPTION_SWITCH, .offset = offsetof(struct settings, backup_force), .fallback = "off",
+      .help = "Overwrite the file if it exists" },
     { "keep", OPTION_INT, .offset = offsetof(struct settings, backup_keep), .fallback = "0",
-      .min = 0, .max = 1000000, .help = "So many of the folder's backups; 0: all" },
-    { 0 },
-};
-const struct option_row restore_rows[] = {
-    { "number", OPTION_INT, .offset = offsetof(struct settings, backup_number), .fallback = "0",
-      .min = 0, .max = INT64_MAX, .help = "Which one of a folder of backups; 0: the last" },
+      .min = 0, .max = 1000, .help = "Keep so many: FILE, FILE.1 and so on; 0: no rotation" },
     { 0 },
 };
 
-static void print_backup(const char *verb, const struct backup_report *r)
+/* The backup itself may go to standard output. */
+static void print_backup(FILE *out, const char *verb, const struct backup_report *r)
 {
-    printf("%s %lld files, %lld bytes%s", verb, (long long)r->files, (long long)r->bytes,
-           r->has_rows ? "" : "; the rows are in PostgreSQL's own backup");
-    if (r->number)
-        printf("; it is number %lld", (long long)r->number);
-    if (r->written)
-        printf(", of which %lld bytes are new", (long long)r->written);
-    putchar('\n');
+    fprintf(out, "%s %lld files, %lld bytes%s\n", verb, (long long)r->files, (long long)r->bytes,
+            r->has_rows ? "" : "; the rows are in PostgreSQL's own backup");
 }
 
 static int check_database(const struct config *config)
@@ -54,7 +47,7 @@ static int check_backup(const char *path)
         puts("the backup is damaged");
         return 1;
     }
-    print_backup("the backup is sound:", &report);
+    print_backup(stdout, "the backup is sound:", &report);
     return 0;
 }
 
@@ -62,28 +55,30 @@ int tool_check(const struct settings *s, char **arguments)
 {
     if (!arguments[0])
         return check_database(&s->config);
-    return arguments[1] ? usage("check [FILE|DIR]") : check_backup(arguments[0]);
+    return arguments[1] ? usage("check [FILE|-]") : check_backup(arguments[0]);
 }
 
 int tool_backup(const struct settings *s, char **arguments)
 {
-    const char *folder = s->backup_folder;
+    struct backup_options options = { .path = arguments[0],
+                                      .keys = snapshot_keys,
+                                      .replace = s->backup_force,
+                                      .keep = s->backup_keep };
     struct backup_report report;
     struct store *store;
 
-    if (!arguments[0] == !folder || (arguments[0] && arguments[1]))
-        return usage("backup FILE, or backup --incremental DIR [--keep N]");
-    if (s->backup_keep && !folder)
-        return usage("--keep is for --incremental");
+    if (!arguments[0] || arguments[1])
+        return usage("backup FILE [--keep N], or backup - for standard output");
+    bool is_stream = strcmp(arguments[0], "-") == 0;
+    if (is_stream && (s->backup_keep || isatty(STDOUT_FILENO)))
+        return usage("backup - writes to a pipe, without --keep");
     paced_begin();
     if (guildhall_open_store(&s->config, true, &store))
         return 1;
-    enum err e = folder
-                     ? backup_make_increment(store, folder, snapshot_keys, s->backup_keep, &report)
-                     : backup_make(store, arguments[0], snapshot_keys, &report);
+    enum err e = backup_make(store, &options, &report);
     store_close(store);
     if (!e)
-        print_backup("saved", &report);
+        print_backup(is_stream ? stderr : stdout, "saved", &report);
     return e ? 1 : 0;
 }
 
@@ -91,9 +86,9 @@ static int restore_file(const struct settings *s, const char *path)
 {
     struct backup_report report;
 
-    if (backup_restore(path, s->backup_number, s->config.data, &report))
+    if (backup_restore(path, s->config.data, &report))
         return 1;
-    print_backup("restored", &report);
+    print_backup(stdout, "restored", &report);
     return 0;
 }
 
@@ -102,7 +97,7 @@ int tool_restore(const struct settings *s, char **arguments)
     struct buf out;
 
     if (!arguments[0] || arguments[1])
-        return usage("restore NAME, of a snapshot; or restore FILE|DIR --data DIR, of a backup");
+        return usage("restore NAME, of a snapshot; or restore FILE|- --data DIR, of a backup");
     buf_init(&out, 1024 * 1024);
     bool runs = control_ask(s->config.data, "restored", &out) == OK;
     buf_clear(&out);

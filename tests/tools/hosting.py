@@ -43,6 +43,7 @@ class Machine:
             self.metrics = free_port()
         self.public = f"http://127.0.0.1:{self.port}"
         self.server = None
+        self.exported = ""
         for name in ("bin", "etc/guildhall", "var/lib", "var/backups"):
             os.makedirs(os.path.join(self.root, name))
         os.symlink(executable, os.path.join(self.root, "bin/guildhall"))
@@ -88,9 +89,13 @@ class Machine:
         if line == "systemctl restart guildhall":
             self.restart()
             return ""
-        done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False,
-                              timeout=PATIENCE, cwd=self.root,
-                              env={**os.environ, "PATH": f"{self.root}/bin:{os.environ['PATH']}"})
+        if line.startswith("export "):
+            self.exported += line + "\n"
+            return ""
+        done = subprocess.run(["bash", "-o", "pipefail", "-c", self.exported + line],
+                              capture_output=True, text=True, check=False, timeout=PATIENCE,
+                              cwd=self.root, env={**os.environ, "HOME": self.root, "PATH":
+                                                  f"{self.root}/bin:{os.environ['PATH']}"})
         expect(done.returncode == 0, f"{line}: {done.stdout}{done.stderr}")
         return done.stdout
 
@@ -115,8 +120,9 @@ def every_command_of_the_page_works(executable):
                     expect("guildhall_requests_total" in said, said[:300])
                 if "invite create" in line:
                     expect("reg-" in said, said)
-        restored = os.path.join(machine.root, "var/lib/guildhall-restored")
-        expect(os.path.exists(os.path.join(restored, "pepper.key")), os.listdir(restored))
+        for name in ("guildhall-restored", "guildhall-of-last-night"):
+            restored = os.path.join(machine.root, "var/lib", name)
+            expect(os.path.exists(os.path.join(restored, "pepper.key")), os.listdir(restored))
     finally:
         machine.close()
 
