@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "store/paced.h"
 
-enum { SUM = crypto_generichash_BYTES, SUM_TEXT = 2 * SUM + 1, LINE = ARCHIVE_NAME + 64 };
+enum { SUM = crypto_generichash_BYTES, SUM_TEXT = ARCHIVE_SUM, LINE = ARCHIVE_NAME + 64 };
 
 static const char FIRST_LINE[] = "guildhall backup 1\n";
 
@@ -132,10 +132,10 @@ static enum err put_head(struct archive *a, const char *name, int64_t size)
 
 static enum err put_sum(struct archive *a, int64_t size, crypto_generichash_state *sum)
 {
-    char line[LINE], text[SUM_TEXT];
+    char line[LINE];
 
-    sum_text(sum, text);
-    snprintf(line, sizeof line, "\nsum %s\n", text);
+    sum_text(sum, a->sum);
+    snprintf(line, sizeof line, "\nsum %s\n", a->sum);
     a->files++;
     a->bytes += size;
     return archive_put_line(a, line);
@@ -150,6 +150,15 @@ enum err archive_add(struct archive *a, const char *name, int fd, int64_t size)
     if (!e)
         e = put_bytes(a, name, fd, size, &sum);
     return e ? e : put_sum(a, size, &sum);
+}
+
+enum err archive_mark(struct archive *a, const char *name)
+{
+    char line[LINE];
+
+    snprintf(line, sizeof line, "damaged %s\n", name);
+    a->damaged++;
+    return archive_put_line(a, line);
 }
 
 enum err archive_begin(struct archive *a, const char *name, int64_t size, int *ret_fd,
@@ -253,7 +262,13 @@ enum err archive_next(struct archive *a, struct archive_entry *ret, bool *ret_mo
     char line[LINE];
     int at = 0;
 
-    if (!read_line(a, line))
+    while (read_line(a, line) && strncmp(line, "damaged ", 8) == 0) {
+        sum_add(&a->lines, line, strlen(line));
+        a->damaged++;
+        log_error("backup: damaged or missing when the backup was made: %.*s",
+                  (int)strcspn(line + 8, "\n"), line + 8);
+    }
+    if (feof(a->f) || ferror(a->f))
         return archive_damaged(a, "it has no end");
     *ret_more = strncmp(line, "end ", 4) != 0;
     if (!*ret_more)
@@ -286,17 +301,15 @@ static enum err write_piece(const char *name, int fd, const char *p, size_t n)
 
 static enum err check_sum(struct archive *a, crypto_generichash_state *sum)
 {
-    char line[LINE], expected[LINE], text[SUM_TEXT];
+    char line[LINE], expected[LINE];
 
-    sum_text(sum, text);
-    snprintf(expected, sizeof expected, "sum %s\n", text);
+    sum_text(sum, a->sum);
+    snprintf(expected, sizeof expected, "sum %s\n", a->sum);
     if (fgetc(a->f) != '\n' || !read_line(a, line))
         return archive_damaged(a, "it has no end");
-    if (strcmp(line, expected) != 0)
-        return archive_damaged(a, "the bytes of a file are not those that were saved");
     sum_add(&a->lines, "\n", 1);
     sum_add(&a->lines, line, strlen(line));
-    return OK;
+    return strcmp(line, expected) == 0 ? OK : ERR_FILE_DAMAGED;
 }
 
 enum err archive_take(struct archive *a, const struct archive_entry *entry, int fd)
@@ -317,7 +330,7 @@ enum err archive_take(struct archive *a, const struct archive_entry *entry, int 
     }
     if (!e)
         e = check_sum(a, &sum);
-    if (!e) {
+    if (!e || e == ERR_FILE_DAMAGED) {
         a->files++;
         a->bytes += entry->size;
     }

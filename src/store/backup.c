@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -26,10 +25,11 @@ struct backup_run {
     const char *const *keys;
     bool is_stream;
     char part[PATH_MAX];
-    int rows_fd;     /* of a stream: the copy of the rows; or -1 */
-    struct map seen; /* hashes of the names of blobs that were saved */
+    int rows_fd;           /* of a stream: the copy of the rows; or -1 */
+    char sum[ARCHIVE_SUM]; /* of the last blob */
+    struct map seen;       /* hashes of the names of blobs that were saved */
     time_t began;
-    bool has_rows;
+    bool has_rows, rows_placed, even_if_damaged;
 };
 
 static enum err add_file(struct backup_run *b, const char *name, int fd)
@@ -61,47 +61,44 @@ static enum err add_key(struct backup_run *b, const char *name)
     return e;
 }
 
-/* SQLite writes the pages of a copy in no fixed order, so a stream needs a complete copy first.
- * That file has no name: nothing of it stays, however this ends. */
-static enum err open_rows(struct backup_run *b)
-{
-    const char *folder = getenv("TMPDIR");
-    char path[PATH_MAX];
-
-    snprintf(path, sizeof path, "%s/guildhall-XXXXXX", folder && *folder ? folder : "/var/tmp");
-    b->rows_fd = mkostemp(path, O_CLOEXEC);
-    if (b->rows_fd < 0) {
-        log_error("backup: cannot make '%s' for a copy of the rows: %s; TMPDIR chooses another "
-                  "folder",
-                  path, strerror(errno));
-        return ERR_UNAVAILABLE;
-    }
-    unlink(path);
-    return OK;
-}
+/* SQLite writes the pages of a copy in no fixed order, so a stream needs a complete copy first. */
 
 static enum err place_rows(void *arg, int64_t size, struct rows_place *ret)
 {
     struct backup_run *b = arg;
 
+    b->rows_placed = true;
     if (!b->is_stream)
         return archive_begin(&b->archive, "guildhall.db", size, &ret->fd, &ret->at);
-    enum err e = open_rows(b);
+    b->rows_fd = temporary_file();
     *ret = (struct rows_place){ .fd = b->rows_fd };
-    return e;
+    return b->rows_fd < 0 ? ERR_UNAVAILABLE : OK;
 }
 
 static enum err add_rows(struct backup_run *b)
 {
-    enum err e = b->store->engine->backup(b->store, place_rows, b);
+    bool damaged = false;
+    enum err e = b->store->engine->backup(b->store, place_rows, b, &damaged);
 
+    /* SQLite cannot even open it: its bytes as they are may help somebody. */
+    if (e && b->even_if_damaged && !b->rows_placed) {
+        b->has_rows = true;
+        e = add_key(b, "guildhall.db");
+        return e ? e : archive_mark(&b->archive, "guildhall.db");
+    }
+
+    if (!e && damaged && !b->even_if_damaged) {
+        log_error("backup: the database is damaged, so nothing was saved and older backups are "
+                  "kept; restore the last good one, or save what there is with --even-if-damaged");
+        e = ERR_FILE_DAMAGED;
+    }
     if (!e)
         e = b->is_stream ? add_file(b, "guildhall.db", b->rows_fd) : archive_end(&b->archive);
     if (b->rows_fd >= 0)
         close(b->rows_fd);
     b->rows_fd = -1;
     b->has_rows = true;
-    return e;
+    return e || !damaged ? e : archive_mark(&b->archive, "guildhall.db");
 }
 
 /* A note says that nobody knows whether the blob has a row; whoever starts on the restored
@@ -125,6 +122,7 @@ static enum err add_blob(void *arg, const char *blob, int fd, time_t written)
     if (snprintf(name, sizeof name, "blobs/%s", blob) >= (int)sizeof name)
         return ERR_UNAVAILABLE;
     enum err e = add_file(b, name, fd);
+    memcpy(b->sum, b->archive.sum, sizeof b->sum);
     if (e || written < b->began - CLOCK_SLACK_S)
         return e;
     /* It may be younger than the snapshot of the rows. */
@@ -135,17 +133,25 @@ static enum err add_blob(void *arg, const char *blob, int fd, time_t written)
 static enum err add_row_blob(void *arg, const struct file_row *row)
 {
     struct backup_run *b = arg;
-    int64_t size;
+    char name[ARCHIVE_NAME];
+    int64_t size = -1;
     struct stat st;
-    int fd;
+    int fd = -1;
     enum err e = blob_open(b->store, row->name, &fd, &size);
 
-    if (e)
-        return e == ERR_NOT_FOUND ? OK : e;
+    if (e && e != ERR_NOT_FOUND)
+        return e;
     map_put(&b->seen, hash_str(str_of(row->name)), b);
-    e = fstat(fd, &st) == 0 ? add_blob(b, row->name, fd, st.st_mtime) : ERR_UNAVAILABLE;
-    close(fd);
-    return e;
+    if (!e) {
+        e = fstat(fd, &st) == 0 ? add_blob(b, row->name, fd, st.st_mtime) : ERR_UNAVAILABLE;
+        close(fd);
+        if (e)
+            return e;
+    }
+    if (row->gone || file_row_fits(row, size, b->sum))
+        return OK;
+    snprintf(name, sizeof name, "blobs/%s", row->name);
+    return archive_mark(&b->archive, name);
 }
 
 static enum err add_other_blob(void *arg, const char *blob, int fd, time_t written)
@@ -160,6 +166,8 @@ static enum err add_blobs(struct backup_run *b)
 {
     enum err e = b->store->inside ? OK : file_rows_each(b->store, add_row_blob, b);
 
+    if (e && b->archive.damaged) /* there may be no rows that can be read */
+        e = OK;
     return e ? e : blobs_walk(b->store, add_other_blob, b);
 }
 
@@ -179,7 +187,7 @@ static enum err add_all(struct backup_run *b)
 /* --- the name ------------------------------------------------------------------------- */
 
 /* path becomes path.1, that becomes path.2, …; of keep files the oldest goes. */
-static bool rotate(const char *path, int64_t keep)
+static bool backups_rotate(const char *path, int64_t keep)
 {
     char from[PATH_MAX], to[PATH_MAX];
 
@@ -197,15 +205,19 @@ static bool rotate(const char *path, int64_t keep)
 
 static enum err take_name(struct backup_run *b, const struct backup_options *o)
 {
-    char folder[PATH_MAX];
-    bool replace = o->replace || o->keep;
+    char folder[PATH_MAX], path[PATH_MAX];
+    bool replace = o->replace || o->keep, aside = o->keep && b->archive.damaged;
 
+    if (snprintf(path, sizeof path, "%s%s", o->path, aside ? ".damaged" : "") >= (int)sizeof path)
+        return ERR_UNAVAILABLE;
     /* link fails when somebody made the file meanwhile; rename would replace it. */
-    if ((o->keep && !rotate(o->path, o->keep)) ||
-        (replace ? rename(b->part, o->path) : link(b->part, o->path)) != 0) {
-        log_error("backup: cannot make '%s': %s", o->path, strerror(errno));
+    if ((o->keep && !aside && !backups_rotate(o->path, o->keep)) ||
+        (replace ? rename(b->part, path) : link(b->part, path)) != 0) {
+        log_error("backup: cannot make '%s': %s", path, strerror(errno));
         return ERR_UNAVAILABLE;
     }
+    if (aside)
+        log_warn("backup: saved as '%s'; older backups are kept", path);
     if (!replace)
         unlink(b->part);
     snprintf(folder, sizeof folder, "%s", o->path);
@@ -231,7 +243,11 @@ static enum err name_part(struct backup_run *b, const struct backup_options *o)
 
 enum err backup_make(struct store *s, const struct backup_options *o, struct backup_report *ret)
 {
-    struct backup_run b = { .store = s, .keys = o->keys, .rows_fd = -1, .began = time(NULL) };
+    struct backup_run b = { .store = s,
+                            .keys = o->keys,
+                            .rows_fd = -1,
+                            .began = time(NULL),
+                            .even_if_damaged = o->even_if_damaged };
     int lock = -1;
 
     b.is_stream = strcmp(o->path, "-") == 0;
@@ -252,6 +268,7 @@ enum err backup_make(struct store *s, const struct backup_options *o, struct bac
         e = take_name(&b, o);
     *ret = (struct backup_report){ .files = b.archive.files,
                                    .bytes = b.archive.bytes,
+                                   .damaged = b.archive.damaged,
                                    .has_rows = b.has_rows };
     archive_close(&b.archive);
     map_clear(&b.seen);

@@ -312,8 +312,9 @@ bool snapshot_bring_back(const char *folder)
         !remove_all(half))
         return false;
     /* The old blobs go even when there are no others. */
-    if (backup_restore(path, half, &report) || (mkdir(blobs, 0700) != 0 && errno != EEXIST) ||
-        !folder_sync(half) || rename(half, whole) != 0 || !folder_sync(folder)) {
+    if (backup_restore(path, half, false, &report) ||
+        (mkdir(blobs, 0700) != 0 && errno != EEXIST) || !folder_sync(half) ||
+        rename(half, whole) != 0 || !folder_sync(folder)) {
         log_error("snapshots: '%s' is not restored; all is as it was", wanted);
         remove_all(half);
         return false;

@@ -100,6 +100,8 @@ void store_stats(struct store *s, struct store_stats *ret)
         .retries = s->retries,
         .failures = s->failures,
         .ways = s->ways,
+        .damaged_files = s->damaged_files,
+        .corruptions = sqlite_corruptions(),
         .retried = s->retried,
     };
 }

@@ -8,6 +8,7 @@
 
 #include "control.h"
 #include "guildhall.h"
+#include "store/file_rows.h"
 #include "store/paced.h"
 #include "store/snapshots.h"
 #include "tools/tools.h"
@@ -17,6 +18,13 @@ const struct option_row backup_rows[] = {
       .help = "Overwrite the file if it exists" },
     { "keep", OPTION_INT, .offset = offsetof(struct settings, backup_keep), .fallback = "0",
       .min = 0, .max = 1000, .help = "Keep so many: FILE, FILE.1 and so on; 0: no rotation" },
+    { "even-if-damaged", OPTION_SWITCH, .offset = offsetof(struct settings, even_if_damaged),
+      .fallback = "off", .help = "Save a damaged database, with a mark that says so" },
+    { 0 },
+};
+const struct option_row restore_rows[] = {
+    { "salvage", OPTION_SWITCH, .offset = offsetof(struct settings, salvage), .fallback = "off",
+      .help = "Restore what is whole of a damaged backup, and list the rest" },
     { 0 },
 };
 
@@ -25,18 +33,38 @@ static void print_backup(FILE *out, const char *verb, const struct backup_report
 {
     fprintf(out, "%s %lld files, %lld bytes%s\n", verb, (long long)r->files, (long long)r->bytes,
             r->has_rows ? "" : "; the rows are in PostgreSQL's own backup");
+    if (r->damaged)
+        fprintf(out,
+                "%lld files were damaged or missing when the backup was made; they are listed "
+                "above\n",
+                (long long)r->damaged);
+    if (r->lost)
+        fprintf(out, "not restored: %lld files that are damaged in the backup, listed above\n",
+                (long long)r->lost);
 }
 
 static int check_database(const struct config *config)
 {
+    struct file_report files;
     struct store *store;
 
+    paced_begin();
     if (guildhall_open_store(config, true, &store))
         return 1;
-    enum err e = store_check(store);
+    enum err rows = store_check(store), e = file_rows_check(store, &files);
     store_close(store);
-    puts(e ? "the database is damaged" : "the database is sound");
-    return e ? 1 : 0;
+    puts(rows == ERR_UNAVAILABLE ? "the database could not be checked"
+         : rows                  ? "the database is damaged"
+                                 : "the database is sound");
+    if (e == ERR_FILE_DAMAGED)
+        printf("%lld of %lld files are damaged or missing; they are listed above\n",
+               (long long)files.damaged, (long long)files.files);
+    else if (e)
+        puts("the files could not be checked");
+    else
+        printf("the files are sound: %lld files, %lld bytes\n", (long long)files.files,
+               (long long)files.bytes);
+    return rows || e ? 1 : 0;
 }
 
 static int check_backup(const char *path)
@@ -44,7 +72,8 @@ static int check_backup(const char *path)
     struct backup_report report;
 
     if (backup_check(path, &report)) {
-        puts("the backup is damaged");
+        puts(report.damaged ? "the backup was made of a damaged database or with damaged files"
+                            : "the backup is damaged");
         return 1;
     }
     print_backup(stdout, "the backup is sound:", &report);
@@ -63,7 +92,8 @@ int tool_backup(const struct settings *s, char **arguments)
     struct backup_options options = { .path = arguments[0],
                                       .keys = snapshot_keys,
                                       .replace = s->backup_force,
-                                      .keep = s->backup_keep };
+                                      .keep = s->backup_keep,
+                                      .even_if_damaged = s->even_if_damaged };
     struct backup_report report;
     struct store *store;
 
@@ -79,17 +109,19 @@ int tool_backup(const struct settings *s, char **arguments)
     store_close(store);
     if (!e)
         print_backup(is_stream ? stderr : stdout, "saved", &report);
-    return e ? 1 : 0;
+    return e || report.damaged ? 1 : 0;
 }
 
 static int restore_file(const struct settings *s, const char *path)
 {
     struct backup_report report;
 
-    if (backup_restore(path, s->config.data, &report))
+    enum err e = backup_restore(path, s->config.data, s->salvage, &report);
+
+    if (e && e != ERR_FILE_DAMAGED)
         return 1;
     print_backup(stdout, "restored", &report);
-    return 0;
+    return e ? 1 : 0;
 }
 
 int tool_restore(const struct settings *s, char **arguments)

@@ -103,7 +103,7 @@ const struct program_command program_commands[] = {
     { "snapshot", "[NAME]", "Keep the world of the server that runs by name, or list those kept",
       tool_snapshot, snapshot_rows },
     { "restore", "NAME|FILE|-", "Bring a snapshot back, or a backup into an empty data folder",
-      tool_restore, NULL },
+      tool_restore, restore_rows },
     { "move", "", "Take the world to PostgreSQL, or from there into a folder", tool_move,
       move_rows },
     { "openapi", "", "Print the OpenAPI document", run_openapi, NULL },

@@ -29,21 +29,23 @@ struct settings {
     struct seed_options seed;
     const char *tokens; /* import: off, on, env */
     const char *move_to, *move_to_data;
-    int64_t backup_keep; /* backup: so many files are kept */
-    bool backup_force;   /* backup: overwrite the file */
-    int64_t token_count; /* seed: how many to print */
-    bool json;           /* sessions, orders: as it came */
-    bool yes;            /* orders: nobody has to be asked */
-    int64_t order_wait;  /* orders: seconds for the answer */
-    int64_t limit;       /* lists: so many … */
-    const char *after;   /* … behind this id */
+    int64_t backup_keep;  /* backup: so many files are kept */
+    bool even_if_damaged; /* backup: save a damaged database */
+    bool salvage;         /* restore: what is whole of a damaged backup */
+    bool backup_force;    /* backup: overwrite the file */
+    int64_t token_count;  /* seed: how many to print */
+    bool json;            /* sessions, orders: as it came */
+    bool yes;             /* orders: nobody has to be asked */
+    int64_t order_wait;   /* orders: seconds for the answer */
+    int64_t limit;        /* lists: so many … */
+    const char *after;    /* … behind this id */
     struct invoke_options invoke;
     struct console_options console;
 };
 
 extern const struct option_row import_rows[], seed_rows[], sessions_rows[], invoke_rows[],
     order_options[], watch_rows[], health_rows[], clock_rows[], fault_rows[], act_rows[],
-    move_rows[], backup_rows[], snapshot_rows[];
+    move_rows[], backup_rows[], restore_rows[], snapshot_rows[];
 
 /* Each returns the program's status. What follows the command comes in arguments,
  * ended by NULL. */

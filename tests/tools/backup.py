@@ -8,6 +8,7 @@ import json
 import os
 import re
 import resource
+import shutil
 import signal
 import sqlite3
 import struct
@@ -20,7 +21,7 @@ import zlib
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "crash"))
 
-from cases import expect, run_cases  # noqa: E402
+from cases import Skip, expect, run_cases  # noqa: E402
 from fresh import freshen_for, start_guildhall  # noqa: E402
 from process import Client, Failed, register  # noqa: E402
 
@@ -213,7 +214,7 @@ def a_restore_wants_an_empty_folder_and_a_whole_backup(executable):
         done = run(executable, "restore", saved, "--data", back)
         expect(done.returncode == 1 and "is not restored" in done.stderr, done.stderr)
         done = run(executable, "user", "add", "eve", "--data", back)
-        expect(done.returncode == 1 and "did not come to its end" in done.stderr, done.stderr)
+        expect(done.returncode == 1 and "was interrupted" in done.stderr, done.stderr)
         done = run(executable, "check", os.path.join(folder, "none"))
         expect(done.returncode == 1 and "cannot read" in done.stderr, done.stderr)
 
@@ -226,8 +227,8 @@ def a_backup_that_puts_files_elsewhere_is_refused(executable):
                 f.write(f"guildhall backup 1\nfile 0 {name}\n\nsum 00\nend 1 0 00\n")
             done = run(executable, "restore", saved, "--data", os.path.join(folder, "back"))
             expect(done.returncode == 1 and "none of ours" in done.stderr, done.stderr)
-            os.unlink(os.path.join(folder, "back", "restore.part"))
-            expect(os.listdir(os.path.join(folder, "back")) == [], "it left something")
+            expect(os.listdir(os.path.join(folder, "back")) == ["restore.part"], "it left something")
+            shutil.rmtree(os.path.join(folder, "back"))
 
 
 def a_backup_that_is_killed_leaves_nothing_with_its_name(executable):
@@ -364,6 +365,7 @@ def a_stream_goes_to_restic_and_comes_back(executable):
                 send_file(server.port, world.token, world.channel, f"{n}.bin",
                           os.urandom(1024 * 1024))
             restic(folder, "init")
+            time.sleep(3)  # a file that is younger than this gets a note behind it
             save_to_restic(executable, folder, data)
             first = tree_size(os.path.join(folder, "repository"))
             send_file(server.port, world.token, world.channel, "later.bin", os.urandom(100000))
@@ -436,6 +438,213 @@ def so_many_backups_are_kept(executable):
             expect(f"zoe{3 - n}" in listed and f"zoe{4 - n}" not in listed, str(listed))
 
 
+def bend_pages(path, count):
+    """Overwrites pages of tables, but not of the schema, without which nothing can be opened."""
+    rows = sqlite3.connect(path)
+    pages = [n for n, in rows.execute("select pageno from dbstat where name <> 'sqlite_schema'")]
+    rows.close()
+    with open(path, "r+b") as f:
+        for n in pages[::max(1, len(pages) // count)][:count]:
+            f.seek(4096 * (n - 1))
+            f.write(b"\xa5" * 4096)
+
+
+def a_damaged_database_is_not_saved_unasked(executable):
+    with tempfile.TemporaryDirectory() as folder:
+        data, saved, back = (os.path.join(folder, n) for n in ("data", "saved", "back"))
+        run(executable, "user", "add", "zoe", "--data", data)
+        for _ in range(2):
+            done = run(executable, "backup", saved, "--keep", "2", "--data", data)
+            expect(done.returncode == 0, done.stderr)
+        with open(saved, "rb") as f:
+            good = f.read()
+        bend_pages(os.path.join(data, "guildhall.db"), 20)
+        for more in (["--keep", "2"], ["--force"]):
+            done = run(executable, "backup", saved, *more, "--data", data)
+            expect(done.returncode == 1 and "the database is damaged, so nothing was saved" in
+                   done.stderr and "--even-if-damaged" in done.stderr, done.stderr)
+            with open(saved, "rb") as f:
+                expect(f.read() == good, "the good one is gone")
+        expect(sorted(os.listdir(folder)) == ["data", "saved", "saved.1"], str(os.listdir(folder)))
+        stream = subprocess.run([executable, "backup", "-", "--data", data], timeout=120,
+                                capture_output=True, check=False)
+        expect(stream.returncode == 1 and b"end " not in stream.stdout[-200:], "the stream has an end")
+        done = run(executable, "backup", saved, "--keep", "2", "--even-if-damaged", "--data", data)
+        expect(done.returncode == 1 and "saved.damaged" in done.stderr and "1 files were damaged" in
+               done.stdout, done.stdout + done.stderr)
+        with open(saved, "rb") as f:
+            expect(f.read() == good, "the good one was rotated away")
+        done = run(executable, "check", saved + ".damaged")
+        expect(done.returncode == 1 and "was made of a damaged database" in done.stdout,
+               done.stdout + done.stderr)
+        done = run(executable, "restore", saved + ".damaged", "--data", back)
+        expect(done.returncode == 0 and "1 files were damaged" in done.stdout, done.stdout)
+        done = run(executable, "check", "--data", data)
+        expect(done.returncode == 1 and "the database is damaged" in done.stdout, done.stdout)
+
+
+def a_backup_with_a_damaged_database_inside_is_found(executable):
+    """Sums of bytes are right: the backup was made by a program that did not ask SQLite."""
+    with tempfile.TemporaryDirectory() as folder:
+        data, saved = os.path.join(folder, "data"), os.path.join(folder, "saved")
+        run(executable, "user", "add", "zoe", "--data", data)
+        bend_pages(os.path.join(data, "guildhall.db"), 20)
+        run(executable, "backup", saved, "--even-if-damaged", "--data", data)
+        with open(saved, "rb") as f:
+            whole = f.read()
+        mark = b"damaged guildhall.db\n"
+        expect(whole.count(mark) == 1, "there is no mark")
+        for args, more in ((["check", saved], {}), (["check", "-"], {"input": whole})):
+            done = subprocess.run([executable, *args], capture_output=True, timeout=120,
+                                  check=False, **more)
+            expect(done.returncode == 1 and b"integrity_check" in done.stderr, str(done.stderr))
+
+
+def a_database_that_cannot_be_opened_is_saved_as_it_is(executable):
+    with tempfile.TemporaryDirectory() as folder:
+        data, saved = os.path.join(folder, "data"), os.path.join(folder, "saved")
+        run(executable, "user", "add", "zoe", "--data", data)
+        with open(os.path.join(data, "guildhall.db"), "r+b") as f:
+            f.write(b"\xa5" * 4096)
+        done = run(executable, "backup", saved, "--data", data)
+        expect(done.returncode == 1 and "the database is damaged" in done.stderr, done.stderr)
+        done = run(executable, "check", "--data", data)
+        expect(done.returncode == 1 and "the database is damaged" in done.stdout, done.stdout)
+        done = run(executable, "backup", saved, "--even-if-damaged", "--data", data)
+        expect(done.returncode == 1 and "1 files were damaged" in done.stdout, done.stderr)
+        done = run(executable, "check", saved)
+        expect(done.returncode == 1 and "was made of a damaged" in done.stdout, done.stdout)
+
+
+def file_world(executable, data, count):
+    """A stopped server with so many attachments; their paths below the data folder."""
+    server = start_guildhall(executable, data)
+    try:
+        world = World(server.port)
+        for n in range(count):
+            send_file(server.port, world.token, world.channel, f"{n}.bin", os.urandom(50000))
+    finally:
+        server.stop()
+    names = sorted(n for n, b in files_of(data).items() if len(b) == 50000)
+    expect(len(names) == count, str(names))
+    return world, names
+
+
+def damage_three(data, names):
+    os.unlink(os.path.join(data, names[0]))
+    os.truncate(os.path.join(data, names[1]), 1000)
+    with open(os.path.join(data, names[2]), "r+b") as f:
+        f.seek(25000)
+        f.write(b"not what was there")
+
+
+def damaged_files_are_found_and_not_served(executable):
+    with tempfile.TemporaryDirectory() as folder:
+        data, saved = os.path.join(folder, "data"), os.path.join(folder, "saved")
+        world, names = file_world(executable, data, 4)
+        done = run(executable, "check", "--data", data)
+        expect(done.returncode == 0 and "the files are sound: 6 files" in done.stdout, done.stdout)
+        damage_three(data, names)
+        done = run(executable, "check", "--data", data)
+        expect(done.returncode == 1 and "3 of 6 files are damaged" in done.stdout and
+               "the database is sound" in done.stdout, done.stdout)
+        for name, words in zip(names, ("is missing", "has 1000 bytes instead of 50000",
+                                       "is not the one that was uploaded")):
+            expect(f"'{name}' {words}" in done.stderr, done.stderr)
+        done = run(executable, "backup", saved, "--keep", "3", "--data", data)
+        expect(done.returncode == 1 and "3 files were damaged" in done.stdout, done.stdout)
+        expect(sorted(os.listdir(folder)) == ["data", "saved.damaged"], str(os.listdir(folder)))
+        done = run(executable, "check", saved + ".damaged")
+        expect(done.returncode == 1 and names[1] in done.stderr, done.stdout + done.stderr)
+        server = start_guildhall(executable, data)
+        try:
+            client = Client(server.port, world.token)
+            status, messages = client.call("GET", f"/channels/{world.channel}/messages?limit=100")
+            expect(status == 200, str(status))
+            answers = []
+            for message in messages:
+                for attachment in message["attachments"]:
+                    for _ in range(2):
+                        answers.append(get_bytes(server.port, attachment["url"]))
+            client.close()
+            wrong = [a for a in answers if a[0] == 500]
+            expect(len(wrong) == 4 and all(b"has to restore it from a backup" in data
+                                           for _, data in wrong), str([a[0] for a in answers]))
+            expect(all(len(data) in (50000, len(ATTACHMENT)) for s, data in answers if s == 200),
+                   "a shorter file was served")
+        finally:
+            server.stop()
+
+
+def an_interrupted_or_damaged_backup_is_salvaged(executable):
+    with tempfile.TemporaryDirectory() as folder:
+        data, saved, back = (os.path.join(folder, n) for n in ("data", "saved", "back"))
+        world, names = file_world(executable, data, 4)
+        expect(run(executable, "backup", saved, "--data", data).returncode == 0, "backup")
+        with open(saved, "rb") as f:
+            whole = f.read()
+        files = files_of(data)
+        at = whole.index(files[names[1]])
+        with open(saved, "wb") as f:
+            f.write(whole[:at + 100] + bytes([whole[at + 100] ^ 1]) + whole[at + 101:])
+        done = run(executable, "restore", saved, "--data", back)
+        expect(done.returncode == 1 and "--salvage" in done.stderr, done.stderr)
+        done = run(executable, "user", "add", "eve", "--data", back)
+        expect(done.returncode == 1 and "--salvage" in done.stderr, done.stderr)
+        again = back + "2"
+        done = run(executable, "restore", saved, "--salvage", "--data", again)
+        expect(done.returncode == 1 and f"'{names[1]}' is damaged" in done.stderr and
+               "not restored: 1 files" in done.stdout, done.stdout + done.stderr)
+        del files[names[1]]
+        expect(files_of(again) == files, "a whole file is not there")
+        server = start_guildhall(executable, again)
+        try:
+            world.is_whole(server.port)
+        finally:
+            server.stop()
+        with open(saved, "wb") as f:
+            f.write(whole[:at + 100])
+        done = run(executable, "restore", saved, "--salvage", "--data", back + "3")
+        expect(done.returncode == 1 and "nothing behind this point" in done.stderr, done.stderr)
+        expect(run(executable, "check", "--data", back + "3").returncode == 1, "files are missing")
+        server = start_guildhall(executable, back + "3")
+        server.stop()
+        done = run(executable, "restore", saved + "x", "--data", back + "4")
+        expect(done.returncode == 1 and not os.path.exists(back + "4"), "a mistyped name left a folder")
+        done = run(executable, "restore", __file__, "--data", back + "4")
+        expect(done.returncode == 1 and not os.path.exists(back + "4"), "no backup left a folder")
+
+
+def a_read_only_folder_is_saved_and_checked(executable):
+    """As a disk that became read-only, and as a snapshot of a file system on which a server ran."""
+    with tempfile.TemporaryDirectory() as folder:
+        data, copy, saved = (os.path.join(folder, n) for n in ("data", "copy", "saved"))
+        script = 'mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" && shift && exec "$@"'
+        server = start_guildhall(executable, data)
+        try:
+            world = World(server.port)
+            shutil.copytree(data, copy, ignore=shutil.ignore_patterns("control"))
+        finally:
+            server.stop()
+        expect(os.path.getsize(os.path.join(copy, "guildhall.db-wal")) > 0, "there is no log")
+        for n, frozen in enumerate((data, copy)):
+            locked = ["unshare", "--mount", "sh", "-ec", script, "sh", frozen, executable]
+            if subprocess.run([*locked[:-1], "true"], check=False, capture_output=True).returncode:
+                raise Skip("mounts are not allowed here")
+            done = run(*locked, "check", "--data", frozen)
+            expect(done.returncode == 0 and "the database is sound" in done.stdout,
+                   done.stdout + done.stderr)
+            done = run(*locked, "backup", f"{saved}{n}", "--data", frozen)
+            expect(done.returncode == 0, done.stderr)
+            back = os.path.join(folder, f"back{n}")
+            expect(run(executable, "restore", f"{saved}{n}", "--data", back).returncode == 0, "back")
+            server = start_guildhall(executable, back)
+            try:
+                world.is_whole(server.port)
+            finally:
+                server.stop()
+
+
 if __name__ == "__main__":
     run_cases("backup", [
         a_backup_of_a_busy_server_brings_everything_back,
@@ -450,4 +659,10 @@ if __name__ == "__main__":
         two_streams_of_one_state_are_equal,
         a_file_is_not_overwritten_unasked,
         so_many_backups_are_kept,
+        a_damaged_database_is_not_saved_unasked,
+        a_backup_with_a_damaged_database_inside_is_found,
+        a_database_that_cannot_be_opened_is_saved_as_it_is,
+        damaged_files_are_found_and_not_served,
+        an_interrupted_or_damaged_backup_is_salvaged,
+        a_read_only_folder_is_saved_and_checked,
     ])

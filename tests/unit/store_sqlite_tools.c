@@ -63,8 +63,8 @@ static void a_backup_is_a_whole_database(void **state)
     assert_true(report.has_rows);
 
     no_error(backup_check(path, &report));
-    no_error(backup_restore(path, folder, &report));
-    assert_int_equal(backup_restore(path, folder, &report), ERR_BAD_REQUEST);
+    no_error(backup_restore(path, folder, false, &report));
+    assert_int_equal(backup_restore(path, folder, false, &report), ERR_BAD_REQUEST);
     no_error(store_open(&(struct store_options){ .folder = folder }, &copy));
     assert_int_equal(store_number(copy, "select n from counter"), 41);
     no_error(store_check(copy));
