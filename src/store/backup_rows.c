@@ -37,7 +37,7 @@ enum err backup_rows_open(int fd, int64_t at, int64_t size, struct backup_rows *
     return ERR_FILE_DAMAGED;
 }
 
-static bool fits(sqlite3_stmt *row, int64_t size, const char *digest)
+static bool row_fits(sqlite3_stmt *row, int64_t size, const char *digest)
 {
     int64_t expected = sqlite3_column_int64(row, 0);
     const char *sum = (const char *)sqlite3_column_text(row, 1);
@@ -53,7 +53,7 @@ bool backup_rows_compare(struct backup_rows *r, const char *blob, int64_t size, 
 
     map_put(&r->seen, hash_str(str_of(blob)), r);
     sqlite3_bind_text(r->find, 1, blob, -1, SQLITE_STATIC);
-    if (sqlite3_step(r->find) == SQLITE_ROW && !fits(r->find, size, digest)) {
+    if (sqlite3_step(r->find) == SQLITE_ROW && !row_fits(r->find, size, digest)) {
         log_error("backup: the file 'blobs/%s' is not the one that was uploaded", blob);
         ok = false;
     }

@@ -22,6 +22,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "store/internal.h"
+#include "store/paced.h"
 
 /* In blobs/.new a whole name is one file name, with another character for its slashes. */
 enum { MAX_NAME = 255 };
@@ -291,14 +292,14 @@ enum err blob_open(struct store *s, const char *name, int *ret_fd, int64_t *ret_
 /* At most once a minute for the same file: anybody may ask for it as often as he likes. */
 static void log_damaged(struct store *s, const char *name, int64_t size, int64_t found)
 {
-    static _Atomic uint64_t last_name, last_minute;
-    uint64_t minute = (uint64_t)time(NULL) / 60, hash = hash_str(str_of(name));
+    static _Atomic uint64_t last_name, last_ns;
+    uint64_t hash = hash_str(str_of(name)), now = (uint64_t)paced_now();
     char found_text[64] = "is missing";
 
-    if (atomic_exchange(&last_name, hash) == hash &&
-        atomic_exchange(&last_minute, minute) == minute)
+    if (atomic_load(&last_name) == hash && now - atomic_load(&last_ns) < 60 * UINT64_C(1000000000))
         return;
-    atomic_store(&last_minute, minute);
+    atomic_store(&last_name, hash);
+    atomic_store(&last_ns, now);
     if (found >= 0)
         snprintf(found_text, sizeof found_text, "has %lld bytes instead of %lld", (long long)found,
                  (long long)size);
