@@ -438,10 +438,11 @@ def so_many_backups_are_kept(executable):
             expect(f"zoe{3 - n}" in listed and f"zoe{4 - n}" not in listed, str(listed))
 
 
-def bend_pages(path, count):
+def bend_pages(path, count, table="%"):
     """Overwrites pages of tables, but not of the schema, without which nothing can be opened."""
     rows = sqlite3.connect(path)
-    pages = [n for n, in rows.execute("select pageno from dbstat where name <> 'sqlite_schema'")]
+    pages = [n for n, in rows.execute("select pageno from dbstat where name like ? and "
+                                      "name <> 'sqlite_schema'", (table,))]
     rows.close()
     with open(path, "r+b") as f:
         for n in pages[::max(1, len(pages) // count)][:count]:
@@ -514,6 +515,32 @@ def a_database_that_cannot_be_opened_is_saved_as_it_is(executable):
         expect(done.returncode == 1 and "1 files were damaged" in done.stdout, done.stderr)
         done = run(executable, "check", saved)
         expect(done.returncode == 1 and "was made of a damaged" in done.stdout, done.stdout)
+
+
+def damage_that_sqlite_reports_is_counted(executable):
+    with tempfile.TemporaryDirectory() as data:
+        server = start_guildhall(executable, data)
+        try:
+            world = World(server.port)
+        finally:
+            server.stop()
+        bend_pages(os.path.join(data, "guildhall.db"), 9, "messages")
+        server = start_guildhall(executable, data)
+        try:
+            name = "guildhall_store_corruptions_total"
+            before = get_bytes(server.port, "http://a/metrics")[1].decode()
+            client = Client(server.port, world.token)
+            for _ in range(2):
+                status, answer = client.call("GET", f"/channels/{world.channel}/messages")
+                expect(status == 503, f"{status} {answer}")
+            after = get_bytes(server.port, "http://a/metrics")[1].decode()
+            client.close()
+            counts = [int(re.search(rf"^{name} (\d+)$", text, re.M)[1]) for text in (before, after)]
+            expect(counts[1] >= counts[0] + 2, str(counts))
+            said = server.words()
+            expect(said.count("restore the last good backup") == 1, said)
+        finally:
+            server.stop()
 
 
 def file_world(executable, data, count):
@@ -662,6 +689,7 @@ if __name__ == "__main__":
         a_damaged_database_is_not_saved_unasked,
         a_backup_with_a_damaged_database_inside_is_found,
         a_database_that_cannot_be_opened_is_saved_as_it_is,
+        damage_that_sqlite_reports_is_counted,
         damaged_files_are_found_and_not_served,
         an_interrupted_or_damaged_backup_is_salvaged,
         a_read_only_folder_is_saved_and_checked,
