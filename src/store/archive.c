@@ -257,10 +257,20 @@ static enum err check_end(struct archive *a, const char *line)
     return fgetc(a->f) == EOF ? OK : archive_damaged(a, "something follows its end");
 }
 
+static bool read_head(const char *line, struct archive_entry *ret)
+{
+    int at = 0;
+
+    if (sscanf(line, "file %" SCNd64 " %n", &ret->size, &at) != 1 || !at || ret->size < 0 ||
+        strlen(line + at) >= sizeof ret->name || !line[at])
+        return false;
+    strcpy(ret->name, line + at);
+    return true;
+}
+
 enum err archive_next(struct archive *a, struct archive_entry *ret, bool *ret_more)
 {
     char line[LINE];
-    int at = 0;
 
     while (read_line(a, line) && strncmp(line, "damaged ", 8) == 0) {
         sum_add(&a->lines, line, strlen(line));
@@ -274,12 +284,34 @@ enum err archive_next(struct archive *a, struct archive_entry *ret, bool *ret_mo
     if (!*ret_more)
         return check_end(a, line);
     sum_add(&a->lines, line, strlen(line));
+    a->next_at = ftello(a->f);
     line[strcspn(line, "\n")] = '\0';
-    if (sscanf(line, "file %" SCNd64 " %n", &ret->size, &at) != 1 || !at || ret->size < 0 ||
-        strlen(line + at) >= sizeof ret->name || !line[at])
-        return archive_damaged(a, "a line is not one of ours");
-    strcpy(ret->name, line + at);
-    return OK;
+    return read_head(line, ret) ? OK : archive_damaged(a, "a line is not one of ours");
+}
+
+bool archive_skip(struct archive *a, struct archive_entry *ret)
+{
+    char line[LINE];
+    size_t n = 0;
+    int c;
+
+    clearerr(a->f);
+    if (a->next_at >= 0 && fseeko(a->f, a->next_at, SEEK_SET) != 0)
+        return false;
+    while ((c = getc_unlocked(a->f)) != EOF) {
+        if (c != '\n') {
+            line[n < LINE - 1 ? n : 0] = (char)c;
+            n++;
+            continue;
+        }
+        line[n < LINE - 1 ? n : 0] = '\0';
+        n = 0;
+        if (!read_head(line, ret))
+            continue;
+        a->next_at = ftello(a->f);
+        return true;
+    }
+    return false;
 }
 
 static enum err write_piece(const char *name, int fd, const char *p, size_t n)

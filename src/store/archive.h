@@ -30,6 +30,7 @@ struct archive {
     char sum[ARCHIVE_SUM]; /* of the last file, in hex */
     int64_t unwritten;     /* bytes that were not handed to the disk yet */
     int64_t room, room_at; /* of a file whose bytes somebody else writes */
+    int64_t next_at;       /* reading: behind the last line of a file; -1 in a stream */
     char *piece;           /* ARCHIVE_PIECE bytes to copy through */
 };
 
@@ -64,6 +65,10 @@ enum err archive_next(struct archive *a, struct archive_entry *ret, bool *ret_mo
 /* Its bytes go to the descriptor (-1: nowhere) and are compared with their sum. ERR_FILE_DAMAGED:
  * they are others, and the next file can be read. */
 enum err archive_take(struct archive *a, const struct archive_entry *entry, int fd);
+
+/* After an error: the next line that looks as if a file followed. False at the end. What is found
+ * may be the content of a file. */
+bool archive_skip(struct archive *a, struct archive_entry *ret);
 
 /* After each of both; accepts what was never opened. */
 void archive_close(struct archive *a);

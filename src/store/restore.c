@@ -136,7 +136,26 @@ static enum err read_entry(struct backup_reader *b, const struct archive_entry *
         return e;
     log_error("backup: '%s' is damaged in '%s'", entry->name, b->archive.path);
     b->lost++;
-    return b->salvage ? OK : ERR_BAD_REQUEST;
+    return b->salvage || !b->folder ? OK : ERR_BAD_REQUEST; /* a check lists all that is wrong */
+}
+
+/* Behind a line that is damaged. Anybody may have written into a message or a file what looks like
+ * the line of a file, so only blobs are taken, and none that was restored before. */
+static enum err skip_damage(struct backup_reader *b, struct archive_entry *entry, bool *ret_more)
+{
+    struct stat st;
+    char path[PATH_MAX];
+
+    log_error("backup: a part of '%s' cannot be read", b->archive.path);
+    b->lost++;
+    while ((*ret_more = archive_skip(&b->archive, entry))) {
+        int n = snprintf(path, sizeof path, "%s/%s", b->folder, entry->name);
+
+        if (strncmp(entry->name, "blobs/", 6) == 0 && is_archive_name(entry->name) &&
+            n < (int)sizeof path && lstat(path, &st) != 0)
+            return read_entry(b, entry);
+    }
+    return OK;
 }
 
 static enum err read_entries(struct backup_reader *b)
@@ -149,11 +168,11 @@ static enum err read_entries(struct backup_reader *b)
         e = archive_next(&b->archive, &entry, &more);
         if (!e && more)
             e = read_entry(b, &entry);
+        while (e == ERR_BAD_REQUEST && b->salvage && more)
+            e = skip_damage(b, &entry, &more);
     }
     if (e != ERR_BAD_REQUEST || !b->salvage)
         return e;
-    if (more)
-        log_error("backup: nothing behind this point of '%s' can be read", b->archive.path);
     b->lost++;
     return OK;
 }
@@ -177,7 +196,7 @@ static void reader_close(struct backup_reader *b)
 
 enum err backup_check(const char *path, struct backup_report *ret)
 {
-    struct backup_reader b = { .salvage = true, .rows_fd = -1 }; /* to list all that is wrong */
+    struct backup_reader b = { .rows_fd = -1 };
     enum err e = archive_open(&b.archive, path);
 
     if (!e)

@@ -629,10 +629,23 @@ def an_interrupted_or_damaged_backup_is_salvaged(executable):
             world.is_whole(server.port)
         finally:
             server.stop()
+        # A line of a file that says a wrong size; and a file that looks like a part of a backup.
+        line = whole.rindex(b"file ", 0, at)
+        with open(saved, "wb") as f:
+            f.write(whole[:line] + b"file 9" + whole[line + 5:at] +
+                    b"\nfile 4 pepper.key\nevil\nfile 4 " + names[0].encode() + b"\nevil\n" +
+                    whole[at:])
+        done = run(executable, "restore", saved, "--salvage", "--data", back + "5")
+        expect(done.returncode == 1 and "cannot be read" in done.stderr, done.stderr)
+        restored = files_of(back + "5")
+        expect(restored == {**files, **({names[1]: restored[names[1]]} if names[1] in restored
+                                        else {})}, "a whole file is not there")
+        with open(os.path.join(back + "5", "pepper.key"), "rb") as f:
+            expect(f.read() != b"evil", "a key came from a file")
         with open(saved, "wb") as f:
             f.write(whole[:at + 100])
         done = run(executable, "restore", saved, "--salvage", "--data", back + "3")
-        expect(done.returncode == 1 and "nothing behind this point" in done.stderr, done.stderr)
+        expect(done.returncode == 1 and "cannot be read" in done.stderr, done.stderr)
         expect(run(executable, "check", "--data", back + "3").returncode == 1, "files are missing")
         server = start_guildhall(executable, back + "3")
         server.stop()
