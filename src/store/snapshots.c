@@ -189,7 +189,8 @@ static void ask_one_back(struct store *store, const char *folder, struct str nam
         buf_printf(out, "error: there is no snapshot '%.*s'\n", STR_FMT(name));
         return;
     }
-    if (backup_check(path, &report)) {
+    /* A mark says that the world had a damaged file; its snapshot is as good as the world was. */
+    if (backup_check(path, &report) && (report.lost || !report.damaged)) {
         buf_add_lit(out, "error: the snapshot is damaged\n");
         return;
     }
