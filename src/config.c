@@ -156,8 +156,10 @@ const struct option_row config_rows[] = {
       .help = "MiB of calls and events to keep for the console; 0: while somebody looks" },
     { "call-log", OPTION_CHOICE, AT(call_log), .fallback = "auto", .choices = "auto|on|off",
       .help = "Print a line for each call; auto: in a demo" },
-    { "body-memory", OPTION_INT, AT(body_memory_mib), .fallback = "256", .min = 8, .max = 1048576,
-      .help = "MiB that bodies of requests may take together; one caller gets a third" },
+    { "body-memory", OPTION_INT, AT(body_memory_mib), .fallback = "0", .min = 0, .max = 1048576,
+      .help =
+          "MiB that bodies of requests may take together; one caller gets a third. 0: a quarter "
+          "of the memory that the process may use, 256 at most" },
     { "upload-quota", OPTION_INT, AT(upload_quota_mib), .fallback = "10240", .min = 0,
       .max = 1024 * 1024 * 1024, .help = "MiB of files that one account may keep; 0: any" },
     { "upload-quota-daily", OPTION_INT, AT(upload_quota_daily_mib), .fallback = "2048", .min = 0,

@@ -8,6 +8,7 @@
 #include "cluster/cluster.h"
 #include "gateway_source/gateway_source.h"
 #include "gifs/gifs.h"
+#include "memory_limit.h"
 #include "net/mailer.h"
 #include "net/tls.h"
 #include "parts.h"
@@ -242,7 +243,7 @@ enum err guildhall_start(const struct config *config, const struct guildhall_hoo
     g->config = config;
     if (hooks)
         g->hooks = *hooks;
-    if (!config_apply(config))
+    if (!config_apply(config) || !memory_suffices())
         goto fail;
     if (!parts_read_address(g, &port) || !parts_can_share(config))
         goto fail;

@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "manager.h"
+#include "memory_limit.h"
 #include "net/tls.h"
 #include "parts.h"
 #include "workbench/workbench.h"
@@ -132,7 +133,7 @@ enum err parts_start_server(struct guildhall *g, int port)
         .tls_only = g->config->tls_only,
         .head_timeout_ms = 30 * 1000,
         .idle_timeout_ms = g->config->idle_seconds * 1000,
-        .body_memory = (size_t)g->config->body_memory_mib * 1024 * 1024,
+        .body_memory = (size_t)memory_for_bodies(g->config->body_memory_mib),
         .proxies = g->proxies.count ? &g->proxies : NULL,
         .proxy_protocol = g->config->proxy_protocol,
         .via = "1.1 guildhall",

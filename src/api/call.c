@@ -112,17 +112,29 @@ enum err call_reply_kept(struct call *call, struct str content_type, struct str 
     return OK;
 }
 
+/* Files of the first versions have no row, or one without a size. */
+static const char FIND_FILE[] =
+    "select case when size > 0 or digest <> '' then size else -1 end from files "
+    "where name = $1 and gone = 0";
+
 enum err call_open_blob(struct call *call, const char *name, int *ret_fd, int64_t *ret_size)
 {
     struct store *store = call->api->options.store;
+    struct rows row;
+    bool found = false;
     enum err e = OK;
 
-    if (call->tx && blobs_are_inside(store)) {
+    if (blobs_are_inside(store)) {
         if (blob_open_near(store, name, ret_fd, ret_size))
             return OK;
         e = tx_expect_long(call->tx);
     }
-    return e ? e : blob_open(store, name, ret_fd, ret_size);
+    if (!e)
+        e = tx_one(call->tx, FIND_FILE, BIND(v_text(str_of(name))), &row, &found);
+    if (e)
+        return e;
+    return found ? blob_open_checked(store, name, row_int(&row, 0), ret_fd, ret_size)
+                 : blob_open(store, name, ret_fd, ret_size);
 }
 
 enum err call_reply_file(struct call *call, struct str content_type, int fd, int64_t size)

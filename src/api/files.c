@@ -30,6 +30,7 @@ enum err call_keep_blob(struct call *call, snowflake id, const char *name, struc
                              .name = str_dupz(call->arena, str_of(name)),
                              .size = (int64_t)bytes.n,
                              .since_ms = uv_hrtime() / (1000 * 1000) };
+    blob_digest(bytes, k->digest);
     call->kept = k;
     return e;
 }
@@ -87,8 +88,8 @@ static enum err count_bytes(struct call *call, snowflake owner_id, int64_t size)
     return OK;
 }
 
-static const char ADD[] = "insert into files (id, name, owner_id, size, created_at) "
-                          "values ($1, $2, $3, $4, $5)";
+static const char ADD[] = "insert into files (id, name, owner_id, size, created_at, digest) "
+                          "values ($1, $2, $3, $4, $5, $6)";
 
 enum err files_record(struct call *call)
 {
@@ -105,7 +106,7 @@ enum err files_record(struct call *call)
         size += k->size;
         e = tx_exec(call->tx, ADD,
                     BIND(v_id(k->id), v_text(str_of(k->name)), v_id(owner_id), v_int(k->size),
-                         v_int(clock_us())),
+                         v_int(clock_us()), v_text(str_of(k->digest))),
                     NULL);
     }
     return e || !size || !owner_id ? e : count_bytes(call, owner_id, size);

@@ -108,6 +108,7 @@ struct kept_blob {
     snowflake id;
     const char *name;
     int64_t size;
+    char digest[BLOB_DIGEST];
     uint64_t since_ms; /* of a clock that nobody moves */
     bool dropped;      /* it goes again, although the call succeeds */
 };

@@ -147,6 +147,10 @@ static void store_metrics(struct api *api, struct buf *out)
                s.failures);
     api_metric(out, "guildhall_store_full", "gauge", "1 while writes find no room on the disk.",
                store_full(api->options.store));
+    api_metric(out, "guildhall_store_corruptions_total", "counter",
+               "Statements that met a damaged SQLite database.", s.corruptions);
+    api_metric(out, "guildhall_damaged_files_total", "counter",
+               "Requests for a file that is missing or has the wrong size.", s.damaged_files);
     if (api->options.cluster)
         api_metric(out, "guildhall_counts_heard_total", "counter",
                    "Calls that count against a limit and were made at other servers.",

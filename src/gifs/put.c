@@ -21,18 +21,20 @@ static const char PUT_TAG[] =
 /* --- files ---------------------------------------------------------------------------- */
 
 static const char PUT_FILE[] =
-    "insert into files (id, name, owner_id, size, created_at) values ($1, $2, 0, $3, $4) "
-    "on conflict (name) do update set size = excluded.size, gone = 0";
+    "insert into files (id, name, owner_id, size, created_at, digest) values ($1, $2, 0, $3, $4, $5) "
+    "on conflict (name) do update set size = excluded.size, digest = excluded.digest, gone = 0";
 static const char DROP_FILE[] = "update files set gone = 1 where name = $1";
 
 static enum err put_file(struct tx *tx, struct store *store, const char *name, struct str bytes)
 {
+    char digest[BLOB_DIGEST];
     enum err e = blob_put(store, name, bytes);
 
+    blob_digest(bytes, digest);
     return e ? e
              : tx_exec(tx, PUT_FILE,
                        BIND(v_id(snowflake_new()), v_text(str_of(name)), v_int((int64_t)bytes.n),
-                            v_int(clock_us())),
+                            v_int(clock_us()), v_text(str_of(digest))),
                        NULL);
 }
 

@@ -5,12 +5,15 @@
  * itself must keep of an incomplete record. */
 #include "net/tls.h"
 
+#include <errno.h>
 #include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <pthread.h>
 #include <sodium.h>
+#include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -105,8 +108,19 @@ static int choose_protocol(SSL *ssl, const unsigned char **ret, unsigned char *r
     return SSL_TLSEXT_ERR_OK;
 }
 
+/* OpenSSL says "system lib" of a file that it cannot open. */
+static bool tls_file_is_readable(const char *what, const char *path)
+{
+    if (access(path, R_OK) == 0)
+        return true;
+    log_error("tls: cannot read the %s '%s': %s", what, path, strerror(errno));
+    return false;
+}
+
 static bool tls_load(SSL_CTX *ssl, const char *certificate, const char *key)
 {
+    if (!tls_file_is_readable("certificate", certificate) || !tls_file_is_readable("key", key))
+        return false;
     if (SSL_CTX_use_certificate_chain_file(ssl, certificate) != 1) {
         log_error("tls: cannot use the certificate '%s': %s", certificate, last_problem());
         return false;

@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "store/paced.h"
 
-enum { SUM = crypto_generichash_BYTES, SUM_TEXT = 2 * SUM + 1, LINE = ARCHIVE_NAME + 64 };
+enum { SUM = crypto_generichash_BYTES, SUM_TEXT = ARCHIVE_SUM, LINE = ARCHIVE_NAME + 64 };
 
 static const char FIRST_LINE[] = "guildhall backup 1\n";
 
@@ -90,7 +90,10 @@ static enum err archive_put_line(struct archive *a, const char *line)
 
 enum err archive_create(struct archive *a, const char *path)
 {
-    archive_init(a, path, open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600), "w+b");
+    if (strcmp(path, "-") == 0)
+        archive_init(a, "standard output", fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0), "wb");
+    else
+        archive_init(a, path, open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600), "w+b");
     if (!a->f)
         return archive_failed(a, "make");
     return archive_put_line(a, FIRST_LINE);
@@ -129,10 +132,10 @@ static enum err put_head(struct archive *a, const char *name, int64_t size)
 
 static enum err put_sum(struct archive *a, int64_t size, crypto_generichash_state *sum)
 {
-    char line[LINE], text[SUM_TEXT];
+    char line[LINE];
 
-    sum_text(sum, text);
-    snprintf(line, sizeof line, "\nsum %s\n", text);
+    sum_text(sum, a->sum);
+    snprintf(line, sizeof line, "\nsum %s\n", a->sum);
     a->files++;
     a->bytes += size;
     return archive_put_line(a, line);
@@ -147,6 +150,15 @@ enum err archive_add(struct archive *a, const char *name, int fd, int64_t size)
     if (!e)
         e = put_bytes(a, name, fd, size, &sum);
     return e ? e : put_sum(a, size, &sum);
+}
+
+enum err archive_mark(struct archive *a, const char *name)
+{
+    char line[LINE];
+
+    snprintf(line, sizeof line, "damaged %s\n", name);
+    a->damaged++;
+    return archive_put_line(a, line);
 }
 
 enum err archive_begin(struct archive *a, const char *name, int64_t size, int *ret_fd,
@@ -201,7 +213,8 @@ enum err archive_finish(struct archive *a)
     sum_text(&a->lines, text);
     snprintf(line, sizeof line, "end %" PRId64 " %" PRId64 " %s\n", a->files, a->bytes, text);
     enum err e = archive_put(a, line, strlen(line));
-    if (!e && (fflush(a->f) != 0 || fsync(fileno(a->f)) != 0))
+    /* A pipe cannot be synced: EINVAL. */
+    if (!e && (fflush(a->f) != 0 || (fsync(fileno(a->f)) != 0 && errno != EINVAL)))
         e = archive_failed(a, "write");
     return e;
 }
@@ -218,11 +231,14 @@ enum err archive_open(struct archive *a, const char *path)
 {
     char line[LINE];
 
-    archive_init(a, path, open(path, O_RDONLY | O_CLOEXEC), "rb");
+    if (strcmp(path, "-") == 0)
+        archive_init(a, "standard input", fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0), "rb");
+    else
+        archive_init(a, path, open(path, O_RDONLY | O_CLOEXEC), "rb");
     if (!a->f)
         return archive_failed(a, "read");
     if (!read_line(a, line) || strcmp(line, FIRST_LINE) != 0) {
-        log_error("backup: '%s' is no backup that this program knows", path);
+        log_error("backup: '%s' is no backup that this program knows", a->path);
         return ERR_BAD_REQUEST;
     }
     sum_add(&a->lines, line, strlen(line));
@@ -241,23 +257,61 @@ static enum err check_end(struct archive *a, const char *line)
     return fgetc(a->f) == EOF ? OK : archive_damaged(a, "something follows its end");
 }
 
+static bool read_head(const char *line, struct archive_entry *ret)
+{
+    int at = 0;
+
+    if (sscanf(line, "file %" SCNd64 " %n", &ret->size, &at) != 1 || !at || ret->size < 0 ||
+        strlen(line + at) >= sizeof ret->name || !line[at])
+        return false;
+    strcpy(ret->name, line + at);
+    return true;
+}
+
 enum err archive_next(struct archive *a, struct archive_entry *ret, bool *ret_more)
 {
     char line[LINE];
-    int at = 0;
 
-    if (!read_line(a, line))
+    while (read_line(a, line) && strncmp(line, "damaged ", 8) == 0) {
+        sum_add(&a->lines, line, strlen(line));
+        a->damaged++;
+        log_error("backup: damaged or missing when the backup was made: %.*s",
+                  (int)strcspn(line + 8, "\n"), line + 8);
+    }
+    if (feof(a->f) || ferror(a->f))
         return archive_damaged(a, "it has no end");
     *ret_more = strncmp(line, "end ", 4) != 0;
     if (!*ret_more)
         return check_end(a, line);
     sum_add(&a->lines, line, strlen(line));
+    a->next_at = ftello(a->f);
     line[strcspn(line, "\n")] = '\0';
-    if (sscanf(line, "file %" SCNd64 " %n", &ret->size, &at) != 1 || !at || ret->size < 0 ||
-        strlen(line + at) >= sizeof ret->name || !line[at])
-        return archive_damaged(a, "a line is not one of ours");
-    strcpy(ret->name, line + at);
-    return OK;
+    return read_head(line, ret) ? OK : archive_damaged(a, "a line is not one of ours");
+}
+
+bool archive_skip(struct archive *a, struct archive_entry *ret)
+{
+    char line[LINE];
+    size_t n = 0;
+    int c;
+
+    clearerr(a->f);
+    if (a->next_at >= 0 && fseeko(a->f, a->next_at, SEEK_SET) != 0)
+        return false;
+    while ((c = getc_unlocked(a->f)) != EOF) {
+        if (c != '\n') {
+            line[n < LINE - 1 ? n : 0] = (char)c;
+            n++;
+            continue;
+        }
+        line[n < LINE - 1 ? n : 0] = '\0';
+        n = 0;
+        if (!read_head(line, ret))
+            continue;
+        a->next_at = ftello(a->f);
+        return true;
+    }
+    return false;
 }
 
 static enum err write_piece(const char *name, int fd, const char *p, size_t n)
@@ -279,17 +333,15 @@ static enum err write_piece(const char *name, int fd, const char *p, size_t n)
 
 static enum err check_sum(struct archive *a, crypto_generichash_state *sum)
 {
-    char line[LINE], expected[LINE], text[SUM_TEXT];
+    char line[LINE], expected[LINE];
 
-    sum_text(sum, text);
-    snprintf(expected, sizeof expected, "sum %s\n", text);
+    sum_text(sum, a->sum);
+    snprintf(expected, sizeof expected, "sum %s\n", a->sum);
     if (fgetc(a->f) != '\n' || !read_line(a, line))
         return archive_damaged(a, "it has no end");
-    if (strcmp(line, expected) != 0)
-        return archive_damaged(a, "the bytes of a file are not those that were saved");
     sum_add(&a->lines, "\n", 1);
     sum_add(&a->lines, line, strlen(line));
-    return OK;
+    return strcmp(line, expected) == 0 ? OK : ERR_FILE_DAMAGED;
 }
 
 enum err archive_take(struct archive *a, const struct archive_entry *entry, int fd)
@@ -310,7 +362,7 @@ enum err archive_take(struct archive *a, const struct archive_entry *entry, int 
     }
     if (!e)
         e = check_sum(a, &sum);
-    if (!e) {
+    if (!e || e == ERR_FILE_DAMAGED) {
         a->files++;
         a->bytes += entry->size;
     }

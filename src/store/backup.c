@@ -1,4 +1,4 @@
-/* backup.c - all that a server keeps, into one file or a folder of increments while it runs. */
+/* backup.c - all that a server keeps, saved into one file or stream while it runs. */
 #include "store/backup.h"
 
 #include <errno.h>
@@ -10,9 +10,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "base/log.h"
 #include "store/archive.h"
-#include "store/increment.h"
+#include "store/file_rows.h"
 #include "store/internal.h"
 
 /* Clocks of file systems are coarse. */
@@ -21,11 +22,14 @@ enum { CLOCK_SLACK_S = 2 };
 struct backup_run {
     struct store *store;
     struct archive archive;
-    struct increment *increment; /* instead of the archive */
-    char part[PATH_MAX], rows[PATH_MAX];
-    int rows_fd;
+    const char *const *keys;
+    bool is_stream;
+    char part[PATH_MAX];
+    int rows_fd;           /* of a stream: the copy of the rows; or -1 */
+    char sum[ARCHIVE_SUM]; /* of the last blob */
+    struct map seen;       /* hashes of the names of blobs that were saved */
     time_t began;
-    bool has_rows;
+    bool has_rows, rows_placed, even_if_damaged;
 };
 
 static enum err add_file(struct backup_run *b, const char *name, int fd)
@@ -36,10 +40,7 @@ static enum err add_file(struct backup_run *b, const char *name, int fd)
         log_error("backup: '%s' is not a file", name);
         return ERR_UNAVAILABLE;
     }
-    if (!b->increment)
-        return archive_add(&b->archive, name, fd, st.st_size);
-    return increment_add(b->increment, name, fd, st.st_size,
-                         st.st_mtim.tv_sec * INT64_C(1000000000) + st.st_mtim.tv_nsec);
+    return archive_add(&b->archive, name, fd, st.st_size);
 }
 
 static enum err add_key(struct backup_run *b, const char *name)
@@ -60,44 +61,44 @@ static enum err add_key(struct backup_run *b, const char *name)
     return e;
 }
 
-/* A folder of increments takes the rows in pieces, in order, and SQLite copies them in an order of
- * its own: they are written beside first. That file never has a name for long: nothing of it
- * stays, however this ends. */
-static enum err open_rows(struct backup_run *b)
-{
-    unlink(b->rows);
-    b->rows_fd = open(b->rows, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    unlink(b->rows);
-    if (b->rows_fd >= 0)
-        return OK;
-    log_error("backup: cannot make '%s': %s", b->rows, strerror(errno));
-    return ERR_UNAVAILABLE;
-}
+/* SQLite writes the pages of a copy in no fixed order, so a stream needs a complete copy first. */
 
 static enum err place_rows(void *arg, int64_t size, struct rows_place *ret)
 {
     struct backup_run *b = arg;
 
-    if (!b->increment)
+    b->rows_placed = true;
+    if (!b->is_stream)
         return archive_begin(&b->archive, "guildhall.db", size, &ret->fd, &ret->at);
-    enum err e = open_rows(b);
+    b->rows_fd = temporary_file();
     *ret = (struct rows_place){ .fd = b->rows_fd };
-    return e;
+    return b->rows_fd < 0 ? ERR_UNAVAILABLE : OK;
 }
 
 static enum err add_rows(struct backup_run *b)
 {
-    enum err e = b->store->engine->backup(b->store, place_rows, b);
+    bool damaged = false;
+    enum err e = b->store->engine->backup(b->store, place_rows, b, &damaged);
 
-    if (!e && !b->increment)
-        e = archive_end(&b->archive);
-    else if (!e)
-        e = add_file(b, "guildhall.db", b->rows_fd);
+    /* SQLite cannot even open it: its bytes as they are may help somebody. */
+    if (e && b->even_if_damaged && !b->rows_placed) {
+        b->has_rows = true;
+        e = add_key(b, "guildhall.db");
+        return e ? e : archive_mark(&b->archive, "guildhall.db");
+    }
+
+    if (!e && damaged && !b->even_if_damaged) {
+        log_error("backup: the database is damaged, so nothing was saved and older backups are "
+                  "kept; restore the last good one, or save what there is with --even-if-damaged");
+        e = ERR_FILE_DAMAGED;
+    }
+    if (!e)
+        e = b->is_stream ? add_file(b, "guildhall.db", b->rows_fd) : archive_end(&b->archive);
     if (b->rows_fd >= 0)
         close(b->rows_fd);
     b->rows_fd = -1;
     b->has_rows = true;
-    return e;
+    return e || !damaged ? e : archive_mark(&b->archive, "guildhall.db");
 }
 
 /* A note says that nobody knows whether the blob has a row; whoever starts on the restored
@@ -110,8 +111,7 @@ static enum err add_note(void *arg, const char *note, int fd, time_t written)
     (void)fd, (void)written;
     if (snprintf(name, sizeof name, "blobs/.new/%s", note) >= (int)sizeof name)
         return ERR_UNAVAILABLE;
-    return b->increment ? increment_add(b->increment, name, -1, 0, 0)
-                        : archive_add(&b->archive, name, -1, 0);
+    return archive_add(&b->archive, name, -1, 0);
 }
 
 static enum err add_blob(void *arg, const char *blob, int fd, time_t written)
@@ -122,6 +122,7 @@ static enum err add_blob(void *arg, const char *blob, int fd, time_t written)
     if (snprintf(name, sizeof name, "blobs/%s", blob) >= (int)sizeof name)
         return ERR_UNAVAILABLE;
     enum err e = add_file(b, name, fd);
+    memcpy(b->sum, b->archive.sum, sizeof b->sum);
     if (e || written < b->began - CLOCK_SLACK_S)
         return e;
     /* It may be younger than the snapshot of the rows. */
@@ -129,89 +130,150 @@ static enum err add_blob(void *arg, const char *blob, int fd, time_t written)
     return add_note(b, note, -1, 0);
 }
 
+static enum err add_row_blob(void *arg, const struct file_row *row)
+{
+    struct backup_run *b = arg;
+    char name[ARCHIVE_NAME];
+    int64_t size = -1;
+    struct stat st;
+    int fd = -1;
+    enum err e = blob_open(b->store, row->name, &fd, &size);
+
+    if (e && e != ERR_NOT_FOUND)
+        return e;
+    map_put(&b->seen, hash_str(str_of(row->name)), b);
+    if (!e) {
+        e = fstat(fd, &st) == 0 ? add_blob(b, row->name, fd, st.st_mtime) : ERR_UNAVAILABLE;
+        close(fd);
+        if (e)
+            return e;
+    }
+    if (row->gone || file_row_fits(row, size, b->sum))
+        return OK;
+    snprintf(name, sizeof name, "blobs/%s", row->name);
+    return archive_mark(&b->archive, name);
+}
+
+static enum err add_other_blob(void *arg, const char *blob, int fd, time_t written)
+{
+    struct backup_run *b = arg;
+
+    return map_get(&b->seen, hash_str(str_of(blob))) ? OK : add_blob(b, blob, fd, written);
+}
+
+/* The order of ids puts new blobs behind all that the backup before had. */
+static enum err add_blobs(struct backup_run *b)
+{
+    enum err e = b->store->inside ? OK : file_rows_each(b->store, add_row_blob, b);
+
+    if (e && b->archive.damaged) /* there may be no rows that can be read */
+        e = OK;
+    return e ? e : blobs_walk(b->store, add_other_blob, b);
+}
+
 /* Notes before the rows: a blob that is older than this backup and whose row is committed after
  * the snapshot has its note until then. */
-static enum err add_all(struct backup_run *b, const char *const *keys)
+static enum err add_all(struct backup_run *b)
 {
     enum err e = blobs_walk_notes(b->store, add_note, b);
 
     if (!e && b->store->engine->backup)
         e = add_rows(b);
-    for (; !e && *keys; keys++)
-        e = add_key(b, *keys);
-    return e ? e : blobs_walk(b->store, add_blob, b);
+    for (const char *const *key = b->keys; !e && *key; key++)
+        e = add_key(b, *key);
+    return e ? e : add_blobs(b);
 }
 
-static enum err finish_file(struct backup_run *b, const char *path)
-{
-    char folder[PATH_MAX];
-    enum err e = archive_finish(&b->archive);
+/* --- the name ------------------------------------------------------------------------- */
 
-    if (!e && rename(b->part, path) != 0) {
-        log_error("backup: cannot make '%s': %s", path, strerror(errno));
-        e = ERR_UNAVAILABLE;
+/* path becomes path.1, that becomes path.2, …; of keep files the oldest goes. */
+static bool backups_rotate(const char *path, int64_t keep)
+{
+    char from[PATH_MAX], to[PATH_MAX];
+
+    for (int64_t i = keep - 1; i > 0; i--) {
+        int n = i > 1 ? snprintf(from, sizeof from, "%s.%lld", path, (long long)i - 1)
+                      : snprintf(from, sizeof from, "%s", path);
+
+        if (n >= (int)sizeof from ||
+            snprintf(to, sizeof to, "%s.%lld", path, (long long)i) >= (int)sizeof to ||
+            (rename(from, to) != 0 && errno != ENOENT))
+            return false;
     }
-    if (e)
-        return e;
-    snprintf(folder, sizeof folder, "%s", path);
+    return true;
+}
+
+static enum err take_name(struct backup_run *b, const struct backup_options *o)
+{
+    char folder[PATH_MAX], path[PATH_MAX];
+    bool replace = o->replace || o->keep, aside = o->keep && b->archive.damaged;
+
+    if (snprintf(path, sizeof path, "%s%s", o->path, aside ? ".damaged" : "") >= (int)sizeof path)
+        return ERR_UNAVAILABLE;
+    /* link fails when somebody made the file meanwhile; rename would replace it. */
+    if ((o->keep && !aside && !backups_rotate(o->path, o->keep)) ||
+        (replace ? rename(b->part, path) : link(b->part, path)) != 0) {
+        log_error("backup: cannot make '%s': %s", path, strerror(errno));
+        return ERR_UNAVAILABLE;
+    }
+    if (aside)
+        log_warn("backup: saved as '%s'; older backups are kept", path);
+    if (!replace)
+        unlink(b->part);
+    snprintf(folder, sizeof folder, "%s", o->path);
     char *slash = strrchr(folder, '/');
     if (slash)
         slash[slash == folder] = '\0';
     return folder_sync(slash ? folder : ".") ? OK : ERR_UNAVAILABLE;
 }
 
-enum err backup_make(struct store *s, const char *path, const char *const *keys,
-                     struct backup_report *ret)
+static enum err name_part(struct backup_run *b, const struct backup_options *o)
 {
-    struct backup_run b = { .store = s, .rows_fd = -1, .began = time(NULL) };
-    int lock = -1;
-
-    if (snprintf(b.part, sizeof b.part, "%s.part", path) >= (int)sizeof b.part) {
+    if (snprintf(b->part, sizeof b->part, "%s%s", o->path, b->is_stream ? "" : ".part") >=
+        (int)sizeof b->part) {
         log_error("backup: the name is too long");
         return ERR_UNAVAILABLE;
     }
-    enum err e = blobs_hold(s, &lock);
-    unlink(b.part);
-    if (!e)
-        e = archive_create(&b.archive, b.part);
-    if (!e)
-        e = add_all(&b, keys);
-    if (!e)
-        e = finish_file(&b, path);
-    *ret = (struct backup_report){ .files = b.archive.files,
-                                   .bytes = b.archive.bytes,
-                                   .has_rows = b.has_rows };
-    archive_close(&b.archive);
-    if (e)
-        unlink(b.part);
-    if (lock >= 0)
-        close(lock);
-    return e;
+    if (b->is_stream || o->replace || o->keep || access(o->path, F_OK) != 0)
+        return OK;
+    log_error("backup: '%s' exists; --force overwrites it, --keep N keeps the last N backups",
+              o->path);
+    return ERR_BAD_REQUEST;
 }
 
-enum err backup_make_increment(struct store *s, const char *folder, const char *const *keys,
-                               int64_t keep, struct backup_report *ret)
+enum err backup_make(struct store *s, const struct backup_options *o, struct backup_report *ret)
 {
-    struct backup_run b = { .store = s, .rows_fd = -1, .began = time(NULL) };
+    struct backup_run b = { .store = s,
+                            .keys = o->keys,
+                            .rows_fd = -1,
+                            .began = time(NULL),
+                            .even_if_damaged = o->even_if_damaged };
     int lock = -1;
 
-    if (snprintf(b.rows, sizeof b.rows, "%s/rows.part", folder) >= (int)sizeof b.rows) {
-        log_error("backup: the name is too long");
-        return ERR_UNAVAILABLE;
-    }
-    enum err e = blobs_hold(s, &lock);
+    b.is_stream = strcmp(o->path, "-") == 0;
+    enum err e = name_part(&b, o);
     if (!e)
-        e = increment_create(folder, &b.increment);
+        e = blobs_hold(s, &lock);
+    if (e)
+        return e;
+    map_init(&b.seen);
+    if (!b.is_stream)
+        unlink(b.part);
+    e = archive_create(&b.archive, b.part);
     if (!e)
-        e = add_all(&b, keys);
+        e = add_all(&b);
     if (!e)
-        e = increment_finish(b.increment, keep);
-    if (!e) {
-        *ret = (struct backup_report){ .has_rows = b.has_rows,
-                                       .number = increment_number(b.increment) };
-        increment_count(b.increment, &ret->files, &ret->bytes, &ret->written);
-    }
-    increment_close(b.increment);
+        e = archive_finish(&b.archive);
+    if (!e && !b.is_stream)
+        e = take_name(&b, o);
+    *ret = (struct backup_report){ .files = b.archive.files,
+                                   .bytes = b.archive.bytes,
+                                   .damaged = b.archive.damaged,
+                                   .has_rows = b.has_rows };
+    archive_close(&b.archive);
+    map_clear(&b.seen);
+    if (e && !b.is_stream)
+        unlink(b.part);
     if (lock >= 0)
         close(lock);
     return e;

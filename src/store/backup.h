@@ -10,23 +10,35 @@
 
 struct backup_report {
     int64_t files, bytes;
+    int64_t damaged; /* files that were damaged or missing when the backup was made */
+    int64_t lost;    /* files of the backup that are damaged now */
     bool has_rows;
-    /* Of those in a folder (increment.h): which one it is, and what of it is new there. */
-    int64_t number, written;
 };
 
-/* keys: names of files in the folder that are taken when they are there, ended by NULL. The
- * name appears, for its owner alone, when the backup is whole. Logs why it cannot. */
-enum err backup_make(struct store *s, const char *path, const char *const *keys,
+struct backup_options {
+    const char *path;        /* "-": standard output */
+    const char *const *keys; /* files of the folder that are saved if they exist, ended by NULL */
+    bool replace;            /* an existing file is overwritten … */
+    int64_t keep;            /* … or becomes path.1, and so on, until there are so many; 0: not */
+    bool even_if_damaged;    /* save a database that SQLite finds damaged */
+};
+
+/* A file appears under its name, readable for its owner alone, when the backup is complete. Files
+ * are written in a fixed order, older ones first, so that a program that stores only new data
+ * recognises what the backup before had. Logs why it fails.
+ *
+ * A damaged database is refused. A backup of it that is made all the same, or of files that are
+ * missing or altered, has marks that say so. With keep it never takes the place of a good one: it
+ * is called path.damaged. */
+enum err backup_make(struct store *s, const struct backup_options *options,
                      struct backup_report *ret);
-/* The same into a folder, of which only what is new is written; keep: of so many, 0: of all. */
-enum err backup_make_increment(struct store *s, const char *folder, const char *const *keys,
-                               int64_t keep, struct backup_report *ret);
-/* Reads all of it: sums and counts are right, and names are ours. Logs what is wrong. */
+/* Reads all of it ("-": standard input): sums and counts are right, names are ours, SQLite finds
+ * the database sound, and the files are those that its rows name. Logs what is wrong. */
 enum err backup_check(const char *path, struct backup_report *ret);
-/* Into a folder that is empty or not there. number: which one of a folder of them, 0: the last. A
- * restore that did not come to its end leaves a folder that no server starts on. */
-enum err backup_restore(const char *path, int64_t number, const char *folder,
+/* Into a folder that is empty or does not exist. A restore that was interrupted leaves a folder
+ * that no server starts on. salvage: of a damaged backup everything that is whole, and a line in
+ * the log for the rest; ERR_FILE_DAMAGED then, and a server can start. */
+enum err backup_restore(const char *path, const char *folder, bool salvage,
                         struct backup_report *ret);
 
 #endif

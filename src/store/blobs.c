@@ -11,14 +11,18 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <sodium.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "base/log.h"
 #include "store/internal.h"
+#include "store/paced.h"
 
 /* In blobs/.new a whole name is one file name, with another character for its slashes. */
 enum { MAX_NAME = 255 };
@@ -138,8 +142,9 @@ enum err blobs_open(struct store *s)
     if (snprintf(path, sizeof path, "%s/" RESTORE_MARK, s->folder) >= (int)sizeof path)
         return ERR_UNAVAILABLE;
     if (access(path, F_OK) == 0) {
-        log_error("store: a restore into '%s' did not come to its end; empty the folder and "
-                  "restore again",
+        log_error("store: a restore into '%s' was interrupted; empty the folder and restore again. "
+                  "If the backup is damaged, 'guildhall restore FILE --salvage' brings back what "
+                  "is whole",
                   s->folder);
         return ERR_UNAVAILABLE;
     }
@@ -294,6 +299,54 @@ enum err blob_open(struct store *s, const char *name, int *ret_fd, int64_t *ret_
     *ret_fd = fd;
     *ret_size = st.st_size;
     return OK;
+}
+
+/* At most once a minute for the same file: anybody may ask for it as often as he likes. */
+static void log_damaged(struct store *s, const char *name, int64_t size, int64_t found)
+{
+    static _Atomic uint64_t last_name, last_ns;
+    uint64_t hash = hash_str(str_of(name)), now = (uint64_t)paced_now();
+    char found_text[64] = "is missing";
+
+    if (atomic_load(&last_name) == hash && now - atomic_load(&last_ns) < 60 * UINT64_C(1000000000))
+        return;
+    atomic_store(&last_name, hash);
+    atomic_store(&last_ns, now);
+    if (found >= 0)
+        snprintf(found_text, sizeof found_text, "has %lld bytes instead of %lld", (long long)found,
+                 (long long)size);
+    log_error("store: the file '%s/blobs/%s' %s; restore a backup into another folder (guildhall "
+              "restore FILE --data DIR) and copy the file from there",
+              s->folder, name, found_text);
+}
+
+enum err blob_open_checked(struct store *s, const char *name, int64_t size, int *ret_fd,
+                           int64_t *ret_size)
+{
+    int64_t found = -1;
+    int fd = -1;
+    enum err e = blob_open(s, name, &fd, &found);
+
+    if (!e && (size < 0 || size == found)) {
+        *ret_fd = fd;
+        *ret_size = found;
+        return OK;
+    }
+    if (e && e != ERR_NOT_FOUND)
+        return e;
+    if (!e)
+        close(fd);
+    atomic_fetch_add_explicit(&s->damaged_files, 1, memory_order_relaxed);
+    log_damaged(s, name, size, e ? -1 : found);
+    return ERR_FILE_DAMAGED;
+}
+
+void blob_digest(struct str bytes, char ret[BLOB_DIGEST])
+{
+    unsigned char digest[crypto_generichash_BYTES];
+
+    crypto_generichash(digest, sizeof digest, (const unsigned char *)bytes.p, bytes.n, NULL, 0);
+    sodium_bin2hex(ret, BLOB_DIGEST, digest, sizeof digest);
 }
 
 enum err blob_settle(struct store *s, const char *name)

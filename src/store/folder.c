@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -89,6 +90,22 @@ enum err folder_lock(const char *path, int *ret)
     }
     *ret = fd;
     return OK;
+}
+
+int temporary_file(void)
+{
+    const char *folder = getenv("TMPDIR");
+    char path[PATH_MAX];
+
+    snprintf(path, sizeof path, "%s/guildhall-XXXXXX", folder && *folder ? folder : "/var/tmp");
+    int fd = mkostemp(path, O_CLOEXEC);
+    if (fd < 0)
+        log_error("store: cannot make '%s' for a copy of the rows: %s; TMPDIR chooses another "
+                  "folder",
+                  path, strerror(errno));
+    else
+        unlink(path);
+    return fd;
 }
 
 /* --- whose it is ---------------------------------------------------------------------- */

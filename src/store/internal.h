@@ -31,8 +31,8 @@ struct engine {
     void (*submit)(struct store *s, struct work *w);
     void (*turn_end)(struct store *s, struct loop *loop);
     /* All rows as they are now, to the place that is asked for once their size is known. NULL: the
-     * engine has tools of its own. */
-    enum err (*backup)(struct store *s, rows_place_fn *place, void *arg);
+     * engine has tools of its own. The copy is checked; if it is damaged, that is logged. */
+    enum err (*backup)(struct store *s, rows_place_fn *place, void *arg, bool *ret_damaged);
     enum err (*check)(struct store *s);
     enum err (*take)(struct store *s); /* see store_take; NULL: nothing to do */
 
@@ -65,11 +65,14 @@ struct engine {
 
 extern const struct engine sqlite_engine, postgres_engine;
 
+/* How often SQLite reported a damaged database to this process. */
+uint64_t sqlite_corruptions(void);
+
 struct store {
     const struct engine *engine;
     char *folder;
     int lock; /* keeps other processes out of the folder; -1: none held */
-    _Atomic uint64_t reads, writes, commits, retries, failures, ways;
+    _Atomic uint64_t reads, writes, commits, retries, failures, ways, damaged_files;
     _Atomic int64_t
         full_since; /* when the last write found no room (clock_mono); 0: there is room */
     _Atomic(const char *) retried; /* the name of the work that was last tried again, or NULL */
@@ -205,6 +208,10 @@ enum err folder_make(const char *path);
 /* Takes the folder for this process; logs a sentence when another one has it. */
 enum err folder_lock(const char *path, int *ret);
 
+/* A file without a name in TMPDIR, or /var/tmp, for a copy of the rows: nothing of it stays,
+ * however the process ends. Logs; -1. */
+int temporary_file(void);
+
 /* A file of this name stays while a backup is restored into the folder. */
 #define RESTORE_MARK "restore.part"
 
@@ -260,6 +267,9 @@ void blobs_make_hold(struct store *s);
 /* Until the descriptor is closed, or the process ends, no server deletes a blob of the folder
  * that has a row. */
 enum err blobs_hold(struct store *s, int *ret);
+
+/* As blob_open, but of a blob in the database no copy is left in the cache. */
+enum err blob_open_once(struct store *s, const char *name, int *ret_fd, int64_t *ret_size);
 
 /* fd is open for reading, and the walk's to close. */
 typedef enum err blob_found(void *arg, const char *name, int fd, time_t written);

@@ -27,7 +27,5 @@ bool paced_write_out(int fd, int64_t bytes);
 /* The same for work that began then and writes nothing: as long again for others. */
 int64_t paced_now(void);
 void paced_rest(int64_t began);
-/* Files that were written out are synced, one after the other: the file system commits once. */
-bool paced_sync(const int *fds, int count);
 
 #endif

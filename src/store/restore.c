@@ -1,4 +1,4 @@
-/* restore.c - a backup read again: to look whether it is whole, or into an empty folder. */
+/* restore.c - reads a backup: to check it, or to restore it into an empty folder. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "store/archive.h"
 #include "store/backup.h"
-#include "store/increment.h"
+#include "store/backup_rows.h"
 #include "store/internal.h"
 
 static bool ends_with(const char *name, const char *end)
@@ -37,114 +37,56 @@ static bool is_archive_name(const char *name)
     return strncmp(name, "blobs/", 6) == 0 && is_blob_name(name + 6);
 }
 
-/* A file, or a folder of increments. */
-struct backup_source {
+/* --- reading -------------------------------------------------------------------------- */
+
+struct backup_reader {
     struct archive archive;
-    struct increment *increment;
+    const char *folder;       /* where files go; NULL: nowhere, they are compared */
+    bool salvage;             /* continue behind a file that is damaged */
+    struct backup_rows *rows; /* of a check, once they were read; or NULL */
+    int rows_fd;              /* the file that they are read from; or -1 */
+    bool has_rows, differs;   /* differs: a file is not the one that a row names */
+    int64_t lost;
 };
 
-static bool is_folder(const char *path)
+/* The archive itself; of a stream, a file without a name that takes the rows. */
+static int rows_file(struct archive *a, int64_t *ret_at)
 {
-    struct stat st;
-
-    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+    *ret_at = ftello(a->f);
+    if (*ret_at >= 0)
+        return fcntl(fileno(a->f), F_DUPFD_CLOEXEC, 0);
+    *ret_at = 0;
+    return temporary_file();
 }
 
-static enum err source_open(struct backup_source *b, const char *path, int64_t number)
+static enum err check_rows(struct backup_reader *b, const struct archive_entry *entry)
 {
-    if (is_folder(path))
-        return increment_open(path, number, &b->increment);
-    if (!number)
-        return archive_open(&b->archive, path);
-    log_error("backup: '%s' is one backup; numbers are for a folder of them", path);
-    return ERR_BAD_REQUEST;
-}
+    int64_t at;
 
-static enum err source_next(struct backup_source *b, struct archive_entry *ret, bool *ret_more)
-{
-    return b->increment ? increment_next(b->increment, ret, ret_more)
-                        : archive_next(&b->archive, ret, ret_more);
-}
-
-static enum err source_take(struct backup_source *b, const struct archive_entry *entry, int fd)
-{
-    return b->increment ? increment_take(b->increment, entry, fd)
-                        : archive_take(&b->archive, entry, fd);
-}
-
-static void source_report(struct backup_source *b, bool has_rows, struct backup_report *ret)
-{
-    *ret = (struct backup_report){ .files = b->archive.files,
-                                   .bytes = b->archive.bytes,
-                                   .has_rows = has_rows };
-    if (!b->increment)
-        return;
-    ret->number = increment_number(b->increment);
-    increment_count(b->increment, &ret->files, &ret->bytes, &ret->written);
-}
-
-static void source_close(struct backup_source *b)
-{
-    archive_close(&b->archive);
-    increment_close(b->increment);
-}
-
-/* Gives each file to take, which says where its bytes go. */
-static enum err read_backup(const char *path, int64_t number,
-                            enum err (*take)(struct backup_source *b,
-                                             const struct archive_entry *entry, const char *folder),
-                            const char *folder, struct backup_report *ret)
-{
-    struct backup_source b = { 0 };
-    struct archive_entry entry;
-    bool more = true, has_rows = false;
-    enum err e = source_open(&b, path, number);
-
-    while (!e && more) {
-        e = source_next(&b, &entry, &more);
-        if (e || !more)
-            break;
-        if (!is_archive_name(entry.name)) {
-            log_error("backup: '%s' has a file that is none of ours: '%s'", path, entry.name);
-            e = ERR_BAD_REQUEST;
-            break;
-        }
-        has_rows |= strcmp(entry.name, "guildhall.db") == 0;
-        e = take(&b, &entry, folder);
+    if (b->rows_fd >= 0)
+        return ERR_BAD_REQUEST; /* a second time */
+    b->rows_fd = rows_file(&b->archive, &at);
+    if (b->rows_fd < 0)
+        return ERR_UNAVAILABLE;
+    enum err e = archive_take(&b->archive, entry, at ? -1 : b->rows_fd);
+    if (!e)
+        e = backup_rows_open(b->rows_fd, at, entry->size, &b->rows);
+    if (e) {
+        backup_rows_close(b->rows);
+        b->rows = NULL;
     }
-    if (!e)
-        source_report(&b, has_rows, ret);
-    source_close(&b);
     return e;
 }
 
-static enum err take_nowhere(struct backup_source *b, const struct archive_entry *entry,
-                             const char *folder)
+static enum err check_entry(struct backup_reader *b, const struct archive_entry *entry)
 {
-    (void)folder;
-    return source_take(b, entry, -1);
-}
-
-/* The last one of a folder is read as it would be restored; of the others, every piece. */
-static enum err check_others(const char *path)
-{
-    struct increment *i = NULL;
-    enum err e = increment_open(path, 0, &i);
-
-    if (!e)
-        e = increment_check_all(i);
-    increment_close(i);
+    if (strcmp(entry->name, "guildhall.db") == 0)
+        return check_rows(b, entry);
+    enum err e = archive_take(&b->archive, entry, -1);
+    if (!e && b->rows && strncmp(entry->name, "blobs/", 6) == 0 && entry->name[6] != '.')
+        b->differs |= !backup_rows_compare(b->rows, entry->name + 6, entry->size, b->archive.sum);
     return e;
 }
-
-enum err backup_check(const char *path, struct backup_report *ret)
-{
-    enum err e = read_backup(path, 0, take_nowhere, NULL, ret);
-
-    return e || !ret->number ? e : check_others(path);
-}
-
-/* --- restore -------------------------------------------------------------------------- */
 
 static int open_in_folder(const char *path)
 {
@@ -160,23 +102,113 @@ static int open_in_folder(const char *path)
     return open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 }
 
-static enum err take_into_folder(struct backup_source *b, const struct archive_entry *entry,
-                                 const char *folder)
+static enum err restore_entry(struct backup_reader *b, const struct archive_entry *entry)
 {
     char path[PATH_MAX];
 
-    if (snprintf(path, sizeof path, "%s/%s", folder, entry->name) >= (int)sizeof path)
+    if (snprintf(path, sizeof path, "%s/%s", b->folder, entry->name) >= (int)sizeof path)
         return ERR_UNAVAILABLE;
     int fd = open_in_folder(path);
     if (fd < 0) {
         log_error("backup: cannot make '%s': %s", path, strerror(errno));
         return ERR_UNAVAILABLE;
     }
-    enum err e = source_take(b, entry, fd);
+    enum err e = archive_take(&b->archive, entry, fd);
     if (close(fd) != 0 && !e)
         e = ERR_UNAVAILABLE;
+    /* SQLite reads most of a damaged database; half of a file or a wrong key is of no use. */
+    if (e && strcmp(entry->name, "guildhall.db") != 0)
+        unlink(path);
     return e;
 }
+
+/* One file, which may be damaged. */
+static enum err read_entry(struct backup_reader *b, const struct archive_entry *entry)
+{
+    if (!is_archive_name(entry->name)) {
+        log_error("backup: '%s' has a file that is none of ours: '%s'", b->archive.path,
+                  entry->name);
+        return ERR_BAD_REQUEST;
+    }
+    b->has_rows |= strcmp(entry->name, "guildhall.db") == 0;
+    enum err e = b->folder ? restore_entry(b, entry) : check_entry(b, entry);
+    if (e != ERR_FILE_DAMAGED)
+        return e;
+    log_error("backup: '%s' is damaged in '%s'", entry->name, b->archive.path);
+    b->lost++;
+    return b->salvage || !b->folder ? OK : ERR_BAD_REQUEST; /* a check lists all that is wrong */
+}
+
+/* Behind a line that is damaged. Anybody may have written into a message or a file what looks like
+ * the line of a file, so only blobs are taken, and none that was restored before. */
+static enum err skip_damage(struct backup_reader *b, struct archive_entry *entry, bool *ret_more)
+{
+    struct stat st;
+    char path[PATH_MAX];
+
+    log_error("backup: a part of '%s' cannot be read", b->archive.path);
+    b->lost++;
+    while ((*ret_more = archive_skip(&b->archive, entry))) {
+        int n = snprintf(path, sizeof path, "%s/%s", b->folder, entry->name);
+
+        if (strncmp(entry->name, "blobs/", 6) == 0 && is_archive_name(entry->name) &&
+            n < (int)sizeof path && lstat(path, &st) != 0)
+            return read_entry(b, entry);
+    }
+    return OK;
+}
+
+static enum err read_entries(struct backup_reader *b)
+{
+    struct archive_entry entry;
+    bool more = true;
+    enum err e = OK;
+
+    while (!e && more) {
+        e = archive_next(&b->archive, &entry, &more);
+        if (!e && more)
+            e = read_entry(b, &entry);
+        while (e == ERR_BAD_REQUEST && b->salvage && more)
+            e = skip_damage(b, &entry, &more);
+    }
+    if (e != ERR_BAD_REQUEST || !b->salvage)
+        return e;
+    b->lost++;
+    return OK;
+}
+
+static void reader_report(const struct backup_reader *b, struct backup_report *ret)
+{
+    *ret = (struct backup_report){ .files = b->archive.files,
+                                   .bytes = b->archive.bytes,
+                                   .damaged = b->archive.damaged,
+                                   .lost = b->lost,
+                                   .has_rows = b->has_rows };
+}
+
+static void reader_close(struct backup_reader *b)
+{
+    backup_rows_close(b->rows);
+    if (b->rows_fd >= 0)
+        close(b->rows_fd);
+    archive_close(&b->archive);
+}
+
+enum err backup_check(const char *path, struct backup_report *ret)
+{
+    struct backup_reader b = { .rows_fd = -1 };
+    enum err e = archive_open(&b.archive, path);
+
+    if (!e)
+        e = read_entries(&b);
+    if (!e && b.rows && !b.lost && !backup_rows_complete(b.rows))
+        b.differs = true;
+    reader_report(&b, ret);
+    reader_close(&b);
+    return e || !(b.differs || b.lost || ret->damaged) ? e : ERR_BAD_REQUEST;
+}
+
+/* --- restore -------------------------------------------------------------------------- */
 
 static bool is_empty_folder(const char *folder)
 {
@@ -224,21 +256,31 @@ static bool sync_everything(const char *folder)
     return ok;
 }
 
-enum err backup_restore(const char *path, int64_t number, const char *folder,
+/* The folder is not touched before the backup was opened: a mistyped name leaves nothing. */
+enum err backup_restore(const char *path, const char *folder, bool salvage,
                         struct backup_report *ret)
 {
+    struct backup_reader b = { .folder = folder, .salvage = salvage, .rows_fd = -1 };
     char mark[PATH_MAX];
-    enum err e = begin_restore(folder, mark);
+    enum err e = archive_open(&b.archive, path);
 
-    if (e)
+    if (!e)
+        e = begin_restore(folder, mark);
+    if (e) {
+        reader_close(&b);
         return e;
-    e = read_backup(path, number, take_into_folder, folder, ret);
+    }
+    e = read_entries(&b);
+    reader_report(&b, ret);
+    reader_close(&b);
     if (!e && (!folder_give_all(folder) || !sync_everything(folder) || unlink(mark) != 0 ||
                !folder_sync(folder))) {
         log_error("backup: cannot write to '%s': %s", folder, strerror(errno));
         e = ERR_UNAVAILABLE;
     }
     if (e)
-        log_error("backup: '%s' is not restored; empty it before the next try", folder);
-    return e;
+        log_error("backup: '%s' is not restored; empty it before the next try. If the backup is "
+                  "damaged, 'restore --salvage' brings back what is whole",
+                  folder);
+    return e || !ret->lost ? e : ERR_FILE_DAMAGED;
 }

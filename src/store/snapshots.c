@@ -105,7 +105,8 @@ static void make_one(struct store *store, const char *folder, struct str name, s
 
     if (!has_rows_here(store, out) || !take_name(folder, name, path, out))
         return;
-    if (backup_make(store, path, snapshot_keys, &report)) {
+    struct backup_options options = { .path = path, .keys = snapshot_keys, .replace = true };
+    if (backup_make(store, &options, &report)) {
         buf_add_lit(out, "error: it could not be written; the server's log says why\n");
         return;
     }
@@ -188,7 +189,8 @@ static void ask_one_back(struct store *store, const char *folder, struct str nam
         buf_printf(out, "error: there is no snapshot '%.*s'\n", STR_FMT(name));
         return;
     }
-    if (backup_check(path, &report)) {
+    /* A mark says that the world had a damaged file; its snapshot is as good as the world was. */
+    if (backup_check(path, &report) && (report.lost || !report.damaged)) {
         buf_add_lit(out, "error: the snapshot is damaged\n");
         return;
     }
@@ -311,8 +313,9 @@ bool snapshot_bring_back(const char *folder)
         !remove_all(half))
         return false;
     /* The old blobs go even when there are no others. */
-    if (backup_restore(path, 0, half, &report) || (mkdir(blobs, 0700) != 0 && errno != EEXIST) ||
-        !folder_sync(half) || rename(half, whole) != 0 || !folder_sync(folder)) {
+    if (backup_restore(path, half, false, &report) ||
+        (mkdir(blobs, 0700) != 0 && errno != EEXIST) || !folder_sync(half) ||
+        rename(half, whole) != 0 || !folder_sync(folder)) {
         log_error("snapshots: '%s' is not restored; all is as it was", wanted);
         remove_all(half);
         return false;

@@ -287,15 +287,19 @@ void sqlite_log_rest(struct sqlite *q);
 
 /* --- tools, sqlite_tools.c ------------------------------------------------------------ */
 
-enum err sqlite_backup(struct store *s, rows_place_fn *place, void *arg);
+enum err sqlite_backup(struct store *s, rows_place_fn *place, void *arg, bool *ret_damaged);
 enum err sqlite_check(struct store *s);
+/* Whether a pragma that looks for faults finds none; logs each. */
+bool sqlite_finds_nothing(sqlite3 *db, const char *pragma);
 
 /* --- a copy within another file, sqlite_into.c ---------------------------------------- */
 
 struct sqlite_into;
 
-/* An empty database at this place of the file; close both, the database first. Logs. */
-enum err sqlite_into_open(int fd, int64_t base, struct sqlite_into **ret, sqlite3 **ret_db);
+/* The database of this size at this offset of the file, to read it; size 0: a new one, to write it.
+ * Close both, the database first. Logs. */
+enum err sqlite_into_open(int fd, int64_t base, int64_t size, struct sqlite_into **ret,
+                          sqlite3 **ret_db);
 /* Bytes that were written. */
 int64_t sqlite_into_size(const struct sqlite_into *i);
 /* Accepts NULL. */

@@ -1,6 +1,11 @@
 /* sqlite_conn.c - one connection to SQLite: its life, its statements, what went wrong. */
 #include <assert.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "base/mem.h"
@@ -9,6 +14,25 @@
 enum { MAX_STATEMENTS = 512 };
 
 /* --- errors --------------------------------------------------------------------------- */
+
+static _Atomic uint64_t corruptions;
+
+uint64_t sqlite_corruptions(void)
+{
+    return atomic_load_explicit(&corruptions, memory_order_relaxed);
+}
+
+static bool is_corrupt(int code)
+{
+    return (code & 0xff) == SQLITE_CORRUPT || (code & 0xff) == SQLITE_NOTADB;
+}
+
+static void note_corruption(void)
+{
+    if (atomic_fetch_add_explicit(&corruptions, 1, memory_order_relaxed) == 0)
+        log_error("store: the database is damaged; 'guildhall check' lists what is wrong. Stop the "
+                  "server and restore the last good backup");
+}
 
 enum err sqlite_error(struct sqlite_conn *c, int code, const char *sql)
 {
@@ -21,6 +45,8 @@ enum err sqlite_error(struct sqlite_conn *c, int code, const char *sql)
         return ERR_STORE_RETRY;
     if ((code & 0xff) != SQLITE_FULL || space_may_log())
         log_error("store: %s (%d) in: %s", sqlite3_errmsg(c->db), extended, sql);
+    if (is_corrupt(code))
+        note_corruption();
     switch (code & 0xff) {
     case SQLITE_FULL:
         return ERR_STORAGE_FULL;
@@ -135,11 +161,38 @@ static const char settings[] = "pragma journal_mode = wal;"
                                "pragma synchronous = full;"
                                "pragma foreign_keys = on;"
                                "pragma temp_store = memory;";
+static const char read_only_settings[] = "pragma temp_store = memory;"
+                                         "select count(*) from sqlite_schema;";
 
 static void configure_library(void)
 {
     /* Counting every allocation takes a lock that all threads share. */
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+}
+
+/* --- read-only file systems ------------------------------------------------------------ */
+
+static bool is_read_only(const char *path)
+{
+    return access(path, W_OK) != 0 && errno == EROFS;
+}
+
+/* A disk that became read-only, or a snapshot of one. If there is no write-ahead log, no process
+ * has the database open, and SQLite can read it without locks; otherwise it needs the log. */
+static int open_read_only(const char *path, sqlite3 **ret)
+{
+    enum { FLAGS = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX };
+    char log[PATH_MAX], uri[3 * PATH_MAX + 32] = "file:";
+    size_t n = strlen(uri);
+
+    if (strlen(path) + sizeof "-wal" > sizeof log)
+        return SQLITE_CANTOPEN;
+    snprintf(log, sizeof log, "%s-wal", path);
+    for (const char *p = path; *p; p++)
+        n += (size_t)snprintf(uri + n, sizeof uri - n, strchr("?#%", *p) ? "%%%02x" : "%c", *p);
+    if (access(log, F_OK) != 0)
+        snprintf(uri + n, sizeof uri - n, "?immutable=1");
+    return sqlite3_open_v2(uri, ret, FLAGS, NULL);
 }
 
 enum err sqlite_conn_open(const char *path, struct sqlite_conn **ret)
@@ -153,10 +206,16 @@ enum err sqlite_conn_open(const char *path, struct sqlite_conn **ret)
     map_init(&c->statements);
     map_init(&c->reaches);
     c->number = ++opened;
-    if (sqlite3_open_v2(path, &c->db, flags, NULL) != SQLITE_OK ||
-        sqlite3_busy_timeout(c->db, SQLITE_BUSY_MS) != SQLITE_OK || !sqlite_reach_begin(c) ||
-        sqlite3_exec(c->db, settings, NULL, NULL, NULL) != SQLITE_OK) {
+    bool read_only = is_read_only(path);
+    int code =
+        read_only ? open_read_only(path, &c->db) : sqlite3_open_v2(path, &c->db, flags, NULL);
+    if (code != SQLITE_OK || sqlite3_busy_timeout(c->db, SQLITE_BUSY_MS) != SQLITE_OK ||
+        !sqlite_reach_begin(c) ||
+        sqlite3_exec(c->db, read_only ? read_only_settings : settings, NULL, NULL, NULL) !=
+            SQLITE_OK) {
         log_error("store: cannot open '%s': %s", path, sqlite3_errmsg(c->db));
+        if (is_corrupt(sqlite3_errcode(c->db)))
+            note_corruption();
         sqlite_conn_close(c);
         return ERR_UNAVAILABLE;
     }

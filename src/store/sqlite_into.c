@@ -46,6 +46,9 @@ static int into_read(sqlite3_file *file, void *bytes, int count, sqlite3_int64 a
 
     if (there > 0 && pread(i->fd, bytes, (size_t)there, i->base + at) != there)
         return SQLITE_IOERR_READ;
+    /* The header of a copy still says that there is a write-ahead log: bytes 18 and 19. */
+    if (at == 0 && there >= 20)
+        memset((char *)bytes + 18, 1, 2);
     if (there == count)
         return SQLITE_OK;
     there = there > 0 ? there : 0;
@@ -185,16 +188,18 @@ static struct sqlite_into *into_new(int fd, int64_t base)
     return i;
 }
 
-enum err sqlite_into_open(int fd, int64_t base, struct sqlite_into **ret, sqlite3 **ret_db)
+enum err sqlite_into_open(int fd, int64_t base, int64_t size, struct sqlite_into **ret,
+                          sqlite3 **ret_db)
 {
-    enum { FLAGS = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE };
+    int flags = size ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
     static const char settings[] = "pragma journal_mode = off; pragma synchronous = off";
     struct sqlite_into *i = into_new(fd, base);
 
+    i->size = size;
     *ret = i;
     *ret_db = NULL;
     if (sqlite3_vfs_register(&i->vfs, 0) == SQLITE_OK &&
-        sqlite3_open_v2("rows", ret_db, FLAGS, i->name) == SQLITE_OK &&
+        sqlite3_open_v2("rows", ret_db, flags, i->name) == SQLITE_OK &&
         sqlite3_exec(*ret_db, settings, NULL, NULL, NULL) == SQLITE_OK)
         return OK;
     log_error("store: backup: %s", sqlite3_errmsg(*ret_db));

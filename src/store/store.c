@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <pthread.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -23,8 +24,25 @@ static enum err refuse_half_moved(struct tx *tx, void *arg)
     return ERR_UNAVAILABLE;
 }
 
+/* Only what is before the colon is logged: there may be a password behind it. */
+static enum err check_address(const char *address)
+{
+    const char *colon = strstr(address, "://");
+    struct str scheme = { address, colon ? (size_t)(colon - address) : strlen(address) };
+
+    if (str_is(scheme, "postgres") || str_is(scheme, "postgresql") ||
+        (!colon && strchr(address, '=')))
+        return OK;
+    log_error("store: databases of the kind '%.*s' are not supported: use "
+              "postgres://USER@HOST/DATABASE, or leave 'store' unset for SQLite in the data folder",
+              STR_FMT(scheme));
+    return ERR_UNAVAILABLE;
+}
+
 enum err store_open(const struct store_options *options, struct store **ret)
 {
+    if (options->postgres && check_address(options->postgres))
+        return ERR_UNAVAILABLE;
     const struct engine *engine = options->postgres ? &postgres_engine : &sqlite_engine;
     struct store *s = NULL;
     enum err e = engine->open(options, &s);
@@ -100,6 +118,8 @@ void store_stats(struct store *s, struct store_stats *ret)
         .retries = s->retries,
         .failures = s->failures,
         .ways = s->ways,
+        .damaged_files = s->damaged_files,
+        .corruptions = sqlite_corruptions(),
         .retried = s->retried,
     };
 }

@@ -377,6 +377,13 @@ bool store_is_alone(const struct store *s);
 /* ERR_NOT_FOUND when it is not there; the fd is the caller's to close. Not on a loop where blobs
  * are in the database, from where it may have to be read first. */
 enum err blob_open(struct store *s, const char *name, int *ret_fd, int64_t *ret_size);
+/* The same for a blob whose row says what it has to be. size: of the row, -1 when it is not known.
+ * ERR_FILE_DAMAGED, with a line in the log, when the blob is missing or has another size. */
+enum err blob_open_checked(struct store *s, const char *name, int64_t size, int *ret_fd,
+                           int64_t *ret_size);
+/* BLAKE2b-256 in hex, as `files` has it. */
+enum { BLOB_DIGEST = 65 };
+void blob_digest(struct str bytes, char ret[BLOB_DIGEST]);
 bool blobs_are_inside(const struct store *s);
 /* Opens what need not be read from there; false: it has to, or there is no such blob. */
 bool blob_open_near(struct store *s, const char *name, int *ret_fd, int64_t *ret_size);
@@ -389,8 +396,10 @@ enum err store_check(struct store *s);
 /* For /metrics. */
 struct store_stats {
     uint64_t reads, writes, commits, retries, failures;
-    uint64_t ways;       /* to the database and back, that somebody waited for; SQLite has none */
-    const char *retried; /* which work was last tried again; NULL: none with a name */
+    uint64_t ways;        /* to the database and back, that somebody waited for; SQLite has none */
+    uint64_t corruptions; /* statements that met a damaged database (SQLite) */
+    uint64_t damaged_files; /* that were asked for, and missing or of another size */
+    const char *retried;    /* which work was last tried again; NULL: none with a name */
 };
 void store_stats(struct store *s, struct store_stats *ret);
 

@@ -3,47 +3,68 @@
 
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "control.h"
 #include "guildhall.h"
+#include "store/file_rows.h"
 #include "store/paced.h"
 #include "store/snapshots.h"
 #include "tools/tools.h"
 
 const struct option_row backup_rows[] = {
-    { "incremental", OPTION_TEXT, .offset = offsetof(struct settings, backup_folder),
-      .value = "DIR", .help = "Save into this folder, and write only what is new there" },
+    { "force", OPTION_SWITCH, .offset = offsetof(struct settings, backup_force), .fallback = "off",
+      .help = "Overwrite the file if it exists" },
     { "keep", OPTION_INT, .offset = offsetof(struct settings, backup_keep), .fallback = "0",
-      .min = 0, .max = 1000000, .help = "So many of the folder's backups; 0: all" },
+      .min = 0, .max = 1000, .help = "Keep so many: FILE, FILE.1 and so on; 0: no rotation" },
+    { "even-if-damaged", OPTION_SWITCH, .offset = offsetof(struct settings, even_if_damaged),
+      .fallback = "off", .help = "Save a damaged database, with a mark that says so" },
     { 0 },
 };
 const struct option_row restore_rows[] = {
-    { "number", OPTION_INT, .offset = offsetof(struct settings, backup_number), .fallback = "0",
-      .min = 0, .max = INT64_MAX, .help = "Which one of a folder of backups; 0: the last" },
+    { "salvage", OPTION_SWITCH, .offset = offsetof(struct settings, salvage), .fallback = "off",
+      .help = "Restore what is whole of a damaged backup, and list the rest" },
     { 0 },
 };
 
-static void print_backup(const char *verb, const struct backup_report *r)
+/* The backup itself may go to standard output. */
+static void print_backup(FILE *out, const char *verb, const struct backup_report *r)
 {
-    printf("%s %lld files, %lld bytes%s", verb, (long long)r->files, (long long)r->bytes,
-           r->has_rows ? "" : "; the rows are in PostgreSQL's own backup");
-    if (r->number)
-        printf("; it is number %lld", (long long)r->number);
-    if (r->written)
-        printf(", of which %lld bytes are new", (long long)r->written);
-    putchar('\n');
+    fprintf(out, "%s %lld files, %lld bytes%s\n", verb, (long long)r->files, (long long)r->bytes,
+            r->has_rows ? "" : "; the rows are in PostgreSQL's own backup");
+    if (r->damaged)
+        fprintf(out,
+                "%lld files were damaged or missing when the backup was made; they are listed "
+                "above\n",
+                (long long)r->damaged);
+    if (r->lost)
+        fprintf(out, "not restored: %lld files that are damaged in the backup, listed above\n",
+                (long long)r->lost);
 }
 
 static int check_database(const struct config *config)
 {
+    struct file_report files;
     struct store *store;
 
+    paced_begin();
     if (guildhall_open_store(config, true, &store))
         return 1;
-    enum err e = store_check(store);
+    enum err rows = store_check(store), e = file_rows_check(store, &files);
     store_close(store);
-    puts(e ? "the database is damaged" : "the database is sound");
-    return e ? 1 : 0;
+    puts(rows == ERR_UNAVAILABLE ? "the database could not be checked"
+         : rows                  ? "the database is damaged"
+                                 : "the database is sound");
+    if (e == ERR_FILE_DAMAGED)
+        printf("%lld of %lld files are damaged or missing; they are listed above\n",
+               (long long)files.damaged, (long long)files.files);
+    else if (e)
+        puts("the files could not be checked");
+    else
+        printf("the files are sound: %lld files, %lld bytes\n", (long long)files.files,
+               (long long)files.bytes);
+    return rows || e ? 1 : 0;
 }
 
 static int check_backup(const char *path)
@@ -51,10 +72,11 @@ static int check_backup(const char *path)
     struct backup_report report;
 
     if (backup_check(path, &report)) {
-        puts("the backup is damaged");
+        puts(report.damaged ? "the backup was made of a damaged database or with damaged files"
+                            : "the backup is damaged");
         return 1;
     }
-    print_backup("the backup is sound:", &report);
+    print_backup(stdout, "the backup is sound:", &report);
     return 0;
 }
 
@@ -62,39 +84,44 @@ int tool_check(const struct settings *s, char **arguments)
 {
     if (!arguments[0])
         return check_database(&s->config);
-    return arguments[1] ? usage("check [FILE|DIR]") : check_backup(arguments[0]);
+    return arguments[1] ? usage("check [FILE|-]") : check_backup(arguments[0]);
 }
 
 int tool_backup(const struct settings *s, char **arguments)
 {
-    const char *folder = s->backup_folder;
+    struct backup_options options = { .path = arguments[0],
+                                      .keys = snapshot_keys,
+                                      .replace = s->backup_force,
+                                      .keep = s->backup_keep,
+                                      .even_if_damaged = s->even_if_damaged };
     struct backup_report report;
     struct store *store;
 
-    if (!arguments[0] == !folder || (arguments[0] && arguments[1]))
-        return usage("backup FILE, or backup --incremental DIR [--keep N]");
-    if (s->backup_keep && !folder)
-        return usage("--keep is for --incremental");
+    if (!arguments[0] || arguments[1])
+        return usage("backup FILE [--keep N], or backup - for standard output");
+    bool is_stream = strcmp(arguments[0], "-") == 0;
+    if (is_stream && (s->backup_keep || isatty(STDOUT_FILENO)))
+        return usage("backup - writes to a pipe, without --keep");
     paced_begin();
     if (guildhall_open_store(&s->config, true, &store))
         return 1;
-    enum err e = folder
-                     ? backup_make_increment(store, folder, snapshot_keys, s->backup_keep, &report)
-                     : backup_make(store, arguments[0], snapshot_keys, &report);
+    enum err e = backup_make(store, &options, &report);
     store_close(store);
     if (!e)
-        print_backup("saved", &report);
-    return e ? 1 : 0;
+        print_backup(is_stream ? stderr : stdout, "saved", &report);
+    return e || report.damaged ? 1 : 0;
 }
 
 static int restore_file(const struct settings *s, const char *path)
 {
     struct backup_report report;
 
-    if (backup_restore(path, s->backup_number, s->config.data, &report))
+    enum err e = backup_restore(path, s->config.data, s->salvage, &report);
+
+    if (e && e != ERR_FILE_DAMAGED)
         return 1;
-    print_backup("restored", &report);
-    return 0;
+    print_backup(stdout, "restored", &report);
+    return e ? 1 : 0;
 }
 
 int tool_restore(const struct settings *s, char **arguments)
@@ -102,7 +129,7 @@ int tool_restore(const struct settings *s, char **arguments)
     struct buf out;
 
     if (!arguments[0] || arguments[1])
-        return usage("restore NAME, of a snapshot; or restore FILE|DIR --data DIR, of a backup");
+        return usage("restore NAME, of a snapshot; or restore FILE|- --data DIR, of a backup");
     buf_init(&out, 1024 * 1024);
     bool runs = control_ask(s->config.data, "restored", &out) == OK;
     buf_clear(&out);

@@ -29,14 +29,16 @@ struct settings {
     struct seed_options seed;
     const char *tokens; /* import: off, on, env */
     const char *move_to, *move_to_data;
-    const char *backup_folder;          /* backup: of increments … */
-    int64_t backup_keep, backup_number; /* … of which so many stay; restore: which one */
-    int64_t token_count;                /* seed: how many to print */
-    bool json;                          /* sessions, orders: as it came */
-    bool yes;                           /* orders: nobody has to be asked */
-    int64_t order_wait;                 /* orders: seconds for the answer */
-    int64_t limit;                      /* lists: so many … */
-    const char *after;                  /* … behind this id */
+    int64_t backup_keep;  /* backup: so many files are kept */
+    bool even_if_damaged; /* backup: save a damaged database */
+    bool salvage;         /* restore: what is whole of a damaged backup */
+    bool backup_force;    /* backup: overwrite the file */
+    int64_t token_count;  /* seed: how many to print */
+    bool json;            /* sessions, orders: as it came */
+    bool yes;             /* orders: nobody has to be asked */
+    int64_t order_wait;   /* orders: seconds for the answer */
+    int64_t limit;        /* lists: so many … */
+    const char *after;    /* … behind this id */
     struct invoke_options invoke;
     struct console_options console;
 };

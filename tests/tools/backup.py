@@ -10,6 +10,7 @@ import re
 import resource
 import shutil
 import signal
+import sqlite3
 import struct
 import subprocess
 import sys
@@ -158,7 +159,7 @@ def a_backup_of_a_busy_server_brings_everything_back(executable):
                 time.sleep(0.01)
             for _ in range(3):  # the last one has the name
                 before = writer.count
-                done = run(executable, "backup", saved, "--data", data)
+                done = run(executable, "backup", saved, "--force", "--data", data)
                 expect(done.returncode == 0 and done.stdout.startswith("saved "), done.stderr)
                 while writer.count == before and writer.is_alive():
                     time.sleep(0.01)
@@ -213,7 +214,7 @@ def a_restore_wants_an_empty_folder_and_a_whole_backup(executable):
         done = run(executable, "restore", saved, "--data", back)
         expect(done.returncode == 1 and "is not restored" in done.stderr, done.stderr)
         done = run(executable, "user", "add", "eve", "--data", back)
-        expect(done.returncode == 1 and "did not come to its end" in done.stderr, done.stderr)
+        expect(done.returncode == 1 and "was interrupted" in done.stderr, done.stderr)
         done = run(executable, "check", os.path.join(folder, "none"))
         expect(done.returncode == 1 and "cannot read" in done.stderr, done.stderr)
 
@@ -226,8 +227,8 @@ def a_backup_that_puts_files_elsewhere_is_refused(executable):
                 f.write(f"guildhall backup 1\nfile 0 {name}\n\nsum 00\nend 1 0 00\n")
             done = run(executable, "restore", saved, "--data", os.path.join(folder, "back"))
             expect(done.returncode == 1 and "none of ours" in done.stderr, done.stderr)
-            os.unlink(os.path.join(folder, "back", "restore.part"))
-            expect(os.listdir(os.path.join(folder, "back")) == [], "it left something")
+            expect(os.listdir(os.path.join(folder, "back")) == ["restore.part"], "it left something")
+            shutil.rmtree(os.path.join(folder, "back"))
 
 
 def a_backup_that_is_killed_leaves_nothing_with_its_name(executable):
@@ -314,168 +315,374 @@ def a_backup_of_any_size_takes_little_memory(executable):
         os.makedirs(os.path.join(data, "blobs", "attachments"))
         with open(os.path.join(data, "blobs", "attachments", "large"), "wb") as f:
             f.truncate(64 * 1024 * 1024)  # four times what it may take
-        steps = os.path.join(folder, "steps")
-        for args in (["backup", saved, "--data", data], ["check", saved],
-                     ["restore", saved, "--data", back],
-                     ["backup", "--incremental", steps, "--data", data], ["check", steps],
-                     ["restore", steps, "--data", back + "2"]):
+        for args in (["backup", saved, "--force", "--data", data], ["check", saved],
+                     ["restore", saved, "--data", back], ["backup", "-", "--data", data]):
             used = most_memory(executable, *args)
             expect(used < small + 16 * 1024 * 1024, f"{args[0]}: {used} bytes after {small}")
 
 
-def object_count(folder):
-    return sum(len(files) for _, _, files in os.walk(os.path.join(folder, "objects")))
+def restic(folder, *args, **more):
+    """Debian's restic, with a repository in the folder."""
+    env = {**os.environ, "RESTIC_REPOSITORY": os.path.join(folder, "repository"),
+           "RESTIC_PASSWORD": "secret", "RESTIC_CACHE_DIR": os.path.join(folder, "cache")}
+    done = subprocess.run(["restic", "--quiet", *args], env=env, capture_output=True, timeout=120,
+                          check=False, **more)
+    expect(done.returncode == 0, f"restic {args}: {done.stderr}")
+    return done.stdout
 
 
-def increments_write_only_what_is_new(executable):
+def save_to_restic(executable, folder, data):
+    with subprocess.Popen([executable, "backup", "-", "--data", data], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True) as saver:
+        restic(folder, "backup", "--stdin", "--stdin-filename", "guildhall.backup",
+               stdin=saver.stdout)
+        said = saver.stderr.read()
+        expect(saver.wait() == 0 and said.startswith("saved "), said)
+
+
+def tree_size(folder):
+    return sum(os.path.getsize(os.path.join(top, name)) for top, _, files in os.walk(folder)
+               for name in files)
+
+
+def files_of(data):
+    found = {}
+    for top, _, files in os.walk(os.path.join(data, "blobs")):
+        if ".new" not in top:
+            for name in files:
+                with open(os.path.join(top, name), "rb") as f:
+                    found[os.path.relpath(os.path.join(top, name), data)] = f.read()
+    return found
+
+
+def a_stream_goes_to_restic_and_comes_back(executable):
     with tempfile.TemporaryDirectory() as folder:
-        data, saved = os.path.join(folder, "data"), os.path.join(folder, "saved")
+        data, back = os.path.join(folder, "data"), os.path.join(folder, "back")
         server = start_guildhall(executable, data)
         try:
             world = World(server.port)
-            done = run(executable, "backup", "--incremental", saved, "--data", data)
-            expect(done.returncode == 0 and "; it is number 1, of which " in done.stdout,
-                   done.stdout + done.stderr)
-            new = int(re.search(r"of which (\d+) bytes", done.stdout).group(1))
-            later = send_file(server.port, world.token, world.channel, "b.bin", b"later" * 100000)
-            client = Client(server.port, world.token)
-            client.call("DELETE", f"/channels/{world.channel}/messages/{world.message['id']}")
-            done = run(executable, "backup", "--incremental", saved, "--data", data)
-            expect(done.returncode == 0 and "; it is number 2, " in done.stdout, done.stderr)
-            more = int(re.search(r"of which (\d+) bytes", done.stdout).group(1))
-            expect(500000 < more < 500000 + new, f"{more} after {new}")
-            client.close()
+            for n in range(24):
+                send_file(server.port, world.token, world.channel, f"{n}.bin",
+                          os.urandom(1024 * 1024))
+            restic(folder, "init")
+            time.sleep(3)  # a file that is younger than this gets a note behind it
+            save_to_restic(executable, folder, data)
+            first = tree_size(os.path.join(folder, "repository"))
+            send_file(server.port, world.token, world.channel, "later.bin", os.urandom(100000))
+            save_to_restic(executable, folder, data)
+            grown = tree_size(os.path.join(folder, "repository")) - first
         finally:
             server.stop()
-        expect(os.stat(saved).st_mode & 0o777 == 0o700, "others may read it")
-        expect(sorted(os.listdir(saved)) == ["catalogue.db", "lock", "objects"],
-               str(os.listdir(saved)))
-        done = run(executable, "check", saved)
-        expect(done.returncode == 0 and "the backup is sound: " in done.stdout and
-               "it is number 2" in done.stdout, done.stdout + done.stderr)
-        first, last = os.path.join(folder, "first"), os.path.join(folder, "last")
-        done = run(executable, "restore", saved, "--number", "1", "--data", first)
-        expect(done.returncode == 0 and "; it is number 1" in done.stdout, done.stderr)
-        expect(run(executable, "restore", saved, "--data", last).returncode == 0, "the last one")
-        done = run(executable, "restore", saved, "--number", "3", "--data", first + "3")
-        expect(done.returncode == 1 and "has no backup of that number" in done.stderr, done.stderr)
-        server = start_guildhall(executable, first)
+        print(f"restic: {first} bytes, and {grown} more after one file of 100000 bytes")
+        expect(first > 24 * 1024 * 1024 and grown < first / 4, f"{first}, then {grown}")
+        stream = restic(folder, "dump", "latest", "guildhall.backup")
+        done = subprocess.run([executable, "check", "-"], input=stream, capture_output=True,
+                              timeout=120, check=False)
+        expect(done.returncode == 0 and b"the backup is sound" in done.stdout, str(done.stderr))
+        done = subprocess.run([executable, "restore", "-", "--data", back], input=stream,
+                              capture_output=True, timeout=120, check=False)
+        expect(done.returncode == 0 and done.stdout.startswith(b"restored "), str(done.stderr))
+        expect(files_of(back) == files_of(data), "files differ")
+        server = start_guildhall(executable, back)
         try:
             world.is_whole(server.port)
             attachments_are_served(server.port, world)
         finally:
             server.stop()
-        server = start_guildhall(executable, last)
+
+
+def two_streams_of_one_state_are_equal(executable):
+    with tempfile.TemporaryDirectory() as folder:
+        data = os.path.join(folder, "data")
+        run(executable, "user", "add", "zoe", "--data", data)
+        one, two = (subprocess.run([executable, "backup", "-", "--data", data], timeout=120,
+                                   capture_output=True, check=True).stdout for _ in range(2))
+        expect(one == two and one.startswith(b"guildhall backup "), "they differ")
+        done = run(executable, "backup", "-", "--keep", "2", "--data", data)
+        expect(done.returncode == 2 and not done.stdout, done.stdout[:100])
+
+
+def a_file_is_not_overwritten_unasked(executable):
+    with tempfile.TemporaryDirectory() as folder:
+        data, saved = os.path.join(folder, "data"), os.path.join(folder, "saved")
+        run(executable, "user", "add", "zoe", "--data", data)
+        with open(saved, "w", encoding="ascii") as f:
+            f.write("something else")
+        done = run(executable, "backup", saved, "--data", data)
+        expect(done.returncode == 1 and "exists; --force" in done.stderr, done.stderr)
+        with open(saved, encoding="ascii") as f:
+            expect(f.read() == "something else", "it was overwritten")
+        expect(run(executable, "backup", saved, "--force", "--data", data).returncode == 0, "force")
+        expect(run(executable, "check", saved).returncode == 0, "check")
+        expect(sorted(os.listdir(folder)) == ["data", "saved"], str(os.listdir(folder)))
+
+
+def so_many_backups_are_kept(executable):
+    with tempfile.TemporaryDirectory() as folder:
+        data = os.path.join(folder, "data")
+        os.mkdir(os.path.join(folder, "into"))
+        saved = os.path.join(folder, "into", "saved")
+        for n in range(4):
+            run(executable, "user", "add", f"zoe{n}", "--data", data)
+            done = run(executable, "backup", saved, "--keep", "3", "--data", data)
+            expect(done.returncode == 0, done.stderr)
+        left = sorted(os.listdir(os.path.join(folder, "into")))
+        expect(left == ["saved", "saved.1", "saved.2"], str(left))
+        for n, name in enumerate(("saved", "saved.1", "saved.2")):
+            back = os.path.join(folder, name)
+            done = run(executable, "restore", os.path.join(folder, "into", name), "--data", back)
+            expect(done.returncode == 0, done.stderr)
+            rows = sqlite3.connect(os.path.join(back, "guildhall.db"))
+            listed = [name for name, in rows.execute("select username from users")]
+            rows.close()
+            expect(f"zoe{3 - n}" in listed and f"zoe{4 - n}" not in listed, str(listed))
+
+
+def bend_pages(path, count, table="%"):
+    """Overwrites pages of tables, but not of the schema, without which nothing can be opened."""
+    rows = sqlite3.connect(path)
+    pages = [n for n, in rows.execute("select pageno from dbstat where name like ? and "
+                                      "name <> 'sqlite_schema'", (table,))]
+    rows.close()
+    with open(path, "r+b") as f:
+        for n in pages[::max(1, len(pages) // count)][:count]:
+            f.seek(4096 * (n - 1))
+            f.write(b"\xa5" * 4096)
+
+
+def a_damaged_database_is_not_saved_unasked(executable):
+    with tempfile.TemporaryDirectory() as folder:
+        data, saved, back = (os.path.join(folder, n) for n in ("data", "saved", "back"))
+        run(executable, "user", "add", "zoe", "--data", data)
+        for _ in range(2):
+            done = run(executable, "backup", saved, "--keep", "2", "--data", data)
+            expect(done.returncode == 0, done.stderr)
+        with open(saved, "rb") as f:
+            good = f.read()
+        bend_pages(os.path.join(data, "guildhall.db"), 20)
+        for more in (["--keep", "2"], ["--force"]):
+            done = run(executable, "backup", saved, *more, "--data", data)
+            expect(done.returncode == 1 and "the database is damaged, so nothing was saved" in
+                   done.stderr and "--even-if-damaged" in done.stderr, done.stderr)
+            with open(saved, "rb") as f:
+                expect(f.read() == good, "the good one is gone")
+        expect(sorted(os.listdir(folder)) == ["data", "saved", "saved.1"], str(os.listdir(folder)))
+        stream = subprocess.run([executable, "backup", "-", "--data", data], timeout=120,
+                                capture_output=True, check=False)
+        expect(stream.returncode == 1 and b"end " not in stream.stdout[-200:], "the stream has an end")
+        done = run(executable, "backup", saved, "--keep", "2", "--even-if-damaged", "--data", data)
+        expect(done.returncode == 1 and "saved.damaged" in done.stderr and "1 files were damaged" in
+               done.stdout, done.stdout + done.stderr)
+        with open(saved, "rb") as f:
+            expect(f.read() == good, "the good one was rotated away")
+        done = run(executable, "check", saved + ".damaged")
+        expect(done.returncode == 1 and "was made of a damaged database" in done.stdout,
+               done.stdout + done.stderr)
+        done = run(executable, "restore", saved + ".damaged", "--data", back)
+        expect(done.returncode == 0 and "1 files were damaged" in done.stdout, done.stdout)
+        done = run(executable, "check", "--data", data)
+        expect(done.returncode == 1 and "the database is damaged" in done.stdout, done.stdout)
+
+
+def a_backup_with_a_damaged_database_inside_is_found(executable):
+    """Sums of bytes are right: the backup was made by a program that did not ask SQLite."""
+    with tempfile.TemporaryDirectory() as folder:
+        data, saved = os.path.join(folder, "data"), os.path.join(folder, "saved")
+        run(executable, "user", "add", "zoe", "--data", data)
+        bend_pages(os.path.join(data, "guildhall.db"), 20)
+        run(executable, "backup", saved, "--even-if-damaged", "--data", data)
+        with open(saved, "rb") as f:
+            whole = f.read()
+        mark = b"damaged guildhall.db\n"
+        expect(whole.count(mark) == 1, "there is no mark")
+        for args, more in ((["check", saved], {}), (["check", "-"], {"input": whole})):
+            done = subprocess.run([executable, *args], capture_output=True, timeout=120,
+                                  check=False, **more)
+            expect(done.returncode == 1 and b"integrity_check" in done.stderr, str(done.stderr))
+
+
+def a_database_that_cannot_be_opened_is_saved_as_it_is(executable):
+    with tempfile.TemporaryDirectory() as folder:
+        data, saved = os.path.join(folder, "data"), os.path.join(folder, "saved")
+        run(executable, "user", "add", "zoe", "--data", data)
+        with open(os.path.join(data, "guildhall.db"), "r+b") as f:
+            f.write(b"\xa5" * 4096)
+        done = run(executable, "backup", saved, "--data", data)
+        expect(done.returncode == 1 and "the database is damaged" in done.stderr, done.stderr)
+        done = run(executable, "check", "--data", data)
+        expect(done.returncode == 1 and "the database is damaged" in done.stdout, done.stdout)
+        done = run(executable, "backup", saved, "--even-if-damaged", "--data", data)
+        expect(done.returncode == 1 and "1 files were damaged" in done.stdout, done.stderr)
+        done = run(executable, "check", saved)
+        expect(done.returncode == 1 and "was made of a damaged" in done.stdout, done.stdout)
+
+
+def damage_that_sqlite_reports_is_counted(executable):
+    with tempfile.TemporaryDirectory() as data:
+        server = start_guildhall(executable, data)
         try:
+            world = World(server.port)
+        finally:
+            server.stop()
+        bend_pages(os.path.join(data, "guildhall.db"), 9, "messages")
+        server = start_guildhall(executable, data)
+        try:
+            name = "guildhall_store_corruptions_total"
+            before = get_bytes(server.port, "http://a/metrics")[1].decode()
             client = Client(server.port, world.token)
-            path = f"/channels/{world.channel}/messages/"
-            expect(client.call("GET", path + world.message["id"])[0] == 404, "it was deleted")
-            expect(client.call("GET", path + later["id"])[0] == 200, "it was sent later")
-            attachments_are_served(server.port, world)
+            for _ in range(2):
+                status, answer = client.call("GET", f"/channels/{world.channel}/messages")
+                expect(status == 503, f"{status} {answer}")
+            after = get_bytes(server.port, "http://a/metrics")[1].decode()
             client.close()
+            counts = [int(re.search(rf"^{name} (\d+)$", text, re.M)[1]) for text in (before, after)]
+            expect(counts[1] >= counts[0] + 2, str(counts))
+            said = server.words()
+            expect(said.count("restore the last good backup") == 1, said)
         finally:
             server.stop()
 
 
-def increments_that_are_not_kept_give_their_room_back(executable):
+def file_world(executable, data, count):
+    """A stopped server with so many attachments; their paths below the data folder."""
+    server = start_guildhall(executable, data)
+    try:
+        world = World(server.port)
+        for n in range(count):
+            send_file(server.port, world.token, world.channel, f"{n}.bin", os.urandom(50000))
+    finally:
+        server.stop()
+    names = sorted(n for n, b in files_of(data).items() if len(b) == 50000)
+    expect(len(names) == count, str(names))
+    return world, names
+
+
+def damage_three(data, names):
+    os.unlink(os.path.join(data, names[0]))
+    os.truncate(os.path.join(data, names[1]), 1000)
+    with open(os.path.join(data, names[2]), "r+b") as f:
+        f.seek(25000)
+        f.write(b"not what was there")
+
+
+def damaged_files_are_found_and_not_served(executable):
     with tempfile.TemporaryDirectory() as folder:
         data, saved = os.path.join(folder, "data"), os.path.join(folder, "saved")
-        run(executable, "user", "add", "zoe", "--data", data)
-        blob = os.path.join(data, "blobs", "attachments", "00", "1")
-        os.makedirs(os.path.dirname(blob))
-        counts = []
-        for turn in range(4):
-            with open(blob, "wb") as f:
-                f.write(os.urandom(1024 * 1024 + turn))
-            done = run(executable, "backup", "--incremental", saved, "--keep", "2", "--data", data)
-            expect(done.returncode == 0, done.stderr)
-            counts.append(object_count(saved))
-        # The last two have a piece of rows each that the other has not: their time is in it.
-        expect(counts[1] > counts[0] and counts[3] == counts[2] <= counts[1] + 1, str(counts))
-        expect(run(executable, "check", saved).returncode == 0, "check")
-        for number, status in (("1", 1), ("2", 1), ("3", 0), ("4", 0)):
-            done = run(executable, "restore", saved, "--number", number, "--data",
-                       os.path.join(folder, number))
-            expect(done.returncode == status, f"{number}: {done.stderr}")
-        with open(blob, "rb") as f:
-            now = f.read()
-        with open(os.path.join(folder, "4", "blobs", "attachments", "00", "1"), "rb") as f:
-            expect(f.read() == now, "the last one")
+        world, names = file_world(executable, data, 4)
+        done = run(executable, "check", "--data", data)
+        expect(done.returncode == 0 and "the files are sound: 6 files" in done.stdout, done.stdout)
+        damage_three(data, names)
+        done = run(executable, "check", "--data", data)
+        expect(done.returncode == 1 and "3 of 6 files are damaged" in done.stdout and
+               "the database is sound" in done.stdout, done.stdout)
+        for name, words in zip(names, ("is missing", "has 1000 bytes instead of 50000",
+                                       "is not the one that was uploaded")):
+            expect(f"'{name}' {words}" in done.stderr, done.stderr)
+        done = run(executable, "backup", saved, "--keep", "3", "--data", data)
+        expect(done.returncode == 1 and "3 files were damaged" in done.stdout, done.stdout)
+        expect(sorted(os.listdir(folder)) == ["data", "saved.damaged"], str(os.listdir(folder)))
+        done = run(executable, "check", saved + ".damaged")
+        expect(done.returncode == 1 and names[1] in done.stderr, done.stdout + done.stderr)
+        server = start_guildhall(executable, data)
+        try:
+            client = Client(server.port, world.token)
+            status, messages = client.call("GET", f"/channels/{world.channel}/messages?limit=100")
+            expect(status == 200, str(status))
+            answers = []
+            for message in messages:
+                for attachment in message["attachments"]:
+                    for _ in range(2):
+                        answers.append(get_bytes(server.port, attachment["url"]))
+            client.close()
+            wrong = [a for a in answers if a[0] == 500]
+            expect(len(wrong) == 4 and all(b"has to restore it from a backup" in data
+                                           for _, data in wrong), str([a[0] for a in answers]))
+            expect(all(len(data) in (50000, len(ATTACHMENT)) for s, data in answers if s == 200),
+                   "a shorter file was served")
+        finally:
+            server.stop()
 
 
-def damaged_increments_are_found(executable):
-    with tempfile.TemporaryDirectory() as folder:
-        data, saved = os.path.join(folder, "data"), os.path.join(folder, "saved")
-        run(executable, "user", "add", "zoe", "--data", data)
-        run(executable, "backup", "--incremental", saved, "--data", data)
-        objects = [os.path.join(top, name) for top, _, files in
-                   os.walk(os.path.join(saved, "objects")) for name in files]
-        for path in objects[:3]:
-            with open(path, "rb") as f:
-                whole = f.read()
-            for bent in (whole[:-1], whole + b"x", bytes([whole[0] ^ 1]) + whole[1:]):
-                with open(path, "wb") as f:
-                    f.write(bent)
-                done = run(executable, "check", saved)
-                expect(done.returncode == 1 and "the backup is damaged" in done.stdout, done.stdout)
-            os.unlink(path)
-            done = run(executable, "check", saved)
-            expect(done.returncode == 1 and "is not whole" in done.stderr, done.stderr)
-            done = run(executable, "restore", saved, "--data", os.path.join(folder, "back"))
-            expect(done.returncode == 1 and "is not restored" in done.stderr, done.stderr)
-            shutil.rmtree(os.path.join(folder, "back"))
-            with open(path, "wb") as f:
-                f.write(whole)
-        expect(run(executable, "check", saved).returncode == 0, "it is whole again")
-        for words in (["backup", "x", "--incremental", saved], ["backup"]):
-            expect(run(executable, *words, "--data", data).returncode == 2, str(words))
-        done = run(executable, "check", folder)
-        expect(done.returncode == 1, "a folder that is none")
-
-
-def increments_are_read_where_nothing_can_be_written(executable):
+def an_interrupted_or_damaged_backup_is_salvaged(executable):
     with tempfile.TemporaryDirectory() as folder:
         data, saved, back = (os.path.join(folder, n) for n in ("data", "saved", "back"))
-        run(executable, "user", "add", "zoe", "--data", data)
-        run(executable, "backup", "--incremental", saved, "--data", data)
-        # Root writes wherever the modes say no, but not through a mount that is read-only.
-        script = 'mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" && shift && exec "$@"'
-        locked = ["unshare", "--mount", "sh", "-ec", script, "sh", saved]
-        if subprocess.run([*locked, "true"], check=False, capture_output=True).returncode:
-            raise Skip("mounts are not allowed here")
-        done = run(locked[0], *locked[1:], executable, "check", saved)
-        expect(done.returncode == 0 and "number 1" in done.stdout, done.stdout + done.stderr)
-        done = run(locked[0], *locked[1:], executable, "restore", saved, "--data", back)
-        expect(done.returncode == 0, done.stderr)
-        expect(run(executable, "check", "--data", back).returncode == 0, "what was restored")
-        done = run(locked[0], *locked[1:], executable, "backup", "--incremental", saved, "--data",
-                   data)
-        expect(done.returncode == 1 and "Read-only file system" in done.stderr, done.stderr)
+        world, names = file_world(executable, data, 4)
+        expect(run(executable, "backup", saved, "--data", data).returncode == 0, "backup")
+        with open(saved, "rb") as f:
+            whole = f.read()
+        files = files_of(data)
+        at = whole.index(files[names[1]])
+        with open(saved, "wb") as f:
+            f.write(whole[:at + 100] + bytes([whole[at + 100] ^ 1]) + whole[at + 101:])
+        done = run(executable, "restore", saved, "--data", back)
+        expect(done.returncode == 1 and "--salvage" in done.stderr, done.stderr)
+        done = run(executable, "user", "add", "eve", "--data", back)
+        expect(done.returncode == 1 and "--salvage" in done.stderr, done.stderr)
+        again = back + "2"
+        done = run(executable, "restore", saved, "--salvage", "--data", again)
+        expect(done.returncode == 1 and f"'{names[1]}' is damaged" in done.stderr and
+               "not restored: 1 files" in done.stdout, done.stdout + done.stderr)
+        del files[names[1]]
+        expect(files_of(again) == files, "a whole file is not there")
+        server = start_guildhall(executable, again)
+        try:
+            world.is_whole(server.port)
+        finally:
+            server.stop()
+        # A line of a file that says a wrong size; and a file that looks like a part of a backup.
+        line = whole.rindex(b"file ", 0, at)
+        with open(saved, "wb") as f:
+            f.write(whole[:line] + b"file 9" + whole[line + 5:at] +
+                    b"\nfile 4 pepper.key\nevil\nfile 4 " + names[0].encode() + b"\nevil\n" +
+                    whole[at:])
+        done = run(executable, "restore", saved, "--salvage", "--data", back + "5")
+        expect(done.returncode == 1 and "cannot be read" in done.stderr, done.stderr)
+        restored = files_of(back + "5")
+        expect(restored == {**files, **({names[1]: restored[names[1]]} if names[1] in restored
+                                        else {})}, "a whole file is not there")
+        with open(os.path.join(back + "5", "pepper.key"), "rb") as f:
+            expect(f.read() != b"evil", "a key came from a file")
+        with open(saved, "wb") as f:
+            f.write(whole[:at + 100])
+        done = run(executable, "restore", saved, "--salvage", "--data", back + "3")
+        expect(done.returncode == 1 and "cannot be read" in done.stderr, done.stderr)
+        expect(run(executable, "check", "--data", back + "3").returncode == 1, "files are missing")
+        server = start_guildhall(executable, back + "3")
+        server.stop()
+        done = run(executable, "restore", saved + "x", "--data", back + "4")
+        expect(done.returncode == 1 and not os.path.exists(back + "4"), "a mistyped name left a folder")
+        done = run(executable, "restore", __file__, "--data", back + "4")
+        expect(done.returncode == 1 and not os.path.exists(back + "4"), "no backup left a folder")
 
 
-def increments_that_are_killed_leave_the_others(executable):
+def a_read_only_folder_is_saved_and_checked(executable):
+    """As a disk that became read-only, and as a snapshot of a file system on which a server ran."""
     with tempfile.TemporaryDirectory() as folder:
-        data, saved = os.path.join(folder, "data"), os.path.join(folder, "saved")
-        run(executable, "user", "add", "zoe", "--data", data)
-        run(executable, "backup", "--incremental", saved, "--data", data)
-        blobs = os.path.join(data, "blobs", "attachments", "00")
-        os.makedirs(blobs)
-        for n in range(40):
-            with open(os.path.join(blobs, str(n)), "wb") as f:
-                f.write(os.urandom(1024 * 1024))
-        words = [executable, "backup", "--incremental", saved, "--data", data]
-        for pieces in (3, 9):
-            before = object_count(saved)
-            child = subprocess.Popen(words, stdout=subprocess.DEVNULL)
-            while object_count(saved) < before + pieces and child.poll() is None:
-                time.sleep(0.002)
-            child.kill()
-            child.wait()
-            done = run(executable, "check", saved)
-            expect(done.returncode == 0 and "number 1" in done.stdout, done.stdout + done.stderr)
-        done = run(*words)
-        expect(done.returncode == 0 and "number 2" in done.stdout, done.stderr)
-        expect(run(executable, "check", saved).returncode == 0, "check")
+        data, copy, saved = (os.path.join(folder, n) for n in ("data", "copy", "saved"))
+        script = 'mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" && shift && exec "$@"'
+        server = start_guildhall(executable, data)
+        try:
+            world = World(server.port)
+            shutil.copytree(data, copy, ignore=shutil.ignore_patterns("control"))
+        finally:
+            server.stop()
+        expect(os.path.getsize(os.path.join(copy, "guildhall.db-wal")) > 0, "there is no log")
+        for n, frozen in enumerate((data, copy)):
+            locked = ["unshare", "--mount", "sh", "-ec", script, "sh", frozen, executable]
+            if subprocess.run([*locked[:-1], "true"], check=False, capture_output=True).returncode:
+                raise Skip("mounts are not allowed here")
+            done = run(*locked, "check", "--data", frozen)
+            expect(done.returncode == 0 and "the database is sound" in done.stdout,
+                   done.stdout + done.stderr)
+            done = run(*locked, "backup", f"{saved}{n}", "--data", frozen)
+            expect(done.returncode == 0, done.stderr)
+            back = os.path.join(folder, f"back{n}")
+            expect(run(executable, "restore", f"{saved}{n}", "--data", back).returncode == 0, "back")
+            server = start_guildhall(executable, back)
+            try:
+                world.is_whole(server.port)
+            finally:
+                server.stop()
 
 
 if __name__ == "__main__":
@@ -488,9 +695,15 @@ if __name__ == "__main__":
         files_stay_while_a_backup_is_made,
         a_server_without_its_key_does_not_start,
         a_backup_of_any_size_takes_little_memory,
-        increments_write_only_what_is_new,
-        increments_that_are_not_kept_give_their_room_back,
-        damaged_increments_are_found,
-        increments_are_read_where_nothing_can_be_written,
-        increments_that_are_killed_leave_the_others,
+        a_stream_goes_to_restic_and_comes_back,
+        two_streams_of_one_state_are_equal,
+        a_file_is_not_overwritten_unasked,
+        so_many_backups_are_kept,
+        a_damaged_database_is_not_saved_unasked,
+        a_backup_with_a_damaged_database_inside_is_found,
+        a_database_that_cannot_be_opened_is_saved_as_it_is,
+        damage_that_sqlite_reports_is_counted,
+        damaged_files_are_found_and_not_served,
+        an_interrupted_or_damaged_backup_is_salvaged,
+        a_read_only_folder_is_saved_and_checked,
     ])

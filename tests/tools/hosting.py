@@ -43,6 +43,7 @@ class Machine:
             self.metrics = free_port()
         self.public = f"http://127.0.0.1:{self.port}"
         self.server = None
+        self.exported = ""
         for name in ("bin", "etc/guildhall/guildhall.conf.d", "var/lib", "var/backups"):
             os.makedirs(os.path.join(self.root, name))
         shutil.copy(os.path.join(HERE, "..", "..", "packaging", "debian", "guildhall.conf"),
@@ -93,9 +94,13 @@ class Machine:
         if line.startswith("systemctl enable --now "):
             expect(os.path.exists(os.path.join(HERE, "..", "..", "packaging", line.split()[-1])), line)
             return ""
-        done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False,
-                              timeout=PATIENCE, cwd=self.root,
-                              env={**os.environ, "PATH": f"{self.root}/bin:{os.environ['PATH']}",
+        if line.startswith("export "):
+            self.exported += line + "\n"
+            return ""
+        done = subprocess.run(["bash", "-o", "pipefail", "-c", self.exported + line],
+                              capture_output=True, text=True, check=False, timeout=PATIENCE, cwd=self.root,
+                              env={**os.environ, "HOME": self.root,
+                                   "PATH": f"{self.root}/bin:{os.environ['PATH']}",
                                    "GUILDHALL_DATA": f"{self.root}/var/lib/guildhall"})
         expect(done.returncode == 0, f"{line}: {done.stdout}{done.stderr}")
         return done.stdout
@@ -121,8 +126,9 @@ def every_command_of_the_page_works(executable):
                     expect("guildhall_requests_total" in said, said[:300])
                 if "invite create" in line:
                     expect("reg-" in said, said)
-        restored = os.path.join(machine.root, "var/lib/guildhall-restored")
-        expect(os.path.exists(os.path.join(restored, "pepper.key")), os.listdir(restored))
+        for name in ("guildhall-restored", "guildhall-of-last-night"):
+            restored = os.path.join(machine.root, "var/lib", name)
+            expect(os.path.exists(os.path.join(restored, "pepper.key")), os.listdir(restored))
     finally:
         machine.close()
 

@@ -326,6 +326,9 @@ def a_backup_of_the_readme_on_postgresql(executable):
         try:
             world = World(server.port)
             folder.run(block_of("README.md", "flock -s data/backup.lock"), GUILDHALL_STORE=store)
+            for name in ("rows.dump", "files.backup"):
+                mode = os.stat(os.path.join(folder.path, name)).st_mode & 0o777
+                expect(mode == 0o600, f"{name}: others may read it, {mode:o}")
         finally:
             server.stop()
         shutil.rmtree(os.path.join(folder.path, "data"))

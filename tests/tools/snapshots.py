@@ -106,6 +106,19 @@ def a_damaged_snapshot_changes_nothing(scene):
 
 
 @on_a_server
+def a_snapshot_of_a_world_that_lost_a_file_comes_back(scene):
+    scene.say("one")
+    for top, _, files in os.walk(os.path.join(scene.data, "blobs", "avatars")):
+        for name in files:
+            os.unlink(os.path.join(top, name))
+    expect(scene.guildhall("snapshot", "a").returncode == 0, "not kept")
+    scene.say("two")
+    done = scene.guildhall("restore", "a")
+    expect(done.returncode == 0, done.stderr)
+    expect(scene.said() == ["one"], str(scene.said()))
+
+
+@on_a_server
 def an_exchange_that_was_broken_off_is_brought_to_its_end(scene):
     scene.say("one")
     expect(scene.guildhall("snapshot", "a").returncode == 0, "not kept")
@@ -152,6 +165,7 @@ if __name__ == "__main__":
         a_world_comes_back_as_it_was_kept,
         names_are_names,
         a_damaged_snapshot_changes_nothing,
+        a_snapshot_of_a_world_that_lost_a_file_comes_back,
         an_exchange_that_was_broken_off_is_brought_to_its_end,
         rows_in_postgresql_are_not_exchanged,
     ])

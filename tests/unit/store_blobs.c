@@ -12,6 +12,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "store/file_rows.h"
 #include "support/stores.h"
 #include "support/works.h"
 
@@ -48,6 +49,40 @@ static void a_blob_comes_back_whole(void **state)
     no_error(blob_put(s, "avatars/1/a_b-c.png", STR("new")));
     assert_blob(s, "avatars/1/a_b-c.png", STR("new"));
     mem_free(big);
+}
+
+/* In the folder, and in PostgreSQL. */
+static void a_check_compares_blobs_with_their_rows(void **state)
+{
+    struct store *s = ((struct fixture *)*state)->store;
+    char digest[BLOB_DIGEST], sql[300];
+    struct file_report r;
+
+    blob_digest(STR("hello"), digest);
+    no_error(blob_put(s, "files/1/a", STR("hello")));
+    snprintf(sql, sizeof sql,
+             "insert into files (id, name, owner_id, size, created_at, digest) "
+             "values (1, 'files/1/a', 0, 5, 0, '%s')",
+             digest);
+    no_error(store_do(s, sql));
+    no_error(file_rows_check(s, &r));
+    assert_int_equal(r.files, 1);
+    assert_int_equal(r.bytes, 5);
+
+    no_error(blob_put(s, "files/1/a", STR("jello")));
+    assert_int_equal(file_rows_check(s, &r), ERR_FILE_DAMAGED);
+    no_error(blob_put(s, "files/1/a", STR("hell")));
+    assert_int_equal(file_rows_check(s, &r), ERR_FILE_DAMAGED);
+    no_error(blob_delete(s, "files/1/a"));
+    assert_int_equal(file_rows_check(s, &r), ERR_FILE_DAMAGED);
+    assert_int_equal(r.damaged, 1);
+    no_error(store_do(s, "update files set gone = 1"));
+    no_error(file_rows_check(s, &r));
+
+    /* Rows of the first versions know neither size nor digest. */
+    no_error(store_do(s, "update files set gone = 0, size = 0, digest = ''"));
+    no_error(blob_put(s, "files/1/a", STR("anything")));
+    no_error(file_rows_check(s, &r));
 }
 
 static void a_deleted_blob_is_not_there(void **state)
@@ -416,6 +451,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         store_test(a_blob_comes_back_whole),
+        store_test(a_check_compares_blobs_with_their_rows),
         store_test(a_deleted_blob_is_not_there),
         store_test(names_that_lead_elsewhere_are_refused),
         store_test(a_half_written_blob_is_swept_away_at_start),

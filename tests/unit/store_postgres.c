@@ -206,16 +206,22 @@ static void servers_share_a_database_when_all_of_them_say_so(void **state)
     no_error(store_open(&f->options, &f->store));
 }
 
+static enum err save(struct store *s, const char *path, struct backup_report *ret)
+{
+    static const char *const no_keys[] = { NULL };
+
+    return backup_make(s, &(struct backup_options){ .path = path, .keys = no_keys }, ret);
+}
+
 static void a_backup_leaves_the_rows_to_pg_dump(void **state)
 {
     struct fixture *f = *state;
 
-    static const char *const no_keys[] = { NULL };
     struct backup_report report;
     char path[128];
 
     snprintf(path, sizeof path, "%s/saved", f->folder);
-    no_error(backup_make(f->store, path, no_keys, &report));
+    no_error(save(f->store, path, &report));
     assert_false(report.has_rows);
     no_error(backup_check(path, &report));
     no_error(store_check(f->store));

@@ -40,7 +40,12 @@ static void write_bent(const char *path, struct str all, size_t at, bool cut)
     fclose(file);
 }
 
-static const char *const no_keys[] = { NULL };
+static enum err save(struct store *s, const char *path, struct backup_report *ret)
+{
+    static const char *const no_keys[] = { NULL };
+
+    return backup_make(s, &(struct backup_options){ .path = path, .keys = no_keys }, ret);
+}
 
 static void a_backup_is_a_whole_database(void **state)
 {
@@ -53,18 +58,18 @@ static void a_backup_is_a_whole_database(void **state)
     no_error(store_do(f->store, "update counter set n = 41"));
     snprintf(folder, sizeof folder, "%s/copy", f->folder);
     snprintf(path, sizeof path, "%s/saved", f->folder);
-    no_error(backup_make(f->store, path, no_keys, &report));
+    no_error(save(f->store, path, &report));
     no_error(store_do(f->store, "update counter set n = 42"));
     assert_true(report.has_rows);
 
     no_error(backup_check(path, &report));
-    no_error(backup_restore(path, 0, folder, &report));
-    assert_int_equal(backup_restore(path, 0, folder, &report), ERR_BAD_REQUEST);
+    no_error(backup_restore(path, folder, false, &report));
+    assert_int_equal(backup_restore(path, folder, false, &report), ERR_BAD_REQUEST);
     no_error(store_open(&(struct store_options){ .folder = folder }, &copy));
     assert_int_equal(store_number(copy, "select n from counter"), 41);
     no_error(store_check(copy));
     store_close(copy);
-    assert_int_equal(backup_make(f->store, "/nowhere/at/all", no_keys, &report), ERR_UNAVAILABLE);
+    assert_int_equal(save(f->store, "/nowhere/at/all", &report), ERR_UNAVAILABLE);
 }
 
 static void a_backup_holds_files_until_it_is_made(void **state)
@@ -91,7 +96,7 @@ static void a_damaged_backup_is_found_out(void **state)
     no_error(blob_put(f->store, "files/1/a.txt", STR("hello")));
     snprintf(path, sizeof path, "%s/saved", f->folder);
     snprintf(bent, sizeof bent, "%s/bent", f->folder);
-    no_error(backup_make(f->store, path, no_keys, &report));
+    no_error(save(f->store, path, &report));
     all = read_all(path);
     for (size_t i = 0; i < all.n; i += i < 300 || all.n - i < 500 ? 1 : 9973) {
         write_bent(bent, all, i, true);

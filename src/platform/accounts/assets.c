@@ -103,7 +103,6 @@ static bool is_hash(struct str s)
     ROW("/app-icons/{owner.id}/{file}", get_application_icon, "app-icons", "An app's icon.")            \
     ROW("/team-icons/{owner.id}/{file}", get_team_icon, "team-icons", "A team's icon.")
 
-static enum err prepare_asset(struct call *call);
 static enum err get_asset(struct call *call);
 
 #define ROUTE(path_, name_, area_, doc_) \
@@ -113,8 +112,6 @@ static enum err get_asset(struct call *call);
       .doc = doc_,                       \
       .service = true,                   \
       .status = 200,                     \
-      .store = ROUTE_STORE_NONE,         \
-      .prepare = prepare_asset,          \
       .handle = get_asset },
 static const struct route routes[] = { ASSETS(ROUTE){ 0 } };
 #undef ROUTE
@@ -144,83 +141,22 @@ enum err picture_reply(struct call *call, const char *area, snowflake owner, str
     return e ? e : reply_opened(call, fd, size);
 }
 
-/* False: what the path says is no name of a picture. */
-static bool asset_name(struct call *call, char name[256])
-{
-    struct str hash = without_extension(call_text(call, "file"));
-
-    if (!is_hash(hash))
-        return false;
-    picture_name(name, areas[call->route - routes], call_id(call, "owner.id"), hash);
-    return true;
-}
-
-/* Opened before the handler, which takes it: nothing can end the call between the two. */
-struct opened_asset {
-    int fd;
-    int64_t size;
-    struct str address; /* p != NULL: it lies elsewhere, and nothing is open */
-};
-
-static enum err open_asset(struct call *call)
-{
-    struct opened_asset *a = call_pass(call, "opened_asset", sizeof *a);
-    char name[256];
-
-    a->address = (struct str){ 0 };
-    asset_name(call, name);
-    return blob_open(api_options(call->api)->store, name, &a->fd, &a->size);
-}
-
-static enum err look_for_address(struct call *call)
-{
-    struct str url, hash = without_extension(call_text(call, "file"));
-    enum err e = picture_find_address(call->tx, call_id(call, "owner.id"), hash, &url);
-
-    if (e || !url.p)
-        return e;
-    struct opened_asset *a = call_pass(call, "opened_asset", sizeof *a);
-    *a = (struct opened_asset){ .fd = -1, .address = url };
-    call->compute = NULL;
-    return OK;
-}
-
-/* On a loop: what has to be read from the database is opened beside it. */
-static enum err prepare_asset(struct call *call)
-{
-    struct store *store = api_options(call->api)->store;
-    bool inside = blobs_are_inside(store),
-         avatar = str_is(str_of(areas[call->route - routes]), "avatars");
-    struct opened_asset a = { 0 };
-    char name[256];
-
-    if ((!inside && !avatar) || call->decoded || !asset_name(call, name))
-        return OK;
-    if (blob_open_near(store, name, &a.fd, &a.size)) {
-        *(struct opened_asset *)call_pass(call, "opened_asset", sizeof a) = a;
-        return OK;
-    }
-    if (inside)
-        call->compute = open_asset;
-    if (avatar)
-        call->look = look_for_address;
-    return OK;
-}
-
 /* GET a picture: the row says of which kind. */
 static enum err get_asset(struct call *call)
 {
     const char *area = areas[call->route - routes];
-    struct str hash = without_extension(call_text(call, "file"));
-    const struct opened_asset *opened = call_passed(call, "opened_asset");
+    struct str url, hash = without_extension(call_text(call, "file"));
+    snowflake owner = call_id(call, "owner.id");
 
-    if (opened && opened->address.p)
-        return picture_reply_address(call, opened->address);
-    if (opened)
-        return reply_opened(call, opened->fd, opened->size);
     if (!is_hash(hash))
         return ERR_NOT_FOUND;
-    return picture_reply(call, area, call_id(call, "owner.id"), hash);
+    enum err e = picture_reply(call, area, owner, hash);
+    if (e != ERR_NOT_FOUND || !str_is(str_of(area), "avatars"))
+        return e;
+    e = picture_find_address(call->tx, owner, hash, &url);
+    if (e)
+        return e;
+    return url.p ? picture_reply_address(call, url) : ERR_NOT_FOUND;
 }
 
 static const struct resolver resolvers[] = {

@@ -174,6 +174,42 @@ static void a_file_whose_bytes_are_missing_is_forgotten(struct world *w)
     expect_number(w, 0, "select count(*) from files");
 }
 
+/* --- damage --------------------------------------------------------------------------- */
+
+static void truncate_blob(struct world *w, const char *name, long size)
+{
+    char path[400];
+
+    snprintf(path, sizeof path, "%s/blobs/%s", world_folder(w), name);
+    expect((size < 0 ? unlink(path) : truncate(path, size)) == 0);
+}
+
+/* Never as a shorter file with 200, and one line in the log for many requests. */
+static void a_file_that_is_missing_or_too_short_is_an_error(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct answer a = client_patch(ada, "{'avatar': '" PNG "'}", "/users/@me");
+    const char *hash = answer_text(a, "avatar");
+    const char *blob = TEXT(w, "avatars/%s/%s", ada->id, hash);
+    char path[200];
+
+    snprintf(path, sizeof path, "/avatars/%s/%s.png", ada->id, hash);
+    expect_number(w, 64, "select length(digest) from files");
+    expect_status(client_request(ada, "GET", path, NULL, (struct str){ 0 }), 200);
+    for (long size = 10; size >= -1; size -= 11) {
+        world_log_begin(w);
+        truncate_blob(w, blob, size);
+        expect_status(client_request(ada, "GET", path, NULL, (struct str){ 0 }), 500);
+        expect_status(client_request(ada, "GET", path, NULL, (struct str){ 0 }), 500);
+        const char *log = world_log_end(w), *line = strstr(log, blob);
+        if (size >= 0)
+            expect(line && strstr(line, "has 10 bytes instead of ") && !strstr(line + 1, blob));
+    }
+    expect_number(w, 1, "select count(*) from files where gone = 0");
+    world_sql(w, "update files set gone = 1");
+    expect_status(client_request(ada, "GET", path, NULL, (struct str){ 0 }), 404);
+}
+
 /* --- quotas --------------------------------------------------------------------------- */
 
 enum { HALF = 512 * 1024 };
@@ -263,6 +299,7 @@ const struct test files_tests[] = {
     TEST(many_files_without_a_row_are_collected_page_by_page),
     TEST(files_that_were_marked_go_after_a_restart),
     TEST(a_file_whose_bytes_are_missing_is_forgotten),
+    TEST(a_file_that_is_missing_or_too_short_is_an_error),
     TEST_WITH(an_account_keeps_as_much_as_its_quota, allow_a_mebibyte),
     TEST_WITH(an_account_uploads_as_much_a_day_as_it_may, allow_a_mebibyte_a_day),
     TEST_WITH(files_of_a_webhook_count_for_who_made_it, allow_a_mebibyte),

@@ -1,0 +1,104 @@
+/* memory_limit.c - how much memory this process may use. */
+#include "memory_limit.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/log.h"
+
+enum {
+    /* A server with one loop maps this much: stacks of threads, and 64 MiB of address space for
+     * each of malloc's arenas. */
+    LEAST_ADDRESS_SPACE_MIB = 256,
+    MOST_BODIES_MIB = 256,
+    LEAST_BODIES_MIB = 8,
+    /* A body that grows is copied into a buffer of twice its size, and decoded into another one. */
+    BODY_COPIES = 4
+};
+static const int64_t MIB = 1024 * 1024;
+
+static int64_t read_number(const char *path)
+{
+    char text[32] = "";
+    FILE *f = fopen(path, "re");
+
+    if (f && !fgets(text, sizeof text, f))
+        text[0] = '\0';
+    if (f)
+        fclose(f);
+    return text[0] >= '0' && text[0] <= '9' ? strtoll(text, NULL, 10) : INT64_MAX;
+}
+
+/* The least limit of the cgroup (version 2) and those above it. */
+static int64_t cgroup_limit(void)
+{
+    char line[PATH_MAX] = "", path[PATH_MAX + 64];
+    FILE *f = fopen("/proc/self/cgroup", "re");
+    int64_t least = INT64_MAX;
+
+    while (f && fgets(line, sizeof line, f) && strncmp(line, "0::", 3) != 0)
+        line[0] = '\0';
+    if (f)
+        fclose(f);
+    line[strcspn(line, "\n")] = '\0';
+    for (char *end = strrchr(line, '/'); end; end = strrchr(line, '/')) {
+        snprintf(path, sizeof path, "/sys/fs/cgroup%s/memory.max", line + 3);
+        int64_t limit = read_number(path);
+
+        if (limit < least)
+            least = limit;
+        *end = '\0';
+    }
+    return least;
+}
+
+static int64_t address_space_limit(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+        return INT64_MAX;
+    return (int64_t)limit.rlim_cur;
+}
+
+int64_t memory_available(void)
+{
+    int64_t page = sysconf(_SC_PAGESIZE), least = sysconf(_SC_PHYS_PAGES) * page;
+    int64_t group = cgroup_limit(), space = address_space_limit();
+
+    if (group < least)
+        least = group;
+    if (space != INT64_MAX)
+        space -= read_number("/proc/self/statm") * page;
+    return space < least ? space : least;
+}
+
+bool memory_suffices(void)
+{
+    int64_t space = address_space_limit();
+
+    if (space >= LEAST_ADDRESS_SPACE_MIB * MIB)
+        return true;
+    log_error("the address space is limited to %lld MiB, and the server needs %d MiB: raise the "
+              "limit (ulimit -v, or LimitAS of the unit)",
+              (long long)(space / MIB), LEAST_ADDRESS_SPACE_MIB);
+    return false;
+}
+
+int64_t memory_for_bodies(int64_t mib)
+{
+    if (mib)
+        return mib * MIB;
+    mib = memory_available() / BODY_COPIES / MIB;
+    if (mib >= MOST_BODIES_MIB)
+        return MOST_BODIES_MIB * MIB;
+    if (mib < LEAST_BODIES_MIB)
+        mib = LEAST_BODIES_MIB;
+    log_info("memory is limited, so bodies of requests may take %lld MiB together (body-memory)",
+             (long long)mib);
+    return mib * MIB;
+}
