@@ -7,6 +7,7 @@
 #include "model/rows.h"
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
+#include "platform/guilds/leftovers.h"
 #include "platform/members/members.h"
 #include "platform/onboarding/onboarding.h"
 
@@ -16,6 +17,7 @@
     "targets_at"
 /* Gives whoever comes no more than @everyone has, and is for anybody. */
 #define PLAIN            " role_ids is null and flags = 0 and targets is null"
+#define CHANNEL_STAYS    " not" CHANNEL_BEING_DELETED("invites.channel_id")
 #define NOT_EXPIRED(now) " (expires_at is null or expires_at > " now ")"
 
 /* Null columns are absent members, except expires_at, which is shown as null. */
@@ -166,9 +168,8 @@ static enum err find_one(struct tx *tx, const char *sql, const struct value *val
 
 static const char FIND_INVITE[] =
     "select " INVITE_COLUMNS " from invites where code = $1 and not exists "
-    "(select 1 from guilds g where g.id = invites.guild_id and g.removed = 1) and "
-    "not exists (select 1 from channels c where c.id = invites.channel_id and c.type < 0) and" NOT_EXPIRED(
-        "$2");
+    "(select 1 from guilds g where g.id = invites.guild_id and g.removed = 1) and" CHANNEL_STAYS
+    " and" NOT_EXPIRED("$2");
 
 enum err invite_find(struct tx *tx, struct str code, struct invite *ret)
 {
@@ -209,11 +210,11 @@ static enum err find_all(struct tx *tx, const char *sql, snowflake id, struct li
 }
 
 static const char OF_GUILD[] =
-    "select " INVITE_COLUMNS
-    " from invites where guild_id = $1 and" NOT_EXPIRED("$2") " order by created_at, code";
+    "select " INVITE_COLUMNS " from invites where guild_id = $1 and" CHANNEL_STAYS
+    " and" NOT_EXPIRED("$2") " order by created_at, code";
 static const char OF_CHANNEL[] =
-    "select " INVITE_COLUMNS
-    " from invites where channel_id = $1 and" NOT_EXPIRED("$2") " order by created_at, code";
+    "select " INVITE_COLUMNS " from invites where channel_id = $1 and" CHANNEL_STAYS
+    " and" NOT_EXPIRED("$2") " order by created_at, code";
 static const char OF_USER[] =
     "select " INVITE_COLUMNS " from invites where inviter_id = $1 and type = 2 and" NOT_EXPIRED(
         "$2") " order by created_at, code";
@@ -235,7 +236,8 @@ enum err invites_of_user(struct tx *tx, snowflake user_id, struct list *ret)
 
 static const char FIND_LASTING[] =
     "select code from invites where channel_id = $1 and type = 0 and max_age = 0 and max_uses = 0 "
-    "and is_temporary = 0 and target_type is null and" PLAIN " order by created_at, code limit 1";
+    "and is_temporary = 0 and target_type is null and" PLAIN " and" CHANNEL_STAYS
+    " order by created_at, code limit 1";
 
 enum err invite_lasting(struct tx *tx, snowflake channel_id, struct str *ret)
 {
