@@ -1,8 +1,9 @@
-/* credentials.c - everything that gives access, and every place that shows, announces or accepts it.
+/* credentials.c - everything that gives access, and every place that shows, announces or accepts
+ * it.
  *
  * credentials.def is the table. Its rows are compared with the schemas of all routes and with the
- * list of events, so a new place has to be classified; and every row is exercised, by a call here or
- * by the test that it names. */
+ * list of events, so a new place has to be classified; and every row is exercised, by a call here
+ * or by the test that it names. */
 #include <stdio.h>
 #include <string.h>
 
@@ -67,9 +68,8 @@ static const struct {
 
 static bool means_access(struct str name)
 {
-    static const char *const words[] = { "token",  "code",   "url",    "role_ids",
-                                         "roles",  "secret", "ticket", "invite_code",
-                                         "invite", NULL };
+    static const char *const words[] = { "token",  "code",   "url",         "role_ids", "roles",
+                                         "secret", "ticket", "invite_code", "invite",   NULL };
     static const char *const ends[] = { "_token", "_tokens", "_secret", NULL };
 
     for (size_t i = 0; words[i]; i++)
@@ -273,7 +273,7 @@ static void neither_may(const char *one, const char *other, const char *route, s
     may_not(REPLY, other, route, a);
 }
 
-#define READING                                                                           \
+#define READING                                                                            \
     (PERMISSION(MANAGE_CHANNELS) | PERMISSION(VIEW_AUDIT_LOG) | PERMISSION(MANAGE_ROLES) | \
      PERMISSION(CREATE_INSTANT_INVITE))
 
@@ -293,7 +293,8 @@ static void invites_of_guilds(struct world *w)
     a = client_post(h.bob, body, "/channels/%s/invites", channel);
     neither_may(CODE, ROLES, "create_channel_invite", a);
     may_not(BODY, "InviteDraft.role_ids", "create_channel_invite", a);
-    both_may(CODE, ROLES, "get_channel_invites", client_get(h.ada, "/channels/%s/invites", channel));
+    both_may(CODE, ROLES, "get_channel_invites",
+             client_get(h.ada, "/channels/%s/invites", channel));
     neither_may(CODE, ROLES, "get_channel_invites",
                 client_get(h.bob, "/channels/%s/invites", channel));
     both_may(CODE, ROLES, "get_guild_invites", client_get(h.ada, "/guilds/%s/invites", h.guild));
@@ -316,7 +317,8 @@ static void invites_of_guilds(struct world *w)
     a = client_patch(h.ada, "{'code': 'our-place'}", "/guilds/%s/vanity-url", h.guild);
     may(BODY, "VanityPatch.code", "modify_vanity_url", a);
     may(REPLY, "Vanity.code", "modify_vanity_url", a);
-    may(REPLY, "Vanity.code", "get_vanity_url", client_get(h.ada, "/guilds/%s/vanity-url", h.guild));
+    may(REPLY, "Vanity.code", "get_vanity_url",
+        client_get(h.ada, "/guilds/%s/vanity-url", h.guild));
     may_not(REPLY, "Vanity.code", "get_vanity_url",
             client_get(h.bob, "/guilds/%s/vanity-url", h.guild));
 
@@ -367,13 +369,13 @@ static void tokens_of_accounts(struct world *w)
 {
     struct client *nobody = world_stranger(w);
     const char *login = "{'login': 'may', 'password': '%s'}";
-    struct answer a = client_post(nobody, "{'username': 'may', 'password': 'correct horse'}",
-                                  "/auth/register");
+    struct answer a =
+        client_post(nobody, "{'username': 'may', 'password': 'correct horse'}", "/auth/register");
 
     may(REPLY, "Token.token", "register_account", a);
-    may_not(REPLY, "Token.token", "register_account",
-            client_post(nobody, "{'username': 'may', 'password': 'correct horse'}",
-                        "/auth/register"));
+    may_not(
+        REPLY, "Token.token", "register_account",
+        client_post(nobody, "{'username': 'may', 'password': 'correct horse'}", "/auth/register"));
     struct client *own = world_client_with(w, answer_text(a, "token"));
     may(REPLY, "LoginResult.token", "log_in",
         client_post(nobody, TEXT(w, login, "correct horse"), "/auth/login"));
@@ -474,8 +476,9 @@ static void secrets_of_apps(struct world *w)
 static struct answer ask_token(const struct consent *s, const char *rest, const char *value,
                                const char *secret)
 {
-    return client_form(s->nobody, TOKEN, "%s=%s&redirect_uri=" BACK "&client_id=%s&client_secret=%s",
-                       rest, value, s->app, secret);
+    return client_form(s->nobody, TOKEN,
+                       "%s=%s&redirect_uri=" BACK "&client_id=%s&client_secret=%s", rest, value,
+                       s->app, secret);
 }
 
 static void tokens_of_apps(struct world *w)
@@ -491,16 +494,15 @@ static void tokens_of_apps(struct world *w)
                         AUTHORIZE "?client_id=%s&response_type=code&redirect_uri=" BACK
                                   "&scope=identify",
                         s.app));
-    a = client_post(s.bob, consent,
-                    AUTHORIZE "?client_id=%s&response_type=code&redirect_uri=" BACK "&scope=identify",
-                    s.app);
+    a = client_post(
+        s.bob, consent,
+        AUTHORIZE "?client_id=%s&response_type=code&redirect_uri=" BACK "&scope=identify", s.app);
     may(REPLY, "Redirect.url", "authorize", a);
     code = url_part(a, "code");
     a = ask_token(&s, BY_CODE, code, "wrong");
     may_not(BODY, "TokenRequest.client_secret", "exchange_token", a);
     neither_may("AccessToken.access_token", "AccessToken.refresh_token", "exchange_token", a);
-    may_not(BODY, "TokenRequest.code", "exchange_token",
-            ask_token(&s, BY_CODE, "wrong", s.secret));
+    may_not(BODY, "TokenRequest.code", "exchange_token", ask_token(&s, BY_CODE, "wrong", s.secret));
     code = get_code(s.bob, s.app, "identify");
     a = ask_token(&s, BY_CODE, code, s.secret);
     may(BODY, "TokenRequest.client_secret", "exchange_token", a);
