@@ -235,7 +235,8 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/channels/{channel.id}/invites",
         .name = "get_channel_invites",
-        .doc = "Invites to a channel.",
+        .doc = "Invites to a channel. Those that give roles are shown to their makers and to who "
+               "could give all of these roles.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_CHANNELS),
         .reply = &type_full_invites,
@@ -246,7 +247,8 @@ static const struct route routes[] = {
         .path = "/guilds/{guild.id}/invites",
         .name = "get_guild_invites",
         .doc = "Invites to a guild; needs MANAGE_GUILD, or VIEW_AUDIT_LOG and then without how "
-               "they were used.",
+               "they were used. Those that give roles are shown to their makers and to who could "
+               "give all of these roles.",
         .auth = AUTH_USER | AUTH_BOT,
         .reply = &type_full_invites,
         .admit = may_list_invites,
