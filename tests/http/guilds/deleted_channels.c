@@ -6,6 +6,7 @@
 #include "http/walk.h"
 #include "venues.h"
 #include "waits.h"
+#include "world_files.h"
 
 #define WORD "zzsecret" /* in every text of the channel and its threads */
 
@@ -160,6 +161,8 @@ static void every_route_leaves_out_a_channel_that_is_being_deleted(struct world 
     ready = expect_dispatch(g, "READY", "{'guilds': [{'id': '%s'}]}", d.v.id);
     expect(!dom_at(ready, "guilds.0.threads.0"));
     gate_kill(g);
+    struct str file = world_exported_here(w);
+    expect(file.n && !memmem(file.p, file.n, WORD, strlen(WORD)));
 }
 
 /* An archived private thread of a member, whose channel is being deleted. */
@@ -174,9 +177,21 @@ static void members_do_not_find_threads_of_a_channel_that_is_being_deleted(struc
                   204);
     expect_status(client_patch(d.ada, "{'archived': true}", "/channels/%s", d.archived), 200);
     d.ada = bob;
+    struct gate *g = gate_open(bob, "v=10&encoding=json");
+    expect_op(g, 10);
+    gate_identify(g, "");
+    const struct dom *ready = expect_dispatch(g, "READY", "{}");
+    expect(dom_at(ready, "read_state.0")); /* unread mentions of everyone */
+    gate_kill(g);
     begin_deletion(w);
     look_everywhere(w);
     expect(d.shown == 0);
+    g = gate_open(bob, "v=10&encoding=json");
+    expect_op(g, 10);
+    gate_identify(g, "");
+    ready = expect_dispatch(g, "READY", "{}");
+    expect(!dom_at(ready, "read_state.0"));
+    gate_kill(g);
 }
 
 const struct test deleted_channels_tests[] = {
