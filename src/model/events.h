@@ -97,8 +97,9 @@ struct subject {
      * that is being started, somebody who is about to become a member; else 0. */
     snowflake parent_id, starter_id;
     int64_t thread_type;
-    bool closed;             /* it is a private one */
-    const snowflake *people; /* then: its members, by id */
+    bool closed; /* it is a private one */
+    /* By id: of a private thread its members; otherwise see to_granters. */
+    const snowflake *people;
     size_t people_count;
     uint64_t any_of;     /* SUBJECT_GUILD: 0, or only who has one of these rights */
     snowflake hidden_id; /* SUBJECT_GUILD: 0, or only who cannot view this channel */
@@ -134,6 +135,15 @@ static inline struct subject to_entitled(snowflake guild_id, snowflake channel_i
     return (struct subject){
         .kind = SUBJECT_GUILD, .id = guild_id, .channel_id = channel_id, .any_of = any_of
     };
+}
+
+/* Of the members that `to` names only these accounts, and who has MANAGE_ROLES and one of these
+ * roles. The ids are sorted; at most one for each role of the guild and two more. */
+static inline struct subject to_granters(struct subject to, struct list ids)
+{
+    to.people = ids.items;
+    to.people_count = ids.count;
+    return to;
 }
 
 /* The people of a private channel. */

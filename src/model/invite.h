@@ -28,7 +28,7 @@ struct invite {
     struct opt_bool new_member; /* after accepting */
     const struct scheduled_event *guild_scheduled_event;
 
-    struct opt_list roles; /* struct role: given to those who come; absent: none */
+    struct opt_list roles; /* struct role: given to those who come now; absent: it names none */
     struct opt_int flags;  /* absent: none */
 
     /* Shown to those who manage invites. */
@@ -37,6 +37,7 @@ struct invite {
 
     /* Not shown. */
     struct list role_ids;      /* snowflakes */
+    struct list named_roles;   /* struct role: those of role_ids that exist and can be given */
     struct opt_int targets_at; /* null: it is for anybody */
     bool vanity;               /* a guild's own code: no row of its own */
     snowflake inviter_id, target_user_id, target_application_id;

@@ -46,6 +46,19 @@ static enum err sound_emoji(struct tx *tx, const struct rows *row, const struct 
     return OK;
 }
 
+/* A sound of another guild is played by members of that guild. */
+static enum err check_guild_of_sound(struct call *call, snowflake guild_id)
+{
+    struct member m;
+
+    if (guild_id == call->target.channel->guild_id.value)
+        return OK;
+    if (!(call->target.rights & PERMISSION(USE_EXTERNAL_SOUNDS)))
+        return ERR_MISSING_PERMISSIONS;
+    enum err e = member_find(call->tx, guild_id, call->caller->id, &m);
+    return e == ERR_UNKNOWN_MEMBER ? ERR_UNKNOWN_SOUND : e;
+}
+
 static enum err find_of_guild(struct call *call, snowflake id, struct effect_sound *ret)
 {
     struct rows row;
@@ -56,9 +69,9 @@ static enum err find_of_guild(struct call *call, snowflake id, struct effect_sou
         return e;
     if (!found)
         return ERR_UNKNOWN_SOUND;
-    if (row_id(&row, 0) != call->target.channel->guild_id.value &&
-        !(call->target.rights & PERMISSION(USE_EXTERNAL_SOUNDS)))
-        return ERR_MISSING_PERMISSIONS;
+    e = check_guild_of_sound(call, row_id(&row, 0));
+    if (e)
+        return e;
     *ret = (struct effect_sound){ .id = id, .volume = row_real(&row, 1) };
     return sound_emoji(call->tx, &row, &ret->emoji);
 }
@@ -78,19 +91,15 @@ enum err call_sound_find(struct call *call, struct effect_sound *ret)
     return find_of_guild(call, chosen->sound_id, ret);
 }
 
-/* A sound of another guild is played by its members, who say where it is from. */
+/* Whoever plays a sound of another guild says which guild it is from. */
 static enum err check_source(struct call *call, snowflake id, snowflake source)
 {
     struct sound s;
-    struct member m;
     enum err e = sound_find(call->tx, id, &s);
 
     if (e || s.guild_id.value == call->target.channel->guild_id.value)
         return e;
-    if (s.guild_id.value != source)
-        return ERR_UNKNOWN_SOUND;
-    e = member_find(call->tx, source, call->caller->id, &m);
-    return e == ERR_UNKNOWN_MEMBER ? ERR_UNKNOWN_SOUND : e;
+    return s.guild_id.value == source ? OK : ERR_UNKNOWN_SOUND;
 }
 
 enum err board_sound_find(struct call *call, snowflake id, snowflake source,

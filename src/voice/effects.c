@@ -5,6 +5,7 @@
 #include "model/permissions.h"
 #include "model/sound.h"
 #include "platform/channels/channels.h"
+#include "platform/emojis/emojis.h"
 
 struct effect_draft {
     int64_t animation_type, animation_id;
@@ -163,18 +164,16 @@ static void effect_tell(struct call *call, const struct effect_draft *in, struct
 
 static enum err find_custom_emoji(struct call *call, snowflake id, struct effect_emoji *ret)
 {
+    struct emoji_user who = { .user_id = call->caller->id,
+                              .application_id = call->caller->application_id,
+                              .guild_id = call->target.channel->guild_id.value,
+                              .rights = call->target.rights };
     struct emoji found;
-    enum err e = emoji_find(call->tx, id, &found);
+    enum err e = emoji_use(call->tx, &who, id, &found);
 
-    if (e)
-        return e;
-    *ret = effect_emoji_of(&found);
-    if (found.application_id)
-        return found.application_id == call->caller->application_id ? OK : ERR_UNKNOWN_EMOJI;
-    if (found.guild_id != call->target.channel->guild_id.value &&
-        !(call->target.rights & PERMISSION(USE_EXTERNAL_EMOJIS)))
-        return ERR_MISSING_PERMISSIONS;
-    return OK;
+    if (!e)
+        *ret = effect_emoji_of(&found);
+    return e;
 }
 
 static enum err find_emoji(struct call *call, struct effect_emoji *ret)

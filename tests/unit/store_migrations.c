@@ -60,6 +60,40 @@ static void each_engine_gets_its_own_parts(void **state)
     assert_int_equal(store_number(f->store, "select count(*) from gif_index"), 0);
 }
 
+static const char *step_text(int number)
+{
+    for (const struct migration *m = migrations; m->number; m++)
+        if (m->number == number)
+            return m->sql;
+    fail();
+    return NULL;
+}
+
+/* Step 86, on rows of a version before: only codes of invites that give roles go. */
+static void codes_that_give_roles_leave_the_audit_log(void **state)
+{
+    static const char *const rows[] = {
+        "insert into users (id, username) values (1, 'ada')",
+        "insert into guilds (id, name, owner_id) values (2, 'g', 1)",
+        "insert into invites (code, type, guild_id, created_at, max_age, max_uses, role_ids) "
+        "values ('Roles123', 0, 2, 0, 0, 0, '[\"5\"]'), ('Plain123', 0, 2, 0, 0, 0, null)",
+        "insert into audit_log (id, guild_id, action, changes) values "
+        "(1, 2, 40, '[{\"key\":\"code\",\"new_value\":\"Roles123\"}]'), "
+        "(2, 2, 40, '[{\"key\":\"code\",\"new_value\":\"Plain123\"}]')",
+    };
+    struct fixture *f = *state;
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        no_error(store_do(f->store, rows[i]));
+    no_error(store_do(f->store, step_text(86)));
+    assert_int_equal(store_number(f->store, "select count(*) from audit_log where changes = "
+                                            "'[{\"key\":\"code\",\"new_value\":null}]'"),
+                     1);
+    assert_int_equal(
+        store_number(f->store, "select count(*) from audit_log where changes like '%Plain123%'"),
+        1);
+}
+
 static void a_newer_database_is_refused(void **state)
 {
     struct fixture *f = *state;
@@ -134,6 +168,7 @@ int main(void)
         cmocka_unit_test(the_numbers_of_steps_rise),
         store_test(an_empty_database_gets_every_step_once),
         store_test(each_engine_gets_its_own_parts),
+        store_test(codes_that_give_roles_leave_the_audit_log),
         store_test(a_newer_database_is_refused),
         store_test(a_newer_database_is_fine_where_the_newer_program_says_so),
         store_test(a_step_with_another_text_is_refused),

@@ -103,7 +103,9 @@ static bool has_rights(const struct delivery *d, struct seat *seat)
     if (!looks && !to->any_of)
         return true;
     uint64_t rights = seat_rights_for(seat, to);
-    return (!looks || rights & PERMISSION(VIEW_CHANNEL)) && (!to->any_of || rights & to->any_of);
+    if ((looks && !(rights & PERMISSION(VIEW_CHANNEL))) || (to->any_of && !(rights & to->any_of)))
+        return false;
+    return to->closed || !to->people_count || seat_may_grant(seat, to);
 }
 
 bool delivery_receives(const struct delivery *d, const struct session *s)

@@ -248,6 +248,18 @@ static bool is_among_people(const struct subject *to, snowflake id)
     return false;
 }
 
+bool seat_may_grant(struct seat *seat, const struct subject *to)
+{
+    if (is_among_people(to, seat->user_id))
+        return true;
+    if (!(seat_rights(seat, 0) & PERMISSION(MANAGE_ROLES)))
+        return false;
+    for (uint32_t i = 0; i < seat->role_count; i++)
+        if (is_among_people(to, seat->roles[i]))
+            return true;
+    return false;
+}
+
 uint64_t seat_rights_for(struct seat *seat, const struct subject *to)
 {
     if (!to->thread_type)

@@ -61,5 +61,7 @@ uint64_t seat_rights(struct seat *seat, snowflake channel_id);
 /* The same where an event happens. A thread is not in the view, as a guild may have any
  * number of them: the event says what its rights come from. */
 uint64_t seat_rights_for(struct seat *seat, const struct subject *to);
+/* Whether the seat's session is among the subject's people: to_granters. */
+bool seat_may_grant(struct seat *seat, const struct subject *to);
 
 #endif

@@ -74,6 +74,8 @@ struct installation {
     snowflake user_id;    /* who installs it */
     struct list scopes;   /* struct str: "bot", "applications.commands" */
     uint64_t permissions; /* of the bot's role; 0: no role */
+    /* Limits what an installation changes about a role that exists; NULL: nothing does. */
+    const struct standing *installer;
 };
 struct installed {
     struct integration integration;

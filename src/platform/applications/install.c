@@ -127,15 +127,28 @@ static const char FIND_BOT_ROLE[] =
 static const char COUNT_ROLES[] =
     "select count(*) from roles where guild_id = $1 and position >= 0";
 
+/* Somebody who installs the app again changes the role of its bot as far as they could change any
+ * role: only one below their own, and only rights that they have. */
+static uint64_t rights_after(const struct installation *in, const struct role *role)
+{
+    const struct standing *s = in->installer;
+
+    if (!s)
+        return in->permissions;
+    return standing_above_role(s, role) ? in->permissions | (role->permissions & ~s->rights)
+                                        : role->permissions;
+}
+
 static enum err change_role(struct tx *tx, const struct installation *in, snowflake id,
                             struct installed *ret)
 {
     enum err e = role_find(tx, in->guild_id, id, &ret->role);
+    uint64_t after = e ? 0 : rights_after(in, &ret->role);
 
-    ret->changed_role = !e && ret->role.permissions != in->permissions;
+    ret->changed_role = !e && ret->role.permissions != after;
     if (!ret->changed_role)
         return e;
-    ret->role.permissions = in->permissions;
+    ret->role.permissions = after;
     return role_update(tx, &ret->role);
 }
 

@@ -31,19 +31,24 @@ static enum err check_alert(struct call *call, size_t number, snowflake channel_
     struct place metadata = place_key(&one, STR("metadata"));
     struct place at = place_key(&metadata, STR("channel_id"));
     struct channel c;
+    uint64_t rights = 0;
     enum err e = channel_find(call->tx, channel_id, &c);
 
+    if (!e && c.guild_id.value == call->target.guild->id &&
+        (c.type == CHANNEL_TEXT || c.type == CHANNEL_NEWS))
+        e = standing_rights_in(call->tx, call->target.standing, &c, &rights);
     if (e && e != ERR_UNKNOWN_CHANNEL)
         return e;
-    if (e || c.guild_id.value != call->target.guild->id ||
-        (c.type != CHANNEL_TEXT && c.type != CHANNEL_NEWS))
-        form_fail(&call->form, &at, FORM_CHOICES, "Value must be a text channel of the guild.");
+    if (!(rights & PERMISSION(VIEW_CHANNEL)))
+        form_fail(&call->form, &at, FORM_CHOICES,
+                  "Value must be a text channel of the guild that you can view.");
     return OK;
 }
 
 /* Who lets a rule time somebody out could do so. */
 static enum err check_actions(struct call *call, const struct automod_rule *r)
 {
+    const struct automod_patch *in = call->body;
     const struct automod_action *a = r->actions.items;
     struct list one = { (void *)r, 1 };
     enum err e = OK;
@@ -51,7 +56,7 @@ static enum err check_actions(struct call *call, const struct automod_rule *r)
     if ((rules_have_action(&one, AUTOMOD_TIMEOUT) || rules_have_action(&one, AUTOMOD_QUARANTINE)) &&
         !(call->target.rights & PERMISSION(MODERATE_MEMBERS)))
         return ERR_MISSING_PERMISSIONS;
-    for (size_t i = 0; !e && i < r->actions.count; i++)
+    for (size_t i = 0; !e && in->actions.given == GIVEN && i < r->actions.count; i++)
         if (a[i].type == AUTOMOD_ALERT && a[i].metadata && a[i].metadata->channel_id.given == GIVEN)
             e = check_alert(call, i, a[i].metadata->channel_id.value);
     return e || !form_failed(&call->form) ? e : ERR_INVALID_FORM_BODY;

@@ -60,9 +60,7 @@ static enum err count_use(struct call *call, struct invite *i)
     if (e || !i->max_uses || i->uses < i->max_uses)
         return e;
     e = invite_delete(call->tx, i->code);
-    if (!e)
-        invite_announce(call, EVENT_INVITE_DELETE, &invite_delete_schema, i);
-    return e;
+    return e ? e : invite_announce(call, EVENT_INVITE_DELETE, &invite_delete_schema, i);
 }
 
 enum err invite_accept(struct call *call, struct invite *i, snowflake user_id)

@@ -1,4 +1,4 @@
-/* audit.c - invites in the audit log, which tells all about them as changes. */
+/* audit.c - invites in the audit log: all their properties are changes. */
 #include "platform/invites/internal.h"
 
 #include "base/mem.h"
@@ -15,6 +15,15 @@ static struct str audit_quoted(struct call *call, struct str text)
     return STR_CONCAT(call->arena, STR("\""), text, STR("\""));
 }
 
+/* Everybody who can read the log could use a code in it, so the code of an invite that gives roles
+ * is null there until the invite is deleted. */
+static struct str audit_code(struct call *call, enum audit_action action, const struct invite *i)
+{
+    bool credential = action == AUDIT_INVITE_CREATE && i->role_ids.count;
+
+    return credential ? STR("null") : audit_quoted(call, i->code);
+}
+
 enum err invite_audit(struct call *call, enum audit_action action, const struct invite *i)
 {
     struct audit_change changes[MOST_CHANGES] = { 0 };
@@ -22,7 +31,7 @@ enum err invite_audit(struct call *call, enum audit_action action, const struct 
         const char *key;
         struct str value;
     } facts[MOST_CHANGES] = {
-        { "code", audit_quoted(call, i->code) },
+        { "code", audit_code(call, action, i) },
         { "channel_id", audit_quoted(call, audit_number(call, (int64_t)i->channel_id.value)) },
         { "inviter_id", audit_quoted(call, audit_number(call, (int64_t)i->inviter_id)) },
         { "uses", audit_number(call, i->uses) },

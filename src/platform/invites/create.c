@@ -77,7 +77,7 @@ static enum err check_invite_roles(struct call *call, const struct list *ids)
             form_fail(&call->form, &at, FORM_CHOICES, "Value must be a role that can be given.");
             return ERR_INVALID_FORM_BODY;
         }
-        if (!e && !standing_above_role(call->target.standing, &role))
+        if (!e && !invite_role_grantable(s, &role))
             e = ERR_MISSING_PERMISSIONS;
     }
     return e;
@@ -120,10 +120,9 @@ enum err create_channel_invite(struct call *call)
         e = invite_load(call->tx, &invite);
     if (!e && invite.type == INVITE_GUILD)
         e = invite_audit(call, AUDIT_INVITE_CREATE, &invite);
-    if (e)
-        return e;
-    invite_announce(call, EVENT_INVITE_CREATE, &invite_create_schema, &invite);
-    return call_reply(call, &invite);
+    if (!e)
+        e = invite_announce(call, EVENT_INVITE_CREATE, &invite_create_schema, &invite);
+    return e ? e : call_reply(call, &invite);
 }
 
 enum err invite_lasting_make(struct call *call, const struct channel *c)
@@ -142,9 +141,7 @@ enum err invite_lasting_make(struct call *call, const struct channel *c)
         e = invite_load(call->tx, &invite);
     if (!e)
         e = invite_audit(call, AUDIT_INVITE_CREATE, &invite);
-    if (!e)
-        invite_announce(call, EVENT_INVITE_CREATE, &invite_create_schema, &invite);
-    return e;
+    return e ? e : invite_announce(call, EVENT_INVITE_CREATE, &invite_create_schema, &invite);
 }
 
 /* POST /users/@me/invites */

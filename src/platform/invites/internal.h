@@ -45,6 +45,18 @@ struct invite_query {
 extern const struct type invite_body, friend_invite_body;
 extern const struct schema invite_query_schema;
 
+/* --- rules.c -------------------------------------------------------------------------- */
+
+/* Whether this member could give the role by hand now. */
+bool invite_role_grantable(const struct standing *s, const struct role *role);
+/* Whether a member may be shown the code: its maker, and members who could give all of its
+ * roles now. */
+bool invite_may_be_shown(const struct invite *invite, const struct standing *viewer);
+/* Ids for to_granters, of an invite that names roles: the accounts of the maker and the owner, and
+ * the roles above all of the invite's. `roles` are the guild's. */
+struct list invite_audience(struct arena *arena, const struct invite *invite,
+                            const struct list *roles);
+
 /* --- create.c ------------------------------------------------------------------------- */
 
 enum err admit_invite_creation(struct call *call);
@@ -84,8 +96,8 @@ enum err invite_audit(struct call *call, enum audit_action action, const struct 
 
 /* --- routes.c ------------------------------------------------------------------------- */
 
-/* Tells those who manage the channel. */
-void invite_announce(struct call *call, enum event event, const struct schema *schema,
-                     const struct invite *invite);
+/* Sends the event to those who manage the channel and may be shown the code. */
+enum err invite_announce(struct call *call, enum event event, const struct schema *schema,
+                         const struct invite *invite);
 
 #endif

@@ -10,13 +10,24 @@
 #include "platform/relationships/friends.h"
 #include "platform/scheduled_events/scheduled_events.h"
 
-void invite_announce(struct call *call, enum event event, const struct schema *schema,
-                     const struct invite *i)
+enum err invite_announce(struct call *call, enum event event, const struct schema *schema,
+                         const struct invite *i)
 {
-    if (i->type == INVITE_GUILD)
-        call_emit(call, event,
-                  to_entitled(i->guild_id.value, i->channel_id.value, PERMISSION(MANAGE_CHANNELS)),
-                  schema, i);
+    struct subject to =
+        to_entitled(i->guild_id.value, i->channel_id.value, PERMISSION(MANAGE_CHANNELS));
+    struct list roles;
+
+    if (i->type != INVITE_GUILD)
+        return OK;
+    if (i->named_roles.count) {
+        enum err e = guild_roles(call->tx, i->guild_id.value, &roles);
+
+        if (e)
+            return e;
+        to = to_granters(to, invite_audience(call->arena, i, &roles));
+    }
+    call_emit(call, event, to, schema, i);
+    return OK;
 }
 
 /* Blocked people do not see that there is an invite. */
@@ -60,9 +71,8 @@ static enum err get_invite(struct call *call)
 {
     const struct invite_query *in = call->query;
     struct invite *i = call->target.invite;
-    enum err e = call->caller && call->caller->id != i->inviter_id
-                     ? invite_check_target(call->tx, i, call->caller->id)
-                     : OK;
+    snowflake caller = call->caller ? call->caller->id : 0;
+    enum err e = caller && caller == i->inviter_id ? OK : invite_check_target(call->tx, i, caller);
 
     if (e)
         return e;
@@ -84,12 +94,26 @@ static enum err accept_invite(struct call *call)
     return e ? e : call_reply(call, call->target.invite);
 }
 
+/* Removes invites whose code the caller may not be shown; in groups there are none. */
+static void leave_out_hidden(const struct call *call, struct list *invites)
+{
+    struct invite *i = invites->items;
+    size_t shown = 0;
+
+    for (size_t n = 0; call->target.standing && n < invites->count; n++)
+        if (invite_may_be_shown(&i[n], call->target.standing))
+            i[shown++] = i[n];
+    if (call->target.standing)
+        invites->count = shown;
+}
+
 /* GET /channels/{channel.id}/invites */
 static enum err get_channel_invites(struct call *call)
 {
     struct list invites;
     enum err e = invites_of_channel(call->tx, call->target.channel->id, &invites);
 
+    leave_out_hidden(call, &invites);
     return e ? e : call_reply(call, &invites);
 }
 
@@ -111,6 +135,7 @@ static enum err get_guild_invites(struct call *call)
 
     if (e)
         return e;
+    leave_out_hidden(call, &invites);
     return manages ? call_reply(call, &invites)
                    : call_reply_as(call, &type_plain_invites, &invites);
 }
@@ -152,10 +177,9 @@ static enum err remove_invite(struct call *call)
 
     if (!e && i->type == INVITE_GUILD)
         e = invite_audit(call, AUDIT_INVITE_DELETE, i);
-    if (e)
-        return e;
-    invite_announce(call, EVENT_INVITE_DELETE, &invite_delete_schema, i);
-    return call_reply(call, i);
+    if (!e)
+        e = invite_announce(call, EVENT_INVITE_DELETE, &invite_delete_schema, i);
+    return e ? e : call_reply(call, i);
 }
 
 /* --- friend invites ------------------------------------------------------------------- */
@@ -211,7 +235,8 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/channels/{channel.id}/invites",
         .name = "get_channel_invites",
-        .doc = "Invites to a channel.",
+        .doc = "Invites to a channel. Those that give roles are shown to their makers and to who "
+               "could give all of these roles.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(MANAGE_CHANNELS),
         .reply = &type_full_invites,
@@ -222,7 +247,8 @@ static const struct route routes[] = {
         .path = "/guilds/{guild.id}/invites",
         .name = "get_guild_invites",
         .doc = "Invites to a guild; needs MANAGE_GUILD, or VIEW_AUDIT_LOG and then without how "
-               "they were used.",
+               "they were used. Those that give roles are shown to their makers and to who could "
+               "give all of these roles.",
         .auth = AUTH_USER | AUTH_BOT,
         .reply = &type_full_invites,
         .admit = may_list_invites,

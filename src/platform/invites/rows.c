@@ -7,12 +7,17 @@
 #include "model/rows.h"
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
+#include "platform/guilds/leftovers.h"
+#include "platform/members/members.h"
 #include "platform/onboarding/onboarding.h"
 
 #define INVITE_COLUMNS                                                                          \
     "code, type, guild_id, channel_id, inviter_id, created_at, expires_at, max_age, max_uses, " \
     "uses, is_temporary, target_type, target_user_id, target_application_id, role_ids, flags, " \
     "targets_at"
+/* Gives whoever comes no more than @everyone has, and is for anybody. */
+#define PLAIN            " role_ids is null and flags = 0 and targets is null"
+#define CHANNEL_STAYS    " not" CHANNEL_BEING_DELETED("invites.channel_id")
 #define NOT_EXPIRED(now) " (expires_at is null or expires_at > " now ")"
 
 /* Null columns are absent members, except expires_at, which is shown as null. */
@@ -97,23 +102,39 @@ static enum err load_application(struct tx *tx, snowflake id, const struct invit
     return OK;
 }
 
-/* Roles that are gone meanwhile, or that nobody may give away any more, are left out. */
-static enum err load_invite_roles(struct tx *tx, struct invite *i)
+/* Deleted roles and managed roles, which nobody can give, are left out. */
+static enum err load_named_roles(struct tx *tx, struct invite *i)
 {
     const snowflake *id = i->role_ids.items;
     enum err e = OK;
 
-    i->roles = (struct opt_list){ .given = i->role_ids.count ? GIVEN : ABSENT };
     for (size_t n = 0; !e && n < i->role_ids.count; n++) {
         struct role role;
 
         e = role_find(tx, i->guild_id.value, id[n], &role);
         if (!e && !role.managed)
-            *(struct role *)list_add(tx_arena(tx), &i->roles.value, sizeof role) = role;
+            *(struct role *)list_add(tx_arena(tx), &i->named_roles, sizeof role) = role;
         if (e == ERR_UNKNOWN_ROLE)
             e = OK;
     }
     return e;
+}
+
+/* The invite gives a role only while its maker is a member who could give it by hand. */
+static enum err load_invite_roles(struct tx *tx, struct invite *i)
+{
+    struct standing maker;
+    enum err e = load_named_roles(tx, i);
+    const struct role *role = i->named_roles.items;
+
+    i->roles = (struct opt_list){ .given = GIVEN };
+    if (e)
+        return e;
+    e = standing_find(tx, i->guild_id.value, i->inviter_id, &maker);
+    for (size_t n = 0; !e && n < i->named_roles.count; n++)
+        if (invite_role_grantable(&maker, &role[n]))
+            *(struct role *)list_add(tx_arena(tx), &i->roles.value, sizeof *role) = role[n];
+    return e == ERR_MISSING_ACCESS ? OK : e;
 }
 
 enum err invite_load(struct tx *tx, struct invite *i)
@@ -147,9 +168,8 @@ static enum err find_one(struct tx *tx, struct sql sql, const struct value *valu
 
 static const char FIND_INVITE[] =
     "select " INVITE_COLUMNS " from invites where code = $1 and not exists "
-    "(select 1 from guilds g where g.id = invites.guild_id and g.removed = 1) and "
-    "not exists (select 1 from channels c where c.id = invites.channel_id and c.type < 0) and" NOT_EXPIRED(
-        "$2");
+    "(select 1 from guilds g where g.id = invites.guild_id and g.removed = 1) and" CHANNEL_STAYS
+    " and" NOT_EXPIRED("$2");
 
 enum err invite_find(struct tx *tx, struct str code, struct invite *ret)
 {
@@ -164,9 +184,8 @@ enum err invite_find(struct tx *tx, struct str code, struct invite *ret)
 static const char FIND_SAME[] =
     "select " INVITE_COLUMNS " from invites where channel_id = $1 and inviter_id = $2 and "
     "max_age = $3 and max_uses = $4 and is_temporary = $5 and coalesce(target_type, 0) = $6 and "
-    "coalesce(target_user_id, 0) = $7 and coalesce(target_application_id, 0) = $8 and "
-    "role_ids is null and flags = 0 and targets is null and" NOT_EXPIRED(
-        "$9") " order by created_at desc limit 1";
+    "coalesce(target_user_id, 0) = $7 and coalesce(target_application_id, 0) = $8 and" PLAIN
+    " and" NOT_EXPIRED("$9") " order by created_at desc limit 1";
 
 enum err invite_find_same(struct tx *tx, const struct invite *like, struct invite *ret,
                           bool *ret_found)
@@ -191,11 +210,11 @@ static enum err find_all(struct tx *tx, struct sql sql, snowflake id, struct lis
 }
 
 static const char OF_GUILD[] =
-    "select " INVITE_COLUMNS
-    " from invites where guild_id = $1 and" NOT_EXPIRED("$2") " order by created_at, code";
+    "select " INVITE_COLUMNS " from invites where guild_id = $1 and" CHANNEL_STAYS
+    " and" NOT_EXPIRED("$2") " order by created_at, code";
 static const char OF_CHANNEL[] =
-    "select " INVITE_COLUMNS
-    " from invites where channel_id = $1 and" NOT_EXPIRED("$2") " order by created_at, code";
+    "select " INVITE_COLUMNS " from invites where channel_id = $1 and" CHANNEL_STAYS
+    " and" NOT_EXPIRED("$2") " order by created_at, code";
 static const char OF_USER[] =
     "select " INVITE_COLUMNS " from invites where inviter_id = $1 and type = 2 and" NOT_EXPIRED(
         "$2") " order by created_at, code";
@@ -217,7 +236,8 @@ enum err invites_of_user(struct tx *tx, snowflake user_id, struct list *ret)
 
 static const char FIND_LASTING[] =
     "select code from invites where channel_id = $1 and type = 0 and max_age = 0 and max_uses = 0 "
-    "and is_temporary = 0 and target_type is null order by created_at, code limit 1";
+    "and is_temporary = 0 and target_type is null and" PLAIN " and" CHANNEL_STAYS
+    " order by created_at, code limit 1";
 
 enum err invite_lasting(struct tx *tx, snowflake channel_id, struct str *ret)
 {

@@ -54,11 +54,20 @@ const struct type vanity_reply = { .kind = KIND_OBJECT, .schema = &vanity_schema
 
 /* --- as an invite --------------------------------------------------------------------- */
 
+/* ADMINISTRATOR is 8, VIEW_CHANNEL 1024; o is what the channel says about @everyone. */
+#define CHANNEL_OF_EVERYONE                                                               \
+    "(select c.id from channels c left join overwrites o on o.channel_id = c.id and "     \
+    "o.target_id = g.id where c.guild_id = g.id and c.thread_archived = 0 and "           \
+    "c.type in (0, 5) and ((e.permissions & 8) <> 0 or (coalesce(o.allow, 0) & 1024) <> " \
+    "0 or ((e.permissions & 1024) <> 0 and (coalesce(o.deny, 0) & 1024) = 0))"
+
+/* Anybody can read where the code leads, so that is a channel that @everyone can view: the system
+ * channel, else the first one; null if there is none. */
 static const char FIND_VANITY[] =
-    "select g.id, g.vanity_code, coalesce((select c.id from channels c where "
-    "c.id = g.system_channel_id and c.type in (0, 5)), (select c.id from channels c where "
-    "c.guild_id = g.id and c.thread_archived = 0 and c.type in (0, 5) order by c.position, c.id "
-    "limit 1)), g.features from guilds g where g.vanity_code = $1 and g.removed = 0";
+    "select g.id, g.vanity_code, coalesce(" CHANNEL_OF_EVERYONE
+    " and c.id = g.system_channel_id), " CHANNEL_OF_EVERYONE
+    " order by c.position, c.id limit 1)), g.features from guilds g join roles e on e.id = g.id "
+    "where g.vanity_code = $1 and g.removed = 0";
 
 enum err vanity_find(struct tx *tx, struct str code, struct invite *ret, bool *ret_found)
 {
@@ -69,12 +78,12 @@ enum err vanity_find(struct tx *tx, struct str code, struct invite *ret, bool *r
     if (e || !*ret_found)
         return e;
     struct guild g = { .features = row_text(&r, 3) };
-    *ret_found = !row_null(&r, 2) && guild_has_feature(&g, "VANITY_URL");
+    *ret_found = guild_has_feature(&g, "VANITY_URL");
     *ret = (struct invite){
         .code = row_text(&r, 1),
         .type = INVITE_GUILD,
         .guild_id = given_id(row_id(&r, 0)),
-        .channel_id = given_id(row_id(&r, 2)),
+        .channel_id = { row_null(&r, 2) ? ABSENT : GIVEN, row_id(&r, 2) },
         .created_at = snowflake_ms(row_id(&r, 0)) * 1000,
         .expires_at.given = GIVEN_NULL,
         .vanity = true,

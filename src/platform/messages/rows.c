@@ -4,6 +4,7 @@
 #include "model/ids.h"
 #include "model/rows.h"
 #include "platform/accounts/users.h"
+#include "platform/guilds/leftovers.h"
 
 #define MESSAGE_COLUMNS                                                                 \
     "id, channel_id, author_id, type, content, edited_at, tts, mention_everyone, "      \
@@ -137,7 +138,8 @@ enum err message_row(struct tx *tx, snowflake channel_id, snowflake id, struct m
 }
 
 static const char FIND_PUBLIC[] =
-    "select " MESSAGE_COLUMNS " from messages where id = $1 and ephemeral_for is null";
+    "select " MESSAGE_COLUMNS " from messages where id = $1 and ephemeral_for is null and "
+    "not" CHANNEL_BEING_DELETED("messages.channel_id");
 
 enum err message_public_row(struct tx *tx, snowflake id, struct message *ret, bool *ret_found)
 {

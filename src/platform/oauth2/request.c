@@ -204,6 +204,7 @@ enum err request_install(struct call *call, const struct application *a, const s
         .scopes = guild_scopes(call->arena, s),
         /* An installer gives the app only rights that the installer has. */
         .permissions = permissions & PERMISSIONS_ALL & standing.rights,
+        .installer = &standing,
     };
     return application_install_guild(call, &in);
 }

@@ -3,6 +3,7 @@
 
 #include "base/map.h"
 #include "model/types.h"
+#include "platform/guilds/leftovers.h"
 
 /* Unread mentions of a channel. */
 struct channel_mentions {
@@ -29,13 +30,15 @@ static const char UNREAD_CALLED[] =
     "else coalesce(g.suppress_roles, 0) end) = 0 and "
     "n.message_id > (me.joined_at / 1000 - 1420070400000) * 4194304 and (n.kind = 0 or exists "
     "(select 1 from member_roles r where r.guild_id = n.guild_id and r.user_id = $1 and "
-    "r.role_id = n.target_id)) group by n.channel_id";
+    "r.role_id = n.target_id)) group by n.channel_id having not" CHANNEL_BEING_DELETED(
+        "n.channel_id");
 static const char UNREAD_NAMED[] =
     "select n.channel_id, count(*) from mention_notes n left join read_states s on "
     "s.user_id = $1 and s.kind = 0 and s.entity_id = n.channel_id where n.kind = 2 and "
     "n.target_id = $1 and n.guild_id <> 0 and n.message_id > coalesce(s.last_id, 0) and not exists "
     "(select 1 from mention_notes o where o.channel_id = n.channel_id and "
-    "o.message_id = n.message_id and o.kind = 0) group by n.channel_id";
+    "o.message_id = n.message_id and o.kind = 0) group by n.channel_id "
+    "having not" CHANNEL_BEING_DELETED("n.channel_id");
 
 static enum err add_unread(struct tx *tx, struct sql sql, const struct value *values, size_t count,
                            struct map *map)

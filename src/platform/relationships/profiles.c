@@ -232,6 +232,22 @@ static enum err add_everything(struct call *call, struct profile_about *about,
     return e ? e : add_application(call, p);
 }
 
+/* Who may know more than what is public of the path's account: *ret_whole. ERR_MISSING_ACCESS: the
+ * caller may not see a profile of it at all. */
+static enum err profile_access(struct call *call, struct list *ret_guilds, bool *ret_whole)
+{
+    snowflake id = call->target.user->id;
+    int64_t theirs = RELATIONSHIP_NONE;
+    enum err e = find_mutual_guilds(call->tx, call->caller->id, id, ret_guilds);
+
+    if (!e)
+        e = check_known(call, ret_guilds);
+    if (!e)
+        e = relationship_type(call->tx, id, call->caller->id, &theirs);
+    *ret_whole = theirs != RELATIONSHIP_BLOCKED;
+    return e;
+}
+
 /* GET /users/{user.id}/profile */
 static enum err get_profile(struct call *call)
 {
@@ -239,17 +255,12 @@ static enum err get_profile(struct call *call)
     struct profile_about about = { .bio = STR(""), .pronouns = STR("") };
     struct profile out = { .user = &user, .user_profile = &about };
     struct list guilds = { 0 };
-    int64_t theirs;
+    bool whole;
+    enum err e = profile_access(call, &guilds, &whole);
 
-    enum err e = find_mutual_guilds(call->tx, call->caller->id, user.id, &guilds);
-    if (!e)
-        e = check_known(call, &guilds);
-    if (!e)
-        e = relationship_type(call->tx, user.id, call->caller->id, &theirs);
     if (e)
         return e;
-    /* A profile of somebody who blocks the caller has only the public part. */
-    if (theirs == RELATIONSHIP_BLOCKED)
+    if (!whole)
         user.bio = STR("");
     else
         e = add_everything(call, &about, &guilds, &out);
@@ -260,10 +271,11 @@ static enum err get_profile(struct call *call)
 static enum err get_mutual_friends(struct call *call)
 {
     const struct user *user = call->target.user;
-    struct list friends = { 0 };
-    enum err e = OK;
+    struct list friends = { 0 }, guilds = { 0 };
+    bool whole;
+    enum err e = profile_access(call, &guilds, &whole);
 
-    if (!user->bot.value && user->id != call->caller->id)
+    if (!e && whole && !user->bot.value && user->id != call->caller->id)
         e = mutual_friends(call->tx, call->caller->id, user->id, &friends);
     return e ? e : call_reply(call, &friends);
 }
@@ -283,7 +295,7 @@ static const struct route routes[] = {
         .method = GET,
         .path = "/users/{user.id}/relationships",
         .name = "get_mutual_friends",
-        .doc = "Friends of both the caller and somebody else.",
+        .doc = "Friends of both the caller and somebody else, for those who may see the profile.",
         .auth = AUTH_USER,
         .reply = &type_partial_users,
         .handle = get_mutual_friends,

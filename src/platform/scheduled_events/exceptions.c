@@ -2,6 +2,8 @@
 #include "platform/guilds/guilds.h"
 #include "platform/scheduled_events/internal.h"
 
+enum { MOST_EXCEPTIONS = 100 };
+
 static enum err exception_audit(struct call *call, const struct scheduled_event *e,
                                 enum audit_action action, snowflake id)
 {
@@ -73,10 +75,16 @@ enum err create_event_exception(struct call *call)
     if (!event.recurrence_rule)
         return call_invalid(call, "original_scheduled_start_time", FORM_CHOICES,
                             "The event does not come again.");
+    if (!event_has_time(&event, id))
+        return call_invalid(call, "original_scheduled_start_time", FORM_CHOICES,
+                            "Value must be a time at which the event starts, within a year.");
     if (in->is_canceled.given != GIVEN && in->scheduled_start_time.given != GIVEN &&
         in->scheduled_end_time.given != GIVEN)
         return ERR_EVENT_EXCEPTION_EMPTY;
     struct event_exception *x = exception_find(&event, id);
+    if (!x && event.guild_scheduled_event_exceptions.count >= MOST_EXCEPTIONS)
+        return call_invalid(call, "original_scheduled_start_time", FORM_CHOICES,
+                            "An event has at most 100 exceptions. Delete one that is over.");
     if (!x)
         x = list_add(call->arena, &event.guild_scheduled_event_exceptions, sizeof *x);
     *x = (struct event_exception){ .event_id = event.id, .event_exception_id = id };

@@ -68,6 +68,9 @@ extern const struct schema event_query_schema, event_users_query_schema, event_c
 
 /* The first time of it after a moment. */
 int64_t recurrence_next(const struct event_recurrence *r, int64_t after);
+/* Whether the id is that of a time at which the event comes again: from the day before its next
+ * start until a year after it, so that a person can answer for a bounded number of times. */
+bool event_has_time(const struct scheduled_event *e, snowflake exception_id);
 /* What times and places must be together, noted where it is not so. */
 void event_check(struct form *form, const struct scheduled_event *e);
 bool event_is_open(const struct scheduled_event *e);

@@ -6,6 +6,7 @@
 
 #define DAY_US      (INT64_C(24) * 3600 * 1000000)
 #define FARTHEST_US (5 * 366 * DAY_US)
+enum { DAYS_AHEAD = 367 };
 
 bool event_is_open(const struct scheduled_event *e)
 {
@@ -141,6 +142,17 @@ int64_t recurrence_next(const struct event_recurrence *r, int64_t after)
         if (day * DAY_US + time > after && falls_on(r, day, first))
             return day * DAY_US + time;
     return after + DAY_US;
+}
+
+bool event_has_time(const struct scheduled_event *e, snowflake exception_id)
+{
+    const struct event_recurrence *r = e->recurrence_rule;
+    int64_t ms = snowflake_ms(exception_id), day = ms / (DAY_US / 1000);
+    int64_t from = e->scheduled_start_time / DAY_US - 1;
+
+    return r && exception_id == snowflake_at(ms) && ms >= r->start / 1000 &&
+           ms == (day * DAY_US + r->start % DAY_US) / 1000 && falls_on(r, day, r->start / DAY_US) &&
+           day >= from && day <= from + DAYS_AHEAD;
 }
 
 /* --- what belongs together ------------------------------------------------------------ */

@@ -200,6 +200,8 @@ enum err answer_event_exception(struct call *call)
     bool changed = false;
     enum err e = open_event(call, &event);
 
+    if (!e && !event_has_time(&event, exception_id))
+        e = ERR_UNKNOWN_SCHEDULED_EVENT;
     if (!e)
         e = event_user_put(call->tx, event.id, exception_id, call->caller->id, response, &changed);
     if (!e && changed)

@@ -45,6 +45,24 @@ static const char PRIVATE_THREADS[] =
     "select t.thread_id from thread_members t join channels c on c.id = t.thread_id "
     "where t.user_id = $1 and t.guild_id = $2 and c.type = 12 order by t.thread_id desc limit 500";
 
+/* The index still has messages of channels and threads that are being deleted: it is no longer
+ * known of which guild they are. If there are more, message_found leaves them out. */
+static const char BEING_DELETED[] =
+    "select key from jobs where kind = 'channel-leftovers' order by key limit 500";
+
+static enum err leave_out_deleted(struct call *call, struct search_terms *t)
+{
+    struct list ids;
+    enum err e = tx_ids(call->tx, BEING_DELETED, NULL, 0, &ids);
+
+    if (e || !ids.count)
+        return e;
+    struct term_group *g = terms_group(call->arena, t);
+    g->none = true;
+    add_places(call->arena, &g->any, &ids, "cp");
+    return OK;
+}
+
 static enum err add_private_threads(struct call *call, const struct search_places *p,
                                     struct search_terms *t)
 {
@@ -88,5 +106,6 @@ enum err places_of_guild(struct call *call, const struct search_query *q, struct
     }
     if (q->channel_id.count)
         add_places(call->arena, &terms_group(call->arena, t)->any, &q->channel_id, "c");
-    return add_private_threads(call, &p, t);
+    e = leave_out_deleted(call, t);
+    return e ? e : add_private_threads(call, &p, t);
 }

@@ -165,9 +165,11 @@ enum err threads_in_audit(struct call *call, struct audit_shown *log)
     enum err e = OK;
 
     for (size_t i = 0; !e && i < ids.count; i++) {
-        struct channel thread;
+        struct channel thread, parent;
 
         e = channel_find(call->tx, id[i], &thread);
+        if (!e) /* an archived thread is not marked when its channel is being deleted */
+            e = channel_find(call->tx, thread.parent_id.value, &parent);
         if (!e)
             audit_show(call->arena, &log->threads, &type_channel, &thread);
         else if (e == ERR_UNKNOWN_CHANNEL)

@@ -93,18 +93,27 @@ static enum err webhook_show_source(struct call *call, struct webhook *h)
     return OK;
 }
 
+/* Whoever has the token of an app's webhook acts in the app's name: it is shown to that app, and to
+ * callers who sent it. */
+static bool shows_token(const struct call *call, const struct webhook *h)
+{
+    bool own = call->caller && call->caller->application_id == h->application_id.value;
+
+    return h->application_id.given != GIVEN || own || has_token(call);
+}
+
 /* The maker is not for those who only have the token. */
 static enum err webhook_complete(struct call *call, struct webhook *h)
 {
     struct user *user = arena_alloc(call->arena, sizeof *user);
     enum err e = OK;
 
-    if (h->type == WEBHOOK_INCOMING) {
+    if (h->type == WEBHOOK_INCOMING && shows_token(call, h)) {
         h->token = given_str(webhook_token(call, h));
         h->url =
             given_str(str_printf(call->arena, "%.*s/api/webhooks/%" PRIu64 "/%.*s",
                                  STR_FMT(api_url(call, "http")), h->id, STR_FMT(h->token.value)));
-    } else {
+    } else if (h->type == WEBHOOK_FOLLOWER) {
         e = webhook_show_source(call, h);
     }
     if (e)

@@ -2,6 +2,7 @@
 #include "platform/webhooks/internal.h"
 
 #include "model/rows.h"
+#include "platform/guilds/leftovers.h"
 
 #define WEBHOOK_COLUMNS                                                                          \
     "id, guild_id, channel_id, user_id, application_id, name, avatar, salt, source_channel_id, " \
@@ -26,9 +27,11 @@ static void read_webhook(const struct rows *r, void *ret)
     };
 }
 
+#define CHANNEL_STAYS " not" CHANNEL_BEING_DELETED("webhooks.channel_id")
+
 static const char FIND_WEBHOOK[] =
     "select " WEBHOOK_COLUMNS " from webhooks where id = $1 and exists "
-    "(select 1 from guilds g where g.id = webhooks.guild_id and g.removed = 0)";
+    "(select 1 from guilds g where g.id = webhooks.guild_id and g.removed = 0) and" CHANNEL_STAYS;
 
 enum err webhook_find(struct tx *tx, snowflake id, struct webhook *ret)
 {
@@ -45,9 +48,10 @@ enum err webhook_find(struct tx *tx, snowflake id, struct webhook *ret)
 }
 
 static const char OF_CHANNEL[] =
-    "select " WEBHOOK_COLUMNS " from webhooks where channel_id = $1 order by id";
+    "select " WEBHOOK_COLUMNS " from webhooks where channel_id = $1 and" CHANNEL_STAYS
+    " order by id";
 static const char OF_GUILD[] =
-    "select " WEBHOOK_COLUMNS " from webhooks where guild_id = $1 order by id";
+    "select " WEBHOOK_COLUMNS " from webhooks where guild_id = $1 and" CHANNEL_STAYS " order by id";
 
 static enum err read_all(struct tx *tx, struct sql sql, snowflake id, struct list *ret)
 {

@@ -470,8 +470,15 @@ static void mutual_friends_are_listed(struct world *w)
     befriend(w, bob, eve);
     befriend(w, ada, kim);
     relate(w, bob, kim, 2);
+    /* The rule of profiles: strangers are refused, and a blocked account is shown nothing. */
+    expect_error(client_get(ada, "/users/%s/profile", bob->id), 403, 50001);
+    expect_error(client_get(ada, "/users/%s/relationships", bob->id), 403, 50001);
+    struct venue both = world_venue(w, ada);
+    venue_add(&both, bob);
     struct answer a = client_get(ada, "/users/%s/relationships", bob->id);
     expect_json(a, "[{'id': '%s', 'username': 'eve', 'discriminator': '0'}]", eve->id);
+    relate(w, bob, ada, 2);
+    expect_json(client_get(ada, "/users/%s/relationships", bob->id), "[]");
     expect(client_get(ada, "/users/%s/relationships", bot->id).json->count == 0);
     expect_error(client_get(ada, "/users/5/relationships"), 404, 10013);
 }

@@ -98,6 +98,29 @@ static void who_may(struct world *w)
     "{'name': 'x', 'event_type': " #event ", 'trigger_type': " #trigger \
     ", 'trigger_metadata': " metadata ", 'actions': " actions "}"
 
+static void alerts_go_to_channels_that_the_caller_sees(struct world *w)
+{
+    struct home h = world_home(w, PERMISSION(MANAGE_GUILD));
+    const char *channel = answer_text(client_get(h.ada, "/guilds/%s/channels", h.guild), "2.id");
+    const char *alert = TEXT(w, "[{'type': 2, 'metadata': {'channel_id': '%s'}}]", channel);
+    const char *body = TEXT(w,
+                            "{'name': 'x', 'event_type': 1, 'trigger_type': 1, "
+                            "'trigger_metadata': {'keyword_filter': ['cat']}, 'actions': %s}",
+                            alert),
+               *id;
+
+    expect_status(client_put(h.ada, "{'type': 0, 'deny': '1024'}", "/channels/%s/permissions/%s",
+                             channel, h.guild),
+                  204);
+    expect_invalid(client_post(h.bob, body, RULES, h.guild), "actions.0.metadata.channel_id",
+                   "BASE_TYPE_CHOICES");
+    id = answer_text(client_post(h.ada, body, RULES, h.guild), "id");
+    expect_invalid(client_patch(h.bob, TEXT(w, "{'actions': %s}", alert), RULE, h.guild, id),
+                   "actions.0.metadata.channel_id", "BASE_TYPE_CHOICES");
+    /* What the caller leaves as it is, is not asked again. */
+    expect_status(client_patch(h.bob, "{'enabled': false}", RULE, h.guild, id), 200);
+}
+
 static void bodies_are_checked(struct world *w)
 {
     struct home h = world_home(w, 0);
@@ -269,6 +292,7 @@ static void only_bots_who_manage_the_guild_hear_of_rules(struct world *w)
 const struct test automod_rules_tests[] = {
     TEST(a_rule_is_made_changed_and_deleted),
     TEST(who_may),
+    TEST(alerts_go_to_channels_that_the_caller_sees),
     TEST(bodies_are_checked),
     TEST(patterns_of_a_guild_cost_so_much_together),
     TEST(a_guild_has_six_of_words_and_one_of_each_other),

@@ -64,8 +64,33 @@ static void settings_of_widgets_are_refused_with_reasons(struct world *w)
                    "BASE_TYPE_CHOICES");
 }
 
+/* The widget shows its invite to anybody: one that gives more than being a member is not shown. */
+static void a_widget_shows_no_invite_that_gives_more(struct world *w)
+{
+    struct ranks h = world_ranks(w, 0);
+    const char *text = answer_text(client_get(h.ada, "/guilds/%s/channels", h.guild), "2.id");
+    const char *more[] = { TEXT(w, "'role_ids': ['%s']", h.high), "'flags': 8", NULL }, *plain;
+
+    world_sql(w, "update guilds set widget_enabled = 1, widget_channel_id = %s where id = %s", text,
+              h.guild);
+    for (size_t i = 0; more[i]; i++)
+        expect_status(client_post(h.ada, TEXT(w, "{'max_age': 0, %s}", more[i]),
+                                  "/channels/%s/invites", text),
+                      200);
+    plain = answer_text(
+        client_post(h.ada, "{'max_age': 0, 'unique': true}", "/channels/%s/invites", text), "code");
+    world_sql(w, "update invites set targets = '[\"5\"]' where code = '%s'", plain);
+    expect_json(client_get(world_stranger(w), WIDGET ".json", h.guild), "{'instant_invite': null}");
+    plain = answer_text(
+        client_post(h.ada, "{'max_age': 0, 'unique': true}", "/channels/%s/invites", text), "code");
+    expect(strstr(
+        answer_text(client_get(world_stranger(w), WIDGET ".json", h.guild), "instant_invite"),
+        plain));
+}
+
 const struct test widgets_tests[] = {
     TEST(a_widget_is_turned_on_and_shows_who_is_there),
+    TEST(a_widget_shows_no_invite_that_gives_more),
     TEST(settings_of_widgets_are_refused_with_reasons),
     { 0 },
 };

@@ -1,4 +1,7 @@
 /* invite_targets.c - invites that give roles, are for guests, or for some people only. */
+#include <string.h>
+
+#include "gate.h"
 #include "guilds.h"
 #include "venues.h"
 
@@ -60,6 +63,156 @@ static void roles_are_given_to_those_who_come(struct world *w)
                    "BASE_TYPE_CHOICES");
 }
 
+/* --- who is shown the code of an invite that gives roles -------------------------------- */
+
+/* The code by which ada, who owns the guild, gives a role. */
+static const char *role_invite(struct client *maker, const char *channel, const char *role)
+{
+    struct answer a = client_post(maker, TEXT(maker->world, "{'role_ids': ['%s']}", role),
+                                  "/channels/%s/invites", channel);
+
+    expect_status(a, 200);
+    return answer_text(a, "code");
+}
+
+static bool mentions(struct answer a, const char *code)
+{
+    expect_status(a, 200);
+    return memmem(a.body.p, a.body.n, code, strlen(code)) != NULL;
+}
+
+/* Lists, the audit log; events are below. */
+static void expect_shown(struct client *c, const char *guild, const char *channel, const char *code,
+                         bool shown)
+{
+    expect(mentions(client_get(c, "/guilds/%s/invites", guild), code) == shown);
+    expect(mentions(client_get(c, "/channels/%s/invites", channel), code) == shown);
+    expect(!mentions(client_get(c, "/guilds/%s/audit-logs", guild), code));
+}
+
+#define READING                                                                            \
+    (PERMISSION(MANAGE_CHANNELS) | PERMISSION(VIEW_AUDIT_LOG) | PERMISSION(MANAGE_GUILD) | \
+     PERMISSION(MANAGE_ROLES))
+
+static void codes_that_give_roles_are_shown_to_who_could_give_them(struct world *w)
+{
+    struct ranks h = world_ranks(w, READING);
+    const char *channel = text_channel(h.ada, h.guild);
+    const char *above = role_invite(h.ada, channel, h.high);
+    const char *below = role_invite(h.ada, channel, h.low), *both, *plain;
+
+    both = answer_text(client_post(h.ada, TEXT(w, "{'role_ids': ['%s', '%s']}", h.low, h.high),
+                                   "/channels/%s/invites", channel),
+                       "code");
+    plain = answer_text(client_post(h.ada, "{}", "/channels/%s/invites", channel), "code");
+    expect_shown(h.ada, h.guild, channel, above, true);
+    expect_shown(h.bob, h.guild, channel, above, false);
+    expect_shown(h.bob, h.guild, channel, both, false);
+    expect_shown(h.bob, h.guild, channel, below, true);
+    expect(mentions(client_get(h.bob, "/guilds/%s/invites", h.guild), plain));
+    expect(mentions(client_get(h.bob, "/guilds/%s/audit-logs", h.guild), plain));
+    /* Without MANAGE_ROLES the order of roles does not matter. */
+    world_sql(w, "update roles set permissions = %llu where id = %s",
+              BITS(READING & ~PERMISSION(MANAGE_ROLES)), h.bobs);
+    expect_shown(h.bob, h.guild, channel, below, false);
+    world_sql(w, "update roles set permissions = %llu where id = %s",
+              BITS(PERMISSION(VIEW_AUDIT_LOG)), h.bobs);
+    expect(!mentions(client_get(h.bob, "/guilds/%s/invites", h.guild), below));
+    /* Whoever made one sees it all the same, and a deleted one is no secret. */
+    world_sql(w, "update invites set inviter_id = %s where code = '%s'", h.bob->id, below);
+    expect(mentions(client_get(h.bob, "/guilds/%s/invites", h.guild), below));
+    expect_status(client_delete(h.ada, "/invites/%s", above), 200);
+    expect(mentions(client_get(h.bob, "/guilds/%s/audit-logs", h.guild), above));
+}
+
+static void events_of_codes_that_give_roles_go_to_who_could_give_them(struct world *w)
+{
+    struct ranks h = world_ranks(w, READING);
+    const char *channel = text_channel(h.ada, h.guild), *code;
+
+    client_connect(h.ada);
+    client_connect(h.bob);
+    code = role_invite(h.ada, channel, h.high);
+    expect_event(
+        h.ada, "GUILD_AUDIT_LOG_ENTRY_CREATE",
+        "{'action_type': 40, 'changes': [{'key': 'code', 'new_value': null}, {}, {}, {}, {}, {}, {}]}");
+    expect_event(h.ada, "INVITE_CREATE", "{'code': '%s'}", code);
+    expect_event(
+        h.bob, "GUILD_AUDIT_LOG_ENTRY_CREATE",
+        "{'action_type': 40, 'changes': [{'key': 'code', 'new_value': null}, {}, {}, {}, {}, {}, {}]}");
+    expect_silence(h.bob);
+    expect_status(client_delete(h.ada, "/invites/%s", code), 200);
+    expect_event(h.ada, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 42}");
+    expect_event(h.ada, "INVITE_DELETE", "{'code': '%s'}", code);
+    expect_event(h.bob, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 42}");
+    expect_silence(h.bob);
+    code = role_invite(h.ada, channel, h.low);
+    expect_event(h.bob, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 40}");
+    expect_event(h.bob, "INVITE_CREATE", "{'code': '%s'}", code);
+    /* The gateway does not know who has a second factor: only the maker is told. */
+    world_sql(w, "update guilds set mfa_level = 1 where id = %s", h.guild);
+    world_sql(w, "update users set mfa_enabled = 1 where id = %s", h.ada->id);
+    code = role_invite(h.ada, channel, h.low);
+    expect_event(h.bob, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 40}");
+    expect_silence(h.bob);
+}
+
+/* --- which roles it gives ---------------------------------------------------------------- */
+
+static void expect_roles(struct client *owner, const char *guild, const char *name,
+                         const char *code, const char *role)
+{
+    struct client *c = world_client(owner->world, name);
+
+    expect_status(client_post(c, NULL, "/invites/%s", code), 200);
+    struct answer a = client_get(owner, "/guilds/%s/members/%s", guild, c->id);
+    if (role)
+        expect_json(a, "{'roles': ['%s']}", role);
+    else
+        expect_absent(a, "roles.0");
+}
+
+static void an_invite_gives_what_its_maker_could_give_now(struct world *w)
+{
+    struct ranks h = world_ranks(w, MAKING);
+    const char *code = role_invite(h.bob, text_channel(h.ada, h.guild), h.low);
+
+    expect_roles(h.ada, h.guild, "one", code, h.low);
+    /* The role rises above the maker's. */
+    world_sql(w, "update roles set position = 9 where id = %s", h.low);
+    expect_absent(client_get(world_stranger(w), "/invites/%s", code), "roles.0");
+    expect_roles(h.ada, h.guild, "two", code, NULL);
+    world_sql(w, "update roles set position = 1 where id = %s", h.low);
+    expect_roles(h.ada, h.guild, "three", code, h.low);
+    /* The maker loses the right, then leaves, then is banned. */
+    world_sql(w, "update roles set permissions = 0 where id = %s", h.bobs);
+    expect_roles(h.ada, h.guild, "four", code, NULL);
+    world_sql(w, "update roles set permissions = %llu where id = %s", BITS(MAKING), h.bobs);
+    expect_status(client_delete(h.ada, "/guilds/%s/members/%s", h.guild, h.bob->id), 204);
+    expect_roles(h.ada, h.guild, "five", code, NULL);
+    expect_status(client_post(h.bob, NULL, "/invites/%s", code), 200);
+    expect_absent(client_get(h.ada, "/guilds/%s/members/%s", h.guild, h.bob->id), "roles.0");
+    expect_status(client_put(h.ada, "{}", "/guilds/%s/bans/%s", h.guild, h.bob->id), 204);
+    expect_roles(h.ada, h.guild, "six", code, NULL);
+}
+
+/* The code comes with the account: the same rule. */
+static void an_invite_of_a_registration_gives_no_more(struct world *w)
+{
+    struct ranks h = world_ranks(w, MAKING);
+    const char *code = role_invite(h.bob, text_channel(h.ada, h.guild), h.low);
+    const char *body = "{'username': '%s', 'email': '%s@example.org', 'password': 'a good one', "
+                       "'date_of_birth': '1990-01-01', 'consent': true, 'invite': '%s'}";
+
+    expect_status(
+        client_post(world_stranger(w), TEXT(w, body, "uma", "uma", code), "/auth/register"), 200);
+    expect(world_number(w, "select count(*) from member_roles where role_id = %s", h.low) == 1);
+    world_sql(w, "update roles set permissions = 0 where id = %s", h.bobs);
+    expect_status(
+        client_post(world_stranger(w), TEXT(w, body, "una", "una", code), "/auth/register"), 200);
+    expect(world_number(w, "select count(*) from member_roles where role_id = %s", h.low) == 1);
+}
+
 static void a_right_in_one_channel_gives_no_roles(struct world *w)
 {
     struct ranks h = world_ranks(w, PERMISSION(CREATE_INSTANT_INVITE));
@@ -91,6 +244,7 @@ static void an_invite_may_be_for_some_people_only(struct world *w)
     expect_json(client_get(h.ada, "/invites/%s/target-users/job-status", code),
                 "{'status': 2, 'total_users': 1, 'processed_users': 1, 'error_message': null}");
     expect_error(client_get(cyd, "/invites/%s", code), 404, 10006);
+    expect_error(client_get(world_stranger(w), "/invites/%s", code), 404, 10006);
     expect_error(client_post(cyd, NULL, "/invites/%s", code), 404, 10006);
     expect_status(client_get(eve, "/invites/%s", code), 200);
     expect_status(client_post(eve, NULL, "/invites/%s", code), 200);
@@ -119,6 +273,10 @@ static void an_invite_may_be_for_some_people_only(struct world *w)
 
 const struct test invite_targets_tests[] = {
     TEST(roles_are_given_to_those_who_come),
+    TEST(codes_that_give_roles_are_shown_to_who_could_give_them),
+    TEST(events_of_codes_that_give_roles_go_to_who_could_give_them),
+    TEST(an_invite_gives_what_its_maker_could_give_now),
+    TEST(an_invite_of_a_registration_gives_no_more),
     TEST(a_right_in_one_channel_gives_no_roles),
     TEST(an_invite_may_be_for_some_people_only),
     { 0 },

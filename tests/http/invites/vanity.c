@@ -37,6 +37,28 @@ static void a_code_is_chosen_used_and_given_up(struct world *w)
     expect_error(client_get(eve, "/invites/our-place"), 404, 10006);
 }
 
+/* Anybody can read where a code leads. */
+static void a_code_leads_to_a_channel_that_everyone_sees(struct world *w)
+{
+    struct home h = world_home(w, 0);
+    struct answer a = client_get(h.ada, "/guilds/%s/channels", h.guild);
+    const char *general = answer_text(a, "2.id"), *open;
+
+    give_feature(w, h.guild);
+    expect_status(client_patch(h.ada, "{'code': 'our-place'}", VANITY, h.guild), 200);
+    expect_status(client_put(h.ada, "{'type': 0, 'deny': '1024'}", "/channels/%s/permissions/%s",
+                             general, h.guild),
+                  204);
+    a = client_get(world_stranger(w), "/invites/our-place");
+    expect_json(a, "{'guild': {'id': '%s'}, 'channel': null}", h.guild);
+    expect_json(client_post(world_client(w, "eve"), NULL, "/invites/our-place"),
+                "{'new_member': true, 'channel': null}");
+    open =
+        answer_text(client_post(h.ada, "{'name': 'open'}", "/guilds/%s/channels", h.guild), "id");
+    expect_json(client_get(world_stranger(w), "/invites/our-place"), "{'channel': {'id': '%s'}}",
+                open);
+}
+
 static void codes_are_refused_with_reasons(struct world *w)
 {
     struct home h = world_home(w, PERMISSION(MANAGE_GUILD));
@@ -69,6 +91,7 @@ static void codes_are_refused_with_reasons(struct world *w)
 
 const struct test vanity_tests[] = {
     TEST(a_code_is_chosen_used_and_given_up),
+    TEST(a_code_leads_to_a_channel_that_everyone_sees),
     TEST(codes_are_refused_with_reasons),
     { 0 },
 };

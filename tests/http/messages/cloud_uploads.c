@@ -235,6 +235,19 @@ static void addresses_are_signed_anew(struct world *w)
     expect_status(a, 200);
     expect_json(client_post(eve, body, "/attachments/refresh-urls"),
                 "{'refreshed_urls': [{'refreshed': '%s'}, {}]}", url);
+    /* A member renews it until they no longer see the channel; the same with a bot. */
+    struct client *more[] = { eve, world_bot(w, "helper"), NULL };
+    for (struct client **c = more; *c; c++) {
+        venue_add(&v, *c);
+        a = client_post(*c, body, "/attachments/refresh-urls");
+        expect(strstr(answer_text(a, "refreshed_urls.0.refreshed"), "hm="));
+    }
+    expect_status(client_put(ada, "{'type': 0, 'deny': '1024'}", "/channels/%s/permissions/%s",
+                             v.channel, v.id),
+                  204);
+    for (struct client **c = more; *c; c++)
+        expect_json(client_post(*c, body, "/attachments/refresh-urls"),
+                    "{'refreshed_urls': [{'refreshed': '%s'}, {}]}", url);
 }
 
 static void an_application_shows_a_file_for_a_day(struct world *w)

@@ -446,6 +446,28 @@ static void installing_again_changes_the_role(struct world *w)
     expect(store_count(w, "select member_count from guilds") == 2);
 }
 
+/* MANAGE_GUILD alone changes no role above one's own, and no right that one does not have. */
+static void installing_again_respects_the_order_of_roles(struct world *w)
+{
+    struct consent s = world_consent(w);
+    struct client *cleo = world_client(w, "cleo");
+    const char *role, *format = "{'authorize': true, 'guild_id': '%s', 'permissions': '%d'}";
+
+    expect_status(client_post(s.bob, TEXT(w, format, s.guild, 8 | 2), INSTALL, s.app), 200);
+    put_member(s.guild, cleo);
+    role = make_role(s.bob, s.guild, "{'name': 'managers', 'permissions': '34'}");
+    put_role_on(s.guild, cleo, role);
+    world_sql(w, "update roles set position = 5 where managed = 1");
+    forget_told(w);
+    expect_status(client_post(cleo, TEXT(w, format, s.guild, 0), INSTALL, s.app), 200);
+    expect(store_count(w, "select permissions from roles where managed = 1") == (8 | 2));
+    world_sql(w, "update roles set position = 6 where id = %s", role);
+    expect_status(client_post(cleo, TEXT(w, format, s.guild, 0), INSTALL, s.app), 200);
+    expect(store_count(w, "select permissions from roles where managed = 1") == 8);
+    expect_status(client_post(s.bob, TEXT(w, format, s.guild, 0), INSTALL, s.app), 200);
+    expect(store_count(w, "select permissions from roles where managed = 1") == 0);
+}
+
 static void installing_needs_manage_guild(struct world *w)
 {
     struct consent s = world_consent(w);
@@ -593,6 +615,7 @@ const struct test oauth2_tests[] = {
     TEST(permissions_and_guild_of_the_query_are_not_granted),
     TEST(commands_alone_bring_no_bot),
     TEST(installing_again_changes_the_role),
+    TEST(installing_again_respects_the_order_of_roles),
     TEST(installing_needs_manage_guild),
     TEST(private_applications_are_installed_by_their_makers),
     TEST(applications_say_where_they_can_be_installed),

@@ -336,6 +336,76 @@ static void an_event_comes_again_but_for_its_exceptions(struct world *w)
     expect_json(client_patch(f.h.ada, "{'status': 4}", EVENT, f.h.guild, id), "{'status': 4}");
 }
 
+static const char *time_id(struct world *w, long seconds)
+{
+    return TEXT(w, "%llu", (unsigned long long)snowflake_at(clock_ms() + seconds * 1000));
+}
+
+static void people_answer_only_for_times_of_the_event(struct world *w)
+{
+    struct fair f = open_fair(w, 0);
+    const char *start = at(w, 3600), *once = plan(f.h.ada, &f, outing(w, ""));
+    const char *id = plan(
+        f.h.ada, &f,
+        outing(w, TEXT(w, ", 'recurrence_rule': {'start': '%s', 'frequency': 3, 'interval': 1}",
+                       start)));
+    struct answer a = client_post(
+        f.h.ada,
+        TEXT(w, "{'original_scheduled_start_time': '%s', 'is_canceled': true}", at(w, 3600)),
+        EVENT "/exceptions", f.h.guild, id);
+    unsigned long long first = id_of(answer_text(a, "event_exception_id"));
+    const unsigned long long day = 86400000ULL << 22;
+    const struct {
+        unsigned long long id;
+        int status;
+    } times[] = { { first, 200 },
+                  { first + 365 * day, 200 },
+                  { first + 367 * day, 404 }, /* farther than a year */
+                  { first - day, 404 },       /* before the first */
+                  { first + (1000ULL << 22), 404 },
+                  { first + 1, 404 } };
+
+    expect_status(a, 200);
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+        expect_status(client_put(f.h.bob, "{'response': 1}", EVENT "/%llu/users/@me", f.h.guild, id,
+                                 times[i].id),
+                      times[i].status);
+    expect_error(
+        client_put(f.h.bob, "{}", EVENT "/%s/users/@me", f.h.guild, once, time_id(w, 3600)), 404,
+        10070);
+    expect(world_number(w, "select count(*) from scheduled_event_users where user_id = %s",
+                        f.h.bob->id) == 2);
+    expect_invalid(
+        client_post(
+            f.h.ada,
+            TEXT(w, "{'original_scheduled_start_time': '%s', 'is_canceled': true}", at(w, 7200)),
+            EVENT "/exceptions", f.h.guild, id),
+        "original_scheduled_start_time", "BASE_TYPE_CHOICES");
+}
+
+static void events_have_a_hundred_exceptions(struct world *w)
+{
+    struct fair f = open_fair(w, 0);
+    const char *id = plan(
+        f.h.ada, &f,
+        outing(w, TEXT(w, ", 'recurrence_rule': {'start': '%s', 'frequency': 3, 'interval': 1}",
+                       at(w, 3600))));
+
+    for (int i = 0; i < 100; i++)
+        expect_status(
+            client_post(f.h.ada,
+                        TEXT(w, "{'original_scheduled_start_time': '%s', 'is_canceled': true}",
+                             at(w, 3600 + i * 86400)),
+                        EVENT "/exceptions", f.h.guild, id),
+            200);
+    expect_invalid(
+        client_post(f.h.ada,
+                    TEXT(w, "{'original_scheduled_start_time': '%s', 'is_canceled': true}",
+                         at(w, 3600 + 100 * 86400)),
+                    EVENT "/exceptions", f.h.guild, id),
+        "original_scheduled_start_time", "BASE_TYPE_CHOICES");
+}
+
 static void sessions_are_shown_open_events(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
@@ -390,6 +460,8 @@ const struct test scheduled_events_tests[] = {
     TEST(events_of_a_deleted_channel_are_canceled),
     TEST(people_want_to_come),
     TEST(an_event_comes_again_but_for_its_exceptions),
+    TEST(people_answer_only_for_times_of_the_event),
+    TEST(events_have_a_hundred_exceptions),
     TEST(sessions_are_shown_open_events),
     TEST(a_stage_and_an_invite_may_name_an_event),
     { 0 },

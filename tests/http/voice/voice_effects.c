@@ -214,8 +214,32 @@ static void custom_emoji_come_from_their_record(struct world *w)
              (unsigned long long)PERMISSION(USE_EXTERNAL_EMOJIS));
     expect_status(client_put(h.ada, overwrite, "/channels/%s/permissions/%s", h.voice, h.bob->id),
                   204);
-    expect_error(client_post(h.bob, "{'emoji_id': '72'}", EFFECTS, h.voice), 403, 50013);
+    expect_error(client_post(h.bob, "{'emoji_id': '72'}", EFFECTS, h.voice), 404, 10014);
     expect_status(client_post(h.bob, "{'emoji_id': '71'}", EFFECTS, h.voice), 204);
+}
+
+/* The rule of reactions: one's guilds, one's roles. */
+static void effects_take_emoji_and_sounds_that_one_may_use(struct world *w)
+{
+    struct hall h = together(w);
+    struct venue far = world_venue(w, world_client(w, "eve"));
+
+    world_sql(w, "insert into emojis (id, guild_id, name) values (72, %s, 'far')", far.id);
+    world_sql(w,
+              "insert into emojis (id, guild_id, name, roles) values (73, %s, 'locked', "
+              "'[\"%s\"]')",
+              h.guild, far.id);
+    world_sql(w, "insert into sounds (id, guild_id, name, volume) values (9001, %s, 'moo', 0.5)",
+              far.id);
+    expect_status(
+        client_patch(h.bob, "{'custom_call_sound': {'sound_id': 9001}}", "/users/@me/settings"),
+        200);
+    expect_error(client_post(h.bob, "{'emoji_id': '72'}", EFFECTS, h.voice), 404, 10014);
+    expect_error(client_post(h.bob, "{'emoji_id': '73'}", EFFECTS, h.voice), 404, 10014);
+    expect_error(client_post(h.bob, "{}", SOUNDS, h.voice), 404, 10097);
+    venue_add(&far, h.bob);
+    expect_status(client_post(h.bob, "{'emoji_id': '72'}", EFFECTS, h.voice), 204);
+    expect_status(client_post(h.bob, "{}", SOUNDS, h.voice), 204);
 }
 
 static void bots_send_effects_but_no_call_sounds(struct world *w)
@@ -325,6 +349,7 @@ const struct test voice_effects_tests[] = {
     TEST_WITH(premium_animations_are_for_premium_accounts, with_premium_only),
     TEST(unicode_emoji_are_told_from_text),
     TEST(custom_emoji_come_from_their_record),
+    TEST(effects_take_emoji_and_sounds_that_one_may_use),
     TEST(bots_send_effects_but_no_call_sounds),
     TEST_WITH(twenty_effects_in_ten_seconds_are_enough, with_limits),
     TEST(call_sounds_have_the_same_animations),

@@ -2,7 +2,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "apps.h"
 #include "base/buf.h"
+#include "guilds.h"
 #include "rooms.h"
 #include "venues.h"
 
@@ -108,6 +110,52 @@ static void who_has_the_token_signs_for_nobody(struct world *w)
     expect_json(client_get(ada, "/guilds/%s/audit-logs?limit=2", v.id),
                 "{'audit_log_entries': [{'action_type': 52, 'user_id': null}, {'action_type': 51, "
                 "'user_id': null}]}");
+}
+
+/* Whoever has the token acts in the app's name. */
+static void the_token_of_an_apps_webhook_is_the_apps(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"),
+                  *bot = application_bot(ada, make_application(ada, "Helper")),
+                  *other = application_bot(ada, make_application(ada, "Other")),
+                  *others[] = { ada, other };
+    struct venue v = world_venue(w, ada);
+    struct answer a;
+
+    venue_add_with(&v, bot, 1, PERMISSION(MANAGE_WEBHOOKS));
+    venue_add_with(&v, other, 2, PERMISSION(MANAGE_WEBHOOKS));
+    struct hook h = made(bot, v.channel);
+    const char *own = TEXT(w, "{'id': '%s', 'token': '%s'}", h.id, h.token);
+
+    expect_json(client_get(bot, "/webhooks/%s", h.id), "%s", own);
+    expect_json(client_get(bot, "/channels/%s/webhooks", v.channel), "[%s]", own);
+    expect_json(client_get(bot, "/guilds/%s/webhooks", v.id), "[%s]", own);
+    expect_json(client_patch(bot, "{'name': 'New'}", "/webhooks/%s", h.id), "%s", own);
+    expect_json(client_get(world_stranger(w), "/webhooks/%s/%s", h.id, h.token), "%s", own);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        const struct {
+            struct answer a;
+            const char *token, *url;
+        } shown[] = {
+            { client_get(others[i], "/webhooks/%s", h.id), "token", "url" },
+            { client_patch(others[i], "{'name': 'N'}", "/webhooks/%s", h.id), "token", "url" },
+            { client_get(others[i], "/channels/%s/webhooks", v.channel), "0.token", "0.url" },
+            { client_get(others[i], "/guilds/%s/webhooks", v.id), "0.token", "0.url" },
+        };
+
+        for (size_t n = 0; n < sizeof shown / sizeof *shown; n++) {
+            expect_status(shown[n].a, 200);
+            expect_absent(shown[n].a, shown[n].token);
+            expect_absent(shown[n].a, shown[n].url);
+        }
+    }
+    a = client_get(ada, "/guilds/%s/audit-logs", v.id);
+    expect_json(a, "{'webhooks': [{'id': '%s'}]}", h.id);
+    expect_absent(a, "webhooks.0.token");
+    expect_absent(a, "webhooks.0.url");
+    /* A person's is for all who manage webhooks. */
+    h = made(ada, v.channel);
+    expect_json(client_get(other, "/webhooks/%s", h.id), "{'token': '%s'}", h.token);
 }
 
 static void names_have_rules(struct world *w)
@@ -429,6 +477,7 @@ const struct test webhooks_tests[] = {
     TEST(a_guild_lists_webhooks_of_channels_that_the_caller_sees),
     TEST(managing_needs_the_right),
     TEST(who_has_the_token_signs_for_nobody),
+    TEST(the_token_of_an_apps_webhook_is_the_apps),
     TEST(names_have_rules),
     TEST(there_is_room_for_fifteen),
     TEST(some_channels_have_none),

@@ -4,6 +4,7 @@
  * that a file may list them in any order. */
 #include "model/channel.h"
 #include "model/guild.h"
+#include "platform/guilds/leftovers.h"
 #include "platform/worlds/guilds/guilds.h"
 #include "platform/worlds/messages/messages.h"
 
@@ -289,7 +290,8 @@ static const char CHANNELS[] =
     "c.bitrate, c.user_limit, c.rtc_region, c.video_quality_mode, c.flags, "
     "c.default_auto_archive_duration, u.username, c.thread_archived, c.thread_archived_at, "
     "c.thread_archive_minutes, c.thread_locked from channels c "
-    "left join users u on u.id = c.owner_id where c.guild_id = $1 order by c.id";
+    "left join users u on u.id = c.owner_id where c.guild_id = $1 and "
+    "not" PARENT_BEING_DELETED("c.parent_id") " order by c.id";
 
 static void read_channel(const struct rows *r, struct exporting *ex, struct world_channel *c)
 {

@@ -1,6 +1,7 @@
 /* threads.c - what forums, media channels and threads have besides, in and out of world files. */
 #include "model/channel.h"
 #include "model/ids.h"
+#include "platform/guilds/leftovers.h"
 #include "platform/worlds/guilds/guilds.h"
 
 /* --- rows ----------------------------------------------------------------------------- */
@@ -211,10 +212,12 @@ static const char FORUMS_AND_THREADS[] =
     "select c.id, c.type, c.available_tags, c.default_reaction, c.default_sort_order, "
     "c.default_forum_layout, c.default_tag_setting, c.default_thread_slowmode, c.applied_tags, "
     "c.thread_invitable, p.available_tags from channels c left join channels p on "
-    "p.id = c.parent_id where c.guild_id = $1 order by c.id";
+    "p.id = c.parent_id where c.guild_id = $1 and not" PARENT_BEING_DELETED(
+        "c.parent_id") " order by c.id";
 static const char PEOPLE[] =
     "select t.thread_id, u.username from thread_members t join users u on u.id = t.user_id "
-    "join channels c on c.id = t.thread_id where c.guild_id = $1 order by t.thread_id, t.user_id";
+    "join channels c on c.id = t.thread_id where c.guild_id = $1 and "
+    "not" PARENT_BEING_DELETED("c.parent_id") " order by t.thread_id, t.user_id";
 
 static void show_forum(const struct rows *r, struct tx *tx, struct world_channel *c)
 {

@@ -3,6 +3,7 @@
 
 #include <sodium.h>
 
+#include "platform/guilds/leftovers.h"
 #include "platform/worlds/guilds/guilds.h"
 
 /* --- rows ----------------------------------------------------------------------------- */
@@ -67,7 +68,7 @@ enum err import_webhook(struct importing *im, const void *entry, const struct pl
 static const char WEBHOOKS[] =
     "select h.id, coalesce(h.name, 'Webhook'), h.channel_id, u.username, h.application_id from webhooks h "
     "left join users u on u.id = h.user_id where h.guild_id = $1 and h.source_channel_id is null "
-    "order by h.id";
+    "and not" CHANNEL_BEING_DELETED("h.channel_id") " order by h.id";
 
 enum err export_webhooks(struct exporting *ex, struct opt_list *ret)
 {

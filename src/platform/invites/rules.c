@@ -1,0 +1,61 @@
+/* rules.c - an invite that gives roles is a credential.
+ *
+ * One rule decides both who is shown the code of such an invite and which of its roles somebody
+ * who accepts it gets: the roles that a member could give by hand at that moment. */
+#include "platform/invites/internal.h"
+
+#include <stdlib.h>
+
+#include "model/ids.h"
+
+bool invite_role_grantable(const struct standing *s, const struct role *role)
+{
+    return s->rights & PERMISSION(MANAGE_ROLES) && !role->managed && role->id != role->guild_id &&
+           standing_above_role(s, role);
+}
+
+bool invite_may_be_shown(const struct invite *i, const struct standing *viewer)
+{
+    const struct role *role = i->named_roles.items;
+
+    if (viewer->user_id == i->inviter_id)
+        return true;
+    for (size_t n = 0; n < i->named_roles.count; n++)
+        if (!invite_role_grantable(viewer, &role[n]))
+            return false;
+    return true;
+}
+
+static const struct role *highest_role(const struct list *roles)
+{
+    const struct role *role = roles->items, *top = role;
+
+    for (size_t n = 1; n < roles->count; n++)
+        if (role_is_above(role[n].position, role[n].id, top->position, top->id))
+            top = &role[n];
+    return top;
+}
+
+static int compare_audience(const void *a, const void *b)
+{
+    snowflake one = *(const snowflake *)a, other = *(const snowflake *)b;
+
+    return (one > other) - (one < other);
+}
+
+struct list invite_audience(struct arena *arena, const struct invite *i, const struct list *roles)
+{
+    const struct role *role = roles->items, *top = highest_role(&i->named_roles);
+    struct list out = { 0 };
+
+    ids_add(arena, &out, i->inviter_id);
+    /* The gateway does not know who has a second factor. */
+    if (i->guild->mfa_level)
+        return out;
+    ids_add(arena, &out, i->guild->owner_id);
+    for (size_t n = 0; n < roles->count; n++)
+        if (role_is_above(role[n].position, role[n].id, top->position, top->id))
+            ids_add(arena, &out, role[n].id);
+    qsort(out.items, out.count, sizeof(snowflake), compare_audience);
+    return out;
+}

@@ -1,0 +1,201 @@
+/* deleted_channels.c - a channel that is being deleted in steps is gone for every reader. */
+#include <string.h>
+
+#include "gate.h"
+#include "guilds.h"
+#include "http/walk.h"
+#include "venues.h"
+#include "waits.h"
+#include "world_files.h"
+
+#define WORD "zzsecret" /* in every text of the channel and its threads */
+
+/* Everything of the channel, by the names that paths have for it. */
+static struct {
+    struct client *ada;
+    struct venue v;
+    const char *other, *here; /* a channel that stays; what stands for {channel.id} now */
+    const char *channel, *open, *archived, *message, *webhook, *token, *code;
+    unsigned shown; /* answers that have something of it */
+} d;
+
+static const char *say(const char *channel)
+{
+    return answer_text(
+        client_post(d.ada, "{'content': '" WORD " @everyone'}", "/channels/%s/messages", channel),
+        "id");
+}
+
+static void set_up(struct world *w)
+{
+    memset(&d, 0, sizeof d);
+    d.ada = world_client(w, "ada");
+    d.v = world_venue(w, d.ada);
+    d.channel = d.v.channel;
+    d.other =
+        answer_text(client_post(d.ada, "{'name': 'stays'}", "/guilds/%s/channels", d.v.id), "id");
+    client_patch(d.ada, "{'name': '" WORD "'}", "/channels/%s", d.channel);
+    d.open = answer_text(
+        client_post(d.ada, "{'name': '" WORD "', 'type': 11}", "/channels/%s/threads", d.channel),
+        "id");
+    d.archived = answer_text(
+        client_post(d.ada, "{'name': '" WORD "', 'type': 12}", "/channels/%s/threads", d.channel),
+        "id");
+    say(d.open);
+    say(d.archived);
+    client_patch(d.ada, "{'archived': true}", "/channels/%s", d.archived);
+    d.message = say(d.channel);
+    client_put(d.ada, "", "/channels/%s/pins/%s", d.channel, d.message);
+    struct answer a =
+        client_post(d.ada, "{'name': '" WORD "'}", "/channels/%s/webhooks", d.channel);
+    d.webhook = answer_text(a, "id");
+    d.token = answer_text(a, "token");
+    d.code = answer_text(client_post(d.ada, "{'max_age': 0}", "/channels/%s/invites", d.channel),
+                         "code");
+    world_sql(w, "update guilds set widget_enabled = 1, widget_channel_id = %s where id = %s",
+              d.channel, d.v.id);
+    expect_soon((world_wait(w, 1), !world_number(w, "select count(*) from message_unindexed")));
+}
+
+/* As the first step leaves it while there is more, with the job for the rest held. */
+static void begin_deletion(struct world *w)
+{
+    world_sql(w, "update channels set type = -1, guild_id = null where id = %s", d.open);
+    world_sql(w, "update channels set type = -1, guild_id = null, parent_id = null where id = %s",
+              d.channel);
+    world_sql(w,
+              "insert into jobs (kind, key, due, data) values ('channel-leftovers', %s, "
+              "9000000000000000, '')",
+              d.channel);
+}
+
+static const char *value_of(struct str name)
+{
+    return str_is(name, "guild.id")        ? d.v.id
+           : str_is(name, "channel.id")    ? d.here
+           : str_is(name, "message.id")    ? d.message
+           : str_is(name, "webhook.id")    ? d.webhook
+           : str_is(name, "webhook.token") ? d.token
+           : str_is(name, "invite.code")   ? d.code
+                                           : d.ada->id;
+}
+
+static const char *url_of(struct world *w, const struct route *r)
+{
+    struct str rest = str_of(r->path), out = STR("/api/v10");
+
+    while (rest.n) {
+        struct str before = str_cut(&rest, '{'), name = str_cut(&rest, '}');
+
+        out = STR_CONCAT(world_arena(w), out, before, str_of(name.n ? value_of(name) : ""));
+    }
+    return str_dupz(world_arena(w), out);
+}
+
+static bool holds(struct answer a, const char *text)
+{
+    return memmem(a.body.p, a.body.n, text, strlen(text)) != NULL;
+}
+
+static void look(struct world *w, const char *url)
+{
+    struct answer a = client_request(d.ada, "GET", url, NULL, (struct str){ 0 });
+
+    if (a.status >= 500)
+        fail_test(__FILE__, __LINE__, "%s answered %d", url, a.status);
+    if (holds(a, WORD) || (a.status == 200 && holds(a, d.code))) {
+        d.shown++;
+        if (world_number(w, "select count(*) from jobs where kind = 'channel-leftovers'"))
+            fail_test(__FILE__, __LINE__, "%s shows the channel: %.*s", url, (int)a.body.n,
+                      a.body.p);
+    }
+}
+
+/* The audit log says what was done to the channel, as it does once it is deleted. */
+static void look_at_route(struct world *w, const struct route *r)
+{
+    const char *const here[] = { d.channel, d.open, d.archived, d.other, NULL };
+
+    if (r->service || r->method != HTTP_GET || !strcmp(r->name, "get_guild_audit_log"))
+        return;
+    for (size_t i = 0; here[i] && (i == 0 || strstr(r->path, "{channel.id}")); i++) {
+        d.here = here[i];
+        look(w, url_of(w, r));
+    }
+}
+
+static void look_everywhere(struct world *w)
+{
+    d.shown = 0;
+    each_route(w, look_at_route);
+    look(w, TEXT(w, "/api/v10/guilds/%s/messages/search?content=" WORD, d.v.id));
+    look(w, TEXT(w, "/api/v10/guilds/%s/messages/search?channel_id=%s", d.v.id, d.channel));
+    look(w, TEXT(w, "/api/v10/guilds/%s/messages/search?channel_id=%s", d.v.id, d.archived));
+    look(w, TEXT(w, "/api/v10/channels/%s/messages/search?content=" WORD, d.channel));
+}
+
+static void every_route_leaves_out_a_channel_that_is_being_deleted(struct world *w)
+{
+    set_up(w);
+    look_everywhere(w);
+    expect(d.shown > 20); /* the walk does reach it */
+    begin_deletion(w);
+    look_everywhere(w);
+    expect(d.shown == 0);
+    struct answer a = client_get(d.ada, "/guilds/%s/audit-logs", d.v.id);
+    expect_absent(a, "webhooks.0");
+    expect_absent(a, "threads.0");
+    /* The list is not refused because of one of them (it was 404). */
+    expect_json(client_get(d.ada, "/guilds/%s/invites", d.v.id), "[]");
+    expect_json(client_get(d.ada, "/guilds/%s/webhooks", d.v.id), "[]");
+    expect_json(client_get(d.ada, "/guilds/%s/messages/search?content=" WORD, d.v.id),
+                "{'total_results': 0, 'messages': []}");
+    expect_error(client_get(d.ada, "/invites/%s", d.code), 404, 10006);
+    expect_error(
+        client_post(world_stranger(w), "{'content': 'x'}", "/webhooks/%s/%s", d.webhook, d.token),
+        404, 10015);
+    const struct dom *ready;
+    struct gate *g = gate_open(d.ada, "v=10&encoding=json");
+    expect_op(g, 10);
+    gate_identify(g, "");
+    ready = expect_dispatch(g, "READY", "{'guilds': [{'id': '%s'}]}", d.v.id);
+    expect(!dom_at(ready, "guilds.0.threads.0"));
+    gate_kill(g);
+    struct str file = world_exported_here(w);
+    expect(file.n && !memmem(file.p, file.n, WORD, strlen(WORD)));
+}
+
+/* An archived private thread of a member, whose channel is being deleted. */
+static void members_do_not_find_threads_of_a_channel_that_is_being_deleted(struct world *w)
+{
+    struct client *bob = world_client(w, "bob");
+
+    set_up(w);
+    venue_add(&d.v, bob);
+    expect_status(client_patch(d.ada, "{'archived': false}", "/channels/%s", d.archived), 200);
+    expect_status(client_put(d.ada, "", "/channels/%s/thread-members/%s", d.archived, bob->id),
+                  204);
+    expect_status(client_patch(d.ada, "{'archived': true}", "/channels/%s", d.archived), 200);
+    d.ada = bob;
+    struct gate *g = gate_open(bob, "v=10&encoding=json");
+    expect_op(g, 10);
+    gate_identify(g, "");
+    const struct dom *ready = expect_dispatch(g, "READY", "{}");
+    expect(dom_at(ready, "read_state.0")); /* unread mentions of everyone */
+    gate_kill(g);
+    begin_deletion(w);
+    look_everywhere(w);
+    expect(d.shown == 0);
+    g = gate_open(bob, "v=10&encoding=json");
+    expect_op(g, 10);
+    gate_identify(g, "");
+    ready = expect_dispatch(g, "READY", "{}");
+    expect(!dom_at(ready, "read_state.0"));
+    gate_kill(g);
+}
+
+const struct test deleted_channels_tests[] = {
+    TEST(every_route_leaves_out_a_channel_that_is_being_deleted),
+    TEST(members_do_not_find_threads_of_a_channel_that_is_being_deleted),
+    { 0 },
+};
