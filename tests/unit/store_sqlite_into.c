@@ -76,7 +76,7 @@ static void a_database_is_copied_into_the_midst_of_a_file(void **state)
     int fd = open(file, O_RDWR | O_CREAT, 0600);
     memset(head, 'h', sizeof head);
     assert_int_equal(pwrite(fd, head, BASE, 0), BASE);
-    assert_int_equal(sqlite_into_open(fd, BASE, &into, &to), OK);
+    assert_int_equal(sqlite_into_open(fd, BASE, 0, &into, &to), OK);
     copy_all(from, to);
     sqlite3_close(to);
     int64_t size = sqlite_into_size(into);
@@ -109,7 +109,7 @@ static void a_full_disk_is_an_error(void **state)
     (void)state;
     if (fd < 0)
         skip();
-    assert_int_equal(sqlite_into_open(fd, 0, &into, &to), OK);
+    assert_int_equal(sqlite_into_open(fd, 0, 0, &into, &to), OK);
     assert_int_equal(sqlite3_exec(to, "create table t (n)", NULL, NULL, NULL), SQLITE_FULL);
     sqlite3_close(to);
     sqlite_into_close(into);
