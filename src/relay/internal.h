@@ -264,6 +264,12 @@ static inline bool questions_take(struct question_window *w, int64_t now_ms, uns
     return w->count++ < most;
 }
 
+/* Control packets that came last: they have no numbers. */
+struct control_window {
+    uint64_t seen[128]; /* hashes of what was sealed */
+    unsigned next;
+};
+
 struct relay_seat {
     struct relay *relay;
     struct relay_room *room;
@@ -294,8 +300,9 @@ struct relay_seat {
     uint32_t ssrc; /* the first of its block: audio */
     unsigned char key[SEAL_KEY];
     struct seal *seal; /* NULL: no protocol was selected yet */
-    struct replay_window counters, numbers;
-    struct rtp_place highest;
+    struct rtp_stream audio;
+    struct rtp_stream *video;       /* the other SSRCs of its block; NULL: none was used */
+    struct control_window *control; /* NULL: no control packet came */
     bool has_found, has_address;
     union media_address found;   /* where it asked from */
     union media_address address; /* where media goes */
@@ -389,6 +396,10 @@ struct relay_text *text_gone(const struct relay_seat *about);
 struct relay_text *text_wanted(void);
 struct relay_text *text_codec(enum video_codec codec);
 struct relay_text *text_client(const struct relay_seat *about);
+
+/* --- media.c: datagrams ---------------------------------------------------------------- */
+
+void seat_forget_streams(struct relay_seat *s);
 
 /* --- media_socket.c: datagrams, on the relay's thread ----------------------------------- */
 

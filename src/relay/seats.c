@@ -180,6 +180,7 @@ static void seat_free(struct relay_seat *s)
     room_remove(all, s);
     outbox_clear(s);
     seal_free(s->seal);
+    seat_forget_streams(s);
     sodium_memzero(s->key, sizeof s->key);
     mem_free((void *)(uintptr_t)s->streams.p);
     mem_free(s->wants);

@@ -332,7 +332,8 @@ static void bind_both(struct loop *l, void *arg)
         }
         seat->hears = true;
         seal_free(seat->seal);
-        seat->seal = seal_new(seal_mode_find(str_of(seal_mode_name(0))), seat->key, UINT32_MAX);
+        seat->seal =
+            seal_new(seal_mode_find(str_of(seal_mode_name(0))), seat->key, SEAL_NONCES - 1);
     }
     t->bound = sealed == 2;
 }
@@ -469,7 +470,7 @@ static void let_film(struct loop *l, void *arg)
             continue;
         seat_wants(seat, &all);
         seal_free(seat->seal);
-        seat->seal = seal_new(seal_mode_find(str_of(seal_mode_name(0))), seat->key, SEAL_OURS);
+        seat->seal = seal_new(seal_mode_find(str_of(seal_mode_name(0))), seat->key, 0);
     }
 }
 
