@@ -179,10 +179,13 @@ void rtp_advance(struct rtp_place *highest, const struct rtp_packet *p, uint64_t
 
 enum { START_SPAN = 8, FRAME_TIME = RTP_CLOCK / 50, STARTS_FIRST = 2 * START_SPAN };
 
-/* Packets may come out of order, so the beginning reaches to both sides of the first one. */
-static bool stream_is_start(const struct rtp_stream *s, const struct rtp_packet *p)
+/* Packets may come out of order, so the beginning reaches to both sides of the first one. Its bit
+ * among those of the beginning; 0: it is of no beginning. */
+static unsigned stream_start_bit(const struct rtp_stream *s, const struct rtp_packet *p)
 {
-    return (uint16_t)(p->sequence - s->first + START_SPAN) < 2 * START_SPAN;
+    uint16_t at = (uint16_t)(p->sequence - s->first + START_SPAN);
+
+    return at < 2 * START_SPAN ? 1U << at : 0;
 }
 
 static bool stream_knows_start(const struct rtp_stream *s, const struct rtp_packet *p)
@@ -210,7 +213,10 @@ bool rtp_stream_admits(const struct rtp_stream *s, const struct rtp_packet *p,
     ret->newest = !s->highest.begun || ret->number > s->highest.number;
     if (!known)
         return true;
-    if (!stream_is_start(s, p) || rtp_stream_is_full(s) || stream_knows_start(s, p))
+    /* One that never came may be late; another one in the place of one that came is of a track that
+     * begins again. */
+    if (!(stream_start_bit(s, p) & s->start_bits) || rtp_stream_is_full(s) ||
+        stream_knows_start(s, p))
         return false;
     ret->number = s->highest.number + 1;
     ret->sequence = (uint16_t)ret->number;
@@ -238,8 +244,11 @@ void rtp_stream_take(struct rtp_stream *s, const struct rtp_packet *p,
     if (a->restarts) {
         s->ahead = (uint16_t)(a->sequence - p->sequence);
         s->ahead_time = a->timestamp - p->timestamp;
+        s->start_bits = 0;
     }
-    if (stream_is_start(s, p))
+    unsigned bit = stream_start_bit(s, p);
+    s->start_bits |= bit;
+    if (bit)
         stream_note_start(s, p);
     shifted.timestamp = a->timestamp;
     window_add(&s->window, a->number);

@@ -90,7 +90,8 @@ struct rtp_stream {
     uint16_t first;       /* sequence of the first packet, as it was sent */
     uint16_t ahead;       /* added to sequences since the last restart … */
     uint32_t ahead_time;  /* … and to timestamps */
-    unsigned start_count; /* hashes of packets from beginnings */
+    unsigned start_bits;  /* packets of the beginning that came since the last restart */
+    unsigned start_count; /* hashes of packets from all beginnings */
     uint64_t *starts;
 };
 /* Where a packet belongs in its stream: header fields to pass on. */
