@@ -256,6 +256,8 @@ void outbox_ready(struct relay_seat *s)
     json_text(&j, str_of(r->options.address));
     json_name(&j, "port");
     json_int(&j, r->port);
+    json_name(&j, "heartbeat_interval"); /* as in Hello: discordgo reads it here alone */
+    json_int(&j, VOICE_HEARTBEAT_MS);
     json_name(&j, "modes");
     json_array(&j);
     for (unsigned i = 0; seal_mode_name(i); i++)

@@ -191,10 +191,11 @@ static void claims_clear(struct relay *r)
     map_clear(&r->claims);
 }
 
-/* The last one counts, as with every client that repeats itself. */
+/* The last version counts, as with every client that repeats itself. A client that names none, as
+ * discordgo does, is served the oldest. */
 static const struct voice_door *door_of(const struct relay *r, struct str query)
 {
-    uint64_t version = 0;
+    uint64_t version = VOICE_OLDEST;
 
     while (query.n) {
         struct str value = str_cut(&query, '&'), name = str_cut(&value, '=');
