@@ -1,6 +1,7 @@
 /* state_rows.c - voice states in the store. */
 #include "voice/state_rows.h"
 
+#include "base/clock.h"
 #include "model/regions.h"
 #include "model/rows.h"
 
@@ -81,7 +82,9 @@ static enum err read_all(struct tx *tx, const char *sql, struct value of, struct
 static const char OF_SESSION[] = STATES "where v.session_id = $1 order by v.guild_id, v.user_id";
 static const char IN_CHANNEL[] = STATES "where v.channel_id = $1 order by v.guild_id, v.user_id";
 static const char IN_GUILD[] = STATES "where v.guild_id = $1 order by v.user_id";
-static const char OF_NODE[] = STATES "where v.node = $1 order by v.guild_id, v.user_id limit $2";
+static const char OF_NODE[] = STATES "where v.node = $1 and v.held_until <= $3 "
+                                     "order by v.guild_id, v.user_id limit $2";
+static const char HELD_STREAMS[] = STATES "where v.node = $1 and v.self_stream = 1 limit $2";
 
 enum err voice_of_session(struct tx *tx, struct str session_id, struct list *ret)
 {
@@ -118,8 +121,15 @@ enum err voice_crowd_after(struct tx *tx, const struct voice_crowd *c, struct li
 enum err voice_of_node(struct tx *tx, int64_t node, int64_t max, struct list *ret)
 {
     *ret = (struct list){ 0 };
-    return tx_list(tx, OF_NODE, BIND(v_int(node), v_int(max)), sizeof(struct voice_state),
-                   read_state, ret);
+    return tx_list(tx, OF_NODE, BIND(v_int(node), v_int(max), v_int(clock_us())),
+                   sizeof(struct voice_state), read_state, ret);
+}
+
+enum err voice_held_streams(struct tx *tx, int64_t max, struct list *ret)
+{
+    *ret = (struct list){ 0 };
+    return tx_list(tx, HELD_STREAMS, BIND(v_int(VOICE_NODE_HELD), v_int(max)),
+                   sizeof(struct voice_state), read_state, ret);
 }
 
 static const char COUNT_STATES[] =
@@ -182,7 +192,8 @@ static const char PUT_STATE[] =
     "self_video = excluded.self_video, self_stream = excluded.self_stream, "
     "suppress = excluded.suppress, request_to_speak_at = excluded.request_to_speak_at, "
     "connected_at = excluded.connected_at, active_at = excluded.active_at, "
-    "priority = excluded.priority, flags = excluded.flags, platform = excluded.platform";
+    "priority = excluded.priority, flags = excluded.flags, platform = excluded.platform, "
+    "held_until = case when excluded.node < 0 then voice_states.held_until else 0 end";
 
 enum err voice_put(struct tx *tx, const struct voice_state *s)
 {
