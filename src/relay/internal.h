@@ -67,6 +67,7 @@ struct relay {
     struct voice_door doors[VOICE_NEWEST + 1]; /* by version */
     struct loops *loops;                       /* the server's */
     struct relay_hub **hubs;                   /* one a loop of the server */
+    struct broadcast_lot *lots;                /* one a loop of the server */
     struct loops *own;                         /* the relay's thread */
     struct media_socket *media;                /* of that thread */
     struct relay_seats *seats;                 /* of that thread */
@@ -215,6 +216,11 @@ void letter_send(struct relay *r, struct loop *loop, uint64_t peer, enum letter_
                  enum relay_close code, const struct relay_place *place);
 void letter_send_text(struct relay *r, struct loop *loop, uint64_t peer, struct relay_text *text,
                       unsigned seq);
+/* The same text to many: they are added one after the other, and have it when all are. On the
+ * relay's thread, with nothing sent in between. */
+void broadcast_add(struct relay *r, struct loop *loop, uint64_t peer, struct relay_text *text,
+                   unsigned seq);
+void broadcast_end(struct relay *r, struct relay_text *text);
 
 /* --- peers.c, opcodes.c: sockets, on their loops ---------------------------------------- */
 
@@ -374,8 +380,10 @@ bool seat_watches(const struct relay_seat *to, const struct relay_seat *from, ui
 
 /* --- outbox.c: what is written to a seat ------------------------------------------------ */
 
-/* Numbered and kept where the version asks for it; the text stays the caller's. */
+/* Numbered and kept where the version asks for it; the text stays the caller's. The second one adds
+ * the seat to a broadcast. */
 void outbox_send(struct relay_seat *s, struct relay_text *t);
+void outbox_broadcast(struct relay_seat *s, struct relay_text *t);
 void outbox_resumed(struct relay_seat *s);
 /* Whether all that came after that number is still there; and sends it. */
 bool outbox_holds(const struct relay_seat *s, int64_t seq_ack);

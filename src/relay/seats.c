@@ -204,7 +204,8 @@ void tell_others(const struct relay_seat *s, struct relay_text *t)
 
     for (size_t i = 0; i < room->count; i++)
         if (room->seats[i] != s)
-            outbox_send(room->seats[i], t);
+            outbox_broadcast(room->seats[i], t);
+    broadcast_end(s->relay, t);
     relay_text_unref(t);
 }
 
