@@ -2,8 +2,8 @@
  *
  * Each session has a line of orders, and the first of it runs in a transaction of its
  * own. Two things slow a session down: who joins too often waits, and a place is told
- * where its voice is at most once a second, because some clients ask again at once when
- * that address does not answer. */
+ * where its voice is at most once a second after the first three times, because some clients
+ * ask again at once when that address does not answer. */
 #include "voice/internal.h"
 
 #include <pthread.h>
@@ -18,12 +18,13 @@
 #include "voice/lease.h"
 #include "voice/paces.h"
 
-enum { PAUSE_MS = 1000 }; /* between two VOICE_SERVER_UPDATE for one place */
+/* VOICE_SERVER_UPDATE for one place: one per PAUSE_MS, and so many at once. */
+enum { PAUSE_MS = 1000, BURST = 3 };
 
 /* Where a session is, as far as its orders tell. */
 struct spot {
     snowflake channel_id;
-    int64_t told_ms; /* the last VOICE_SERVER_UPDATE */
+    int64_t paid_ms; /* until when its updates are counted, PAUSE_MS for each */
     bool owed;       /* another one is on its way */
 };
 
@@ -102,7 +103,7 @@ static void line_free(struct line *l)
 
 static struct spot spot_before(void)
 {
-    return (struct spot){ .told_ms = now_ms() - PAUSE_MS };
+    return (struct spot){ .paid_ms = now_ms() };
 }
 
 static struct spot *spot_make(struct line *l, snowflake place)
@@ -180,7 +181,7 @@ static void order_note(struct line *l, const struct session_order *o)
     else
         p->channel_id = o->target;
     if (o->told)
-        p->told_ms = now_ms();
+        p->paid_ms = (p->paid_ms > now_ms() ? p->paid_ms : now_ms()) + PAUSE_MS;
     if (o->owed && !p->owed) {
         p->owed = true;
         repeat_later(l, o);
@@ -243,7 +244,7 @@ static bool is_its_turn(struct line *l, struct session_order *o)
         deadline_touch(o->voice->later[loop_index(o->loop)], &o->later);
         return false;
     }
-    o->quiet = p->owed || now_ms() - p->told_ms < PAUSE_MS;
+    o->quiet = p->owed || p->paid_ms - now_ms() > (BURST - 1) * PAUSE_MS;
     return true;
 }
 
