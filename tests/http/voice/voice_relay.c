@@ -500,7 +500,28 @@ static void a_client_that_names_no_version_is_served_the_oldest(struct world *w)
     expect(str_is(dom_at(phone_await(&p, 6), "d")->text, "1794964992"));
 }
 
+/* The request may be read before the end of the socket is known: then the update follows. */
+static void who_closes_its_socket_and_asks_again_is_always_answered(struct world *w)
+{
+    struct hall h = world_hall(w);
+    struct phone p = phone_join(&h, h.ada, h.voice);
+
+    for (int i = 0; i < 20; i++) {
+        const struct dom *m;
+
+        phone_dial(&p, 8);
+        phone_await(&p, 2);
+        gate_kill(p.gate);
+        ask_voice(h.ada, h.guild, h.voice, "");
+        do {
+            m = next_voice(h.ada);
+            expect(m);
+        } while (!str_is(dom_at(m, "t")->text, "VOICE_SERVER_UPDATE"));
+    }
+}
+
 const struct test voice_relay_tests[] = {
+    TEST_WITH(who_closes_its_socket_and_asks_again_is_always_answered, with_relay),
     TEST_WITH(a_client_that_names_no_version_is_served_the_oldest, with_relay),
     TEST_WITH(the_endpoint_is_this_server, with_relay),
     TEST_WITH(the_endpoint_is_what_the_world_calls_us, with_public_url),
