@@ -160,6 +160,12 @@ struct gateway_hooks {
     bool (*command)(void *arg, const struct gateway_caller *who, int op, struct str d);
     /* A session of the account has ended for good. */
     void (*ended)(void *arg, const struct gateway_caller *who);
+    /* A session was resumed, and has received RESUMED. */
+    void (*resumed)(void *arg, const struct gateway_caller *who);
+    /* The account's RESUME was answered with op 9: there is no such session any more. */
+    void (*refused)(void *arg, snowflake user_id);
+    /* A bot's session that has begun has received this guild. */
+    void (*entered)(void *arg, const struct gateway_caller *who, snowflake guild_id);
 };
 
 struct gateway_options {

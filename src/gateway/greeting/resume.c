@@ -58,7 +58,11 @@ static void answer_peer(struct peer *p, const struct resumption *r, struct sessi
         resume_lose(p);
         return;
     }
+    const struct gateway_hooks *hooks = &p->hub->gateway->options.hooks;
+
     if (!s) {
+        if (hooks->refused)
+            hooks->refused(hooks->arg, r->greeting.caller.id);
         session_invalid(p);
         return;
     }
@@ -78,6 +82,11 @@ static void answer_peer(struct peer *p, const struct resumption *r, struct sessi
     peer_become(p, s);
     session_replay(s, r->seq);
     atomic_fetch_add(&s->hub->gateway->resumed, 1);
+    if (hooks->resumed) {
+        struct gateway_caller who = session_caller(s);
+
+        hooks->resumed(hooks->arg, &who);
+    }
 }
 
 static void resume_answer(struct resumption *r, struct session *s)
