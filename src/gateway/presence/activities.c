@@ -92,7 +92,7 @@ static bool activity_read(struct str raw, struct arena *arena, struct activity *
             return false;
         if (str_is(key, "name"))
             ret->name = value;
-        else if (str_is(key, "type") && !str_to_i64(value, &ret->type))
+        else if (str_is(key, "type") && !json_raw_int(value, &ret->type))
             return false;
         else if (str_is(key, "state") && is_text(value))
             ret->state = value;

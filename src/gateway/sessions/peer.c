@@ -12,6 +12,7 @@
 #include "gateway/sessions/upcalls.h"
 #include "gateway/wire/codec.h"
 #include "gateway/wire/etf.h"
+#include "json/read.h"
 
 enum { WINDOW_MS = 60 * 1000, WINDOW_PAYLOADS = 120, FREE_BEATS = 10 };
 
@@ -288,7 +289,7 @@ static void handle_op(struct peer *p, int64_t op, struct str d)
 
 static bool read_op(struct str raw, int64_t *ret)
 {
-    return str_to_i64(raw, ret) && *ret >= 0 && *ret <= OP_MAX;
+    return json_raw_int(raw, ret) && *ret >= 0 && *ret <= OP_MAX;
 }
 
 void peer_message(struct websocket *ws, enum ws_opcode opcode, struct str payload)

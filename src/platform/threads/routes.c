@@ -32,7 +32,7 @@ static const struct route routes[] = {
                "CREATE_PRIVATE_THREADS for a private one, SEND_MESSAGES in a forum.",
         .auth = ALL_KINDS,
         .body = &thread_draft_body,
-        .body_kinds = BODY_MULTIPART,
+        .body_kinds = BODY_MULTIPART | BODY_FORM,
         .max_upload = MESSAGE_MAX_UPLOAD,
         .reply = &type_channel,
         .status = 201,

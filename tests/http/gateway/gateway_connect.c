@@ -133,6 +133,11 @@ static void identify_is_checked(struct world *w)
         { "'intents': -1", 4013 },
         { "'intents': 1.5", 4013 },
         { "'intents': 'all'", 4013 },
+        { "'intents': '1.5'", 4013 },
+        { "'intents': true", 4013 },
+        { "'intents': '536870912'", 4013 },
+        { "'intents': 0, 'shard': ['1', '1']", 4010 },
+        { "'intents': 0, 'shard': ['a', 'b']", 4010 },
         /* the shard is looked at before the intents */
         { "'intents': -1, 'shard': [1, 1]", 4010 },
     };
@@ -146,6 +151,8 @@ static void identify_is_checked(struct world *w)
     }
     gate_session(bot, PLAIN, "'intents': 536870911");
     gate_session(bot, PLAIN, "'intents': 0, 'shard': [16383, 16384]");
+    /* Concord writes bit masks as strings. */
+    gate_session(bot, PLAIN, "'intents': '37376', 'large_threshold': '50', 'shard': ['0', '1']");
 }
 
 static void malformed_messages_close(struct world *w)
@@ -159,7 +166,10 @@ static void malformed_messages_close(struct world *w)
         { "[]", 4002 },
         { "", 4002 },
         { "{'d':null}", 4001 },
-        { "{'op':'2','d':{}}", 4001 },
+        { "{'op':'two','d':{}}", 4001 },
+        { "{'op':'1.5','d':{}}", 4001 },
+        { "{'op':true,'d':{}}", 4001 },
+        { "{'op':'2','d':{}}", 4002 },
         { "{'op':1.5,'d':{}}", 4001 },
         { "{'op':64,'d':{}}", 4001 },
         { "{'op':-1,'d':{}}", 4001 },
