@@ -105,6 +105,8 @@ static enum err parse_params(struct life *l)
 {
     struct call *call = &l->call;
 
+    if (l->match.as_me && (!call->caller || call->caller->id != l->match.as_me))
+        return ERR_NOT_FOUND;
     for (size_t i = 0; i < l->match.count; i++) {
         const struct resolver *r = l->match.resolvers[i];
         struct str text = call->params[i] = l->match.params[i];

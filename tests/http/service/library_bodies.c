@@ -15,48 +15,54 @@ struct library_body {
                                * has not where code is "absent" */
 };
 
-#define MESSAGE(library_, body_) library_, "POST", "/channels/$C/messages", JSON, body_
+#define MESSAGE(library_, body_)     library_, "POST", "/channels/$C/messages", JSON, body_
 #define HOOK(library_, type_, body_) library_, "POST", "/webhooks/$H?wait=true", type_, body_
-#define COMMAND(library_, body_) library_, "POST", "/applications/$A/commands", JSON, body_
-#define ROLE(library_, body_)    library_, "POST", "/guilds/$G/roles", JSON, body_
-#define CHANNEL(library_, body_) library_, "POST", "/guilds/$G/channels", JSON, body_
-#define GIF_LINES "data:image/gif;base64,R0lGODlhAQABAIAAAAAA\\nAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7\\n"
+#define COMMAND(library_, body_)     library_, "POST", "/applications/$A/commands", JSON, body_
+#define ROLE(library_, body_)        library_, "POST", "/guilds/$G/roles", JSON, body_
+#define CHANNEL(library_, body_)     library_, "POST", "/guilds/$G/channels", JSON, body_
+#define GIF_LINES \
+    "data:image/gif;base64,R0lGODlhAQABAIAAAAAA\\nAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7\\n"
 
 static const struct library_body accepted[] = {
     /* Digits where an integer belongs. */
     { COMMAND("JDA", "{'name':'a','description':'d','type':1,'contexts':['0','1'],"
-                     "'integration_types':['0']}"), 201, "contexts.1", NULL },
+                     "'integration_types':['0']}"),
+      201, "contexts.1", NULL },
     { COMMAND("scripts", "{'name':'b','description':'d','type':'1','options':[{'type':'4','name':"
                          "'n','description':'d','min_value':'1','channel_types':[]}]}"),
       201, "options.0.min_value", NULL },
-    { MESSAGE("scripts", "{'content':'x','flags':'4','embeds':[{'title':'t','color':'255'}]}"),
-      200, "embeds.0.color", NULL },
+    { MESSAGE("scripts", "{'content':'x','flags':'4','embeds':[{'title':'t','color':'255'}]}"), 200,
+      "embeds.0.color", NULL },
     { "scripts", "POST", "/channels/$C/invites", JSON, "{'max_age':'0','max_uses':'5'}", 200,
       "code", NULL },
     { CHANNEL("scripts", "{'name':'v','type':'2','bitrate':'64000'}"), 201, "bitrate", NULL },
     { ROLE("Concord", "{'name':'r','permissions':'1024','color':0,'hoist':false,'icon':'',"
-                      "'unicode_emoji':'','mentionable':false}"), 200, "id", NULL },
-    { HOOK("Concord", JSON, "{'content':'x','username':'','avatar_url':'','tts':false,"
-                            "'flags':'4'}"), 200, "id", NULL },
+                      "'unicode_emoji':'','mentionable':false}"),
+      200, "id", NULL },
+    { HOOK("Concord", JSON,
+           "{'content':'x','username':'','avatar_url':'','tts':false,"
+           "'flags':'4'}"),
+      200, "id", NULL },
     /* Parts of embeds with nothing in them. */
     { MESSAGE("KevinNovak", "{'embeds':[{'description':'Pong','thumbnail':{},'footer':{},"
-                            "'author':{},'image':{'url':null}}]}"), 200, "embeds.0.footer",
-      "absent" },
+                            "'author':{},'image':{'url':null}}]}"),
+      200, "embeds.0.footer", "absent" },
     { MESSAGE("Concord", "{'content':'','embeds':[{'title':'t','type':'','description':'','url':'',"
                          "'color':0,'footer':{'text':'','icon_url':''},'image':{'url':''}}]}"),
       200, "embeds.0.image", "absent" },
     { MESSAGE("discordgo", "{'content':'x','embeds':[{'title':'t','footer':{'icon_url':"
-                           "'https://example.com/a.png'}}],'tts':false}"), 200,
-      "embeds.0.footer.icon_url", NULL },
+                           "'https://example.com/a.png'}}],'tts':false}"),
+      200, "embeds.0.footer.icon_url", NULL },
     { MESSAGE("py-cord", "{'embeds':[{'title':'t','type':'rich','color':16711680,'author':"
-                         "{'name':null,'icon_url':'https://example.com/a.png'}}]}"), 200,
-      "embeds.0.author.icon_url", NULL },
+                         "{'name':null,'icon_url':'https://example.com/a.png'}}]}"),
+      200, "embeds.0.author.icon_url", NULL },
     /* Dates. */
-    { HOOK("python-discord-webhook", JSON, "{'embeds':[{'title':'t','timestamp':"
-                                           "'2023-11-14T22:13:20'}],'attachments':[]}"), 200,
-      "embeds.0.timestamp", NULL },
-    { HOOK("Ruby", JSON, "{'embeds':[{'title':'t','timestamp':'2023-11-14 22:13:20 +0000'}]}"),
-      400, "embeds.0.timestamp", "DATE_TIME_TYPE_PARSE" },
+    { HOOK("python-discord-webhook", JSON,
+           "{'embeds':[{'title':'t','timestamp':"
+           "'2023-11-14T22:13:20'}],'attachments':[]}"),
+      200, "embeds.0.timestamp", NULL },
+    { HOOK("Ruby", JSON, "{'embeds':[{'title':'t','timestamp':'2023-11-14 22:13:20 +0000'}]}"), 400,
+      "embeds.0.timestamp", "DATE_TIME_TYPE_PARSE" },
     { HOOK("MySQL", JSON, "{'embeds':[{'title':'t','timestamp':'2023-11-14 22:13:20'}]}"), 200,
       "embeds.0.timestamp", NULL },
     { MESSAGE("WOKCommands", "{'embeds':[{'title':'Help','timestamp':0,'color':null}]}"), 200,
@@ -69,8 +75,10 @@ static const struct library_body accepted[] = {
     { "curl -d", "PATCH", "/channels/$C/messages/$M", FORM, "content=ho", 200, "content", NULL },
     { "curl -d", "POST", "/channels/$C/threads", FORM, "name=talk&type=11", 201, "id", NULL },
     { "curl -d", "POST", "/channels/$C/invites", FORM, "max_age=3600", 200, "code", NULL },
-    { HOOK("curl -F", "multipart/form-data; boundary=x", "--x\r\nContent-Disposition: form-data; "
-           "name=\"content\"\r\n\r\nhi & ho\r\n--x--\r\n"), 200, "content", NULL },
+    { HOOK("curl -F", "multipart/form-data; boundary=x",
+           "--x\r\nContent-Disposition: form-data; "
+           "name=\"content\"\r\n\r\nhi & ho\r\n--x--\r\n"),
+      200, "content", NULL },
     /* Pictures in base64 with line breaks. */
     { "discordrb", "POST", "/guilds/$G/emojis", JSON,
       "{'name':'dot','image':'" GIF_LINES "','roles':[]}", 201, "id", NULL },
@@ -83,7 +91,8 @@ static const struct library_body accepted[] = {
                          "'components':[{'type':2,'custom_id':'b','style':1,'label':'Press','url':"
                          "'','placeholder':'','min_values':0,'max_values':0,'min_length':0,"
                          "'max_length':0,'required':false,'value':'','spoiler':false,"
-                         "'spacing':0}]}]}"), 200, "components.0.custom_id", "absent" },
+                         "'spacing':0}]}]}"),
+      200, "components.0.custom_id", "absent" },
     { MESSAGE("Concord", "{'content':'x','components':[{'type':1,'components':[{'type':2,"
                          "'custom_id':'','style':5,'label':'Go','url':'https://example.com'}]}]}"),
       200, "components.0.components.0.url", NULL },
@@ -93,8 +102,8 @@ static const struct library_body accepted[] = {
     { "discordrb", "PUT", "/channels/$C/permissions/$U", JSON,
       "{'type':'member','id':$U,'allow':2048,'deny':0}", 204, NULL, NULL },
     { CHANNEL("scripts", "{'name':'o','permission_overwrites':[{'id':'$R','deny':'1024'},"
-                         "{'id':'$U','allow':'1024','type':null}]}"), 201,
-      "permission_overwrites.1.type", NULL },
+                         "{'id':'$U','allow':'1024','type':null}]}"),
+      201, "permission_overwrites.1.type", NULL },
 };
 
 static const struct library_body refused[] = {
@@ -110,8 +119,8 @@ static const struct library_body refused[] = {
     { MESSAGE("booleans", "{'content':'x','flags':true}"), 400, "flags", "NUMBER_TYPE_COERCE" },
     { MESSAGE("limits", "{'embeds':[{'title':'t','color':'16777216'}]}"), 400, "embeds.0.color",
       "NUMBER_TYPE_MAX" },
-    { MESSAGE("empty", "{'embeds':[{'thumbnail':{},'footer':{}}]}"), 400,
-      "embeds.0.description", "BASE_TYPE_REQUIRED" },
+    { MESSAGE("empty", "{'embeds':[{'thumbnail':{},'footer':{}}]}"), 400, "embeds.0.description",
+      "BASE_TYPE_REQUIRED" },
     { MESSAGE("empty", "{'embeds':[{'fields':[{'name':'n'}]}]}"), 400, "embeds.0.fields.0.value",
       "BASE_TYPE_REQUIRED" },
     { MESSAGE("dates", "{'embeds':[{'title':'t','timestamp':1700000000}]}"), 400,
@@ -119,8 +128,8 @@ static const struct library_body refused[] = {
     { MESSAGE("dates", "{'embeds':[{'title':'t','timestamp':'yesterday'}]}"), 400,
       "embeds.0.timestamp", "DATE_TIME_TYPE_PARSE" },
     { MESSAGE("own fields", "{'content':'x','components':[{'type':1,'components':[{'type':2,"
-                            "'custom_id':'','style':1,'label':'Press'}]}]}"), 400,
-      "components.0.components.0.custom_id", "BASE_TYPE_REQUIRED" },
+                            "'custom_id':'','style':1,'label':'Press'}]}]}"),
+      400, "components.0.components.0.custom_id", "BASE_TYPE_REQUIRED" },
     { CHANNEL("words", "{'name':'o','permission_overwrites':[{'id':'$R','type':'user'}]}"), 400,
       "permission_overwrites.0.type", "NUMBER_TYPE_COERCE" },
     { ROLE("words", "{'permissions':'all'}"), 400, "permissions", "NUMBER_TYPE_COERCE" },
@@ -155,9 +164,8 @@ static void try_body(struct client *c, const struct names *names, const struct l
     struct world *w = c->world;
     struct str path = filled(w, names, b->path, false);
     struct str body = filled(w, names, b->body, !strcmp(b->type, JSON));
-    struct answer a =
-        client_request(c, b->method, TEXT(w, "/api/v10%.*s", STR_FMT(path)),
-                       TEXT(w, "Content-Type: %s\r\n", b->type), body);
+    struct answer a = client_request(c, b->method, TEXT(w, "/api/v10%.*s", STR_FMT(path)),
+                                     TEXT(w, "Content-Type: %s\r\n", b->type), body);
 
     a.call = TEXT(w, "%s: %s", b->library, a.call);
     if (b->status == 400)
@@ -214,13 +222,14 @@ static void overwrites_without_a_type_are_of_what_the_id_names(struct world *w)
     const char **v = names.values, *role = v['R' - 'A'];
 
     struct answer a = client_post(
-        bot, TEXT(w, "{'name':'o','permission_overwrites':[{'id':'%s'},{'id':'%s'}]}", role, bot->id),
+        bot,
+        TEXT(w, "{'name':'o','permission_overwrites':[{'id':'%s'},{'id':'%s'}]}", role, bot->id),
         "/guilds/%s/channels", v['G' - 'A']);
     expect_json(a, "{'permission_overwrites': [{'id': '%s', 'type': 1}, {'id': '%s', 'type': 0}]}",
                 bot->id, role);
-    expect_status(client_put(bot, "{'deny': '1024'}", "/channels/%s/permissions/%s", v['C' - 'A'],
-                             role),
-                  204);
+    expect_status(
+        client_put(bot, "{'deny': '1024'}", "/channels/%s/permissions/%s", v['C' - 'A'], role),
+        204);
     expect_json(client_get(bot, "/channels/%s", v['C' - 'A']),
                 "{'permission_overwrites': [{'id': '%s', 'type': 0, 'deny': '1024'}]}", role);
     expect_error(client_post(bot, "{'name':'o','permission_overwrites':[{'id':'5'}]}",
