@@ -161,6 +161,15 @@ static const struct route routes[] = {
         .handle = add_thread_member,
     },
     {
+        .method = POST,
+        .path = "/channels/{channel.id}/thread-members/@me",
+        .name = "join_thread",
+        .doc = "Join a thread, as people's clients do it.",
+        .auth = AUTH_USER,
+        .fires = MEMBER_EVENTS,
+        .handle = join_thread,
+    },
+    {
         .method = DELETE,
         .path = "/channels/{channel.id}/thread-members/{thread.member.id}",
         .name = "remove_thread_member",
