@@ -49,8 +49,6 @@ enum err put_overwrite(struct call *call)
 
     enum err e = check_kind(c);
     if (!e)
-        e = overwrites_infer(call, &(struct list){ &o, 1 });
-    if (!e)
         e = overwrites_permit(call, &(struct list){ &o, 1 }, &none, call->target.rights);
     if (!e && !before && now->count >= MAX_OVERWRITES)
         e = ERR_MAX_OVERWRITES;

@@ -56,15 +56,12 @@ static const struct choice overwrite_types[] = {
     { OVERWRITE_MEMBER, NULL, "MEMBER", "For one member", "member" },
     { 0 },
 };
-static const struct type type_overwrite_type = {
-    .kind = KIND_INT,
-    .choices = overwrite_types,
-    .doc = "Left out: a role, if the guild has one with the id; else a member"
-};
+static const struct type type_overwrite_type = { .kind = KIND_INT, .choices = overwrite_types };
 static const struct field overwrite_draft_fields[] = {
     { FIELD(struct overwrite, id), .type = &type_id },
     { FIELD(struct overwrite, type), .type = &type_overwrite_type, .flags = OPTIONAL | NULLABLE,
-      .fallback = OVERWRITE_EITHER },
+      .fallback = OVERWRITE_EITHER,
+      .doc = "Left out: a role if the guild has one with the id, else a member" },
     { FIELD(struct overwrite, allow), .type = &type_permissions, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct overwrite, deny), .type = &type_permissions, .flags = OPTIONAL | NULLABLE },
     { 0 },
@@ -175,8 +172,7 @@ static const struct schema move_schema = {
 static const struct type type_move = { .kind = KIND_OBJECT, .schema = &move_schema };
 
 static const struct field overwrite_fields[] = {
-    { FIELD(struct overwrite_edit, type), .type = &type_overwrite_type,
-      .flags = OPTIONAL | NULLABLE, .fallback = OVERWRITE_EITHER },
+    { FIELD(struct overwrite_edit, type), .type = &type_overwrite_type },
     { FIELD(struct overwrite_edit, allow), .type = &type_permissions,
       .flags = OPTIONAL | NULLABLE },
     { FIELD(struct overwrite_edit, deny), .type = &type_permissions, .flags = OPTIONAL | NULLABLE },

@@ -228,8 +228,9 @@ static void overwrites_without_a_type_are_of_what_the_id_names(struct world *w)
     expect_json(a, "{'permission_overwrites': [{'id': '%s', 'type': 1}, {'id': '%s', 'type': 0}]}",
                 bot->id, role);
     expect_status(
-        client_put(bot, "{'deny': '1024'}", "/channels/%s/permissions/%s", v['C' - 'A'], role),
-        204);
+        client_patch(bot, TEXT(w, "{'permission_overwrites':[{'id':'%s','deny':'1024'}]}", role),
+                     "/channels/%s", v['C' - 'A']),
+        200);
     expect_json(client_get(bot, "/channels/%s", v['C' - 'A']),
                 "{'permission_overwrites': [{'id': '%s', 'type': 0, 'deny': '1024'}]}", role);
     expect_error(client_post(bot, "{'name':'o','permission_overwrites':[{'id':'5'}]}",
