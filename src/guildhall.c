@@ -214,6 +214,7 @@ static struct gateway *make_gateway(struct guildhall *g)
         .source = g->hooks.source ? g->hooks.source : &gateway_source,
         .hooks = { g, wire_command, wire_session_ended },
         .public_url = c->public_url,
+        .hello_ms = g->hooks.hello_ms,
         .ledger = parts_ledger(g),
         .keeps = c->keeper,
         .parks = true,

@@ -28,6 +28,8 @@ struct guildhall_hooks {
     const struct domain *const *domains;
     /* Asked by the gateway instead of the platform. May be NULL. */
     const struct gateway_source *source;
+    /* Milliseconds from the upgrade to HELLO. 0: as clients need it. */
+    unsigned hello_ms;
 };
 
 /* Once a process: libraries, hashing, signals that would end it. */
