@@ -237,6 +237,7 @@ static struct gateway *make_gateway(struct guildhall *g)
         .hooks = { g, wire_command, wire_session_ended, wire_session_resumed, wire_resume_refused,
                    wire_guild_entered },
         .public_url = c->public_url,
+        .hello_ms = g->hooks.hello_ms,
         .ledger = parts_ledger(g),
         .keeps = c->keeper,
         .parks = true,

@@ -177,6 +177,7 @@ struct gateway_options {
     unsigned max_guilds;     /* of one bot session; 0: 2500 */
     unsigned max_sessions;   /* of one user; 0: 50 */
     unsigned max_strangers;  /* sockets of one address that have not said who they are; 0: 64 */
+    unsigned hello_ms;       /* from the upgrade to HELLO; 0: as clients need it */
     struct traffic *traffic; /* where messages are noted while somebody looks; may be NULL */
     const char *ledger;      /* folder of what sessions were told, in a cluster; NULL: none */
     bool keeps;              /* the same of other servers; and others have this one's */

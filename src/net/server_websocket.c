@@ -390,18 +390,6 @@ void websocket_clear(struct websocket *ws)
     mem_free(ws->pong);
 }
 
-static void finish_at_turn_end(struct websocket *ws)
-{
-    struct connection *c = websocket_connection(ws);
-
-    ws->ending = true;
-    c->linger = true; /* the peer may still be talking */
-    deadline_touch(c->home->goodbyes, &c->deadline);
-    websocket_mark_pong(ws);
-}
-
-/* Some clients never answer a close frame. A server that stops does not wait for them: it ends its
- * side of the connection, which they notice. */
 void websocket_tell_shutdown(struct connection *c)
 {
     struct websocket *ws = &c->websocket;
@@ -412,11 +400,19 @@ void websocket_tell_shutdown(struct connection *c)
         ws->on->shutdown(ws);
     else
         websocket_close(ws, 1001, STR(""));
-    if (ws->close_sent && !ws->ending && c->state == CONN_WEBSOCKET)
-        finish_at_turn_end(ws);
 }
 
 /* --- reading -------------------------------------------------------------------------- */
+
+static void finish_at_turn_end(struct websocket *ws)
+{
+    struct connection *c = websocket_connection(ws);
+
+    ws->ending = true;
+    c->linger = true; /* the peer may still be talking */
+    deadline_touch(c->home->goodbyes, &c->deadline);
+    websocket_mark_pong(ws);
+}
 
 static void websocket_handle_frame(struct websocket *ws, const struct ws_message *m)
 {
