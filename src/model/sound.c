@@ -28,6 +28,18 @@ const struct schema sound_schema = {
 const struct type type_sound = { .kind = KIND_OBJECT, .schema = &sound_schema };
 const struct type type_sounds = { .kind = KIND_ARRAY, .of = &type_sound };
 
+static const struct field sounds_event_fields[] = {
+    { FIELD(struct sounds_event, guild_id), .type = &type_id },
+    { FIELD(struct sounds_event, soundboard_sounds), .type = &type_sounds },
+    { 0 },
+};
+const struct schema sounds_event_schema = {
+    .name = "SoundboardSoundsUpdate",
+    .size = sizeof(struct sounds_event),
+    .fields = sounds_event_fields,
+    .doc = "Sounds that changed together.",
+};
+
 static const struct field gone_fields[] = {
     { FIELD(struct sound_gone, guild_id), .type = &type_id },
     { FIELD(struct sound_gone, sound_id), .type = &type_id },

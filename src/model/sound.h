@@ -18,6 +18,13 @@ struct sound {
     snowflake user_id;
     struct opt_str file; /* the name that its bytes are kept under */
 };
+/* Several sounds of a guild that changed together. */
+struct sounds_event {
+    snowflake guild_id;
+    struct list soundboard_sounds; /* struct sound */
+};
+extern const struct schema sounds_event_schema;
+
 struct sound_gone {
     snowflake guild_id, sound_id;
 };

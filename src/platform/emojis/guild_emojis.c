@@ -182,6 +182,8 @@ static enum err delete_guild_emoji(struct call *call)
 
     if (!e)
         e = emoji_audit(call, AUDIT_EMOJI_DELETE, emoji, NULL);
+    if (!e)
+        e = hook_emoji_deleted(call, emoji);
     return e ? e : emojis_announce(call, emoji->guild_id);
 }
 
@@ -268,7 +270,10 @@ static const struct route routes[] = {
         .name = "delete_guild_emoji",
         .doc = "Delete an emoji; others' only by MANAGE_EXPRESSIONS.",
         .auth = AUTH_USER | AUTH_BOT,
-        .fires = EMOJI_EVENTS,
+        .fires =
+            (const enum event[]){ EVENT_GUILD_EMOJIS_UPDATE, EVENT_GUILD_SOUNDBOARD_SOUND_UPDATE,
+                                  EVENT_GUILD_SOUNDBOARD_SOUNDS_UPDATE,
+                                  EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE, EVENT_NONE },
         .limit = &expression_writes,
         .admit = may_change_emoji,
         .handle = delete_guild_emoji,

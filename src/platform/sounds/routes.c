@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "api/hooks.h"
 #include "base/emoji.h"
 #include "model/rows.h"
 #include "platform/emojis/emojis.h"
@@ -98,6 +99,33 @@ static enum err sound_tell(struct call *call, enum event event, const struct sou
 
     if (!e)
         call_emit(call, event, to_guild(s->guild_id.value), &sound_schema, &told);
+    return e;
+}
+
+/* Sounds whose emoji was deleted have none. A guild has at most 96 sounds. */
+static enum err sounds_lose_emoji(struct call *call, const struct emoji *emoji)
+{
+    struct sounds_event changed = { .guild_id = emoji->guild_id };
+    struct list all;
+    enum err e = guild_sounds(call->tx, emoji->guild_id, &all);
+
+    for (size_t i = 0; !e && i < all.count; i++) {
+        struct sound s = ((const struct sound *)all.items)[i];
+
+        if (s.emoji_id.given != GIVEN || s.emoji_id.value != emoji->id)
+            continue;
+        s.emoji_id = (struct opt_id){ .given = GIVEN_NULL };
+        e = sound_update(call->tx, &s);
+        if (!e)
+            e = sound_load_user(call->tx, &s);
+        *(struct sound *)list_add(call->arena, &changed.soundboard_sounds, sizeof s) = s;
+    }
+    if (!e && changed.soundboard_sounds.count == 1)
+        call_emit(call, EVENT_GUILD_SOUNDBOARD_SOUND_UPDATE, to_guild(emoji->guild_id),
+                  &sound_schema, changed.soundboard_sounds.items);
+    else if (!e && changed.soundboard_sounds.count)
+        call_emit(call, EVENT_GUILD_SOUNDBOARD_SOUNDS_UPDATE, to_guild(emoji->guild_id),
+                  &sounds_event_schema, &changed);
     return e;
 }
 
@@ -382,6 +410,7 @@ const struct domain sounds_domain = {
     .doc = "Short sounds for voice.",
     .routes = routes,
     .resolvers = resolvers,
+    .hooks = &(const struct hooks){ .emoji_deleted = sounds_lose_emoji },
 };
 
 /* --- GET /soundboard-sounds/{sound} --------------------------------------------------- */

@@ -116,6 +116,32 @@ static void files_are_checked(struct world *w)
     expect_absent(client_get(h.bob, SOUND, h.guild, "70"), "user");
 }
 
+static void sounds_lose_an_emoji_that_is_deleted(struct world *w)
+{
+    struct home h = world_home(w, 0);
+    struct subject auditors = to_entitled(id_of(h.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+                   guild = to_guild(id_of(h.guild));
+
+    for (int i = 0; i < 2; i++)
+        world_sql(w, "insert into emojis (id, guild_id, name) values (%d, %s, 'oak')", 50 + i,
+                  h.guild);
+    for (int i = 0; i < 3; i++)
+        world_sql(w, "insert into sounds (id, guild_id, name, emoji_id) values (%d, %s, 'x', %d)",
+                  70 + i, h.guild, i < 2 ? 50 : 51);
+    expect_status(client_delete(h.ada, "/guilds/%s/emojis/50", h.guild), 204);
+    expect_told(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 62}");
+    expect_told(w, guild, "GUILD_SOUNDBOARD_SOUNDS_UPDATE",
+                "{'guild_id': '%s', 'soundboard_sounds': [{'sound_id': '70', 'emoji_id': null}, "
+                "{'sound_id': '71', 'emoji_id': null}]}",
+                h.guild);
+    expect_told(w, guild, "GUILD_EMOJIS_UPDATE", "{}");
+    expect_status(client_delete(h.ada, "/guilds/%s/emojis/51", h.guild), 204);
+    expect_told(w, auditors, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 62}");
+    expect_told(w, guild, "GUILD_SOUNDBOARD_SOUND_UPDATE", "{'sound_id': '72', 'emoji_id': null}");
+    expect_told(w, guild, "GUILD_EMOJIS_UPDATE", "{}");
+    expect_nothing_told(w);
+}
+
 static void every_server_has_some(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
@@ -175,7 +201,11 @@ static void sounds_are_played_in_voice(struct world *w)
 }
 
 const struct test sounds_tests[] = {
-    TEST(sounds_are_played_in_voice), TEST(a_sound_is_brought_changed_and_deleted),
-    TEST(files_are_checked),          TEST(every_server_has_some),
-    TEST(sessions_are_shown_sounds),  { 0 },
+    TEST(sounds_are_played_in_voice),
+    TEST(a_sound_is_brought_changed_and_deleted),
+    TEST(files_are_checked),
+    TEST(every_server_has_some),
+    TEST(sounds_lose_an_emoji_that_is_deleted),
+    TEST(sessions_are_shown_sounds),
+    { 0 },
 };
