@@ -283,7 +283,7 @@ static void bare_start(struct bench *b, pthread_t *ret)
 
         p->ssrc = (uint32_t)(i + 1) * SSRC_BLOCK;
         randombytes_buf(p->key, sizeof p->key);
-        p->serves = seal_new(mode, p->key, SEAL_OURS);
+        p->serves = seal_new(mode, p->key, 0);
     }
     if (pthread_create(ret, NULL, bare_run, b) != 0)
         bench_die("thread");

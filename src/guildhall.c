@@ -212,6 +212,21 @@ static void wire_session_ended(void *arg, const struct gateway_caller *who)
     voice_ended(((struct guildhall *)arg)->voice, who);
 }
 
+static void wire_session_resumed(void *arg, const struct gateway_caller *who)
+{
+    voice_resumed(((struct guildhall *)arg)->voice, who);
+}
+
+static void wire_resume_refused(void *arg, snowflake user_id)
+{
+    voice_refused(((struct guildhall *)arg)->voice, user_id);
+}
+
+static void wire_guild_entered(void *arg, const struct gateway_caller *who, snowflake guild_id)
+{
+    voice_entered(((struct guildhall *)arg)->voice, who, guild_id);
+}
+
 static struct gateway *make_gateway(struct guildhall *g)
 {
     const struct config *c = g->config;
@@ -219,8 +234,10 @@ static struct gateway *make_gateway(struct guildhall *g)
         .store = g->store,
         .auth = g->auth,
         .source = g->hooks.source ? g->hooks.source : &gateway_source,
-        .hooks = { g, wire_command, wire_session_ended },
+        .hooks = { g, wire_command, wire_session_ended, wire_session_resumed, wire_resume_refused,
+                   wire_guild_entered },
         .public_url = c->public_url,
+        .hello_ms = g->hooks.hello_ms,
         .ledger = parts_ledger(g),
         .keeps = c->keeper,
         .parks = true,

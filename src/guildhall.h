@@ -32,6 +32,8 @@ struct guildhall_hooks {
      * control socket. False with a sentence in out: everything stays as it is. May be NULL. */
     bool (*reload)(void *arg, struct guildhall *g, struct buf *out);
     void *reload_arg;
+    /* Milliseconds from the upgrade to HELLO. 0: as clients need it. */
+    unsigned hello_ms;
 };
 
 /* Once a process: libraries, hashing, signals that would end it. */

@@ -105,6 +105,8 @@ static enum err parse_params(struct life *l)
 {
     struct call *call = &l->call;
 
+    if (l->match.as_me && (!call->caller || call->caller->id != l->match.as_me))
+        return ERR_NOT_FOUND;
     for (size_t i = 0; i < l->match.count; i++) {
         const struct resolver *r = l->match.resolvers[i];
         struct str text = call->params[i] = l->match.params[i];
@@ -157,26 +159,80 @@ static struct str parts_text(const struct call *call)
     return buf_take(&out, call->arena);
 }
 
+/* The value of payload_json in a urlencoded form. */
+static bool form_payload(const struct call *call, struct str form, struct str *ret)
+{
+    while (form.n) {
+        struct str value = str_cut(&form, '&'), name = str_cut(&value, '=');
+
+        if (str_is(name, "payload_json"))
+            return str_unescape(call->arena, value, true, ret) && utf8_valid(*ret);
+    }
+    return false;
+}
+
+static enum err decode_form(struct call *call, struct str form)
+{
+    const struct route *r = call->route;
+    struct str json;
+
+    if (r->body_kinds & BODY_MULTIPART && form_payload(call, form, &json))
+        return schema_decode(r->body, json, &call->form, (void **)&call->body);
+    return schema_decode_query(r->body->schema, form, &call->form, (void **)&call->body);
+}
+
+/* The plain parts of a multipart body as a urlencoded form. */
+static struct str parts_form(const struct call *call)
+{
+    const struct multipart *parts = call->exchange->parts;
+    struct buf out;
+
+    buf_init(&out, LONGEST_PARTS);
+    for (size_t i = 0; i < multipart_count(parts); i++) {
+        const struct part *p = multipart_at(parts, i);
+
+        if (p->filename)
+            continue;
+        buf_add_str(&out, str_escape(call->arena, str_of(p->name)));
+        buf_add_char(&out, '=');
+        buf_add_str(&out, str_escape(call->arena, buf_str(&p->data)));
+        buf_add_char(&out, '&');
+    }
+    return buf_take(&out, call->arena);
+}
+
+static enum err refuse_content_type(struct call *call)
+{
+    static const char *const lists[] = {
+        "'application/json'",
+        "'application/json', 'multipart/form-data'",
+        "'application/json', 'application/x-www-form-urlencoded'",
+        "'application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'",
+    };
+    unsigned kinds = call->route->body_kinds;
+
+    form_fail(&call->form, NULL, FORM_CONTENT_TYPE,
+              lists[(kinds & BODY_FORM ? 2 : 0) + (kinds & (BODY_MULTIPART | BODY_PARTS) ? 1 : 0)]);
+    return ERR_INVALID_FORM_BODY;
+}
+
 static enum err decode_body(struct call *call)
 {
     const struct route *r = call->route;
     const struct exchange *x = call->exchange;
     struct str type = x->request->content_type, text = body_text(call);
 
-    if (x->parts && r->body_kinds & BODY_PARTS) {
+    if (x->parts && r->body_kinds & BODY_PARTS)
         return schema_decode(r->body, parts_text(call), &call->form, (void **)&call->body);
-    } else if (x->parts && r->body_kinds & BODY_MULTIPART) {
+    if (x->parts && r->body_kinds & BODY_MULTIPART && !text.n && r->body->schema)
+        return decode_form(call, parts_form(call));
+    if (x->parts && r->body_kinds & BODY_MULTIPART)
         return schema_decode(r->body, text, &call->form, (void **)&call->body);
-    } else if (text.n && r->body_kinds & BODY_FORM &&
-               http_media_type_is(type, STR("application/x-www-form-urlencoded"))) {
-        return schema_decode_query(r->body->schema, text, &call->form, (void **)&call->body);
-    } else if (x->parts || (text.n && !http_media_type_is(type, STR("application/json")))) {
-        form_fail(&call->form, NULL, FORM_CONTENT_TYPE,
-                  r->body_kinds & (BODY_MULTIPART | BODY_PARTS)
-                      ? "'application/json', 'multipart/form-data'"
-                      : "'application/json'");
-        return ERR_INVALID_FORM_BODY;
-    }
+    if (text.n && r->body_kinds & BODY_FORM &&
+        http_media_type_is(type, STR("application/x-www-form-urlencoded")))
+        return decode_form(call, text);
+    if (x->parts || (text.n && !http_media_type_is(type, STR("application/json"))))
+        return refuse_content_type(call);
     return schema_decode(r->body, text, &call->form, (void **)&call->body);
 }
 

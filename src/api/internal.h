@@ -25,6 +25,7 @@ struct match {
     int version;      /* of the interface: 6 to 10; paths without one are 10 */
     enum err error;   /* NOT_FOUND, METHOD_NOT_ALLOWED, INVALID_API_VERSION */
     unsigned allowed; /* bit per http_method, for Allow and OPTIONS */
+    snowflake as_me;  /* an id stood where the row has "@me": the caller's own, or 404 */
 };
 
 void router_match(const struct router *r, struct arena *arena, enum http_method method,
@@ -250,6 +251,9 @@ struct schema_set {
     const struct schema *list[512];
     size_t count;
 };
+/* The same path, whatever its parameters are called? */
+bool route_shares_path(const struct route *a, const struct route *b);
+
 void schemas_gather(const struct domain *const *domains, struct schema_set *ret);
 
 /* The answer for an error, into out. */

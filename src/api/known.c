@@ -71,8 +71,18 @@ bool known_operation(enum http_method method, struct str path)
 
 /* --- telling -------------------------------------------------------------------------- */
 
+/* "{user.id}": does "@me" stand for the caller there? */
+static bool takes_me(const struct domain *const *domains, struct str parameter)
+{
+    const struct resolver *r =
+        router_resolver(domains, str_slice(parameter.p + 1, parameter.n - 2));
+
+    return r && r->me;
+}
+
 /* Is it the same path, whatever its parameters are called? */
-static bool route_serves(const struct route *r, const struct known_operation *k)
+static bool route_serves(const struct domain *const *domains, const struct route *r,
+                         const struct known_operation *k)
 {
     struct str a = str_of(r->path), b = str_of(k->path);
 
@@ -80,9 +90,11 @@ static bool route_serves(const struct route *r, const struct known_operation *k)
         return false;
     while (a.n && b.n) {
         struct str mine = str_cut(&a, '/'), theirs = str_cut(&b, '/');
-        /* A word of the interface's own may come where a message's id does. */
+        /* Words of the interface may stand for an id: @original for a message's, @me for the
+         * caller's where the resolver says so. */
         bool both = str_starts(mine, STR("{")) &&
-                    (str_starts(theirs, STR("{")) || str_is(theirs, "@original"));
+                    (str_starts(theirs, STR("{")) || str_is(theirs, "@original") ||
+                     (str_is(theirs, "@me") && takes_me(domains, mine)));
 
         if (!both && !str_eq(mine, theirs))
             return false;
@@ -92,23 +104,33 @@ static bool route_serves(const struct route *r, const struct known_operation *k)
 
 static bool is_served(const struct domain *const *domains, const struct known_operation *k)
 {
-    for (; *domains; domains++)
-        for (const struct route *r = (*domains)->routes; r && r->path; r++)
-            if (route_serves(r, k))
+    for (const struct domain *const *d = domains; *d; d++)
+        for (const struct route *r = (*d)->routes; r && r->path; r++)
+            if (route_serves(domains, r, k))
                 return true;
     return false;
 }
 
 static void write_counts(const struct domain *const *domains, struct buf *out)
 {
-    size_t all = 0, served = 0;
+    size_t all = 0, left_out = 0, served = 0;
+    bool reason = false;
 
     for (size_t i = 0; i < COUNT_OF(known); i++) {
-        all += known[i].path != NULL;
-        served += known[i].path && is_served(domains, &known[i]);
+        if (!known[i].path) {
+            reason = *known[i].reason;
+            continue;
+        }
+        all++;
+        if (is_served(domains, &known[i]))
+            served++;
+        else
+            left_out += reason;
     }
-    buf_printf(out, "Of the %zu operations of the published interface %zu are served.", all,
-               served);
+    buf_printf(out,
+               "Of the %zu operations of the published interface %zu are served: %zu of the %zu "
+               "that are not left out for the reason below.",
+               all, served, served, all - left_out);
 }
 
 void known_write(const struct domain *const *domains, struct buf *out)

@@ -46,52 +46,117 @@ static void write_query_field(struct json *j, const struct field *f)
     json_object_end(j);
 }
 
+/* Rows of one method whose paths differ in the names of their parameters alone, as the execution of
+ * a webhook and the follow-up of an interaction. The document has one operation for them. */
+enum { MOST_TWINS = 4 };
+struct operation {
+    const struct route *path; /* the row whose parameters' names are used */
+    const struct route *rows[MOST_TWINS];
+    const struct domain *domains[MOST_TWINS];
+    size_t count;
+};
+
+/* Has a row before this one a field of the name in its query? */
+static bool query_was_written(const struct operation *o, size_t row, struct str name)
+{
+    for (size_t i = 0; i < row; i++)
+        for (const struct field *f = o->rows[i]->query ? o->rows[i]->query->fields : NULL;
+             f && f->name.p; f++)
+            if (str_eq(f->name, name))
+                return true;
+    return false;
+}
+
 /* {user.id} of the path and the fields of the query. */
 static void write_parameters(struct json *j, const struct domain *const *domains,
-                             const struct route *r)
+                             const struct operation *o)
 {
     json_name(j, "parameters");
     json_array(j);
-    for (struct str rest = str_of(r->path); rest.n;) {
+    for (struct str rest = str_of(o->path->path); rest.n;) {
         str_cut(&rest, '{');
         struct str name = str_cut(&rest, '}');
 
         if (name.n)
             write_parameter(j, router_resolver(domains, name));
     }
-    for (const struct field *f = r->query ? r->query->fields : NULL; f && f->name.p; f++)
-        write_query_field(j, f);
+    for (size_t i = 0; i < o->count; i++)
+        for (const struct field *f = o->rows[i]->query ? o->rows[i]->query->fields : NULL;
+             f && f->name.p; f++)
+            if (!query_was_written(o, i, f->name))
+                write_query_field(j, f);
     json_array_end(j);
 }
 
-static void write_content(struct json *j, const char *media, const struct type *type)
+static const struct type *body_of(const struct route *r)
 {
+    return r->body;
+}
+
+static const struct type *reply_of(const struct route *r)
+{
+    return r->reply;
+}
+
+/* The one type that all rows have there, or any of several. */
+static void write_content(struct json *j, const char *media, const struct operation *o,
+                          const struct type *(*of)(const struct route *))
+{
+    const struct type *types[MOST_TWINS];
+    size_t count = 0;
+
+    for (size_t i = 0, k; i < o->count; i++) {
+        const struct type *type = of(o->rows[i]);
+
+        for (k = 0; k < count && types[k] != type;)
+            k++;
+        if (type && k == count)
+            types[count++] = type;
+    }
     json_key(j, str_of(media));
     json_object(j);
     json_name(j, "schema");
-    schema_describe(j, type);
+    if (count > 1) {
+        json_object(j);
+        json_name(j, "anyOf");
+        json_array(j);
+    }
+    for (size_t k = 0; k < count; k++)
+        schema_describe(j, types[k]);
+    if (count > 1) {
+        json_array_end(j);
+        json_object_end(j);
+    }
     json_object_end(j);
 }
 
-static void write_body(struct json *j, const struct route *r)
+static void write_body(struct json *j, const struct operation *o)
 {
-    if (!r->body)
+    unsigned kinds = 0;
+    bool any = false;
+
+    for (size_t i = 0; i < o->count; i++) {
+        kinds |= o->rows[i]->body_kinds;
+        any |= o->rows[i]->body != NULL;
+    }
+    if (!any)
         return;
     json_name(j, "requestBody");
     json_object(j);
     json_name(j, "content");
     json_object(j);
-    write_content(j, "application/json", r->body);
-    if (r->body_kinds & BODY_FORM)
-        write_content(j, "application/x-www-form-urlencoded", r->body);
-    if (r->body_kinds & (BODY_MULTIPART | BODY_PARTS))
-        write_content(j, "multipart/form-data", r->body);
+    write_content(j, "application/json", o, body_of);
+    if (kinds & BODY_FORM)
+        write_content(j, "application/x-www-form-urlencoded", o, body_of);
+    if (kinds & (BODY_MULTIPART | BODY_PARTS))
+        write_content(j, "multipart/form-data", o, body_of);
     json_object_end(j);
     json_object_end(j);
 }
 
-static void write_responses(struct json *j, const struct route *r)
+static void write_responses(struct json *j, const struct operation *o)
 {
+    const struct route *r = o->rows[0];
     struct buf status;
 
     buf_init(&status, 8);
@@ -104,7 +169,7 @@ static void write_responses(struct json *j, const struct route *r)
     if (r->reply) {
         json_name(j, "content");
         json_object(j);
-        write_content(j, "application/json", r->reply);
+        write_content(j, "application/json", o, reply_of);
         json_object_end(j);
     }
     json_object_end(j);
@@ -165,9 +230,22 @@ static void write_extensions(struct json *j, const struct route *r)
     }
 }
 
-static void write_operation(struct json *j, const struct domain *const *domains,
-                            const struct domain *d, const struct route *r)
+static void write_summary(struct json *j, const struct operation *o)
 {
+    struct buf text;
+
+    buf_init(&text, 16 * 1024);
+    for (size_t i = 0; i < o->count; i++)
+        buf_printf(&text, "%s%s", i ? " Or: " : "", o->rows[i]->doc);
+    json_name(j, "summary");
+    json_text(j, buf_str(&text));
+    buf_clear(&text);
+}
+
+static void write_operation(struct json *j, const struct domain *const *domains,
+                            const struct operation *o)
+{
+    const struct route *r = o->rows[0];
     struct str method = str_of(http_method_name(r->method));
     char lower[8] = { 0 };
 
@@ -176,14 +254,16 @@ static void write_operation(struct json *j, const struct domain *const *domains,
     json_key(j, str_slice(lower, method.n));
     json_object(j);
     openapi_text(j, "operationId", r->name);
-    openapi_text(j, "summary", r->doc);
+    write_summary(j, o);
     json_name(j, "tags");
     json_array(j);
-    json_text(j, str_of(d->name));
+    for (size_t i = 0; i < o->count; i++)
+        if (!i || o->domains[i] != o->domains[i - 1])
+            json_text(j, str_of(o->domains[i]->name));
     json_array_end(j);
-    write_parameters(j, domains, r);
-    write_body(j, r);
-    write_responses(j, r);
+    write_parameters(j, domains, o);
+    write_body(j, o);
+    write_responses(j, o);
     write_security(j, r);
     write_extensions(j, r);
     json_object_end(j);
@@ -200,12 +280,26 @@ static void write_url(struct json *j, const struct route *r)
     buf_clear(&url);
 }
 
+bool route_shares_path(const struct route *a, const struct route *b)
+{
+    struct str x = str_of(a->path), y = str_of(b->path);
+
+    while (x.n && y.n) {
+        struct str mine = str_cut(&x, '/'), theirs = str_cut(&y, '/');
+        bool both = str_starts(mine, STR("{")) && str_starts(theirs, STR("{"));
+
+        if (!both && !str_eq(mine, theirs))
+            return false;
+    }
+    return x.n == y.n && a->service == b->service;
+}
+
 /* Rows with the same path stand under one key: the first row of a path writes all. */
 static bool is_first_of_path(const struct domain *const *domains, const struct route *route)
 {
     for (const struct domain *const *d = domains; *d; d++)
         for (const struct route *r = (*d)->routes; r && r->path; r++)
-            if (r->service == route->service && strcmp(r->path, route->path) == 0)
+            if (route_shares_path(r, route))
                 return r == route;
     return false;
 }
@@ -215,10 +309,19 @@ static void write_path(struct json *j, const struct domain *const *domains,
 {
     write_url(j, path);
     json_object(j);
-    for (const struct domain *const *d = domains; *d; d++)
-        for (const struct route *r = (*d)->routes; r && r->path; r++)
-            if (r->service == path->service && strcmp(r->path, path->path) == 0)
-                write_operation(j, domains, *d, r);
+    for (int method = 0; method < HTTP_METHODS; method++) {
+        struct operation o = { .path = path };
+
+        for (const struct domain *const *d = domains; *d; d++)
+            for (const struct route *r = (*d)->routes; r && r->path; r++)
+                if ((int)r->method == method && route_shares_path(r, path) &&
+                    o.count < MOST_TWINS) {
+                    o.domains[o.count] = *d;
+                    o.rows[o.count++] = r;
+                }
+        if (o.count)
+            write_operation(j, domains, &o);
+    }
     json_object_end(j);
 }
 

@@ -62,7 +62,17 @@ static void write_needs(struct buf *out, const struct route *r)
     permissions_phrase(out, r->needs);
 }
 
-static void write_route(struct buf *out, const struct route *r)
+/* Other rows with the method and path: which one is meant, the path's values say. */
+static void write_twins(struct buf *out, const struct domain *const *domains,
+                        const struct route *route)
+{
+    for (; *domains; domains++)
+        for (const struct route *r = (*domains)->routes; r && r->path; r++)
+            if (r != route && r->method == route->method && route_shares_path(r, route))
+                buf_printf(out, " The path is shared with `%s`.", r->path);
+}
+
+static void write_route(struct buf *out, const struct domain *const *domains, const struct route *r)
 {
     buf_printf(out, "### %s `%s`\n\n%s\n\n", http_method_name(r->method), r->path, r->doc);
     buf_add_lit(out, "For ");
@@ -74,6 +84,7 @@ static void write_route(struct buf *out, const struct route *r)
         schema_phrase(out, r->reply);
     }
     buf_add_lit(out, ".");
+    write_twins(out, domains, r);
     for (const enum event *e = r->fires; e && *e; e++)
         buf_printf(out, "%s%s", e == r->fires ? " Fires " : ", ", event_name(*e));
     buf_add_lit(out, "\n\n");
@@ -138,7 +149,7 @@ void api_reference(const struct domain *const *domains, struct buf *out)
             continue;
         buf_printf(out, "## %s\n\n%s\n\n", (*d)->name, (*d)->doc);
         for (const struct route *r = (*d)->routes; r && r->path; r++)
-            write_route(out, r);
+            write_route(out, domains, r);
     }
     write_objects(out, domains);
     write_errors(out);

@@ -58,9 +58,10 @@ struct limit {
     bool strict;     /* several servers together let through no more: see limits.h */
 };
 
-/* Bodies other than JSON that a route takes. */
-/* BODY_MULTIPART: the JSON is the part payload_json. BODY_PARTS: multipart, too, and each plain
- * part is a member of the body by its name. */
+/* Bodies other than JSON that a route takes. BODY_MULTIPART: the JSON is the part payload_json;
+ * without one each plain part is a member of the body by its name. BODY_FORM: urlencoded, with
+ * payload_json as well where BODY_MULTIPART is set. BODY_PARTS: multipart, and each plain part is
+ * a member of the body by its name. */
 enum body_kinds { BODY_MULTIPART = 1, BODY_FORM = 2, BODY_PARTS = 4 };
 
 struct route {

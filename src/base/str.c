@@ -302,7 +302,8 @@ bool str_base64_decode(struct arena *a, struct str s, struct str *ret)
     size_t n, max = s.n / 4 * 3 + 3;
     unsigned char *out = arena_raw(a, max);
 
-    if (sodium_base642bin(out, max, s.p, s.n, NULL, &n, NULL, sodium_base64_VARIANT_ORIGINAL) != 0)
+    if (sodium_base642bin(out, max, s.p, s.n, " \t\r\n", &n, NULL,
+                          sodium_base64_VARIANT_ORIGINAL) != 0)
         return false;
     *ret = (struct str){ (char *)out, n };
     return true;

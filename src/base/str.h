@@ -105,7 +105,8 @@ struct str str_hex(struct arena *a, const void *p, size_t n);
 struct str str_base64url(struct arena *a, const void *p, size_t n);
 bool str_base64url_decode(struct str s, void *out, size_t max, size_t *ret_n);
 
-/* Standard base64 with padding (data URIs); spaces are not accepted. */
+/* Standard base64 with padding (data URIs). White space in it is ignored: Ruby's and Python's
+ * encoders break lines. */
 bool str_base64_decode(struct arena *a, struct str s, struct str *ret);
 
 #endif

@@ -83,11 +83,12 @@ static bool cut_offset(struct str *s, int64_t *ret_minutes)
     int64_t h, m;
 
     *ret_minutes = 0;
-    if (timestamp_literal(s, 'Z') || timestamp_literal(s, 'z'))
+    if (!s->n || timestamp_literal(s, 'Z') || timestamp_literal(s, 'z'))
         return true;
     bool minus = s->n && s->p[0] == '-';
     if (!(timestamp_literal(s, '+') || timestamp_literal(s, '-')) || !timestamp_digits(s, 2, &h) ||
-        !timestamp_literal(s, ':') || !timestamp_digits(s, 2, &m) || h > 23 || m > 59)
+        !(timestamp_literal(s, ':') || s->n == 2) || !timestamp_digits(s, 2, &m) || h > 23 ||
+        m > 59)
         return false;
     *ret_minutes = (h * 60 + m) * (minus ? -1 : 1);
     return true;

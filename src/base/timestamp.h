@@ -1,7 +1,8 @@
 /* timestamp.h - moments as the interface writes them.
  *
  * Held as microseconds since 1970 UTC; written 2026-01-31T18:45:31.297561+00:00
- * with six digits of fraction or none; read as RFC 3339 with Z or any offset. */
+ * with six digits of fraction or none; read as RFC 3339 with Z or any offset.
+ * Without an offset the moment is in UTC. The colon of an offset may be left out. */
 #ifndef BASE_TIMESTAMP_H
 #define BASE_TIMESTAMP_H
 

@@ -160,6 +160,12 @@ struct gateway_hooks {
     bool (*command)(void *arg, const struct gateway_caller *who, int op, struct str d);
     /* A session of the account has ended for good. */
     void (*ended)(void *arg, const struct gateway_caller *who);
+    /* A session was resumed, and has received RESUMED. */
+    void (*resumed)(void *arg, const struct gateway_caller *who);
+    /* The account's RESUME was answered with op 9: there is no such session any more. */
+    void (*refused)(void *arg, snowflake user_id);
+    /* A bot's session that has begun has received this guild. */
+    void (*entered)(void *arg, const struct gateway_caller *who, snowflake guild_id);
 };
 
 struct gateway_options {
@@ -171,6 +177,7 @@ struct gateway_options {
     unsigned max_guilds;     /* of one bot session; 0: 2500 */
     unsigned max_sessions;   /* of one user; 0: 50 */
     unsigned max_strangers;  /* sockets of one address that have not said who they are; 0: 64 */
+    unsigned hello_ms;       /* from the upgrade to HELLO; 0: as clients need it */
     struct traffic *traffic; /* where messages are noted while somebody looks; may be NULL */
     const char *ledger;      /* folder of what sessions were told, in a cluster; NULL: none */
     bool keeps;              /* the same of other servers; and others have this one's */

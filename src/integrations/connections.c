@@ -237,6 +237,41 @@ static enum err refresh_connection(struct call *call)
     return e;
 }
 
+/* --- the kinds of connections --------------------------------------------------------- */
+
+struct connection_kind {
+    bool enabled;
+};
+struct connection_kind_entry {
+    struct str name;
+    struct connection_kind kind;
+};
+static const struct field kind_fields[] = {
+    { FIELD(struct connection_kind, enabled), .type = &type_bool },
+    { 0 },
+};
+static const struct schema kind_schema = {
+    .name = "ConnectionKind",
+    .size = sizeof(struct connection_kind),
+    .fields = kind_fields,
+    .doc = "Whether accounts of a platform can be connected here.",
+};
+static const struct type type_connection_kind = { .kind = KIND_OBJECT, .schema = &kind_schema };
+static const struct type connection_kinds_reply = { .kind = KIND_MAP, .of = &type_connection_kind };
+
+/* GET /connections */
+static enum err list_connection_kinds(struct call *call)
+{
+    struct list kinds = { 0 };
+
+    for (enum platform p = 0; p < PLATFORM_COUNT; p++)
+        *(struct connection_kind_entry *)list_add(call->arena, &kinds,
+                                                  sizeof(struct connection_kind_entry)) =
+            (struct connection_kind_entry){ integration_word(platform_name(p)),
+                                            { platform_is_on(p) } };
+    return call_reply(call, &kinds);
+}
+
 /* --- the routes ----------------------------------------------------------------------- */
 
 static const struct resolver resolvers[] = {
@@ -307,6 +342,16 @@ static const struct route routes[] = {
         .prepare = prepare_refresh,
         .admit = must_be_own,
         .handle = refresh_connection,
+    },
+    {
+        .method = GET,
+        .path = "/connections",
+        .name = "list_connection_kinds",
+        .doc = "The platforms whose accounts can be connected, by name.",
+        .auth = AUTH_USER,
+        .store = ROUTE_STORE_NONE,
+        .reply = &connection_kinds_reply,
+        .handle = list_connection_kinds,
     },
     {
         .method = GET,

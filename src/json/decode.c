@@ -177,10 +177,22 @@ static inline __attribute__((always_inline)) void decode_value(struct decoder *d
 
 /* --- objects -------------------------------------------------------------------------- */
 
+/* A value that says "none" where the type has TYPE_EMPTY_NONE. */
+static bool is_empty_value(const struct json_reader *r, const struct type *type)
+{
+    const char *at = r->at;
+
+    if (!(type->flags & TYPE_EMPTY_NONE) || r->end - at < 2)
+        return false;
+    if (type->kind == KIND_TIME && at[0] == '0')
+        return !strchr("0123456789.eE", at[1]) || !at[1];
+    return at[0] == '"' && at[1] == '"';
+}
+
 /* False when it is as if it had not come. */
 static bool decode_null(struct decoder *d, const struct field *f, char *object)
 {
-    json_take_null(&d->reader);
+    json_skip(&d->reader, NULL);
     if (!(f->flags & NULLABLE))
         return false;
     field_slot(f, object, GIVEN_NULL);
@@ -203,7 +215,7 @@ static inline bool decode_any(struct decoder *d, const struct field *f, char *ob
 {
     token_here(&d->reader);
     enum json_kind kind = json_peek(&d->reader);
-    if (kind == JSON_NULL)
+    if (kind == JSON_NULL || is_empty_value(&d->reader, f->type))
         return decode_null(d, f, object);
     struct place at = place_key(up, f->name);
     void *slot = field_slot(f, object, GIVEN);

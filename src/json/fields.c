@@ -218,8 +218,22 @@ static void finish_fields(struct progress *p, struct form *form, const struct pl
     }
 }
 
+/* Empties the fields that do not count in this object. */
+static void drop_fields(struct progress *p, struct form *form, const struct place *at)
+{
+    for (uint64_t extra = p->seen & ~p->schema->counts(p->object); extra; extra &= extra - 1) {
+        const struct field *f = &p->schema->fields[__builtin_ctzll(extra)];
+        struct place here = place_key(at, f->name);
+
+        memset(p->object + f->offset, 0, member_infos[f->member].size);
+        form_forget(form, &here);
+    }
+}
+
 void progress_finish(struct progress *p, struct form *form, const struct place *at)
 {
+    if (p->schema->counts)
+        drop_fields(p, form, at);
     finish_fields(p, form, at);
     if (p->schema->check)
         p->schema->check(form, at, p->object);

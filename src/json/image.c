@@ -42,14 +42,16 @@ static const char *image_extension(struct str bytes)
     return picture_is_avif(bytes) ? "avif" : NULL;
 }
 
-/* What base64 text will be once decoded. */
-static size_t decoded_size(struct str data)
+/* Is base64 text longer than max bytes once decoded? White space and padding do not count. */
+static bool decodes_to_more(struct str data, uint64_t max)
 {
-    size_t padding = 0;
+    size_t n = data.n;
 
-    while (padding < 2 && padding < data.n && data.p[data.n - 1 - padding] == '=')
-        padding++;
-    return data.n / 4 * 3 - (data.n >= 4 ? padding : 0);
+    if (n / 4 * 3 <= max)
+        return false;
+    for (size_t i = 0; i < data.n; i++)
+        n -= (unsigned char)data.p[i] <= ' ' || data.p[i] == '=';
+    return n * 3 / 4 > max;
 }
 
 void image_decode(struct form *form, const struct type *type, struct str text,
@@ -61,7 +63,7 @@ void image_decode(struct form *form, const struct type *type, struct str text,
         form_fail(form, at, FORM_NOT_IMAGE);
         return;
     }
-    if (type->max && decoded_size(data) > (uint64_t)type->max) {
+    if (type->max && decodes_to_more(data, (uint64_t)type->max)) {
         form_fail(form, at, FORM_TOO_BIG, (double)type->max / 1024);
         return;
     }

@@ -148,7 +148,7 @@ static struct plan *plan_make(const struct schema *schema, struct plan **fresh)
         if (f->type->kind == KIND_ARRAY && f->type->of->kind == KIND_OBJECT)
             p->steps[i].inner = plan_make(f->type->of->schema, fresh);
     }
-    if (schema->check)
+    if (schema->check || schema->counts)
         p->wanted |= PLAN_CHECK;
     plan_set_order(p, count);
     return p;

@@ -86,7 +86,9 @@ static void decode_pair(struct query *q, const struct field *f, struct str raw)
         form_forget(q->form, &at);
     void *out = field_slot(f, q->progress.object, GIVEN);
 
-    if (!query_unescape(q, raw, &text))
+    if (!raw.n && f->type->flags & TYPE_EMPTY_NONE)
+        field_slot(f, q->progress.object, f->flags & NULLABLE ? GIVEN_NULL : ABSENT);
+    else if (!query_unescape(q, raw, &text))
         form_fail(q->form, &at, FORM_NOT_STRING, STR_FMT(form_quote(raw)));
     else if (list)
         decode_items(q->form, f->type, text, &at, out);

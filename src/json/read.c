@@ -337,3 +337,10 @@ bool json_valid(struct str text)
     json_reader_init(&r, text, NULL);
     return json_skip(&r, NULL) && json_end(&r);
 }
+
+bool json_raw_int(struct str raw, int64_t *ret)
+{
+    if (raw.n > 2 && raw.p[0] == '"')
+        raw = str_slice(raw.p + 1, raw.n - 2);
+    return raw.p && str_to_i64(raw, ret);
+}

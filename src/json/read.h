@@ -77,6 +77,9 @@ static inline bool json_ok(const struct json_reader *r)
     return !r->bad;
 }
 
+/* A raw value that is a whole number, or a string of nothing but its digits. */
+bool json_raw_int(struct str raw, int64_t *ret);
+
 /* One whole text: is it JSON? */
 bool json_valid(struct str text);
 

@@ -112,12 +112,26 @@ static void decode_string(struct form *form, const struct type *type, const stru
         form_fail(form, at, FORM_REGEX); /* no store keeps U+0000 in a text */
 }
 
-/* A string is no number, unless there are only strings, or the type takes either. */
+/* Whole numbers may come as digits in a string: JDA and Concord send them so. Fractions in
+ * strings are numbers only where everything is text, or where the type takes either. */
 static bool may_be_number(const struct type *type, const struct scalar *s)
 {
     if (s->kind == JSON_STRING)
-        return s->of_text || type->flags & TYPE_EITHER;
+        return s->of_text || type->flags & TYPE_EITHER || is_integer_text(s->text);
     return s->kind == JSON_NUMBER;
+}
+
+/* The number of a choice that came by its old word. */
+static bool choice_by_word(const struct type *type, const struct scalar *s, int64_t *ret)
+{
+    if (!type->choices || s->kind != JSON_STRING)
+        return false;
+    for (const struct choice *c = type->choices; c->doc; c++)
+        if (c->old_word && str_is(s->text, c->old_word)) {
+            *ret = c->value;
+            return true;
+        }
+    return false;
 }
 
 static bool to_int(const struct type *type, const struct scalar *s, int64_t *ret)
@@ -125,7 +139,7 @@ static bool to_int(const struct type *type, const struct scalar *s, int64_t *ret
     const struct json_number *n = &s->number;
 
     if (!may_be_number(type, s))
-        return false;
+        return choice_by_word(type, s, ret);
     if (s->kind == JSON_NUMBER && n->kind == NUMBER_INT) {
         *ret = n->i;
         return true;

@@ -39,6 +39,7 @@ struct choice {
     const char *text; /* for strings; NULL for integers */
     const char *name; /* "FRIEND" */
     const char *doc;
+    const char *old_word; /* integers: what version 6 called it; accepted */
 };
 
 /* A condition that kind and limits cannot say, with the leaf error it earns. */
@@ -49,14 +50,15 @@ struct rule {
 };
 
 enum type_flags {
-    TYPE_TRIM = 1,        /* strings: white space at both ends does not count */
-    TYPE_CLAMP = 2,       /* numbers out of range are moved into it, not refused */
-    TYPE_LOWER = 4,       /* strings: ASCII letters are made lower case first */
-    TYPE_SAFE_INT = 8,    /* integers within +-2^53 */
-    TYPE_LOOSE_ENUM = 16, /* an integer outside .choices is kept, not refused */
-    TYPE_EITHER = 64,     /* strings and numbers: a whole number may come as the other; booleans:
-                           * as text; arrays: as text with commas between the items */
-    TYPE_NULL_NONE = 32,  /* arrays: a null is an empty one; maps: a null entry is none */
+    TYPE_TRIM = 1,         /* strings: white space at both ends does not count */
+    TYPE_CLAMP = 2,        /* numbers out of range are moved into it, not refused */
+    TYPE_LOWER = 4,        /* strings: ASCII letters are made lower case first */
+    TYPE_SAFE_INT = 8,     /* integers within +-2^53 */
+    TYPE_LOOSE_ENUM = 16,  /* an integer outside .choices is kept, not refused */
+    TYPE_EITHER = 64,      /* strings and numbers: a whole number may come as the other; booleans:
+                            * as text; arrays: as text with commas between the items */
+    TYPE_EMPTY_NONE = 128, /* in fields: an empty string, and a 0 for a moment, is taken as null */
+    TYPE_NULL_NONE = 32,   /* arrays: a null is an empty one; maps: a null entry is none */
 };
 
 struct type {
@@ -203,6 +205,9 @@ struct schema {
      * when single fields have failed: ask form_failed_at before using one. */
     void (*check)(struct form *form, const struct place *here, const void *object);
     bool once; /* of a query: a parameter that occurs twice is refused (RFC 6749, 3.1) */
+    /* The fields that count in this object, a bit for each row. The others are emptied and what
+     * is wrong with them is forgotten, before the check. NULL: all count. */
+    uint64_t (*counts)(const void *object);
     const char *doc;
 };
 

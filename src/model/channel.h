@@ -33,7 +33,11 @@ enum channel_flags {
     CHANNEL_REQUIRE_TAG = 1 << 4, /* a forum */
 };
 
-enum overwrite_type { OVERWRITE_ROLE = 0, OVERWRITE_MEMBER = 1 };
+enum overwrite_type {
+    OVERWRITE_ROLE = 0,
+    OVERWRITE_MEMBER = 1,
+    OVERWRITE_EITHER = -1, /* in bodies: not said, found out by the id */
+};
 
 struct overwrite {
     snowflake id;

@@ -109,9 +109,13 @@ const struct type type_picture = { .kind = KIND_IMAGE,
                                    .doc = "data:image/png;base64,… (png, jpeg, gif, webp)" };
 const struct type type_nothing = { .kind = KIND_RAW, .doc = "Not used; null" };
 const struct type type_none = { .kind = KIND_ARRAY, .of = &type_raw, .doc = "Not used; empty" };
-const struct type type_url = {
-    .kind = KIND_STRING, .max = 512, .rule = &url_rule, .doc = "http or https address"
-};
-const struct type type_long_url = {
-    .kind = KIND_STRING, .max = 2048, .rule = &url_rule, .doc = "http or https address"
-};
+const struct type type_url = { .kind = KIND_STRING,
+                               .flags = TYPE_EMPTY_NONE,
+                               .max = 512,
+                               .rule = &url_rule,
+                               .doc = "http or https address" };
+const struct type type_long_url = { .kind = KIND_STRING,
+                                    .flags = TYPE_EMPTY_NONE,
+                                    .max = 2048,
+                                    .rule = &url_rule,
+                                    .doc = "http or https address" };

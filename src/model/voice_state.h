@@ -17,6 +17,7 @@ struct voice_state {
     /* Not shown to anybody. */
     uint64_t session; /* for to_session */
     int64_t node, active_at;
+    int64_t asked_at; /* when its session asked for the channel that it has a socket for, or 0 */
     struct str region, salt;
     bool live;                      /* a voice socket is open */
     bool priority;                  /* has PRIORITY_SPEAKER in its channel */

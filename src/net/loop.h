@@ -75,8 +75,8 @@ void loop_call(struct loop *l, void (*fn)(struct loop *, void *), void *arg);
 
 /* Many things with the same patience: kept in order of their deadline, so that
  * touching one is moving it to the end of a list. Checked at most four times a
- * second, by the real clock or, for interface deadlines, by the clock tests can
- * move. A loop that waits for nothing soon is not woken. */
+ * second (more often where they wait for less than that), by the real clock or, for interface
+ * deadlines, by the clock tests can move. A loop that waits for nothing soon is not woken. */
 struct deadline {
     struct link link;
     int64_t at; /* milliseconds */

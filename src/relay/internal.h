@@ -67,6 +67,7 @@ struct relay {
     struct voice_door doors[VOICE_NEWEST + 1]; /* by version */
     struct loops *loops;                       /* the server's */
     struct relay_hub **hubs;                   /* one a loop of the server */
+    struct broadcast_lot *lots;                /* one a loop of the server */
     struct loops *own;                         /* the relay's thread */
     struct media_socket *media;                /* of that thread */
     struct relay_seats *seats;                 /* of that thread */
@@ -215,6 +216,11 @@ void letter_send(struct relay *r, struct loop *loop, uint64_t peer, enum letter_
                  enum relay_close code, const struct relay_place *place);
 void letter_send_text(struct relay *r, struct loop *loop, uint64_t peer, struct relay_text *text,
                       unsigned seq);
+/* The same text to many: they are added one after the other, and have it when all are. On the
+ * relay's thread, with nothing sent in between. */
+void broadcast_add(struct relay *r, struct loop *loop, uint64_t peer, struct relay_text *text,
+                   unsigned seq);
+void broadcast_end(struct relay *r, struct relay_text *text);
 
 /* --- peers.c, opcodes.c: sockets, on their loops ---------------------------------------- */
 
@@ -264,6 +270,12 @@ static inline bool questions_take(struct question_window *w, int64_t now_ms, uns
     return w->count++ < most;
 }
 
+/* Control packets that came last: they have no numbers. */
+struct control_window {
+    uint64_t seen[128]; /* hashes of what was sealed */
+    unsigned next;
+};
+
 struct relay_seat {
     struct relay *relay;
     struct relay_room *room;
@@ -294,8 +306,9 @@ struct relay_seat {
     uint32_t ssrc; /* the first of its block: audio */
     unsigned char key[SEAL_KEY];
     struct seal *seal; /* NULL: no protocol was selected yet */
-    struct replay_window counters, numbers;
-    struct rtp_place highest;
+    struct rtp_stream audio;
+    struct rtp_stream *video;       /* the other SSRCs of its block; NULL: none was used */
+    struct control_window *control; /* NULL: no control packet came */
     bool has_found, has_address;
     union media_address found;   /* where it asked from */
     union media_address address; /* where media goes */
@@ -368,8 +381,10 @@ bool seat_watches(const struct relay_seat *to, const struct relay_seat *from, ui
 
 /* --- outbox.c: what is written to a seat ------------------------------------------------ */
 
-/* Numbered and kept where the version asks for it; the text stays the caller's. */
+/* Numbered and kept where the version asks for it; the text stays the caller's. The second one adds
+ * the seat to a broadcast. */
 void outbox_send(struct relay_seat *s, struct relay_text *t);
+void outbox_broadcast(struct relay_seat *s, struct relay_text *t);
 void outbox_resumed(struct relay_seat *s);
 /* Whether all that came after that number is still there; and sends it. */
 bool outbox_holds(const struct relay_seat *s, int64_t seq_ack);
@@ -390,6 +405,10 @@ struct relay_text *text_gone(const struct relay_seat *about);
 struct relay_text *text_wanted(void);
 struct relay_text *text_codec(enum video_codec codec);
 struct relay_text *text_client(const struct relay_seat *about);
+
+/* --- media.c: datagrams ---------------------------------------------------------------- */
+
+void seat_forget_streams(struct relay_seat *s);
 
 /* --- media_socket.c: datagrams, on the relay's thread ----------------------------------- */
 

@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/hash.h"
+#include "base/mem.h"
 #include "net/address.h"
 #include "relay/rtcp.h"
 
@@ -23,7 +25,6 @@ enum {
     WINDOW_ASKED = 50,   /* by one of them */
     ACTIVE_MS = 20 * 1000,
     SAMPLE = 64,            /* of so many packets one is timed */
-    WORN_COUNTERS = 1024,   /* that are left when a client has to begin anew */
     WORN_HEADERS = 1 << 26, /* with frames of 20 ms number and time come again together then */
 };
 
@@ -144,11 +145,12 @@ static bool media_unseal(struct media_work *w, struct relay_seat *s, const struc
 /* --- media ---------------------------------------------------------------------------- */
 
 /* Sums over all seats are kept as they change. */
-static void media_note_quality(struct relay_seat *s, const struct rtp_packet *p, uint64_t number)
+static void media_note_quality(struct relay_seat *s, const struct rtp_admission *a)
 {
     struct relay *r = s->relay;
     int64_t before = s->quality.jitter_ns;
-    int64_t more = quality_take(&s->quality, &s->highest, number, p->timestamp, clock_mono());
+    int64_t more =
+        quality_take(&s->quality, &s->audio.highest, a->number, a->timestamp, clock_mono());
 
     if (more > 0)
         media_tally(&r->missing, (uint64_t)more);
@@ -157,38 +159,57 @@ static void media_note_quality(struct relay_seat *s, const struct rtp_packet *p,
     media_tally(&r->jitter_ns, (uint64_t)(s->quality.jitter_ns - before));
 }
 
-/* Whether the packet is authentic and was not here before; it is decrypted then. *ret_fresh:
- * its header was not here before either, which is known of audio alone. */
-static bool media_authenticate(struct media_work *w, struct relay_seat *s,
-                               const struct rtp_packet *p, bool *ret_newest, bool *ret_fresh)
+/* NULL: nothing came with this SSRC of its block yet. */
+static struct rtp_stream *seat_stream(struct relay_seat *s, uint32_t ssrc)
 {
-    uint64_t number = 0;
-    uint32_t counter;
-    bool placed = p->ssrc == s->ssrc && rtp_extend(&s->highest, p, &number);
-    bool by_header = seal_uses_header(s->seal);
+    if (ssrc == s->ssrc)
+        return &s->audio;
+    return s->video ? &s->video[ssrc % SSRC_BLOCK] : NULL;
+}
 
-    *ret_fresh = placed && window_is_new(&s->numbers, number);
-    if (!seal_counter(s->seal, p, &counter))
+void seat_forget_streams(struct relay_seat *s)
+{
+    rtp_stream_clear(&s->audio);
+    for (unsigned i = 0; s->video && i < SSRC_BLOCK; i++)
+        rtp_stream_clear(&s->video[i]);
+    mem_free(s->video);
+    mem_free(s->control);
+}
+
+/* Receivers get the numbers of the stream, which go on where a sender begins again: in the mode
+ * whose nonce is the header no header may come twice. */
+static void media_renumber(struct media_work *w, const struct rtp_admission *a)
+{
+    unsigned char *h = w->plain.header;
+
+    h[2] = (unsigned char)(a->sequence >> 8);
+    h[3] = (unsigned char)a->sequence;
+    for (int i = 0; i < 4; i++)
+        h[4 + i] = (unsigned char)(a->timestamp >> (24 - 8 * i));
+}
+
+/* Whether the packet is authentic and was not here before; it is decrypted then. */
+static bool media_authenticate(struct media_work *w, struct relay_seat *s,
+                               const struct rtp_packet *p, bool *ret_newest)
+{
+    struct rtp_admission a;
+
+    if (!rtp_stream_admits(seat_stream(s, p->ssrc), p, &a) || !media_unseal(w, s, p))
         return false;
-    if (by_header ? !*ret_fresh : !window_is_new(&s->counters, counter))
-        return false;
-    if (!media_unseal(w, s, p))
-        return false;
-    *ret_newest = by_header ? !s->highest.begun || number > s->highest.number
-                            : !s->counters.begun || counter > s->counters.highest;
-    window_add(&s->counters, counter);
-    if (*ret_fresh) {
-        media_note_quality(s, p, number);
-        window_add(&s->numbers, number);
-        rtp_advance(&s->highest, p, number);
+    *ret_newest = a.newest;
+    if (p->ssrc == s->ssrc) {
+        media_note_quality(s, &a);
+        media_renumber(w, &a);
+    } else if (!s->video) {
+        s->video = mem_new(SSRC_BLOCK * sizeof *s->video);
     }
+    rtp_stream_take(seat_stream(s, p->ssrc), p, &a);
     return true;
 }
 
-static bool media_reaches(const struct relay_seat *to, const struct relay_seat *from, bool fresh)
+static bool media_reaches(const struct relay_seat *to, const struct relay_seat *from)
 {
-    return to != from && to->hears && to->seal && to->has_address &&
-           (fresh || !seal_uses_header(to->seal));
+    return to != from && to->hears && to->seal && to->has_address;
 }
 
 /* False: it has used up its nonces and ends. */
@@ -202,15 +223,13 @@ static bool media_send(struct media_work *w, struct relay_seat *to, size_t n)
 }
 
 /* The end of a seat moves the last one of the room: its index is looked at again. */
-static void media_fan_out(struct media_work *w, const struct relay_seat *from, uint32_t ssrc,
-                          bool fresh)
+static void media_fan_out(struct media_work *w, const struct relay_seat *from, uint32_t ssrc)
 {
     const struct relay_room *room = from->room;
 
     for (size_t i = 0; i < room->count;) {
         struct relay_seat *to = room->seats[i];
-        bool reaches =
-            ssrc == from->ssrc ? media_reaches(to, from, fresh) : seat_watches(to, from, ssrc);
+        bool reaches = ssrc == from->ssrc ? media_reaches(to, from) : seat_watches(to, from, ssrc);
 
         if (!reaches || media_send(w, to, media_seal(w, to)))
             i++;
@@ -257,13 +276,13 @@ static void media_follow(struct relay_seat *s, bool newest, const union media_ad
 
 /* False: it may not be passed on. */
 static bool media_audio(struct media_work *w, struct relay_seat *s, const struct rtp_packet *p,
-                        bool fresh, int64_t now_ms)
+                        int64_t now_ms)
 {
     if (p->type != RTP_OPUS || !s->speaks)
         return false;
     if (!s->announced)
         seat_announce(s, 1);
-    media_fan_out(w, s, p->ssrc, fresh);
+    media_fan_out(w, s, p->ssrc);
     media_note_active(w, s, now_ms);
     return true;
 }
@@ -274,16 +293,16 @@ static bool media_video(struct media_work *w, const struct relay_seat *s,
     if (!seat_shows(s, p))
         return false;
     media_note_picture(w->socket);
-    media_fan_out(w, s, p->ssrc, false);
+    media_fan_out(w, s, p->ssrc);
     return true;
 }
 
-/* The nonces of its key, or what makes its headers different from each other, are about to come to
- * an end: its client begins anew, with another key and other SSRCs. */
+/* A nonce was used on both sides, or what makes its headers different from each other is about to
+ * come to an end: its client connects again, with another key and other SSRCs. */
 static bool seat_is_worn(const struct relay_seat *s)
 {
-    return (s->counters.begun && s->counters.highest >= SEAL_OURS - WORN_COUNTERS) ||
-           (s->highest.begun && rtp_age(&s->highest) >= WORN_HEADERS);
+    return seal_is_broken(s->seal) || rtp_stream_is_full(&s->audio) ||
+           (s->audio.highest.begun && rtp_age(&s->audio.highest) >= WORN_HEADERS);
 }
 
 static void media_rtp(struct media_work *w, struct relay_seat *s, struct str datagram,
@@ -291,18 +310,18 @@ static void media_rtp(struct media_work *w, struct relay_seat *s, struct str dat
 {
     int64_t now_ms = media_now_ms();
     struct rtp_packet p;
-    bool newest = false, fresh = false;
+    bool newest = false;
 
     if (!s->seal || !rtp_read(datagram, &p) ||
         !media_may_look(s, p.ssrc == s->ssrc, from, now_ms) ||
-        !media_authenticate(w, s, &p, &newest, &fresh)) {
+        !media_authenticate(w, s, &p, &newest)) {
         media_drop(w);
         return;
     }
     bool audio = p.ssrc == s->ssrc;
     window_count(audio ? &s->window : &s->video_window, datagram.n);
     media_follow(s, newest, from);
-    if (!(audio ? media_audio(w, s, &p, fresh, now_ms) : media_video(w, s, &p)))
+    if (!(audio ? media_audio(w, s, &p, now_ms) : media_video(w, s, &p)))
         media_drop(w);
     if (seat_is_worn(s))
         seat_end(s, RELAY_NO_SESSION);
@@ -338,24 +357,38 @@ static void control_answer(struct media_work *w, struct relay_seat *from,
         media_send(w, to, seal_write_control(to->seal, part->bytes, media_room(w->socket)));
 }
 
+static bool control_was_here(const struct relay_seat *s, uint64_t hash)
+{
+    for (unsigned i = 0; s->control && i < COUNT_OF(s->control->seen); i++)
+        if (s->control->seen[i] == hash)
+            return true;
+    return false;
+}
+
+static void control_note(struct relay_seat *s, uint64_t hash)
+{
+    if (!s->control)
+        s->control = mem_new(sizeof *s->control);
+    s->control->seen[s->control->next++ % COUNT_OF(s->control->seen)] = hash;
+}
+
+/* Control packets have no numbers: one that came long ago cannot be told from a new one. So they
+ * do not say where their client is, and the number of those that are passed on is limited. */
 static void media_control(struct media_work *w, struct relay_seat *s, struct str datagram,
                           const union media_address *from)
 {
     int64_t now_ms = media_now_ms();
+    uint64_t hash = hash_str(datagram);
     struct rtcp_part part;
-    uint32_t counter;
     size_t n;
 
-    if (!s->seal || !media_may_look(s, false, from, now_ms) ||
-        !seal_control_counter(s->seal, datagram, &counter) ||
-        !window_is_new(&s->counters, counter) ||
+    if (!s->seal || !media_may_look(s, false, from, now_ms) || control_was_here(s, hash) ||
         !seal_open_control(s->seal, datagram, w->control, &n)) {
         media_drop(w);
         return;
     }
     s->video_window.bytes += (unsigned)datagram.n;
-    media_follow(s, !s->counters.begun || counter > s->counters.highest, from);
-    window_add(&s->counters, counter);
+    control_note(s, hash);
     struct str rest = str_slice((const char *)w->control, n);
     for (int i = 0; i < RTCP_MAX_PARTS && rtcp_next(&rest, &part); i++) {
         if (part.sender / SSRC_BLOCK != s->ssrc / SSRC_BLOCK || !video_window_has(s, now_ms))

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "json/read.h"
 #include "json/schema.h"
 #include "model/types.h"
 
@@ -190,9 +191,10 @@ static const struct type type_speaking = { .kind = KIND_OBJECT, .schema = &speak
 static void handle_voice_speaking(struct voice_peer *p, const void *d)
 {
     const struct voice_speaking *in = d;
-    uint64_t bits = str_is(in->speaking, "true");
+    int64_t bits = str_is(in->speaking, "true");
 
-    if (!bits && !str_is(in->speaking, "false") && !str_to_u64(in->speaking, &bits)) {
+    if (!bits && !str_is(in->speaking, "false") &&
+        (!json_raw_int(in->speaking, &bits) || bits < 0)) {
         voice_peer_close(p, RELAY_BAD_REQUEST, "speaking");
         return;
     }
@@ -370,7 +372,7 @@ void voice_peer_message(struct websocket *ws, enum ws_opcode opcode, struct str 
         return;
     }
     const struct voice_envelope *e = decoded;
-    if (!str_to_i64(e->op, &op) || op < 0 || op > VOICE_OP_MAX)
+    if (!json_raw_int(e->op, &op) || op < 0 || op > VOICE_OP_MAX)
         voice_peer_close(p, RELAY_BAD_OPCODE, "no such opcode");
     else
         voice_op_take(p, op, e->d);

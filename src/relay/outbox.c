@@ -139,20 +139,32 @@ static void outbox_post(const struct relay_seat *s, struct relay_text *t, unsign
         letter_send_text(s->relay, s->loop, s->peer, t, seq);
 }
 
+/* Its number, or 0 where messages have none. */
+static unsigned outbox_count(struct relay_seat *s, struct relay_text *kept)
+{
+    if (s->version < VOICE_NUMBERED)
+        return 0;
+    s->seq = s->seq == UINT16_MAX ? 1 : (uint16_t)(s->seq + 1);
+    outbox_keep(s, kept);
+    return s->seq;
+}
+
 static void outbox_send_as(struct relay_seat *s, struct relay_text *t, struct relay_text *kept)
 {
-    bool numbered = s->version >= VOICE_NUMBERED;
-
-    if (numbered) {
-        s->seq = s->seq == UINT16_MAX ? 1 : (uint16_t)(s->seq + 1);
-        outbox_keep(s, kept);
-    }
-    outbox_post(s, t, numbered ? s->seq : 0);
+    outbox_post(s, t, outbox_count(s, kept));
 }
 
 void outbox_send(struct relay_seat *s, struct relay_text *t)
 {
     outbox_send_as(s, t, t);
+}
+
+void outbox_broadcast(struct relay_seat *s, struct relay_text *t)
+{
+    unsigned seq = outbox_count(s, t);
+
+    if (s->peer)
+        broadcast_add(s->relay, s->loop, s->peer, t, seq);
 }
 
 void outbox_resumed(struct relay_seat *s)
@@ -256,6 +268,8 @@ void outbox_ready(struct relay_seat *s)
     json_text(&j, str_of(r->options.address));
     json_name(&j, "port");
     json_int(&j, r->port);
+    json_name(&j, "heartbeat_interval"); /* as in Hello: discordgo reads it here alone */
+    json_int(&j, VOICE_HEARTBEAT_MS);
     json_name(&j, "modes");
     json_array(&j);
     for (unsigned i = 0; seal_mode_name(i); i++)

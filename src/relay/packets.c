@@ -1,6 +1,9 @@
 /* packets.c - datagrams of voice, over bytes. */
 #include "relay/packets.h"
 
+#include "base/hash.h"
+#include "base/mem.h"
+
 enum {
     DISCOVERY_ASK = 1,
     DISCOVERY_ANSWER = 2,
@@ -136,7 +139,9 @@ void window_add(struct replay_window *w, uint64_t number)
 #define RTP_FIRST (UINT64_C(1) << 32)
 
 /* Sequence numbers come again after 65,536 packets, timestamps after a day: a packet that by
- * its sequence is a new one and by its time is ten seconds old has been there before. */
+ * its sequence is a new one and by its time is ten seconds old has been there before. One that by
+ * its sequence is older than the window and by its time is newer is of a sender that has set its
+ * sequence back. */
 bool rtp_extend(const struct rtp_place *highest, const struct rtp_packet *p, uint64_t *ret)
 {
     if (!highest->begun) {
@@ -148,6 +153,8 @@ bool rtp_extend(const struct rtp_place *highest, const struct rtp_packet *p, uin
 
     if (later < -10 * RTP_CLOCK)
         return false;
+    if (ahead <= -REPLAY_WINDOW && later > 0)
+        ahead += UINT16_MAX + 1;
     *ret = (uint64_t)((int64_t)highest->number + ahead);
     return true;
 }
@@ -161,5 +168,100 @@ void rtp_advance(struct rtp_place *highest, const struct rtp_packet *p, uint64_t
 {
     if (highest->begun && number <= highest->number)
         return;
-    *highest = (struct rtp_place){ number, p->timestamp, true };
+    /* The newest of all times: what was there before is never newer than it. */
+    if (!highest->begun || (int32_t)(p->timestamp - highest->timestamp) > 0)
+        highest->timestamp = p->timestamp;
+    highest->number = number;
+    highest->begun = true;
+}
+
+/* --- streams -------------------------------------------------------------------------- */
+
+enum { START_SPAN = 8, FRAME_TIME = RTP_CLOCK / 50, STARTS_FIRST = 2 * START_SPAN };
+
+/* Packets may come out of order, so the beginning reaches to both sides of the first one. Its bit
+ * among those of the beginning; 0: it is of no beginning. */
+static unsigned stream_start_bit(const struct rtp_stream *s, const struct rtp_packet *p)
+{
+    uint16_t at = (uint16_t)(p->sequence - s->first + START_SPAN);
+
+    return at < 2 * START_SPAN ? 1U << at : 0;
+}
+
+static bool stream_knows_start(const struct rtp_stream *s, const struct rtp_packet *p)
+{
+    uint64_t hash = hash_str(p->sealed);
+
+    for (unsigned i = 0; i < s->start_count; i++)
+        if (s->starts[i] == hash)
+            return true;
+    return false;
+}
+
+bool rtp_stream_admits(const struct rtp_stream *s, const struct rtp_packet *p,
+                       struct rtp_admission *ret)
+{
+    static const struct rtp_stream none;
+    struct rtp_packet shifted = *p;
+
+    s = s ? s : &none;
+    shifted.sequence = (uint16_t)(shifted.sequence + s->ahead);
+    shifted.timestamp += s->ahead_time;
+    *ret = (struct rtp_admission){ .sequence = shifted.sequence, .timestamp = shifted.timestamp };
+    bool known =
+        !rtp_extend(&s->highest, &shifted, &ret->number) || !window_is_new(&s->window, ret->number);
+    ret->newest = !s->highest.begun || ret->number > s->highest.number;
+    if (!known)
+        return true;
+    /* One that never came may be late; another one in the place of one that came is of a track that
+     * begins again. */
+    if (!(stream_start_bit(s, p) & s->start_bits) || rtp_stream_is_full(s) ||
+        stream_knows_start(s, p))
+        return false;
+    ret->number = s->highest.number + 1;
+    ret->sequence = (uint16_t)ret->number;
+    ret->timestamp = s->highest.timestamp + FRAME_TIME;
+    ret->newest = ret->restarts = true;
+    return true;
+}
+
+static void stream_note_start(struct rtp_stream *s, const struct rtp_packet *p)
+{
+    if (rtp_stream_is_full(s))
+        return;
+    if (s->start_count % STARTS_FIRST == 0)
+        s->starts = mem_resize(s->starts, (s->start_count + STARTS_FIRST) * sizeof *s->starts);
+    s->starts[s->start_count++] = hash_str(p->sealed);
+}
+
+void rtp_stream_take(struct rtp_stream *s, const struct rtp_packet *p,
+                     const struct rtp_admission *a)
+{
+    struct rtp_packet shifted = *p;
+
+    if (!s->highest.begun)
+        s->first = p->sequence;
+    if (a->restarts) {
+        s->ahead = (uint16_t)(a->sequence - p->sequence);
+        s->ahead_time = a->timestamp - p->timestamp;
+        s->start_bits = 0;
+    }
+    unsigned bit = stream_start_bit(s, p);
+    s->start_bits |= bit;
+    if (bit)
+        stream_note_start(s, p);
+    shifted.timestamp = a->timestamp;
+    window_add(&s->window, a->number);
+    rtp_advance(&s->highest, &shifted, a->number);
+}
+
+bool rtp_stream_is_full(const struct rtp_stream *s)
+{
+    return s->start_count >= RTP_STARTS;
+}
+
+void rtp_stream_clear(struct rtp_stream *s)
+{
+    mem_free(s->starts);
+    *s = (struct rtp_stream){ 0 };
 }

@@ -1,6 +1,6 @@
 /* packets.h - datagrams of voice, over bytes: what they are, and which were there before.
  *
- * A pure reader and writer: no sockets, no keys. Every length is checked here, so whoever
+ * A reader and writer: no sockets, no keys. Every length is checked here, so whoever
  * gets a struct rtp_packet may use its parts. */
 #ifndef RELAY_PACKETS_H
 #define RELAY_PACKETS_H
@@ -78,5 +78,38 @@ bool rtp_extend(const struct rtp_place *highest, const struct rtp_packet *p, uin
 void rtp_advance(struct rtp_place *highest, const struct rtp_packet *p, uint64_t number);
 /* How many numbers its stream has gone through, at most. */
 uint64_t rtp_age(const struct rtp_place *highest);
+
+/* The packets of one SSRC. What is new is decided by the header, which is authenticated: sequence
+ * and timestamp. Some senders begin again with the same sequence and timestamp for each track; a
+ * packet from the beginning of a stream whose bytes were not there before restarts it, and what
+ * follows is numbered after what came before. */
+enum { RTP_STARTS = 512 }; /* packets from beginnings that are recognised: 32 tracks at least */
+struct rtp_stream {
+    struct replay_window window;
+    struct rtp_place highest;
+    uint16_t first;       /* sequence of the first packet, as it was sent */
+    uint16_t ahead;       /* added to sequences since the last restart … */
+    uint32_t ahead_time;  /* … and to timestamps */
+    unsigned start_bits;  /* packets of the beginning that came since the last restart */
+    unsigned start_count; /* hashes of packets from all beginnings */
+    uint64_t *starts;
+};
+/* Where a packet belongs in its stream: header fields to pass on. */
+struct rtp_admission {
+    uint64_t number;
+    uint16_t sequence;
+    uint32_t timestamp;
+    bool newest, restarts;
+};
+
+/* Whether the packet is new; it stays so until it is taken, once it is known to be authentic.
+ * s NULL: there is none yet. */
+bool rtp_stream_admits(const struct rtp_stream *s, const struct rtp_packet *p,
+                       struct rtp_admission *ret);
+void rtp_stream_take(struct rtp_stream *s, const struct rtp_packet *p,
+                     const struct rtp_admission *a);
+/* No more beginnings can be recognised. */
+bool rtp_stream_is_full(const struct rtp_stream *s);
+void rtp_stream_clear(struct rtp_stream *s);
 
 #endif

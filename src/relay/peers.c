@@ -99,12 +99,15 @@ void voice_peer_closed(struct websocket *ws, int code)
     mem_free(p);
 }
 
+/* With this code clients wait for VOICE_SERVER_UPDATE, which follows when their sessions are
+ * resumed. With any other they dial at once, or ask a gateway that is not there: discord.py and
+ * @discordjs/voice give up then. */
 void voice_peer_shutdown(struct websocket *ws)
 {
     struct voice_peer *p = websocket_data(ws);
 
     if (p)
-        voice_peer_close(p, RELAY_GOING, "");
+        voice_peer_close(p, RELAY_DISCONNECTED, "");
 }
 
 static void voice_stranger_expired(struct deadline *d)

@@ -140,6 +140,80 @@ void letter_send_text(struct relay *r, struct loop *loop, uint64_t peer, struct 
     loop_post(loop, &l->post);
 }
 
+/* --- broadcasts ----------------------------------------------------------------------- */
+
+enum { BROADCAST_MOST = 256 }; /* receivers of one: a loop does not write to more at once */
+struct broadcast_to {
+    uint64_t peer;
+    unsigned seq;
+};
+/* Receivers of a loop, until they are sent what they are told. Of the relay's thread. */
+struct broadcast_lot {
+    struct loop *loop;
+    unsigned count;
+    struct broadcast_to to[BROADCAST_MOST];
+};
+
+/* A room of a thousand that fills has half a million receivers of arrivals: a letter for each would
+ * be ten times as large as what is needed of it. */
+struct relay_broadcast {
+    struct post post;
+    struct relay *relay;
+    struct loop *loop;
+    struct relay_text *text;
+    unsigned count;
+    struct broadcast_to to[];
+};
+
+static void broadcast_posted(struct post *p)
+{
+    struct relay_broadcast *b = container_of(p, struct relay_broadcast, post);
+
+    for (unsigned i = 0; i < b->count; i++)
+        relay_hub_deliver(b->relay->hubs[loop_index(b->loop)],
+                          &(struct relay_letter){ .relay = b->relay,
+                                                  .loop = b->loop,
+                                                  .kind = LETTER_TEXT,
+                                                  .peer = b->to[i].peer,
+                                                  .text = b->text,
+                                                  .seq = b->to[i].seq });
+    relay_text_unref(b->text);
+    mem_free(b);
+}
+
+static void broadcast_flush(struct relay *r, struct broadcast_lot *lot, struct relay_text *text)
+{
+    size_t bytes = lot->count * sizeof *lot->to;
+    struct relay_broadcast *b = mem_new(sizeof *b + bytes);
+
+    *b = (struct relay_broadcast){ .post.run = broadcast_posted,
+                                   .relay = r,
+                                   .loop = lot->loop,
+                                   .text = relay_text_ref(text),
+                                   .count = lot->count };
+    memcpy(b->to, lot->to, bytes);
+    lot->count = 0;
+    loop_post(b->loop, &b->post);
+}
+
+void broadcast_add(struct relay *r, struct loop *loop, uint64_t peer, struct relay_text *text,
+                   unsigned seq)
+{
+    struct broadcast_lot *lot = &r->lots[loop_index(loop)];
+
+    lot->loop = loop;
+    lot->to[lot->count++] = (struct broadcast_to){ peer, seq };
+    if (lot->count == BROADCAST_MOST)
+        broadcast_flush(r, lot, text);
+}
+
+void broadcast_end(struct relay *r, struct relay_text *text)
+{
+    for (unsigned i = 0; i < loops_count(r->loops); i++)
+        if (r->lots[i].count)
+            broadcast_flush(r, &r->lots[i], text);
+}
+
 /* --- doors ---------------------------------------------------------------------------- */
 
 void relay_heard(struct relay *r, const struct voice_fact *fact)
@@ -191,10 +265,11 @@ static void claims_clear(struct relay *r)
     map_clear(&r->claims);
 }
 
-/* The last one counts, as with every client that repeats itself. */
+/* The last version counts, as with every client that repeats itself. A client that names none, as
+ * discordgo does, is served the oldest. */
 static const struct voice_door *door_of(const struct relay *r, struct str query)
 {
-    uint64_t version = 0;
+    uint64_t version = VOICE_OLDEST;
 
     while (query.n) {
         struct str value = str_cut(&query, '&'), name = str_cut(&value, '=');
@@ -314,6 +389,7 @@ enum err relay_start(struct loops *loops, const struct relay_options *options, s
     map_init(&r->strangers);
     map_init(&r->claims);
     r->hubs = mem_new(loops_count(loops) * sizeof *r->hubs);
+    r->lots = mem_new(loops_count(loops) * sizeof *r->lots);
     for (unsigned i = 0; i < loops_count(loops); i++)
         loop_call(loops_at(loops, i), make_hub, r);
     r->own = loops_start(1, NULL, NULL);
@@ -340,6 +416,7 @@ void relay_stop(struct relay *r)
     claims_clear(r);
     pthread_mutex_destroy(&r->lock);
     mem_free(r->hubs);
+    mem_free(r->lots);
     mem_free(r);
 }
 

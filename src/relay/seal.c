@@ -9,18 +9,30 @@
 #include "relay/rtcp.h"
 
 enum { TAG = 16, COUNTER = 4, GCM_NONCE = 12, LONG_NONCE = 24 };
+/* Of nonces: the first and the last byte of ours are one of 128 each, the middle is any. */
+enum { EDGE_BITS = 7, EDGE = 1 << EDGE_BITS, MIDDLE_BITS = 16 };
+
+/* Nonces that we use, the first `used` of their order. A client that counts big-endian changes the
+ * first byte slowly, one that counts little-endian the last byte. So a range both of whose bytes
+ * are far from the client's is met by neither: after the client's first packet there are 64 steps
+ * of that byte to ours, of 2^24 packets each. */
+struct nonce_range {
+    unsigned char first, last; /* bytes of its first nonce */
+    uint32_t used;
+};
 
 struct seal {
     const struct seal_mode *mode;
     unsigned char key[SEAL_KEY];
-    uint32_t next; /* our counter */
-    bool spent;
+    struct nonce_range ranges[2]; /* until the client's first packet, and from then on */
+    unsigned range;               /* the one that is used */
+    bool broken;
     EVP_CIPHER_CTX *aes; /* AES alone: the expanded key, which serves both ways */
 };
 
 struct seal_mode {
     const char *name;
-    bool header_nonce; /* the header is the nonce; else a counter at the end */
+    bool header_nonce; /* the header is the nonce; else four bytes at the end begin it */
     /* Of the bytes behind the clear part. False: not authentic. */
     bool (*open)(struct seal *s, struct str clear, struct str body, const unsigned char *nonce,
                  unsigned char *out);
@@ -146,13 +158,19 @@ static EVP_CIPHER_CTX *aes_context(const unsigned char *key)
     return c;
 }
 
+/* Libraries that do not begin at random begin with bytes of 0x00 to 0x01 and 0x80. */
+static unsigned char edge_choose(void)
+{
+    return (unsigned char)(0x20 + randombytes_uniform(0x40));
+}
+
 struct seal *seal_new(const struct seal_mode *mode, const unsigned char key[SEAL_KEY],
-                      uint32_t first)
+                      uint32_t used)
 {
     struct seal *s = mem_new(sizeof *s);
 
     s->mode = mode;
-    s->next = first;
+    s->ranges[0] = (struct nonce_range){ edge_choose(), edge_choose(), used };
     memcpy(s->key, key, SEAL_KEY);
     if (mode->open == aes_open)
         s->aes = aes_context(key);
@@ -180,43 +198,50 @@ bool seal_uses_header(const struct seal *s)
 
 /* --- reading -------------------------------------------------------------------------- */
 
-static bool counter_read(struct str sealed, uint32_t *ret)
+static bool range_has_used(const struct nonce_range *r, const unsigned char nonce[COUNTER])
 {
-    const unsigned char *at = bytes_of(sealed) + sealed.n - COUNTER;
+    unsigned first = (unsigned char)(nonce[0] - r->first), last = nonce[3] - r->last;
 
-    if (sealed.n < TAG + COUNTER)
-        return false;
-    *ret = (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
-    return *ret < SEAL_OURS;
+    last &= 0xff;
+    return first < EDGE && last < EDGE &&
+           (last << (MIDDLE_BITS + EDGE_BITS) | first << MIDDLE_BITS | (unsigned)nonce[1] << 8 |
+            nonce[2]) < r->used;
 }
 
-bool seal_counter(const struct seal *s, const struct rtp_packet *p, uint32_t *ret)
+/* The client has sent an authentic packet with this nonce. */
+static void nonce_take(struct seal *s, const unsigned char nonce[COUNTER])
 {
-    *ret = 0;
-    if (s->mode->header_nonce)
-        return p->sealed.n > TAG;
-    return p->sealed.n > TAG + COUNTER && counter_read(p->sealed, ret);
+    for (unsigned i = 0; i <= s->range; i++)
+        s->broken |= range_has_used(&s->ranges[i], nonce);
+    if (s->range)
+        return;
+    s->range = 1;
+    s->ranges[1] = (struct nonce_range){ (unsigned char)(nonce[0] + EDGE / 2),
+                                         (unsigned char)(nonce[3] + EDGE / 2), s->ranges[0].used };
 }
 
-bool seal_control_counter(const struct seal *s, struct str datagram, uint32_t *ret)
+bool seal_is_broken(const struct seal *s)
 {
-    return !s->mode->header_nonce && datagram.n >= RTCP_HEADER &&
-           counter_read(str_from(datagram, RTCP_HEADER), ret);
+    return s->broken;
 }
 
 bool seal_open_control(struct seal *s, struct str datagram, unsigned char out[PACKET_MAX],
                        size_t *ret_n)
 {
     unsigned char nonce[LONG_NONCE] = { 0 };
-    uint32_t counter;
 
-    if (datagram.n > PACKET_MAX || !seal_control_counter(s, datagram, &counter))
+    if (s->mode->header_nonce || datagram.n > PACKET_MAX ||
+        datagram.n < RTCP_HEADER + TAG + COUNTER)
         return false;
     struct str body = str_slice(datagram.p + RTCP_HEADER, datagram.n - RTCP_HEADER - COUNTER);
     memcpy(nonce, body.p + body.n, COUNTER);
     memcpy(out, datagram.p, RTCP_HEADER);
     *ret_n = RTCP_HEADER + body.n - TAG;
-    return s->mode->open(s, str_slice(datagram.p, RTCP_HEADER), body, nonce, out + RTCP_HEADER);
+    bool opened =
+        s->mode->open(s, str_slice(datagram.p, RTCP_HEADER), body, nonce, out + RTCP_HEADER);
+    if (opened)
+        nonce_take(s, nonce);
+    return opened;
 }
 
 /* The header alone is clear, and the preamble of an extension is in what is sealed. */
@@ -242,14 +267,17 @@ static bool open_by_counter(struct seal *s, const struct rtp_packet *p, struct r
     memcpy(nonce, p->sealed.p + body.n, COUNTER);
     memcpy(ret->bytes, p->clear.p + p->clear.n - preamble, preamble);
     ret->n = preamble + body.n - TAG;
-    return s->mode->open(s, p->clear, body, nonce, ret->bytes + preamble);
+    bool opened = s->mode->open(s, p->clear, body, nonce, ret->bytes + preamble);
+    if (opened)
+        nonce_take(s, nonce);
+    return opened;
 }
 
 bool seal_open(struct seal *s, const struct rtp_packet *p, struct rtp_plain *ret)
 {
-    uint32_t counter;
+    size_t least = s->mode->header_nonce ? TAG : TAG + COUNTER;
 
-    if (p->clear.n + p->sealed.n > PACKET_MAX || !seal_counter(s, p, &counter))
+    if (p->clear.n + p->sealed.n > PACKET_MAX || p->sealed.n <= least)
         return false;
     memcpy(ret->header, p->clear.p, RTP_HEADER);
     ret->header[0] &= 0xf0; /* contributing sources are not passed on */
@@ -270,16 +298,23 @@ static size_t write_by_header(struct seal *s, const struct rtp_plain *p, unsigne
     return RTP_HEADER + TAG + plain.n;
 }
 
-/* The next of our counters, at the beginning of a nonce; false: there is none left. */
-static bool counter_next(struct seal *s, unsigned char nonce[COUNTER])
+/* The next of our nonces, at the beginning of its bytes; false: there is none left. The ranges may
+ * overlap, so what the first one has used is left out of the second one. */
+static bool nonce_next(struct seal *s, unsigned char nonce[COUNTER])
 {
-    if (s->spent)
-        return false;
-    nonce[0] = (unsigned char)(s->next >> 24);
-    nonce[1] = (unsigned char)(s->next >> 16);
-    nonce[2] = (unsigned char)(s->next >> 8);
-    nonce[3] = (unsigned char)s->next;
-    s->spent = ++s->next == 0;
+    struct nonce_range *r = &s->ranges[s->range];
+
+    do {
+        uint32_t i = r->used;
+
+        if (i >= SEAL_NONCES)
+            return false;
+        r->used++;
+        nonce[0] = (unsigned char)(r->first + (i >> MIDDLE_BITS & (EDGE - 1)));
+        nonce[1] = (unsigned char)(i >> 8);
+        nonce[2] = (unsigned char)i;
+        nonce[3] = (unsigned char)(r->last + (i >> (MIDDLE_BITS + EDGE_BITS)));
+    } while (s->range && range_has_used(&s->ranges[0], nonce));
     return true;
 }
 
@@ -288,7 +323,7 @@ size_t seal_write_control(struct seal *s, struct str packet, unsigned char out[S
     unsigned char nonce[LONG_NONCE] = { 0 };
     struct str plain = str_from(packet, RTCP_HEADER);
 
-    if (s->mode->header_nonce || !counter_next(s, nonce))
+    if (s->mode->header_nonce || !nonce_next(s, nonce))
         return 0;
     memcpy(out, packet.p, RTCP_HEADER);
     s->mode->write(s, str_slice(packet.p, RTCP_HEADER), plain, nonce, out + RTCP_HEADER);
@@ -303,7 +338,7 @@ size_t seal_write(struct seal *s, const struct rtp_plain *p, unsigned char out[S
 
     if (s->mode->header_nonce)
         return write_by_header(s, p, out);
-    if (!counter_next(s, nonce))
+    if (!nonce_next(s, nonce))
         return 0;
     size_t preamble = clear - RTP_HEADER;
     struct str plain = str_slice((const char *)p->bytes + preamble, p->n - preamble);

@@ -163,8 +163,7 @@ static void seat_select(struct relay_seat *s, const struct seal_mode *mode,
 
     seal_free(s->seal);
     randombytes_buf(s->key, sizeof s->key);
-    s->seal = seal_new(mode, s->key, SEAL_OURS);
-    s->counters = (struct replay_window){ 0 };
+    s->seal = seal_new(mode, s->key, 0);
     if (s->has_found && !s->has_address)
         seat_bind(s, &s->found);
     seat_offers(s, offer);

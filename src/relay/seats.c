@@ -180,6 +180,7 @@ static void seat_free(struct relay_seat *s)
     room_remove(all, s);
     outbox_clear(s);
     seal_free(s->seal);
+    seat_forget_streams(s);
     sodium_memzero(s->key, sizeof s->key);
     mem_free((void *)(uintptr_t)s->streams.p);
     mem_free(s->wants);
@@ -203,7 +204,8 @@ void tell_others(const struct relay_seat *s, struct relay_text *t)
 
     for (size_t i = 0; i < room->count; i++)
         if (room->seats[i] != s)
-            outbox_send(room->seats[i], t);
+            outbox_broadcast(room->seats[i], t);
+    broadcast_end(s->relay, t);
     relay_text_unref(t);
 }
 

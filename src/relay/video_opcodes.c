@@ -2,6 +2,7 @@
 #include "relay/peers.h"
 
 #include "base/mem.h"
+#include "json/read.h"
 #include "model/types.h"
 
 enum { STREAMS_TEXT = 2048, PACE_VIDEOS = 60 };
@@ -200,11 +201,12 @@ const struct type type_voice_wants = { .kind = KIND_MAP, .of = &type_raw, .max =
 
 static bool want_read(struct video_wants *wants, const struct pair *entry)
 {
-    uint64_t ssrc, quality;
+    uint64_t ssrc;
+    int64_t quality;
 
     if (str_is(entry->key, "pixelCounts"))
         return true;
-    if (!str_to_u64(entry->value, &quality) || quality > 100)
+    if (!json_raw_int(entry->value, &quality) || quality < 0 || quality > 100)
         return false;
     if (str_is(entry->key, "any")) {
         wants->any = (unsigned char)quality;

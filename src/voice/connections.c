@@ -175,6 +175,14 @@ struct connection_change {
     bool live, active; /* one of them is what changes */
 };
 
+/* A client closes its voice socket and asks for its channel at once, and the request may be read
+ * first: it was answered as that of a client with a socket. */
+#define ASKED_US (INT64_C(2) * 1000000)
+static bool connection_was_asked_for(const struct voice_state *s)
+{
+    return !s->live && clock_us() - s->asked_at < ASKED_US;
+}
+
 /* Nothing, when the state is not the one that was connected. */
 static enum err connection_change(struct call *call)
 {
@@ -190,7 +198,11 @@ static enum err connection_change(struct call *call)
         s.active_at = clock_us();
     else
         s.live = c->live;
-    return voice_put(call->tx, &s);
+    bool asked = !c->active && connection_was_asked_for(&s);
+    if (asked)
+        s.asked_at = 0;
+    e = voice_put(call->tx, &s);
+    return e || !asked ? e : voice_send_server(call, &s);
 }
 
 static void connection_change_start(struct api *api, const struct connection_change *c)

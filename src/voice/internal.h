@@ -48,6 +48,9 @@ struct voice_opcode {
 
 extern const struct voice_opcode voice_command_rows[]; /* end with .type == NULL */
 
+/* It is known whether a session whose line was opened for that has something in voice. */
+void voice_line_settle(struct voice *v, uint64_t session, bool found);
+
 static inline bool order_is_bot(const struct session_order *o)
 {
     return o->caller.kind == CALLER_BOT;

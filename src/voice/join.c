@@ -236,6 +236,13 @@ static enum err join_answer_session(struct call *call, struct session_order *o,
     return o->told ? voice_send_server(call, s) : OK;
 }
 
+/* A client that has lost its voice socket asks for the same again. */
+static bool join_changes_nothing(const struct voice_state *was, const struct voice_state *s)
+{
+    return was->self_mute == s->self_mute && was->self_deaf == s->self_deaf &&
+           was->self_video == s->self_video;
+}
+
 static enum err voice_join_channel(struct call *call, struct session_order *o,
                                    const struct voice_entrance *in, const struct voice_state *was,
                                    enum voice_outcome outcome)
@@ -252,6 +259,7 @@ static enum err voice_join_channel(struct call *call, struct session_order *o,
         e = join_apply(call, o, in, stays, &s);
     if (!e && !in->guild_id && !stays)
         e = voice_call_enter(call, &in->channel, &s);
+    s.asked_at = outcome == VOICE_CHANGES && join_changes_nothing(was, &s) ? clock_us() : 0;
     if (!e)
         e = voice_save(call, &s, was ? voice_channel(was) : 0);
     if (e)

@@ -8,14 +8,15 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "voice/states.h"
+#include "voice/state_rows.h"
+#include "voice/streams/streams.h"
 
 /* A dead process is noticed at most LEASE_S and a tick after it last said something, and
  * that is less than ten seconds after it died. Whom it held leave in steps: one transaction with
  * thousands of them would be in the way of those who come back, and they in its. */
 enum { TICK_MS = 1000, RENEW_TICKS = 2, LEASE_S = 7, PEOPLE_AT_ONCE = 64 };
-/* The node of states that a process held which had the number of one that lives. */
-enum { NODE_LEFT_OVER = -1 };
+/* As long as a session may be resumed, and a little more for its client to do so. */
+#define HELD_US (INT64_C(185) * 1000000)
 
 struct lease {
     struct api *api;
@@ -28,6 +29,7 @@ struct lease {
     size_t left; /* how many dead processes held that have left by now; … */
     size_t step; /* … and those of the step that runs, … */
     bool more;   /* … after which there are others */
+    bool holds;  /* states wait for their sessions */
     unsigned ticks;
     struct deadlines *deadlines;
     struct deadline deadline;
@@ -43,9 +45,12 @@ static const char RENEW[] = "insert into voice_nodes (node, expires_at) values (
                             "on conflict (node) do update set expires_at = excluded.expires_at";
 static const char DEAD_NODES[] =
     "select distinct v.node from voice_states v left join voice_nodes n on n.node = v.node "
-    "where v.node <> $1 and (n.expires_at is null or n.expires_at <= $2)";
-static const char LEAVE_OVER[] =
-    "update voice_states set node = $1 where node = $2 or cast($3 as bigint) = 1";
+    "where v.node <> $1 and (n.expires_at is null or n.expires_at <= $2) and v.held_until <= $2";
+/* The time of one that is held already goes on: a second restart does not prolong it. */
+static const char HOLD[] = "update voice_states set node = $1, live = 0, "
+                           "held_until = case when held_until > 0 then held_until else $4 end "
+                           "where node = $2 or cast($3 as bigint) = 1";
+static const char HELD[] = "select 1 from voice_states where node = $1 limit 1";
 
 static enum err lease_renew(struct call *call, const struct lease *l)
 {
@@ -69,17 +74,42 @@ static enum err find_dead(struct tx *tx, const struct lease *l, struct list *ret
     return rows_end(&rows);
 }
 
+static enum err find_held(struct tx *tx, struct lease *l)
+{
+    struct rows row;
+
+    return tx_one(tx, HELD, BIND(v_int(VOICE_NODE_HELD)), &row, &l->holds);
+}
+
+/* A stream ends with the process that carried it, also where its owner stays. */
+static enum err end_streams(struct call *call, bool *ret_more)
+{
+    struct list states;
+    enum err e = voice_held_streams(call->tx, PEOPLE_AT_ONCE, &states);
+    const struct voice_state *s = states.items;
+
+    *ret_more = states.count == PEOPLE_AT_ONCE;
+    for (size_t i = 0; !e && i < states.count; i++)
+        e = streams_left(call, &s[i]);
+    return e;
+}
+
 /* Some of those whom dead processes held leave. */
 static enum err clear_some(struct call *call, struct lease *l)
 {
     struct list dead, states = { 0 };
+    bool streams = false;
     enum err e = find_dead(call->tx, l, &dead);
 
     if (!e && dead.count)
         e = voice_of_node(call->tx, *(const int64_t *)dead.items, PEOPLE_AT_ONCE, &states);
+    if (!e && l->holds)
+        e = end_streams(call, &streams);
     l->step = states.count;
-    l->more = dead.count > 1 || states.count == PEOPLE_AT_ONCE;
-    return e ? e : voice_leave_all(call, &states);
+    l->more = dead.count > 1 || states.count == PEOPLE_AT_ONCE || streams;
+    if (!e)
+        e = voice_leave_all(call, &states);
+    return e ? e : find_held(call->tx, l);
 }
 
 /* --- now and then --------------------------------------------------------------------- */
@@ -114,7 +144,7 @@ static void lease_count(struct lease *l)
 {
     l->left += l->step;
     if (l->left && !l->more) {
-        log_info("voice: %zu left whose server is gone", l->left);
+        log_info("voice: removed %zu voice states whose sessions did not come back", l->left);
         l->left = 0;
     }
 }
@@ -136,9 +166,12 @@ static void lease_kept(struct call *call, enum err e, void *arg)
 
 static enum err lease_look(struct call *call)
 {
+    struct lease *l = lease_of(call);
     struct list dead;
-    enum err e = find_dead(call->tx, lease_of(call), &dead);
+    enum err e = find_dead(call->tx, l, &dead);
 
+    if (!e)
+        e = find_held(call->tx, l);
     return e ? e : dead.count ? ERR_NOT_FOUND : OK;
 }
 
@@ -157,10 +190,10 @@ static void lease_tick(struct deadline *d)
 
     l->on_tick(l->arg);
     deadline_touch(l->deadlines, d);
-    if (!(l->shared || l->more) || l->running || api_draining(l->api))
+    if (!(l->shared || l->more || l->holds) || l->running || api_draining(l->api))
         return;
     l->running = true;
-    if (l->ticks++ % RENEW_TICKS == 0)
+    if (l->more || (l->shared && l->ticks++ % RENEW_TICKS == 0))
         lease_start(l, ROUTE_STORE_WRITE, lease_keep, lease_kept);
     else
         lease_start(l, ROUTE_STORE_READ, lease_look, lease_looked);
@@ -168,13 +201,16 @@ static void lease_tick(struct deadline *d)
 
 /* --- life ----------------------------------------------------------------------------- */
 
-/* What a process of this number held before is left over too; alone, whatever there is. */
+/* What a process of this number held before waits for its sessions; alone, whatever there is. */
 static enum err clear_first(struct call *call)
 {
-    const struct lease *l = lease_of(call);
-    enum err e = tx_exec(call->tx, LEAVE_OVER,
-                         BIND(v_int(NODE_LEFT_OVER), v_int(l->node), v_int(!l->shared)), NULL);
+    struct lease *l = lease_of(call);
+    enum err e = tx_exec(call->tx, HOLD,
+                         BIND(v_int(VOICE_NODE_HELD), v_int(l->node), v_int(!l->shared),
+                              v_int(clock_us() + HELD_US)),
+                         NULL);
 
+    l->holds = true;
     return e ? e : lease_keep(call);
 }
 

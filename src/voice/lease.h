@@ -1,8 +1,9 @@
 /* lease.h - voice states live as long as the process that holds them.
  *
- * A process says every few seconds that it lives. When one stops saying so, or comes back,
- * everybody whom it held leaves voice. An embedded store has one process, so there what is
- * found at the start is left over and nobody has to say anything. */
+ * A process says every few seconds that it lives. When one stops saying so, everybody whom it held
+ * leaves voice. When one comes back, those whom it held before stay as long as their sessions may
+ * be resumed (held.c takes them back), and leave then. An embedded store has one process, so there
+ * what is found at the start was held by the process before. */
 #ifndef VOICE_LEASE_H
 #define VOICE_LEASE_H
 

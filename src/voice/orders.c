@@ -2,8 +2,8 @@
  *
  * Each session has a line of orders, and the first of it runs in a transaction of its
  * own. Two things slow a session down: who joins too often waits, and a place is told
- * where its voice is at most once a second, because some clients ask again at once when
- * that address does not answer. */
+ * where its voice is at most once a second after the first three times, because some clients
+ * ask again at once when that address does not answer. */
 #include "voice/internal.h"
 
 #include <pthread.h>
@@ -13,16 +13,18 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "cluster/cluster.h"
+#include "voice/held.h"
 #include "voice/homes.h"
 #include "voice/lease.h"
 #include "voice/paces.h"
 
-enum { PAUSE_MS = 1000 }; /* between two VOICE_SERVER_UPDATE for one place */
+/* VOICE_SERVER_UPDATE for one place: one per PAUSE_MS, and so many at once. */
+enum { PAUSE_MS = 1000, BURST = 3 };
 
 /* Where a session is, as far as its orders tell. */
 struct spot {
     snowflake channel_id;
-    int64_t told_ms; /* the last VOICE_SERVER_UPDATE */
+    int64_t paid_ms; /* until when its updates are counted, PAUSE_MS for each */
     bool owed;       /* another one is on its way */
 };
 
@@ -31,6 +33,8 @@ struct line {
     uint64_t session;
     bool busy;           /* the first order runs, or is about to */
     bool ended;          /* nothing more comes */
+    bool needed;         /* it has asked for something, or has something in voice */
+    unsigned returns;    /* that are looked for after a restart */
     struct link waiting; /* struct session_order */
     struct link repeats; /* struct session_order: what is told again, later */
     struct map spots;    /* place -> struct spot, where it was told something */
@@ -44,6 +48,7 @@ struct voice {
     struct home_watch *homes; /* NULL: there are no other servers */
     pthread_mutex_t lock;     /* of what follows */
     struct map lines;         /* session -> struct line */
+    struct map refusals;      /* held.h */
     struct paces *paces;
 };
 
@@ -98,7 +103,7 @@ static void line_free(struct line *l)
 
 static struct spot spot_before(void)
 {
-    return (struct spot){ .told_ms = now_ms() - PAUSE_MS };
+    return (struct spot){ .paid_ms = now_ms() };
 }
 
 static struct spot *spot_make(struct line *l, snowflake place)
@@ -176,7 +181,7 @@ static void order_note(struct line *l, const struct session_order *o)
     else
         p->channel_id = o->target;
     if (o->told)
-        p->told_ms = now_ms();
+        p->paid_ms = (p->paid_ms > now_ms() ? p->paid_ms : now_ms()) + PAUSE_MS;
     if (o->owed && !p->owed) {
         p->owed = true;
         repeat_later(l, o);
@@ -239,7 +244,7 @@ static bool is_its_turn(struct line *l, struct session_order *o)
         deadline_touch(o->voice->later[loop_index(o->loop)], &o->later);
         return false;
     }
-    o->quiet = p->owed || now_ms() - p->told_ms < PAUSE_MS;
+    o->quiet = p->owed || p->paid_ms - now_ms() > (BURST - 1) * PAUSE_MS;
     return true;
 }
 
@@ -256,7 +261,7 @@ static void order_advance(struct voice *v, uint64_t session)
     }
     if (links_empty(&l->waiting)) {
         l->busy = false;
-        if (l->ended && links_empty(&l->repeats)) {
+        if (l->ended && links_empty(&l->repeats) && !l->returns) {
             map_remove(&v->lines, session);
             line_free(l);
         }
@@ -276,7 +281,7 @@ static void line_up(struct voice *v, struct session_order *o, bool last)
     bool go = !l->busy;
 
     l->ended = l->ended || last;
-    l->busy = true;
+    l->busy = l->needed = true;
     links_append(&l->waiting, &o->link);
     pthread_mutex_unlock(&v->lock);
     if (go)
@@ -359,6 +364,69 @@ void voice_ended(struct voice *v, const struct gateway_caller *who)
         line_up(v, order_new(v, who, &leave_row), true);
 }
 
+/* --- after a restart ------------------------------------------------------------------ */
+
+/* A line, so that the session's end is noticed from now on. */
+static void line_open(struct voice *v, uint64_t session)
+{
+    pthread_mutex_lock(&v->lock);
+    line_make(v, session)->returns++;
+    pthread_mutex_unlock(&v->lock);
+}
+
+void voice_line_settle(struct voice *v, uint64_t session, bool found)
+{
+    pthread_mutex_lock(&v->lock);
+    struct line *l = map_get(&v->lines, session);
+    if (l) {
+        l->needed = l->needed || found;
+        if (!--l->returns && !l->needed) {
+            map_remove(&v->lines, session);
+            line_free(l);
+        }
+    }
+    pthread_mutex_unlock(&v->lock);
+}
+
+/* A session whose orders are known here was not away: a restart forgets all lines. */
+static bool line_is_known(struct voice *v, uint64_t session)
+{
+    pthread_mutex_lock(&v->lock);
+    bool known = map_get(&v->lines, session);
+    pthread_mutex_unlock(&v->lock);
+    return known;
+}
+
+void voice_resumed(struct voice *v, const struct gateway_caller *who)
+{
+    if (!v || api_draining(v->api) || line_is_known(v, who->session))
+        return;
+    line_open(v, who->session);
+    voice_return_resumed(v, v->api, who);
+}
+
+void voice_refused(struct voice *v, snowflake user_id)
+{
+    if (!v)
+        return;
+    pthread_mutex_lock(&v->lock);
+    refusals_note(&v->refusals, user_id);
+    pthread_mutex_unlock(&v->lock);
+}
+
+void voice_entered(struct voice *v, const struct gateway_caller *who, snowflake guild_id)
+{
+    if (!v || api_draining(v->api))
+        return;
+    pthread_mutex_lock(&v->lock);
+    bool refused = refusals_have(&v->refusals, who->caller->id);
+    pthread_mutex_unlock(&v->lock);
+    if (!refused)
+        return;
+    line_open(v, who->session);
+    voice_return_begun(v, v->api, who, guild_id);
+}
+
 /* --- life ----------------------------------------------------------------------------- */
 
 static void open_desk(struct loop *loop, void *arg)
@@ -381,6 +449,7 @@ static void on_lease(void *arg)
 
     pthread_mutex_lock(&v->lock);
     paces_forget(v->paces);
+    refusals_forget(&v->refusals, false);
     pthread_mutex_unlock(&v->lock);
     home_watch_tick(v->homes);
 }
@@ -406,6 +475,7 @@ enum err voice_start(struct api *api, struct loops *loops, struct voice **ret)
     v->later = mem_new(loops_count(loops) * sizeof *v->later);
     pthread_mutex_init(&v->lock, NULL);
     map_init(&v->lines);
+    map_init(&v->refusals);
     v->paces = paces_new(!api_options(api)->limits.off);
     for (unsigned i = 0; i < loops_count(loops); i++)
         loop_call(loops_at(loops, i), open_desk, v);
@@ -434,6 +504,8 @@ void voice_free(struct voice *v)
     for (struct line *l; (l = map_next(&v->lines, &at));)
         line_free(l);
     map_clear(&v->lines);
+    refusals_forget(&v->refusals, true);
+    map_clear(&v->refusals);
     paces_free(v->paces);
     home_watch_free(v->homes);
     pthread_mutex_destroy(&v->lock);

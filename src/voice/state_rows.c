@@ -1,6 +1,7 @@
 /* state_rows.c - voice states in the store. */
 #include "voice/state_rows.h"
 
+#include "base/clock.h"
 #include "model/regions.h"
 #include "model/rows.h"
 
@@ -8,7 +9,7 @@
     "v.guild_id, v.user_id, v.channel_id, v.session_id, v.session_number, v.node, "     \
     "v.region, v.salt, v.live, v.self_mute, v.self_deaf, v.self_video, v.self_stream, " \
     "v.suppress, v.request_to_speak_at, v.connected_at, v.active_at, m.mute, m.deaf, "  \
-    "v.priority, v.flags, v.platform "
+    "v.priority, v.flags, v.platform, v.asked_at "
 #define STATES                                                         \
     "select " STATE_COLUMNS "from voice_states v left join members m " \
     "on m.guild_id = v.guild_id and m.user_id = v.user_id "
@@ -40,6 +41,7 @@ static void read_state(const struct rows *r, void *ret)
         .priority = row_bool(r, 19),
         .flags = row_opt_int(r, 20),
         .platform = row_opt_int(r, 21),
+        .asked_at = row_int(r, 22),
     };
 }
 
@@ -81,7 +83,9 @@ static enum err read_all(struct tx *tx, struct sql sql, struct value of, struct 
 static const char OF_SESSION[] = STATES "where v.session_id = $1 order by v.guild_id, v.user_id";
 static const char IN_CHANNEL[] = STATES "where v.channel_id = $1 order by v.guild_id, v.user_id";
 static const char IN_GUILD[] = STATES "where v.guild_id = $1 order by v.user_id";
-static const char OF_NODE[] = STATES "where v.node = $1 order by v.guild_id, v.user_id limit $2";
+static const char OF_NODE[] = STATES "where v.node = $1 and v.held_until <= $3 "
+                                     "order by v.guild_id, v.user_id limit $2";
+static const char HELD_STREAMS[] = STATES "where v.node = $1 and v.self_stream = 1 limit $2";
 
 enum err voice_of_session(struct tx *tx, struct str session_id, struct list *ret)
 {
@@ -118,8 +122,15 @@ enum err voice_crowd_after(struct tx *tx, const struct voice_crowd *c, struct li
 enum err voice_of_node(struct tx *tx, int64_t node, int64_t max, struct list *ret)
 {
     *ret = (struct list){ 0 };
-    return tx_list(tx, OF_NODE, BIND(v_int(node), v_int(max)), sizeof(struct voice_state),
-                   read_state, ret);
+    return tx_list(tx, OF_NODE, BIND(v_int(node), v_int(max), v_int(clock_us())),
+                   sizeof(struct voice_state), read_state, ret);
+}
+
+enum err voice_held_streams(struct tx *tx, int64_t max, struct list *ret)
+{
+    *ret = (struct list){ 0 };
+    return tx_list(tx, HELD_STREAMS, BIND(v_int(VOICE_NODE_HELD), v_int(max)),
+                   sizeof(struct voice_state), read_state, ret);
 }
 
 static const char COUNT_STATES[] =
@@ -172,9 +183,9 @@ enum err voice_room_region(struct tx *tx, const struct channel *c, struct str wa
 static const char PUT_STATE[] =
     "insert into voice_states (guild_id, user_id, channel_id, session_id, session_number, node, "
     "region, salt, live, self_mute, self_deaf, self_video, self_stream, suppress, "
-    "request_to_speak_at, connected_at, active_at, priority, flags, platform) "
+    "request_to_speak_at, connected_at, active_at, priority, flags, platform, asked_at) "
     "values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, "
-    "$19, $20) "
+    "$19, $20, $21) "
     "on conflict (guild_id, user_id) do update set channel_id = excluded.channel_id, "
     "session_id = excluded.session_id, session_number = excluded.session_number, "
     "node = excluded.node, region = excluded.region, salt = excluded.salt, "
@@ -182,7 +193,9 @@ static const char PUT_STATE[] =
     "self_video = excluded.self_video, self_stream = excluded.self_stream, "
     "suppress = excluded.suppress, request_to_speak_at = excluded.request_to_speak_at, "
     "connected_at = excluded.connected_at, active_at = excluded.active_at, "
-    "priority = excluded.priority, flags = excluded.flags, platform = excluded.platform";
+    "priority = excluded.priority, flags = excluded.flags, platform = excluded.platform, "
+    "asked_at = excluded.asked_at, "
+    "held_until = case when excluded.node < 0 then voice_states.held_until else 0 end";
 
 enum err voice_put(struct tx *tx, const struct voice_state *s)
 {
@@ -193,7 +206,7 @@ enum err voice_put(struct tx *tx, const struct voice_state *s)
                         v_int(s->self_video), v_int(s->self_stream), v_int(s->suppress),
                         v_opt_int(s->request_to_speak_timestamp), v_int(s->connected_at.value),
                         v_int(s->active_at), v_int(s->priority), v_opt_int(s->flags),
-                        v_opt_int(s->platform)),
+                        v_opt_int(s->platform), v_int(s->asked_at)),
                    NULL);
 }
 

@@ -6,6 +6,10 @@
 
 /* --- state_rows.c: the SQL ------------------------------------------------------------ */
 
+/* The node of states that a restart has left, until their sessions are back or their time is over
+ * (held_until). */
+enum { VOICE_NODE_HELD = -1 };
+
 enum err voice_put(struct tx *tx, const struct voice_state *s);
 enum err voice_delete(struct tx *tx, const struct voice_state *s);
 /* Nobody in the channel has a socket any more, and all get this salt: tokens follow from the

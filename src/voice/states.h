@@ -21,8 +21,10 @@ enum err voice_of_user(struct tx *tx, snowflake user_id, struct voice_state *ret
 enum err voice_of_session(struct tx *tx, struct str session_id, struct list *ret);
 enum err voice_in_channel(struct tx *tx, snowflake channel_id, struct list *ret);
 enum err voice_in_guild(struct tx *tx, snowflake guild_id, struct list *ret);
-/* Some of a process, by its number. */
+/* Some of a process, by its number, that are not held; some that stream and whose process is
+ * gone. */
 enum err voice_of_node(struct tx *tx, int64_t node, int64_t max, struct list *ret);
+enum err voice_held_streams(struct tx *tx, int64_t max, struct list *ret);
 /* How many are in a channel, and how many of them with a camera. */
 enum err voice_count(struct tx *tx, snowflake channel_id, int64_t *ret_people,
                      int64_t *ret_cameras);

@@ -25,7 +25,7 @@ enum { VOICE_ROOM = 10000 };
 /* What a server's sessions ask for, and the lease of what they hold. */
 struct voice;
 
-/* Clears what a dead process of this number left behind. Once the loops run, before the
+/* What a process of this number left behind waits for its sessions. Once the loops run, before the
  * server listens. */
 enum err voice_start(struct api *api, struct loops *loops, struct voice **ret);
 /* When no call runs any more, before the loops stop. Accepts NULL. */
@@ -46,6 +46,11 @@ void voice_give_up_rooms(struct voice *v);
 /* For gateway_hooks; v may be NULL. False: the opcode does not take such data. */
 bool voice_command(struct voice *v, const struct gateway_caller *who, int op, struct str d);
 void voice_ended(struct voice *v, const struct gateway_caller *who);
+/* A session was resumed; an account's RESUME was refused; a session of a bot that has begun has
+ * received a guild. After a restart voice goes on by this (held.c). */
+void voice_resumed(struct voice *v, const struct gateway_caller *who);
+void voice_refused(struct voice *v, snowflake user_id);
+void voice_entered(struct voice *v, const struct gateway_caller *who, snowflake guild_id);
 /* Places that something is kept of for sessions, for tests: where they were told something. */
 size_t voice_places_kept(struct voice *v);
 

@@ -34,7 +34,7 @@ NAMES = ",".join(f"Guild {i}" for i in range(GUILDS))
 class Server:
     """A server with ada, her bot and some guilds."""
 
-    def __init__(self, executable):
+    def __init__(self, executable, *flags):
         self.folder = tempfile.mkdtemp()
         world = os.path.join(self.folder, "world.json")
         with open(world, "w", encoding="utf-8") as f:
@@ -45,8 +45,9 @@ class Server:
         expect(done.returncode == 0, done.stderr)
         tokens = dict(re.findall(r"^(ada|helper) +(.*)$", done.stdout, re.M))
         self.bot_token = tokens["helper"].removeprefix("Bot ")
-        self.process = start_guildhall(executable, data)
+        self.process = start_guildhall(executable, data, *flags)
         self.api = f"http://127.0.0.1:{self.process.port}/api"
+        self.certificate = os.path.join(data, "cert.pem")  # with --tls-self-signed
         self.ada = Client(self.process.port, tokens["ada"])
         guilds = self.ada.call("GET", "/users/@me/guilds")[1]
         self.channels = [self.ada.call("GET", f"/guilds/{g['id']}/channels")[1][0]["id"]
@@ -124,7 +125,7 @@ def put_file(name, folder):
 
 
 def node_command(script="discord_js.js"):
-    """discord.js as the lock file says; installed once, beside the build."""
+    """Libraries for node as the lock file says; installed once, beside the build."""
     if not shutil.which("node") or not shutil.which("npm"):
         raise Skip("there is no node or no npm")
     folder = os.path.abspath(os.path.join(os.path.dirname(sys.argv[1]), "..", "clients"))
@@ -159,6 +160,24 @@ def with_library(executable, make_command, shards, story):
         story(server, library, shards)
         library.end()
     finally:
+        if library:
+            library.close()
+        server.close()
+
+
+def with_seyfert(executable, shards, story):
+    """seyfert speaks nothing but TLS."""
+    command, folder = node_command("seyfert_js.js")
+    server = Server(executable, "--tls-self-signed", "on", "--public-url", "https://127.0.0.1")
+    server.api = server.api.replace("http:", "https:")
+    os.environ.update(NODE_EXTRA_CA_CERTS=server.certificate, NODE_NO_WARNINGS="1")
+    library = None
+    try:
+        library = Library(command, server, shards, folder)
+        story(server, library, shards)
+        library.end()
+    finally:
+        del os.environ["NODE_EXTRA_CA_CERTS"]
         if library:
             library.close()
         server.close()
@@ -221,6 +240,14 @@ def discord_py_runs_two_shards(executable):
     with_library(executable, python_command, 2, hear_every_guild)
 
 
+def seyfert_logs_in(executable):
+    with_seyfert(executable, 1, log_in_and_hear)
+
+
+def seyfert_resumes(executable):
+    with_seyfert(executable, 1, lose_the_socket_and_miss_nothing)
+
+
 if __name__ == "__main__":
     run_cases("clients", [
         discord_js_logs_in,
@@ -230,4 +257,6 @@ if __name__ == "__main__":
         discord_py_logs_in,
         discord_py_resumes,
         discord_py_runs_two_shards,
+        seyfert_logs_in,
+        seyfert_resumes,
     ])

@@ -16,6 +16,8 @@ from process import Client, start_guildhall
 from voice_line import Faults, Line
 
 FRAMES = 21
+BACK_S = 5  # until everybody talks again after a restart
+BACK_PY_S = 20  # the same with discord.py, which waits up to 2, 4, 8 s between its attempts
 WORLD = {
     "users": [{"username": "ada"}],
     "applications": [{"name": "Helper", "owner": "ada", "bot": "helper"},
@@ -61,6 +63,12 @@ class Hall:
         """As after kill -9; clients find it where it was."""
         self.ada.close()
         self.process.kill()
+        self.start()
+
+    def stop_and_start(self):
+        """SIGTERM, then the next one."""
+        self.ada.close()
+        self.process.stop()
         self.start()
 
     def id_of(self, name):
@@ -176,15 +184,33 @@ def both_ways(_, helper, other):
     talk(other, "other", helper, "yes")
 
 
-def through_a_kill(hall, helper, other):
+def through(restart, hall, helper, other, most=BACK_S):
+    """The libraries alone find their way back; members see them in the channel all the time."""
     talk(helper, "helper", other, "before")
-    hall.kill_and_start()
+    restart()
     began = time.monotonic()
+    for name in ("helper", "other"):
+        state = hall.call("GET", f"/guilds/{hall.guild}/voice-states/{hall.ids[name]}")
+        expect(state["channel_id"] == hall.channels["red"], f"{name} is not in the channel: {state}")
     await_line(helper, "connection ready")
     await_line(other, "connection ready")
-    print(f"everybody was back {time.monotonic() - began:.1f} s after the server was", flush=True)
+    took = time.monotonic() - began
+    print(f"everybody was back {took:.1f} s after the server was", flush=True)
+    expect(took < most, f"it took {took:.1f} s")
     meet(helper, other)
     both_ways(hall, helper, other)
+
+
+def through_a_kill(hall, helper, other):
+    through(hall.kill_and_start, hall, helper, other)
+
+
+def through_a_stop(hall, helper, other):
+    through(hall.stop_and_start, hall, helper, other)
+
+
+def through_a_stop_with_py(hall, helper, other):
+    through(hall.stop_and_start, hall, helper, other, BACK_PY_S)
 
 
 def listed(hall, helper, other):
@@ -253,7 +279,7 @@ def on_a_bad_line(hall, helper, other):
 
 def discord_js_bots_talk_through_faults_and_cuts_as_they_may(executable):
     with_pair(executable, js_command, js_command, both_ways, listed, on_a_bad_line,
-              through_a_cut, through_a_kill, moderated)
+              through_a_cut, through_a_stop, through_a_kill, moderated)
 
 
 def eris_talks_with_discord_js(executable):
@@ -261,7 +287,8 @@ def eris_talks_with_discord_js(executable):
 
 
 def discord_py_talks_with_discord_js(executable):
-    with_pair(executable, py_command, js_command, both_ways, on_a_bad_line)
+    with_pair(executable, py_command, js_command, both_ways, on_a_bad_line,
+              through_a_stop_with_py)
 
 
 if __name__ == "__main__":

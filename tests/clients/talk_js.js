@@ -36,6 +36,12 @@ const commands = {
       say('connection', (last = now.status));
     });
     connection.on('error', (e) => say('trouble', e.message));
+    // As the library's guide has it: a connection that does not come back in five seconds is over.
+    connection.on(voice.VoiceConnectionStatus.Disconnected, () =>
+      Promise.race([
+        voice.entersState(connection, voice.VoiceConnectionStatus.Signalling, 5_000),
+        voice.entersState(connection, voice.VoiceConnectionStatus.Connecting, 5_000),
+      ]).catch(() => connection.destroy()));
   },
   hear: async (name) => {
     const id = (await guild().members.search({ query: name })).first().id;
@@ -64,11 +70,6 @@ const commands = {
   },
 };
 
-// While the gateway is away nobody can be asked where voice is, so it is asked afterwards.
-for (const event of ['shardReady', 'shardResume'])
-  client.on(event, () => {
-    if (connection && connection.state.status !== 'ready') connection.rejoin();
-  });
 client.once('clientReady', () => say('ready'));
 client.on('error', (e) => say('trouble', e.message));
 player.on('error', (e) => say('error', e.message));

@@ -50,8 +50,20 @@ class Bot(discord.Client):
     async def do_join(self, name):
         channel = discord.utils.get(self.guilds[0].voice_channels, name=name)
         self.voice = await channel.connect(cls=Voice, timeout=120)
-        asyncio.create_task(self.listen())
-        say("connection ready")
+        asyncio.create_task(self.watch())
+
+    async def watch(self):
+        """Says when the library is connected, also again, and reads what arrives then."""
+        seen = None
+        while True:
+            if self.voice.is_connected() and self.voice.ws is not seen:
+                seen = self.voice.ws
+                listener = asyncio.create_task(self.listen())
+                say("connection ready")
+            elif seen and not self.voice.is_connected():
+                seen = None
+                listener.cancel()
+            await asyncio.sleep(0.02)
 
     async def do_hear(self, name):
         say("hears", name)

@@ -35,7 +35,7 @@ static bool no_x(struct str s)
 
 static const struct rule rule = { no_x, "STRING_TYPE_REGEX", "No x." };
 static const struct choice modes[] = { { .value = 1, .doc = "One." },
-                                       { .value = 2, .doc = "Two." },
+                                       { .value = 2, .doc = "Two.", .old_word = "two" },
                                        { 0 } };
 static const struct choice tag_words[] = { { .text = "red", .doc = "Red." },
                                            { .text = "blue", .doc = "Blue." },
@@ -44,14 +44,16 @@ static const struct schema thing_schema;
 static const struct type name = {
     .kind = KIND_STRING, .flags = TYPE_TRIM | TYPE_LOWER, .min = 1, .max = 8
 };
-static const struct type nick = { .kind = KIND_STRING, .max = 4, .rule = &rule };
+static const struct type nick = {
+    .kind = KIND_STRING, .flags = TYPE_EMPTY_NONE, .max = 4, .rule = &rule
+};
 static const struct type level = { .kind = KIND_INT, .flags = TYPE_CLAMP, .min = 1, .max = 10 };
 static const struct type mode = { .kind = KIND_INT, .choices = modes };
 static const struct type ratio = { .kind = KIND_REAL };
 static const struct type on = { .kind = KIND_BOOL };
 static const struct type owner = { .kind = KIND_ID };
 static const struct type bits = { .kind = KIND_BITS };
-static const struct type at = { .kind = KIND_TIME };
+static const struct type at = { .kind = KIND_TIME, .flags = TYPE_EMPTY_NONE };
 static const struct type raw = { .kind = KIND_RAW };
 static const struct type icon = { .kind = KIND_IMAGE, .max = 64 };
 static const struct type tag = { .kind = KIND_STRING, .choices = tag_words };
@@ -89,9 +91,19 @@ static void check(struct form *form, const struct place *here, const void *objec
         form_fail(form, &place, "NAMELESS", "A child needs a name.");
 }
 
-static const struct schema thing_schema = {
-    .name = "Thing", .size = sizeof(struct thing), .fields = fields, .check = check
-};
+/* In mode 2 there is no ratio. */
+static uint64_t counts(const void *object)
+{
+    const struct thing *t = object;
+
+    return t->mode.value == 2 ? ~(UINT64_C(1) << 4) : UINT64_MAX;
+}
+
+static const struct schema thing_schema = { .name = "Thing",
+                                            .size = sizeof(struct thing),
+                                            .fields = fields,
+                                            .check = check,
+                                            .counts = counts };
 
 /* Levels of a JSON text. */
 static unsigned depth_of(struct str text)

@@ -314,7 +314,7 @@ static struct str seal_behind(struct phone *p, unsigned char *out, size_t clear,
     bool counted = p->mode != PHONE_SALSA;
 
     if (counted)
-        put_u32(nonce, p->counter++);
+        put_u32(nonce, p->little_endian ? __builtin_bswap32(p->counter) : p->counter);
     else
         memcpy(nonce, out, HEADER);
     size_t n = clear + phone_crypt(p, true, nonce, (const unsigned char *)plain.p, plain.n,
@@ -322,6 +322,7 @@ static struct str seal_behind(struct phone *p, unsigned char *out, size_t clear,
     if (counted) {
         memcpy(out + n, nonce, 4);
         n += 4;
+        p->counter++;
     }
     return str_dup(world_arena(p->client->world), str_slice((const char *)out, n));
 }
@@ -420,6 +421,7 @@ static size_t hear_behind(struct phone *p, unsigned char out[LARGEST], size_t cl
         memcpy(nonce, in + n - suffix, suffix);
     else
         memcpy(nonce, in, HEADER);
+    memcpy(p->last, nonce, sizeof p->last);
     memcpy(out, in, clear);
     size_t made = phone_crypt(p, false, nonce, in + clear, n - clear - suffix,
                               str_slice((const char *)in, clear), out + clear);

@@ -20,8 +20,10 @@ struct phone {
     int port; /* of the server */
     enum phone_mode mode;
     unsigned char key[32];
-    uint32_t counter, timestamp;
+    uint32_t counter, timestamp; /* counter: the next nonce */
     uint16_t sequence;
+    bool little_endian;    /* it writes nonces so */
+    unsigned char last[4]; /* nonce of the last packet that it received */
 };
 
 /* A server that carries voice. */

@@ -14,7 +14,17 @@ static void integers_are_coerced_only_without_loss(void **state)
     wrong("'rank':9.3e18", "NUMBER_TYPE_COERCE", "Value \"9.3e18\" is not int.");
     wrong("'rank':1e400", "NUMBER_TYPE_COERCE", "Value \"1e400\" is not int.");
     wrong("'rank':5.5", "NUMBER_TYPE_COERCE", "Value \"5.5\" is not int.");
-    wrong("'rank':'5'", "NUMBER_TYPE_COERCE", "Value \"5\" is not int.");
+    assert_int_equal(good("'rank':'5'")->rank.value, 5);
+    assert_int_equal(good("'rank':'-5'")->rank.value, -5);
+    assert_int_equal(good("'rank':'0'")->rank.value, 0);
+    assert_true(good("'rank':'9223372036854775807'")->rank.value == INT64_MAX);
+    wrong("'rank':'9223372036854775808'", "NUMBER_TYPE_COERCE",
+          "Value \"9223372036854775808\" is not int.");
+    wrong("'rank':'5.0'", "NUMBER_TYPE_COERCE", "Value \"5.0\" is not int.");
+    wrong("'rank':'1e3'", "NUMBER_TYPE_COERCE", "Value \"1e3\" is not int.");
+    wrong("'rank':'0x10'", "NUMBER_TYPE_COERCE", "Value \"0x10\" is not int.");
+    wrong("'rank':'+5'", "NUMBER_TYPE_COERCE", "Value \"+5\" is not int.");
+    wrong("'rank':'five'", "NUMBER_TYPE_COERCE", "Value \"five\" is not int.");
     wrong("'rank':''", "NUMBER_TYPE_COERCE", "Value \"\" is not int.");
     wrong("'rank':' 5'", "NUMBER_TYPE_COERCE", "Value \" 5\" is not int.");
     wrong("'rank':true", "NUMBER_TYPE_COERCE", "Value \"true\" is not int.");
@@ -39,8 +49,13 @@ static void numbers_keep_their_limits(void **state)
     assert_int_equal(good("'clamp':5")->clamp.value, 5);
     assert_int_equal(good("'clamp':99999999999999999999")->clamp.value, 10);
     assert_int_equal(good("'clamp':-99999999999999999999")->clamp.value, 1);
-    wrong("'clamp':'-99999999999999999999'", "NUMBER_TYPE_COERCE",
-          "Value \"-99999999999999999999\" is not int.");
+    assert_int_equal(good("'clamp':'-99999999999999999999'")->clamp.value, 1);
+    assert_int_equal(good("'level':'-5'")->level, -5);
+    wrong("'level':'-6'", "NUMBER_TYPE_MIN", "int value should be greater than or equal to -5.");
+    wrong("'level':'11'", "NUMBER_TYPE_MAX", "int value should be less than or equal to 10.");
+    assert_int_equal(good("'mode':'2'")->mode.value, 2);
+    assert_int_equal(good("'mode':'deux'")->mode.value, 2);
+    wrong("'mode':'zwei'", "NUMBER_TYPE_COERCE", "Value \"zwei\" is not int.");
     wrong("'clamp':'-'", "NUMBER_TYPE_COERCE", "Value \"-\" is not int.");
     wrong("'clamp':1.5", "NUMBER_TYPE_COERCE", "Value \"1.5\" is not int.");
 }
@@ -56,9 +71,25 @@ static void reals_are_finite_and_within_limits(void **state)
     wrong("'ratio':1.01", "NUMBER_TYPE_MAX", "float value should be less than or equal to 1.");
     wrong("'ratio':-0.01", "NUMBER_TYPE_MIN", "float value should be greater than or equal to 0.");
     wrong("'ratio':1e999", "NUMBER_TYPE_COERCE", "Value \"1e999\" is not float.");
+    assert_true(good("'ratio':'1'")->ratio.value == 1);
     wrong("'ratio':'0.5'", "NUMBER_TYPE_COERCE", "Value \"0.5\" is not float.");
     wrong("'ratio':'nan'", "NUMBER_TYPE_COERCE", "Value \"nan\" is not float.");
     wrong("'ratio':false", "NUMBER_TYPE_COERCE", "Value \"false\" is not float.");
+}
+
+static void an_empty_value_is_null_where_the_type_says_so(void **state)
+{
+    (void)state;
+    assert_int_equal(good("'alt':''")->alt.given, GIVEN_NULL);
+    assert_int_equal(good("'alt':null")->alt.given, GIVEN_NULL);
+    assert_int_equal(good("'alt':'a'")->alt.given, GIVEN);
+    assert_int_equal(good("'since':0")->since.given, GIVEN_NULL);
+    assert_int_equal(good("'since': 0 ")->since.given, GIVEN_NULL);
+    assert_int_equal(good("'since':''")->since.given, GIVEN_NULL);
+    assert_int_equal(good("'since':'1970-01-01 00:00:01'")->since.value, 1000000);
+    wrong("'since':1", "DATE_TIME_TYPE_PARSE", "Could not parse 1. Should be ISO8601.");
+    wrong("'since':0.5", "DATE_TIME_TYPE_PARSE", "Could not parse 0.5. Should be ISO8601.");
+    wrong("'at':0", "DATE_TIME_TYPE_PARSE", "Could not parse 0. Should be ISO8601.");
 }
 
 static void texts_hold_no_nul(void **state)
@@ -220,6 +251,7 @@ int main(void)
         TEST(integers_are_coerced_only_without_loss),
         TEST(numbers_keep_their_limits),
         TEST(reals_are_finite_and_within_limits),
+        TEST(an_empty_value_is_null_where_the_type_says_so),
         TEST(texts_hold_no_nul),
         TEST(booleans_are_true_or_false),
         TEST(strings_are_text_and_nothing_else),

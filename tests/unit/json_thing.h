@@ -35,6 +35,8 @@ struct thing {
     struct list children;
     struct str note;
     double weight;
+    struct opt_str alt;
+    struct opt_int since;
 };
 
 static bool no_x(struct str s)
@@ -47,9 +49,11 @@ static const struct rule without_x = { no_x, "STRING_TYPE_REGEX",
 static const struct choice kinds[] = { { .text = "red", .name = "RED", .doc = "Red." },
                                        { .text = "blue", .name = "BLUE", .doc = "Blue." },
                                        { 0 } };
-static const struct choice modes[] = { { .value = 1, .name = "ONE", .doc = "One." },
-                                       { .value = 2, .name = "TWO", .doc = "Two." },
-                                       { 0 } };
+static const struct choice modes[] = {
+    { .value = 1, .name = "ONE", .doc = "One." },
+    { .value = 2, .name = "TWO", .doc = "Two.", .old_word = "deux" },
+    { 0 }
+};
 
 static const struct schema thing_schema;
 static const struct type name = { .kind = KIND_STRING, .flags = TYPE_TRIM, .min = 2, .max = 4 };
@@ -81,6 +85,8 @@ static const struct type clamped = {
 static const struct type children = { .kind = KIND_ARRAY, .of = &thing };
 static const struct type text = { .kind = KIND_STRING };
 static const struct type real = { .kind = KIND_REAL };
+static const struct type alt = { .kind = KIND_STRING, .flags = TYPE_EMPTY_NONE };
+static const struct type since = { .kind = KIND_TIME, .flags = TYPE_EMPTY_NONE };
 
 static const struct field thing_fields[] = {
     { FIELD(struct thing, name), .type = &name },
@@ -109,6 +115,8 @@ static const struct field thing_fields[] = {
     { FIELD(struct thing, children), .type = &children, .flags = OPTIONAL },
     { FIELD(struct thing, note), .type = &text, .flags = OPTIONAL },
     { FIELD(struct thing, weight), .type = &real, .flags = OPTIONAL, .fallback = 3 },
+    { FIELD(struct thing, alt), .type = &alt, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct thing, since), .type = &since, .flags = OPTIONAL | NULLABLE },
     { 0 },
 };
 

@@ -1,6 +1,8 @@
 /* relay_packets.c - datagrams of voice, and which were there before. */
 #include "unit.h"
 
+#include <stdio.h>
+
 #include <string.h>
 
 #include "relay/packets.h"
@@ -146,6 +148,95 @@ static void short_numbers_go_on_after_their_end(void **state)
     assert_true(rtp_extend(&place, &p, &next));
 }
 
+/* --- streams -------------------------------------------------------------------------- */
+
+static bool stream_takes(struct rtp_stream *s, uint16_t sequence, uint32_t timestamp,
+                         unsigned content, struct rtp_admission *ret)
+{
+    char sealed[16];
+    int n = snprintf(sealed, sizeof sealed, "%u", content);
+    struct rtp_packet p = sent(sequence, timestamp);
+
+    p.sealed = str_slice(sealed, (size_t)n);
+    bool admits = rtp_stream_admits(s, &p, ret);
+    if (admits)
+        rtp_stream_take(s, &p, ret);
+    return admits;
+}
+
+/* A track of the same headers each time; what is passed on is numbered on. */
+static void tracks_that_begin_again_are_numbered_on(void **state)
+{
+    struct rtp_stream s = { 0 };
+    struct rtp_admission a;
+    uint64_t last = 0;
+    uint32_t last_time = 0;
+
+    (void)state;
+    for (unsigned track = 0; track < 30; track++) {
+        for (unsigned i = 0; i < 300; i++) {
+            assert_true(stream_takes(&s, (uint16_t)(65500 + i), i * 960, track * 300 + i, &a));
+            assert_true(!last || (a.number == last + 1 && a.newest));
+            assert_true(!last || (int32_t)(a.timestamp - last_time) == 960);
+            assert_int_equal(a.sequence, (uint16_t)a.number);
+            last = a.number;
+            last_time = a.timestamp;
+        }
+        for (unsigned i = 0; i < 300; i++) /* what was there is not there again */
+            assert_false(stream_takes(&s, (uint16_t)(65500 + i), i * 960, track * 300 + i, &a));
+        assert_false(stream_takes(&s, 65500, 0, 0, &a));
+    }
+    rtp_stream_clear(&s);
+}
+
+static void a_track_whose_first_packets_are_lost_begins_again(void **state)
+{
+    struct rtp_stream s = { 0 };
+    struct rtp_admission a;
+
+    (void)state;
+    for (unsigned i = 0; i < 1000; i++)
+        assert_true(stream_takes(&s, (uint16_t)i, i * 960, i, &a));
+    for (unsigned i = 3; i < 1000; i++)
+        assert_true(stream_takes(&s, (uint16_t)i, i * 960, 5000 + i, &a));
+    /* In the middle of a track nothing begins, and what never came in this one may be late. */
+    assert_false(stream_takes(&s, 1, 960, 9998, &a));
+    assert_false(stream_takes(&s, 500, 500 * 960, 9999, &a));
+    rtp_stream_clear(&s);
+}
+
+static void a_sequence_that_is_set_back_goes_on_by_its_time(void **state)
+{
+    struct rtp_stream s = { 0 };
+    struct rtp_admission a;
+
+    (void)state;
+    for (unsigned i = 0; i < 2000; i++)
+        assert_true(stream_takes(&s, (uint16_t)(40000 + i), i * 960, i, &a));
+    for (unsigned i = 0; i < 2000; i++)
+        assert_true(stream_takes(&s, (uint16_t)(10000 + i), (2000 + i) * 960, 2000 + i, &a));
+    for (unsigned i = 0; i < 2000; i++)
+        assert_false(stream_takes(&s, (uint16_t)(40000 + i), i * 960, i, &a));
+    rtp_stream_clear(&s);
+}
+
+static void a_stream_recognises_so_many_beginnings(void **state)
+{
+    struct rtp_stream s = { 0 };
+    struct rtp_admission a;
+    unsigned tracks = 0;
+
+    (void)state;
+    while (!rtp_stream_is_full(&s)) {
+        for (unsigned i = 0; i < 300; i++)
+            stream_takes(&s, (uint16_t)i, i * 960, tracks * 300 + i, &a);
+        tracks++;
+    }
+    assert_true(tracks >= 32);
+    assert_false(stream_takes(&s, 0, 0, 1000000, &a));
+    rtp_stream_clear(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -155,6 +246,10 @@ int main(void)
         cmocka_unit_test(numbers_are_new_once),
         cmocka_unit_test(the_window_forgets_nothing_that_is_in_it),
         cmocka_unit_test(short_numbers_go_on_after_their_end),
+        cmocka_unit_test(tracks_that_begin_again_are_numbered_on),
+        cmocka_unit_test(a_track_whose_first_packets_are_lost_begins_again),
+        cmocka_unit_test(a_sequence_that_is_set_back_goes_on_by_its_time),
+        cmocka_unit_test(a_stream_recognises_so_many_beginnings),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
 
 #include <semaphore.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -16,6 +17,11 @@
 
 enum { PEOPLE = 800, ROOM = 7, GUILD = 5, PATIENCE_S = 60 };
 #define SECOND INT64_C(1000000000)
+
+struct held_loop {
+    struct post post;
+    sem_t go;
+};
 
 static _Atomic int left; /* places whose state says that they have no socket */
 
@@ -105,6 +111,7 @@ static void arrivals_in_a_large_room_take_many_short_turns(void **state)
     struct relay *r;
 
     (void)state;
+    left = 0;
     assert_int_equal(relay_start(ls, &options, &r), OK);
     struct loop *own = relay_loop(r), *loop = loops_at(ls, 0);
     loop_call(own, begin_counting, &here);
@@ -126,6 +133,59 @@ static void send_all_and_end(struct loop *l, void *arg)
 }
 
 /* Its people follow one by one, and find that they have gone. */
+static void hold_loop(struct post *p)
+{
+    struct held_loop *h = container_of(p, struct held_loop, post);
+
+    sem_wait(&h->go);
+}
+
+static long resident_kib(void)
+{
+    FILE *f = fopen("/proc/self/statm", "r");
+    long pages = 0;
+
+    assert_non_null(f);
+    assert_int_equal(fscanf(f, "%*d %ld", &pages), 1);
+    fclose(f);
+    return pages * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+/* The loop of their sockets is busy while they come: what waits for it is small. */
+static void what_waits_for_a_busy_loop_is_small(void **state)
+{
+    struct loops *ls = loops_start(1, NULL, NULL);
+    struct relay_options options = { .host = "127.0.0.1",
+                                     .address = "127.0.0.1",
+                                     .source.live = note_live };
+    int64_t until = clock_mono() + PATIENCE_S * SECOND;
+    struct held_loop held = { .post.run = hold_loop };
+    struct relay_stats s;
+    struct relay *r;
+
+    (void)state;
+    left = 0;
+    sem_init(&held.go, 0, 0);
+    assert_int_equal(relay_start(ls, &options, &r), OK);
+    loop_post(loops_at(ls, 0), &held.post);
+    long before = resident_kib();
+    loop_call(relay_loop(r), send_arrivals, &(struct crowd_coming){ r, loops_at(ls, 0) });
+    do
+        relay_stats(r, &s);
+    while (s.seats < PEOPLE && clock_mono() < until);
+    long took = resident_kib() - before;
+    print_message("%ld KiB for %d who came at once\n", took, PEOPLE);
+    sem_post(&held.go);
+    while (left < PEOPLE && clock_mono() < until)
+        usleep(1000);
+    relay_stop(r);
+    loops_stop(ls);
+    sem_destroy(&held.go);
+#ifndef __SANITIZE_ADDRESS__
+    assert_true(took < 24 * 1024);
+#endif
+}
+
 static void a_room_that_ends_is_empty_at_once(void **state)
 {
     struct loops *ls = loops_start(1, NULL, NULL);
@@ -332,7 +392,8 @@ static void bind_both(struct loop *l, void *arg)
         }
         seat->hears = true;
         seal_free(seat->seal);
-        seat->seal = seal_new(seal_mode_find(str_of(seal_mode_name(0))), seat->key, UINT32_MAX);
+        seat->seal =
+            seal_new(seal_mode_find(str_of(seal_mode_name(0))), seat->key, SEAL_NONCES - 1);
     }
     t->bound = sealed == 2;
 }
@@ -469,7 +530,7 @@ static void let_film(struct loop *l, void *arg)
             continue;
         seat_wants(seat, &all);
         seal_free(seat->seal);
-        seat->seal = seal_new(seal_mode_find(str_of(seal_mode_name(0))), seat->key, SEAL_OURS);
+        seat->seal = seal_new(seal_mode_find(str_of(seal_mode_name(0))), seat->key, 0);
     }
 }
 
@@ -543,6 +604,7 @@ static void what_everybody_is_told_is_written_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_waits_for_a_busy_loop_is_small),
         cmocka_unit_test(arrivals_in_a_large_room_take_many_short_turns),
         cmocka_unit_test(a_room_that_ends_is_empty_at_once),
         cmocka_unit_test(who_changes_its_mind_too_often_is_told_of_in_the_end),

@@ -7,6 +7,7 @@
 #include <sodium.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "relay/seal.h"
 
 #define AES    "aead_aes256_gcm_rtpsize"
@@ -14,7 +15,8 @@
 #define SALSA  "xsalsa20_poly1305"
 
 /* The frame is "opus frame", the extension one word of elements before it; the key counts
- * from 0 to 31. What clients send has the counter 1, ours 0x80000000. */
+ * from 0 to 31. What clients send has the nonce 00000001, and ours
+ * after it 40000041. */
 static const struct {
     const char *mode;
     bool extended;
@@ -22,15 +24,15 @@ static const struct {
 } vectors[] = {
     { AES, false,
       "8078000100000002000000102b46b8d92c3c86c932598bc81ccced037165cf82c22c6d876c6c00000001",
-      "807800010000000200000010772ade5afa905fb5c5962e5ddfdccfa567651076ba32760b62c680000000" },
+      "807800010000000200000010101d7888e464609ac96c3da622ed2295c28b73a2f362cd4464b040000041" },
     { AES, true,
       "907800010000000200000010bede000154c9cdaa632a81db7f5a17f1c4d80f1997301a018ea77079db26ad8c7be0"
       "00000001",
-      "907800010000000200000010bede000108a5ab29b58658a78895fb8972d3bbfdf5637a6c20e1f7fdc4527510d75e"
-      "80000000" },
+      "907800010000000200000010bede00016f920dfbab726788846f8cf42b056a4d729b3d5b03296c0024d9ca5d7189"
+      "40000041" },
     { CHACHA, false,
       "80780001000000020000001066d724534f66e3bea382b0288356ca3decc06472c3ebb3406cdc00000001",
-      "8078000100000002000000106100114695d336705c2258d0df9bfd538f116520e1a531dd37d880000000" },
+      "8078000100000002000000103a5bf61e4e71de3ed74cb4211e61237fcd2413af319166941a9840000041" },
     { SALSA, false, "807800010000000200000010607abd9544ed9ccb340394660a2c8866a1c24522751b33be8df4",
       "807800010000000200000010607abd9544ed9ccb340394660a2c8866a1c24522751b33be8df4" },
     { SALSA, true,
@@ -45,7 +47,7 @@ static struct seal *seal_of(const char *mode)
 
     for (int i = 0; i < SEAL_KEY; i++)
         key[i] = (unsigned char)i;
-    return seal_new(seal_mode_find(str_of(mode)), key, SEAL_OURS);
+    return seal_new(seal_mode_find(str_of(mode)), key, 0);
 }
 
 static size_t from_hex(const char *hex, unsigned char *out)
@@ -112,20 +114,15 @@ static void modes_can_be_changed_on_the_way(void **state)
         for (unsigned to = 0; seal_mode_name(to); to++) {
             struct seal *a = seal_of(vectors[i].mode), *b = seal_of(seal_mode_name(to));
             struct rtp_packet p = packet_of(bytes, from_hex(vectors[i].theirs, bytes));
-            uint32_t counter;
 
             assert_true(seal_open(a, &p, &plain));
             size_t n = seal_write(b, &plain, made);
-            /* What has a counter of ours is not taken from a client. */
             p = packet_of(made, n);
-            assert_int_equal(seal_counter(b, &p, &counter), seal_uses_header(b));
-            if (seal_uses_header(b)) {
-                assert_true(seal_open(b, &p, &again));
-                assert_int_equal(again.n, plain.n);
-                assert_memory_equal(again.bytes, plain.bytes, plain.n);
-            } else {
-                assert_false(seal_open(b, &p, &again));
-            }
+            assert_true(seal_open(b, &p, &again));
+            assert_int_equal(again.n, plain.n);
+            assert_memory_equal(again.bytes, plain.bytes, plain.n);
+            /* A client that has a nonce of ours breaks the key. */
+            assert_int_equal(seal_is_broken(b), !seal_uses_header(b));
             seal_free(a);
             seal_free(b);
         }
@@ -192,22 +189,96 @@ static void nothing_bent_or_cut_is_opened(void **state)
     }
 }
 
-static void no_nonce_is_used_twice(void **state)
-{
-    unsigned char out[SEAL_MAX];
-    struct rtp_plain plain = { .header = { 0x80, 0x78 }, .n = 1 };
-    struct seal *s = seal_of(CHACHA);
+/* --- nonces --------------------------------------------------------------------------- */
 
-    (void)state;
-    for (uint32_t i = 0; i < 1000; i++) {
+enum { NONCES = 200000 };
+
+static uint32_t nonce_of(const unsigned char *packet, size_t n)
+{
+    return (uint32_t)packet[n - 4] << 24 | (uint32_t)packet[n - 3] << 16 |
+           (uint32_t)packet[n - 2] << 8 | packet[n - 1];
+}
+
+static int compare_u32(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+static void write_nonces(struct seal *s, uint32_t *nonces, size_t count)
+{
+    struct rtp_plain plain = { .header = { 0x80, 0x78 }, .n = 1 };
+    unsigned char out[SEAL_MAX];
+
+    for (size_t i = 0; i < count; i++) {
         size_t n = seal_write(s, &plain, out);
 
         assert_int_equal(n, RTP_HEADER + 1 + SEAL_OVERHEAD);
-        uint32_t counter = (uint32_t)out[n - 4] << 24 | (uint32_t)out[n - 3] << 16 |
-                           (uint32_t)out[n - 2] << 8 | out[n - 1];
-        assert_int_equal(counter, SEAL_OURS + i);
+        nonces[i] = nonce_of(out, n);
     }
-    seal_free(s);
+}
+
+static bool client_sends(struct seal *s, uint32_t nonce)
+{
+    unsigned char key[SEAL_KEY], bytes[SEAL_MAX] = { 0x80, 0x78 }, long_nonce[24] = { 0 };
+    struct rtp_plain plain;
+    unsigned long long n;
+
+    for (int i = 0; i < SEAL_KEY; i++)
+        key[i] = (unsigned char)i;
+    for (int i = 0; i < 4; i++)
+        long_nonce[i] = (unsigned char)(nonce >> (24 - 8 * i));
+    crypto_aead_xchacha20poly1305_ietf_encrypt(bytes + RTP_HEADER, &n, (const unsigned char *)"x",
+                                               1, bytes, RTP_HEADER, NULL, long_nonce, key);
+    memcpy(bytes + RTP_HEADER + n, long_nonce, 4);
+    struct rtp_packet p = packet_of(bytes, RTP_HEADER + (size_t)n + 4);
+    return seal_open(s, &p, &plain);
+}
+
+/* Before the client's first packet and after it, whose nonce may be any. */
+static void no_nonce_is_used_twice(void **state)
+{
+    uint32_t *nonces = mem_new((size_t)NONCES * sizeof *nonces);
+
+    (void)state;
+    for (uint32_t theirs = 0; theirs < 256; theirs += 51) {
+        struct seal *s = seal_of(CHACHA);
+
+        write_nonces(s, nonces, NONCES / 2);
+        assert_true(client_sends(s, (theirs + 64) << 24 | theirs));
+        write_nonces(s, nonces + NONCES / 2, NONCES / 2);
+        qsort(nonces, NONCES, sizeof *nonces, compare_u32);
+        for (int i = 1; i < NONCES; i++)
+            assert_true(nonces[i] != nonces[i - 1]);
+        seal_free(s);
+    }
+    mem_free(nonces);
+}
+
+/* As libraries count: in either byte order, from any number. */
+static void nonces_of_clients_are_not_ours(void **state)
+{
+    static const uint32_t starts[] = { 0, 1, 418, 0x7fffff00, 0x80000000, 0xffffff80, 0x5a5a5a5a };
+    uint32_t ours[4];
+
+    (void)state;
+    for (unsigned at = 0; at < COUNT_OF(starts); at++) {
+        for (int little = 0; little < 2; little++) {
+            struct seal *s = seal_of(CHACHA);
+
+            for (uint32_t i = 0; i < 3000; i++) {
+                uint32_t nonce = starts[at] + i;
+
+                assert_true(client_sends(s, little ? __builtin_bswap32(nonce) : nonce));
+                write_nonces(s, ours, COUNT_OF(ours));
+                assert_false(seal_is_broken(s));
+            }
+            assert_true(client_sends(s, ours[0]));
+            assert_true(seal_is_broken(s));
+            seal_free(s);
+        }
+    }
 }
 
 static void the_last_nonce_is_followed_by_none(void **state)
@@ -218,7 +289,7 @@ static void the_last_nonce_is_followed_by_none(void **state)
 
     (void)state;
     for (unsigned i = 0; i < 2; i++) {
-        struct seal *s = seal_new(seal_mode_find(str_of(seal_mode_name(i))), key, UINT32_MAX - 1);
+        struct seal *s = seal_new(seal_mode_find(str_of(seal_mode_name(i))), key, SEAL_NONCES - 2);
 
         assert_int_not_equal(seal_write(s, &plain, out), 0);
         assert_int_not_equal(seal_write(s, &plain, out), 0);
@@ -274,6 +345,7 @@ int main(void)
         cmocka_unit_test(contributing_sources_are_not_passed_on),
         cmocka_unit_test(nothing_bent_or_cut_is_opened),
         cmocka_unit_test(no_nonce_is_used_twice),
+        cmocka_unit_test(nonces_of_clients_are_not_ours),
         cmocka_unit_test(the_last_nonce_is_followed_by_none),
         cmocka_unit_test(modes_are_found_by_name),
         cmocka_unit_test(silence_is_known_behind_any_extension),

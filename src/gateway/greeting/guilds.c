@@ -256,6 +256,12 @@ static void arrival_stepped(struct session_errand *e, enum err error)
         session_dispatch(s, a->news, 0);
     arrival_forget(a);
     presence_arrive(s, a->facts.guild_id);
+    const struct gateway_hooks *hooks = &s->hub->gateway->options.hooks;
+    if (s->bot && hooks->entered) {
+        struct gateway_caller who = session_caller(s);
+
+        hooks->entered(hooks->arg, &who, a->facts.guild_id);
+    }
 }
 
 static void arrival_free(struct session_errand *e)

@@ -24,26 +24,18 @@ static const struct {
 
 /* --- what the client said ------------------------------------------------------------- */
 
-static bool read_int(struct str raw, int64_t *ret)
-{
-    return raw.p && str_to_i64(raw, ret);
-}
-
 static bool read_shard(struct str raw, struct arena *arena, int64_t shard[2])
 {
     struct json_reader r;
-    struct json_number n;
+    struct str item;
     int count = 0;
 
     json_reader_init(&r, raw, arena);
     if (json_peek(&r) != JSON_ARRAY)
         return false;
-    for (json_enter(&r); json_next_item(&r); count++) {
-        if (count == 2 || json_peek(&r) != JSON_NUMBER || !json_take_number(&r, &n) ||
-            n.kind != NUMBER_INT)
+    for (json_enter(&r); json_next_item(&r); count++)
+        if (count == 2 || !json_skip(&r, &item) || !json_raw_int(item, &shard[count]))
             return false;
-        shard[count] = n.i;
-    }
     return count == 2 && shard[1] >= 1 && shard[1] <= SHARDS_MAX && shard[0] >= 0 &&
            shard[0] < shard[1];
 }
@@ -79,7 +71,7 @@ void identification_read(struct identification *i, struct arena *arena, const st
     i->has_shard = is_given(d->shard);
     i->bad_shard = i->has_shard && !read_shard(d->shard, arena, i->shard);
     i->has_intents = is_given(d->intents);
-    i->bad_intents = i->has_intents && (!read_int(d->intents, &i->intents) || i->intents < 0 ||
+    i->bad_intents = i->has_intents && (!json_raw_int(d->intents, &i->intents) || i->intents < 0 ||
                                         i->intents >> INTENT_BITS);
     i->compress = d->compress.given == GIVEN && d->compress.value;
     i->large_threshold = d->large_threshold.given == GIVEN ? d->large_threshold.value : 0;

@@ -18,6 +18,7 @@
 #include "gateway/views/topics.h"
 #include "gateway/wire/messages.h"
 #include "gateway/wire/news.h"
+#include "json/read.h"
 
 /* --- two sockets that want the same one ----------------------------------------------- */
 
@@ -58,7 +59,11 @@ static void answer_peer(struct peer *p, const struct resumption *r, struct sessi
         resume_lose(p);
         return;
     }
+    const struct gateway_hooks *hooks = &p->hub->gateway->options.hooks;
+
     if (!s) {
+        if (hooks->refused)
+            hooks->refused(hooks->arg, r->greeting.caller.id);
         session_invalid(p);
         return;
     }
@@ -78,6 +83,11 @@ static void answer_peer(struct peer *p, const struct resumption *r, struct sessi
     peer_become(p, s);
     session_replay(s, r->seq);
     atomic_fetch_add(&s->hub->gateway->resumed, 1);
+    if (hooks->resumed) {
+        struct gateway_caller who = session_caller(s);
+
+        hooks->resumed(hooks->arg, &who);
+    }
 }
 
 static void resume_answer(struct resumption *r, struct session *s)
@@ -504,7 +514,7 @@ void handle_resume(struct peer *p, int op, struct str raw, const void *d)
 
     (void)op, (void)raw;
     r->turn = p->turn;
-    r->bad_seq = !in->seq.p || !str_to_i64(in->seq, &seq) || seq < 0;
+    r->bad_seq = !json_raw_int(in->seq, &seq) || seq < 0;
     r->seq = r->bad_seq ? 0 : (uint64_t)seq;
     /* An id that cannot be ours is answered like one that we have forgotten. */
     if (session_id_read(in->session_id, &r->number))

@@ -77,7 +77,8 @@ static bool has_its_kind(struct str key, struct str value)
     return true;
 }
 
-static bool activity_read(struct str raw, struct arena *arena, struct activity *ret)
+/* A bot's type may be a digit string, since it is written again; a person's goes through. */
+static bool activity_read(struct str raw, bool bot, struct arena *arena, struct activity *ret)
 {
     struct json_reader r;
     struct str key, value;
@@ -92,7 +93,8 @@ static bool activity_read(struct str raw, struct arena *arena, struct activity *
             return false;
         if (str_is(key, "name"))
             ret->name = value;
-        else if (str_is(key, "type") && !str_to_i64(value, &ret->type))
+        else if (str_is(key, "type") &&
+                 !(bot ? json_raw_int(value, &ret->type) : str_to_i64(value, &ret->type)))
             return false;
         else if (str_is(key, "state") && is_text(value))
             ret->state = value;
@@ -128,7 +130,7 @@ static void add_activity(struct str raw, bool bot, struct arena *arena, struct j
 {
     struct activity a;
 
-    if (!activity_read(raw, arena, &a) || !activity_is_readable(raw, arena))
+    if (!activity_read(raw, bot, arena, &a) || !activity_is_readable(raw, arena))
         return;
     if (bot)
         activity_write(&a, j);

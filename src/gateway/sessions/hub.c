@@ -72,6 +72,8 @@ struct hub *hub_new(struct gateway *g, struct loop *loop)
     h->packer = packer_new();
     buf_init(&h->out, MAX_SENT);
     buf_init(&h->in, MAX_MESSAGE * 8);
+    h->hellos = deadlines_new(loop, g->options.hello_ms ? g->options.hello_ms : HELLO_MS, false,
+                              peer_hello_due);
     h->strangers = deadlines_new(loop, STRANGER_MS, true, peer_expired_stranger);
     h->overdue = deadlines_new(loop, OVERDUE_MS, true, peer_expired_overdue);
     h->dead = deadlines_new(loop, DEAD_MS, true, peer_expired_dead);
@@ -124,6 +126,7 @@ void hub_free(struct hub *h)
     map_clear(&h->fetches_by_number);
     topics_clear(&h->topics);
     loop_drop_turn_end(&h->turn_end);
+    deadlines_free(h->hellos);
     deadlines_free(h->strangers);
     deadlines_free(h->overdue);
     deadlines_free(h->dead);

@@ -63,7 +63,7 @@ struct hub {
     struct link peers, sessions;
     struct link greetings; /* struct greeting */
     struct topics topics;
-    struct deadlines *strangers, *overdue, *dead, *invalidated, *away, *fading, *windows;
+    struct deadlines *hellos, *strangers, *overdue, *dead, *invalidated, *away, *fading, *windows;
     struct packer *packer;
     struct arena *arena;                   /* of the message at hand */
     struct buf out;                        /* scratch for what is sent */

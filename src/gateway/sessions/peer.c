@@ -12,6 +12,7 @@
 #include "gateway/sessions/upcalls.h"
 #include "gateway/wire/codec.h"
 #include "gateway/wire/etf.h"
+#include "json/read.h"
 
 enum { WINDOW_MS = 60 * 1000, WINDOW_PAYLOADS = 120, FREE_BEATS = 10 };
 
@@ -41,9 +42,14 @@ void peer_open(struct websocket *ws, void *arg)
         peer_close(p, CLOSE_TOO_MANY, "too many connections that have not identified");
         return;
     }
+    deadline_touch(p->hub->hellos, &p->deadline);
+}
+
+static void peer_greet(struct peer *p)
+{
+    p->greeted = true;
     deadline_touch(p->hub->strangers, &p->deadline);
-    struct str hello = STR("{\"heartbeat_interval\":41250,\"_trace\":" GATEWAY_TRACE "}");
-    send_op(p, OP_HELLO, hello);
+    send_op(p, OP_HELLO, STR("{\"heartbeat_interval\":41250,\"_trace\":" GATEWAY_TRACE "}"));
 }
 
 static void peer_uncount(struct peer *p)
@@ -176,6 +182,11 @@ static struct peer *of_deadline(struct deadline *d)
     return container_of(d, struct peer, deadline);
 }
 
+void peer_hello_due(struct deadline *d)
+{
+    peer_greet(of_deadline(d));
+}
+
 void peer_expired_stranger(struct deadline *d)
 {
     peer_close(of_deadline(d), CLOSE_UNKNOWN, "not identified");
@@ -288,7 +299,7 @@ static void handle_op(struct peer *p, int64_t op, struct str d)
 
 static bool read_op(struct str raw, int64_t *ret)
 {
-    return str_to_i64(raw, ret) && *ret >= 0 && *ret <= OP_MAX;
+    return json_raw_int(raw, ret) && *ret >= 0 && *ret <= OP_MAX;
 }
 
 void peer_message(struct websocket *ws, enum ws_opcode opcode, struct str payload)
@@ -300,6 +311,11 @@ void peer_message(struct websocket *ws, enum ws_opcode opcode, struct str payloa
     void *decoded;
     int64_t op;
 
+    if (p->closing)
+        return;
+    /* A client that speaks first reads its socket by itself: nothing to wait for. */
+    if (!p->greeted)
+        peer_greet(p);
     if (p->closing)
         return;
     arena_reset(h->arena);

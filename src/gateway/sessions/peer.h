@@ -17,6 +17,7 @@ struct zstd;
 
 enum {
     HEARTBEAT_MS = 41250,
+    HELLO_MS = 100, /* after the upgrade: some clients drop what they read with its answer */
     OVERDUE_MS = HEARTBEAT_MS * 3 / 2, /* without a heartbeat: ask for one */
     DEAD_MS = HEARTBEAT_MS / 2,        /* after asking */
     STRANGER_MS = 60 * 1000,           /* without a heartbeat and without a name */
@@ -40,7 +41,7 @@ struct peer {
     const struct dialect *dialect;
     struct session *session;  /* PEER_KNOWN */
     struct peer **asking;     /* PEER_ASKING: who waits refers to it there; or NULL */
-    struct deadline deadline; /* stranger, overdue, dead or invalidated: one at a time */
+    struct deadline deadline; /* hello, stranger, overdue, dead or invalidated: one at a time */
     struct zstd *zstd;
     struct packing *packing; /* of a long dispatch, which later ones wait for; or NULL */
     struct late_op *late;    /* waits for the stream */
@@ -49,6 +50,7 @@ struct peer {
     uint32_t window_ms;             /* when it began, modulo 2^32 */
     unsigned short payloads, beats; /* in the window */
     unsigned char state;
+    bool greeted;   /* HELLO was sent */
     bool streaming; /* something was sent */
     bool lent;      /* its zstd stream is used on the pool: packing.h */
     bool compress;  /* payloads, one by one */
@@ -72,6 +74,7 @@ void peer_become_stranger(struct peer *p);
 void peer_invalidate_soon(struct peer *p);
 void peer_identified(struct peer *p); /* it says who it is */
 void peer_beat(struct peer *p);
+void peer_hello_due(struct deadline *d);
 void peer_expired_stranger(struct deadline *d);
 void peer_expired_overdue(struct deadline *d);
 void peer_expired_dead(struct deadline *d);

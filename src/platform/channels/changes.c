@@ -110,7 +110,9 @@ static enum err set_overwrites(struct call *call, const struct channel_edit *in,
         return OK;
     if (!(call->target.rights & PERMISSION(MANAGE_ROLES)))
         return ERR_MISSING_PERMISSIONS;
-    enum err e = overwrites_permit(call, wanted, before, call->target.rights);
+    enum err e = overwrites_infer(call, wanted);
+    if (!e)
+        e = overwrites_permit(call, wanted, before, call->target.rights);
     return e ? e : overwrites_replace(call->tx, c->id, wanted);
 }
 

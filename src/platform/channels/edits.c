@@ -153,6 +153,22 @@ static enum err target_check(struct call *call, const struct overwrite *o)
     return e || found ? e : ERR_UNKNOWN_MEMBER;
 }
 
+enum err overwrites_infer(struct call *call, const struct list *wanted)
+{
+    struct overwrite *o = wanted->items;
+    struct role role;
+
+    for (size_t i = 0; i < wanted->count && i < MAX_OVERWRITES; i++) {
+        if (o[i].type != OVERWRITE_EITHER)
+            continue;
+        enum err e = role_find(call->tx, call->target.standing->guild_id, o[i].id, &role);
+        if (e && e != ERR_UNKNOWN_ROLE)
+            return e;
+        o[i].type = e ? OVERWRITE_MEMBER : OVERWRITE_ROLE;
+    }
+    return OK;
+}
+
 /* Overwrites that stay as they were need no right. */
 enum err overwrites_permit(struct call *call, const struct list *wanted, const struct list *before,
                            uint64_t own)

@@ -52,7 +52,8 @@ static enum err choose_overwrites(struct call *call, const struct channel_edit *
     if (!(own & PERMISSION(ADMINISTRATOR)))
         own &= ~PERMISSION(MANAGE_ROLES);
     c->permission_overwrites = in->permission_overwrites;
-    return overwrites_permit(call, &c->permission_overwrites.value, &none, own);
+    enum err e = overwrites_infer(call, &c->permission_overwrites.value);
+    return e ? e : overwrites_permit(call, &c->permission_overwrites.value, &none, own);
 }
 
 enum err create_guild_channel(struct call *call)

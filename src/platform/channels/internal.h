@@ -92,6 +92,8 @@ enum err edit_check(struct call *call, const struct place *here, const struct ch
                     const struct channel *c);
 /* Overwrites without unknown bits. */
 void edit_apply(const struct channel_edit *in, struct channel *c);
+/* Sets the type of those that came without one: a role of the guild, else a member. */
+enum err overwrites_infer(struct call *call, const struct list *wanted);
 /* May the caller, who has these rights, set these overwrites where those were? */
 enum err overwrites_permit(struct call *call, const struct list *wanted, const struct list *before,
                            uint64_t own);

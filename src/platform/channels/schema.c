@@ -51,6 +51,32 @@ static const struct type type_layout = { .kind = KIND_INT, .choices = layouts };
 static const struct type type_tag_setting = { .kind = KIND_STRING, .choices = tag_settings };
 static const struct type type_applied_tags = { .kind = KIND_ARRAY, .max = 5, .of = &type_id };
 
+static const struct choice overwrite_types[] = {
+    { OVERWRITE_ROLE, NULL, "ROLE", "For everybody with a role", "role" },
+    { OVERWRITE_MEMBER, NULL, "MEMBER", "For one member", "member" },
+    { 0 },
+};
+static const struct type type_overwrite_type = { .kind = KIND_INT, .choices = overwrite_types };
+static const struct field overwrite_draft_fields[] = {
+    { FIELD(struct overwrite, id), .type = &type_id },
+    { FIELD(struct overwrite, type), .type = &type_overwrite_type, .flags = OPTIONAL | NULLABLE,
+      .fallback = OVERWRITE_EITHER,
+      .doc = "Left out: a role if the guild has one with the id, else a member" },
+    { FIELD(struct overwrite, allow), .type = &type_permissions, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct overwrite, deny), .type = &type_permissions, .flags = OPTIONAL | NULLABLE },
+    { 0 },
+};
+static const struct schema overwrite_draft_schema = {
+    .name = "OverwriteDraft",
+    .size = sizeof(struct overwrite),
+    .fields = overwrite_draft_fields,
+    .doc = "Rights that a channel is to give or take.",
+};
+static const struct type type_overwrite_draft = { .kind = KIND_OBJECT,
+                                                  .schema = &overwrite_draft_schema };
+static const struct type type_overwrite_drafts = { .kind = KIND_ARRAY,
+                                                   .of = &type_overwrite_draft };
+
 /* The same limits whether a channel is made or changed. */
 #define EDIT_FIELDS                                                                               \
     { FIELD(struct channel_edit, topic), .type = &type_topic, .flags = OPTIONAL | NULLABLE },     \
@@ -84,7 +110,7 @@ static const struct type type_applied_tags = { .kind = KIND_ARRAY, .max = 5, .of
         { FIELD(struct channel_edit, default_tag_setting), .type = &type_tag_setting,             \
           .flags = OPTIONAL | NULLABLE, .doc = "Forums" },                                        \
     {                                                                                             \
-        FIELD(struct channel_edit, permission_overwrites), .type = &type_overwrites,              \
+        FIELD(struct channel_edit, permission_overwrites), .type = &type_overwrite_drafts,        \
                                                            .flags = OPTIONAL | NULLABLE           \
     }
 
@@ -145,12 +171,6 @@ static const struct schema move_schema = {
 };
 static const struct type type_move = { .kind = KIND_OBJECT, .schema = &move_schema };
 
-static const struct choice overwrite_types[] = {
-    { OVERWRITE_ROLE, NULL, "ROLE", "For everybody with a role" },
-    { OVERWRITE_MEMBER, NULL, "MEMBER", "For one member" },
-    { 0 },
-};
-static const struct type type_overwrite_type = { .kind = KIND_INT, .choices = overwrite_types };
 static const struct field overwrite_fields[] = {
     { FIELD(struct overwrite_edit, type), .type = &type_overwrite_type },
     { FIELD(struct overwrite_edit, allow), .type = &type_permissions,

@@ -2,9 +2,12 @@
 #include "platform/guilds/internal.h"
 
 static const struct type type_role_icon = { .kind = KIND_IMAGE,
+                                            .flags = TYPE_EMPTY_NONE,
                                             .max = 256 * 1024,
                                             .doc = "data:image/png;base64,… of at most 256 KiB" };
-static const struct type type_emoji = { .kind = KIND_STRING, .min = 1, .max = 32, .doc = "Emoji" };
+static const struct type type_emoji = {
+    .kind = KIND_STRING, .flags = TYPE_EMPTY_NONE, .min = 1, .max = 32, .doc = "Emoji"
+};
 
 #define EITHER (OPTIONAL | NULLABLE)
 

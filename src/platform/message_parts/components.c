@@ -1,6 +1,8 @@
 /* components.c - the component object, row by row. */
 #include "platform/message_parts/component_parts.h"
 
+#include "base/mem.h"
+
 static const struct choice component_types[] = {
     { ACTION_ROW, NULL, "ACTION_ROW", "Buttons side by side, or a menu" },
     { BUTTON, NULL, "BUTTON", "Button" },
@@ -26,7 +28,9 @@ static const struct choice component_types[] = {
 };
 
 static const struct type type_component_type = { .kind = KIND_INT, .choices = component_types };
-static const struct type type_custom_id = { .kind = KIND_STRING, .min = 1, .max = 100 };
+static const struct type type_custom_id = {
+    .kind = KIND_STRING, .flags = TYPE_EMPTY_NONE, .min = 1, .max = 100
+};
 static const struct type type_label = { .kind = KIND_STRING, .max = 80 };
 static const struct type type_placeholder = { .kind = KIND_STRING, .max = 150 };
 static const struct type type_style = { .kind = KIND_INT, .min = 1, .max = 6 };
@@ -46,47 +50,72 @@ const struct type type_components_in = { .kind = KIND_ARRAY,
                                          .max = COMPONENTS_MOST,
                                          .of = &type_component };
 
+/* Which types a field belongs to. Libraries write every member of their struct, so fields that
+ * do not belong to the type of a component are ignored. */
+#define OF(type_) (1u << (type_))
+enum {
+    OF_SELECTS = OF(STRING_SELECT) | OF(USER_SELECT) | OF(ROLE_SELECT) | OF(MENTIONABLE_SELECT) |
+                 OF(CHANNEL_SELECT),
+    OF_GROUPS = OF(RADIO_GROUP) | OF(CHECKBOX_GROUP),
+    OF_INPUTS = OF_SELECTS | OF_GROUPS | OF(TEXT_INPUT) | OF(FILE_UPLOAD) | OF(CHECKBOX),
+    OF_SEVERAL = OF_SELECTS | OF(FILE_UPLOAD) | OF(CHECKBOX_GROUP),
+};
+
 /* clang-format off */
-#define MAYBE(member_, type_)                                                                      \
-    { FIELD(struct component, member_), .type = &(type_), .flags = OPTIONAL | NULLABLE }
+#define COMPONENT_FIELDS(ROW)                                                                      \
+    ROW(id, id, type_count, UINT32_MAX)                                                            \
+    ROW(custom_id, custom_id, type_custom_id, OF(BUTTON) | OF_INPUTS)                              \
+    ROW(style, style, type_style, OF(BUTTON) | OF(TEXT_INPUT))                                     \
+    ROW(label, label, type_label, OF(BUTTON) | OF(TEXT_INPUT) | OF(LABEL))                         \
+    ROW(emoji, emoji, type_component_emoji, OF(BUTTON))                                            \
+    ROW(url, url, type_url, OF(BUTTON))                                                            \
+    ROW(sku_id, sku_id, type_id, OF(BUTTON))                                                       \
+    ROW(disabled, disabled, type_bool, OF(BUTTON) | OF_SELECTS)                                    \
+    ROW(options, options, type_options, OF(STRING_SELECT) | OF_GROUPS)                             \
+    ROW(channel_types, channel_types, type_channel_types, OF(CHANNEL_SELECT))                      \
+    ROW(default_values, default_values, type_defaults, OF_SELECTS)                                 \
+    ROW(placeholder, placeholder, type_placeholder, OF_SELECTS | OF(TEXT_INPUT))                   \
+    ROW(min_values, min_values, type_min_values, OF_SEVERAL)                                       \
+    ROW(max_values, max_values, type_max_values, OF_SEVERAL)                                       \
+    ROW(min_length, min_length, type_min_length, OF(TEXT_INPUT))                                   \
+    ROW(max_length, max_length, type_max_length, OF(TEXT_INPUT))                                   \
+    ROW(value, value, type_prefilled, OF(TEXT_INPUT))                                              \
+    ROW(required, required, type_bool, OF_INPUTS)                                                  \
+    ROW(is_default, default, type_bool, OF(CHECKBOX))                                              \
+    ROW(components, components, type_components_in, OF(ACTION_ROW) | OF(SECTION) | OF(CONTAINER))  \
+    ROW(accessory, accessory, type_component, OF(SECTION))                                         \
+    ROW(component, component, type_component, OF(LABEL))                                           \
+    ROW(content, content, type_display_text, OF(TEXT_DISPLAY))                                     \
+    ROW(media, media, type_component_media, OF(THUMBNAIL))                                         \
+    ROW(items, items, type_gallery, OF(MEDIA_GALLERY))                                             \
+    ROW(file, file, type_component_media, OF(FILE_DISPLAY))                                        \
+    ROW(description, description, type_about, OF(THUMBNAIL) | OF(LABEL))                           \
+    ROW(spoiler, spoiler, type_bool, OF(THUMBNAIL) | OF(FILE_DISPLAY) | OF(CONTAINER))             \
+    ROW(divider, divider, type_bool, OF(SEPARATOR))                                                \
+    ROW(spacing, spacing, type_spacing, OF(SEPARATOR))                                             \
+    ROW(accent_color, accent_color, type_color, OF(CONTAINER))
+#define FIELD_ROW(member_, name_, type_, of_)                                                      \
+    { FIELD_AS(struct component, member_, #name_), .type = &(type_), .flags = OPTIONAL | NULLABLE },
+#define OF_ROW(member_, name_, type_, of_) of_,
 /* clang-format on */
 
 static const struct field component_fields[] = {
     { FIELD(struct component, type), .type = &type_component_type },
-    MAYBE(id, type_count),
-    MAYBE(custom_id, type_custom_id),
-    MAYBE(style, type_style),
-    MAYBE(label, type_label),
-    MAYBE(emoji, type_component_emoji),
-    MAYBE(url, type_url),
-    MAYBE(sku_id, type_id),
-    MAYBE(disabled, type_bool),
-    MAYBE(options, type_options),
-    MAYBE(channel_types, type_channel_types),
-    MAYBE(default_values, type_defaults),
-    MAYBE(placeholder, type_placeholder),
-    MAYBE(min_values, type_min_values),
-    MAYBE(max_values, type_max_values),
-    MAYBE(min_length, type_min_length),
-    MAYBE(max_length, type_max_length),
-    MAYBE(value, type_prefilled),
-    MAYBE(required, type_bool),
-    { FIELD_AS(struct component, is_default, "default"), .type = &type_bool,
-      .flags = OPTIONAL | NULLABLE },
-    MAYBE(components, type_components_in),
-    MAYBE(accessory, type_component),
-    MAYBE(component, type_component),
-    MAYBE(content, type_display_text),
-    MAYBE(media, type_component_media),
-    MAYBE(items, type_gallery),
-    MAYBE(file, type_component_media),
-    MAYBE(description, type_about),
-    MAYBE(spoiler, type_bool),
-    MAYBE(divider, type_bool),
-    MAYBE(spacing, type_spacing),
-    MAYBE(accent_color, type_color),
-    { 0 },
+    COMPONENT_FIELDS(FIELD_ROW){ 0 },
 };
+static const uint32_t component_belongs[] = { UINT32_MAX, COMPONENT_FIELDS(OF_ROW) };
+
+static uint64_t component_counts(const void *object)
+{
+    const struct component *c = object;
+    uint64_t counts = 0;
+
+    if (c->type < ACTION_ROW || c->type > CHECKBOX)
+        return UINT64_MAX;
+    for (size_t i = 0; i < COUNT_OF(component_belongs); i++)
+        counts |= (uint64_t)(component_belongs[i] >> c->type & 1) << i;
+    return counts;
+}
 
 /* --- one component -------------------------------------------------------------------- */
 
@@ -152,5 +181,6 @@ const struct schema component_schema = {
     .size = sizeof(struct component),
     .fields = component_fields,
     .check = check_component,
+    .counts = component_counts,
     .doc = "A button, a menu, or what holds them; which fields it has depends on its type.",
 };

@@ -21,13 +21,17 @@ static const struct rule media_url_rule = { media_url_holds, "URL_TYPE_INVALID_U
 
 static const struct type type_title = { .kind = KIND_STRING, .max = EMBED_MOST_TITLE };
 static const struct type type_description = { .kind = KIND_STRING, .max = EMBED_MOST_DESCRIPTION };
-const struct type type_embed_link = { .kind = KIND_STRING, .max = 2048, .rule = &url_rule };
+const struct type type_embed_link = {
+    .kind = KIND_STRING, .flags = TYPE_EMPTY_NONE, .max = 2048, .rule = &url_rule
+};
 const struct type type_media_url = { .kind = KIND_STRING,
+                                     .flags = TYPE_EMPTY_NONE,
                                      .max = 2048,
                                      .rule = &media_url_rule,
                                      .doc = "http, https, or attachment://filename" };
 static const struct type type_field_name = { .kind = KIND_STRING, .min = 1, .max = 256 };
 static const struct type type_field_value = { .kind = KIND_STRING, .min = 1, .max = 1024 };
+static const struct type type_timestamp = { .kind = KIND_TIME, .flags = TYPE_EMPTY_NONE };
 static const struct type type_footer_text = { .kind = KIND_STRING, .max = 2048 };
 static const struct type type_author_name = { .kind = KIND_STRING, .max = 256 };
 
@@ -45,7 +49,8 @@ static const struct schema field_schema = {
     .doc = "A name and a value in an embed.",
 };
 static const struct field footer_fields[] = {
-    { FIELD(struct embed_footer, text), .type = &type_footer_text },
+    { FIELD(struct embed_footer, text), .type = &type_footer_text, .flags = OPTIONAL | NULLABLE,
+      .fallback_text = "" },
     { FIELD(struct embed_footer, icon_url), .type = &type_media_url, .flags = OPTIONAL | NULLABLE },
     { 0 },
 };
@@ -56,7 +61,8 @@ static const struct schema footer_schema = {
     .doc = "The last line of an embed.",
 };
 static const struct field author_fields[] = {
-    { FIELD(struct embed_author, name), .type = &type_author_name },
+    { FIELD(struct embed_author, name), .type = &type_author_name, .flags = OPTIONAL | NULLABLE,
+      .fallback_text = "" },
     { FIELD(struct embed_author, url), .type = &type_embed_link, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct embed_author, icon_url), .type = &type_media_url, .flags = OPTIONAL | NULLABLE },
     { 0 },
@@ -68,7 +74,8 @@ static const struct schema author_schema = {
     .doc = "Who an embed is by.",
 };
 static const struct field media_fields[] = {
-    { FIELD(struct embed_media, url), .type = &type_media_url },
+    { FIELD(struct embed_media, url), .type = &type_media_url, .flags = OPTIONAL | NULLABLE,
+      .fallback_text = "" },
     { 0 },
 };
 static const struct schema media_schema = {
@@ -86,14 +93,37 @@ static const struct type type_footer = { .kind = KIND_OBJECT, .schema = &footer_
 static const struct type type_author = { .kind = KIND_OBJECT, .schema = &author_schema };
 static const struct type type_media = { .kind = KIND_OBJECT, .schema = &media_schema };
 
+/* Templates send each part, with nothing in those that they do not use. A part without what it
+ * shows is none. */
+static bool shows_footer(const struct opt_object *part)
+{
+    const struct embed_footer *f = part->value;
+
+    return f && (f->text.n || f->icon_url.given == GIVEN);
+}
+
+static bool shows_author(const struct opt_object *part)
+{
+    const struct embed_author *a = part->value;
+
+    return a && (a->name.n || a->icon_url.given == GIVEN);
+}
+
+static bool shows_media(const struct opt_object *part)
+{
+    const struct embed_media *m = part->value;
+
+    return m && m->url.n;
+}
+
 static void check_embed(struct form *form, const struct place *here, const void *object)
 {
     const struct embed *e = object;
     struct place at = place_key(here, STR("description"));
 
     if (e->title.given != GIVEN && e->description.given != GIVEN && e->fields.value.count == 0 &&
-        !e->footer.value && !e->image.value && !e->thumbnail.value && !e->author.value &&
-        !form_failed_at(form, here))
+        !shows_footer(&e->footer) && !shows_media(&e->image) && !shows_media(&e->thumbnail) &&
+        !shows_author(&e->author) && !form_failed_at(form, here))
         form_fail(form, &at, FORM_REQUIRED);
 }
 
@@ -103,7 +133,7 @@ static const struct field embed_fields[] = {
     { FIELD(struct embed, title), .type = &type_title, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct embed, description), .type = &type_description, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct embed, url), .type = &type_embed_link, .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct embed, timestamp), .type = &type_time, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct embed, timestamp), .type = &type_timestamp, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct embed, color), .type = &type_color, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct embed, footer), .type = &type_footer, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct embed, image), .type = &type_media, .flags = OPTIONAL | NULLABLE },
@@ -163,15 +193,23 @@ void embeds_check(struct form *form, const struct place *here, const struct opt_
         form_fail(form, &at, "MAX_EMBED_SIZE_EXCEEDED", "Embed size exceeds maximum size of 6000");
 }
 
+static void keep_part(struct opt_object *part, const struct schema *schema, bool shown)
+{
+    if (shown)
+        kept_drop_nulls(schema, part->value);
+    else
+        *part = (struct opt_object){ .given = ABSENT };
+}
+
 /* Embeds that clients send are of the type "rich", whatever they say. */
 static void embed_clean(struct embed *e)
 {
     e->type = STR("rich");
+    keep_part(&e->footer, &footer_schema, shows_footer(&e->footer));
+    keep_part(&e->author, &author_schema, shows_author(&e->author));
+    keep_part(&e->image, &media_schema, shows_media(&e->image));
+    keep_part(&e->thumbnail, &media_schema, shows_media(&e->thumbnail));
     kept_drop_nulls(&embed_schema, e);
-    if (e->footer.value)
-        kept_drop_nulls(&footer_schema, e->footer.value);
-    if (e->author.value)
-        kept_drop_nulls(&author_schema, e->author.value);
 }
 
 struct str embeds_text(struct arena *arena, const struct list *embeds)

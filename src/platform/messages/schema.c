@@ -147,9 +147,11 @@ static const struct type type_attachment_in = { .kind = KIND_OBJECT,
 const struct type type_attachments_in = { .kind = KIND_ARRAY,
                                           .max = MESSAGE_MAX_FILES,
                                           .of = &type_attachment_in };
-static const struct type type_webhook_username = {
-    .kind = KIND_STRING, .flags = TYPE_TRIM, .min = 1, .max = 80, .doc = "Instead of its name"
-};
+static const struct type type_webhook_username = { .kind = KIND_STRING,
+                                                   .flags = TYPE_TRIM | TYPE_EMPTY_NONE,
+                                                   .min = 1,
+                                                   .max = 80,
+                                                   .doc = "Instead of its name" };
 
 static const struct type type_applied_tags = {
     .kind = KIND_ARRAY, .max = 5, .of = &type_id, .doc = "Of the post that thread_name opens"

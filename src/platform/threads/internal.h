@@ -96,6 +96,7 @@ enum err list_joined_archived_threads(struct call *call);
 enum err list_thread_members(struct call *call);
 enum err get_thread_member(struct call *call);
 enum err add_thread_member(struct call *call);
+enum err join_thread(struct call *call);
 enum err remove_thread_member(struct call *call);
 enum err modify_thread_settings(struct call *call);
 

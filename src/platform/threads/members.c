@@ -78,7 +78,8 @@ static enum err check_not_archived(const struct call *call)
     return e || !call->target.channel->thread_metadata->archived ? e : ERR_THREAD_ARCHIVED;
 }
 
-static enum err join_thread(struct call *call)
+/* POST /channels/{channel.id}/thread-members/@me */
+enum err join_thread(struct call *call)
 {
     snowflake me = call->caller->id;
     enum err e = check_not_archived(call);

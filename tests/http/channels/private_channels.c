@@ -498,7 +498,24 @@ static void private_channels_tell_when_something_was_pinned(struct world *w)
     expect_json(client_get(bob, MINE), "[{'id': '%s', 'last_pin_timestamp': '%s'}, {}]", one, at);
 }
 
+/* Some people's clients write their own id where the interface has @me. */
+static void the_callers_own_id_stands_for_me(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    const char *id = direct(ada, bob);
+
+    expect_json(client_get(ada, "/users/%s/channels", ada->id), "[{'id': '%s'}]", id);
+    expect_json(client_post(ada, str_printf(world_arena(w), "{'recipient_id': '%s'}", bob->id).p,
+                            "/users/%s/channels", ada->id),
+                "{'id': '%s'}", id);
+    expect_error(client_get(bob, "/users/%s/channels", ada->id), 404, 0);
+    expect_error(client_get(ada, "/users/%s/channels", bob->id), 404, 0);
+    expect_error(client_get(ada, "/users/%s/nowhere", ada->id), 404, 0);
+    expect_error(client_get(world_stranger(w), "/users/%s/channels", ada->id), 401, 0);
+}
+
 const struct test private_channels_tests[] = {
+    TEST(the_callers_own_id_stands_for_me),
     TEST(private_channels_tell_when_something_was_pinned),
     TEST(two_people_have_one_direct_channel),
     TEST(nobody_talks_to_themselves_or_to_nobody),

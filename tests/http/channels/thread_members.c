@@ -67,6 +67,24 @@ static void joining_and_leaving_is_told(struct world *w)
     expect_nothing_told(w);
 }
 
+static void people_join_by_post_as_well(struct world *w)
+{
+    struct hall h = open_hall(w);
+    const char *t = start(h.bob, h.channel, ", 'type': 11");
+
+    expect_error(client_post(world_client(w, "eve"), "", MEMBER, t, "@me"), 403, 50001);
+    expect_status(client_post(h.cleo, "", MEMBER, t, "@me"), 204);
+    expect_event(h.cleo, "THREAD_CREATE", "{'id': '%s', 'member': {'user_id': '%s'}}", t,
+                 h.cleo->id);
+    expect_told(w, viewers(h.guild, t), "THREAD_MEMBERS_UPDATE",
+                "{'id': '%s', 'member_count': 2, 'added_members': [{'user_id': '%s'}]}", t,
+                h.cleo->id);
+    expect_event(h.cleo, "THREAD_MEMBERS_UPDATE", "{'id': '%s'}", t);
+    expect_nothing_told(w);
+    expect_error(client_post(h.cleo, "", "/channels/%s/thread-members/@me", h.channel), 400, 50024);
+    expect_error(client_post(h.cleo, "", MEMBER, t, h.bob->id), 405, 0);
+}
+
 static void members_are_listed_by_account(struct world *w)
 {
     struct hall h = open_hall(w);
@@ -407,6 +425,7 @@ static void who_leaves_the_guild_leaves_its_threads(struct world *w)
 
 const struct test thread_members_tests[] = {
     TEST(joining_and_leaving_is_told),
+    TEST(people_join_by_post_as_well),
     TEST(members_are_listed_by_account),
     TEST(adding_somebody_takes_rights_and_a_view),
     TEST(who_speaks_or_is_called_comes_to_the_thread),

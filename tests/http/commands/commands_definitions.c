@@ -235,7 +235,7 @@ static void all_problems_of_a_command_are_told_at_once(struct world *w)
     expect(store_count(w, "select count(*) from commands") == 0);
 }
 
-static void numbers_are_no_text_and_text_is_no_number(struct world *w)
+static void numbers_are_no_text_and_words_are_no_number(struct world *w)
 {
     struct workshop s = world_workshop(w);
     struct client *bob = world_client(w, "bob");
@@ -243,16 +243,17 @@ static void numbers_are_no_text_and_text_is_no_number(struct world *w)
 
     expect_invalid(a, "name", "STRING_TYPE_CONVERT");
     expect_invalid(a, "description", "STRING_TYPE_CONVERT");
-    expect_invalid(client_post(s.bot, "{'name': 'x', 'type': '2'}", "%s", s.global), "type",
+    expect_invalid(client_post(s.bot, "{'name': 'x', 'type': 'two'}", "%s", s.global), "type",
                    "NUMBER_TYPE_COERCE");
+    expect_json(client_post(s.bot, "{'name': 'x', 'type': '2'}", "%s", s.global), "{'type': 2}");
     expect_invalid(client_post(s.bot,
                                "{'name': 'x', 'description': 'd', 'options': [{'type': 4, 'name': "
-                               "'n', 'description': 'd', 'min_value': '5'}]}",
+                               "'n', 'description': 'd', 'min_value': 'five'}]}",
                                "%s", s.global),
                    "options.0.min_value", "NUMBER_TYPE_COERCE");
     expect_invalid(client_put(bob, "{'note': 5}", "/users/@me/relationships/%s", s.ada->id), "note",
                    "STRING_TYPE_CONVERT");
-    expect_invalid(client_put(bob, "{'type': '2'}", "/users/@me/relationships/%s", s.ada->id),
+    expect_invalid(client_put(bob, "{'type': 'friend'}", "/users/@me/relationships/%s", s.ada->id),
                    "type", "NUMBER_TYPE_COERCE");
     /* Ids and sets of bits have both spellings. */
     expect_json(client_post(s.bot,
@@ -264,7 +265,7 @@ static void numbers_are_no_text_and_text_is_no_number(struct world *w)
 }
 
 const struct test commands_definitions_tests[] = {
-    TEST(numbers_are_no_text_and_text_is_no_number),
+    TEST(numbers_are_no_text_and_words_are_no_number),
     TEST(command_names_are_letters_of_any_script),
     TEST(menu_command_names_have_any_case_and_spaces),
     TEST(command_descriptions_follow_the_type),

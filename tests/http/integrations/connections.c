@@ -358,7 +358,16 @@ static void connections_give_and_take_roles_at_once(struct world *w)
     expect_json(client_get(bob, MINE), "[{'integrations': []}]");
 }
 
+static void kinds_of_connections_are_listed(struct world *w)
+{
+    expect_json(client_get(world_client(w, "ada"), "/connections"),
+                "{'platform_a': {'enabled': true}, 'platform_b': {'enabled': true}}");
+    expect_error(client_get(world_bot(w, "robot"), "/connections"), 403, 20001);
+    expect_error(client_get(world_stranger(w), "/connections"), 401, 0);
+}
+
 const struct test connections_tests[] = {
+    TEST(kinds_of_connections_are_listed),
     TEST(connections_are_made_with_a_code_and_told),
     TEST(connection_states_are_bound_and_short_lived),
     TEST(connection_codes_end_after_a_day),

@@ -105,23 +105,38 @@ static void look_for_parameter(const struct dom *operation, struct str name, con
     fail_test(__FILE__, __LINE__, "openapi.json: no parameter %.*s in the %s", STR_FMT(name), in);
 }
 
+/* Where a row stands in the document. Follow-ups of interactions share the paths of webhooks, whose
+ * parameters' names are used. */
+static const char *document_path(struct world *w, const struct route *r)
+{
+    static const char twin[] = "/webhooks/{interaction.application.id}/{interaction.token}";
+
+    if (strncmp(r->path, twin, strlen(twin)) != 0)
+        return r->path;
+    return str_printf(world_arena(w), "/webhooks/{webhook.id}/{webhook.token}%s",
+                      r->path[strlen(twin)] ? "/messages/{webhook.message.id}" : "")
+        .p;
+}
+
 static void look_for_operation(struct world *w, const struct route *r)
 {
-    struct str url = str_printf(world_arena(w), "%s%s", r->service ? "" : "/api/v10", r->path);
+    const char *path = document_path(w, r);
+    struct str url = str_printf(world_arena(w), "%s%s", r->service ? "" : "/api/v10", path);
     char method[16] = { 0 };
 
     for (size_t i = 0; http_method_name(r->method)[i]; i++)
         method[i] = (char)tolower(http_method_name(r->method)[i]);
     const struct dom *paths = member(openapi, "paths", r);
     const struct dom *operation = member(member(paths, url.p, r), method, r);
-    expect(str_is(member(operation, "operationId", r)->text, r->name));
-    expect(str_is(member(operation, "summary", r)->text, r->doc));
+    expect(path != r->path || str_is(member(operation, "operationId", r)->text, r->name));
+    expect(memmem(member(operation, "summary", r)->text.p, member(operation, "summary", r)->text.n,
+                  r->doc, strlen(r->doc)));
     if (r->body)
         member(operation, "requestBody", r);
     struct str status = str_printf(world_arena(w), "%d", route_status(r));
     member(member(operation, "responses", r), status.p, r);
 
-    for (struct str rest = str_of(r->path); rest.n;) {
+    for (struct str rest = str_of(path); rest.n;) {
         str_cut(&rest, '{');
         struct str name = str_cut(&rest, '}');
         if (name.n)
@@ -206,12 +221,57 @@ static void the_reference_has_every_route(struct world *w)
     buf_clear(&reference);
 }
 
+static void openapi_describes_both_operations_of_a_shared_path(struct world *w)
+{
+    static const char *const queries[] = { "wait", "thread_id", "with_components" };
+    struct answer a =
+        client_request(world_stranger(w), "GET", "/openapi.json", NULL, (struct str){ 0 });
+    const struct dom *paths = dom_at(a.json, "paths");
+    const struct dom *path =
+        dom_member(paths, STR("/api/v10/webhooks/{webhook.id}/{webhook.token}"));
+    const struct dom *post = path ? dom_member(path, STR("post")) : NULL;
+
+    expect(post);
+    expect(!dom_member(paths, STR("/api/v10/webhooks/{interaction.application.id}/"
+                                  "{interaction.token}")));
+    for (size_t i = 0; i < sizeof queries / sizeof *queries; i++)
+        look_for_parameter(post, str_of(queries[i]), "query");
+    expect(str_is(dom_at(post, "operationId")->text, "execute_webhook"));
+    const struct dom *content = dom_at(post, "requestBody.content");
+    for (size_t i = 0; i < 3; i++) {
+        static const char *const media[] = { "application/json", "multipart/form-data",
+                                             "application/x-www-form-urlencoded" };
+        const struct dom *of = dom_member(content, str_of(media[i]));
+
+        expect(of && dom_at(of, "schema.anyOf")->count == 2);
+    }
+    const struct dom *fields = dom_at(a.json, "components.schemas.WebhookMessageDraft.properties");
+    expect(dom_member(fields, STR("username")) && dom_member(fields, STR("avatar_url")) &&
+           dom_member(fields, STR("thread_name")) && dom_member(fields, STR("applied_tags")));
+}
+
+/* A path with {id} serves @me where the resolver says so. */
+static void the_reference_counts_what_is_served(struct world *w)
+{
+    struct buf out;
+
+    (void)w;
+    buf_init(&out, 8 * 1024 * 1024);
+    api_reference(guildhall_domains, &out);
+    expect(memmem(out.p, out.n, "222 of the 222 that", 19));
+    expect(!memmem(out.p, out.n, "| PUT `/channels/{}/thread-members/@me`", 39));
+    expect(memmem(out.p, out.n, "The path is shared with `/webhooks/{interaction.", 48));
+    buf_clear(&out);
+}
+
 const struct test documents_tests[] = {
     TEST(resolvers_have_names_of_their_own),
     TEST(rows_are_whole),
     TEST(schemas_fit_their_structs),
     TEST(limits_are_whole),
     TEST(openapi_describes_every_route),
+    TEST(openapi_describes_both_operations_of_a_shared_path),
+    TEST(the_reference_counts_what_is_served),
     TEST(the_reference_has_every_route),
     { 0 },
 };

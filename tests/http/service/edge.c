@@ -50,7 +50,7 @@ static void a_long_body_is_refused_by_its_head(struct world *w)
     expect_first_line(ask(w, "PATCH", "/api/v10/guilds/1", "nonsense", 60 << 20), "HTTP/1.1 401 ");
     expect_first_line(ask(w, "PATCH", "/api/v10/nowhere", NULL, 60 << 20), "HTTP/1.1 404 ");
     expect_first_line(ask(w, "PUT", "/api/v10/guilds/1", NULL, 60 << 20), "HTTP/1.1 405 ");
-    expect_first_line(ask(w, "PATCH", "/api/v6/guilds/1", NULL, 60 << 20), "HTTP/1.1 400 ");
+    expect_first_line(ask(w, "PATCH", "/api/v5/guilds/1", NULL, 60 << 20), "HTTP/1.1 400 ");
     /* One that does not know its kind of account, and a path that is none. */
     expect_first_line(
         ask(w, "PUT", "/api/v10/users/@me/relationships/1", bot->authorization, 60000),

@@ -425,7 +425,10 @@ static void values_have_several_spellings(struct world *w)
     expect_json(patch(ada, "{\"accent_color\":\"x\",\"accent_color\":5}"), "{'accent_color': 5}");
     expect_json(patch(ada, "{\"accent_color\":6.0}"), "{'accent_color': 6}");
     expect_json(patch(ada, "{\"accent_color\":7e1}"), "{'accent_color': 70}");
-    expect_invalid(patch(ada, "{\"accent_color\":\"8\"}"), "accent_color", "NUMBER_TYPE_COERCE");
+    expect_json(patch(ada, "{\"accent_color\":\"8\"}"), "{'accent_color': 8}");
+    expect_invalid(patch(ada, "{\"accent_color\":\"8.5\"}"), "accent_color", "NUMBER_TYPE_COERCE");
+    expect_invalid(patch(ada, "{\"accent_color\":\"red\"}"), "accent_color", "NUMBER_TYPE_COERCE");
+    expect_invalid(patch(ada, "{\"accent_color\":true}"), "accent_color", "NUMBER_TYPE_COERCE");
     expect_invalid(patch(ada, "{\"bio\":8}"), "bio", "STRING_TYPE_CONVERT");
     expect_invalid(patch(ada, "{\"accent_color\":0.5}"), "accent_color", "NUMBER_TYPE_COERCE");
     expect_invalid(patch(ada, "{\"accent_color\":1e999}"), "accent_color", "NUMBER_TYPE_COERCE");

@@ -102,18 +102,118 @@ static void put_ghost(const struct hall *h, int node)
     world_sql(h->world, "update voice_states set node = %d", node);
 }
 
-static void voice_does_not_outlive_the_process(struct world *w)
+/* The session of a process that was restarted may be resumed: until then everybody sees it. */
+static void voice_outlives_the_process_as_long_as_its_session(struct world *w)
 {
     struct hall h = world_hall(w);
 
     put_ghost(&h, 0);
     world_restart(w);
-    expect_error(client_get(h.ada, "/guilds/%s/voice-states/%s", h.guild, h.bob->id), 404, 10065);
-    /* Nor that of a process that is not there any more. */
-    client_connect(h.bob);
-    put_ghost(&h, 77);
+    expect_status(client_get(h.ada, "/guilds/%s/voice-states/%s", h.guild, h.bob->id), 200);
+    client_connect(h.ada);
+    world_wait(w, 170);
+    sleep(2);
+    expect(world_number(w, "select count(*) from voice_states") == 1);
+    world_wait(w, 20);
+    expect_soon(world_number(w, "select count(*) from voice_states") == 0);
+    world_settle(w);
+    const struct dom *told = world_last_event(w, "VOICE_STATE_UPDATE");
+    expect(dom_at(told, "channel_id")->kind == JSON_NULL);
+    expect(str_is(dom_at(told, "user_id")->text, h.bob->id));
+}
+
+/* Restarted again and again: the time goes on from the first restart. */
+static void a_second_restart_does_not_prolong_the_time(struct world *w)
+{
+    struct hall h = world_hall(w);
+
+    put_ghost(&h, 0);
     world_restart(w);
-    expect_error(client_get(h.ada, "/guilds/%s/voice-states/%s", h.guild, h.bob->id), 404, 10065);
+    world_wait(w, 100);
+    world_restart(w);
+    world_wait(w, 100);
+    expect_soon(world_number(w, "select count(*) from voice_states") == 0);
+}
+
+static struct gate *resumed_gate(struct client *c, const char *id, uint64_t seq)
+{
+    struct gate *back = gate_open(c, "v=10");
+
+    expect_op(back, 10);
+    gate_resume(back, id, seq);
+    return back;
+}
+
+static const struct dom *await_dispatch(struct gate *g, const char *name)
+{
+    for (;;) {
+        const struct dom *m = gate_read(g, 60000);
+
+        expect(m);
+        const struct dom *t = dom_at(m, "t");
+        if (t && t->kind == JSON_STRING && str_is(t->text, name))
+            return m;
+    }
+}
+
+/* After SIGTERM the session goes on, and is told where its voice is now. */
+static void a_session_that_is_resumed_has_its_voice_back(struct world *w)
+{
+    struct hall h = world_hall(w);
+    char id[64];
+
+    join_voice(&h, h.bob, h.voice, NULL);
+    snprintf(id, sizeof id, "%s", gate_id(h.bob->gate));
+    uint64_t seq = gate_seq(h.bob->gate);
+    world_restart(w);
+    struct gate *back = resumed_gate(h.bob, id, seq);
+    await_dispatch(back, "RESUMED");
+    const struct dom *m = await_dispatch(back, "VOICE_SERVER_UPDATE");
+    expect(str_is(dom_at(m, "d.guild_id")->text, h.guild));
+    expect(world_number(w, "select count(*) from voice_states where node = 0 and held_until = 0") ==
+           1);
+    /* From now on it ends with its session. */
+    gate_close(back, 1000);
+    expect_soon(world_number(w, "select count(*) from voice_states") == 0);
+}
+
+/* A bot whose session is gone begins another one; that it has asked for the old one shows that it
+ * was in voice all the time. */
+static void a_bot_that_begins_again_has_its_voice_back(struct world *w)
+{
+    struct hall h = world_hall(w);
+    struct client *bot = hall_bot(&h, "robot");
+
+    join_voice(&h, bot, h.voice, NULL);
+    world_restart(w);
+    struct gate *lost = resumed_gate(bot, "0123456789abcdef0123456789abcdef", 1);
+    expect_op(lost, 9);
+    gate_close(lost, 1000);
+    client_connect(h.ada);
+    client_connect(bot);
+    expect_event(h.ada, "VOICE_STATE_UPDATE",
+                 "{'user_id': '%s', 'channel_id': '%s', 'session_id': '%s'}", bot->id, h.voice,
+                 gate_id(bot->gate));
+    expect_voice(bot, "VOICE_STATE_UPDATE", "{'channel_id': '%s', 'session_id': '%s'}", h.voice,
+                 gate_id(bot->gate));
+    expect_voice(bot, "VOICE_SERVER_UPDATE", "{'guild_id': '%s'}", h.guild);
+    gate_close(bot->gate, 1000);
+    expect_soon(world_number(w, "select count(*) from voice_states") == 0);
+}
+
+/* One that was started anew is in no channel, whatever was before. */
+static void a_bot_that_was_started_anew_is_in_no_voice(struct world *w)
+{
+    struct hall h = world_hall(w);
+    struct client *bot = hall_bot(&h, "robot");
+
+    join_voice(&h, bot, h.voice, NULL);
+    world_restart(w);
+    client_connect(bot);
+    world_settle(w);
+    expect(world_number(w, "select count(*) from voice_states where node = -1") == 1);
+    world_wait(w, 190);
+    expect_soon(world_number(w, "select count(*) from voice_states") == 0);
 }
 
 /* Where several processes share a store, each clears after the others. */
@@ -142,7 +242,11 @@ const struct test voice_ends_tests[] = {
     TEST(who_leaves_a_guild_leaves_its_voice),
     TEST(a_deleted_channel_empties_its_voice),
     TEST(a_deleted_guild_has_no_voice),
-    TEST(voice_does_not_outlive_the_process),
+    TEST(voice_outlives_the_process_as_long_as_its_session),
+    TEST(a_second_restart_does_not_prolong_the_time),
+    TEST(a_session_that_is_resumed_has_its_voice_back),
+    TEST(a_bot_that_begins_again_has_its_voice_back),
+    TEST(a_bot_that_was_started_anew_is_in_no_voice),
     TEST(voice_of_a_dead_process_is_cleared_by_the_others),
     { 0 },
 };

@@ -149,7 +149,8 @@ static void messages_are_read_strictly(struct world *w)
         gate_send(g, "%s", rows[i].message);
         expect_close(g, rows[i].code);
     }
-    static const char *const versions[] = { "/voice", "/voice?v=3", "/voice?v=10", "/voice?v=x" };
+    static const char *const versions[] = { "/voice?v=", "/voice?v=3", "/voice?v=10",
+                                            "/voice?v=x" };
     for (size_t i = 0; i < 4; i++)
         expect_close(gate_open_at(h.ada, versions[i]), 4020);
 }
@@ -479,7 +480,52 @@ static void who_has_a_socket_is_not_told_again_where_it_is(struct world *w)
     phone_hang_up(&p);
 }
 
+/* discordgo names no version, and reads the interval of its heartbeats in Ready. */
+static void a_client_that_names_no_version_is_served_the_oldest(struct world *w)
+{
+    struct hall h = world_hall(w);
+    struct phone p = phone_join(&h, h.ada, h.voice);
+
+    p.gate = gate_open_at(h.ada, "/voice");
+    const struct dom *hello = phone_await(&p, 8), *ready;
+    expect(str_is(dom_at(hello, "d.v")->text, "4"));
+    gate_send(p.gate,
+              "{'op': 0, 'd': {'server_id': '%s', 'user_id': '%s', 'session_id': '%s', "
+              "'token': '%s'}}",
+              p.guild, h.ada->id, p.session, p.token);
+    ready = phone_await(&p, 2);
+    expect(str_eq(dom_at(ready, "d.heartbeat_interval")->text,
+                  dom_at(hello, "d.heartbeat_interval")->text));
+    gate_send(p.gate, "{'op': 3, 'd': 1794964992}");
+    expect(str_is(dom_at(phone_await(&p, 6), "d")->text, "1794964992"));
+}
+
+/* The request may be read before the end of the socket is known: then the update follows. */
+static void who_closes_its_socket_and_asks_again_is_always_answered(struct world *w)
+{
+    struct hall h = world_hall(w);
+    struct phone p = phone_join(&h, h.ada, h.voice);
+
+    for (int i = 0; i < 6; i++) {
+        const struct dom *m;
+
+        phone_dial(&p, 8);
+        phone_await(&p, 2);
+        if (i % 2)
+            gate_kill(p.gate);
+        ask_voice(h.ada, h.guild, h.voice, "");
+        if (i % 2 == 0)
+            gate_kill(p.gate);
+        do {
+            m = next_voice(h.ada);
+            expect(m);
+        } while (!str_is(dom_at(m, "t")->text, "VOICE_SERVER_UPDATE"));
+    }
+}
+
 const struct test voice_relay_tests[] = {
+    TEST_WITH(who_closes_its_socket_and_asks_again_is_always_answered, with_relay),
+    TEST_WITH(a_client_that_names_no_version_is_served_the_oldest, with_relay),
     TEST_WITH(the_endpoint_is_this_server, with_relay),
     TEST_WITH(the_endpoint_is_what_the_world_calls_us, with_public_url),
     TEST_WITH(another_host_may_carry_voice, with_another_host),

@@ -327,34 +327,6 @@ static void questions_of_others_take_nothing_from_who_is_asked_about(struct worl
     pair_hang_up(&p);
 }
 
-/* Nonces of a client end where the server's begin. */
-static void who_has_used_up_its_nonces_begins_anew(struct world *w)
-{
-    struct two_phones p = world_pair(w);
-    unsigned char key[32];
-
-    memcpy(key, p.bob.key, sizeof key);
-    p.bob.counter = 0x7ffffbff;
-    phone_say(&p.bob, "one of the last");
-    expect_heard(&p.ada, &p.bob, "one of the last");
-    phone_say(&p.bob, "the last");
-    expect_heard(&p.ada, &p.bob, "the last");
-    for (const struct dom *m; (m = gate_read(p.bob.gate, 60000));)
-        ;
-    expect(gate_close_code(p.bob.gate) == 4006);
-    phone_say(&p.bob, "after it");
-    expect_deaf(&p.ada);
-    close(p.bob.fd);
-    uint32_t ssrc = p.bob.ssrc;
-    phone_dial(&p.bob, 8);
-    phone_connect(&p.bob, PHONE_CHACHA);
-    expect(p.bob.ssrc != ssrc && memcmp(key, p.bob.key, sizeof key) != 0);
-    p.bob.counter = 0;
-    phone_say(&p.bob, "anew");
-    expect_heard(&p.ada, &p.bob, "anew");
-    pair_hang_up(&p);
-}
-
 /* Everybody in a room knows the SSRCs of the others. */
 static void questions_about_somebody_use_up_no_pongs(struct world *w)
 {
@@ -449,7 +421,6 @@ const struct test voice_relay_media_tests[] = {
     TEST_WITH(late_packets_are_taken_in_a_window, with_relay),
     TEST_WITH(only_who_has_the_key_moves_an_address, with_relay),
     TEST_WITH(questions_of_others_take_nothing_from_who_is_asked_about, with_relay),
-    TEST_WITH(who_has_used_up_its_nonces_begins_anew, with_relay),
     TEST_WITH(questions_about_somebody_use_up_no_pongs, with_relay),
     TEST_WITH(strangers_are_not_answered, with_relay),
     TEST_WITH(a_sender_has_a_pace, with_relay),
