@@ -225,7 +225,11 @@ enum { WORLD_HELLO_MS = 10 };
 
 bool world_try_start(struct world *w)
 {
-    struct guildhall_hooks hooks = { record, w, w->domains, w->source, WORLD_HELLO_MS };
+    struct guildhall_hooks hooks = { .announce = record,
+                                     .arg = w,
+                                     .domains = w->domains,
+                                     .source = w->source,
+                                     .hello_ms = WORLD_HELLO_MS };
 
     return guildhall_start(&w->config, &hooks, &w->server) == OK;
 }
