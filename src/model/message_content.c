@@ -117,8 +117,8 @@ static snowflake next_user_id(struct json_reader *r)
     return id;
 }
 
-struct str message_for_reader(struct str message, const struct content_reader *reader,
-                              struct arena *arena)
+struct str message_for_reader(struct str message, bool in_guild,
+                              const struct content_reader *reader, struct arena *arena)
 {
     struct list mentioned = { 0 };
     snowflake author_id = 0;
@@ -138,9 +138,10 @@ struct str message_for_reader(struct str message, const struct content_reader *r
             break;
         }
     }
-    if (content_is_hidden(reader, true, author_id, mentioned.items, mentioned.count))
+    if (content_is_hidden(reader, in_guild, author_id, mentioned.items, mentioned.count))
         return emptied_text(message, arena);
-    return author_id == reader->id ? own_message_for_reader(message, reader, arena) : message;
+    return author_id == reader->id ? own_message_for_reader(message, in_guild, reader, arena)
+                                   : message;
 }
 
 /* Quotation marks inside of texts are escaped, so a text never contains these. */
@@ -153,8 +154,8 @@ static bool quotes_others(struct str message)
            memmem(message.p, message.n, QUOTED_FORWARD, sizeof QUOTED_FORWARD - 1);
 }
 
-struct str own_message_for_reader(struct str message, const struct content_reader *reader,
-                                  struct arena *arena)
+struct str own_message_for_reader(struct str message, bool in_guild,
+                                  const struct content_reader *reader, struct arena *arena)
 {
     struct json_reader r;
     struct buf out;
@@ -170,7 +171,7 @@ struct str own_message_for_reader(struct str message, const struct content_reade
     while (json_next_member(&r, &key) && json_skip(&r, &raw)) {
         json_key_text(&j, key);
         if (str_is(key, "referenced_message") && !str_is(raw, "null"))
-            raw = message_for_reader(raw, reader, arena);
+            raw = message_for_reader(raw, in_guild, reader, arena);
         else if (str_is(key, "message_snapshots"))
             raw = snapshots_emptied(raw, arena);
         json_raw(&j, raw);

@@ -135,11 +135,11 @@ bool delivery_receives(const struct delivery *d, const struct session *s)
 /* --- what ----------------------------------------------------------------------------- */
 
 /* A bot without the intent that answers or forwards a message gets a copy of its own. */
-static void dispatch_own_message(const struct delivery *d, struct session *s,
+static void dispatch_own_message(const struct delivery *d, struct session *s, bool in_guild,
                                  const struct content_reader *reader)
 {
     struct str whole = news_payload(d->news);
-    struct str own = own_message_for_reader(whole, reader, d->hub->arena);
+    struct str own = own_message_for_reader(whole, in_guild, reader, d->hub->arena);
 
     if (own.p == whole.p) {
         session_dispatch(s, d->news, 0);
@@ -160,14 +160,15 @@ static void delivery_dispatch(const struct delivery *d, struct session *s)
         .bot = s->bot,
         .granted = s->intents & INTENT(MESSAGE_CONTENT),
     };
+    bool in_guild = d->news->to.kind == SUBJECT_GUILD;
     snowflake author_id = d->facts->message.author_id;
 
-    if (!(d->info->flags & EVENT_CONTENT) || d->news->to.kind != SUBJECT_GUILD)
+    if (!(d->info->flags & EVENT_CONTENT))
         session_dispatch(s, d->news, 0);
-    else if (content_is_hidden(&reader, true, author_id, facts_ids(d->facts), d->facts->count))
+    else if (content_is_hidden(&reader, in_guild, author_id, facts_ids(d->facts), d->facts->count))
         session_dispatch(s, d->news, NEWS_EMPTIED);
     else if (author_id == reader.id)
-        dispatch_own_message(d, s, &reader);
+        dispatch_own_message(d, s, in_guild, &reader);
     else
         session_dispatch(s, d->news, 0);
 }

@@ -699,6 +699,23 @@ static void bots_without_the_flag_read_nothing_by_answering_or_forwarding(struct
     expect_json(client_get(ada, MESSAGE, v.channel, id),
                 "{'message_snapshots': [{'message': {'content': 'secret'}}]}");
 
+    /* In a private channel of its own, too; a person who forwards shows the message. */
+    a = client_post(bot, TEXT(w, "{'recipient_id': '%s'}", ada->id), "/users/@me/channels");
+    const char *dm = answer_text(a, "id");
+    struct gate *private = gate_session(bot, "v=10&encoding=json", "'intents': 4096");
+    a = client_post(bot, forward, MESSAGES, dm);
+    expect_json(a, "{'message_snapshots': [{'message': {'content': ''}}]}");
+    expect_dispatch(private, "MESSAGE_CREATE",
+                    "{'message_snapshots': [{'message': {'content': ''}}]}");
+    expect_json(client_get(bot, MESSAGES, dm),
+                "[{'message_snapshots': [{'message': {'content': ''}}]}]");
+    expect_status(client_post(ada, forward, MESSAGES, dm), 200);
+    expect_dispatch(private, "MESSAGE_CREATE",
+                    "{'message_snapshots': [{'message': {'content': 'secret'}}]}");
+    const char *words = say_text(ada, dm, "between us");
+    expect_json(client_post(bot, TEXT(w, reply, bot->id, words), MESSAGES, dm),
+                "{'referenced_message': {'content': 'between us'}}");
+
     a = client_post(bot, "{'name': 'thread'}", MESSAGE "/threads", v.channel, secret);
     expect_status(a, 201);
     expect_json(client_get(bot, MESSAGES, answer_text(a, "id")),
