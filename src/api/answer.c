@@ -128,7 +128,8 @@ static void reply_respell(struct call *call)
 
     if (call->reply_kept.p || call->reply_type.p || call->reply_file >= 0 || !body.n)
         return;
-    buf_init(&out, CALL_MAX_REPLY);
+    /* "deny":"0" is the shortest text that grows: from 10 bytes to 23. */
+    buf_init(&out, (size_t)3 * CALL_MAX_REPLY);
     old_spelling(body, &out);
     buf_clear(&call->reply);
     call->reply = out;

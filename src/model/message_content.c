@@ -1,6 +1,8 @@
 /* message_content.c - which bots get the content of messages, in events and in answers. */
 #include "model/message_content.h"
 
+#include <string.h>
+
 #include "json/read.h"
 #include "json/write.h"
 #include "model/ids.h"
@@ -30,27 +32,6 @@ static struct str empty_value(struct str key)
 
 enum { LONGEST_MESSAGE = 4 * 1024 * 1024 };
 
-/* Forwarded messages: [{"message": …}]. */
-static struct str snapshots_emptied(struct str snapshots, struct arena *arena)
-{
-    struct json_reader r;
-    struct str key, message;
-    struct buf out;
-
-    buf_init(&out, LONGEST_MESSAGE);
-    json_reader_init(&r, snapshots, arena);
-    json_enter(&r);
-    while (json_next_item(&r)) {
-        json_enter(&r);
-        while (json_next_member(&r, &key) && json_skip(&r, &message)) {
-            buf_add_lit(&out, "[{\"message\":");
-            message_emptied(message, arena, &out);
-            buf_add_lit(&out, "}]");
-        }
-    }
-    return buf_take(&out, arena);
-}
-
 static struct str emptied_text(struct str message, struct arena *arena)
 {
     struct buf out;
@@ -59,6 +40,31 @@ static struct str emptied_text(struct str message, struct arena *arena)
         return message;
     buf_init(&out, LONGEST_MESSAGE);
     message_emptied(message, arena, &out);
+    return buf_take(&out, arena);
+}
+
+/* Forwarded messages: [{"message": …}]. */
+static struct str snapshots_emptied(struct str snapshots, struct arena *arena)
+{
+    struct json_reader r;
+    struct str key, message;
+    struct buf out;
+    struct json j = json_to(&out);
+
+    buf_init(&out, LONGEST_MESSAGE);
+    json_reader_init(&r, snapshots, arena);
+    json_enter(&r);
+    json_array(&j);
+    while (json_next_item(&r)) {
+        json_enter(&r);
+        json_object(&j);
+        while (json_next_member(&r, &key) && json_skip(&r, &message)) {
+            json_key_text(&j, key);
+            json_raw(&j, str_is(key, "message") ? emptied_text(message, arena) : message);
+        }
+        json_object_end(&j);
+    }
+    json_array_end(&j);
     return buf_take(&out, arena);
 }
 
@@ -88,7 +94,7 @@ void message_emptied(struct str message, struct arena *arena, struct buf *out)
     json_object_end(&j);
 }
 
-/* --- messages in answers -------------------------------------------------------------- */
+/* --- a message for one reader --------------------------------------------------------- */
 
 /* The id of a user object that comes next; 0: it has none. */
 static snowflake next_user_id(struct json_reader *r)
@@ -111,8 +117,8 @@ static snowflake next_user_id(struct json_reader *r)
     return id;
 }
 
-struct str message_for_reader(struct str message, const struct content_reader *reader,
-                              struct arena *arena)
+struct str message_for_reader(struct str message, bool in_guild,
+                              const struct content_reader *reader, struct arena *arena)
 {
     struct list mentioned = { 0 };
     snowflake author_id = 0;
@@ -132,7 +138,44 @@ struct str message_for_reader(struct str message, const struct content_reader *r
             break;
         }
     }
-    return content_is_hidden(reader, true, author_id, mentioned.items, mentioned.count)
-               ? emptied_text(message, arena)
-               : message;
+    if (content_is_hidden(reader, in_guild, author_id, mentioned.items, mentioned.count))
+        return emptied_text(message, arena);
+    return author_id == reader->id ? own_message_for_reader(message, in_guild, reader, arena)
+                                   : message;
+}
+
+/* Quotation marks inside of texts are escaped, so a text never contains these. */
+static bool quotes_others(struct str message)
+{
+    static const char QUOTED_REPLY[] = "\"referenced_message\":{",
+                      QUOTED_FORWARD[] = "\"message_snapshots\":[{";
+
+    return memmem(message.p, message.n, QUOTED_REPLY, sizeof QUOTED_REPLY - 1) ||
+           memmem(message.p, message.n, QUOTED_FORWARD, sizeof QUOTED_FORWARD - 1);
+}
+
+struct str own_message_for_reader(struct str message, bool in_guild,
+                                  const struct content_reader *reader, struct arena *arena)
+{
+    struct json_reader r;
+    struct buf out;
+    struct json j = json_to(&out);
+    struct str key, raw;
+
+    if (!reader->bot || reader->granted || !quotes_others(message))
+        return message;
+    buf_init(&out, LONGEST_MESSAGE);
+    json_reader_init(&r, message, arena);
+    json_enter(&r);
+    json_object(&j);
+    while (json_next_member(&r, &key) && json_skip(&r, &raw)) {
+        json_key_text(&j, key);
+        if (str_is(key, "referenced_message") && !str_is(raw, "null"))
+            raw = message_for_reader(raw, in_guild, reader, arena);
+        else if (str_is(key, "message_snapshots"))
+            raw = snapshots_emptied(raw, arena);
+        json_raw(&j, raw);
+    }
+    json_object_end(&j);
+    return buf_take(&out, arena);
 }

@@ -30,9 +30,15 @@ bool content_is_hidden(const struct content_reader *reader, bool in_guild, snowf
  * its poll. The messages that it forwards or answers are treated alike. */
 void message_emptied(struct str message, struct arena *arena, struct buf *out);
 
-/* The same as text, for a message of a guild as answers show it, if the content is hidden from
- * the reader; else the message as it is. */
-struct str message_for_reader(struct str message, const struct content_reader *reader,
-                              struct arena *arena);
+/* The same as text, for a message as answers show it, if the content is hidden from
+ * the reader; else the message as it is, or own_message_for_reader. */
+struct str message_for_reader(struct str message, bool in_guild,
+                              const struct content_reader *reader, struct arena *arena);
+
+/* A message that the reader wrote. The message that it answers has content only if the reader would
+ * get that message, too; forwarded messages, whose authors are not named, have none, also in a
+ * private channel. Else a bot could read every message by answering or forwarding it. */
+struct str own_message_for_reader(struct str message, bool in_guild,
+                                  const struct content_reader *reader, struct arena *arena);
 
 #endif

@@ -1,6 +1,8 @@
 /* old_versions.c - how versions 6 and 7 of the interface spell permissions and overwrites. */
 #include "model/old_versions.h"
 
+#include <string.h>
+
 enum { MOST_DEPTH = 64, OLD_BITS = 0x7fffffff };
 
 bool version_read(struct str segment, int *ret)
@@ -14,10 +16,10 @@ bool version_read(struct str segment, int *ret)
     return true;
 }
 
-/* Where in the text we are. overwrites: whether the list or object at each depth belongs to a
- * channel's overwrites. */
+/* Where in the text we are; the text from `from` on is not copied yet. overwrites: whether the list
+ * or object at each depth belongs to a channel's overwrites. */
 struct respelling {
-    const char *at, *end;
+    const char *at, *end, *from;
     struct buf *out;
     size_t depth;
     bool overwrites[MOST_DEPTH];
@@ -26,17 +28,22 @@ struct respelling {
 /* A string with its quotation marks, from where we are. */
 static struct str string_here(const struct respelling *r)
 {
-    const char *p = r->at + 1;
+    const char *p = r->at, *slash;
 
-    while (p < r->end && *p != '"')
-        p += *p == '\\' ? 2 : 1;
-    return str_slice(r->at, (size_t)((p < r->end ? p + 1 : r->end) - r->at));
+    do {
+        p = memchr(p + 1, '"', (size_t)(r->end - p - 1));
+        if (!p)
+            return str_slice(r->at, (size_t)(r->end - r->at));
+        for (slash = p; slash[-1] == '\\';)
+            slash--;
+    } while ((p - slash) % 2);
+    return str_slice(r->at, (size_t)(p + 1 - r->at));
 }
 
-static void respelling_copy(struct respelling *r, size_t n)
+static void respelling_copy(struct respelling *r)
 {
-    buf_add(r->out, r->at, n);
-    r->at += n;
+    buf_add(r->out, r->from, (size_t)(r->at - r->from));
+    r->from = r->at;
 }
 
 /* A permission set, where one stands: "8" becomes 8 and, under the second key, "8". */
@@ -47,9 +54,12 @@ static void respell_bits(struct respelling *r, struct str key)
 
     if (text.n < 3 || !str_to_u64(str_slice(text.p + 1, text.n - 2), &bits))
         return;
-    buf_printf(r->out, "%llu,\"%.*s_new\":", (unsigned long long)(bits & OLD_BITS),
-               STR_FMT(str_slice(key.p + 1, key.n - 2)));
-    respelling_copy(r, text.n);
+    respelling_copy(r);
+    buf_add_u64(r->out, bits & OLD_BITS);
+    buf_add_char(r->out, ',');
+    buf_add(r->out, key.p, key.n - 1);
+    buf_add_lit(r->out, "_new\":");
+    r->at += text.n;
 }
 
 static void respell_type(struct respelling *r)
@@ -57,8 +67,9 @@ static void respell_type(struct respelling *r)
     if (r->at + 1 >= r->end || (*r->at != '0' && *r->at != '1') ||
         (r->at[1] != ',' && r->at[1] != '}'))
         return;
+    respelling_copy(r);
     buf_add_str(r->out, *r->at == '0' ? STR("\"role\"") : STR("\"member\""));
-    r->at++;
+    r->from = ++r->at;
 }
 
 /* A string that is a member's name is followed by its value. */
@@ -66,16 +77,16 @@ static void respell_string(struct respelling *r)
 {
     struct str key = string_here(r);
 
-    respelling_copy(r, key.n);
+    r->at += key.n;
     if (r->at >= r->end || *r->at != ':')
         return;
-    respelling_copy(r, 1);
+    r->at++;
     if (str_is(key, "\"permissions\"") || str_is(key, "\"allow\"") || str_is(key, "\"deny\""))
         respell_bits(r, key);
     else if (str_is(key, "\"type\"") && r->overwrites[r->depth])
         respell_type(r);
     else if (str_is(key, "\"permission_overwrites\"") && r->at < r->end && *r->at == '[') {
-        respelling_copy(r, 1);
+        r->at++;
         if (r->depth + 1 < MOST_DEPTH)
             r->overwrites[++r->depth] = true;
     }
@@ -83,7 +94,7 @@ static void respell_string(struct respelling *r)
 
 void old_spelling(struct str json, struct buf *out)
 {
-    struct respelling r = { json.p, json.p + json.n, out, 0, { false } };
+    struct respelling r = { json.p, json.p + json.n, json.p, out, 0, { false } };
 
     while (r.at < r.end) {
         char c = *r.at;
@@ -98,6 +109,7 @@ void old_spelling(struct str json, struct buf *out)
         } else if ((c == '}' || c == ']') && r.depth) {
             r.depth--;
         }
-        respelling_copy(&r, 1);
+        r.at++;
     }
+    respelling_copy(&r);
 }

@@ -134,20 +134,43 @@ bool delivery_receives(const struct delivery *d, const struct session *s)
 
 /* --- what ----------------------------------------------------------------------------- */
 
-static unsigned form_for(const struct delivery *d, const struct session *s)
+/* A bot without the intent that answers or forwards a message gets a copy of its own. */
+static void dispatch_own_message(const struct delivery *d, struct session *s, bool in_guild,
+                                 const struct content_reader *reader)
+{
+    struct str whole = news_payload(d->news);
+    struct str own = own_message_for_reader(whole, in_guild, reader, d->hub->arena);
+
+    if (own.p == whole.p) {
+        session_dispatch(s, d->news, 0);
+        return;
+    }
+    struct news *n = news_new(d->news->event, d->news->to, own);
+
+    n->guild_id = d->news->guild_id;
+    n->number = d->news->number;
+    session_dispatch(s, n, 0);
+    news_unref(n);
+}
+
+static void delivery_dispatch(const struct delivery *d, struct session *s)
 {
     const struct content_reader reader = {
         .id = s->caller.id,
         .bot = s->bot,
         .granted = s->intents & INTENT(MESSAGE_CONTENT),
     };
+    bool in_guild = d->news->to.kind == SUBJECT_GUILD;
+    snowflake author_id = d->facts->message.author_id;
 
     if (!(d->info->flags & EVENT_CONTENT))
-        return 0;
-    return content_is_hidden(&reader, d->news->to.kind == SUBJECT_GUILD,
-                             d->facts->message.author_id, facts_ids(d->facts), d->facts->count)
-               ? NEWS_EMPTIED
-               : 0;
+        session_dispatch(s, d->news, 0);
+    else if (content_is_hidden(&reader, in_guild, author_id, facts_ids(d->facts), d->facts->count))
+        session_dispatch(s, d->news, NEWS_EMPTIED);
+    else if (author_id == reader.id)
+        dispatch_own_message(d, s, in_guild, &reader);
+    else
+        session_dispatch(s, d->news, 0);
 }
 
 /* People watch each other come and go in small guilds only. */
@@ -182,6 +205,6 @@ void delivery_give(const struct delivery *d, struct seat *seat)
     if (!delivery_receives(d, s) || is_crowded(d, seat) || !has_rights(d, seat))
         return;
     d->hub->at_once = d->crowd;
-    session_dispatch(s, d->news, form_for(d, s));
+    delivery_dispatch(d, s);
     d->hub->at_once = false;
 }

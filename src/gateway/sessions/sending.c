@@ -7,7 +7,6 @@
 #include "gateway/sessions/peer.h"
 #include "gateway/sessions/recording.h"
 #include "gateway/wire/news.h"
-#include "model/old_versions.h"
 
 enum { OUT_KEPT = 1024 * 1024 };
 
@@ -94,9 +93,7 @@ static void send_shared(struct peer *p, uint64_t seq, struct news *n, unsigned f
 {
     struct hub *h = p->hub;
 
-    form |= p->dialect->version <= VERSION_OLD_SPELLING ? NEWS_OLD_SPELLING : 0;
-    form |= p->dialect->etf ? NEWS_ETF : 0;
-    form |= p->dialect->compression == COMPRESS_ZLIB ? NEWS_DEFLATED : 0;
+    form |= dialect_form(p->dialect);
     if (n->to.kind == SUBJECT_SESSION && !h->at_once) {
         send_alone(p, seq, n, form);
         return;

@@ -12,6 +12,7 @@
 #include "gateway/wire/etf.h"
 #include "gateway/wire/pack.h"
 #include "gateway/wire/protocol.h"
+#include "model/old_versions.h"
 
 enum { WORTH_PACKING = 1024 };
 enum { ZSTD_WINDOW = 12, ZSTD_TABLES = 9, ZSTD_LEVEL = 1 };
@@ -126,19 +127,24 @@ static bool encode_plain(struct coder *c, struct buf *out)
     return text;
 }
 
+unsigned dialect_form(const struct dialect *d)
+{
+    return (d->version <= VERSION_OLD_SPELLING ? NEWS_OLD_SPELLING : 0) | (d->etf ? NEWS_ETF : 0) |
+           (d->compression == COMPRESS_ZLIB ? NEWS_DEFLATED : 0);
+}
+
 bool encode_dispatch(struct coder *c, uint64_t seq, struct news *n, unsigned form, struct buf *out)
 {
     bool etf = c->dialect->etf;
 
-    if (etf)
-        form |= NEWS_ETF;
-    if (c->dialect->compression == COMPRESS_ZLIB) {
+    form |= dialect_form(c->dialect);
+    if (form & NEWS_DEFLATED) {
         char room[PREFIX_MAX];
         struct buf prefix = { room, 0, sizeof room, sizeof room, false };
 
         encode_prefix(&prefix, etf, n->event, seq);
         pack_stored(buf_str(&prefix), out);
-        buf_add_str(out, news_bytes(n, form | NEWS_DEFLATED, c->packer, c->arena));
+        buf_add_str(out, news_bytes(n, form, c->packer, c->arena));
         return false;
     }
     encode_prefix(out, etf, n->event, seq);

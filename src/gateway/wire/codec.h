@@ -22,6 +22,8 @@ struct coder {
 enum { PREFIX_MAX = 256 };
 #define AFTER_NUMBER ",\"op\":0,\"d\":"
 void encode_prefix(struct buf *out, bool etf, enum event event, uint64_t seq);
+/* The bits of enum news_form that every dispatch of such a connection has. */
+unsigned dialect_form(const struct dialect *d);
 /* Appends a dispatch; true: it is text. */
 bool encode_dispatch(struct coder *c, uint64_t seq, struct news *n, unsigned form, struct buf *out);
 /* The same of a message that is no dispatch, to an empty buffer; d is JSON. */

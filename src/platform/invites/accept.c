@@ -86,8 +86,9 @@ enum err invite_accept_first(struct call *call, const struct account_made *made)
     enum err e = invite_find(call->tx, made->invite.value, &invite);
     if (!e && made->guild_required && invite.type != INVITE_GUILD)
         e = ERR_UNKNOWN_INVITE;
-    if (e == ERR_UNKNOWN_INVITE)
-        return call_invalid(call, "invite", "INVITE_CODE_INVALID",
-                            "The invite is either invalid or has expired.");
-    return e ? e : invite_accept(call, &invite, made->user_id);
+    if (!e)
+        e = invite_accept(call, &invite, made->user_id);
+    return e == ERR_UNKNOWN_INVITE ? call_invalid(call, "invite", "INVITE_CODE_INVALID",
+                                                  "The invite is either invalid or has expired.")
+                                   : e;
 }

@@ -118,6 +118,8 @@ enum err create_channel_invite(struct call *call)
         e = invite_targets_save(call->tx, invite.code, &targets);
     if (!e)
         e = invite_load(call->tx, &invite);
+    if (!e && invite.target_application_id && !invite.target_application)
+        e = ERR_UNKNOWN_APPLICATION;
     if (!e && invite.type == INVITE_GUILD)
         e = invite_audit(call, AUDIT_INVITE_CREATE, &invite);
     if (!e)

@@ -92,10 +92,8 @@ static enum err load_application(struct tx *tx, snowflake id, const struct invit
     bool found;
 
     enum err e = tx_one(tx, FIND_APPLICATION, BIND(v_id(id)), &row, &found);
-    if (e)
+    if (e || !found)
         return e;
-    if (!found)
-        return ERR_UNKNOWN_APPLICATION;
     *app = (struct invite_application){ row_id(&row, 0), row_text(&row, 1), row_text(&row, 2),
                                         row_opt_text(&row, 3) };
     *ret = app;

@@ -136,6 +136,8 @@ static enum err targets_admit(struct call *call, uint64_t any)
     if (i->type != INVITE_GUILD)
         return ERR_UNKNOWN_INVITE;
     enum err e = standing_find(call->tx, i->guild_id.value, call->caller->id, &s);
+    if (!e && route_speaks(call->route))
+        e = rights_to_speak(&s.rights_of);
     if (e || i->inviter_id == call->caller->id || s.rights & any)
         return e;
     return standing_lacks(&s, any);

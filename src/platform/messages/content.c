@@ -25,6 +25,7 @@ static enum err content_granted(struct call *call, bool *ret)
 
 struct content_copy {
     const struct content_reader *reader;
+    bool in_guild;
     struct arena *arena;
     struct json json;
 };
@@ -50,7 +51,7 @@ static void content_copy(struct content_copy *c, const struct type *t, struct st
         return;
     }
     if (t->kind == KIND_OBJECT && t->schema == &message_schema) {
-        json_raw(&c->json, message_for_reader(raw, c->reader, c->arena));
+        json_raw(&c->json, message_for_reader(raw, c->in_guild, c->reader, c->arena));
         return;
     }
     json_reader_init(&r, raw, c->arena);
@@ -75,13 +76,14 @@ enum err messages_hide_content(struct call *call)
 {
     struct content_reader reader = { .id = call->caller->id, .bot = true };
 
-    if (call->caller->kind != CALLER_BOT || !call->target.standing || !call->reply.n)
+    if (call->caller->kind != CALLER_BOT || !call->reply.n)
         return OK;
     enum err e = content_granted(call, &reader.granted);
     if (e || reader.granted)
         return e;
     struct str whole = str_dup(call->arena, buf_str(&call->reply));
-    struct content_copy copy = { &reader, call->arena, call_reply_json(call) };
+    struct content_copy copy = { &reader, call->target.standing, call->arena,
+                                 call_reply_json(call) };
 
     buf_reset(&call->reply);
     content_copy(&copy, call->route->reply, whole);

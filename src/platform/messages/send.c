@@ -128,11 +128,16 @@ static struct str draft_text(struct call *call, const struct message_draft *d)
 
 static enum err reply_created(struct call *call, const struct message *m)
 {
-    if (!m->told.p)
-        return call_reply(call, m);
-    buf_add_str(&call->reply, m->told);
-    buf_add_lit(&call->reply, "}");
-    return OK;
+    bool quotes = m->referenced_message.given == GIVEN || m->message_snapshots.given == GIVEN;
+    enum err e = OK;
+
+    if (m->told.p) {
+        buf_add_str(&call->reply, m->told);
+        buf_add_lit(&call->reply, "}");
+    } else {
+        e = call_reply(call, m);
+    }
+    return e || !quotes ? e : messages_hide_content(call);
 }
 
 /* POST /channels/{channel.id}/messages: say something. */
@@ -158,7 +163,7 @@ enum err create_message(struct call *call)
     if (e)
         return e;
     if (sent)
-        return call_reply(call, &m);
+        return reply_created(call, &m);
 
     struct text_judged judged = { .channel = c, .text = draft_text(call, &draft) };
     e = message_judge(call, &judged);

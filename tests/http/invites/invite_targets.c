@@ -25,6 +25,34 @@ static struct answer send_file(struct client *c, const char *method, const char 
     return client_request(c, method, path, HEAD, str_of(body));
 }
 
+static void an_invite_for_others_makes_no_account(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
+    struct venue v = world_venue(w, ada);
+    struct answer a =
+        send_file(ada, "POST", TEXT(w, "/api/v10/channels/%s/invites", v.channel), "{}", ada->id);
+    const char *body = TEXT(w, "{'username': 'kim', 'invite': '%s'}", answer_text(a, "code"));
+
+    expect_invalid(client_post(nobody, body, "/auth/register"), "invite", "INVITE_CODE_INVALID");
+    expect_status(client_post(nobody, "{'username': 'kim'}", "/auth/register"), 200);
+}
+
+static void a_timed_out_maker_keeps_the_targets_as_they_are(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct venue v = world_venue(w, ada);
+
+    venue_add_with(&v, bob, 1, PERMISSION(CREATE_INSTANT_INVITE));
+    const char *code =
+        answer_text(client_post(bob, "{}", "/channels/%s/invites", v.channel), "code");
+    const char *path = TEXT(w, "/api/v10/invites/%s/target-users", code);
+    expect_status(send_file(bob, "PUT", path, "{}", ada->id), 204);
+    world_sql(w, "update members set timed_out_until = 9000000000000000 where user_id = %s",
+              bob->id);
+    expect_error(send_file(bob, "PUT", path, "{}", bob->id), 403, 50013);
+    expect_status(client_get(bob, "/invites/%s/target-users", code), 200);
+}
+
 static void roles_are_given_to_those_who_come(struct world *w)
 {
     struct ranks h = world_ranks(w, MAKING);
@@ -272,6 +300,8 @@ static void an_invite_may_be_for_some_people_only(struct world *w)
 }
 
 const struct test invite_targets_tests[] = {
+    TEST(an_invite_for_others_makes_no_account),
+    TEST(a_timed_out_maker_keeps_the_targets_as_they_are),
     TEST(roles_are_given_to_those_who_come),
     TEST(codes_that_give_roles_are_shown_to_who_could_give_them),
     TEST(events_of_codes_that_give_roles_go_to_who_could_give_them),

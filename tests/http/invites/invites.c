@@ -288,6 +288,24 @@ static void an_invite_ends_with_its_time(struct world *w)
     expect_status(client_post(bob, "{}", "/invites/%s", always), 200);
 }
 
+static void invites_outlast_the_application_they_lead_to(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct venue p = world_venue(w, ada);
+
+    world_sql(w,
+              "insert into applications (id, name, owner_id, key_salt, verify_key) "
+              "values (77, 'Chess', %s, '', '')",
+              ada->id);
+    const char *code = invite_to(ada, &p, "{'target_type': 2, 'target_application_id': '77'}");
+    expect_json(client_get(ada, "/invites/%s", code), "{'target_application': {'id': '77'}}");
+    world_sql(w, "update applications set removed = 1 where id = 77");
+    expect_absent(client_get(ada, "/invites/%s", code), "target_application");
+    expect_json(client_get(ada, "/guilds/%s/invites", p.id), "[{'code': '%s'}]", code);
+    expect_json(client_get(ada, "/channels/%s/invites", p.channel), "[{'code': '%s'}]", code);
+    expect_status(client_delete(ada, "/invites/%s", code), 200);
+}
+
 static void registering_accepts_an_invite(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
@@ -505,6 +523,7 @@ const struct test invites_tests[] = {
     TEST(some_cannot_come_in),
     TEST(an_invite_ends_with_its_last_use),
     TEST(an_invite_ends_with_its_time),
+    TEST(invites_outlast_the_application_they_lead_to),
     TEST(registering_accepts_an_invite),
     TEST_WITH(an_invite_to_a_guild_admits_where_the_operator_allows_it, guild_invites_admit),
     TEST(a_friend_invite_makes_friends),

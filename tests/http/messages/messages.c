@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/timestamp.h"
+#include "gate.h"
 #include "guilds.h"
 #include "rooms.h"
 #include "venues.h"
@@ -657,6 +658,74 @@ static void bots_without_the_flag_get_no_content_in_answers(struct world *w)
     expect(dom_at(client_get(bot, MESSAGE, v.channel, poll).json, "poll"));
 }
 
+static void bots_without_the_flag_read_nothing_by_answering_or_forwarding(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct venue v = world_venue(w, ada);
+    const char *app = make_application(ada, "reader");
+    struct client *bot = application_bot(ada, app);
+
+    venue_add_with(&v, bot, 1, PERMISSION(ADMINISTRATOR));
+    world_sql(w, "update applications set flags = 0 where id = %s", app);
+    const char *secret = say_text(ada, v.channel, "secret"),
+               *own = say_text(bot, v.channel, "mine");
+    const char *reply = "{'content': 'yes <@%s>', 'message_reference': {'message_id': '%s'}}";
+    const char *forward =
+        TEXT(w, "{'message_reference': {'type': 1, 'message_id': '%s', 'channel_id': '%s'}}",
+             secret, v.channel);
+    struct gate *g = gate_session(bot, "v=10&encoding=json", "'intents': 512");
+
+    struct answer a = client_post(bot, TEXT(w, reply, bot->id, secret), MESSAGES, v.channel);
+    const char *id = answer_text(a, "id");
+    expect_json(a, "{'content': 'yes <@%s>', 'referenced_message': " NO_CONTENT "}", bot->id);
+    expect_dispatch(g, "MESSAGE_CREATE", "{'id': '%s', 'referenced_message': " NO_CONTENT "}", id);
+    expect_json(client_get(bot, MESSAGE, v.channel, id), "{'referenced_message': " NO_CONTENT "}");
+    expect_json(client_patch(bot, "{'content': 'no'}", MESSAGE, v.channel, id),
+                "{'content': 'no', 'referenced_message': " NO_CONTENT "}");
+    expect_dispatch(g, "MESSAGE_UPDATE", "{'referenced_message': " NO_CONTENT "}");
+    expect_json(client_get(ada, MESSAGE, v.channel, id),
+                "{'referenced_message': {'content': 'secret'}}");
+
+    a = client_post(bot, TEXT(w, reply, bot->id, own), MESSAGES, v.channel);
+    expect_json(a, "{'referenced_message': {'content': 'mine'}}");
+    expect_dispatch(g, "MESSAGE_CREATE", "{'referenced_message': {'content': 'mine'}}");
+
+    a = client_post(bot, forward, MESSAGES, v.channel);
+    expect_json(a, "{'message_snapshots': [{'message': {'content': '', 'embeds': []}}]}");
+    id = answer_text(a, "id");
+    expect_dispatch(g, "MESSAGE_CREATE", "{'message_snapshots': [{'message': {'content': ''}}]}");
+    expect_json(client_get(bot, MESSAGE, v.channel, id),
+                "{'message_snapshots': [{'message': {'content': ''}}]}");
+    expect_json(client_get(ada, MESSAGE, v.channel, id),
+                "{'message_snapshots': [{'message': {'content': 'secret'}}]}");
+
+    /* In a private channel of its own, too; a person who forwards shows the message. */
+    a = client_post(bot, TEXT(w, "{'recipient_id': '%s'}", ada->id), "/users/@me/channels");
+    const char *dm = answer_text(a, "id");
+    struct gate *private = gate_session(bot, "v=10&encoding=json", "'intents': 4096");
+    a = client_post(bot, forward, MESSAGES, dm);
+    expect_json(a, "{'message_snapshots': [{'message': {'content': ''}}]}");
+    expect_dispatch(private, "MESSAGE_CREATE",
+                    "{'message_snapshots': [{'message': {'content': ''}}]}");
+    expect_json(client_get(bot, MESSAGES, dm),
+                "[{'message_snapshots': [{'message': {'content': ''}}]}]");
+    expect_status(client_post(ada, forward, MESSAGES, dm), 200);
+    expect_dispatch(private, "MESSAGE_CREATE",
+                    "{'message_snapshots': [{'message': {'content': 'secret'}}]}");
+    const char *words = say_text(ada, dm, "between us");
+    expect_json(client_post(bot, TEXT(w, reply, bot->id, words), MESSAGES, dm),
+                "{'referenced_message': {'content': 'between us'}}");
+
+    a = client_post(bot, "{'name': 'thread'}", MESSAGE "/threads", v.channel, secret);
+    expect_status(a, 201);
+    expect_json(client_get(bot, MESSAGES, answer_text(a, "id")),
+                "[{'type': 21, 'referenced_message': " NO_CONTENT "}]");
+
+    world_sql(w, "update applications set flags = %d where id = %s", 1 << 19, app);
+    expect_json(client_post(bot, TEXT(w, reply, bot->id, secret), MESSAGES, v.channel),
+                "{'referenced_message': {'content': 'secret'}}");
+}
+
 const struct test messages_tests[] = {
     TEST(a_message_is_shown_and_announced),
     TEST(content_is_at_most_2000_characters),
@@ -682,5 +751,6 @@ const struct test messages_tests[] = {
     TEST(many_messages_are_deleted_at_once),
     TEST(old_messages_are_not_deleted_in_bulk),
     TEST(bots_without_the_flag_get_no_content_in_answers),
+    TEST(bots_without_the_flag_read_nothing_by_answering_or_forwarding),
     { 0 },
 };

@@ -6,6 +6,10 @@
 
 #include "base/mem.h"
 
+/* 70 of each; a text of such texts of such texts has 343,000 bytes. */
+#define DOTS   "......................................................................"
+#define DASHES "----------------------------------------------------------------------"
+
 static struct answer get_as(struct client *c, const char *version, const char *path)
 {
     char full[160];
@@ -91,6 +95,48 @@ static void older_gateways_spell_permissions_as_numbers(struct world *w)
     expect_dispatch(old, "MESSAGE_CREATE", "{'content': ''}");
 }
 
+static void expect_old_spelling_in_every_form(struct client *bot)
+{
+    static const struct {
+        const char *query, *identify;
+    } forms[] = {
+        { "v=7&encoding=json", "'compress': false" },
+        { "v=7&encoding=json", "'compress': true" },
+        { "v=7&encoding=json&compress=zlib-stream", "'compress': false" },
+        { "v=7&encoding=json&compress=zstd-stream", "'compress': false" },
+        { "v=7&encoding=etf", "'compress': false" },
+        { "v=7&encoding=etf&compress=zstd-stream", "'compress': false" },
+    };
+
+    for (size_t i = 0; i < COUNT_OF(forms); i++) {
+        struct gate *g = gate_session(bot, forms[i].query, forms[i].identify);
+
+        expect_dispatch(
+            g, "GUILD_CREATE",
+            "{'channels': [{'permission_overwrites': [{'type': 'role', 'allow': 64}]}]}");
+        gate_close(g, 1000);
+    }
+}
+
+static void older_gateways_spell_permissions_as_numbers_in_every_encoding(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
+    struct venue p = world_venue(w, ada);
+
+    venue_add(&p, bot);
+    bot_application(w, bot, 0);
+    expect_status(client_put(ada, "{'type': 0, 'allow': '64', 'deny': '0'}",
+                             "/channels/%s/permissions/%s", p.channel, p.id),
+                  204);
+    expect_old_spelling_in_every_form(bot);
+    /* A GUILD_CREATE of more than 256 KiB is encoded off the event loop. */
+    world_sql(w,
+              "update channels set topic = replace(replace('%s', '.', '%s'), '-', '%s') where id = "
+              "%s",
+              DOTS, DASHES, DOTS, p.channel);
+    expect_old_spelling_in_every_form(bot);
+}
+
 static void before_version_10_the_applications_flag_alone_grants_content(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
@@ -141,6 +187,7 @@ const struct test versions_tests[] = {
     TEST(versions_6_and_7_spell_permissions_as_numbers),
     TEST(an_empty_answer_has_a_type_up_to_version_8),
     TEST(older_gateways_spell_permissions_as_numbers),
+    TEST(older_gateways_spell_permissions_as_numbers_in_every_encoding),
     TEST(before_version_10_the_applications_flag_alone_grants_content),
     TEST(up_to_version_9_a_ban_says_days_and_reason_in_its_query_or_body),
     { 0 },
