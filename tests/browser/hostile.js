@@ -204,7 +204,7 @@ export const TESTS = {
     // Whatever right is asked for, it is said: all that have a name, and one that nobody knows.
     const RIGHTS = readRights(options.source), named = RIGHTS.reduce((all, { bit }) => all | (1n << BigInt(bit)), 0n), asked = named | (1n << 60n);
     await page.open(`/oauth2/authorize?client_id=${app.id}&scope=bot&permissions=${asked}`);
-    await page.getByText(`${RIGHTS.length + 1} rights in the server`).waitFor();
+    await page.getByText(`${RIGHTS.length + 1} permissions in the server`).waitFor();
     const said = await page.locator("details .scopes li").allInnerTexts();
     assert.equal(new Set(said.filter(Boolean)).size, RIGHTS.length + 1, said.join(", "));
     assert.ok(said.includes("Everything") && said.includes("Right no. 60"), said.join(", "));

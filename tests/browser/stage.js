@@ -116,7 +116,7 @@ export const codeWords = (page) => page.evaluate(() => {
   const found = [], walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (walk.nextNode()) {
     const text = walk.currentNode.textContent, el = walk.currentNode.parentElement;
-    if (/\b(null|undefined|NaN)\b|\[object/.test(text) && !el.closest("pre, code, .wire, script, style, textarea")) found.push(`${text.trim().slice(0, 80)} (${el.tagName.toLowerCase()}.${el.className})`);
+    if (/\b(null|undefined|NaN)\b|\[object/.test(text) && !el.closest("pre, code, .wire, .operation, script, style, textarea")) found.push(`${text.trim().slice(0, 80)} (${el.tagName.toLowerCase()}.${el.className})`);
   }
   return found;
 });

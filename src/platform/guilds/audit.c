@@ -8,6 +8,8 @@
 
 enum { VERSION_REASON_IN_QUERY = 9 };
 enum { LONGEST_REASON = 512, KEPT_DAYS = 45, LONGEST_VALUE = 1 << 20 };
+/* A longer value is left out of a change: an entry is a row and an event of every moderator. */
+enum { LONGEST_NOTED = 64 * 1024 };
 
 static const struct field options_fields[] = {
     { FIELD(struct audit_options, channel_id), .type = &type_id, .flags = OPTIONAL },
@@ -175,6 +177,10 @@ void audit_add_change(struct call *call, struct list *changes, const char *key, 
 
     if (same)
         return;
+    if (before.n > LONGEST_NOTED)
+        before = (struct str){ 0 };
+    if (now.n > LONGEST_NOTED)
+        now = (struct str){ 0 };
     struct audit_change *c = list_add(call->arena, changes, sizeof *c);
     *c = (struct audit_change){ .key = str_of(key) };
     if (before.p)
