@@ -409,7 +409,8 @@ const struct domain accounts_domain = {
     .doc = "Accounts and the credentials that stand for them.",
     .routes = routes,
     .resolvers = resolvers,
-    .jobs = (const struct job_kind *const[]){ &account_leftovers, &account_deletion, NULL },
+    .jobs = (const struct job_kind *const[]){ &account_leftovers, &account_deletion,
+                                              &registration_codes, NULL },
 };
 
 enum err account_create(struct tx *tx, struct auth *auth, const struct account_draft *draft,
