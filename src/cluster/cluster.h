@@ -34,8 +34,9 @@ struct cluster_options {
     struct store *store;
     bool alone; /* there are no others: it is for the log, on SQLite */
     const char *version, *address;
-    struct str settings;       /* a digest of what has to be the same everywhere */
-    struct str bus;            /* nats://…; empty: the log is polled */
+    struct str settings; /* a digest of what has to be the same everywhere */
+    struct str bus;      /* nats://… or tls://…; empty: the log is polled */
+    const char *bus_ca;  /* a file of certificates that NATS servers' are signed by; or NULL */
     unsigned char bus_key[32]; /* who has it may tell us what happened */
     void *arg;
     /* In the order of positions, one after the other, from any thread. */
