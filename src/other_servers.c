@@ -214,6 +214,8 @@ void parts_cluster_metrics(const struct guildhall *g, struct buf *out)
                "Positions that were missing when they were looked for.", s.holes);
     api_metric(out, "guildhall_log_voids_total", "counter",
                "Positions whose transactions came to nothing without saying so.", s.voids);
+    api_metric(out, "guildhall_log_unreadable_total", "counter",
+               "Frames of the log that could not be read: restart this server.", s.unreadable);
     api_metric(out, "guildhall_clock_offset_milliseconds", "gauge",
                "By how much at least this clock differs from the database's.",
                (uint64_t)(s.offset_ms < 0 ? -s.offset_ms : s.offset_ms));
