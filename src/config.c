@@ -20,7 +20,10 @@ const struct option_row config_rows[] = {
     { "store-workers", OPTION_INT, AT(store_workers), .fallback = "8", .min = 1, .max = 256,
       .help = "Connections to PostgreSQL for what loops do not read by themselves" },
     { "bus", OPTION_TEXT, AT(bus), .fallback = "off", .value = "off|poll|URL",
-      .help = "How servers that share PostgreSQL hear of each other: poll, or nats://…" },
+      .help = "How servers that share PostgreSQL hear of each other: poll, or nats://… or "
+              "tls://…" },
+    { "bus-ca", OPTION_TEXT, AT(bus_ca), .value = "FILE",
+      .help = "With bus tls://…: certificates (PEM) that sign NATS servers'; unset: the system's" },
     { "blobs", OPTION_CHOICE, AT(blobs), .fallback = "folder", .choices = "folder|postgres",
       .help = "Where files are, with store: in the data folder, which servers have to share, or in "
               "PostgreSQL" },

@@ -5,7 +5,7 @@
 #include "base/options.h"
 
 struct config {
-    const char *listen, *data, *store, *bus, *blobs, *ledger, *config;
+    const char *listen, *data, *store, *bus, *bus_ca, *blobs, *ledger, *config;
     bool keep_events, keeper;
     const char *public_url, *cors_origin, *voice_regions, *voice_vip_regions, *voice_near,
         *voice_endpoint, *voice_port, *voice_address;

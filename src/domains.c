@@ -27,6 +27,7 @@
 #include "platform/read_states/read_states.h"
 #include "platform/relationships/friends.h"
 #include "platform/relationships/relationships.h"
+#include "platform/reports/reports.h"
 #include "platform/stickers/stickers.h"
 #include "platform/scheduled_events/scheduled_events.h"
 #include "platform/search/search.h"
@@ -69,6 +70,7 @@ const struct domain *const guildhall_domains[] = {
     &threads_domain,
     &stages_domain,
     &messages_domain,
+    &reports_domain,
     &attachments_domain,
     &cloud_uploads_domain,
     &refresh_urls_domain,

@@ -75,6 +75,11 @@ static void wire_forgotten(void *arg, snowflake account, const unsigned char *to
     gateway_forget(((struct guildhall *)arg)->gateway, account, token, forgets);
 }
 
+static void wire_banned(void *arg, const struct network *n)
+{
+    gateway_forget_addresses(((struct guildhall *)arg)->gateway, n);
+}
+
 static void wire_voice_moved(void *arg, const struct voice_fact *fact)
 {
     relay_heard(((struct guildhall *)arg)->relay, fact);
@@ -158,6 +163,7 @@ static struct api *make_api(struct guildhall *g)
         .announce = wire_announce,
         .announce_arg = g,
         .forgotten = wire_forgotten,
+        .banned = wire_banned,
         .forgotten_arg = g,
         .voice_moved = wire_voice_moved,
         .voice_arg = g,

@@ -19,7 +19,7 @@ bool parts_share(const struct config *config)
 
 static bool bus_is_nats(const struct config *config)
 {
-    return strncmp(config->bus, "nats://", 7) == 0;
+    return strncmp(config->bus, "nats://", 7) == 0 || strncmp(config->bus, "tls://", 6) == 0;
 }
 
 static bool bus_is_known(const struct config *config)
@@ -40,7 +40,9 @@ bool parts_can_share(const struct config *config)
     if (!parts_share(config))
         return true;
     if (!bus_is_known(config))
-        log_error("bus is off, poll or nats://[user:password@]host[:port], several with commas");
+        log_error(
+            "bus is off, poll or nats://[user:password@]host[:port] (tls:// with TLS), several with "
+            "commas");
     else if (!config->store)
         log_error("bus needs store: only servers on one PostgreSQL can hear of each other");
     else if (config->voice_port && config->public_url && !config->voice_endpoint)
@@ -149,6 +151,7 @@ enum err parts_open_cluster(struct guildhall *g, void (*announce)(void *arg, int
         .address = g->config->listen,
         .settings = settings_digest(g->config, arena),
         .bus = bus_is_nats(g->config) ? str_of(g->config->bus) : STR(""),
+        .bus_ca = g->config->bus_ca,
         .arg = g,
         .announce = announce,
         .move = wire_session_move,
@@ -164,7 +167,8 @@ enum err parts_open_cluster(struct guildhall *g, void (*announce)(void *arg, int
     };
     enum err e = OK;
 
-    auth_derive(g->auth, "bus", 0, STR(""), options.bus_key, sizeof options.bus_key);
+    /* Another word than the versions had that only signed: they do not hear each other. */
+    auth_derive(g->auth, "bus encryption", 0, STR(""), options.bus_key, sizeof options.bus_key);
     if (bus_is_nats(g->config)) { /* counts that are told mean the same caller everywhere */
         unsigned char key[HASH_KEY];
 
@@ -210,6 +214,8 @@ void parts_cluster_metrics(const struct guildhall *g, struct buf *out)
                "Positions that were missing when they were looked for.", s.holes);
     api_metric(out, "guildhall_log_voids_total", "counter",
                "Positions whose transactions came to nothing without saying so.", s.voids);
+    api_metric(out, "guildhall_log_unreadable_total", "counter",
+               "Frames of the log that could not be read: restart this server.", s.unreadable);
     api_metric(out, "guildhall_clock_offset_milliseconds", "gauge",
                "By how much at least this clock differs from the database's.",
                (uint64_t)(s.offset_ms < 0 ? -s.offset_ms : s.offset_ms));

@@ -12,6 +12,7 @@
 struct cluster; /* cluster/cluster.h */
 struct fetcher;
 struct forgotten;
+struct network;
 struct gateway; /* gateway/gateway.h; handed on, not looked into */
 struct traffic; /* traffic/traffic.h */
 struct workbench;
@@ -41,6 +42,8 @@ struct api_options {
      * account 0: the one token. forgets: credentials whose lookup noted as many are not meant.
      * May be NULL. */
     void (*forgotten)(void *arg, snowflake account, const unsigned char *token, uint64_t forgets);
+    /* The same of addresses that are banned from now on. May be NULL. */
+    void (*banned)(void *arg, const struct network *n);
     void *forgotten_arg;
     /* Told of everybody in voice who comes, changes or goes, in commit order, from a thread of
      * the store. May be NULL. */

@@ -5,6 +5,7 @@
 
 #include <assert.h>
 
+#include "api/bans.h"
 #include "base/log.h"
 #include "base/mem.h"
 
@@ -145,9 +146,27 @@ enum err attempt_run(struct work *w, struct tx *tx)
     return e;
 }
 
+static void forget_addresses(struct api *api, const struct forgotten *f)
+{
+    const struct api_options *o = &api->options;
+
+    if (f->addresses == ADDRESSES_LIFTED) {
+        bans_drop(auth_bans(o->auth), &f->network);
+        return;
+    }
+    bans_put(auth_bans(o->auth), &f->network);
+    if (o->banned)
+        o->banned(o->forgotten_arg, &f->network);
+}
+
 void api_forget(struct api *api, const struct forgotten *f)
 {
     const struct api_options *o = &api->options;
+
+    if (f->addresses) {
+        forget_addresses(api, f);
+        return;
+    }
     uint64_t forgets = f->application ? auth_forget_application(o->auth, f->application)
                        : f->one       ? auth_forget_session(o->auth, f->session)
                                       : auth_forget_account(o->auth, f->account);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "api/auth_key.h"
+#include "api/bans.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -47,6 +48,7 @@ struct auth {
     unsigned char tag_key[crypto_shorthash_siphashx24_KEYBYTES];
     _Atomic uint64_t forgets;    /* revocations so far */
     _Atomic int64_t fresh_until; /* see auth_set_fresh; 0: always */
+    struct bans *bans;
     struct token_shard shards[CACHE_SHARDS];
 };
 
@@ -61,6 +63,7 @@ enum err auth_open(const char *folder, struct store *store, struct auth **ret)
         mem_free(a);
         return e;
     }
+    a->bans = bans_new();
     randombytes_buf(a->tag_key, sizeof a->tag_key);
     for (int i = 0; i < CACHE_SHARDS; i++)
         pthread_mutex_init(&a->shards[i].lock, NULL);
@@ -76,8 +79,19 @@ void auth_close(struct auth *a)
         pthread_mutex_destroy(&a->shards[i].lock);
         mem_free(a->shards[i].slots);
     }
+    bans_free(a->bans);
     sodium_memzero(a->pepper, sizeof a->pepper);
     mem_free(a);
+}
+
+struct bans *auth_bans(const struct auth *a)
+{
+    return a->bans;
+}
+
+bool auth_bans_address(const struct auth *a, struct str address)
+{
+    return bans_hold(a->bans, address);
 }
 
 /* --- the text of a credential --------------------------------------------------------- */

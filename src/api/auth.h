@@ -16,6 +16,11 @@ struct auth;
 enum err auth_open(const char *folder, struct store *store, struct auth **ret);
 void auth_close(struct auth *a);
 
+/* Addresses that nobody is let in from. */
+struct bans;
+struct bans *auth_bans(const struct auth *a);
+bool auth_bans_address(const struct auth *a, struct str address);
+
 /* The credential of an Authorization header. */
 struct credential {
     enum caller_kind kind;

@@ -421,3 +421,11 @@ void call_forget_application(struct call *call, snowflake id)
     f->application = id;
     f->of_apps = true;
 }
+
+void call_ban_addresses(struct call *call, const struct network *n, bool banned)
+{
+    struct forgotten *f = add_forgotten(call);
+
+    f->addresses = banned ? ADDRESSES_BANNED : ADDRESSES_LIFTED;
+    f->network = *n;
+}

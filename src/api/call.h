@@ -269,6 +269,10 @@ void call_forget_account(struct call *call, snowflake id);
 void call_forget_grants(struct call *call, snowflake id);
 /* Of all that an application holds, whoever gave it. */
 void call_forget_application(struct call *call, snowflake id);
+/* As soon as the transaction has committed, every server refuses these addresses and ends their
+ * sessions; or does not any more. */
+struct network;
+void call_ban_addresses(struct call *call, const struct network *n, bool banned);
 
 /* --- refusals.c ------------------------------------------------------------------------ */
 

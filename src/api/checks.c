@@ -8,7 +8,7 @@
 #include "base/hash.h"
 #include "base/utf8.h"
 
-static uint64_t address_key(const struct life *l)
+static uint64_t caller_address(const struct life *l)
 {
     return l->call.exchange->address;
 }
@@ -39,7 +39,7 @@ static uint64_t caller_key(const struct caller *c)
  * nothing left. */
 static enum err check_service_limit(struct life *l)
 {
-    l->verdict = limits_count(l->call.api->limits, address_key(l), true, l->match.limit, 0);
+    l->verdict = limits_count(l->call.api->limits, caller_address(l), true, l->match.limit, 0);
     return l->verdict.allowed ? OK : ERR_RATE_LIMITED;
 }
 
@@ -60,7 +60,7 @@ static enum err check_limits(struct life *l)
         return check_service_limit(l);
 
     bool anonymous = !call->caller;
-    uint64_t who = anonymous ? address_key(l) : caller_key(call->caller);
+    uint64_t who = anonymous ? caller_address(l) : caller_key(call->caller);
     if (!call->route->no_global_limit) {
         l->verdict = limits_count_global(limits, who, anonymous);
         if (!l->verdict.allowed)
@@ -68,13 +68,22 @@ static enum err check_limits(struct life *l)
     }
     if (l->match.limit->by_address) {
         anonymous = true;
-        who = address_key(l);
+        who = caller_address(l);
     }
     l->verdict = limits_count(limits, who, anonymous, l->match.limit, major_parameter(l));
     if (!l->verdict.allowed)
         return ERR_RATE_LIMITED;
     add_limit_lines(l);
     return OK;
+}
+
+/* Probes and /metrics are for the operator's own machines. */
+static enum err check_address(const struct call *call)
+{
+    bool banned =
+        !call->route->service && auth_bans_address(call->api->options.auth, call->exchange->remote);
+
+    return banned ? ERR_ADDRESS_BANNED : OK;
 }
 
 static enum err check_kind(const struct call *call)
@@ -263,6 +272,8 @@ enum err check_head(struct life *l)
 {
     enum err e = check_limits(l);
 
+    if (!e)
+        e = check_address(&l->call);
     if (!e)
         e = check_kind(&l->call);
     return e ? e : parse_params(l);

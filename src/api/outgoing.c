@@ -1,6 +1,9 @@
 /* outgoing.c - what the interface does beside answering: jobs, requests to other servers,
  * and its threads. */
 #include "api/internal.h"
+
+#include "api/bans.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "net/client.h"
 
@@ -10,6 +13,9 @@ void api_start(struct api *api, struct loops *loops)
     api->durations = durations_new(api->domains, loops_count(loops));
     api->fetchers = mem_new(loops_count(loops) * sizeof *api->fetchers);
     api->hashing = hashing_new(api->options.password_threads, api->options.password_queue);
+    if (api->options.auth && api->options.store &&
+        bans_load(auth_bans(api->options.auth), api->options.store))
+        log_error("api: cannot read the banned addresses; restart the server to try again");
     jobs_start(api->jobs, loops_at(loops, 0));
     file_removal_start(api->file_removal, loops_at(loops, 0));
     token_uses_start(api->token_uses, loops_at(loops, 0));

@@ -292,7 +292,8 @@ static int64_t behind_ms(const struct cluster *c)
 
 bool cluster_ready(const struct cluster *c)
 {
-    return c->options.alone || (behind_ms(c) < READY_MS && !atomic_load(&c->clock_off));
+    return !line_unreadable(c->line) &&
+           (c->options.alone || (behind_ms(c) < READY_MS && !atomic_load(&c->clock_off)));
 }
 
 unsigned cluster_apart(const struct cluster *c)
@@ -310,6 +311,7 @@ void cluster_stats(const struct cluster *c, struct cluster_stats *ret)
         .frames_read = c->frames_read,
         .holes = c->holes,
         .voids = c->voids,
+        .unreadable = line_unreadable(c->line),
         .behind_ms = c->options.alone ? 0 : (uint64_t)behind_ms(c),
         .nodes = c->nodes,
         .offset_ms = c->offset_ms,

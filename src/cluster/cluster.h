@@ -34,8 +34,9 @@ struct cluster_options {
     struct store *store;
     bool alone; /* there are no others: it is for the log, on SQLite */
     const char *version, *address;
-    struct str settings;       /* a digest of what has to be the same everywhere */
-    struct str bus;            /* nats://…; empty: the log is polled */
+    struct str settings; /* a digest of what has to be the same everywhere */
+    struct str bus;      /* nats://… or tls://…; empty: the log is polled */
+    const char *bus_ca;  /* a file of certificates that NATS servers' are signed by; or NULL */
     unsigned char bus_key[32]; /* who has it may tell us what happened */
     void *arg;
     /* In the order of positions, one after the other, from any thread. */
@@ -105,12 +106,12 @@ void cluster_share(const struct cluster *c, int64_t *ret_rank, int64_t *ret_livi
  * For every call: it waits for nobody. */
 unsigned cluster_apart(const struct cluster *c);
 
-/* Whether it keeps up and its clock is right, for /readyz. */
+/* Whether it keeps up, has read every frame of the log, and its clock is right, for /readyz. */
 bool cluster_ready(const struct cluster *c);
 /* For /metrics, as lines. */
 struct cluster_stats {
     int64_t position;
-    uint64_t frames_own, frames_read, holes, voids, behind_ms, nodes;
+    uint64_t frames_own, frames_read, holes, voids, unreadable, behind_ms, nodes;
     uint64_t frames_heard, frames_refused; /* through NATS */
     int64_t offset_ms; /* by so much at least this clock is ahead of the database's */
     bool has_wire, connected;

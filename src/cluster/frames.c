@@ -5,7 +5,7 @@
 
 #include "base/serial.h"
 
-enum { MAX_FRAME = 256 * 1024 * 1024, ONE = 1, OF_APPS = 2 };
+enum { MAX_FRAME = 256 * 1024 * 1024, ONE = 1, OF_APPS = 2, BANNED = 4, LIFTED = 8 };
 /* Bits of one number: a server that does not know some of them passes over these. */
 enum {
     VOICE_SPEAKS = 1,
@@ -62,8 +62,26 @@ static void put_announcement(struct buf *b, const struct announcement *a)
     serial_put_bytes(b, a->payload);
 }
 
+/* The two halves of an address stand where the ids are, the length of the prefix in the session. */
+static void put_addresses(struct buf *b, const struct forgotten *f)
+{
+    uint64_t halves[2] = { 0 };
+    unsigned char bits[sizeof f->session] = { (unsigned char)f->network.bits };
+
+    for (int i = 0; i < 16; i++)
+        halves[i / 8] = halves[i / 8] << 8 | f->network.address.bytes[i];
+    serial_put(b, halves[0]);
+    serial_put(b, halves[1]);
+    serial_put(b, (f->addresses == ADDRESSES_BANNED ? BANNED : LIFTED) | OF_APPS);
+    buf_add(b, bits, sizeof bits);
+}
+
 static void put_forgotten(struct buf *b, const struct forgotten *f)
 {
+    if (f->addresses) {
+        put_addresses(b, f);
+        return;
+    }
     serial_put(b, f->account);
     serial_put(b, f->application);
     serial_put(b, (f->one ? ONE : 0) | (f->of_apps ? OF_APPS : 0));
@@ -197,6 +215,17 @@ static struct announcement *get_announcement(struct frame_reader *r)
     return a;
 }
 
+static void read_addresses(struct forgotten *f, bool banned)
+{
+    uint64_t halves[2] = { f->account, f->application };
+    struct network n = { .bits = f->session[0] };
+
+    for (int i = 0; i < 16; i++)
+        n.address.bytes[i] = (unsigned char)(halves[i / 8] >> 8 * (7 - i % 8));
+    *f = (struct forgotten){ .addresses = banned ? ADDRESSES_BANNED : ADDRESSES_LIFTED,
+                             .network = n };
+}
+
 static struct forgotten *get_forgotten(struct frame_reader *r)
 {
     struct forgotten *f = arena_alloc(r->arena, sizeof *f);
@@ -209,6 +238,10 @@ static struct forgotten *get_forgotten(struct frame_reader *r)
     struct str session = serial_get_raw(&r->in, sizeof f->session);
     if (session.n)
         memcpy(f->session, session.p, sizeof f->session);
+    if (bits & (BANNED | LIFTED)) {
+        r->in.bad |= f->session[0] > 128;
+        read_addresses(f, bits & BANNED);
+    }
     return f;
 }
 

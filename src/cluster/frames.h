@@ -10,15 +10,19 @@
 #include "model/events.h"
 #include "model/facts.h"
 #include "model/voice_state.h"
+#include "net/address.h"
 
 enum {
     FRAME_VERSION = 3,
     FRAME_FORMAT = FRAME_VERSION << 16 | (int)sizeof(struct facts),
 };
 
-/* A credential that is no longer good. */
+/* A credential that is no longer good, or a range of addresses that is banned or is not any more.
+ * Servers of earlier versions read a range as an application that does not exist. */
 struct forgotten {
     struct forgotten *next;
+    enum { ADDRESSES_NONE, ADDRESSES_BANNED, ADDRESSES_LIFTED } addresses;
+    struct network network; /* with addresses alone */
     snowflake account;
     bool one; /* that session, not all */
     unsigned char session[8];

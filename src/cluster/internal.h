@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "cluster/cipher.h"
 #include "cluster/clocks.h"
 #include "cluster/cluster.h"
 #include "cluster/line.h"
@@ -32,7 +33,9 @@ struct settling {
 /* Where frames travel as soon as they are committed. */
 struct cluster_wire {
     struct nats *nats; /* NULL: they do not, and others read them from the log */
-    unsigned char key[32];
+    struct cipher cipher;
+    struct buf plain;          /* of the connection's thread, as is the next one */
+    int64_t refusal_logged_at; /* by clock_mono; 0: never */
     /* Subjects: of frames with a position, of fleeting ones, of what is told to all, and to us. */
     char log[64], brief[64], told[64], own[80];
     _Atomic bool connected;

@@ -2,6 +2,7 @@
 #include "cluster/line.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -21,6 +22,7 @@ struct log_line {
     pthread_mutex_t lock;
     int64_t next, head;
     struct arena *arena; /* of the frame at hand */
+    _Atomic uint64_t unreadable;
     bool remembers;
     uint64_t told_count;
     struct line_told told[LINE_REMEMBERED];
@@ -66,12 +68,15 @@ static void tell_bytes(struct log_line *l, struct str bytes)
     struct frame f;
 
     arena_reset(l->arena);
-    if (frame_decode(bytes, l->arena, &f))
+    if (frame_decode(bytes, l->arena, &f)) {
         l->sink.tell(l->sink.arg, l->next, &f);
-    else
-        log_error("cluster: what stands at position %lld of the log cannot be read; is another "
-                  "version of this program running?",
+    } else {
+        atomic_fetch_add(&l->unreadable, 1);
+        log_error("cluster: the frame at position %lld of the log cannot be read, so this server "
+                  "has missed events or revocations and is not ready (/readyz) until it is "
+                  "restarted; does another version of this program use the database?",
                   (long long)l->next);
+    }
 }
 
 static void line_advance(struct log_line *l)
@@ -146,6 +151,11 @@ size_t line_told(struct log_line *l, struct line_told out[LINE_REMEMBERED])
         out[i] = l->told[(l->told_count - count + i) % LINE_REMEMBERED];
     pthread_mutex_unlock(&l->lock);
     return count;
+}
+
+uint64_t line_unreadable(const struct log_line *l)
+{
+    return atomic_load(&l->unreadable);
 }
 
 int64_t line_next(struct log_line *l)

@@ -36,6 +36,8 @@ void line_remember(struct log_line *l);
 /* These, in their order; how many they are. */
 size_t line_told(struct log_line *l, struct line_told out[LINE_REMEMBERED]);
 
+/* Frames that could not be read: they are passed over, but not silently (see cluster_ready). */
+uint64_t line_unreadable(const struct log_line *l);
 /* The position that is to be told next. */
 int64_t line_next(struct log_line *l);
 /* The greatest that was offered; below next: nothing waits. */

@@ -20,6 +20,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "net/tls.h"
 
 enum {
     CONNECT_MS = 2000, /* to be connected and greeted */
@@ -36,26 +37,42 @@ struct nats {
     struct nats_options options;
     pthread_t thread;
     bool has_thread;
-    int wake;      /* eventfd */
-    struct buf in; /* of the thread */
-    bool asked;    /* a PING is under way */
+    int wake;              /* eventfd */
+    struct buf in, cipher; /* of the thread */
+    bool asked;            /* a PING is under way */
     int64_t heard_at;
-    size_t server; /* which one is tried */
+    size_t server;                   /* which one is tried */
+    struct tls_context *tls_context; /* NULL: no server speaks TLS */
 
     pthread_mutex_t lock; /* of what follows */
     int socket;           /* -1: none */
     bool connected, ending;
     size_t max_payload;
+    struct tls *tls;       /* from the server's first INFO on, with tls:// */
+    bool introduced;       /* over TLS */
+    struct buf plain;      /* what is written in one go, before it is encrypted */
     struct buf out;        /* what the socket has not taken */
     _Atomic size_t unsent; /* bytes of that, for who has no lock */
 };
 
-struct nats *nats_new(const struct nats_options *options)
+static bool uses_tls(const struct nats_options *o)
+{
+    for (size_t i = 0; i < o->servers.count; i++)
+        if (o->servers.items[i].tls)
+            return true;
+    return false;
+}
+
+enum err nats_new(const struct nats_options *options, struct nats **ret)
 {
     struct nats *n = mem_new(sizeof *n);
 
     n->options = *options;
     n->socket = -1;
+    if (uses_tls(options) && tls_context_client(options->ca, &n->tls_context)) {
+        mem_free(n);
+        return ERR_INTERNAL;
+    }
     n->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (n->wake < 0) {
         log_error("nats: no descriptor is left");
@@ -63,8 +80,11 @@ struct nats *nats_new(const struct nats_options *options)
     }
     buf_init(&n->in, NATS_PAYLOAD_MAX + NATS_LINE_MAX + READ_BYTES);
     buf_init(&n->out, MAX_UNSENT);
+    buf_init(&n->cipher, READ_BYTES);
+    buf_init(&n->plain, MAX_UNSENT);
     pthread_mutex_init(&n->lock, NULL);
-    return n;
+    *ret = n;
+    return OK;
 }
 
 /* --- sending -------------------------------------------------------------------------- */
@@ -102,9 +122,20 @@ static void flush_out(struct nats *n)
     atomic_store_explicit(&n->unsent, n->out.n, memory_order_relaxed);
 }
 
+/* With the lock. What words are written to; send_out sends them. */
+static struct buf *words_to(struct nats *n)
+{
+    return n->tls ? &n->plain : &n->out;
+}
+
 /* With the lock. A buffer that is full holds half a message: the connection is of no use. */
 static bool send_out(struct nats *n)
 {
+    if (n->plain.n && !(n->tls && tls_write(n->tls, buf_str(&n->plain), &n->out))) {
+        shutdown(n->socket, SHUT_RDWR);
+        return false;
+    }
+    buf_reset(&n->plain);
     flush_out(n);
     if (buf_full(&n->out)) {
         shutdown(n->socket, SHUT_RDWR);
@@ -115,29 +146,28 @@ static bool send_out(struct nats *n)
     return true;
 }
 
-static bool publish_within(struct nats *n, size_t most, const char *subject, struct str head,
-                           struct str payload)
+static bool publish_within(struct nats *n, size_t most, const char *subject, struct str payload)
 {
-    size_t size = head.n + payload.n;
+    size_t size = payload.n;
     bool ok = false;
 
     pthread_mutex_lock(&n->lock);
     if (n->connected && size <= n->max_payload && n->out.n + size <= most) {
-        nats_write_publish(&n->out, subject, head, payload);
+        nats_write_publish(words_to(n), subject, payload);
         ok = send_out(n);
     }
     pthread_mutex_unlock(&n->lock);
     return ok;
 }
 
-bool nats_publish(struct nats *n, const char *subject, struct str head, struct str payload)
+bool nats_publish(struct nats *n, const char *subject, struct str payload)
 {
-    return publish_within(n, SIZE_MAX, subject, head, payload);
+    return publish_within(n, SIZE_MAX, subject, payload);
 }
 
-bool nats_offer(struct nats *n, const char *subject, struct str head, struct str payload)
+bool nats_offer(struct nats *n, const char *subject, struct str payload)
 {
-    return publish_within(n, MAX_OFFERED, subject, head, payload);
+    return publish_within(n, MAX_OFFERED, subject, payload);
 }
 
 size_t nats_unsent(const struct nats *n)
@@ -155,26 +185,45 @@ bool nats_fits(struct nats *n, size_t size)
 
 /* --- what the server says ------------------------------------------------------------- */
 
-static void nats_greet(struct nats *n, struct str info)
+/* With the lock. */
+static void nats_introduce(struct nats *n)
 {
     const struct nats_options *o = &n->options;
+    struct buf *b = words_to(n);
 
+    nats_write_connect(b, &o->servers.items[n->server], o->name);
+    for (unsigned i = 0; i < NATS_SUBJECTS_MAX && o->subjects[i]; i++)
+        nats_write_subscribe(b, o->subjects[i], i + 1);
+    buf_add_lit(b, "PING\r\n");
+    send_out(n);
+}
+
+/* With the lock. The server says INFO in plain text, then both speak TLS. Nothing else is sent
+ * before that: a server without TLS is not given a password. */
+static void nats_begin_tls(struct nats *n)
+{
+    n->tls = tls_connect(n->tls_context, n->options.servers.items[n->server].host, &n->out);
+    if (n->tls)
+        flush_out(n);
+    else
+        shutdown(n->socket, SHUT_RDWR);
+}
+
+static void nats_greet(struct nats *n, struct str info)
+{
     pthread_mutex_lock(&n->lock);
     n->max_payload = nats_info_max_payload(info);
-    if (!n->connected) {
-        nats_write_connect(&n->out, &o->servers.items[n->server], o->name);
-        for (unsigned i = 0; i < NATS_SUBJECTS_MAX && o->subjects[i]; i++)
-            nats_write_subscribe(&n->out, o->subjects[i], i + 1);
-        buf_add_lit(&n->out, "PING\r\n");
-        send_out(n);
-    }
+    if (n->options.servers.items[n->server].tls && !n->tls)
+        nats_begin_tls(n);
+    else if (!n->connected && !n->tls)
+        nats_introduce(n);
     pthread_mutex_unlock(&n->lock);
 }
 
 static void nats_say(struct nats *n, struct str word)
 {
     pthread_mutex_lock(&n->lock);
-    buf_add_str(&n->out, word);
+    buf_add_str(words_to(n), word);
     send_out(n);
     pthread_mutex_unlock(&n->lock);
 }
@@ -236,17 +285,44 @@ static bool nats_consume(struct nats *n)
     return took == 0;
 }
 
+/* Once the handshake is over we say who we are. */
+static bool nats_decrypt(struct nats *n, struct str bytes)
+{
+    bool eof = false;
+
+    pthread_mutex_lock(&n->lock);
+    bool ok = tls_read(n->tls, bytes, &n->in, &n->out, &eof) && !eof;
+    if (ok && !n->introduced && tls_is_ready(n->tls)) {
+        n->introduced = true;
+        nats_introduce(n);
+    }
+    flush_out(n);
+    if (!ok && !n->introduced)
+        log_warn("nats: no TLS with %s: %s", n->options.servers.items[n->server].host,
+                 tls_why_not(n->tls));
+    pthread_mutex_unlock(&n->lock);
+    return ok;
+}
+
 static bool nats_receive(struct nats *n, int fd)
 {
-    char *room = buf_room(&n->in, READ_BYTES);
+    struct buf *into = n->tls ? &n->cipher : &n->in;
+    char *room = buf_room(into, READ_BYTES);
     ssize_t got = room ? recv(fd, room, READ_BYTES, MSG_DONTWAIT) : 0;
 
     if (got < 0)
         return errno == EAGAIN || errno == EINTR;
     if (got == 0)
         return false;
-    n->in.n += (size_t)got;
+    into->n += (size_t)got;
     n->heard_at = clock_mono();
+    if (n->tls) {
+        bool ok = nats_decrypt(n, buf_str(&n->cipher));
+
+        buf_reset(&n->cipher);
+        if (!ok)
+            return false;
+    }
     return nats_consume(n);
 }
 
@@ -351,8 +427,11 @@ static bool nats_converse(struct nats *n, int fd)
         ;
     pthread_mutex_lock(&n->lock);
     bool was = n->connected;
-    n->connected = false;
+    n->connected = n->introduced = false;
     n->socket = -1;
+    tls_free(n->tls);
+    n->tls = NULL;
+    buf_reset(&n->plain);
     pthread_mutex_unlock(&n->lock);
     close(fd);
     drain_wake(n); /* or it would keep us from waiting */
@@ -411,7 +490,10 @@ void nats_free(struct nats *n)
         pthread_join(n->thread, NULL);
     close(n->wake);
     buf_clear(&n->in);
+    buf_clear(&n->cipher);
+    buf_clear(&n->plain);
     buf_clear(&n->out);
+    tls_context_free(n->tls_context);
     pthread_mutex_destroy(&n->lock);
     mem_free(n);
 }

@@ -57,9 +57,10 @@ static bool read_host(struct str rest, struct nats_server *s)
 static bool read_server(struct str text, struct nats_server *s)
 {
     *s = (struct nats_server){ 0 };
-    if (!str_starts(text, STR("nats://")))
+    s->tls = str_starts(text, STR("tls://"));
+    if (!s->tls && !str_starts(text, STR("nats://")))
         return false;
-    text = str_from(text, 7);
+    text = str_from(text, s->tls ? 6 : 7);
     if (text.n && text.p[text.n - 1] == '/')
         text.n--;
     return read_user(&text, s) && !memchr(text.p, '/', text.n) && read_host(text, s);
@@ -187,7 +188,7 @@ void nats_write_connect(struct buf *b, const struct nats_server *s, const char *
     json_object(&j);
     write_switch(&j, "verbose", false);
     write_switch(&j, "pedantic", false);
-    write_switch(&j, "tls_required", false);
+    write_switch(&j, "tls_required", s->tls);
     write_switch(&j, "echo", false);
     write_member(&j, "lang", "c");
     write_member(&j, "version", "1");
@@ -209,10 +210,9 @@ void nats_write_subscribe(struct buf *b, const char *subject, unsigned id)
     buf_printf(b, "SUB %s %u\r\n", subject, id);
 }
 
-void nats_write_publish(struct buf *b, const char *subject, struct str head, struct str payload)
+void nats_write_publish(struct buf *b, const char *subject, struct str payload)
 {
-    buf_printf(b, "PUB %s %zu\r\n", subject, head.n + payload.n);
-    buf_add_str(b, head);
+    buf_printf(b, "PUB %s %zu\r\n", subject, payload.n);
     buf_add_str(b, payload);
     buf_add_lit(b, "\r\n");
 }

@@ -16,6 +16,7 @@ enum {
 struct nats_server {
     char host[256], port[8];
     char user[128], password[256]; /* a user without a password is a token */
+    bool tls;
 };
 
 struct nats_servers {
@@ -23,7 +24,7 @@ struct nats_servers {
     size_t count;
 };
 
-/* Reads "nats://[user:password@]host[:port],…"; false: it is something else. */
+/* Reads "nats://[user:password@]host[:port],tls://…"; false: it is something else. */
 bool nats_servers_read(struct str text, struct nats_servers *ret);
 
 enum nats_kind { NATS_INFO, NATS_MESSAGE, NATS_PING, NATS_PONG, NATS_OK, NATS_REFUSED };
@@ -42,6 +43,6 @@ size_t nats_info_max_payload(struct str info);
 
 void nats_write_connect(struct buf *b, const struct nats_server *s, const char *name);
 void nats_write_subscribe(struct buf *b, const char *subject, unsigned id);
-void nats_write_publish(struct buf *b, const char *subject, struct str head, struct str payload);
+void nats_write_publish(struct buf *b, const char *subject, struct str payload);
 
 #endif

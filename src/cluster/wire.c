@@ -1,55 +1,17 @@
 /* wire.c - frames that travel through NATS as soon as they are committed.
  *
- * The log is the truth: what is lost on the way, or too large for it, is read there. A
- * message is sealed with a key that only servers with the same pepper have, and its subject names
- * the database, so that what others publish on the same NATS is not taken for ours. */
+ * The log is the truth: what is lost on the way, or too large for it, is read there. A message is
+ * encrypted with a key that only servers with the same pepper have (cipher.h), and its subject
+ * names the database, so that what others publish on the same NATS is not taken for ours. */
 #include <inttypes.h>
 #include <sodium.h>
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "cluster/internal.h"
 
-enum { SEAL = 16, HEAD = SEAL + 8 };
-
-/* --- sealed messages ------------------------------------------------------------------ */
-
-/* A head is the seal, then the position; the seal covers all that follows it. */
-static void cluster_wire_seal(const struct cluster_wire *w, const unsigned char position[8],
-                              struct str bytes, unsigned char seal[SEAL])
-{
-    crypto_generichash_state state;
-
-    crypto_generichash_init(&state, w->key, sizeof w->key, SEAL);
-    crypto_generichash_update(&state, position, 8);
-    crypto_generichash_update(&state, (const unsigned char *)bytes.p, bytes.n);
-    crypto_generichash_final(&state, seal, SEAL);
-}
-
-static void cluster_wire_head(const struct cluster_wire *w, int64_t position, struct str bytes,
-                              unsigned char head[HEAD])
-{
-    for (int i = 0; i < 8; i++)
-        head[SEAL + i] = (unsigned char)((uint64_t)position >> 8 * i);
-    cluster_wire_seal(w, head + SEAL, bytes, head);
-}
-
-static bool cluster_wire_unseal(const struct cluster_wire *w, struct str message,
-                                int64_t *ret_position, struct str *ret_bytes)
-{
-    const unsigned char *p = (const unsigned char *)message.p;
-    unsigned char seal[SEAL];
-    uint64_t position = 0;
-
-    if (message.n < HEAD)
-        return false;
-    *ret_bytes = str_from(message, HEAD);
-    cluster_wire_seal(w, p + SEAL, *ret_bytes, seal);
-    for (int i = 0; i < 8; i++)
-        position |= (uint64_t)p[SEAL + i] << 8 * i;
-    *ret_position = (int64_t)position;
-    return sodium_memcmp(seal, p, SEAL) == 0 && *ret_position >= 0;
-}
+enum { REFUSED_LOG_MS = 60 * 1000 }; /* between two lines about messages that were refused */
 
 /* --- both ways ------------------------------------------------------------------------ */
 
@@ -67,17 +29,20 @@ static const char *wire_subject(const struct cluster_wire *w, int64_t position)
 void cluster_wire_send(struct cluster *c, int64_t position, struct str bytes)
 {
     struct cluster_wire *w = &c->wire;
-    unsigned char head[HEAD];
+    struct buf out;
 
     if (!atomic_load(&w->connected))
         return;
-    if (!nats_fits(w->nats, HEAD + bytes.n)) {
+    if (!nats_fits(w->nats, CIPHER_OVERHEAD + bytes.n)) {
         if (!position || is_topic(position))
             return;
         bytes = STR(""); /* only that it is there: the others read it */
     }
-    cluster_wire_head(w, position, bytes, head);
-    nats_publish(w->nats, wire_subject(w, position), str_slice((char *)head, HEAD), bytes);
+    const char *subject = wire_subject(w, position);
+    buf_init(&out, SIZE_MAX);
+    cipher_seal(&w->cipher, str_of(subject), position, bytes, &out);
+    nats_publish(w->nats, subject, buf_str(&out));
+    buf_clear(&out);
 }
 
 void cluster_tell(struct cluster *c, enum cluster_topic topic, struct str message)
@@ -94,14 +59,16 @@ void cluster_tell_one(struct cluster *c, uint32_t identity, enum cluster_topic t
                       struct str message)
 {
     struct cluster_wire *w = &c->wire;
-    unsigned char head[HEAD];
     char subject[80];
+    struct buf out;
 
-    if (!atomic_load(&w->connected) || !nats_fits(w->nats, HEAD + message.n))
+    if (!atomic_load(&w->connected) || !nats_fits(w->nats, CIPHER_OVERHEAD + message.n))
         return;
     name_server(w, identity, subject);
-    cluster_wire_head(w, INT64_MAX - topic, message, head);
-    nats_offer(w->nats, subject, str_slice((char *)head, HEAD), message);
+    buf_init(&out, SIZE_MAX);
+    cipher_seal(&w->cipher, str_of(subject), INT64_MAX - topic, message, &out);
+    nats_offer(w->nats, subject, buf_str(&out));
+    buf_clear(&out);
 }
 
 size_t cluster_unsent(const struct cluster *c)
@@ -135,16 +102,36 @@ static void wire_hear_fleeting(struct cluster *c, struct str bytes)
     arena_free(arena);
 }
 
+/* Only on the connection's thread. */
+static void wire_refuse(struct cluster_wire *w, enum cipher_verdict why)
+{
+    static const char *const reasons[] = {
+        [CIPHER_FORGED] = "was not made with this server's key, or was changed",
+        [CIPHER_LATE] = "is more than 60 seconds old by this server's clock: do the clocks agree?",
+        [CIPHER_REPEATED] = "was received before: somebody sends messages again",
+    };
+    int64_t now = clock_mono();
+
+    atomic_fetch_add(&w->refused, 1);
+    if (w->refusal_logged_at && now - w->refusal_logged_at < ms_to_ns(REFUSED_LOG_MS))
+        return;
+    w->refusal_logged_at = now;
+    log_warn("cluster: a message from NATS was refused, as it %s", reasons[why]);
+}
+
 static void cluster_wire_message(void *arg, struct str subject, struct str payload)
 {
     struct cluster *c = arg;
+    struct cluster_wire *w = &c->wire;
     struct str bytes;
     int64_t position;
+    enum cipher_verdict v = cipher_open(&w->cipher, subject, payload, &w->plain, &position, &bytes);
 
-    if (!cluster_wire_unseal(&c->wire, payload, &position, &bytes) ||
-        !(str_is(subject, wire_subject(&c->wire, position)) ||
-          (is_topic(position) && str_is(subject, c->wire.own)))) {
-        atomic_fetch_add(&c->wire.refused, 1);
+    if (v == CIPHER_GOOD && !(str_is(subject, wire_subject(w, position)) ||
+                              (is_topic(position) && str_is(subject, w->own))))
+        v = CIPHER_FORGED;
+    if (v != CIPHER_GOOD) {
+        wire_refuse(w, v);
         return;
     }
     atomic_fetch_add(&c->wire.heard, 1);
@@ -187,8 +174,8 @@ static enum err name_subjects(struct tx *tx, void *arg)
     if (e)
         return e;
     struct str name = row_text(&r, 0);
-    crypto_generichash(digest, sizeof digest, (const unsigned char *)name.p, name.n, w->key,
-                       sizeof w->key);
+    crypto_generichash(digest, sizeof digest, (const unsigned char *)name.p, name.n, w->cipher.key,
+                       sizeof w->cipher.key);
     sodium_bin2hex(hex, sizeof hex, digest, sizeof digest);
     snprintf(w->log, sizeof w->log, "guildhall.%s.log", hex);
     snprintf(w->brief, sizeof w->brief, "guildhall.%s.brief", hex);
@@ -211,13 +198,14 @@ enum err cluster_wire_open(struct cluster *c)
         return OK;
     if (!nats_servers_read(c->options.bus, &options.servers))
         return ERR_INTERNAL;
-    memcpy(w->key, c->options.bus_key, sizeof w->key);
+    options.ca = c->options.bus_ca;
+    cipher_init(&w->cipher, c->options.bus_key, c->identity);
+    buf_init(&w->plain, NATS_PAYLOAD_MAX);
     enum err e = cluster_run(c, STORE_READ, name_subjects, c);
     if (e)
         return e;
     snprintf(options.name, sizeof options.name, "guildhall %u", c->node);
-    w->nats = nats_new(&options);
-    return OK;
+    return nats_new(&options, &w->nats);
 }
 
 void cluster_wire_start(struct cluster *c)
@@ -231,4 +219,6 @@ void cluster_wire_close(struct cluster *c)
     atomic_store(&c->wire.connected, false);
     nats_free(c->wire.nats);
     c->wire.nats = NULL;
+    cipher_clear(&c->wire.cipher);
+    buf_clear(&c->wire.plain);
 }

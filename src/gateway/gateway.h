@@ -225,6 +225,10 @@ void gateway_tidy_homes(struct gateway *g);
  * auth_forgets; sessions whose credential was looked for later have a new one. From any thread. */
 void gateway_forget(struct gateway *g, snowflake account, const unsigned char *token,
                     uint64_t forgets);
+/* These addresses are banned: their sessions are closed with 4004, some at a time. Whoever comes
+ * back is refused by auth_bans. From any thread. */
+struct network;
+void gateway_forget_addresses(struct gateway *g, const struct network *n);
 
 /* The session that READY called by this id, as a number for to_session: when it lives
  * (also without a socket, for a while) and is that user's. From any thread. What is told

@@ -196,6 +196,40 @@ enum err tls_context_open(const char *certificate, const char *key, struct tls_c
     return OK;
 }
 
+static SSL_CTX *make_client_ssl(const char *ca)
+{
+    SSL_CTX *ssl = SSL_CTX_new(TLS_client_method());
+    int trusts = !ssl ? 0
+                 : ca ? SSL_CTX_load_verify_locations(ssl, ca, NULL)
+                      : SSL_CTX_set_default_verify_paths(ssl);
+
+    if (trusts != 1) {
+        log_error("tls: cannot use the certificates '%s': %s", ca ? ca : "of the system",
+                  last_problem());
+        SSL_CTX_free(ssl);
+        return NULL;
+    }
+    SSL_CTX_set_min_proto_version(ssl, TLS1_2_VERSION);
+    SSL_CTX_set_verify(ssl, SSL_VERIFY_PEER, NULL);
+    SSL_CTX_set_mode(ssl, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+    return ssl;
+}
+
+enum err tls_context_client(const char *ca, struct tls_context **ret)
+{
+    struct tls_context *c = mem_new(sizeof *c);
+
+    pthread_mutex_init(&c->lock, NULL);
+    c->method = make_method();
+    c->ssl = make_client_ssl(ca);
+    if (!c->method || !c->ssl) {
+        tls_context_free(c);
+        return ERR_INTERNAL;
+    }
+    *ret = c;
+    return OK;
+}
+
 /* Connections hold on to what they began with. */
 enum err tls_context_reload(struct tls_context *c, const char *certificate, const char *key)
 {
@@ -273,6 +307,38 @@ struct tls *tls_new(struct tls_context *c)
     SSL_set_bio(t->ssl, bio, bio);
     SSL_set_accept_state(t->ssl);
     return t;
+}
+
+struct tls *tls_connect(struct tls_context *c, const char *host, struct buf *cipher)
+{
+    struct tls *t = tls_new(c);
+
+    if (!t)
+        return NULL;
+    SSL_set_connect_state(t->ssl);
+    X509_VERIFY_PARAM *param = SSL_get0_param(t->ssl);
+    if (X509_VERIFY_PARAM_set1_ip_asc(param, host) != 1) {
+        SSL_set_tlsext_host_name(t->ssl, host);
+        SSL_set1_host(t->ssl, host);
+    }
+    ERR_clear_error();
+    t->out = cipher;
+    SSL_do_handshake(t->ssl); /* writes the first message, and waits for the answer */
+    t->out = NULL;
+    return t;
+}
+
+bool tls_is_ready(const struct tls *t)
+{
+    return SSL_is_init_finished(t->ssl);
+}
+
+const char *tls_why_not(const struct tls *t)
+{
+    long result = SSL_get_verify_result(t->ssl);
+
+    return result == X509_V_OK ? "the server did not agree to it, or closed the connection"
+                               : X509_verify_cert_error_string(result);
 }
 
 void tls_free(struct tls *t)

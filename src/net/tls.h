@@ -41,6 +41,15 @@ bool tls_read(struct tls *t, struct str bytes, struct buf *plain, struct buf *ci
               bool *ret_eof);
 /* Plain bytes in, bytes to send out. False: broken. */
 bool tls_write(struct tls *t, struct str bytes, struct buf *cipher);
+/* For clients: whom they trust, a PEM file or NULL for the system's certificates; and a connection
+ * to a host, whose certificate has to be for that name or address. What has to be sent first is
+ * appended to cipher. */
+enum err tls_context_client(const char *ca, struct tls_context **ret);
+struct tls *tls_connect(struct tls_context *c, const char *host, struct buf *cipher);
+bool tls_is_ready(const struct tls *t); /* the handshake is over */
+/* Why a handshake failed, for people. */
+const char *tls_why_not(const struct tls *t);
+
 /* Our goodbye. */
 void tls_shutdown(struct tls *t, struct buf *cipher);
 

@@ -60,9 +60,29 @@ enum err order_app_list(struct call *call, struct order *o);
 enum err order_app_show(struct call *call, struct order *o);
 enum err order_app_token(struct call *call, struct order *o);
 
+/* --- content.c ------------------------------------------------------------------------ */
+
+enum err order_message_show(struct call *call, struct order *o);
+enum err order_message_delete(struct call *call, struct order *o);
+enum err order_message_purge(struct call *call, struct order *o);
+enum err order_message_purging(struct call *call, struct order *o);
+enum err order_file_show(struct call *call, struct order *o);
+enum err order_file_delete(struct call *call, struct order *o);
+
+/* --- reports.c and bans.c ------------------------------------------------------------- */
+
+enum err order_report_list(struct call *call, struct order *o);
+enum err order_report_show(struct call *call, struct order *o);
+enum err order_report_close(struct call *call, struct order *o);
+enum err order_ban_list(struct call *call, struct order *o);
+enum err order_ban_add(struct call *call, struct order *o);
+enum err order_ban_lift(struct call *call, struct order *o);
+
 /* --- service.c ------------------------------------------------------------------------ */
 
 enum err order_invite_create(struct call *call, struct order *o);
+enum err order_invite_list(struct call *call, struct order *o);
+enum err order_invite_revoke(struct call *call, struct order *o);
 enum err order_stats(struct call *call, struct order *o);
 enum err order_log_list(struct call *call, struct order *o);
 /* Notes an order that changes something. */

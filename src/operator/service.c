@@ -30,11 +30,54 @@ enum err order_invite_create(struct call *call, struct order *o)
     if (e)
         return e;
     timestamp_format(invite.expires_at, until);
-    order_columns(o, "$code\t#uses\t$until");
+    order_columns(o, "$code\t#uses\t$until\t$id");
     order_text(o, invite.code);
     order_int(o, invite.uses);
     order_text(o, str_of(until));
+    order_id(o, invite.id);
     order_row_end(o);
+    return OK;
+}
+
+static void show_invite(struct order *o, const struct registration_invite *i)
+{
+    char made[TIMESTAMP_TEXT], until[TIMESTAMP_TEXT];
+
+    timestamp_format(i->created_at, made);
+    timestamp_format(i->expires_at, until);
+    order_id(o, i->id);
+    order_text(o, i->prefix);
+    order_int(o, i->uses);
+    order_text(o, str_of(made));
+    order_text(o, str_of(until));
+    order_row_end(o);
+}
+
+static const char INVITE_COLUMNS[] = "$id\t$begins\t#uses_left\t$made\t$until";
+
+enum err order_invite_list(struct call *call, struct order *o)
+{
+    struct list all;
+    enum err e = registration_invites_list(call->tx, o->after, o->limit, &all);
+
+    order_columns(o, INVITE_COLUMNS);
+    for (size_t i = 0; !e && i < all.count; i++)
+        show_invite(o, &((struct registration_invite *)all.items)[i]);
+    return e;
+}
+
+enum err order_invite_revoke(struct call *call, struct order *o)
+{
+    struct registration_invite invite;
+    enum err e = registration_invite_revoke(call, o->words[0], &invite);
+
+    if (e == ERR_NOT_FOUND)
+        o->problem = "there is no such code; invite list prints the ids of those that are good";
+    if (e)
+        return e;
+    o->words[0] = str_printf(call->arena, "%llu", (unsigned long long)invite.id);
+    order_columns(o, INVITE_COLUMNS);
+    show_invite(o, &invite);
     return OK;
 }
 

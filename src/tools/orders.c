@@ -370,6 +370,26 @@ int tool_invite(const struct settings *s, char **arguments)
     return order_running(s, "invite", arguments);
 }
 
+int tool_message(const struct settings *s, char **arguments)
+{
+    return order_running(s, "message", arguments);
+}
+
+int tool_file(const struct settings *s, char **arguments)
+{
+    return order_running(s, "file", arguments);
+}
+
+int tool_report(const struct settings *s, char **arguments)
+{
+    return order_running(s, "report", arguments);
+}
+
+int tool_ban(const struct settings *s, char **arguments)
+{
+    return order_running(s, "ban", arguments);
+}
+
 int tool_stats(const struct settings *s, char **arguments)
 {
     return order_running(s, "stats", arguments);

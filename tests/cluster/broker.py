@@ -23,8 +23,9 @@ class Broker:
     """Can be killed and started again on the same port. A stand-in also stops passing on (deaf) and
     says what it is told to (publish)."""
 
-    def __init__(self, password=None, max_payload=1 << 20, stand_in=False):
-        self.password, self.max_payload = password, max_payload
+    def __init__(self, password=None, max_payload=1 << 20, stand_in=False, tls=None):
+        self.password, self.max_payload, self.tls = password, max_payload, tls
+        self.seen = None  # a list: a stand-in notes there what it passes on
         self.executable = None if stand_in else shutil.which("nats-server")
         self.port = free_port()
         self.child, self.listener, self.deaf = None, None, False
@@ -36,7 +37,7 @@ class Broker:
     @property
     def url(self):
         who = f"guildhall:{self.password}@" if self.password else ""
-        return f"nats://{who}127.0.0.1:{self.port}"
+        return f"{'tls' if self.tls else 'nats'}://{who}127.0.0.1:{self.port}"
 
     def start(self):
         if self.executable:
@@ -48,6 +49,8 @@ class Broker:
     def _start_real(self):
         config = tempfile.NamedTemporaryFile("w", suffix=".conf")
         config.write(f"listen: 127.0.0.1:{self.port}\nmax_payload: {self.max_payload}\n")
+        if self.tls:
+            config.write('tls {{ cert_file: "{}", key_file: "{}" }}\n'.format(*self.tls))
         if self.password:
             config.write(f'authorization {{ user: guildhall, password: "{self.password}" }}\n')
         config.flush()
@@ -138,6 +141,8 @@ class Broker:
 
     def _pass_on(self, sender, subject, payload):
         with self.lock:
+            if self.seen is not None:
+                self.seen.append((subject, payload[:-2]))
             for client, subjects in self.clients.items():
                 if client is sender or subject not in subjects:
                     continue

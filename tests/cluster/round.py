@@ -321,6 +321,24 @@ def jobs_are_divided_and_each_is_run_once(executable):
                         "where kind = 'of-tomorrow'") == "t", "a newer server's job was put off")
 
 
+def a_frame_that_cannot_be_read_is_told_of(executable):
+    with Ring(executable, nodes=2) as ring:
+        ring.wait_ready()
+        ring.sql("insert into log (position, body) values (nextval('log_position'), 'no frame')")
+        deadline = time.monotonic() + PATIENCE
+        for node in (1, 2):
+            while ring.metric(node, "guildhall_log_unreadable_total") != 1:
+                expect(time.monotonic() < deadline, "it is not counted")
+                time.sleep(0.05)
+            expect(ring._status(ring.servers[node].port) != 200, "the server says that it is ready")
+        ring.servers[1].kill()
+        ring.start(1)
+        deadline = time.monotonic() + PATIENCE
+        while ring._status(ring.servers[1].port) != 200:
+            expect(time.monotonic() < deadline, "it is not ready after a restart")
+            time.sleep(0.05)
+
+
 def post(client, channel, text):
     expect(client.call("POST", f"/channels/{channel}/messages", {"content": text})[0] == 200, text)
 
@@ -418,6 +436,7 @@ if __name__ == "__main__":
         connections_that_are_ended_at_random_lose_nothing,
         a_node_that_stood_still_tells_what_it_missed_and_trusts_nothing,
         jobs_are_divided_and_each_is_run_once,
+        a_frame_that_cannot_be_read_is_told_of,
         nats_brings_frames_and_fleeting_events_to_the_others,
         nothing_is_lost_when_nats_swallows,
         a_frame_that_nats_does_not_take_is_read_from_the_log,

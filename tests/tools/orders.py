@@ -177,6 +177,7 @@ def mistakes_are_sentences(executable):
         digits = "123456789012345678"
         register(s.port, digits)
         _, guild = ada.call("POST", "/guilds", {"name": "\u00e9\u4e2d"})
+        channel = ada.call("GET", f"/guilds/{guild['id']}/channels")[1][0]["id"]
         expect(s.order("user", "show", digits)[0]["name"] == digits, "a name of digits")
         huge = "9" * 19
         for words, problem, status in (
@@ -206,6 +207,15 @@ def mistakes_are_sentences(executable):
                 (["app", "token", "x", "--yes"], "no application", 1),
                 (["token", "revoke", "nobody"], "no such account", 1),
                 (["invite", "create", "many"], "1-100000", 1),
+                (["invite", "revoke", "reg-nothing"], "no such code", 1),
+                (["message", "show", "x"], "no such message", 1),
+                (["message", "delete", channel, channel, "--yes"], "no such message", 1),
+                (["message", "purge", "nobody", "--yes"], "no such account", 1),
+                (["message", "purge", "ada"], "--yes", 2),
+                (["file", "delete", "1", "--yes"], "no message has that file", 1),
+                (["report", "show", "1"], "no report", 1),
+                (["ban", "add", "evil.example"], "a range is like", 1),
+                (["ban", "lift", "1"], "no ban", 1),
                 (["stats", "all"], "stats is one of", 2),
                 (["log", "all"], "log is one of", 2),
                 (["frob"], "no such command", 2)):
@@ -316,7 +326,18 @@ def every_order_that_changes_something_is_in_the_log(executable):
         bob.call("POST", f"/invites/{invite['code']}", {})
         _, app = ada.call("POST", "/applications", {"name": "Helper"})
         ada.call("POST", f"/applications/{app['id']}/bot", {})
-        changes = [["user", "add", "cyd"], ["user", "premium", "cyd", "2"], ["user", "export", "cyd"],
+        _, message = ada.call("POST", f"/channels/{channel}/messages", {"content": "hello"})
+        place = [channel, message["id"]]
+        _, report = bob.call("POST", "/report", {"channel_id": channel, "message_id": message["id"],
+                                                 "reason": 5})
+        code = s.order("invite", "create")[0]
+        ban = s.order("ban", "add", "192.0.2.0/24")[0]
+        before = len(s.order("log"))
+        changes = [["ban", "add", "2001:db8::/32", "spam"], ["ban", "lift", ban["id"]],
+                   ["invite", "revoke", code["id"]], ["report", "close", report["id"], "nothing"],
+                   ["message", "show", *place], ["message", "delete", *place],
+                   ["message", "purge", "bob"],
+                   ["user", "add", "cyd"], ["user", "premium", "cyd", "2"], ["user", "export", "cyd"],
                    ["user", "mfa-off", "cyd"], ["user", "disable", "cyd"], ["user", "enable", "cyd"],
                    ["user", "delete", "cyd"], ["user", "restore", "cyd"], ["user", "passwd", "cyd"],
                    ["token", "revoke", "cyd"], ["user", "erase", "cyd"], ["invite", "create", "3"],
@@ -324,18 +345,20 @@ def every_order_that_changes_something_is_in_the_log(executable):
                    ["guild", "delete", guild["id"]]]
         reads = [["user", "list"], ["user", "show", "ada"], ["guild", "list"],
                  ["guild", "show", guild["id"]], ["app", "list"], ["app", "show", app["id"]],
-                 ["stats"], ["log"]]
+                 ["report", "list"], ["report", "show", report["id"]], ["ban", "list"],
+                 ["invite", "list"], ["message", "purging", "bob"], ["stats"], ["log"]]
+        files = {("file", "show"), ("file", "delete")}  # tests/http/service/moderation.c has them
         for words in reads:
             s.order(*words)
         for words in changes:
             s.order(*words, "--yes", stdin="another password\n")
             if words[1] == "premium":
                 expect(s.order("user", "show", "cyd")[0]["premium"] == 2, "premium")
-        noted = s.order("log")
+        noted = s.order("log")[before:]
         expect([n["command"] for n in noted] == [" ".join(words) for words in changes], str(noted))
         expect(all(n["uid"] == os.getuid() for n in noted), str(noted))
-        tried = {tuple(words[:2]) for words in changes + reads}
-        for noun in ("user", "guild", "app", "token", "invite"):
+        tried = {tuple(words[:2]) for words in changes + reads} | files
+        for noun in ("user", "guild", "app", "token", "invite", "message", "file", "report", "ban"):
             verbs = re.findall(r"^  ([a-z][a-z-]*)\b", s.run(noun, "--help").stdout, re.M)
             expect(verbs and {(noun, verb) for verb in verbs} <= tried, f"{noun}: {verbs}")
 

@@ -122,12 +122,32 @@ static void what_is_too_far_ahead_is_not_kept(void **state)
     mem_free(h);
 }
 
+/* What stands behind a frame of another version is told, and the line says that one is missing. */
+static void a_frame_that_cannot_be_read_is_counted(void **state)
+{
+    (void)state;
+    struct heard *h = mem_new(sizeof *h);
+    struct line_sink sink = { h, hear_frame };
+    struct log_line *l = line_new(&sink, FIRST);
+
+    offer_frame(l, FIRST, false);
+    assert_int_equal(line_unreadable(l), 0);
+    line_offer(l, FIRST + 1, STR("no frame"), NULL);
+    offer_frame(l, FIRST + 2, false);
+    assert_int_equal(line_unreadable(l), 1);
+    assert_int_equal(h->count, 2);
+    assert_int_equal(line_next(l), FIRST + 3);
+    line_free(l);
+    mem_free(h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_told_is_the_log_whatever_comes_first),
         cmocka_unit_test(nothing_passes_a_position_that_is_missing),
         cmocka_unit_test(what_is_too_far_ahead_is_not_kept),
+        cmocka_unit_test(a_frame_that_cannot_be_read_is_counted),
     };
 
     return cmocka_run_group_tests_name("cluster/line", tests, NULL, NULL);

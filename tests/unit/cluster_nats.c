@@ -27,7 +27,10 @@ static void an_address_is_read_whole_or_refused(void **state)
     assert_string_equal(s.items[1].user, "");
     assert_string_equal(s.items[2].host, "::1");
     assert_string_equal(s.items[2].user, "t");
-    static const char *const bad[] = { "",           "nats://",        "tls://mq",
+    assert_false(s.items[0].tls);
+    assert_true(nats_servers_read(STR("tls://mq"), &s) && s.items[0].tls);
+    assert_string_equal(s.items[0].port, "4222");
+    static const char *const bad[] = { "",           "nats://",        "tls://",
                                        "nats://a:0", "nats://a:70000", "nats://a/b",
                                        "nats://@a",  "nats://a,poll",  "nats://a:" };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
@@ -121,7 +124,7 @@ static void what_is_written_says_who_we_are(void **state)
     buf_reset(&b);
     nats_write_connect(&b, &s.items[1], "guildhall 7");
     nats_write_subscribe(&b, "a.log", 1);
-    nats_write_publish(&b, "a.log", STR("he"), STR("ad\r\n"));
+    nats_write_publish(&b, "a.log", STR("head\r\n"));
     buf_add_char(&b, 0);
     assert_non_null(strstr(b.p, "\"auth_token\":\"token\"}\r\nSUB a.log 1\r\n"
                                 "PUB a.log 6\r\nhead\r\n\r\n"));
@@ -191,15 +194,16 @@ static void what_can_be_told_again_does_not_fill_what_waits(void **state)
     options.arg = &connected;
     snprintf(url, sizeof url, "nats://127.0.0.1:%u", port);
     assert_true(nats_servers_read(str_of(url), &options.servers));
-    struct nats *n = nats_new(&options);
+    struct nats *n;
+    assert_int_equal(nats_new(&options, &n), OK);
     nats_start(n);
     int fd = greet_one(listener);
     sem_wait(&connected);
-    while (taken < PIECES && nats_offer(n, "a", STR(""), str_slice(bytes, PIECE)))
+    while (taken < PIECES && nats_offer(n, "a", str_slice(bytes, PIECE)))
         taken++;
     assert_true(taken < PIECES);
     assert_in_range(nats_unsent(n), 1, MOST);
-    assert_true(nats_publish(n, "a", STR(""), str_slice(bytes, PIECE))); /* that has its room */
+    assert_true(nats_publish(n, "a", str_slice(bytes, PIECE))); /* that has its room */
     nats_free(n);
     close(fd);
     close(listener);

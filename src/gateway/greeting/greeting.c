@@ -11,7 +11,8 @@ bool greeting_init(struct greeting *g, struct peer *p, struct str token)
     enum caller_kind kind = credential_kind(token, &token);
 
     g->bot_only = kind == CALLER_BOT;
-    if (kind == CALLER_BEARER || token.n >= sizeof g->token)
+    if (kind == CALLER_BEARER || token.n >= sizeof g->token ||
+        auth_bans_address(p->hub->gateway->options.auth, websocket_remote(p->ws)))
         return false;
     memcpy(g->token, token.p, token.n);
     if (!credential_parse(CALLER_BOT, str_slice(g->token, token.n), &g->credential))

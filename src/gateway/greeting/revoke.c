@@ -10,6 +10,8 @@
 #include "gateway/sessions/peer.h"
 #include "gateway/sessions/registry.h"
 #include "gateway/sessions/session.h"
+#include "net/address.h"
+#include "net/server.h"
 
 struct revocation {
     struct post post;
@@ -104,6 +106,97 @@ void gateway_forget(struct gateway *g, snowflake account, const unsigned char *t
         r->one = token != NULL;
         if (token)
             memcpy(r->token, token, sizeof r->token);
+        loop_post(r->hub->loop, &r->post);
+    }
+    pthread_mutex_unlock(&g->publishing);
+}
+
+/* --- banned addresses ------------------------------------------------------------------ */
+
+enum { ENDED_AT_ONCE = 100 }; /* sessions in one iteration of a loop */
+
+struct address_revocation {
+    struct post post;
+    struct hub *hub;
+    struct network network;
+};
+
+static bool peer_is_from(const struct peer *p, const struct network *n)
+{
+    struct address a;
+
+    return p && address_parse(websocket_remote(p->ws), &a) && network_holds(n, &a);
+}
+
+static void session_mark_revoked(struct session *s)
+{
+    pthread_mutex_lock(&s->hub->gateway->lock);
+    s->revoked = true;
+    pthread_mutex_unlock(&s->hub->gateway->lock);
+}
+
+static void refuse_greetings_from(const struct address_revocation *r)
+{
+    struct link *list = &r->hub->greetings;
+
+    for (struct link *at = list->next; at != list; at = at->next) {
+        struct greeting *g = container_of(at, struct greeting, link);
+
+        if (peer_is_from(g->peer, &r->network))
+            g->revoked = true;
+    }
+}
+
+/* Continues in the next iteration of the loop, unless the hubs are ending. */
+static void revoke_more_addresses(struct address_revocation *r)
+{
+    struct gateway *g = r->hub->gateway;
+
+    pthread_mutex_lock(&g->publishing);
+    bool goes_on = g->hub_count && !g->draining;
+    if (goes_on)
+        loop_post(r->hub->loop, &r->post);
+    pthread_mutex_unlock(&g->publishing);
+    if (!goes_on)
+        mem_free(r);
+}
+
+static void revoke_addresses_here(struct post *post)
+{
+    struct address_revocation *r = container_of(post, struct address_revocation, post);
+    struct link *list = &r->hub->sessions;
+    unsigned ended = 0;
+
+    for (struct link *at = list->next, *next; at != list && ended < ENDED_AT_ONCE; at = next) {
+        struct session *s = container_of(at, struct session, link);
+
+        next = at->next;
+        if (!peer_is_from(s->peer, &r->network))
+            continue;
+        if (!s->ready) { /* its identification has it, and ends it */
+            session_mark_revoked(s);
+            continue;
+        }
+        peer_close(s->peer, CLOSE_BAD_TOKEN, "your network address is banned");
+        session_end(s);
+        ended++;
+    }
+    refuse_greetings_from(r);
+    if (ended == ENDED_AT_ONCE)
+        revoke_more_addresses(r);
+    else
+        mem_free(r);
+}
+
+void gateway_forget_addresses(struct gateway *g, const struct network *n)
+{
+    pthread_mutex_lock(&g->publishing);
+    for (unsigned i = 0; i < g->hub_count; i++) {
+        struct address_revocation *r = mem_new(sizeof *r);
+
+        r->post.run = revoke_addresses_here;
+        r->hub = g->hubs[i];
+        r->network = *n;
         loop_post(r->hub->loop, &r->post);
     }
     pthread_mutex_unlock(&g->publishing);

@@ -47,11 +47,19 @@ enum err account_delete(struct call *call, struct user *u);
 enum err account_undelete(struct call *call, struct user *u);
 extern const struct job_kind account_deletion;
 
-/* A code that lets people register where that needs one. The code is the function's. */
+/* A code that lets people register where that needs one. Only its digest is stored: the code
+ * itself is known once, to whoever made it. */
 struct registration_invite {
-    struct str code;
-    int64_t uses, expires_at;
+    snowflake id;
+    struct str code, prefix; /* the prefix is for lists */
+    int64_t uses, expires_at, created_at;
 };
 enum err registration_invite_make(struct call *call, struct registration_invite *i);
+/* Those that can be used: struct registration_invite without code. */
+enum err registration_invites_list(struct tx *tx, snowflake after, int64_t limit, struct list *ret);
+/* By id or by the code itself. ERR_NOT_FOUND */
+enum err registration_invite_revoke(struct call *call, struct str name,
+                                    struct registration_invite *ret);
+extern const struct job_kind registration_codes;
 
 #endif

@@ -3,12 +3,72 @@
 
 #include <sodium.h>
 
+#include "api/jobs.h"
 #include "base/clock.h"
+#include "model/rows.h"
 #include "platform/accounts/operator.h"
 
+/* --- codes ---------------------------------------------------------------------------- */
+
+/* A code has 96 random bits: a digest without salt or stretching does not help to find it. */
+static struct str code_digest(struct arena *arena, struct str code)
+{
+    unsigned char digest[32];
+
+    crypto_generichash(digest, sizeof digest, (const unsigned char *)code.p, code.n, NULL, 0);
+    return str_hex(arena, digest, sizeof digest);
+}
+
+static struct str code_prefix(struct str code)
+{
+    return str_slice(code.p, code.n < 8 ? code.n : 8);
+}
+
+static const char PLAIN_CODES[] =
+    "select code from registration_invites where code like 'reg-%' limit 100";
+static const char SEAL_CODE[] =
+    "update registration_invites set code = $2, id = $3, prefix = $4 where code = $1";
+
+/* Codes that a server of an earlier version has written. */
+static enum err seal_plain_codes(struct call *call, size_t *ret_count)
+{
+    struct list codes = { 0 };
+    struct rows rows;
+    enum err e = tx_query(call->tx, PLAIN_CODES, NO_BIND, &rows);
+
+    if (e)
+        return e;
+    while (rows_next(&rows))
+        *(struct str *)list_add(call->arena, &codes, sizeof(struct str)) =
+            str_dup(call->arena, row_text(&rows, 0));
+    e = rows_end(&rows);
+    const struct str *code = codes.items;
+    for (size_t i = 0; !e && i < codes.count; i++)
+        e = tx_exec(call->tx, SEAL_CODE,
+                    BIND(v_text(code[i]), v_text(code_digest(call->arena, code[i])),
+                         v_id(snowflake_new()), v_text(code_prefix(code[i]))),
+                    NULL);
+    *ret_count = codes.count;
+    return e;
+}
+
+static enum err run_registration_codes(struct call *call, const struct job *job)
+{
+    size_t count;
+    enum err e = seal_plain_codes(call, &count);
+
+    return e || !count ? e : job_schedule(call, job->kind, job->key, clock_us(), STR(""));
+}
+
+const struct job_kind registration_codes = {
+    .name = "registration-codes",
+    .doc = "Replaces plain codes to register with by their digests.",
+    .run = run_registration_codes,
+};
+
 static const char ADD_INVITE[] =
-    "insert into registration_invites (code, uses_left, expires_at, created_at) "
-    "values ($1, $2, $3, $4)";
+    "insert into registration_invites (code, uses_left, expires_at, created_at, id, prefix) "
+    "values ($1, $2, $3, $4, $5, $6)";
 /* Those that nobody can use any more. */
 static const char DROP_INVITES[] =
     "delete from registration_invites where code in (select code from registration_invites "
@@ -17,27 +77,85 @@ static const char DROP_INVITES[] =
 enum err registration_invite_make(struct call *call, struct registration_invite *i)
 {
     unsigned char bytes[12];
+    size_t sealed;
     enum err e = tx_exec(call->tx, DROP_INVITES, BIND(v_int(clock_us())), NULL);
 
+    if (!e)
+        e = seal_plain_codes(call, &sealed);
+    if (e)
+        return e;
     randombytes_buf(bytes, sizeof bytes);
+    i->id = snowflake_new();
+    i->created_at = clock_us();
     i->code = STR_CONCAT(call->arena, STR("reg-"), str_base64url(call->arena, bytes, sizeof bytes));
-    return e ? e
-             : tx_exec(
-                   call->tx, ADD_INVITE,
-                   BIND(v_text(i->code), v_int(i->uses), v_int(i->expires_at), v_int(clock_us())),
+    i->prefix = code_prefix(i->code);
+    return tx_exec(call->tx, ADD_INVITE,
+                   BIND(v_text(code_digest(call->arena, i->code)), v_int(i->uses),
+                        v_int(i->expires_at), v_int(i->created_at), v_id(i->id), v_text(i->prefix)),
                    NULL);
 }
 
+#define INVITE_COLUMNS "id, prefix, uses_left, expires_at, created_at"
+
+static void read_invite(const struct rows *r, void *ret)
+{
+    *(struct registration_invite *)ret = (struct registration_invite){
+        .id = row_id(r, 0),
+        .prefix = row_text(r, 1),
+        .uses = row_int(r, 2),
+        .expires_at = row_int(r, 3),
+        .created_at = row_int(r, 4),
+    };
+}
+
+static const char INVITES_AFTER[] =
+    "select " INVITE_COLUMNS " from registration_invites where id > $1 and expires_at > $3 and "
+    "uses_left > 0 order by id limit $2";
+
+enum err registration_invites_list(struct tx *tx, snowflake after, int64_t limit, struct list *ret)
+{
+    *ret = (struct list){ 0 };
+    return tx_list(tx, INVITES_AFTER, BIND(v_id(after), v_int(limit), v_int(clock_us())),
+                   sizeof(struct registration_invite), read_invite, ret);
+}
+
+static const char REVOKE_INVITE[] =
+    "delete from registration_invites where id = $1 or code = $2 returning " INVITE_COLUMNS;
+
+enum err registration_invite_revoke(struct call *call, struct str name,
+                                    struct registration_invite *ret)
+{
+    struct rows row;
+    snowflake id = 0;
+    bool found;
+
+    if (!snowflake_parse(name, &id) && !str_starts(name, STR("reg-")))
+        return ERR_NOT_FOUND;
+    /* Id 0 is of rows that are not sealed yet. */
+    struct value by_id = id ? v_id(id) : v_int(-1);
+    enum err e = tx_one(call->tx, REVOKE_INVITE,
+                        BIND(by_id, v_text(code_digest(call->arena, name))), &row, &found);
+    if (e || !found)
+        return e ? e : ERR_NOT_FOUND;
+    read_invite(&row, ret);
+    return OK;
+}
+
+/* --- registering ---------------------------------------------------------------------- */
+
+/* Plain codes are those that are not sealed yet. A digest does not begin like a code, so that
+ * nobody can register with one. */
 static const char USE_INVITE[] = "update registration_invites set uses_left = uses_left - 1 "
-                                 "where code = $1 and uses_left > 0 and expires_at > $2";
+                                 "where code in ($1, $3) and uses_left > 0 and expires_at > $2";
 
 static enum err use_invite(struct call *call, struct opt_str code, bool *ret_used)
 {
     int64_t changed = 0;
-    enum err e =
-        code.given != GIVEN
-            ? OK
-            : tx_exec(call->tx, USE_INVITE, BIND(v_text(code.value), v_int(clock_us())), &changed);
+    enum err e = code.given != GIVEN ? OK
+                                     : tx_exec(call->tx, USE_INVITE,
+                                               BIND(v_text(code.value), v_int(clock_us()),
+                                                    v_text(code_digest(call->arena, code.value))),
+                                               &changed);
 
     *ret_used = changed > 0;
     return e;

@@ -410,7 +410,8 @@ const struct domain accounts_domain = {
     .doc = "Accounts and the credentials that stand for them.",
     .routes = routes,
     .resolvers = resolvers,
-    .jobs = (const struct job_kind *const[]){ &account_leftovers, &account_deletion, NULL },
+    .jobs = (const struct job_kind *const[]){ &account_leftovers, &account_deletion,
+                                              &registration_codes, NULL },
     .hooks = &(const struct hooks){ .member_joined = settings_restrict_guild },
 };
 

@@ -195,7 +195,7 @@ enum err unpin_message(struct call *call);
 /* Deletes what somebody wrote in a guild since a moment, and announces it. As many as there is
  * room for at once; a job goes on with the rest. */
 enum err purge_messages(struct call *call, const struct member_ban *ban);
-extern const struct job_kind message_purge;
+extern const struct job_kind message_purge, account_purge;
 
 /* --- system.c: what the server says --------------------------------------------------- */
 

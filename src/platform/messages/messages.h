@@ -79,6 +79,22 @@ enum err message_forget(struct call *call, const struct message *m);
 /* Several at once: MESSAGE_DELETE_BULK. Ids that are not of this channel are skipped. */
 enum err messages_delete(struct call *call, const struct channel *c, const struct list *ids);
 
+/* Deletes all messages of an account, everywhere, as a job in steps. */
+enum err messages_purge_author(struct call *call, snowflake author_id);
+struct author_purge {
+    bool is_running;
+    int64_t handled;   /* messages so far */
+    snowflake reached; /* messages with smaller ids are done */
+};
+enum err messages_purge_find(struct tx *tx, snowflake author_id, struct author_purge *ret);
+
+/* Deletes the bytes of an attachment, of any channel: it leaves the messages that show it, and
+ * messages that show nothing else, or forward it, are deleted. At most FILE_REMOVED_FROM messages
+ * at once; *ret_more: there are more. ERR_NOT_FOUND: no message has it. */
+enum { FILE_REMOVED_FROM = 50 };
+enum err message_file_remove(struct call *call, snowflake attachment_id, int64_t *ret_messages,
+                             bool *ret_more);
+
 struct text_judged;
 /* Asks a guild's rules, if there are any and they apply to the caller, whether this may be
  * written; .refused: it may not, and the call has its answer. */

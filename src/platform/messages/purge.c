@@ -1,4 +1,4 @@
-/* purge.c - deleting what a banned member wrote.
+/* purge.c - deleting what a banned member wrote in a guild, or what an account wrote everywhere.
  *
  * In steps of a few hundred messages: the first is the ban's own, the others are a job's,
  * whose data says how far they are. */
@@ -10,14 +10,16 @@
 
 #include "api/jobs.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "model/ids.h"
 #include "platform/channels/channels.h"
 
 enum { MOST_IN_ONE_EVENT = 100 };
 
 struct purge {
-    snowflake guild_id, author_id;
-    snowflake from, until; /* messages from the one to before the other */
+    snowflake guild_id, author_id; /* guild_id 0: every guild and private channel */
+    snowflake from, until;         /* messages from the one to before the other */
+    int64_t handled;               /* messages so far; counted if guild_id is 0 */
 };
 
 struct written_message {
@@ -41,7 +43,7 @@ static enum err read_written(struct call *call, struct purge *p, int64_t *room, 
         return e;
     for (; rows_next(&rows); --*room) {
         p->from = row_id(&rows, 0) + 1;
-        if (row_id(&rows, 2) != p->guild_id)
+        if (p->guild_id && row_id(&rows, 2) != p->guild_id)
             continue;
         struct written_message *w = list_add(call->arena, ret, sizeof *w);
         *w = (struct written_message){ row_id(&rows, 0), row_id(&rows, 1) };
@@ -81,10 +83,12 @@ static enum err delete_written(struct call *call, const struct list *all)
 
 static enum err go_on_later(struct call *call, const struct purge *p)
 {
-    struct str data = str_printf(call->arena, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64,
-                                 p->guild_id, p->author_id, p->from, p->until);
+    struct str data =
+        str_printf(call->arena, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRId64,
+                   p->guild_id, p->author_id, p->from, p->until, p->handled);
 
-    return job_schedule(call, &message_purge, snowflake_new(), clock_us(), data);
+    return p->guild_id ? job_schedule(call, &message_purge, snowflake_new(), clock_us(), data)
+                       : job_schedule(call, &account_purge, p->author_id, clock_us(), data);
 }
 
 static enum err step_purge(struct call *call, struct purge *p, int64_t *room)
@@ -96,29 +100,36 @@ static enum err step_purge(struct call *call, struct purge *p, int64_t *room)
         qsort(all.items, all.count, sizeof(struct written_message), by_channel);
     if (!e)
         e = delete_written(call, &all);
+    p->handled += (int64_t)all.count;
     return e || *room > 0 ? e : go_on_later(call, p);
 }
 
 enum err purge_messages(struct call *call, const struct member_ban *ban)
 {
     struct purge p = { ban->guild_id, ban->user_id, snowflake_at(ban->since_us / 1000),
-                       snowflake_at(clock_us() / 1000 + 1) };
+                       snowflake_at(clock_us() / 1000 + 1), 0 };
 
     return step_purge(call, &p, ban->room);
+}
+
+/* A job of an older version has no count. */
+static bool purge_read(struct str data, struct purge *ret)
+{
+    struct str guild = str_cut(&data, ' '), author = str_cut(&data, ' '),
+               from = str_cut(&data, ' '), until = str_cut(&data, ' ');
+
+    *ret = (struct purge){ 0 };
+    return str_to_u64(guild, &ret->guild_id) && snowflake_parse(author, &ret->author_id) &&
+           str_to_u64(from, &ret->from) && snowflake_parse(until, &ret->until) &&
+           (!data.n || str_to_i64(data, &ret->handled));
 }
 
 static enum err run_purge(struct call *call, const struct job *job)
 {
     int64_t room = PURGED_AT_ONCE;
     struct purge p;
-    struct str data = job->data;
-    struct str guild = str_cut(&data, ' '), author = str_cut(&data, ' '),
-               from = str_cut(&data, ' ');
 
-    if (!snowflake_parse(guild, &p.guild_id) || !snowflake_parse(author, &p.author_id) ||
-        !snowflake_parse(from, &p.from) || !snowflake_parse(data, &p.until))
-        return OK;
-    return step_purge(call, &p, &room);
+    return purge_read(job->data, &p) ? step_purge(call, &p, &room) : OK;
 }
 
 const struct job_kind message_purge = {
@@ -126,3 +137,46 @@ const struct job_kind message_purge = {
     .doc = "Deletes what a banned member wrote.",
     .run = run_purge,
 };
+
+/* --- all that an account wrote --------------------------------------------------------- */
+
+static enum err run_account_purge(struct call *call, const struct job *job)
+{
+    int64_t room = PURGED_AT_ONCE;
+    struct purge p;
+
+    if (!purge_read(job->data, &p))
+        return OK;
+    enum err e = step_purge(call, &p, &room);
+    if (!e && room > 0)
+        log_info("messages: all messages of account %" PRIu64 " are deleted, %" PRId64 " in all",
+                 p.author_id, p.handled);
+    return e;
+}
+
+const struct job_kind account_purge = {
+    .name = "account-purge",
+    .doc = "Deletes all messages of an account, on the operator's order.",
+    .run = run_account_purge,
+};
+
+enum err messages_purge_author(struct call *call, snowflake author_id)
+{
+    struct purge p = { 0, author_id, 0, snowflake_at(clock_us() / 1000 + 1), 0 };
+
+    return go_on_later(call, &p);
+}
+
+static const char FIND_PURGE[] = "select data from jobs where kind = 'account-purge' and key = $1";
+
+enum err messages_purge_find(struct tx *tx, snowflake author_id, struct author_purge *ret)
+{
+    struct rows row;
+    struct purge p;
+    enum err e = tx_one(tx, FIND_PURGE, BIND(v_id(author_id)), &row, &ret->is_running);
+
+    ret->is_running = !e && ret->is_running && purge_read(row_text(&row, 0), &p);
+    if (ret->is_running)
+        *ret = (struct author_purge){ true, p.handled, p.from };
+    return e;
+}

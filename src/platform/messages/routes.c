@@ -475,7 +475,7 @@ const struct domain messages_domain = {
     .doc = "What is said in channels.",
     .routes = routes,
     .resolvers = resolvers,
-    .jobs = (const struct job_kind *const[]){ &message_purge, NULL },
+    .jobs = (const struct job_kind *const[]){ &message_purge, &account_purge, NULL },
     .hooks = &(const struct hooks){ .member_arrived = message_of_newcomer,
                                     .member_admitted = message_of_newcomer,
                                     .member_banned = purge_messages,

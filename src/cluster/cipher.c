@@ -1,0 +1,159 @@
+/* cipher.c - encryption of what servers send each other through NATS. */
+#include "cluster/cipher.h"
+
+#include <sodium.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+
+enum {
+    NONCE = crypto_aead_xchacha20poly1305_ietf_NPUBBYTES,
+    TAG = crypto_aead_xchacha20poly1305_ietf_ABYTES,
+    HEAD = 32, /* sender, counter, milliseconds, position: 8 bytes each */
+};
+_Static_assert(NONCE + TAG + HEAD == CIPHER_OVERHEAD, "the sizes that others use");
+_Static_assert(CIPHER_KEY == crypto_aead_xchacha20poly1305_ietf_KEYBYTES, "the size of a key");
+
+/* Which counters of another server were seen. */
+struct cipher_sender {
+    uint32_t identity;
+    uint64_t last;    /* the greatest */
+    int64_t heard_at; /* by clock_ms */
+    uint64_t seen[CIPHER_WINDOW / 64];
+};
+
+void cipher_init(struct cipher *c, const unsigned char key[CIPHER_KEY], uint32_t sender)
+{
+    memset(c, 0, sizeof *c);
+    memcpy(c->key, key, sizeof c->key);
+    c->sender = sender;
+}
+
+void cipher_clear(struct cipher *c)
+{
+    size_t at = 0;
+
+    for (struct cipher_sender *s; (s = map_next(&c->senders, &at));)
+        mem_free(s);
+    map_clear(&c->senders);
+    sodium_memzero(c->key, sizeof c->key);
+}
+
+/* --- sealing -------------------------------------------------------------------------- */
+
+static void put_number(unsigned char *at, uint64_t number)
+{
+    for (int i = 0; i < 8; i++)
+        at[i] = (unsigned char)(number >> 8 * i);
+}
+
+static uint64_t get_number(const unsigned char *at)
+{
+    uint64_t number = 0;
+
+    for (int i = 0; i < 8; i++)
+        number |= (uint64_t)at[i] << 8 * i;
+    return number;
+}
+
+void cipher_seal(struct cipher *c, struct str subject, int64_t position, struct str bytes,
+                 struct buf *out)
+{
+    size_t length = HEAD + bytes.n;
+    unsigned char *nonce = (unsigned char *)buf_room(out, NONCE + length + TAG);
+
+    if (!nonce)
+        return;
+    unsigned char *text = nonce + NONCE;
+    randombytes_buf(nonce, NONCE);
+    put_number(text, c->sender);
+    put_number(text + 8, atomic_fetch_add(&c->counter, 1) + 1);
+    put_number(text + 16, (uint64_t)clock_ms());
+    put_number(text + 24, (uint64_t)position);
+    if (bytes.n)
+        memcpy(text + HEAD, bytes.p, bytes.n);
+    crypto_aead_xchacha20poly1305_ietf_encrypt(
+        text, NULL, text, length, (const unsigned char *)subject.p, subject.n, NULL, nonce, c->key);
+    out->n += NONCE + length + TAG;
+}
+
+/* --- opening -------------------------------------------------------------------------- */
+
+/* What a sender said before that is refused by its time now: nothing has to be known of it. */
+static void drop_silent_senders(struct cipher *c, int64_t now)
+{
+    size_t at = 0;
+    struct cipher_sender *silent = NULL;
+
+    for (struct cipher_sender *s; !silent && (s = map_next(&c->senders, &at));)
+        if (now - s->heard_at > 2 * CIPHER_AGE_MS)
+            silent = s;
+    if (silent) {
+        map_remove(&c->senders, silent->identity);
+        mem_free(silent);
+    }
+}
+
+static struct cipher_sender *sender_of(struct cipher *c, uint32_t identity, int64_t now)
+{
+    struct cipher_sender *s = map_get(&c->senders, identity);
+
+    if (!s) {
+        drop_silent_senders(c, now);
+        s = mem_new(sizeof *s);
+        s->identity = identity;
+        map_put(&c->senders, identity, s);
+    }
+    s->heard_at = now;
+    return s;
+}
+
+/* Notes a counter; false: it was seen, or is too old for the window. */
+static bool sender_note(struct cipher_sender *s, uint64_t counter)
+{
+    if (counter + CIPHER_WINDOW <= s->last || !counter)
+        return false;
+    for (; s->last < counter; s->last++) {
+        uint64_t next = s->last + 1;
+
+        if (counter - next >= CIPHER_WINDOW) { /* all that is noted is out of the window */
+            memset(s->seen, 0, sizeof s->seen);
+            s->last = counter - 1;
+            next = counter;
+        }
+        s->seen[next % CIPHER_WINDOW / 64] &= ~(UINT64_C(1) << next % 64);
+    }
+    uint64_t *word = &s->seen[counter % CIPHER_WINDOW / 64], bit = UINT64_C(1) << counter % 64;
+    bool new = !(*word & bit);
+    *word |= bit;
+    return new;
+}
+
+enum cipher_verdict cipher_open(struct cipher *c, struct str subject, struct str message,
+                                struct buf *plain, int64_t *ret_position, struct str *ret_bytes)
+{
+    const unsigned char *nonce = (const unsigned char *)message.p;
+    int64_t now = clock_ms();
+
+    buf_reset(plain);
+    if (message.n < CIPHER_OVERHEAD)
+        return CIPHER_FORGED;
+    size_t length = message.n - NONCE - TAG;
+    unsigned char *text = (unsigned char *)buf_room(plain, length);
+    if (!text || crypto_aead_xchacha20poly1305_ietf_decrypt(
+                     text, NULL, NULL, nonce + NONCE, message.n - NONCE,
+                     (const unsigned char *)subject.p, subject.n, nonce, c->key) != 0)
+        return CIPHER_FORGED;
+    plain->n = length;
+    uint64_t sender = get_number(text), counter = get_number(text + 8);
+    int64_t sent = (int64_t)get_number(text + 16);
+    if (sent < now - CIPHER_AGE_MS || sent > now + CIPHER_AGE_MS)
+        return CIPHER_LATE;
+    /* NATS does not give us back what we publish (echo is off): somebody else did. */
+    if (sender == c->sender || !sender_note(sender_of(c, (uint32_t)sender, now), counter))
+        return CIPHER_REPEATED;
+    *ret_position = (int64_t)get_number(text + 24);
+    *ret_bytes = str_from(buf_str(plain), HEAD);
+    return *ret_position < 0 ? CIPHER_FORGED : CIPHER_GOOD;
+}

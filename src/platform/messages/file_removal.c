@@ -1,0 +1,77 @@
+/* file_removal.c - takes a file out of every message that shows it, on the operator's order. */
+#include "platform/messages/internal.h"
+
+#include "model/rows.h"
+#include "platform/channels/channels.h"
+
+struct file_use {
+    snowflake message_id, channel_id;
+    bool is_forwarded;
+};
+
+static const char FILE_USES[] =
+    "select distinct a.message_id, a.channel_id, a.snapshot from attachments a where a.file_id = "
+    "(select b.file_id from attachments b where b.id = $1) order by a.message_id limit $2";
+
+static void read_use(const struct rows *r, void *ret)
+{
+    *(struct file_use *)ret = (struct file_use){ row_id(r, 0), row_id(r, 1), row_bool(r, 2) };
+}
+
+static bool shows_nothing(const struct message *m)
+{
+    return !m->content.n && !m->attachments.count && !m->polled &&
+           m->sticker_items.given != GIVEN && m->snapshot.given != GIVEN &&
+           (!m->embeds.n || str_is(m->embeds, "[]")) &&
+           (!m->components.n || str_is(m->components, "[]"));
+}
+
+static void drop_from_list(struct call *call, struct message *m, snowflake file_id)
+{
+    const struct attachment *a = m->attachments.items;
+    struct list kept = { 0 };
+
+    for (size_t i = 0; i < m->attachments.count; i++)
+        if ((a[i].file_id ? a[i].file_id : a[i].id) != file_id)
+            *(struct attachment *)list_add(call->arena, &kept, sizeof *a) = a[i];
+    m->attachments = kept;
+}
+
+static enum err remove_use(struct call *call, const struct file_use *use, snowflake file_id)
+{
+    struct channel channel;
+    struct message m;
+    enum err e = channel_find(call->tx, use->channel_id, &channel);
+
+    if (!e)
+        e = message_find_ephemeral(call, use->channel_id, use->message_id, &m);
+    if (e)
+        return e;
+    struct message less = m;
+    drop_from_list(call, &less, file_id);
+    if (use->is_forwarded || shows_nothing(&less))
+        return message_delete(call, &channel, &m);
+    return message_save(call, &channel, &less);
+}
+
+static const char FIND_FILE[] = "select file_id from attachments where id = $1";
+
+enum err message_file_remove(struct call *call, snowflake attachment_id, int64_t *ret_messages,
+                             bool *ret_more)
+{
+    struct rows row;
+    struct list uses = { 0 };
+    bool found;
+    enum err e = tx_one(call->tx, FIND_FILE, BIND(v_id(attachment_id)), &row, &found);
+
+    if (e || !found)
+        return e ? e : ERR_NOT_FOUND;
+    snowflake file_id = row_id(&row, 0);
+    e = tx_list(call->tx, FILE_USES, BIND(v_id(attachment_id), v_int(FILE_REMOVED_FROM + 1)),
+                sizeof(struct file_use), read_use, &uses);
+    *ret_more = uses.count > FILE_REMOVED_FROM;
+    *ret_messages = *ret_more ? FILE_REMOVED_FROM : (int64_t)uses.count;
+    for (int64_t i = 0; !e && i < *ret_messages; i++)
+        e = remove_use(call, &((struct file_use *)uses.items)[i], file_id);
+    return e;
+}

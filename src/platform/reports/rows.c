@@ -1,0 +1,119 @@
+/* rows.c - the SQL of reports. */
+#include "platform/reports/internal.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "model/rows.h"
+
+#define REPORT_COLUMNS                                                                             \
+    "id, coalesce(reporter_id, 0), message_id, channel_id, guild_id, author_id, reason, comment, " \
+    "snapshot, coalesce(closed_at, 0), coalesce(resolution, '')"
+
+static void read_report(const struct rows *r, void *ret)
+{
+    *(struct report *)ret = (struct report){
+        .id = row_id(r, 0),
+        .reporter_id = row_id(r, 1),
+        .message_id = row_id(r, 2),
+        .channel_id = row_id(r, 3),
+        .guild_id = row_id(r, 4),
+        .author_id = row_id(r, 5),
+        .reason = row_text(r, 6),
+        .comment = row_text(r, 7),
+        .snapshot = row_text(r, 8),
+        .closed_at = row_int(r, 9),
+        .resolution = row_text(r, 10),
+    };
+}
+
+static const char OPEN_AFTER[] = "select " REPORT_COLUMNS " from reports where closed_at is null "
+                                 "and id > $1 order by id limit $2";
+
+enum err reports_open(struct tx *tx, snowflake after, int64_t limit, struct list *ret)
+{
+    *ret = (struct list){ 0 };
+    return tx_list(tx, OPEN_AFTER, BIND(v_id(after), v_int(limit)), sizeof(struct report),
+                   read_report, ret);
+}
+
+static const char FIND_REPORT[] = "select " REPORT_COLUMNS " from reports where id = $1";
+
+enum err report_find(struct tx *tx, snowflake id, struct report *ret)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, FIND_REPORT, BIND(v_id(id)), &row, &found);
+
+    if (e || !found)
+        return e ? e : ERR_NOT_FOUND;
+    read_report(&row, ret);
+    return OK;
+}
+
+static const char REPORT_OF[] = "select id from reports where reporter_id = $1 and message_id = $2";
+
+enum err report_of(struct tx *tx, snowflake reporter, snowflake message, snowflake *ret)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, REPORT_OF, BIND(v_id(reporter), v_id(message)), &row, &found);
+
+    *ret = !e && found ? row_id(&row, 0) : 0;
+    return e;
+}
+
+static const char ADD_REPORT[] =
+    "insert into reports (id, reporter_id, message_id, channel_id, guild_id, author_id, reason, "
+    "comment, snapshot) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+
+enum err report_insert(struct tx *tx, const struct report *r)
+{
+    return tx_exec(tx, ADD_REPORT,
+                   BIND(v_id(r->id), v_id(r->reporter_id), v_id(r->message_id), v_id(r->channel_id),
+                        v_id(r->guild_id), v_id(r->author_id), v_text(r->reason),
+                        v_text(r->comment), v_text(r->snapshot)),
+                   NULL);
+}
+
+/* --- closing -------------------------------------------------------------------------- */
+
+static const char CLOSE_REPORT[] =
+    "update reports set closed_at = coalesce(closed_at, $2), closed_by = $3, resolution = $4 "
+    "where id = $1";
+static const char DROP_OLD[] = "delete from reports where id in (select id from reports where "
+                               "closed_at < $1 order by closed_at limit 100)";
+
+enum err report_close(struct tx *tx, snowflake id, unsigned uid, struct str resolution)
+{
+    int64_t changed = 0, now = clock_us();
+    enum err e = tx_exec(tx, CLOSE_REPORT,
+                         BIND(v_id(id), v_int(now), v_int(uid), v_text(resolution)), &changed);
+
+    if (e || !changed)
+        return e ? e : ERR_NOT_FOUND;
+    return tx_exec(tx, DROP_OLD, BIND(v_int(now - REPORT_KEPT_DAYS * INT64_C(86400000000))), NULL);
+}
+
+/* --- accounts that end ---------------------------------------------------------------- */
+
+static const char FORGET_REPORTER[] =
+    "update reports set reporter_id = null, comment = '' where reporter_id = $1 and id in "
+    "(select id from reports where reporter_id = $1 limit $2)";
+static const char DROP_CLOSED_ABOUT[] =
+    "delete from reports where id in (select id from reports where author_id = $1 and closed_at "
+    "is not null limit $2)";
+
+enum err reports_end_with_account(struct call *call, const struct account_ending *ending)
+{
+    const char *steps[] = { FORGET_REPORTER, DROP_CLOSED_ABOUT };
+    enum err e = OK;
+
+    for (size_t i = 0; !e && i < COUNT_OF(steps) && *ending->room > 0; i++) {
+        int64_t changed = 0;
+
+        e = tx_exec(call->tx, steps[i], BIND(v_id(ending->user_id), v_int(*ending->room)),
+                    &changed);
+        *ending->room -= changed;
+    }
+    return e;
+}
