@@ -272,7 +272,7 @@ enum err guildhall_start(const struct config *config, const struct guildhall_hoo
         goto fail;
     e = open_to_serve(config, &g->store);
     if (!e)
-        e = parts_check_clock(g);
+        parts_check_clock(g);
     if (!e)
         e = auth_open(config->data, g->store, &g->auth);
     if (!e)

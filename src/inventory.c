@@ -61,14 +61,15 @@ static enum err newest_read(struct tx *tx, void *arg)
     return inventory_read(tx, SQL(NEWEST), NO_BIND, newest);
 }
 
-enum err parts_check_clock(struct guildhall *g)
+void parts_check_clock(struct guildhall *g)
 {
     int64_t newest = 0;
     enum err e = store_run(g->store, STORE_READ, NULL, newest_read, &newest);
 
-    if (!e)
-        clock_watch_begin(newest > 0 ? (snowflake)newest : 0);
-    return e;
+    /* A damaged table must not keep the server from starting: the store has logged it. */
+    if (e)
+        newest = 0;
+    clock_watch_begin(newest > 0 ? (snowflake)newest : 0);
 }
 
 static enum err inventory_run(struct call *call)

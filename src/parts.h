@@ -93,7 +93,7 @@ enum err parts_start_monitor(struct guildhall *g);
 
 void parts_inventory_metrics(struct guildhall *g, struct buf *out);
 /* Compares the clock with the newest message and account (base/clock_watch.h). */
-enum err parts_check_clock(struct guildhall *g);
+void parts_check_clock(struct guildhall *g);
 
 /* What /metrics shows of the gateway and of the relay; arg is the server. */
 void parts_metrics(void *arg, struct buf *out);

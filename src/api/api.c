@@ -219,7 +219,6 @@ struct str api_url(const struct call *call, const char *scheme)
 {
     const struct exchange *x = call->exchange;
 
-    api_note_proxy(call);
     return url_of_host(call, scheme, x ? x->request->host : (struct str){ 0 });
 }
 

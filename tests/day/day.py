@@ -368,7 +368,7 @@ def keep(scene):
         path = os.path.join(scene.folder, name)
         with open(path, "wb") as out:
             done = subprocess.run([scene.executable, command, "--data", scene.data,
-                                   *([path] if command == "backup" else [])],
+                                   *([path, "--force"] if command == "backup" else [])],
                                   stdout=out if command == "export" else subprocess.DEVNULL,
                                   stderr=subprocess.PIPE, text=True, check=False, timeout=60)
         expect(done.returncode == 0, f"{command}: {done.stderr}")

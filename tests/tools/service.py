@@ -270,7 +270,7 @@ def mistyped_words_are_answered_with_what_was_meant(executable):
     status, said = asked(executable, "serve", "--proxy-protocol", "perhaps")
     expect(status == 2 and "must be on or off, not 'perhaps'" in said, said)
     status, said = asked(executable, "serve", "--tls-self-signed", "--registration", "all")
-    expect(status == 2 and "must be one of auto|open|invite|closed, not 'all'" in said, said)
+    expect(status == 2 and "must be one of auto|open|invite|guild-invite|closed, not 'all'" in said, said)
 
 
 def handshake(port):
@@ -355,7 +355,7 @@ def the_manual_names_every_command_and_option(executable):
 COMPLETED = [
     (["guildhall", "bac"], "backup"),
     (["guildhall", "user", "dis"], "disable"),
-    (["guildhall", "serve", "--registration", ""], "auto open invite closed"),
+    (["guildhall", "serve", "--registration", ""], "auto open invite guild-invite closed"),
     (["guildhall", "serve", "--tls-s"], "--tls-self-signed"),
     (["guildhall", "serve", "--durability", "fu"], "full"),
     (["guildhall", "serve", "--tls-self-signed", "o"], "on off"),

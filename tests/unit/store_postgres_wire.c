@@ -177,6 +177,12 @@ static int late_is_busy(PGconn *pg)
     return 1;
 }
 
+static int late_flush(PGconn *pg)
+{
+    (void)pg;
+    return 0; /* everything was sent */
+}
+
 static int late_consume(PGconn *pg)
 {
     char byte;
@@ -200,7 +206,8 @@ static void who_hears_something_too_late_waits_no_longer(void **state)
     assert_int_equal(write(late.ends[1], "x", 1), 1);
     pq = (struct libpq){ .socket = late_socket,
                          .isBusy = late_is_busy,
-                         .consumeInput = late_consume };
+                         .consumeInput = late_consume,
+                         .flush = late_flush };
     c->patience_ms = PATIENCE_MS;
     late.until = clock_mono() + PATIENCE_MS * 1000000 + 1500000;
     assert_null(postgres_next_result(c));

@@ -78,8 +78,9 @@ const struct export_part export_parts[] = {
           "order by id limit $3) m join attachments a on a.message_id = m.id order by m.id, a.id"),
       "attachment" },
     { "reports", "&id\t&message_id\t$reason\t$comment\t@closed_at",
-      "select id, message_id, reason, comment, closed_at from reports where reporter_id = $1 and "
-      "id > $2 order by id limit $3",
+      SQL_TEXT(
+          "select id, message_id, reason, comment, closed_at from reports where reporter_id = $1 and "
+          "id > $2 order by id limit $3"),
       NULL },
 };
 

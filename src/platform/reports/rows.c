@@ -105,7 +105,7 @@ static const char DROP_CLOSED_ABOUT[] =
 
 enum err reports_end_with_account(struct call *call, const struct account_ending *ending)
 {
-    const char *steps[] = { FORGET_REPORTER, DROP_CLOSED_ABOUT };
+    const struct sql steps[] = { SQL(FORGET_REPORTER), SQL(DROP_CLOSED_ABOUT) };
     enum err e = OK;
 
     for (size_t i = 0; !e && i < COUNT_OF(steps) && *ending->room > 0; i++) {

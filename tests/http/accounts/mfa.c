@@ -203,9 +203,9 @@ static void the_password_alone_changes_nothing_that_it_guards(struct world *w)
                                     "/users/@me"),
                        "password", "PASSWORD_DOES_NOT_MATCH");
     }
-    expect_error(client_post(ada, "{'password': 'correct horse'}", challenge), 400, 60008);
-    expect_error(client_post(ada, "{'password': 'correct horse', 'code': '000'}", challenge), 400,
-                 60008);
+    expect_error(client_post(ada, "{'password': 'correct horse'}", "%s", challenge), 400, 60008);
+    expect_error(client_post(ada, "{'password': 'correct horse', 'code': '000'}", "%s", challenge),
+                 400, 60008);
     expect_json(client_get(ada, "/users/@me"), "{'username': 'ada', 'email': null}");
 
     /* The rest of a profile needs neither, and one code changes all of it, once. */

@@ -338,12 +338,12 @@ static void a_repeated_parameter_is_refused(struct world *w)
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         const char *path =
             TEXT(w, AUTHORIZE "?response_type=code&client_id=%s&%s", s.app, cases[i].query);
-        struct answer a = client_get(s.bob, path);
+        struct answer a = client_get(s.bob, "%s", path);
 
         expect_error(a, 400, 50035);
         expect_json(a, "{'errors': {'%s': {'_errors': [{'code': 'BASE_TYPE_REPEATED'}]}}}",
                     cases[i].name);
-        expect_error(client_post(s.bob, body, path), 400, 50035);
+        expect_error(client_post(s.bob, body, "%s", path), 400, 50035);
     }
     expect(store_count(w, "select count(*) from members") == 1);
 }
