@@ -47,29 +47,18 @@ struct auth {
     struct token_shard shards[AUTH_PARTS];
 };
 
-struct token_asked {
-    enum caller_kind kind;
-    struct token_tag tag;
-};
-
 static bool remembered_is(const struct cache_entry *e, const void *key)
 {
-    const struct remembered *r = (const struct remembered *)e;
-    const struct token_asked *asked = key;
+    const struct remembered *r = (const struct remembered *)e, *asked = key;
 
-    return r->caller.kind == asked->kind && sodium_memcmp(&r->tag, &asked->tag, sizeof r->tag) == 0;
-}
-
-static void remembered_free(struct cache_entry *e)
-{
-    mem_free(e);
+    return r->caller.kind == asked->caller.kind &&
+           sodium_memcmp(&r->tag, &asked->tag, sizeof r->tag) == 0;
 }
 
 static struct cache_kind credentials = {
     .name = "credentials",
     .entries = AUTH_PART_MOST, /* of a shard: 16,384 callers in all */
     .is = remembered_is,
-    .free = remembered_free,
 };
 
 /* --- life ----------------------------------------------------------------------------- */
@@ -201,7 +190,7 @@ static bool auth_is_fresh(struct auth *a)
 
 bool auth_remembered(struct auth *a, enum caller_kind kind, struct str token, struct caller *ret)
 {
-    struct token_asked asked = { .kind = kind };
+    struct remembered asked = { .caller.kind = kind };
     uint64_t hash;
 
     make_tag(a, token, &asked.tag);

@@ -185,16 +185,16 @@ static void hold_metrics(struct buf *out, const char *kind, const char *help)
 }
 
 static const struct cache_figure {
+    size_t at;
     const char *name, *kind, *help;
-    size_t at; /* in struct cache_stats */
 } cache_figures[] = {
-    { "hits_total", "counter", "Lookups that found an entry.", offsetof(struct cache_stats, hits) },
-    { "misses_total", "counter", "Lookups that found none, or an outdated one.",
-      offsetof(struct cache_stats, misses) },
-    { "evictions_total", "counter", "Entries freed to keep to the bounds.",
-      offsetof(struct cache_stats, evictions) },
-    { "entries", "gauge", "Entries now.", offsetof(struct cache_stats, entries) },
-    { "bytes", "gauge", "Size of those entries.", offsetof(struct cache_stats, bytes) },
+#define AT(member) offsetof(struct cache_stats, member)
+    { AT(hits), "hits_total", "counter", "Lookups that found an entry." },
+    { AT(misses), "misses_total", "counter", "Lookups that found none, or an outdated one." },
+    { AT(evictions), "evictions_total", "counter", "Entries freed to keep to the bounds." },
+    { AT(entries), "entries", "gauge", "Entries now." },
+    { AT(bytes), "bytes", "gauge", "Size of those entries." },
+#undef AT
 };
 
 struct cache_lines {

@@ -74,7 +74,10 @@ void cache_take(struct cache *c, struct cache_entry *e)
 static void cache_drop(struct cache *c, struct cache_entry *e)
 {
     cache_take(c, e);
-    c->kind->free(e);
+    if (c->kind->free)
+        c->kind->free(e);
+    else
+        mem_free(e);
 }
 
 static bool is_idle(const struct cache *c, const struct cache_entry *e, int64_t now)
@@ -143,15 +146,10 @@ void cache_drop_if(struct cache *c, bool (*matches)(const struct cache_entry *e,
     }
 }
 
-static bool is_any(const struct cache_entry *e, const void *arg)
-{
-    (void)e, (void)arg;
-    return true;
-}
-
 void cache_clear(struct cache *c)
 {
-    cache_drop_if(c, is_any, NULL);
+    while (c->order.next && !links_empty(&c->order))
+        cache_drop(c, container_of(c->order.next, struct cache_entry, link));
     pthread_mutex_lock(&kinds_lock);
     stats_sum(&c->kind->closed, c);
     link_remove(&c->in_kind);

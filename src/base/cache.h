@@ -35,7 +35,7 @@ struct cache_kind {
     int64_t idle_ms; /* an entry that was neither put nor found for so long is not found */
     /* Whether the entry is of this key and still valid; NULL: the hash is the key. */
     bool (*is)(const struct cache_entry *e, const void *key);
-    void (*free)(struct cache_entry *e);
+    void (*free)(struct cache_entry *e); /* NULL: mem_free */
 
     /* Only for cache.c. */
     struct cache_kind *next;

@@ -51,11 +51,6 @@ static struct {
     struct cache cache;
 } bodies = { .lock = PTHREAD_MUTEX_INITIALIZER, .cache.kind = &command_bodies };
 
-static uint64_t body_hash(snowflake application_id, snowflake guild_id)
-{
-    return hash_u64(application_id) ^ guild_id;
-}
-
 /* --- digests -------------------------------------------------------------------------- */
 
 /* What every change of a command moves; by id. */
@@ -97,7 +92,7 @@ bool known_body_find(const struct call *call, snowflake application_id, snowflak
         return false;
     pthread_mutex_lock(&bodies.lock);
     const struct cached_body *b =
-        cache_find(&bodies.cache, body_hash(application_id, guild_id), &asked);
+        cache_find(&bodies.cache, hash_u64(application_id) ^ guild_id, &asked);
     if (b) {
         text = shared_text_ref(b->text);
         *ret = b->known;
@@ -150,7 +145,7 @@ void known_body_note(const struct call *call, const struct command_drafts *d)
     commands_digest(call, body.p, body.n, b->known.body);
     b->text = shared_text_new(body);
     pthread_mutex_lock(&bodies.lock);
-    cache_put(&bodies.cache, body_hash(b->application_id, b->guild_id), sizeof *b + body.n,
+    cache_put(&bodies.cache, hash_u64(b->application_id) ^ b->guild_id, sizeof *b + body.n,
               &b->entry);
     pthread_mutex_unlock(&bodies.lock);
 }

@@ -26,17 +26,11 @@ static bool cached_answer_is(const struct cache_entry *entry, const void *key)
     return str_eq(str_slice(e->bytes, e->key_n), *(const struct str *)key);
 }
 
-static void cached_answer_free(struct cache_entry *e)
-{
-    mem_free(e);
-}
-
 static struct cache_kind answers = {
     .name = "gif answers",
     .entries = 512,
     .bytes = 16 * 1024 * 1024,
     .is = cached_answer_is,
-    .free = cached_answer_free,
 };
 static struct {
     pthread_mutex_t lock;

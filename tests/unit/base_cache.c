@@ -234,6 +234,20 @@ static void matching_entries_are_dropped(void **state)
     cache_clear(&c);
 }
 
+/* Checked by the address sanitizer. */
+static void entries_without_a_function_are_freed_too(void **state)
+{
+    (void)state;
+    static struct cache_kind kind = { .entries = 1 };
+    struct cache c = { .kind = &kind };
+
+    put(&c, 1, 10, 1);
+    put(&c, 2, 20, 1);
+    assert_int_equal(find(&c, 2), 20);
+    cache_clear(&c);
+    assert_int_equal(freed, 0);
+}
+
 static void clearing_frees_everything_once(void **state)
 {
     (void)state;
@@ -331,6 +345,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(another_key_of_the_same_hash_is_a_miss, begin, end),
         cmocka_unit_test_setup_teardown(a_taken_entry_belongs_to_its_taker, begin, end),
         cmocka_unit_test_setup_teardown(matching_entries_are_dropped, begin, end),
+        cmocka_unit_test_setup_teardown(entries_without_a_function_are_freed_too, begin, end),
         cmocka_unit_test_setup_teardown(clearing_frees_everything_once, begin, end),
         cmocka_unit_test_setup_teardown(statistics_are_summed_by_name, begin, end),
         cmocka_unit_test_setup_teardown(a_thread_has_its_own_and_frees_it, begin, end),
