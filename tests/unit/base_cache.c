@@ -61,7 +61,7 @@ static void entries_are_bounded(void **state)
 {
     (void)state;
     static struct cache_kind kind = { .entries = 3, .free = number_free };
-    struct cache c = { .kind = &kind };
+    static struct cache c = { .kind = &kind };
 
     assert_int_equal(find(&c, 1), -1);
     for (int i = 1; i <= 3; i++)
@@ -79,7 +79,7 @@ static void the_least_recently_used_is_evicted(void **state)
 {
     (void)state;
     static struct cache_kind kind = { .entries = 3, .free = number_free };
-    struct cache c = { .kind = &kind };
+    static struct cache c = { .kind = &kind };
 
     for (int i = 1; i <= 3; i++)
         put(&c, i, i * 10, 1);
@@ -99,7 +99,7 @@ static void bytes_are_bounded(void **state)
 {
     (void)state;
     static struct cache_kind kind = { .bytes = 100, .free = number_free };
-    struct cache c = { .kind = &kind };
+    static struct cache c = { .kind = &kind };
 
     put(&c, 1, 10, 40);
     put(&c, 2, 20, 60);
@@ -123,7 +123,7 @@ static void idle_entries_are_not_found_and_are_freed(void **state)
 {
     (void)state;
     static struct cache_kind kind = { .idle_ms = 1000, .free = number_free };
-    struct cache c = { .kind = &kind };
+    static struct cache c = { .kind = &kind };
 
     clock_stop();
     put(&c, 1, 10, 1);
@@ -149,7 +149,7 @@ static void a_put_frees_few_idle_entries(void **state)
 {
     (void)state;
     static struct cache_kind kind = { .idle_ms = 1000, .free = number_free };
-    struct cache c = { .kind = &kind };
+    static struct cache c = { .kind = &kind };
 
     clock_stop();
     for (int i = 0; i < 100; i++)
@@ -167,7 +167,7 @@ static void a_put_replaces_and_frees_the_entry_of_its_key(void **state)
 {
     (void)state;
     static struct cache_kind kind = { .entries = 2, .bytes = 100, .free = number_free };
-    struct cache c = { .kind = &kind };
+    static struct cache c = { .kind = &kind };
 
     put(&c, 1, 10, 50);
     put(&c, 2, 20, 50);
@@ -184,7 +184,7 @@ static void another_key_of_the_same_hash_is_a_miss(void **state)
 {
     (void)state;
     static struct cache_kind kind = { .is = number_is, .free = number_free };
-    struct cache c = { .kind = &kind };
+    static struct cache c = { .kind = &kind };
 
     put(&c, 1, 10, 1);
     assert_null(cache_find(&c, 1, &(int){ 7 }));
@@ -197,7 +197,7 @@ static void a_taken_entry_belongs_to_its_taker(void **state)
 {
     (void)state;
     static struct cache_kind kind = { .free = number_free };
-    struct cache c = { .kind = &kind };
+    static struct cache c = { .kind = &kind };
 
     put(&c, 1, 10, 30);
     put(&c, 2, 20, 5);
@@ -222,7 +222,7 @@ static void matching_entries_are_dropped(void **state)
 {
     (void)state;
     static struct cache_kind kind = { .free = number_free };
-    struct cache c = { .kind = &kind };
+    static struct cache c = { .kind = &kind };
 
     cache_drop_if(&c, is_odd, &freed); /* an empty one */
     for (int i = 0; i < 100; i++)
@@ -239,7 +239,7 @@ static void entries_without_a_function_are_freed_too(void **state)
 {
     (void)state;
     static struct cache_kind kind = { .entries = 1 };
-    struct cache c = { .kind = &kind };
+    static struct cache c = { .kind = &kind };
 
     put(&c, 1, 10, 1);
     put(&c, 2, 20, 1);
@@ -252,7 +252,7 @@ static void clearing_frees_everything_once(void **state)
 {
     (void)state;
     static struct cache_kind kind = { .entries = 10, .free = number_free };
-    struct cache c = { .kind = &kind };
+    static struct cache c = { .kind = &kind };
 
     cache_clear(&c);
     for (int i = 0; i < 5; i++)
@@ -287,7 +287,7 @@ static void statistics_are_summed_by_name(void **state)
 {
     (void)state;
     static struct cache_kind kind = { .name = "counted", .entries = 2, .free = number_free };
-    struct cache one = { .kind = &kind }, two = { .kind = &kind };
+    static struct cache one = { .kind = &kind }, two = { .kind = &kind };
 
     for (int i = 0; i < 3; i++)
         put(&one, i, i, 10);
