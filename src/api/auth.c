@@ -8,6 +8,7 @@
 
 #include "api/auth_key.h"
 #include "api/bans.h"
+#include "base/cache.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -16,9 +17,6 @@
 enum {
     SECRET_BYTES = 32,
     SESSION_BYTES = 8,
-    CACHE_SHARDS = AUTH_PARTS,
-    CACHE_SLOTS = AUTH_PART_MOST, /* a shard: 16,384 callers in all */
-    CACHE_WAYS = 4,
 };
 
 /* Of a credential that is looked for in a transaction which began before: it is not remembered. */
@@ -31,7 +29,7 @@ struct token_tag {
 };
 
 struct remembered {
-    bool used;
+    struct cache_entry entry;
     bool recognised; /* since somebody took note of it */
     struct token_tag tag;
     struct caller caller;
@@ -39,8 +37,7 @@ struct remembered {
 
 struct token_shard {
     pthread_mutex_t lock;
-    unsigned hand;
-    struct remembered *slots; /* made with the first caller */
+    struct cache callers;
 };
 
 struct auth {
@@ -49,7 +46,21 @@ struct auth {
     _Atomic uint64_t forgets;    /* revocations so far */
     _Atomic int64_t fresh_until; /* see auth_set_fresh; 0: always */
     struct bans *bans;
-    struct token_shard shards[CACHE_SHARDS];
+    struct token_shard shards[AUTH_PARTS];
+};
+
+static bool remembered_is(const struct cache_entry *e, const void *key)
+{
+    const struct remembered *r = (const struct remembered *)e, *asked = key;
+
+    return r->caller.kind == asked->caller.kind &&
+           sodium_memcmp(&r->tag, &asked->tag, sizeof r->tag) == 0;
+}
+
+static struct cache_kind credentials = {
+    .name = "credentials",
+    .entries = AUTH_PART_MOST, /* of a shard: 16,384 callers in all */
+    .is = remembered_is,
 };
 
 /* --- life ----------------------------------------------------------------------------- */
@@ -65,8 +76,10 @@ enum err auth_open(const char *folder, struct store *store, struct auth **ret)
     }
     a->bans = bans_new();
     randombytes_buf(a->tag_key, sizeof a->tag_key);
-    for (int i = 0; i < CACHE_SHARDS; i++)
+    for (int i = 0; i < AUTH_PARTS; i++) {
         pthread_mutex_init(&a->shards[i].lock, NULL);
+        a->shards[i].callers.kind = &credentials;
+    }
     *ret = a;
     return OK;
 }
@@ -75,9 +88,9 @@ void auth_close(struct auth *a)
 {
     if (!a)
         return;
-    for (int i = 0; i < CACHE_SHARDS; i++) {
+    for (int i = 0; i < AUTH_PARTS; i++) {
         pthread_mutex_destroy(&a->shards[i].lock);
-        mem_free(a->shards[i].slots);
+        cache_clear(&a->shards[i].callers);
     }
     bans_free(a->bans);
     sodium_memzero(a->pepper, sizeof a->pepper);
@@ -169,13 +182,11 @@ static void make_tag(const struct auth *a, struct str token, struct token_tag *t
     crypto_shorthash_siphashx24(tag->bytes, (const unsigned char *)token.p, token.n, a->tag_key);
 }
 
-/* The few slots in which a tag may lie. */
-static struct token_shard *find_slots(struct auth *a, const struct token_tag *tag,
-                                      size_t *ret_first)
+static struct token_shard *find_shard(struct auth *a, const struct token_tag *tag,
+                                      uint64_t *ret_hash)
 {
-    *ret_first =
-        (size_t)(tag->bytes[1] | tag->bytes[2] << 8) % (CACHE_SLOTS / CACHE_WAYS) * CACHE_WAYS;
-    return &a->shards[tag->bytes[0] % CACHE_SHARDS];
+    memcpy(ret_hash, tag->bytes, sizeof *ret_hash);
+    return &a->shards[*ret_hash % AUTH_PARTS];
 }
 
 void auth_set_fresh(struct auth *a, int64_t until)
@@ -193,20 +204,16 @@ static bool auth_is_fresh(struct auth *a)
 
 bool auth_remembered(struct auth *a, enum caller_kind kind, struct str token, struct caller *ret)
 {
-    struct token_tag tag;
-    size_t first;
-    bool found = false;
+    struct remembered asked = { .caller.kind = kind };
+    uint64_t hash;
 
-    make_tag(a, token, &tag);
-    struct token_shard *s = find_slots(a, &tag, &first);
+    make_tag(a, token, &asked.tag);
+    struct token_shard *s = find_shard(a, &asked.tag, &hash);
     pthread_mutex_lock(&s->lock);
-    for (size_t i = first; s->slots && i < first + CACHE_WAYS && !found; i++) {
-        struct remembered *r = &s->slots[i];
-
-        if (r->used && r->caller.kind == kind && sodium_memcmp(&r->tag, &tag, sizeof tag) == 0) {
-            *ret = r->caller;
-            found = r->recognised = true;
-        }
+    struct remembered *found = cache_find(&s->callers, hash, &asked);
+    if (found) {
+        *ret = found->caller;
+        found->recognised = true;
     }
     pthread_mutex_unlock(&s->lock);
     return found && (ret->expires_at == 0 || ret->expires_at > clock_us()) && auth_is_fresh(a);
@@ -215,13 +222,11 @@ bool auth_remembered(struct auth *a, enum caller_kind kind, struct str token, st
 size_t auth_take_used(struct auth *a, unsigned part, struct token_name ret[AUTH_PART_MOST])
 {
     struct token_shard *s = &a->shards[part];
-    size_t count = 0;
+    size_t count = 0, at = 0;
 
     pthread_mutex_lock(&s->lock);
-    for (size_t i = 0; s->slots && i < CACHE_SLOTS; i++) {
-        struct remembered *r = &s->slots[i];
-
-        if (!r->used || !r->recognised)
+    for (struct remembered *r; (r = map_next(&s->callers.entries, &at));) {
+        if (!r->recognised)
             continue;
         r->recognised = false;
         memcpy(ret[count++].session, r->caller.session, SESSION_BYTES);
@@ -243,58 +248,59 @@ void auth_will_find(struct auth *a, struct credential *c)
 
 static void auth_remember(struct auth *a, const struct credential *c, const struct caller *caller)
 {
-    struct remembered r = { .used = true, .recognised = true, .caller = *caller };
-    size_t first;
+    struct remembered *r = mem_new(sizeof *r);
+    uint64_t hash;
 
-    make_tag(a, c->token, &r.tag);
-    struct token_shard *s = find_slots(a, &r.tag, &first);
+    r->recognised = true;
+    r->caller = *caller;
+    make_tag(a, c->token, &r->tag);
+    struct token_shard *s = find_shard(a, &r->tag, &hash);
     pthread_mutex_lock(&s->lock);
     /* Something was revoked since we read the row: it may have been this one. */
-    if (auth_forgets(a) == c->forgets) {
-        if (!s->slots)
-            s->slots = mem_new(CACHE_SLOTS * sizeof *s->slots);
-        size_t at = first + s->hand++ % CACHE_WAYS;
-        for (size_t i = first; i < first + CACHE_WAYS; i++)
-            if (!s->slots[i].used)
-                at = i;
-        s->slots[at] = r;
-    }
+    if (auth_forgets(a) == c->forgets)
+        cache_put(&s->callers, hash, sizeof *r, &r->entry);
+    else
+        mem_free(r);
     pthread_mutex_unlock(&s->lock);
 }
 
 /* Revoking is rare: it looks through everything, so that recognising need not
  * know where a session or an account lies. */
-static uint64_t auth_forget(struct auth *a, bool (*matches)(const struct caller *, const void *),
+static uint64_t auth_forget(struct auth *a,
+                            bool (*matches)(const struct cache_entry *, const void *),
                             const void *what)
 {
     /* First, so that whoever reads a row from now on does not remember it. */
     atomic_fetch_add(&a->forgets, 1);
-    for (int shard = 0; shard < CACHE_SHARDS; shard++) {
+    for (int shard = 0; shard < AUTH_PARTS; shard++) {
         struct token_shard *s = &a->shards[shard];
 
         pthread_mutex_lock(&s->lock);
-        for (size_t i = 0; s->slots && i < CACHE_SLOTS; i++)
-            if (s->slots[i].used && matches(&s->slots[i].caller, what))
-                s->slots[i].used = false;
+        cache_drop_if(&s->callers, matches, what);
         pthread_mutex_unlock(&s->lock);
     }
     /* And again: whoever looks from now on finds it neither in the store nor here. */
     return atomic_fetch_add(&a->forgets, 1) + 1;
 }
 
-static bool is_session(const struct caller *c, const void *session)
+static const struct caller *caller_of(const struct cache_entry *e)
 {
-    return memcmp(c->session, session, SESSION_BYTES) == 0;
+    return &((const struct remembered *)e)->caller;
 }
 
-static bool is_account(const struct caller *c, const void *id)
+static bool is_session(const struct cache_entry *e, const void *session)
 {
-    return c->id == *(const snowflake *)id;
+    return memcmp(caller_of(e)->session, session, SESSION_BYTES) == 0;
 }
 
-static bool is_of_application(const struct caller *c, const void *id)
+static bool is_account(const struct cache_entry *e, const void *id)
 {
-    return c->application_id == *(const snowflake *)id;
+    return caller_of(e)->id == *(const snowflake *)id;
+}
+
+static bool is_of_application(const struct cache_entry *e, const void *id)
+{
+    return caller_of(e)->application_id == *(const snowflake *)id;
 }
 
 uint64_t auth_forget_application(struct auth *a, snowflake application_id)

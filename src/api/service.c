@@ -16,6 +16,7 @@ static const struct limit limit_openapi = {
     .name = "openapi", .count = 30, .window_s = 10, .by_address = true
 };
 
+#include "base/cache.h"
 #include "base/clock_watch.h"
 #include "base/hold.h"
 #include "base/mem.h"
@@ -183,6 +184,45 @@ static void hold_metrics(struct buf *out, const char *kind, const char *help)
     hold_each(add_hold, &(struct hold_lines){ out, kind });
 }
 
+static const struct cache_figure {
+    size_t at;
+    const char *name, *kind, *help;
+} cache_figures[] = {
+#define AT(member) offsetof(struct cache_stats, member)
+    { AT(hits), "hits_total", "counter", "Lookups that found an entry." },
+    { AT(misses), "misses_total", "counter", "Lookups that found none, or an outdated one." },
+    { AT(evictions), "evictions_total", "counter", "Entries freed to keep to the bounds." },
+    { AT(entries), "entries", "gauge", "Entries now." },
+    { AT(bytes), "bytes", "gauge", "Size of those entries." },
+#undef AT
+};
+
+struct cache_lines {
+    struct buf *out;
+    const struct cache_figure *figure;
+};
+
+static void add_cache(const char *name, const struct cache_stats *s, void *arg)
+{
+    const struct cache_lines *l = arg;
+    uint64_t value;
+
+    memcpy(&value, (const char *)s + l->figure->at, sizeof value);
+    buf_printf(l->out, "guildhall_cache_%s{cache=\"%s\"} %llu\n", l->figure->name, name,
+               (unsigned long long)value);
+}
+
+static void cache_metrics(struct buf *out)
+{
+    for (size_t i = 0; i < COUNT_OF(cache_figures); i++) {
+        const struct cache_figure *f = &cache_figures[i];
+
+        buf_printf(out, "# HELP guildhall_cache_%s %s\n# TYPE guildhall_cache_%s %s\n", f->name,
+                   f->help, f->name, f->kind);
+        cache_each_kind(add_cache, &(struct cache_lines){ out, f });
+    }
+}
+
 static void password_metrics(struct api *api, struct buf *out)
 {
     struct hashing_stats s = { 0 };
@@ -242,6 +282,7 @@ void api_metrics(struct api *api, struct buf *out)
     disk_metrics(api, out);
     password_metrics(api, out);
     memory_metrics(out);
+    cache_metrics(out);
     hold_metrics(out, "turn", "Longest part of a loop's turn; from a millisecond on.");
     hold_metrics(out, "write", "Longest work on the writer; from a millisecond on.");
     if (api->options.metrics)

@@ -1,8 +1,8 @@
 /* known_bodies.h - what a scope's commands were last made of.
  *
  * Bots send the same list at every start, and reading and checking it is nearly all that such a
- * call costs. So a process keeps the last body of a scope, or a digest of it, with what it came to:
- * ids and versions, which every change of a command moves. The same bytes come to the same again
+ * call costs. So a process keeps the last body of a scope with what it came to: ids and versions,
+ * which every change of a command moves. The same bytes come to the same again
  * while the rows have those, and the application can be installed as it could then. */
 #ifndef COMMANDS_KNOWN_BODIES_H
 #define COMMANDS_KNOWN_BODIES_H

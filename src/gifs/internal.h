@@ -222,10 +222,11 @@ enum err upstream_add_terms(const struct gif_request *w, struct list *terms);
 enum cached { CACHED_NOT, CACHED_FRESH, CACHED_OLD, CACHED_TOO_OLD };
 
 /* A copy of what is remembered. *ret_refresh: the caller is to ask anew, nobody else does. */
-enum cached cache_find(struct str key, struct arena *a, struct str *ret, bool *ret_refresh);
-void cache_put(struct str key, struct str body);
+enum cached upstream_cache_find(struct str key, struct arena *a, struct str *ret,
+                                bool *ret_refresh);
+void upstream_cache_put(struct str key, struct str body);
 /* A refresh ended without an answer. */
-void cache_give_up(struct str key);
+void upstream_cache_give_up(struct str key);
 /* May the other server be asked? Not for half a minute after five failures in a row. */
 bool breaker_allows(void);
 void breaker_note(bool success);

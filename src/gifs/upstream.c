@@ -57,11 +57,11 @@ static void upstream_answered(void *arg, enum fetch_result result, int status, s
         return;
     }
     if (good) {
-        cache_put(str_of(q->key), buf_str(body));
+        upstream_cache_put(str_of(q->key), buf_str(body));
     } else {
         log_warn("gifs: the provider gave no good answer (result %d, status %d)", (int)result,
                  status);
-        cache_give_up(str_of(q->key));
+        upstream_cache_give_up(str_of(q->key));
     }
     breaker_note(good);
     end_question(q);
@@ -133,7 +133,7 @@ static void answer_came(struct call *call, enum upstream_kind kind)
     struct str said;
     bool refresh;
 
-    a->answer.failed = cache_find(a->key, call->arena, &said, &refresh) != CACHED_FRESH;
+    a->answer.failed = upstream_cache_find(a->key, call->arena, &said, &refresh) != CACHED_FRESH;
     if (!a->answer.failed)
         a->answer.body = said;
     close_one(call);
@@ -169,7 +169,7 @@ static void upstream_inquire(struct call *call, enum upstream_kind kind, struct 
     struct upstream_asked *a = &in->of[kind];
     a->key = key;
     a->answer.asked = true;
-    enum cached found = cache_find(key, call->arena, &a->answer.body, &refresh);
+    enum cached found = upstream_cache_find(key, call->arena, &a->answer.body, &refresh);
     a->answer.failed = found == CACHED_NOT || found == CACHED_TOO_OLD;
     if (a->answer.failed && breaker_allows())
         call->await = ask_all;

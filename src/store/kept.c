@@ -2,21 +2,12 @@
 #include "store/kept.h"
 
 #include <assert.h>
-#include <pthread.h>
 #include <string.h>
 
+#include "base/cache.h"
 #include "base/mem.h"
 
-/* Where something may lie follows from its key: in one of a few places beside each other. */
-enum {
-    SETS = 64,
-    PLACES = 8,
-    KEPT = SETS * PLACES,
-    LARGEST = 256 * 1024,
-    MOST = 16 * 1024 * 1024, /* bytes in all arenas of a thread */
-    LARGEST_TEXT = 1024 * 1024,
-    MOST_TEXTS = 8 * 1024 * 1024, /* bytes of all texts of a thread */
-};
+enum { LARGEST = 256 * 1024, LARGEST_TEXT = 1024 * 1024 };
 
 struct kept_from {
     enum noted_rows rows;
@@ -24,107 +15,78 @@ struct kept_from {
 };
 
 struct kept_read {
+    struct cache_entry entry;
     struct kept_key key;
     struct tx_seen seen;
     struct arena *arena;
     struct kept_from *from;
     size_t count, room;
-    size_t size;              /* counted in .bytes of all */
-    const void *made;         /* NULL: nothing, or not yet */
+    const void *made;
     struct shared_text *text; /* is .made, too */
 };
 
-struct kept_here {
-    struct kept_read all[KEPT];
-    unsigned char next[SETS]; /* whose place is taken */
-    unsigned sweep;           /* and where there is not enough room for all */
-    size_t bytes, texts;      /* in arenas; in texts */
+/* tx is NULL: what follows from the key alone holds always. */
+struct kept_asked {
+    const struct kept_key *key;
+    struct tx *tx;
+    struct tx_seen now;
 };
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static pthread_key_t of_thread;
-
-static void kept_drop_text(struct kept_here *here, struct kept_read *k)
+/* Another connection counts other commits: the store was opened again. */
+static bool kept_holds(const struct kept_asked *asked, const struct kept_read *k)
 {
-    if (!k->text)
-        return;
-    here->texts -= shared_text_str(k->text).n;
+    if (k->seen.connection != asked->now.connection)
+        return false;
+    for (size_t i = 0; i < k->count; i++)
+        if (tx_row_changed(asked->tx, &k->seen, k->from[i].rows, k->from[i].id))
+            return false;
+    return true;
+}
+
+static bool kept_is(const struct cache_entry *e, const void *arg)
+{
+    const struct kept_read *k = (const struct kept_read *)e;
+    const struct kept_asked *asked = arg;
+
+    return k->key.what == asked->key->what &&
+           memcmp(k->key.of, asked->key->of, sizeof k->key.of) == 0 &&
+           (!asked->tx || kept_holds(asked, k));
+}
+
+static void kept_free(struct cache_entry *e)
+{
+    struct kept_read *k = (struct kept_read *)e;
+
     shared_text_unref(k->text);
-    k->text = NULL;
-    k->made = NULL;
+    arena_free(k->arena);
+    mem_free(k);
 }
 
-static void kept_here_free(void *arg)
-{
-    struct kept_here *here = arg;
+static struct cache_kind replies = {
+    .name = "pages and lists",
+    .entries = 512,
+    .bytes = 24 * 1024 * 1024,
+    .is = kept_is,
+    .free = kept_free,
+};
 
-    for (size_t i = 0; i < KEPT; i++) {
-        kept_drop_text(here, &here->all[i]);
-        arena_free(here->all[i].arena);
-    }
-    mem_free(here);
-}
-
-static void kept_make_key(void)
-{
-    pthread_key_create(&of_thread, kept_here_free);
-}
-
-static struct kept_here *kept_here(void)
-{
-    pthread_once(&once, kept_make_key);
-    struct kept_here *here = pthread_getspecific(of_thread);
-    if (!here) {
-        here = mem_new(sizeof *here);
-        pthread_setspecific(of_thread, here);
-    }
-    return here;
-}
-
-static unsigned kept_set(const struct kept_key *key)
+static uint64_t kept_hash(const struct kept_key *key)
 {
     uint64_t hash = (uintptr_t)key->what;
 
     for (size_t i = 0; i < COUNT_OF(key->of); i++)
         hash = (hash ^ key->of[i]) * UINT64_C(0x9e3779b97f4a7c15);
-    return (unsigned)(hash >> 32) % SETS;
-}
-
-static bool kept_is(const struct kept_read *k, const struct kept_key *key)
-{
-    return k->made && k->key.what == key->what && memcmp(k->key.of, key->of, sizeof key->of) == 0;
-}
-
-/* Another connection counts other commits: the store was opened anew. */
-static bool kept_holds(struct tx *tx, const struct tx_seen *now, const struct kept_read *k)
-{
-    if (k->seen.connection != now->connection)
-        return false;
-    for (size_t i = 0; i < k->count; i++)
-        if (tx_row_changed(tx, &k->seen, k->from[i].rows, k->from[i].id))
-            return false;
-    return true;
+    return hash;
 }
 
 const void *kept_find(struct tx *tx, const struct kept_key *key)
 {
-    struct tx_seen now;
+    struct kept_asked asked = { .key = key, .tx = tx };
+    const struct kept_read *k = NULL;
 
-    if (!tx_seen(tx, &now))
-        return NULL;
-    struct kept_here *here = kept_here();
-    struct kept_read *set = &here->all[kept_set(key) * PLACES];
-    for (size_t i = 0; i < PLACES; i++) {
-        struct kept_read *k = &set[i];
-
-        if (!kept_is(k, key))
-            continue;
-        if (kept_holds(tx, &now, k))
-            return k->made;
-        kept_drop_text(here, k);
-        k->made = NULL;
-    }
-    return NULL;
+    if (tx_seen(tx, &asked.now))
+        k = cache_find(cache_of_thread(&replies), kept_hash(key), &asked);
+    return k ? k->made : NULL;
 }
 
 struct shared_text *kept_find_text(struct tx *tx, const struct kept_key *key)
@@ -134,25 +96,14 @@ struct shared_text *kept_find_text(struct tx *tx, const struct kept_key *key)
     return found ? shared_text_ref((struct shared_text *)found) : NULL;
 }
 
-/* In the place of the oldest of the set. */
 static struct kept_read *kept_new(const struct kept_key *key, const struct tx_seen *seen,
                                   size_t rows)
 {
-    struct kept_here *here = kept_here();
-    unsigned set = kept_set(key);
-    struct kept_read *k = &here->all[set * PLACES + here->next[set]++ % PLACES];
-    struct arena *arena = k->arena;
+    struct kept_read *k = mem_new(sizeof *k);
 
-    kept_drop_text(here, k);
-    here->bytes -= k->size;
-    if (arena && arena_used(arena) <= LARGEST) {
-        arena_reset(arena);
-    } else {
-        arena_free(arena);
-        arena = arena_new_small();
-    }
-    *k = (struct kept_read){ .key = *key, .seen = *seen, .arena = arena, .room = rows };
-    k->from = arena_raw(arena, rows * sizeof *k->from);
+    *k = (struct kept_read){ .key = *key, .seen = *seen, .room = rows };
+    k->arena = arena_new_small();
+    k->from = arena_raw(k->arena, rows * sizeof *k->from);
     return k;
 }
 
@@ -174,60 +125,30 @@ void kept_row(struct kept_read *k, enum noted_rows rows, snowflake id)
     k->from[k->count++] = (struct kept_from){ rows, id };
 }
 
-static void kept_drop(struct kept_here *here, struct kept_read *k)
-{
-    kept_drop_text(here, k);
-    here->bytes -= k->size;
-    arena_free(k->arena);
-    k->arena = NULL;
-    k->made = NULL;
-    k->size = 0;
-}
-
-/* Others go, one after the other, until there is room. */
 void kept_end(struct kept_read *k, const void *made)
 {
-    struct kept_here *here = kept_here();
-    size_t size = arena_used(k->arena);
+    size_t size = arena_used(k->arena) + (k->text ? shared_text_str(k->text).n : 0);
 
-    if (size > LARGEST) {
-        kept_drop(here, k);
-        return;
-    }
-    while (here->bytes + size > MOST) {
-        struct kept_read *other = &here->all[here->sweep++ % KEPT];
-
-        if (other != k)
-            kept_drop(here, other);
-    }
     k->made = made;
-    k->size = size;
-    here->bytes += size;
+    if (made && arena_used(k->arena) <= LARGEST)
+        cache_put(cache_of_thread(&replies), kept_hash(&k->key), sizeof *k + size, &k->entry);
+    else
+        kept_free(&k->entry);
 }
 
 void kept_end_text(struct kept_read *k, struct str text)
 {
-    struct kept_here *here = kept_here();
-
-    if (text.n > LARGEST_TEXT) {
-        kept_end(k, NULL);
-        return;
-    }
-    while (here->texts + text.n > MOST_TEXTS)
-        kept_drop_text(here, &here->all[here->sweep++ % KEPT]);
-    k->text = shared_text_new(text);
-    here->texts += text.n;
+    if (text.n <= LARGEST_TEXT)
+        k->text = shared_text_new(text);
     kept_end(k, k->text);
 }
 
 struct shared_text *kept_text_of(const struct kept_key *key)
 {
-    struct kept_read *set = &kept_here()->all[kept_set(key) * PLACES];
+    struct kept_read *k =
+        cache_find(cache_of_thread(&replies), kept_hash(key), &(struct kept_asked){ .key = key });
 
-    for (size_t i = 0; i < PLACES; i++)
-        if (kept_is(&set[i], key))
-            return shared_text_ref(set[i].text);
-    return NULL;
+    return k ? shared_text_ref(k->text) : NULL;
 }
 
 void kept_add_text(const struct kept_key *key, struct str text)

@@ -24,7 +24,8 @@ const void *kept_find(struct tx *tx, const struct kept_key *key);
 
 /* Begins to keep something that is made of up to this many rows, which are named one by one: what
  * this read has seen of them counts. What is made lies in the arena. It is found from kept_end on,
- * unless it is larger than a quarter of a mebibyte. NULL: nothing is kept here. */
+ * unless it is larger than a quarter of a mebibyte. Every kept_read has to be ended; if nothing was
+ * made, with NULL. NULL: nothing is kept here. */
 struct kept_read *kept_begin(struct tx *tx, const struct kept_key *key, size_t rows);
 struct arena *kept_arena(struct kept_read *k);
 void kept_row(struct kept_read *k, enum noted_rows rows, snowflake id);

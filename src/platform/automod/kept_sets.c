@@ -1,86 +1,64 @@
 /* kept_sets.c - compiled rules that loops and the store's threads share. */
 #include <pthread.h>
 
-#include "base/clock.h"
+#include "base/cache.h"
+#include "base/hash.h"
 #include "base/mem.h"
 #include "platform/automod/sets.h"
 
-/* Guilds that are written in at the same time; of more, those that were not used for longest
- * are compiled anew when they are needed, and so are those that nobody writes in for a while: the
- * guild may be gone. */
-enum { MOST_KEPT = 256, IDLE_MS = 10 * 60 * 1000 };
-
-struct kept_set {
+struct cached_set {
+    struct cache_entry entry;
     uint64_t server; /* api_number: a process of tests has several */
     snowflake guild_id, version;
-    struct automod_set *set; /* NULL: a free place */
-    int64_t used_at;
+    struct automod_set *set;
 };
 
+static bool cached_set_is(const struct cache_entry *e, const void *key)
+{
+    const struct cached_set *c = (const struct cached_set *)e, *asked = key;
+
+    return c->server == asked->server && c->guild_id == asked->guild_id &&
+           c->version == asked->version;
+}
+
+static void cached_set_free(struct cache_entry *e)
+{
+    automod_set_unref(((struct cached_set *)e)->set);
+    mem_free(e);
+}
+
+/* Rules of idle guilds are freed, because the guild may be deleted. */
+static struct cache_kind compiled = {
+    .name = "compiled automod rules",
+    .entries = 256,
+    .idle_ms = 10 * 60 * 1000,
+    .is = cached_set_is,
+    .free = cached_set_free,
+};
 static struct {
     pthread_mutex_t lock;
-    struct kept_set all[MOST_KEPT];
-} kept = { .lock = PTHREAD_MUTEX_INITIALIZER };
-
-static struct kept_set *kept_find(uint64_t server, snowflake guild_id)
-{
-    for (size_t i = 0; i < MOST_KEPT; i++)
-        if (kept.all[i].set && kept.all[i].guild_id == guild_id && kept.all[i].server == server)
-            return &kept.all[i];
-    return NULL;
-}
-
-static struct kept_set *kept_oldest(void)
-{
-    struct kept_set *oldest = &kept.all[0];
-
-    for (size_t i = 1; i < MOST_KEPT && oldest->set; i++)
-        if (!kept.all[i].set || kept.all[i].used_at < oldest->used_at)
-            oldest = &kept.all[i];
-    return oldest;
-}
+    struct cache sets;
+} kept = { .lock = PTHREAD_MUTEX_INITIALIZER, .sets.kind = &compiled };
 
 struct automod_set *automod_kept(uint64_t server, snowflake guild_id, snowflake version)
 {
-    struct automod_set *found = NULL;
+    const struct cached_set asked = { .server = server, .guild_id = guild_id, .version = version };
 
     pthread_mutex_lock(&kept.lock);
-    struct kept_set *k = kept_find(server, guild_id);
-    if (k && k->version == version) {
-        k->used_at = clock_mono();
-        found = automod_set_ref(k->set);
-    }
+    const struct cached_set *c = cache_find(&kept.sets, hash_u64(server) ^ guild_id, &asked);
+    struct automod_set *found = c ? automod_set_ref(c->set) : NULL;
     pthread_mutex_unlock(&kept.lock);
     return found;
 }
 
-/* Frees the places of those that were not used for long, and hands out what was there. */
-static size_t kept_leave(int64_t now, struct automod_set *left[MOST_KEPT])
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < MOST_KEPT; i++)
-        if (kept.all[i].set && now - kept.all[i].used_at > (int64_t)IDLE_MS * 1000000) {
-            left[count++] = kept.all[i].set;
-            kept.all[i] = (struct kept_set){ 0 };
-        }
-    return count;
-}
-
 void automod_keep(uint64_t server, snowflake guild_id, snowflake version, struct automod_set *s)
 {
-    struct automod_set *left[MOST_KEPT], *before;
-    int64_t now = clock_mono();
+    struct cached_set *c = mem_new(sizeof *c);
 
+    *c = (struct cached_set){
+        .server = server, .guild_id = guild_id, .version = version, .set = automod_set_ref(s)
+    };
     pthread_mutex_lock(&kept.lock);
-    size_t count = kept_leave(now, left);
-    struct kept_set *k = kept_find(server, guild_id);
-    if (!k)
-        k = kept_oldest();
-    before = k->set;
-    *k = (struct kept_set){ server, guild_id, version, automod_set_ref(s), now };
+    cache_put(&kept.sets, hash_u64(server) ^ guild_id, 0, &c->entry);
     pthread_mutex_unlock(&kept.lock);
-    automod_set_unref(before);
-    while (count)
-        automod_set_unref(left[--count]);
 }

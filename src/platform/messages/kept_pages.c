@@ -118,7 +118,6 @@ bool kept_page_make(struct call *call, const struct message_page *asked,
     p->marks = any_is_reacted(messages) ? own_marks_new(kept_arena(kept), m->channel_id) : NULL;
     name_rows(kept, messages);
     *ret = page_answer(call, p, kept_arena(kept), messages);
-    if (!*ret && !buf_full(&call->reply))
-        kept_end(kept, p);
+    kept_end(kept, !*ret && !buf_full(&call->reply) ? p : NULL);
     return true;
 }

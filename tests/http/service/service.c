@@ -138,6 +138,21 @@ static void metrics_can_be_read_by_prometheus(struct world *w)
     expect_prometheus(a.body);
 }
 
+static void metrics_show_each_cache(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    static const char hits[] = "guildhall_cache_hits_total{cache=\"credentials\"}";
+
+    expect_status(client_get(ada, "/users/@me"), 200);
+    uint64_t before = sample(w, hits);
+    expect_status(client_get(ada, "/users/@me"), 200);
+    expect(sample(w, hits) == before + 1);
+    expect(sample(w, "guildhall_cache_entries{cache=\"credentials\"}") > 0);
+    expect(sample(w, "guildhall_cache_bytes{cache=\"credentials\"}") > 0);
+    sample(w, "guildhall_cache_misses_total{cache=\"credentials\"}");
+    sample(w, "guildhall_cache_evictions_total{cache=\"credentials\"}");
+}
+
 static bool metric_is(struct world *w, const char *line)
 {
     struct answer a = ask(w, "GET", "/metrics", NULL);
@@ -522,6 +537,7 @@ const struct test service_tests[] = {
     TEST(a_server_that_goes_is_not_ready),
     TEST(a_server_with_a_full_disk_is_not_ready),
     TEST(metrics_can_be_read_by_prometheus),
+    TEST(metrics_show_each_cache),
     TEST(metrics_tell_how_much_there_is),
     TEST(metrics_follow_what_happens),
     TEST_WITH(metrics_are_for_those_with_the_token, with_token),

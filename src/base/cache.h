@@ -1,0 +1,81 @@
+/* cache.h - a hash map that is bounded by entries, bytes and idle time, and owns its entries.
+ *
+ * An entry is a struct that begins with struct cache_entry. The least recently used entry is
+ * evicted first: the order is exact, so an entry that is in use is never lost to a collision of
+ * slots, and idle entries stand at the front of the list. A find moves its entry to the end of
+ * that list, which costs a dozen instructions.
+ *
+ * A cache is used by one thread, or its user holds a lock around each call. An entry that has to
+ * outlive its eviction has its own reference count, and .free drops the reference of the cache.
+ * The statistics may be read by any thread. */
+#ifndef BASE_CACHE_H
+#define BASE_CACHE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/links.h"
+#include "base/map.h"
+
+struct cache_entry {
+    struct link link;
+    uint64_t hash;
+    size_t bytes;
+    int64_t used_at; /* clock_steady_ms; only with .idle_ms */
+};
+
+struct cache_stats {
+    uint64_t hits, misses, evictions, entries, bytes;
+};
+
+/* The rules of all caches of one name: a static variable. A bound of 0 is none. */
+struct cache_kind {
+    const char *name; /* the label in /metrics; NULL: not shown there */
+    size_t entries, bytes;
+    int64_t idle_ms; /* an entry that was neither put nor found for so long is not found */
+    /* Whether the entry is of this key and still valid; NULL: the hash is the key. */
+    bool (*is)(const struct cache_entry *e, const void *key);
+    void (*free)(struct cache_entry *e); /* NULL: mem_free */
+
+    /* Only for cache.c. */
+    struct cache_kind *next;
+    struct link open;
+    struct cache_stats closed;
+};
+
+/* { .kind = &kind } is an empty cache. */
+struct cache {
+    struct cache_kind *kind;
+    struct map entries;
+    struct link order; /* the least recently used first */
+    struct link in_kind;
+    struct {
+        _Atomic uint64_t hits, misses, evictions, entries, bytes;
+    } stats;
+};
+
+/* Frees all entries. */
+void cache_clear(struct cache *c);
+
+/* The cache of this kind that belongs to the calling thread and is freed when the thread ends. */
+struct cache *cache_of_thread(struct cache_kind *kind);
+
+/* NULL: a miss. The entry stays at least until the next call that changes the cache. */
+void *cache_find(struct cache *c, uint64_t hash, const void *key);
+
+/* Takes ownership. Frees the entry with the same hash, then evicts entries until the others fit
+ * beside the new one; the new one stays even if it is larger than the bound. */
+void cache_put(struct cache *c, uint64_t hash, size_t bytes, struct cache_entry *e);
+
+/* Returns ownership of an entry to the caller. */
+void cache_take(struct cache *c, struct cache_entry *e);
+
+/* Frees the entries for which matches returns true. */
+void cache_drop_if(struct cache *c, bool (*matches)(const struct cache_entry *e, const void *arg),
+                   const void *arg);
+
+/* Calls each once for every named kind that has had an entry, with the sum over its caches. */
+void cache_each_kind(void (*each)(const char *name, const struct cache_stats *s, void *arg),
+                     void *arg);
+
+#endif
