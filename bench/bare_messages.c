@@ -14,7 +14,7 @@
 
 #include "base/clock.h"
 #include "bare.h"
-#include "store/libpq.h"
+#include "store/postgres/libpq.h"
 
 enum { MOST_GROUP = 256, MOST_PLACES = 256, COLUMNS = 6 };
 

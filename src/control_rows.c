@@ -6,7 +6,7 @@
 #include "operator/operator.h"
 #include "parts.h"
 #include "platform/accounts/operator.h"
-#include "store/snapshots.h"
+#include "store/backup/snapshots.h"
 #include "workbench/workbench.h"
 
 /* Without names, when the store cannot be asked. */

@@ -1,5 +1,5 @@
 /* backup.c - `guildhall backup`, `restore` and `check`: all that a server keeps, saved and back. */
-#include "store/backup.h"
+#include "store/backup/backup.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -8,9 +8,9 @@
 
 #include "control.h"
 #include "guildhall.h"
-#include "store/file_rows.h"
-#include "store/paced.h"
-#include "store/snapshots.h"
+#include "store/blobs/file_rows.h"
+#include "store/backup/paced.h"
+#include "store/backup/snapshots.h"
 #include "tools/tools.h"
 
 const struct option_row backup_rows[] = {

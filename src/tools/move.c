@@ -1,5 +1,5 @@
 /* move.c - `guildhall move`: a world from SQLite to PostgreSQL, or back. */
-#include "store/move.h"
+#include "store/move/move.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 #include "gifs/gifs.h"
 #include "guildhall.h"
-#include "store/snapshots.h"
+#include "store/backup/snapshots.h"
 #include "tools/meter.h"
 #include "tools/tools.h"
 

@@ -11,7 +11,7 @@
 #include "control.h"
 #include "guildhall.h"
 #include "manager.h"
-#include "store/snapshots.h"
+#include "store/backup/snapshots.h"
 
 /* What is served, and where it was read. */
 struct served {

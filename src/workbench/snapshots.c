@@ -1,5 +1,5 @@
 /* snapshots.c - the world kept by name and brought back, by a click. */
-#include "store/snapshots.h"
+#include "store/backup/snapshots.h"
 
 #include "workbench/internal.h"
 

@@ -5,7 +5,7 @@
 #include "cluster/cluster.h"
 #include "commands/commands.h"
 #include "platform/worlds/worlds.h"
-#include "store/snapshots.h"
+#include "store/backup/snapshots.h"
 #include "workbench/internal.h"
 
 enum { LARGEST_WORLD = 16 * 1024 * 1024 };

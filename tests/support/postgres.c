@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "store/libpq.h"
+#include "store/postgres/libpq.h"
 #include "store/store.h"
 #include "support/postgres_kept.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "store/libpq.h"
+#include "store/postgres/libpq.h"
 
 enum { MOST_KEPT = 64, RENEWAL_MS = 3000 };
 

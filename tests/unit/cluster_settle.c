@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cluster/internal.h"
-#include "store/libpq.h"
+#include "store/postgres/libpq.h"
 #include "support/postgres.h"
 #include "support/stores.h"
 
@@ -89,7 +89,7 @@ static void hand_do(PGconn *c, const char *sql)
     }
 }
 
-/* Of node 9, as store/postgres_peers.c does it. */
+/* Of node 9, as store/postgres/peers.c does it. */
 static PGconn *server_open(const struct fixture *f)
 {
     PGconn *c = hand_open(f);

@@ -12,7 +12,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "store/file_rows.h"
+#include "store/blobs/file_rows.h"
 #include "support/stores.h"
 #include "support/works.h"
 

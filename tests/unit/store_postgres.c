@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "store/backup.h"
+#include "store/backup/backup.h"
 #include "support/postgres.h"
 #include "support/stores.h"
 #include "support/works.h"

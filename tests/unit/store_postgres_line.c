@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "store/libpq.h"
+#include "store/postgres/libpq.h"
 #include "support/postgres.h"
 #include "support/stores.h"
 #include "support/works.h"

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "store/postgres.h"
+#include "store/postgres/postgres.h"
 #include "support/batches.h"
 #include "support/silence.h"
 

@@ -6,7 +6,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "store/postgres.h"
+#include "store/postgres/postgres.h"
 #include "support/postgres.h"
 #include "support/stores.h"
 #include "support/works.h"

@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "net/loop.h"
-#include "store/sqlite.h"
+#include "store/sqlite/sqlite.h"
 #include "support/stores.h"
 #include "support/works.h"
 #include "support/test_sql.h"

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "store/sqlite.h"
+#include "store/sqlite/sqlite.h"
 #include "support/stores.h"
 #include "support/works.h"
 

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/sqlite.h"
+#include "store/sqlite/sqlite.h"
 
 /* More pages than SQLite keeps in memory, so that they are written before the end, too. */
 enum { ROWS = 3000, BASE = 1237 };

@@ -9,7 +9,7 @@
 
 #include "base/log.h"
 #include "net/loop.h"
-#include "store/sqlite.h"
+#include "store/sqlite/sqlite.h"
 #include "support/stores.h"
 #include "support/works.h"
 

@@ -9,8 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "store/paced.h"
-#include "store/sqlite.h"
+#include "store/backup/paced.h"
+#include "store/sqlite/sqlite.h"
 
 enum { PAGE = 4096, ROWS = 1500 };
 

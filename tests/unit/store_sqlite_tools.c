@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "store/backup.h"
+#include "store/backup/backup.h"
 #include "store/internal.h"
 #include "support/stores.h"
 #include "support/works.h"

@@ -1,0 +1,280 @@
+/* backup.c - all that a server keeps, saved into one file or stream while it runs. */
+#include "store/backup/backup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "base/log.h"
+#include "store/backup/archive.h"
+#include "store/blobs/file_rows.h"
+#include "store/internal.h"
+
+/* Clocks of file systems are coarse. */
+enum { CLOCK_SLACK_S = 2 };
+
+struct backup_run {
+    struct store *store;
+    struct archive archive;
+    const char *const *keys;
+    bool is_stream;
+    char part[PATH_MAX];
+    int rows_fd;           /* of a stream: the copy of the rows; or -1 */
+    char sum[ARCHIVE_SUM]; /* of the last blob */
+    struct map seen;       /* hashes of the names of blobs that were saved */
+    time_t began;
+    bool has_rows, rows_placed, even_if_damaged;
+};
+
+static enum err add_file(struct backup_run *b, const char *name, int fd)
+{
+    struct stat st;
+
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+        log_error("backup: '%s' is not a file", name);
+        return ERR_UNAVAILABLE;
+    }
+    return archive_add(&b->archive, name, fd, st.st_size);
+}
+
+static enum err add_key(struct backup_run *b, const char *name)
+{
+    char path[PATH_MAX];
+
+    if (snprintf(path, sizeof path, "%s/%s", b->store->folder, name) >= (int)sizeof path)
+        return ERR_UNAVAILABLE;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 && errno == ENOENT)
+        return OK;
+    if (fd < 0) {
+        log_error("backup: cannot read '%s': %s", path, strerror(errno));
+        return ERR_UNAVAILABLE;
+    }
+    enum err e = add_file(b, name, fd);
+    close(fd);
+    return e;
+}
+
+/* SQLite writes the pages of a copy in no fixed order, so a stream needs a complete copy first. */
+
+static enum err place_rows(void *arg, int64_t size, struct rows_place *ret)
+{
+    struct backup_run *b = arg;
+
+    b->rows_placed = true;
+    if (!b->is_stream)
+        return archive_begin(&b->archive, "guildhall.db", size, &ret->fd, &ret->at);
+    b->rows_fd = temporary_file();
+    *ret = (struct rows_place){ .fd = b->rows_fd };
+    return b->rows_fd < 0 ? ERR_UNAVAILABLE : OK;
+}
+
+static enum err add_rows(struct backup_run *b)
+{
+    bool damaged = false;
+    enum err e = b->store->engine->backup(b->store, place_rows, b, &damaged);
+
+    /* SQLite cannot even open it: its bytes as they are may help somebody. */
+    if (e && b->even_if_damaged && !b->rows_placed) {
+        b->has_rows = true;
+        e = add_key(b, "guildhall.db");
+        return e ? e : archive_mark(&b->archive, "guildhall.db");
+    }
+
+    if (!e && damaged && !b->even_if_damaged) {
+        log_error("backup: the database is damaged, so nothing was saved and older backups are "
+                  "kept; restore the last good one, or save what there is with --even-if-damaged");
+        e = ERR_FILE_DAMAGED;
+    }
+    if (!e)
+        e = b->is_stream ? add_file(b, "guildhall.db", b->rows_fd) : archive_end(&b->archive);
+    if (b->rows_fd >= 0)
+        close(b->rows_fd);
+    b->rows_fd = -1;
+    b->has_rows = true;
+    return e || !damaged ? e : archive_mark(&b->archive, "guildhall.db");
+}
+
+/* A note says that nobody knows whether the blob has a row; whoever starts on the restored
+ * folder looks, and deletes blobs that have none. */
+static enum err add_note(void *arg, const char *note, int fd, time_t written)
+{
+    struct backup_run *b = arg;
+    char name[ARCHIVE_NAME];
+
+    (void)fd, (void)written;
+    if (snprintf(name, sizeof name, "blobs/.new/%s", note) >= (int)sizeof name)
+        return ERR_UNAVAILABLE;
+    return archive_add(&b->archive, name, -1, 0);
+}
+
+static enum err add_blob(void *arg, const char *blob, int fd, time_t written)
+{
+    struct backup_run *b = arg;
+    char name[ARCHIVE_NAME], note[ARCHIVE_NAME];
+
+    if (snprintf(name, sizeof name, "blobs/%s", blob) >= (int)sizeof name)
+        return ERR_UNAVAILABLE;
+    enum err e = add_file(b, name, fd);
+    memcpy(b->sum, b->archive.sum, sizeof b->sum);
+    if (e || written < b->began - CLOCK_SLACK_S)
+        return e;
+    /* It may be younger than the snapshot of the rows. */
+    blob_note_name(blob, note, sizeof note);
+    return add_note(b, note, -1, 0);
+}
+
+static enum err add_row_blob(void *arg, const struct file_row *row)
+{
+    struct backup_run *b = arg;
+    char name[ARCHIVE_NAME];
+    int64_t size = -1;
+    struct stat st;
+    int fd = -1;
+    enum err e = blob_open(b->store, row->name, &fd, &size);
+
+    if (e && e != ERR_NOT_FOUND)
+        return e;
+    map_put(&b->seen, hash_str(str_of(row->name)), b);
+    if (!e) {
+        e = fstat(fd, &st) == 0 ? add_blob(b, row->name, fd, st.st_mtime) : ERR_UNAVAILABLE;
+        close(fd);
+        if (e)
+            return e;
+    }
+    if (row->gone || file_row_fits(row, size, b->sum))
+        return OK;
+    snprintf(name, sizeof name, "blobs/%s", row->name);
+    return archive_mark(&b->archive, name);
+}
+
+static enum err add_other_blob(void *arg, const char *blob, int fd, time_t written)
+{
+    struct backup_run *b = arg;
+
+    return map_get(&b->seen, hash_str(str_of(blob))) ? OK : add_blob(b, blob, fd, written);
+}
+
+/* The order of ids puts new blobs behind all that the backup before had. */
+static enum err add_blobs(struct backup_run *b)
+{
+    enum err e = b->store->inside ? OK : file_rows_each(b->store, add_row_blob, b);
+
+    if (e && b->archive.damaged) /* there may be no rows that can be read */
+        e = OK;
+    return e ? e : blobs_walk(b->store, add_other_blob, b);
+}
+
+/* Notes before the rows: a blob that is older than this backup and whose row is committed after
+ * the snapshot has its note until then. */
+static enum err add_all(struct backup_run *b)
+{
+    enum err e = blobs_walk_notes(b->store, add_note, b);
+
+    if (!e && b->store->engine->backup)
+        e = add_rows(b);
+    for (const char *const *key = b->keys; !e && *key; key++)
+        e = add_key(b, *key);
+    return e ? e : add_blobs(b);
+}
+
+/* --- the name ------------------------------------------------------------------------- */
+
+/* path becomes path.1, that becomes path.2, …; of keep files the oldest goes. */
+static bool backups_rotate(const char *path, int64_t keep)
+{
+    char from[PATH_MAX], to[PATH_MAX];
+
+    for (int64_t i = keep - 1; i > 0; i--) {
+        int n = i > 1 ? snprintf(from, sizeof from, "%s.%lld", path, (long long)i - 1)
+                      : snprintf(from, sizeof from, "%s", path);
+
+        if (n >= (int)sizeof from ||
+            snprintf(to, sizeof to, "%s.%lld", path, (long long)i) >= (int)sizeof to ||
+            (rename(from, to) != 0 && errno != ENOENT))
+            return false;
+    }
+    return true;
+}
+
+static enum err take_name(struct backup_run *b, const struct backup_options *o)
+{
+    char folder[PATH_MAX], path[PATH_MAX];
+    bool replace = o->replace || o->keep, aside = o->keep && b->archive.damaged;
+
+    if (snprintf(path, sizeof path, "%s%s", o->path, aside ? ".damaged" : "") >= (int)sizeof path)
+        return ERR_UNAVAILABLE;
+    /* link fails when somebody made the file meanwhile; rename would replace it. */
+    if ((o->keep && !aside && !backups_rotate(o->path, o->keep)) ||
+        (replace ? rename(b->part, path) : link(b->part, path)) != 0) {
+        log_error("backup: cannot make '%s': %s", path, strerror(errno));
+        return ERR_UNAVAILABLE;
+    }
+    if (aside)
+        log_warn("backup: saved as '%s'; older backups are kept", path);
+    if (!replace)
+        unlink(b->part);
+    snprintf(folder, sizeof folder, "%s", o->path);
+    char *slash = strrchr(folder, '/');
+    if (slash)
+        slash[slash == folder] = '\0';
+    return folder_sync(slash ? folder : ".") ? OK : ERR_UNAVAILABLE;
+}
+
+static enum err name_part(struct backup_run *b, const struct backup_options *o)
+{
+    if (snprintf(b->part, sizeof b->part, "%s%s", o->path, b->is_stream ? "" : ".part") >=
+        (int)sizeof b->part) {
+        log_error("backup: the name is too long");
+        return ERR_UNAVAILABLE;
+    }
+    if (b->is_stream || o->replace || o->keep || access(o->path, F_OK) != 0)
+        return OK;
+    log_error("backup: '%s' exists; --force overwrites it, --keep N keeps the last N backups",
+              o->path);
+    return ERR_BAD_REQUEST;
+}
+
+enum err backup_make(struct store *s, const struct backup_options *o, struct backup_report *ret)
+{
+    struct backup_run b = { .store = s,
+                            .keys = o->keys,
+                            .rows_fd = -1,
+                            .began = time(NULL),
+                            .even_if_damaged = o->even_if_damaged };
+    int lock = -1;
+
+    b.is_stream = strcmp(o->path, "-") == 0;
+    enum err e = name_part(&b, o);
+    if (!e)
+        e = blobs_hold(s, &lock);
+    if (e)
+        return e;
+    map_init(&b.seen);
+    if (!b.is_stream)
+        unlink(b.part);
+    e = archive_create(&b.archive, b.part);
+    if (!e)
+        e = add_all(&b);
+    if (!e)
+        e = archive_finish(&b.archive);
+    if (!e && !b.is_stream)
+        e = take_name(&b, o);
+    *ret = (struct backup_report){ .files = b.archive.files,
+                                   .bytes = b.archive.bytes,
+                                   .damaged = b.archive.damaged,
+                                   .has_rows = b.has_rows };
+    archive_close(&b.archive);
+    map_clear(&b.seen);
+    if (e && !b.is_stream)
+        unlink(b.part);
+    if (lock >= 0)
+        close(lock);
+    return e;
+}

@@ -1,0 +1,286 @@
+/* restore.c - reads a backup: to check it, or to restore it into an empty folder. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "store/backup/archive.h"
+#include "store/backup/backup.h"
+#include "store/backup/rows.h"
+#include "store/internal.h"
+
+static bool ends_with(const char *name, const char *end)
+{
+    size_t n = strlen(name), m = strlen(end);
+
+    return n > m && strcmp(name + n - m, end) == 0;
+}
+
+static bool is_key_name(const char *name)
+{
+    return !strchr(name, '/') && name[0] != '.' &&
+           (ends_with(name, ".key") || ends_with(name, ".pem"));
+}
+
+/* A backup may come from anywhere: it puts files where ours are, and nowhere else. */
+static bool is_archive_name(const char *name)
+{
+    if (strcmp(name, "guildhall.db") == 0 || is_key_name(name))
+        return true;
+    if (strncmp(name, "blobs/.new/", 11) == 0)
+        return is_note_name(name + 11);
+    return strncmp(name, "blobs/", 6) == 0 && is_blob_name(name + 6);
+}
+
+/* --- reading -------------------------------------------------------------------------- */
+
+struct backup_reader {
+    struct archive archive;
+    const char *folder;       /* where files go; NULL: nowhere, they are compared */
+    bool salvage;             /* continue behind a file that is damaged */
+    struct backup_rows *rows; /* of a check, once they were read; or NULL */
+    int rows_fd;              /* the file that they are read from; or -1 */
+    bool has_rows, differs;   /* differs: a file is not the one that a row names */
+    int64_t lost;
+};
+
+/* The archive itself; of a stream, a file without a name that takes the rows. */
+static int rows_file(struct archive *a, int64_t *ret_at)
+{
+    *ret_at = ftello(a->f);
+    if (*ret_at >= 0)
+        return fcntl(fileno(a->f), F_DUPFD_CLOEXEC, 0);
+    *ret_at = 0;
+    return temporary_file();
+}
+
+static enum err check_rows(struct backup_reader *b, const struct archive_entry *entry)
+{
+    int64_t at;
+
+    if (b->rows_fd >= 0)
+        return ERR_BAD_REQUEST; /* a second time */
+    b->rows_fd = rows_file(&b->archive, &at);
+    if (b->rows_fd < 0)
+        return ERR_UNAVAILABLE;
+    enum err e = archive_take(&b->archive, entry, at ? -1 : b->rows_fd);
+    if (!e)
+        e = backup_rows_open(b->rows_fd, at, entry->size, &b->rows);
+    if (e) {
+        backup_rows_close(b->rows);
+        b->rows = NULL;
+    }
+    return e;
+}
+
+static enum err check_entry(struct backup_reader *b, const struct archive_entry *entry)
+{
+    if (strcmp(entry->name, "guildhall.db") == 0)
+        return check_rows(b, entry);
+    enum err e = archive_take(&b->archive, entry, -1);
+    if (!e && b->rows && strncmp(entry->name, "blobs/", 6) == 0 && entry->name[6] != '.')
+        b->differs |= !backup_rows_compare(b->rows, entry->name + 6, entry->size, b->archive.sum);
+    return e;
+}
+
+static int open_in_folder(const char *path)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+    if (fd >= 0 || errno != ENOENT)
+        return fd;
+    char parent[PATH_MAX];
+    strcpy(parent, path);
+    *strrchr(parent, '/') = '\0';
+    if (folder_make(parent))
+        return -1;
+    return open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+}
+
+static enum err restore_entry(struct backup_reader *b, const struct archive_entry *entry)
+{
+    char path[PATH_MAX];
+
+    if (snprintf(path, sizeof path, "%s/%s", b->folder, entry->name) >= (int)sizeof path)
+        return ERR_UNAVAILABLE;
+    int fd = open_in_folder(path);
+    if (fd < 0) {
+        log_error("backup: cannot make '%s': %s", path, strerror(errno));
+        return ERR_UNAVAILABLE;
+    }
+    enum err e = archive_take(&b->archive, entry, fd);
+    if (close(fd) != 0 && !e)
+        e = ERR_UNAVAILABLE;
+    /* SQLite reads most of a damaged database; half of a file or a wrong key is of no use. */
+    if (e && strcmp(entry->name, "guildhall.db") != 0)
+        unlink(path);
+    return e;
+}
+
+/* One file, which may be damaged. */
+static enum err read_entry(struct backup_reader *b, const struct archive_entry *entry)
+{
+    if (!is_archive_name(entry->name)) {
+        log_error("backup: '%s' has a file that is none of ours: '%s'", b->archive.path,
+                  entry->name);
+        return ERR_BAD_REQUEST;
+    }
+    b->has_rows |= strcmp(entry->name, "guildhall.db") == 0;
+    enum err e = b->folder ? restore_entry(b, entry) : check_entry(b, entry);
+    if (e != ERR_FILE_DAMAGED)
+        return e;
+    log_error("backup: '%s' is damaged in '%s'", entry->name, b->archive.path);
+    b->lost++;
+    return b->salvage || !b->folder ? OK : ERR_BAD_REQUEST; /* a check lists all that is wrong */
+}
+
+/* Behind a line that is damaged. Anybody may have written into a message or a file what looks like
+ * the line of a file, so only blobs are taken, and none that was restored before. */
+static enum err skip_damage(struct backup_reader *b, struct archive_entry *entry, bool *ret_more)
+{
+    struct stat st;
+    char path[PATH_MAX];
+
+    log_error("backup: a part of '%s' cannot be read", b->archive.path);
+    b->lost++;
+    while ((*ret_more = archive_skip(&b->archive, entry))) {
+        int n = snprintf(path, sizeof path, "%s/%s", b->folder, entry->name);
+
+        if (strncmp(entry->name, "blobs/", 6) == 0 && is_archive_name(entry->name) &&
+            n < (int)sizeof path && lstat(path, &st) != 0)
+            return read_entry(b, entry);
+    }
+    return OK;
+}
+
+static enum err read_entries(struct backup_reader *b)
+{
+    struct archive_entry entry;
+    bool more = true;
+    enum err e = OK;
+
+    while (!e && more) {
+        e = archive_next(&b->archive, &entry, &more);
+        if (!e && more)
+            e = read_entry(b, &entry);
+        while (e == ERR_BAD_REQUEST && b->salvage && more)
+            e = skip_damage(b, &entry, &more);
+    }
+    if (e != ERR_BAD_REQUEST || !b->salvage)
+        return e;
+    b->lost++;
+    return OK;
+}
+
+static void reader_report(const struct backup_reader *b, struct backup_report *ret)
+{
+    *ret = (struct backup_report){ .files = b->archive.files,
+                                   .bytes = b->archive.bytes,
+                                   .damaged = b->archive.damaged,
+                                   .lost = b->lost,
+                                   .has_rows = b->has_rows };
+}
+
+static void reader_close(struct backup_reader *b)
+{
+    backup_rows_close(b->rows);
+    if (b->rows_fd >= 0)
+        close(b->rows_fd);
+    archive_close(&b->archive);
+}
+
+enum err backup_check(const char *path, struct backup_report *ret)
+{
+    struct backup_reader b = { .rows_fd = -1 };
+    enum err e = archive_open(&b.archive, path);
+
+    if (!e)
+        e = read_entries(&b);
+    if (!e && b.rows && !b.lost && !backup_rows_complete(b.rows))
+        b.differs = true;
+    reader_report(&b, ret);
+    reader_close(&b);
+    return e || !(b.differs || b.lost || ret->damaged) ? e : ERR_BAD_REQUEST;
+}
+
+/* --- restore -------------------------------------------------------------------------- */
+
+static bool is_empty_folder(const char *folder)
+{
+    DIR *d = opendir(folder);
+    struct dirent *entry;
+    bool empty = d != NULL;
+
+    /* A file system of its own has a folder of its own. */
+    while (d && empty && (entry = readdir(d)))
+        empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
+                strcmp(entry->d_name, "lost+found") == 0;
+    if (d)
+        closedir(d);
+    return empty;
+}
+
+static enum err begin_restore(const char *folder, char mark[PATH_MAX])
+{
+    enum err e = folder_make(folder);
+
+    if (e)
+        return e;
+    if (!is_empty_folder(folder)) {
+        log_error("backup: '%s' is not empty; restore into a folder that is", folder);
+        return ERR_BAD_REQUEST;
+    }
+    if (snprintf(mark, PATH_MAX, "%s/%s", folder, RESTORE_MARK) >= PATH_MAX)
+        return ERR_UNAVAILABLE;
+    int fd = open(mark, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0 || close(fd) != 0 || !folder_sync(folder)) {
+        log_error("backup: cannot write to '%s': %s", folder, strerror(errno));
+        return ERR_UNAVAILABLE;
+    }
+    return OK;
+}
+
+/* One sync for all files instead of one each. */
+static bool sync_everything(const char *folder)
+{
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool ok = fd >= 0 && syncfs(fd) == 0;
+
+    if (fd >= 0)
+        close(fd);
+    return ok;
+}
+
+/* The folder is not touched before the backup was opened: a mistyped name leaves nothing. */
+enum err backup_restore(const char *path, const char *folder, bool salvage,
+                        struct backup_report *ret)
+{
+    struct backup_reader b = { .folder = folder, .salvage = salvage, .rows_fd = -1 };
+    char mark[PATH_MAX];
+    enum err e = archive_open(&b.archive, path);
+
+    if (!e)
+        e = begin_restore(folder, mark);
+    if (e) {
+        reader_close(&b);
+        return e;
+    }
+    e = read_entries(&b);
+    reader_report(&b, ret);
+    reader_close(&b);
+    if (!e && (!folder_give_all(folder) || !sync_everything(folder) || unlink(mark) != 0 ||
+               !folder_sync(folder))) {
+        log_error("backup: cannot write to '%s': %s", folder, strerror(errno));
+        e = ERR_UNAVAILABLE;
+    }
+    if (e)
+        log_error("backup: '%s' is not restored; empty it before the next try. If the backup is "
+                  "damaged, 'restore --salvage' brings back what is whole",
+                  folder);
+    return e || !ret->lost ? e : ERR_FILE_DAMAGED;
+}

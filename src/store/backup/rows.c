@@ -1,0 +1,91 @@
+/* rows.c - the database inside a backup, compared with the files of the backup. */
+#include "store/backup/rows.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "store/sqlite/sqlite.h"
+
+struct backup_rows {
+    struct sqlite_into *into;
+    sqlite3 *db;
+    sqlite3_stmt *find;
+    struct map seen; /* hashes of the names that were compared */
+};
+
+/* Databases of older versions have no digests. */
+static const char *const find_words[] = {
+    "select size, digest from files where name = ?1 and gone = 0",
+    "select size, '' from files where name = ?1 and gone = 0",
+};
+
+enum err backup_rows_open(int fd, int64_t at, int64_t size, struct backup_rows **ret)
+{
+    struct backup_rows *r = *ret = mem_new(sizeof *r);
+    enum err e = sqlite_into_open(fd, at, size, &r->into, &r->db);
+
+    map_init(&r->seen);
+    if (e || !sqlite_finds_nothing(r->db, "pragma integrity_check"))
+        return ERR_FILE_DAMAGED;
+    for (int i = 0; i < 2 && !r->find; i++)
+        sqlite3_prepare_v2(r->db, find_words[i], -1, &r->find, NULL);
+    if (r->find)
+        return OK;
+    log_error("backup: the database has no rows about files: %s", sqlite3_errmsg(r->db));
+    return ERR_FILE_DAMAGED;
+}
+
+static bool row_fits(sqlite3_stmt *row, int64_t size, const char *digest)
+{
+    int64_t expected = sqlite3_column_int64(row, 0);
+    const char *sum = (const char *)sqlite3_column_text(row, 1);
+
+    if (sum && *sum)
+        return expected == size && strcmp(sum, digest) == 0;
+    return expected == 0 || expected == size;
+}
+
+bool backup_rows_compare(struct backup_rows *r, const char *blob, int64_t size, const char *digest)
+{
+    bool ok = true;
+
+    map_put(&r->seen, hash_str(str_of(blob)), r);
+    sqlite3_bind_text(r->find, 1, blob, -1, SQLITE_STATIC);
+    if (sqlite3_step(r->find) == SQLITE_ROW && !row_fits(r->find, size, digest)) {
+        log_error("backup: the file 'blobs/%s' is not the one that was uploaded", blob);
+        ok = false;
+    }
+    sqlite3_reset(r->find);
+    return ok;
+}
+
+bool backup_rows_complete(struct backup_rows *r)
+{
+    sqlite3_stmt *all = NULL;
+    bool ok = sqlite3_prepare_v2(r->db, "select name from files where gone = 0", -1, &all, NULL) ==
+              SQLITE_OK;
+
+    while (sqlite3_step(all) == SQLITE_ROW) {
+        const char *name = (const char *)sqlite3_column_text(all, 0);
+
+        if (map_get(&r->seen, hash_str(str_of(name))))
+            continue;
+        log_error("backup: the file 'blobs/%s' is missing", name);
+        ok = false;
+    }
+    sqlite3_finalize(all);
+    return ok;
+}
+
+void backup_rows_close(struct backup_rows *r)
+{
+    if (!r)
+        return;
+    sqlite3_finalize(r->find);
+    sqlite3_close(r->db);
+    sqlite_into_close(r->into);
+    map_clear(&r->seen);
+    mem_free(r);
+}

@@ -1,0 +1,429 @@
+/* blobs.c - bytes that are not rows, a file each under <folder>/blobs.
+ *
+ * A blob is written under a name that no blob can have, synced, and renamed to
+ * its own: a reader, or a crash, finds all of it or nothing. Before that an empty
+ * file with the blob's name is put into blobs/.new, and it stays until the row that
+ * the blob belongs to is committed: whoever looks for blobs without a row has to
+ * read that small folder only, however many blobs there are.
+ *
+ * Where the database has the blobs (postgres_blobs.c) there are copies of some (blob_cache.c). */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sodium.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "base/log.h"
+#include "store/internal.h"
+#include "store/backup/paced.h"
+
+/* In blobs/.new a whole name is one file name, with another character for its slashes. */
+enum { MAX_NAME = 255 };
+static const char SLASH = '+';
+
+static bool is_name_char(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-';
+}
+
+/* Segments of name characters that start with none of the dots that mean
+ * something to a file system. At least two: an area and a name. */
+bool is_blob_name(const char *name)
+{
+    size_t segments = 0, n = 0;
+
+    if (strlen(name) > MAX_NAME)
+        return false;
+    for (const char *p = name;; p++) {
+        if (*p && *p != '/') {
+            if (!is_name_char(*p) || (n == 0 && *p == '.'))
+                return false;
+            n++;
+            continue;
+        }
+        if (n == 0)
+            return false;
+        segments++;
+        n = 0;
+        if (!*p)
+            return segments >= 2;
+    }
+}
+
+static enum err find_path(struct store *s, const char *name, char path[PATH_MAX])
+{
+    if (!is_blob_name(name)) {
+        log_warn("store: '%s' is no name for a blob", name);
+        return ERR_NOT_FOUND;
+    }
+    if (snprintf(path, PATH_MAX, "%s/blobs/%s", s->folder, name) >= PATH_MAX)
+        return ERR_NOT_FOUND;
+    return OK;
+}
+
+void blob_note_name(const char *blob, char *out, size_t size)
+{
+    snprintf(out, size, "%s", blob);
+    for (char *p = out; *p; p++)
+        if (*p == '/')
+            *p = SLASH;
+}
+
+static void name_of_note(char *note)
+{
+    for (char *p = note; *p; p++)
+        if (*p == SLASH)
+            *p = '/';
+}
+
+void blob_of_note(const char *note, char *out, size_t size)
+{
+    snprintf(out, size, "%s", note);
+    name_of_note(out);
+}
+
+bool is_note_name(const char *note)
+{
+    char name[MAX_NAME + 2];
+
+    snprintf(name, sizeof name, "%s", note);
+    name_of_note(name);
+    return !strchr(note, '/') && is_blob_name(name);
+}
+
+/* Where a blob is noted until its row is committed. */
+static enum err find_note(struct store *s, const char *name, char path[PATH_MAX])
+{
+    int n = snprintf(path, PATH_MAX, "%s/blobs/.new/", s->folder);
+
+    if (!is_blob_name(name) || n < 0 || n + MAX_NAME >= PATH_MAX)
+        return ERR_NOT_FOUND;
+    blob_note_name(name, path + n, PATH_MAX - (size_t)n);
+    return OK;
+}
+
+static enum err error_of_errno(const char *what, const char *path)
+{
+    int code = errno;
+
+    if (code == ENOENT)
+        return ERR_NOT_FOUND;
+    bool full = code == ENOSPC || code == EDQUOT;
+    if (!full || space_may_log())
+        log_error("store: cannot %s '%s': %s", what, path, strerror(code));
+    return full ? ERR_STORAGE_FULL : ERR_UNAVAILABLE;
+}
+
+/* --- open the folder ------------------------------------------------------------------ */
+
+static void remove_parts(const char *path)
+{
+    DIR *folder = opendir(path);
+    struct dirent *entry;
+
+    while (folder && (entry = readdir(folder)))
+        if (strncmp(entry->d_name, ".part-", 6) == 0)
+            unlinkat(dirfd(folder), entry->d_name, 0);
+    if (folder)
+        closedir(folder);
+}
+
+enum err blobs_open(struct store *s)
+{
+    char path[PATH_MAX];
+
+    if (snprintf(path, sizeof path, "%s/" RESTORE_MARK, s->folder) >= (int)sizeof path)
+        return ERR_UNAVAILABLE;
+    if (access(path, F_OK) == 0) {
+        log_error("store: a restore into '%s' was interrupted; empty the folder and restore again. "
+                  "If the backup is damaged, 'guildhall restore FILE --salvage' brings back what "
+                  "is whole",
+                  s->folder);
+        return ERR_UNAVAILABLE;
+    }
+    snprintf(path, sizeof path, "%s/blobs", s->folder);
+    enum err e = folder_make(path);
+    if (!e && s->lock >= 0)
+        remove_parts(path);
+    if (!e)
+        blobs_make_hold(s);
+    if (!e && s->inside)
+        e = blob_cache_open_folder(s);
+    if (snprintf(path, sizeof path, "%s/blobs/.new", s->folder) >= (int)sizeof path)
+        return ERR_UNAVAILABLE;
+    return e ? e : folder_make(path);
+}
+
+/* --- put ------------------------------------------------------------------------------ */
+
+static bool write_all(int fd, struct str bytes)
+{
+    while (bytes.n) {
+        ssize_t n = write(fd, bytes.p, bytes.n);
+
+        if (n < 0 && errno != EINTR)
+            return false;
+        bytes = str_from(bytes, n < 0 ? 0 : (size_t)n);
+    }
+    return fsync(fd) == 0;
+}
+
+static enum err write_file(const char *path, struct str bytes)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+    if (fd < 0)
+        return error_of_errno("make", path);
+    enum err e = write_all(fd, bytes) ? OK : error_of_errno("write", path);
+    if (close(fd) != 0 && !e)
+        e = error_of_errno("write", path);
+    return e;
+}
+
+/* Most blobs go where others are, so folders are made when one is missed. */
+static enum err move_into_place(const char *from, const char *to)
+{
+    char folder[PATH_MAX];
+
+    strcpy(folder, to);
+    *strrchr(folder, '/') = 0;
+    if (rename(from, to) != 0) {
+        if (errno != ENOENT)
+            return error_of_errno("name", to);
+        enum err e = folder_make(folder);
+        if (e)
+            return e;
+        if (rename(from, to) != 0)
+            return error_of_errno("name", to);
+    }
+    return folder_sync(folder) ? OK : error_of_errno("sync", folder);
+}
+
+/* The note needs no sync of its own: it is older than what is synced after it. */
+static enum err write_note(struct store *s, const char *name)
+{
+    char path[PATH_MAX];
+    enum err e = find_note(s, name, path);
+
+    if (e)
+        return e;
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return error_of_errno("make", path);
+    close(fd);
+    return OK;
+}
+
+/* Nodes may share the folder; process and count tell their parts apart. */
+static bool name_part(struct store *s, char part[PATH_MAX])
+{
+    uint64_t count = atomic_fetch_add(&s->blobs, 1);
+
+    return snprintf(part, PATH_MAX, "%s/blobs/.part-%lx-%lx", s->folder, (long)getpid(),
+                    (long)count) < PATH_MAX;
+}
+
+static enum err put_in_folder(struct store *s, const char *name, const char *path, struct str bytes)
+{
+    char part[PATH_MAX];
+    enum err e = write_note(s, name);
+
+    if (e)
+        return e;
+    if (!name_part(s, part))
+        return ERR_NOT_FOUND;
+    e = write_file(part, bytes);
+    if (!e)
+        e = move_into_place(part, path);
+    if (e)
+        unlink(part);
+    return e;
+}
+
+enum err blob_put(struct store *s, const char *name, struct str bytes)
+{
+    char path[PATH_MAX];
+    enum err e = find_path(s, name, path);
+
+    if (!e && s->inside) {
+        blob_cache_drop(s, name); /* what it was before; who opens it reads it anew */
+        return postgres_blob_put(s, name, bytes);
+    }
+    if (!e)
+        e = put_in_folder(s, name, path, bytes);
+    if (e == ERR_STORAGE_FULL)
+        space_refused(s);
+    return e;
+}
+
+/* --- where they are --------------------------------------------------------------------- */
+
+bool blobs_are_inside(const struct store *s)
+{
+    return s->inside;
+}
+
+bool blob_open_near(struct store *s, const char *name, int *ret_fd, int64_t *ret_size)
+{
+    if (s->inside)
+        return is_blob_name(name) && blob_cache_open_near(s, name, ret_fd, ret_size);
+    return blob_open(s, name, ret_fd, ret_size) == OK;
+}
+
+/* --- open, delete --------------------------------------------------------------------- */
+
+enum err blob_open(struct store *s, const char *name, int *ret_fd, int64_t *ret_size)
+{
+    char path[PATH_MAX];
+    struct stat st;
+    enum err e = find_path(s, name, path);
+
+    if (!e && s->inside)
+        return blob_cache_open(s, name, ret_fd, ret_size);
+    if (e)
+        return e;
+    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return error_of_errno("open", path);
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+        close(fd);
+        return ERR_NOT_FOUND;
+    }
+    *ret_fd = fd;
+    *ret_size = st.st_size;
+    return OK;
+}
+
+/* At most once a minute for the same file: anybody may ask for it as often as he likes. */
+static void log_damaged(struct store *s, const char *name, int64_t size, int64_t found)
+{
+    static _Atomic uint64_t last_name, last_ns;
+    uint64_t hash = hash_str(str_of(name)), now = (uint64_t)paced_now();
+    char found_text[64] = "is missing";
+
+    if (atomic_load(&last_name) == hash && now - atomic_load(&last_ns) < 60 * UINT64_C(1000000000))
+        return;
+    atomic_store(&last_name, hash);
+    atomic_store(&last_ns, now);
+    if (found >= 0)
+        snprintf(found_text, sizeof found_text, "has %lld bytes instead of %lld", (long long)found,
+                 (long long)size);
+    log_error("store: the file '%s/blobs/%s' %s; restore a backup into another folder (guildhall "
+              "restore FILE --data DIR) and copy the file from there",
+              s->folder, name, found_text);
+}
+
+enum err blob_open_checked(struct store *s, const char *name, int64_t size, int *ret_fd,
+                           int64_t *ret_size)
+{
+    int64_t found = -1;
+    int fd = -1;
+    enum err e = blob_open(s, name, &fd, &found);
+
+    if (!e && (size < 0 || size == found)) {
+        *ret_fd = fd;
+        *ret_size = found;
+        return OK;
+    }
+    if (e && e != ERR_NOT_FOUND)
+        return e;
+    if (!e)
+        close(fd);
+    atomic_fetch_add_explicit(&s->damaged_files, 1, memory_order_relaxed);
+    log_damaged(s, name, size, e ? -1 : found);
+    return ERR_FILE_DAMAGED;
+}
+
+void blob_digest(struct str bytes, char ret[BLOB_DIGEST])
+{
+    unsigned char digest[crypto_generichash_BYTES];
+
+    crypto_generichash(digest, sizeof digest, (const unsigned char *)bytes.p, bytes.n, NULL, 0);
+    sodium_bin2hex(ret, BLOB_DIGEST, digest, sizeof digest);
+}
+
+enum err blob_settle(struct store *s, const char *name)
+{
+    char path[PATH_MAX];
+    enum err e = find_note(s, name, path);
+
+    if (!e && s->inside)
+        return postgres_blob_settle(s, name, true);
+    if (!e && unlink(path) != 0 && errno != ENOENT)
+        e = error_of_errno("delete", path);
+    return e;
+}
+
+enum err blob_delete(struct store *s, const char *name)
+{
+    char path[PATH_MAX];
+    enum err e = find_path(s, name, path);
+
+    if (e)
+        return e;
+    if (s->inside) {
+        e = postgres_blob_delete(s, name);
+        blob_cache_drop(s, name);
+        return e;
+    }
+    if (unlink(path) != 0)
+        e = error_of_errno("delete", path);
+    enum err settled = e && e != ERR_NOT_FOUND ? OK : blob_settle(s, name);
+    return e ? e : settled;
+}
+
+/* --- those that have no row yet ------------------------------------------------------- */
+
+/* The times of files are finer than those of time(), which may be a second behind them. */
+static bool is_older(int folder, const char *name, int64_t seconds)
+{
+    struct timespec now;
+    struct stat st;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return fstatat(folder, name, &st, 0) == 0 && st.st_mtime <= now.tv_sec - seconds;
+}
+
+struct unsettled_walk {
+    void (*found)(void *arg, const char *name);
+    void *arg;
+};
+
+static enum err found_unsettled(void *arg, const struct blob_name *name)
+{
+    const struct unsettled_walk *w = arg;
+
+    w->found(w->arg, name->name);
+    return OK;
+}
+
+enum err blobs_unsettled(struct store *s, int64_t seconds,
+                         void (*found)(void *arg, const char *name), void *arg)
+{
+    char path[PATH_MAX];
+    struct dirent *entry;
+
+    if (s->inside)
+        return postgres_blobs_each(s, seconds, found_unsettled,
+                                   &(struct unsettled_walk){ found, arg });
+    if (snprintf(path, sizeof path, "%s/blobs/.new", s->folder) >= (int)sizeof path)
+        return ERR_UNAVAILABLE;
+    DIR *folder = opendir(path);
+    if (!folder)
+        return error_of_errno("read", path);
+    while ((entry = readdir(folder))) {
+        if (entry->d_name[0] == '.' || !is_older(dirfd(folder), entry->d_name, seconds))
+            continue;
+        name_of_note(entry->d_name);
+        found(arg, entry->d_name);
+    }
+    closedir(folder);
+    return OK;
+}

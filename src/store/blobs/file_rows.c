@@ -1,0 +1,165 @@
+/* file_rows.c - the rows of `files`, a page at a time, and the blobs compared with them. */
+#include "store/blobs/file_rows.h"
+
+#include <errno.h>
+#include <sodium.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "store/internal.h"
+#include "store/backup/paced.h"
+
+enum { PAGE = 256, PIECE = 128 * 1024, DIGEST_STEP = 92 };
+
+struct file_page {
+    snowflake after;
+    bool has_digests;
+    size_t count;
+    struct file_row rows[PAGE];
+};
+
+/* The program may be newer than the tables, which a tool that only reads does not change. */
+static const char HAS_DIGESTS[] = "select 1 from migrations where number = $1";
+/* Rows of the first versions say 0 when they do not know the size. */
+static const char FIND_FILES[] =
+    "select id, name, case when size > 0 or digest <> '' then size else -1 end, gone, digest "
+    "from files where id > $1 order by id limit $2";
+static const char FIND_OLD_FILES[] =
+    "select id, name, case when size > 0 then size else -1 end, gone, '' from files "
+    "where id > $1 order by id limit $2";
+
+static enum err read_page(struct tx *tx, void *arg)
+{
+    struct file_page *p = arg;
+    const struct value values[] = { v_id(p->after), v_int(PAGE) };
+    struct rows r;
+    enum err e = p->has_digests ? tx_query(tx, FIND_FILES, values, 2, &r)
+                                : tx_query(tx, FIND_OLD_FILES, values, 2, &r);
+
+    p->count = 0;
+    if (e)
+        return e;
+    while (rows_next(&r))
+        p->rows[p->count++] = (struct file_row){
+            .id = row_id(&r, 0),
+            .name = str_dupz(tx_arena(tx), row_text(&r, 1)),
+            .size = row_int(&r, 2),
+            .gone = row_bool(&r, 3),
+            .digest = str_dupz(tx_arena(tx), row_text(&r, 4)),
+        };
+    return rows_end(&r);
+}
+
+static enum err look_for_digests(struct tx *tx, void *arg)
+{
+    struct file_page *p = arg;
+    struct rows r;
+
+    return tx_one(tx, HAS_DIGESTS, BIND(v_int(DIGEST_STEP)), &r, &p->has_digests);
+}
+
+enum err file_rows_each(struct store *s, enum err (*found)(void *arg, const struct file_row *row),
+                        void *arg)
+{
+    struct file_page *p = mem_new(sizeof *p);
+    struct arena *arena = arena_new();
+    enum err e = store_run(s, STORE_READ, arena, look_for_digests, p);
+
+    while (!e) {
+        arena_reset(arena);
+        e = store_run(s, STORE_READ, arena, read_page, p);
+        for (size_t i = 0; !e && i < p->count; i++)
+            e = found(arg, &p->rows[i]);
+        if (e || p->count < PAGE)
+            break;
+        p->after = p->rows[p->count - 1].id;
+    }
+    arena_free(arena);
+    mem_free(p);
+    return e;
+}
+
+/* --- comparing ------------------------------------------------------------------------ */
+
+bool file_row_fits(const struct file_row *row, int64_t size, const char *digest)
+{
+    if (size < 0)
+        log_error("store: the file 'blobs/%s' is missing", row->name);
+    else if (row->size >= 0 && row->size != size)
+        log_error("store: the file 'blobs/%s' has %lld bytes instead of %lld", row->name,
+                  (long long)size, (long long)row->size);
+    else if (row->digest[0] && strcmp(row->digest, digest) != 0)
+        log_error("store: the file 'blobs/%s' is not the one that was uploaded", row->name);
+    else
+        return true;
+    return false;
+}
+
+/* A pause after each piece leaves the disk to the server. */
+static bool digest_file(int fd, char piece[PIECE], char ret[BLOB_DIGEST])
+{
+    unsigned char digest[crypto_generichash_BYTES];
+    crypto_generichash_state sum;
+    ssize_t n = 1;
+
+    crypto_generichash_init(&sum, NULL, 0, sizeof digest);
+    while (n) {
+        int64_t began = paced_now();
+
+        n = read(fd, piece, PIECE);
+        if (n < 0 && errno != EINTR)
+            return false;
+        if (n > 0)
+            crypto_generichash_update(&sum, (unsigned char *)piece, (size_t)n);
+        paced_rest(began);
+    }
+    crypto_generichash_final(&sum, digest, sizeof digest);
+    sodium_bin2hex(ret, BLOB_DIGEST, digest, sizeof digest);
+    return true;
+}
+
+struct file_check {
+    struct store *store;
+    struct file_report report;
+    char piece[PIECE];
+};
+
+static enum err check_row(void *arg, const struct file_row *row)
+{
+    struct file_check *c = arg;
+    char digest[BLOB_DIGEST] = "";
+    int64_t size = -1;
+    int fd = -1;
+
+    if (row->gone)
+        return OK;
+    enum err e = blob_open_once(c->store, row->name, &fd, &size);
+    if (e && e != ERR_NOT_FOUND)
+        return e;
+    if (!e && row->digest[0] && row->size == size && !digest_file(fd, c->piece, digest))
+        e = ERR_UNAVAILABLE;
+    if (fd >= 0)
+        close(fd);
+    c->report.files++;
+    c->report.bytes += size > 0 ? size : 0;
+    c->report.damaged += e == ERR_UNAVAILABLE || !file_row_fits(row, size, digest);
+    return OK;
+}
+
+enum err file_rows_check(struct store *s, struct file_report *ret)
+{
+    struct file_check *c = mem_new(sizeof *c);
+    int lock = -1;
+    enum err e = blobs_hold(s, &lock);
+
+    c->store = s;
+    if (!e)
+        e = file_rows_each(s, check_row, c);
+    *ret = c->report;
+    if (lock >= 0)
+        close(lock);
+    mem_free(c);
+    return e || !ret->damaged ? e : ERR_FILE_DAMAGED;
+}

@@ -1,0 +1,210 @@
+/* walk.c - every blob of a folder, one after the other, and none deleted meanwhile. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "store/internal.h"
+
+/* --- holding -------------------------------------------------------------------------- */
+
+static bool hold_path(struct store *s, char path[PATH_MAX])
+{
+    return snprintf(path, PATH_MAX, "%s/backup.lock", s->folder) < PATH_MAX;
+}
+
+/* Before the first backup, so that the file is the server's and not that of whoever makes it. */
+void blobs_make_hold(struct store *s)
+{
+    char path[PATH_MAX];
+    int fd = hold_path(s, path) ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600) : -1;
+
+    if (fd >= 0 && folder_give_file(s->folder, fd))
+        close(fd);
+    else if (errno == EACCES && access(path, R_OK) != 0)
+        log_warn("store: '%s' is somebody else's: until it is deleted, files that nobody needs "
+                 "any more stay",
+                 path);
+}
+
+enum err blobs_hold(struct store *s, int *ret)
+{
+    char path[PATH_MAX];
+
+    if (s->inside) {
+        *ret = -1;
+        return postgres_blobs_hold(s);
+    }
+    int fd = hold_path(s, path) ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600) : -1;
+
+    *ret = -1;
+    if (fd < 0 && errno == EROFS) /* nobody can delete anything either */
+        return OK;
+    /* Often it is root who makes backups; the server has to be able to open the file. */
+    if (fd < 0 || !folder_give_file(s->folder, fd) || flock(fd, LOCK_SH) != 0) {
+        log_error("store: cannot hold the files of '%s': %s", s->folder, strerror(errno));
+        if (fd >= 0)
+            close(fd);
+        return ERR_UNAVAILABLE;
+    }
+    *ret = fd;
+    return OK;
+}
+
+bool blobs_held(struct store *s)
+{
+    char path[PATH_MAX];
+
+    if (s->inside)
+        return postgres_blobs_held(s);
+    int fd = hold_path(s, path) ? open(path, O_RDWR | O_CLOEXEC) : -1;
+
+    if (fd < 0 && errno == EACCES) /* made by flock(1), for root */
+        fd = open(path, O_RDONLY | O_CLOEXEC);
+    /* What cannot be opened may be somebody's hold. */
+    bool held = fd >= 0 ? flock(fd, LOCK_EX | LOCK_NB) != 0 : errno != ENOENT;
+
+    if (fd >= 0)
+        close(fd);
+    return held;
+}
+
+enum err blob_open_once(struct store *s, const char *name, int *ret_fd, int64_t *ret_size)
+{
+    return s->inside ? blob_cache_read(s, name, ret_fd, ret_size)
+                     : blob_open(s, name, ret_fd, ret_size);
+}
+
+/* --- walking -------------------------------------------------------------------------- */
+
+struct blob_walk {
+    blob_found *found;
+    void *arg;
+    char name[PATH_MAX]; /* below the folder that the walk began in */
+    bool deep;
+};
+
+static enum err walk_folder(struct blob_walk *w, int parent, const char *path, size_t length);
+
+static enum err walk_file(struct blob_walk *w, int folder, const char *entry)
+{
+    struct stat st;
+    int fd = openat(folder, entry, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+
+    if (fd < 0 && errno == ENOENT)
+        return OK; /* a note that was settled, or a blob that never got a row */
+    if (fd < 0 || fstat(fd, &st) != 0) {
+        log_error("store: cannot read '%s': %s", w->name, strerror(errno));
+        if (fd >= 0)
+            close(fd);
+        return ERR_UNAVAILABLE;
+    }
+    enum err e = S_ISREG(st.st_mode) ? w->found(w->arg, w->name, fd, st.st_mtime) : OK;
+    close(fd);
+    return e;
+}
+
+static enum err walk_entry(struct blob_walk *w, DIR *d, const struct dirent *entry, size_t length)
+{
+    int n = snprintf(w->name + length, sizeof w->name - length, "%s%s", length ? "/" : "",
+                     entry->d_name);
+    struct stat st;
+
+    if (n < 0 || length + (size_t)n >= sizeof w->name)
+        return ERR_UNAVAILABLE;
+    if (w->deep && fstatat(dirfd(d), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+        S_ISDIR(st.st_mode))
+        return walk_folder(w, dirfd(d), entry->d_name, length + (size_t)n);
+    return walk_file(w, dirfd(d), entry->d_name);
+}
+
+static enum err walk_folder(struct blob_walk *w, int parent, const char *path, size_t length)
+{
+    int fd = openat(parent, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *d = fd < 0 ? NULL : fdopendir(fd);
+    struct dirent *entry;
+    enum err e = OK;
+
+    if (!d) {
+        if (errno == ENOENT)
+            return OK;
+        log_error("store: cannot read '%s': %s", path, strerror(errno));
+        if (fd >= 0)
+            close(fd);
+        return ERR_UNAVAILABLE;
+    }
+    /* What begins with a dot is ours: notes, and what is being written. */
+    while (!e && (entry = readdir(d)))
+        if (entry->d_name[0] != '.')
+            e = walk_entry(w, d, entry, length);
+    closedir(d);
+    return e;
+}
+
+static enum err walk_below(const struct store *s, const char *below, bool deep, blob_found *found,
+                           void *arg)
+{
+    struct blob_walk w = { .found = found, .arg = arg, .deep = deep };
+    char path[PATH_MAX];
+
+    if (snprintf(path, sizeof path, "%s/%s", s->folder, below) >= (int)sizeof path)
+        return ERR_UNAVAILABLE;
+    return walk_folder(&w, AT_FDCWD, path, 0);
+}
+
+enum err blobs_walk_folder(const struct store *s, const char *below, blob_found *found, void *arg)
+{
+    return walk_below(s, below, true, found, arg);
+}
+
+/* --- those in the database ------------------------------------------------------------ */
+
+struct inside_walk {
+    struct store *store;
+    blob_found *found;
+    void *arg;
+};
+
+/* Who walks over all of them leaves no copies: they would take the place of those in use. */
+static enum err inside_found(void *arg, const struct blob_name *name)
+{
+    const struct inside_walk *w = arg;
+    int64_t size;
+    int fd;
+    enum err e = blob_cache_read(w->store, name->name, &fd, &size);
+
+    if (e)
+        return e == ERR_NOT_FOUND ? OK : e; /* deleted since it was listed */
+    e = w->found(w->arg, name->name, fd, name->put_at);
+    close(fd);
+    return e;
+}
+
+static enum err inside_note_found(void *arg, const struct blob_name *name)
+{
+    const struct inside_walk *w = arg;
+    char note[PATH_MAX];
+
+    blob_note_name(name->name, note, sizeof note);
+    return w->found(w->arg, note, -1, name->put_at);
+}
+
+enum err blobs_walk(struct store *s, blob_found *found, void *arg)
+{
+    if (s->inside)
+        return postgres_blobs_each(s, -1, inside_found, &(struct inside_walk){ s, found, arg });
+    return walk_below(s, "blobs", true, found, arg);
+}
+
+enum err blobs_walk_notes(struct store *s, blob_found *found, void *arg)
+{
+    if (s->inside)
+        return postgres_blobs_each(s, 0, inside_note_found, &(struct inside_walk){ s, found, arg });
+    return walk_below(s, "blobs/.new", false, found, arg);
+}

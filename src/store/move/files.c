@@ -1,0 +1,301 @@
+/* files.c - files and keys of a move: what is missing is copied, then all are compared. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "store/move/internal.h"
+
+enum { PIECE = 256 * 1024, DIGEST = 32 };
+
+struct file_move {
+    struct store *to;
+    const struct move_options *o;
+    struct move_report *report;
+    char *piece;
+    bool compares;
+    int64_t total, done; /* files; each is copied and compared */
+};
+
+static enum err file_failed(const char *verb, const char *path)
+{
+    int code = errno;
+
+    log_error("move: cannot %s '%s': %s", verb, path, strerror(code));
+    return code == ENOSPC || code == EDQUOT ? ERR_STORAGE_FULL : ERR_UNAVAILABLE;
+}
+
+/* --- bytes ---------------------------------------------------------------------------- */
+
+static bool put_piece(int fd, const char *p, size_t n)
+{
+    while (n) {
+        ssize_t wrote = write(fd, p, n);
+
+        if (wrote < 0 && errno != EINTR)
+            return false;
+        p += wrote < 0 ? 0 : wrote;
+        n -= wrote < 0 ? 0 : (size_t)wrote;
+    }
+    return true;
+}
+
+/* All that follows in one goes to the other (-1: nowhere); its digest. */
+static bool pump_bytes(struct file_move *f, int from, int to, unsigned char digest[DIGEST])
+{
+    crypto_generichash_state sum;
+    ssize_t n;
+
+    crypto_generichash_init(&sum, NULL, 0, DIGEST);
+    while ((n = read(from, f->piece, PIECE)) != 0) {
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 || (to >= 0 && !put_piece(to, f->piece, (size_t)n)))
+            return false;
+        crypto_generichash_update(&sum, (const unsigned char *)f->piece, (size_t)n);
+    }
+    crypto_generichash_final(&sum, digest, DIGEST);
+    return true;
+}
+
+/* --- one file ------------------------------------------------------------------------- */
+
+static int make_file(const char *path)
+{
+    return open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+}
+
+/* Most blobs go where others are, so folders are made when one is missed. */
+static bool name_file(const char *part, const char *path)
+{
+    char parent[PATH_MAX];
+
+    if (rename(part, path) == 0)
+        return true;
+    strcpy(parent, path);
+    *strrchr(parent, '/') = '\0';
+    return errno == ENOENT && !folder_make(parent) && rename(part, path) == 0;
+}
+
+/* Under a name that no blob has until it is whole. */
+static enum err copy_file(struct file_move *f, int from, const char *path)
+{
+    unsigned char digest[DIGEST];
+    char part[PATH_MAX];
+
+    if (snprintf(part, sizeof part, "%s/blobs/.part-move", f->to->folder) >= (int)sizeof part)
+        return ERR_UNAVAILABLE;
+    int to = make_file(part);
+    if (to < 0)
+        return file_failed("make", part);
+    bool ok = pump_bytes(f, from, to, digest);
+    ok &= close(to) == 0;
+    if (!ok || !name_file(part, path)) {
+        enum err e = file_failed("write", path);
+
+        unlink(part);
+        return e;
+    }
+    return OK;
+}
+
+static enum err compare_file(struct file_move *f, int from, int to, const char *path)
+{
+    unsigned char one[DIGEST], other[DIGEST];
+    bool ok = to >= 0 && pump_bytes(f, from, -1, one) && pump_bytes(f, to, -1, other);
+
+    if (to >= 0)
+        close(to);
+    if (!ok)
+        return file_failed("read", path);
+    if (memcmp(one, other, DIGEST) == 0)
+        return OK;
+    log_error("move: '%s' is not what it was copied from; delete it and run the command again",
+              path);
+    return ERR_UNAVAILABLE;
+}
+
+static enum err move_file(struct file_move *f, const char *name, int fd)
+{
+    struct stat from, to;
+    char path[PATH_MAX];
+
+    if (fstat(fd, &from) != 0 ||
+        snprintf(path, sizeof path, "%s/%s", f->to->folder, name) >= (int)sizeof path)
+        return ERR_UNAVAILABLE;
+    if (f->compares) {
+        f->report->files++;
+        f->report->bytes += from.st_size;
+        return compare_file(f, fd, open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC), path);
+    }
+    /* One of the same size is from an earlier run, and compared with the others. */
+    if (lstat(path, &to) == 0 && to.st_size == from.st_size)
+        return OK;
+    return copy_file(f, fd, path);
+}
+
+/* --- into the database ---------------------------------------------------------------- */
+
+static enum err put_inside(struct file_move *f, const char *blob, int fd, size_t size)
+{
+    char *bytes = mem_new(size + 1);
+    ssize_t n = 0;
+    size_t got = 0;
+
+    while (got < size && (n = pread(fd, bytes + got, size - got, (off_t)got)) > 0)
+        got += (size_t)n;
+    enum err e =
+        got == size ? postgres_blob_put(f->to, blob, str_slice(bytes, size)) : ERR_UNAVAILABLE;
+    mem_free(bytes);
+    return e ? e : postgres_blob_settle(f->to, blob, true);
+}
+
+/* The folder may be the source's own: what is compared comes from the database. */
+static enum err compare_inside(struct file_move *f, const char *blob, int fd)
+{
+    char part[PATH_MAX];
+    int64_t size;
+
+    if (snprintf(part, sizeof part, "%s/blobs/.part-move", f->to->folder) >= (int)sizeof part)
+        return ERR_UNAVAILABLE;
+    int to = open(part, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (to < 0)
+        return file_failed("make", part);
+    unlink(part);
+    enum err e = postgres_blob_read(f->to, blob, to, &size);
+    if (e || lseek(to, 0, SEEK_SET) != 0) {
+        close(to);
+        return e ? e : file_failed("read", part);
+    }
+    return compare_file(f, fd, to, blob);
+}
+
+static enum err move_inside(struct file_move *f, const char *blob, int fd)
+{
+    struct stat from;
+    int64_t size = -1;
+
+    if (fstat(fd, &from) != 0)
+        return ERR_UNAVAILABLE;
+    if (f->compares) {
+        f->report->files++;
+        f->report->bytes += from.st_size;
+        return compare_inside(f, blob, fd);
+    }
+    enum err e = postgres_blob_read(f->to, blob, -1, &size);
+    if (e == ERR_NOT_FOUND)
+        return put_inside(f, blob, fd, (size_t)from.st_size);
+    /* One of the same size is from an earlier run, and compared with the others. */
+    return e || size == from.st_size ? e : put_inside(f, blob, fd, (size_t)from.st_size);
+}
+
+/* --- all of them ---------------------------------------------------------------------- */
+
+static enum err count_blob(void *arg, const char *blob, int fd, time_t written)
+{
+    (void)blob, (void)fd, (void)written;
+    ((struct file_move *)arg)->total += 2;
+    return OK;
+}
+
+static enum err count_inside(void *arg, const struct blob_name *name)
+{
+    (void)name;
+    ((struct file_move *)arg)->total += 2;
+    return OK;
+}
+
+static enum err move_blob(void *arg, const char *blob, int fd, time_t written)
+{
+    struct file_move *f = arg;
+    char name[PATH_MAX];
+
+    (void)written;
+    if (snprintf(name, sizeof name, "blobs/%s", blob) >= (int)sizeof name)
+        return ERR_UNAVAILABLE;
+    if (f->o->tell)
+        f->o->tell(f->o->arg, "files", ++f->done, f->total);
+    if (f->to->inside)
+        return move_inside(f, blob, fd);
+    return move_file(f, name, fd);
+}
+
+/* Whoever starts on the target follows the notes of blobs that may have no row. */
+static enum err move_note(void *arg, const char *note, int fd, time_t written)
+{
+    char path[PATH_MAX];
+    struct file_move *f = arg;
+
+    (void)fd, (void)written;
+    if (f->to->inside) {
+        blob_of_note(note, path, sizeof path);
+        return postgres_blob_settle(f->to, path, false);
+    }
+    if (snprintf(path, sizeof path, "%s/blobs/.new/%s", f->to->folder, note) >= (int)sizeof path)
+        return ERR_UNAVAILABLE;
+    int made = make_file(path);
+    if (made < 0)
+        return file_failed("make", path);
+    close(made);
+    return OK;
+}
+
+static enum err move_key(struct file_move *f, const struct store *from, const char *name)
+{
+    char path[PATH_MAX];
+
+    if (snprintf(path, sizeof path, "%s/%s", from->folder, name) >= (int)sizeof path)
+        return ERR_UNAVAILABLE;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return errno == ENOENT ? OK : file_failed("read", path);
+    enum err e = move_file(f, name, fd);
+    close(fd);
+    return e;
+}
+
+static enum err move_all(struct file_move *f, struct store *from)
+{
+    enum err e = OK;
+
+    for (const char *const *key = f->o->keys; !e && *key; key++)
+        e = move_key(f, from, *key);
+    return e ? e : blobs_walk(from, move_blob, f);
+}
+
+static enum err sync_target(const struct store *to)
+{
+    int fd = open(to->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    enum err e = fd >= 0 && syncfs(fd) == 0 ? OK : file_failed("write to", to->folder);
+
+    if (fd >= 0)
+        close(fd);
+    return e;
+}
+
+enum err move_files(struct store *from, struct store *to, const struct move_options *o,
+                    struct move_report *ret)
+{
+    struct file_move f = { .to = to, .o = o, .report = ret, .piece = mem_new(PIECE) };
+    enum err e = from->inside ? postgres_blobs_each(from, -1, count_inside, &f)
+                              : blobs_walk(from, count_blob, &f);
+
+    if (!e && !to->inside)
+        e = blobs_walk_notes(from, move_note, &f);
+    if (!e)
+        e = move_all(&f, from);
+    if (!e && to->inside) /* a note is a part of the blob's row there */
+        e = blobs_walk_notes(from, move_note, &f);
+    f.compares = true;
+    if (!e)
+        e = move_all(&f, from);
+    if (!e)
+        e = sync_target(to);
+    mem_free(f.piece);
+    return e;
+}

@@ -1,0 +1,129 @@
+/* values.c - rows as bytes: their digests, whose sum says whether two tables are the same, and
+ * keys that are written down.
+ *
+ * A sum does not depend on the order of rows, which the engines do not agree on. */
+#include <sodium.h>
+
+#include "store/move/internal.h"
+
+void move_state_init(struct move_state *st)
+{
+    *st = (struct move_state){ 0 };
+    buf_init(&st->last_key, MOVE_LONGEST_ROW);
+}
+
+void move_state_clear(struct move_state *st)
+{
+    buf_clear(&st->last_key);
+}
+
+bool move_state_same(const struct move_state *a, const struct move_state *b)
+{
+    return a->rows == b->rows && memcmp(a->sum, b->sum, sizeof a->sum) == 0;
+}
+
+/* --- values as bytes ------------------------------------------------------------------ */
+
+static void add_u64(struct buf *out, uint64_t n)
+{
+    for (int shift = 56; shift >= 0; shift -= 8)
+        buf_add_char(out, (char)(n >> shift));
+}
+
+static void add_value(struct buf *out, const struct value *v)
+{
+    uint64_t bits = 0;
+
+    buf_add_char(out, (char)('0' + v->kind));
+    switch (v->kind) {
+    case VALUE_NULL:
+        break;
+    case VALUE_INT:
+        add_u64(out, (uint64_t)v->i);
+        break;
+    case VALUE_REAL:
+        memcpy(&bits, &v->d, sizeof bits);
+        add_u64(out, bits);
+        break;
+    case VALUE_TEXT:
+    case VALUE_BYTES:
+        add_u64(out, v->s.n);
+        buf_add_str(out, v->s);
+        break;
+    }
+}
+
+static bool read_u64(struct str *in, uint64_t *ret)
+{
+    if (in->n < 8)
+        return false;
+    *ret = 0;
+    for (int i = 0; i < 8; i++)
+        *ret = *ret << 8 | (unsigned char)in->p[i];
+    *in = str_from(*in, 8);
+    return true;
+}
+
+static bool read_value(struct str *in, struct value *ret)
+{
+    uint64_t n = 0;
+
+    if (!in->n)
+        return false;
+    *ret = (struct value){ .kind = (enum value_kind)(in->p[0] - '0') };
+    *in = str_from(*in, 1);
+    if (ret->kind == VALUE_NULL)
+        return true;
+    if (ret->kind > VALUE_BYTES || !read_u64(in, &n))
+        return false;
+    if (ret->kind == VALUE_INT) {
+        ret->i = (int64_t)n;
+    } else if (ret->kind == VALUE_REAL) {
+        memcpy(&ret->d, &n, sizeof n);
+    } else {
+        if (n > in->n)
+            return false;
+        ret->s = str_slice(in->p, n);
+        *in = str_from(*in, n);
+    }
+    return true;
+}
+
+bool move_key_read(const struct move_table *t, struct str key, struct value *ret)
+{
+    for (size_t i = 0; i < t->keys; i++)
+        if (!read_value(&key, &ret[i]))
+            return false;
+    return key.n == 0;
+}
+
+/* --- sums ----------------------------------------------------------------------------- */
+
+/* As one number of 128 bits, the lowest byte first. */
+static void sum_digest(unsigned char *sum, const unsigned char *digest)
+{
+    unsigned carry = 0;
+
+    for (int i = 0; i < MOVE_SUM; i++) {
+        carry += (unsigned)sum[i] + digest[i];
+        sum[i] = (unsigned char)carry;
+        carry >>= 8;
+    }
+}
+
+void move_state_add(struct move_state *st, const struct move_table *t, const struct value *row,
+                    struct buf *scratch)
+{
+    unsigned char digest[MOVE_SUM];
+
+    buf_reset(scratch);
+    for (size_t i = 0; i < t->count; i++)
+        add_value(scratch, &row[i]);
+    crypto_generichash(digest, sizeof digest, (const unsigned char *)scratch->p, scratch->n, NULL,
+                       0);
+    sum_digest(st->sum, digest);
+    st->rows++;
+    buf_reset(&st->last_key);
+    for (size_t i = 0; i < t->keys; i++)
+        add_value(&st->last_key, &row[t->key_at[i]]);
+}

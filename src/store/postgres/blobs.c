@@ -1,0 +1,355 @@
+/* blobs.c - blobs that are kept in the database, in parts.
+ *
+ * Who opens one reads it into a copy first (blob_cache.c). What is done here uses connections of
+ * its own: a worker that has one for its transaction may wait for it. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "store/postgres/postgres.h"
+
+enum { PART = 256 * 1024, SIDES = 2, NAMES_AT_ONCE = 256 };
+
+struct blob_sides {
+    pthread_mutex_t lock;
+    pthread_cond_t freed;
+    struct store_side *sides[SIDES]; /* NULL: in use, or not there yet */
+    unsigned used;
+    struct store_side *holder; /* its connection has the lock of a backup; or NULL */
+};
+
+/* Who makes a backup has it with others like it. The number is this lock's alone: 7166182 to
+ * 7166184 are those of servers, of their peers and of moves. */
+#define HOLD_LOCK "(7166185, hashtext(current_schema()))"
+
+struct blob_sides *blob_sides_new(void)
+{
+    struct blob_sides *all = mem_new(sizeof *all);
+
+    pthread_mutex_init(&all->lock, NULL);
+    pthread_cond_init(&all->freed, NULL);
+    return all;
+}
+
+void blob_sides_free(struct blob_sides *all)
+{
+    if (!all)
+        return;
+    for (unsigned i = 0; i < SIDES; i++)
+        store_side_free(all->sides[i]);
+    store_side_free(all->holder);
+    pthread_cond_destroy(&all->freed);
+    pthread_mutex_destroy(&all->lock);
+    mem_free(all);
+}
+
+/* --- connections ---------------------------------------------------------------------- */
+
+static struct store_side *side_take(struct store *s)
+{
+    struct blob_sides *all = s->inside;
+    struct store_side *side = NULL;
+
+    pthread_mutex_lock(&all->lock);
+    while (all->used == SIDES)
+        pthread_cond_wait(&all->freed, &all->lock);
+    all->used++;
+    for (unsigned i = 0; i < SIDES && !side; i++) {
+        side = all->sides[i];
+        all->sides[i] = NULL;
+    }
+    pthread_mutex_unlock(&all->lock);
+    return side ? side : store_side_new(s);
+}
+
+static void side_give(struct store *s, struct store_side *side)
+{
+    struct blob_sides *all = s->inside;
+    unsigned at = 0;
+
+    pthread_mutex_lock(&all->lock);
+    while (all->sides[at])
+        at++;
+    all->sides[at] = side;
+    all->used--;
+    pthread_cond_signal(&all->freed);
+    pthread_mutex_unlock(&all->lock);
+}
+
+static enum err run_beside(struct store *s, enum store_mode mode,
+                           enum err (*run)(struct tx *tx, void *arg), void *arg)
+{
+    struct store_side *side = side_take(s);
+    struct arena *arena = arena_new();
+    enum err e = store_side_run(side, mode, arena, run, arg);
+
+    arena_free(arena);
+    side_give(s, side);
+    return e;
+}
+
+/* --- one blob ------------------------------------------------------------------------- */
+
+struct blob_task {
+    struct str name;
+    struct str bytes; /* to put */
+    int fd;           /* where they are written when it is read */
+    int64_t size;
+    bool found, settled;
+};
+
+static const char PUT_BLOB[] =
+    "insert into blobs (name, size) values ($1, $2) on conflict (name) do update set "
+    "size = excluded.size, put_at = clock_timestamp(), settled = false";
+static const char PUT_PART[] = "insert into blob_parts (name, part, bytes) values ($1, $2, $3)";
+
+static enum err put_blob(struct tx *tx, void *arg)
+{
+    const struct blob_task *t = arg;
+    struct value name = v_text(t->name);
+    enum err e = tx_exec(tx, PUT_BLOB, BIND(name, v_int((int64_t)t->bytes.n)), NULL);
+
+    if (!e)
+        e = tx_exec(tx, "delete from blob_parts where name = $1", BIND(name), NULL);
+    for (size_t at = 0; !e && at < t->bytes.n; at += PART) {
+        size_t left = t->bytes.n - at;
+        struct str part = str_slice(t->bytes.p + at, left < PART ? left : PART);
+
+        e = tx_exec(tx, PUT_PART, BIND(name, v_int((int64_t)(at / PART)), v_bytes(part)), NULL);
+    }
+    return e;
+}
+
+enum err postgres_blob_put(struct store *s, const char *name, struct str bytes)
+{
+    struct blob_task t = { .name = str_of(name), .bytes = bytes };
+
+    return run_beside(s, STORE_APPEND, put_blob, &t);
+}
+
+static enum err settle_blob(struct tx *tx, void *arg)
+{
+    const struct blob_task *t = arg;
+
+    return tx_exec(tx,
+                   "update blobs set settled = ($2 = 1) where name = $1 and settled <> ($2 = 1)",
+                   BIND(v_text(t->name), v_int(t->settled)), NULL);
+}
+
+enum err postgres_blob_settle(struct store *s, const char *name, bool settled)
+{
+    struct blob_task t = { .name = str_of(name), .settled = settled };
+
+    return run_beside(s, STORE_APPEND, settle_blob, &t);
+}
+
+static enum err delete_blob(struct tx *tx, void *arg)
+{
+    struct blob_task *t = arg;
+    int64_t changed = 0;
+    enum err e = tx_exec(tx, "delete from blobs where name = $1", BIND(v_text(t->name)), &changed);
+
+    t->found = changed > 0;
+    return e;
+}
+
+enum err postgres_blob_delete(struct store *s, const char *name)
+{
+    struct blob_task t = { .name = str_of(name) };
+    enum err e = run_beside(s, STORE_APPEND, delete_blob, &t);
+
+    return e || t.found ? e : ERR_NOT_FOUND;
+}
+
+/* --- reading one ---------------------------------------------------------------------- */
+
+static bool write_part(int fd, struct str bytes)
+{
+    while (bytes.n) {
+        ssize_t n = write(fd, bytes.p, bytes.n);
+
+        if (n < 0 && errno != EINTR)
+            return false;
+        bytes = str_from(bytes, n < 0 ? 0 : (size_t)n);
+    }
+    return true;
+}
+
+/* A part at a time, so that no blob is in memory as a whole. */
+static enum err read_part(struct tx *tx, const struct blob_task *t, int64_t part, int64_t *ret_size)
+{
+    struct arena *own = arena_new(), *before = tx_use_arena(tx, own);
+    struct rows r;
+    bool found = false;
+    enum err e = tx_one(tx, "select bytes from blob_parts where name = $1 and part = $2",
+                        BIND(v_text(t->name), v_int(part)), &r, &found);
+
+    if (!e && !found)
+        e = ERR_NOT_FOUND;
+    if (!e) {
+        *ret_size += (int64_t)row_bytes(&r, 0).n;
+        if (!write_part(t->fd, row_bytes(&r, 0)))
+            e = errno == ENOSPC ? ERR_STORAGE_FULL : ERR_UNAVAILABLE;
+    }
+    tx_use_arena(tx, before);
+    arena_free(own);
+    return e;
+}
+
+static enum err read_blob(struct tx *tx, void *arg)
+{
+    struct blob_task *t = arg;
+    struct rows r;
+    int64_t size = 0;
+    enum err e =
+        tx_one(tx, "select size from blobs where name = $1", BIND(v_text(t->name)), &r, &t->found);
+
+    if (e || !t->found)
+        return e;
+    int64_t whole = t->size = row_int(&r, 0);
+    if (t->fd < 0)
+        return OK;
+    if (lseek(t->fd, 0, SEEK_SET) != 0 || ftruncate(t->fd, 0) != 0)
+        return ERR_UNAVAILABLE;
+    for (int64_t part = 0; !e && size < whole; part++)
+        e = read_part(tx, t, part, &size);
+    return !e && size != whole ? ERR_INTERNAL : e;
+}
+
+enum err postgres_blob_read(struct store *s, const char *name, int fd, int64_t *ret_size)
+{
+    struct blob_task t = { .name = str_of(name), .fd = fd };
+    enum err e = run_beside(s, STORE_READ, read_blob, &t);
+
+    *ret_size = t.size;
+    return e || t.found ? e : ERR_NOT_FOUND;
+}
+
+/* --- many of them --------------------------------------------------------------------- */
+
+struct blob_page {
+    char after[256]; /* a name of a blob is no longer */
+    struct arena *arena;
+    int64_t seconds; /* unsettled for so long; or -1: all blobs */
+    size_t count;
+    struct blob_name names[NAMES_AT_ONCE];
+};
+
+static const char FIND_ALL[] = "select name, cast(extract(epoch from put_at) as bigint) from blobs "
+                               "where name > $1 order by name limit $2";
+static const char FIND_UNSETTLED[] =
+    "select name, cast(extract(epoch from put_at) as bigint) from blobs where name > $1 and "
+    "not settled and put_at <= clock_timestamp() - cast($3 as double precision) * "
+    "interval '1 second' order by name limit $2";
+
+static enum err read_names(struct tx *tx, void *arg)
+{
+    struct blob_page *p = arg;
+    const struct value values[] = { v_text(str_of(p->after)), v_int(NAMES_AT_ONCE),
+                                    v_int(p->seconds) };
+    struct rows r;
+    enum err e = p->seconds < 0 ? tx_query(tx, FIND_ALL, values, 2, &r)
+                                : tx_query(tx, FIND_UNSETTLED, values, 3, &r);
+
+    p->count = 0;
+    if (e)
+        return e;
+    while (rows_next(&r))
+        p->names[p->count++] =
+            (struct blob_name){ str_dupz(p->arena, row_text(&r, 0)), (time_t)row_int(&r, 1) };
+    return rows_end(&r);
+}
+
+enum err postgres_blobs_each(struct store *s, int64_t seconds,
+                             enum err (*found)(void *arg, const struct blob_name *name), void *arg)
+{
+    struct blob_page *p = mem_new(sizeof *p);
+    enum err e = OK;
+
+    p->arena = arena_new();
+    p->seconds = seconds;
+    do {
+        arena_reset(p->arena);
+        e = run_beside(s, STORE_READ, read_names, p);
+        for (size_t i = 0; !e && i < p->count; i++)
+            e = found(arg, &p->names[i]);
+        if (p->count)
+            snprintf(p->after, sizeof p->after, "%s", p->names[p->count - 1].name);
+    } while (!e && p->count == NAMES_AT_ONCE);
+    arena_free(p->arena);
+    mem_free(p);
+    return e;
+}
+
+/* --- while a backup is made ----------------------------------------------------------- */
+
+static enum err take_hold(struct tx *tx, void *arg)
+{
+    struct rows r;
+    bool found;
+
+    (void)arg;
+    return tx_one(tx, "select pg_advisory_lock_shared" HOLD_LOCK, NO_BIND, &r, &found);
+}
+
+enum err postgres_blobs_hold(struct store *s)
+{
+    struct arena *arena = arena_new();
+
+    if (!s->inside->holder)
+        s->inside->holder = store_side_new(s);
+    enum err e = store_side_run(s->inside->holder, STORE_READ, arena, take_hold, NULL);
+    arena_free(arena);
+    return e;
+}
+
+static enum err look_for_hold(struct tx *tx, void *arg)
+{
+    bool *held = arg, found;
+    struct rows r;
+    enum err e = tx_one(tx, "select pg_try_advisory_xact_lock" HOLD_LOCK, NO_BIND, &r, &found);
+
+    *held = e || !row_bool(&r, 0);
+    return e;
+}
+
+bool postgres_blobs_held(struct store *s)
+{
+    bool held = true;
+
+    run_beside(s, STORE_READ, look_for_hold, &held);
+    return held;
+}
+
+/* --- the beginning -------------------------------------------------------------------- */
+
+static const char IS_INSIDE[] = "select 1 from blobs limit 1";
+static const char HAS_FILES[] = "select 1 from files where gone = 0 limit 1";
+
+enum err postgres_blobs_check(const struct postgres *p, struct postgres_conn *c)
+{
+    bool inside = p->store.inside;
+    char some[8];
+    enum err e = postgres_conn_ask(c, IS_INSIDE, some, sizeof some);
+
+    if (e || (some[0] && inside))
+        return e;
+    if (some[0]) {
+        log_error("store: the files of this world are in the database: use --blobs postgres");
+        return ERR_UNAVAILABLE;
+    }
+    if (inside)
+        e = postgres_conn_ask(c, HAS_FILES, some, sizeof some);
+    if (!e && some[0]) {
+        log_error("store: the files of this world are in a folder, not in the database; without "
+                  "--blobs postgres they are used there, 'guildhall move' takes them along");
+        e = ERR_UNAVAILABLE;
+    }
+    return e;
+}

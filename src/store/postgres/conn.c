@@ -1,0 +1,309 @@
+/* conn.c - one connection to PostgreSQL: its life, its answers, what went wrong. */
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "store/postgres/postgres.h"
+
+enum { ANSWER_MS = 8000, STATEMENT_MS = 7000 };
+
+/* --- errors --------------------------------------------------------------------------- */
+
+static bool postgres_state_is(const char *state, const char *code)
+{
+    return strcmp(state, code) == 0;
+}
+
+static bool is_lost(struct postgres_conn *c, const char *state)
+{
+    if (c->lost)
+        return true;
+    /* 57P: the server is going down or the connection was ended by an operator; 25P03:
+     * it was idle in a transaction for too long. */
+    return pq.status(c->pg) != CONNECTION_OK || strncmp(state, "57P", 3) == 0 ||
+           postgres_state_is(state, "25P03");
+}
+
+enum err postgres_error(struct postgres_conn *c, const PGresult *result, const char *sql)
+{
+    const char *state = result ? pq.resultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
+
+    if (!state)
+        state = "";
+    if (postgres_state_is(state, "23505")) /* unique_violation */
+        return ERR_STORE_CONFLICT;
+    if (postgres_state_is(state, "40001") ||
+        postgres_state_is(state, "40P01")) /* serialization_failure, deadlock */
+        return ERR_STORE_RETRY;
+    if (postgres_state_is(state, "25006")) /* read_only_sql_transaction */
+        return tx_refuse_write(sql);
+    if (postgres_state_is(state, "22021")) /* character_not_in_repertoire */
+        return ERR_BAD_REQUEST;
+    if (is_lost(c, state)) {
+        c->lost = true;
+        return ERR_UNAVAILABLE;
+    }
+    if (c->until && postgres_state_is(state, "57014")) {
+        c->is_spent = true;
+        return ERR_STORE_RETRY;
+    }
+    if (postgres_state_is(state, "57014") ||
+        postgres_state_is(state, "55P03")) { /* query_canceled, lock_not_available */
+        log_warn("store: %s in: %s", pq.resultErrorMessage(result), sql);
+        return ERR_UNAVAILABLE;
+    }
+    bool full = postgres_state_is(state, "53100"); /* disk_full */
+    if (!full || space_may_log())
+        log_error("store: %s in: %s",
+                  result ? pq.resultErrorMessage(result) : pq.errorMessage(c->pg), sql);
+    return full ? ERR_STORAGE_FULL : ERR_INTERNAL;
+}
+
+/* --- answers -------------------------------------------------------------------------- */
+
+/* A record of TLS is read as a whole, and libpq makes room for 8 KiB at least. That is what
+ * PostgreSQL itself sends at most (but for long rows, since version 17); who stands between us and
+ * it may send 16. */
+bool postgres_conn_has_more(const struct postgres_conn *c)
+{
+    const void *tls = pq.ssl_pending ? pq.sslStruct(c->pg, "OpenSSL") : NULL;
+
+    return tls && pq.ssl_pending(tls) > 0;
+}
+
+/* For poll; -1: any time. */
+static int patience_left(const struct postgres_conn *c, int64_t until)
+{
+    int64_t left = (until - clock_mono()) / 1000000;
+
+    if (!c->patience_ms)
+        return -1;
+    return left > 0 ? (int)left : 0;
+}
+
+/* Sends what libpq still holds and waits until it can say something without waiting. The
+ * connection is lost if the other side neither reads nor answers for too long: a cut that nobody
+ * is told of, or a server that stands still. */
+static bool wait_for_answer(struct postgres_conn *c)
+{
+    struct pollfd p = { .fd = pq.socket(c->pg), .events = POLLIN };
+    int64_t until = clock_mono() + (int64_t)c->patience_ms * 1000000;
+
+    while (!c->lost && pq.isBusy(c->pg)) {
+        int unsent = pq.flush(c->pg);
+
+        p.events = unsent > 0 ? POLLIN | POLLOUT : POLLIN;
+        int ready = postgres_conn_has_more(c) ? 1 : poll(&p, 1, patience_left(c, until));
+
+        if (ready < 0 && errno == EINTR)
+            continue;
+        c->silent = ready == 0;
+        if (c->silent)
+            log_warn("store: PostgreSQL did not answer for %d seconds", c->patience_ms / 1000);
+        if (ready > 0 && p.revents & POLLOUT) /* it reads: its patience begins again */
+            until = clock_mono() + (int64_t)c->patience_ms * 1000000;
+        if (unsent < 0 || ready <= 0 || !pq.consumeInput(c->pg))
+            c->lost = true;
+    }
+    return !c->lost;
+}
+
+PGresult *postgres_next_result(struct postgres_conn *c)
+{
+    return wait_for_answer(c) ? pq.getResult(c->pg) : NULL;
+}
+
+bool postgres_is_good(const PGresult *result)
+{
+    ExecStatusType status = pq.resultStatus(result);
+
+    return status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK;
+}
+
+PGresult *postgres_last_result(struct postgres_conn *c, int sent)
+{
+    PGresult *last = NULL, *result;
+
+    if (!sent)
+        c->lost = true;
+    while (!c->lost && (result = postgres_next_result(c))) {
+        if (last && !postgres_is_good(last)) {
+            pq.clear(result);
+            continue;
+        }
+        pq.clear(last);
+        last = result;
+    }
+    return last;
+}
+
+enum err postgres_outcome(struct postgres_conn *c, PGresult *result, const char *sql)
+{
+    enum err e = postgres_is_good(result) ? OK : postgres_error(c, result, sql);
+
+    pq.clear(result);
+    return e;
+}
+
+void postgres_conn_count(struct postgres_conn *c)
+{
+    if (c->ways)
+        atomic_fetch_add_explicit(c->ways, 1, memory_order_relaxed);
+    if (c->until && c->free_ways) {
+        c->until += c->way_ns;
+        c->free_ways--;
+    }
+}
+
+void postgres_conn_settle(struct postgres_conn *c)
+{
+    if (c->ending)
+        pq.clear(postgres_last_result(c, 1));
+    c->ending = false;
+}
+
+/* Of what gives the database little to do, the quickest took little more than the way. */
+static PGresult *exec_words(struct postgres_conn *c, const char *sql)
+{
+    postgres_conn_settle(c);
+    postgres_conn_count(c);
+    int64_t began = clock_mono();
+    PGresult *result = postgres_last_result(c, pq.sendQuery(c->pg, sql));
+    int64_t took = clock_mono() - began;
+    if (!c->lost && (!c->way_ns || took < c->way_ns))
+        c->way_ns = took;
+    return result;
+}
+
+enum err postgres_conn_do(struct postgres_conn *c, const char *sql)
+{
+    return postgres_outcome(c, exec_words(c, sql), sql);
+}
+
+enum err postgres_conn_ask(struct postgres_conn *c, const char *sql, char *out, size_t size)
+{
+    PGresult *result = exec_words(c, sql);
+
+    out[0] = '\0';
+    if (postgres_is_good(result) && pq.ntuples(result))
+        snprintf(out, size, "%s", pq.getvalue(result, 0, 0));
+    return postgres_outcome(c, result, sql);
+}
+
+/* --- opening -------------------------------------------------------------------------- */
+
+static void hear_notice(void *arg, const char *message)
+{
+    (void)arg, (void)message; /* silences what libpq would print */
+    log_debug("store: %s", message);
+}
+
+bool postgres_conn_open(struct postgres_conn *c, const char *where, bool log)
+{
+    /* What stands before the operator's own words is a default. A cut is noticed within
+     * eight seconds, whether something was on its way (tcp_user_timeout) or not. */
+    static const char *const keys[] = {
+        "connect_timeout",     "tcp_user_timeout", "keepalives_idle",
+        "keepalives_interval", "keepalives_count", "client_encoding",
+        "application_name",    "dbname",           NULL,
+    };
+    const char *const values[] = { "3", "8000", "4", "2", "2", "UTF8", "guildhall", where, NULL };
+
+    c->pg = pq.connectdbParams(keys, values, 1);
+    if (c->pg && pq.status(c->pg) == CONNECTION_OK) {
+        pq.setNoticeProcessor(c->pg, hear_notice, NULL);
+        map_init(&c->statements);
+        c->lost = c->silent = c->ending = c->is_hurried = c->wants_room = false;
+        c->begin = NULL;
+        c->errand_count = 0;
+        c->patience_ms = 0;
+        c->way_ns = 0;
+        c->position = 0;
+        return true;
+    }
+    if (log)
+        log_error("store: cannot reach PostgreSQL: %s",
+                  c->pg ? pq.errorMessage(c->pg) : "out of memory");
+    pq.finish(c->pg);
+    c->pg = NULL;
+    return false;
+}
+
+/* The number is ours alone; tables of several servers may share a database. */
+#define SERVED "(7166182, hashtext(current_schema()))"
+
+/* The database gives up a little before we do, and says so. Whoever just closed holds the
+ * lock for a moment more. */
+static const char SERVE[] = "set lock_timeout = '3s'; select pg_advisory_lock_shared" SERVED "; "
+                            "select pg_advisory_lock_shared(" PEER_CLASS ", %" PRId32 "); "
+                            "set lock_timeout = '7s'; set statement_timeout = '7s'; "
+                            "set idle_in_transaction_session_timeout = '10s'";
+
+/* False: nothing could be said to the database. */
+bool postgres_conn_hurry(struct postgres_conn *c, bool hurry, bool serves)
+{
+    char sql[64];
+    int ms = hurry ? LANE_SHARE_MS : serves ? STATEMENT_MS : 0;
+
+    if (c->is_hurried == hurry)
+        return true;
+    snprintf(sql, sizeof sql, "set statement_timeout = %d", ms);
+    if (postgres_conn_do(c, sql))
+        return false;
+    c->is_hurried = hurry;
+    return true;
+}
+
+bool postgres_conn_serve(struct postgres_conn *c, struct postgres *p)
+{
+    char sql[sizeof SERVE + 16];
+
+    /* libpq would wait without end for a server that does not read: tcp_user_timeout ends that, but
+     * a Unix socket has no such thing. So sending never waits, and wait_for_answer sends the rest.
+     */
+    c->patience_ms = ANSWER_MS;
+    if (pq.setnonblocking(c->pg, 1) != 0 || !postgres_alone(c, p->identity))
+        return false;
+    snprintf(sql, sizeof sql, SERVE, (int32_t)p->identity);
+    if (!postgres_conn_do(c, sql))
+        return postgres_fits(c, p);
+    log_error("store: a tool has the database for itself, or PostgreSQL is too slow");
+    return false;
+}
+
+enum err postgres_keep_servers_out(struct tx *tx)
+{
+    enum err e = tx_exec(tx, "set local lock_timeout = '3s'", NO_BIND, NULL);
+
+    if (!e)
+        e = tx_exec(tx, "select pg_advisory_lock" SERVED, NO_BIND, NULL);
+    if (e)
+        log_error("store: a server is running on this database; stop it first");
+    return e;
+}
+
+void postgres_conn_close(struct postgres_conn *c)
+{
+    if (!c->pg)
+        return;
+    postgres_forget_errands(c);
+    postgres_forget_statements(c);
+    pq.finish(c->pg);
+    c->pg = NULL;
+}
+
+bool postgres_conn_alive(struct postgres_conn *c)
+{
+    struct pollfd p = { .fd = pq.socket(c->pg), .events = POLLIN };
+
+    postgres_conn_settle(c);
+    if (c->lost)
+        return false;
+
+    /* No command is under way, so readable bytes mean that the server closes the connection. */
+    return poll(&p, 1, 0) == 0 || (pq.consumeInput(c->pg) && pq.status(c->pg) == CONNECTION_OK);
+}

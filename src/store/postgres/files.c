@@ -1,0 +1,134 @@
+/* files.c - servers that share a database must share the folder of their blobs, too.
+ *
+ * Each puts an empty file with its identity into blobs/.nodes before the others can see it on
+ * the database, and takes it away at its end. Who starts looks for the files of all who are
+ * there: one that is missing means that a blob of one would be missing at the other. Servers begin
+ * one after the other, by a lock of the database. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "store/postgres/postgres.h"
+
+enum { MOST_PEERS = 16 * 1024, PATIENCE_MS = 3000, LOOK_MS = 50 };
+
+static bool mark_path(const struct postgres *p, const char *name, char path[PATH_MAX])
+{
+    return snprintf(path, PATH_MAX, "%s/blobs/.nodes/%s", p->store.folder, name) < PATH_MAX;
+}
+
+static void mark_name(uint32_t identity, char name[16])
+{
+    snprintf(name, 16, "%" PRIu32, identity);
+}
+
+static enum err write_mark(const struct postgres *p)
+{
+    char path[PATH_MAX], name[16];
+
+    mark_name(p->identity, name);
+    if (!mark_path(p, "", path) || folder_make(path) || !mark_path(p, name, path))
+        return ERR_UNAVAILABLE;
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    if (fd < 0) {
+        log_error("store: cannot make '%s': %s", path, strerror(errno));
+        return ERR_UNAVAILABLE;
+    }
+    close(fd);
+    return OK;
+}
+
+void postgres_files_leave(const struct postgres *p)
+{
+    char path[PATH_MAX], name[16];
+
+    mark_name(p->identity, name);
+    if (p->shared && mark_path(p, name, path))
+        unlink(path);
+}
+
+/* Is this one of " 12 34 "? */
+static bool is_listed(const char *peers, const char *name)
+{
+    char word[NAME_MAX + 3];
+
+    snprintf(word, sizeof word, " %s ", name);
+    return strstr(peers, word) != NULL;
+}
+
+/* Of a server with this one's number that was killed. Marks of other numbers stay: a server that
+ * lost its connections for a moment is not listed, and needs its mark when it is back. */
+static bool is_of_predecessor(const struct postgres *p, const char *peers, const char *name)
+{
+    uint32_t identity = (uint32_t)strtoul(name, NULL, 10);
+
+    return identity != p->identity && !is_listed(peers, name) &&
+           store_identity_node(identity) == store_identity_node(p->identity);
+}
+
+static void drop_marks_of_dead(const struct postgres *p, const char *peers)
+{
+    char path[PATH_MAX];
+    struct dirent *entry;
+    DIR *d = mark_path(p, "", path) ? opendir(path) : NULL;
+
+    while (d && (entry = readdir(d)))
+        if (entry->d_name[0] != '.' && is_of_predecessor(p, peers, entry->d_name))
+            unlinkat(dirfd(d), entry->d_name, 0);
+    if (d)
+        closedir(d);
+}
+
+/* One whose mark is not here, or 0. */
+static uint32_t find_unmarked(const struct postgres *p, char *peers)
+{
+    char path[PATH_MAX], *rest = NULL;
+
+    for (char *name = strtok_r(peers, " ", &rest); name; name = strtok_r(NULL, " ", &rest))
+        if (!mark_path(p, name, path) || access(path, F_OK) != 0)
+            return (uint32_t)strtoul(name, NULL, 10);
+    return 0;
+}
+
+/* Others that share, as " 12 34 ". Who wants to be alone is refused elsewhere. */
+static enum err list_peers(const struct postgres *p, struct postgres_conn *c, char *peers)
+{
+    char sql[256];
+
+    snprintf(sql, sizeof sql,
+             "select ' ' || string_agg(distinct identity::text, ' ') || ' ' from "
+             "server_connections where identity <> %" PRIu32 " and identity < 2147483648",
+             p->identity);
+    return postgres_conn_ask(c, sql, peers, MOST_PEERS);
+}
+
+enum err postgres_files_share(struct postgres *p, struct postgres_conn *c)
+{
+    char peers[MOST_PEERS] = "";
+    uint32_t missing = 0;
+    enum err e = write_mark(p);
+
+    if (!e)
+        e = list_peers(p, c, peers);
+    if (!e)
+        drop_marks_of_dead(p, peers);
+    /* One that has just ended took its mark away and may be connected for a moment more. */
+    for (int waited = 0; !e && (missing = find_unmarked(p, peers)) && waited < PATIENCE_MS;
+         waited += LOOK_MS) {
+        nanosleep(&(struct timespec){ .tv_nsec = LOOK_MS * 1000000L }, NULL);
+        e = list_peers(p, c, peers);
+    }
+    if (e || !missing)
+        return e;
+    log_error("store: node %u keeps its files elsewhere: '%s/blobs' is not the folder that it has. "
+              "Servers that share a database need the same folder (--data)",
+              store_identity_node(missing), p->store.folder);
+    return ERR_UNAVAILABLE;
+}

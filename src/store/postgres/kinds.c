@@ -1,0 +1,75 @@
+/* kinds.c - what reads of a kind did before, and will probably do again.
+ *
+ * Most reads of a kind ask as often as the one before: all at once, or something more when they
+ * know the first rows. The last time that one asks is the end of its transaction, too, which saves
+ * another way; when that is mistaken it begins anew, and the kind is not trusted again before it
+ * did the same three times. A kind that took a loop too long, or too many ways, is the workers' for
+ * a while. */
+#include "store/postgres/postgres.h"
+
+/* 0: not known yet; above: it asks so often as it did. */
+enum { TRUST_BARRED = -32, TRUST_LOST = -2, TRUST_MOST = 7 };
+
+struct kind {
+    int8_t trust;
+    uint8_t ways;
+};
+
+static struct postgres_kind *kind_of_read(struct postgres *p, const struct work *work)
+{
+    uint64_t key = (uint64_t)(uintptr_t)work->name * UINT64_C(0x9e3779b97f4a7c15);
+
+    return &p->kinds[key >> 52];
+}
+
+static struct kind kind_load(struct postgres *p, const struct work *work)
+{
+    uint16_t both = atomic_load_explicit(&kind_of_read(p, work)->both, memory_order_relaxed);
+
+    return (struct kind){ .trust = (int8_t)(both >> 8), .ways = (uint8_t)both };
+}
+
+static void kind_store(struct postgres *p, const struct work *work, struct kind k)
+{
+    uint16_t both = (uint16_t)((unsigned)(uint8_t)k.trust << 8 | k.ways);
+
+    atomic_store_explicit(&kind_of_read(p, work)->both, both, memory_order_relaxed);
+}
+
+static bool has_kind(const struct work *work)
+{
+    return work->mode == STORE_READ && work->again && work->name;
+}
+
+bool postgres_kind_ends_with(struct postgres *p, const struct work *work, unsigned ways)
+{
+    struct kind k = has_kind(work) ? kind_load(p, work) : (struct kind){ 0 };
+
+    return k.trust > 0 && k.ways <= ways;
+}
+
+bool postgres_kind_fits_loop(struct postgres *p, const struct work *work)
+{
+    return has_kind(work) && kind_load(p, work).trust >= TRUST_LOST;
+}
+
+void postgres_kind_note(struct postgres *p, const struct work *work, unsigned ways)
+{
+    if (!has_kind(work))
+        return;
+
+    struct kind k = kind_load(p, work);
+    bool same = k.ways == ways || !k.ways;
+
+    if (!same && k.trust > TRUST_LOST)
+        k.trust = TRUST_LOST;
+    else if (k.trust < (same ? TRUST_MOST : TRUST_LOST))
+        k.trust++;
+    k.ways = ways < UINT8_MAX ? (uint8_t)ways : UINT8_MAX;
+    kind_store(p, work, k);
+}
+
+void postgres_kind_bar(struct postgres *p, const struct work *work)
+{
+    kind_store(p, work, (struct kind){ .trust = TRUST_BARRED });
+}

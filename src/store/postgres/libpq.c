@@ -1,0 +1,38 @@
+/* libpq.c - PostgreSQL's client library, loaded when it is first needed. */
+#include "store/postgres/libpq.h"
+
+#include <stddef.h>
+
+#include "base/dynlib.h"
+#include "base/log.h"
+
+struct libpq pq;
+
+#ifdef GUILDHALL_STATIC
+
+bool libpq_load(void)
+{
+    log_error("store: the static program keeps its data in its folder only; PostgreSQL takes the "
+              "Debian package, or a build of your own");
+    return false;
+}
+
+#else
+
+bool libpq_load(void)
+{
+    static const struct dynlib_symbol symbols[] = {
+#define X(name) DYNLIB_SYMBOL(PQ##name, &pq.name),
+        LIBPQ_FUNCTIONS(X)
+#undef X
+            { NULL, NULL, NULL },
+    };
+    static const struct dynlib_symbol pending = { "SSL_pending", &pq.ssl_pending, NULL };
+
+    if (pq.finish)
+        return true;
+    dynlib_find("libpq.so.5", &pending); /* in the OpenSSL that this libpq uses */
+    return dynlib_load("libpq.so.5", symbols);
+}
+
+#endif

@@ -1,0 +1,114 @@
+/* values.c - values on their way to PostgreSQL and back.
+ *
+ * Parameters travel as text and their types are inferred from the statement, so
+ * a null and a number can take turns in the same place; bytes travel as they
+ * are. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "store/postgres/postgres.h"
+
+/* Types of columns, from PostgreSQL's pg_type.dat; they never change. */
+enum {
+    TYPE_BOOL = 16,
+    TYPE_BYTES = 17,
+    TYPE_INT8 = 20,
+    TYPE_INT2 = 21,
+    TYPE_INT4 = 23,
+    TYPE_FLOAT4 = 700,
+    TYPE_FLOAT8 = 701,
+    TYPE_NUMERIC = 1700,
+};
+
+/* --- parameters ----------------------------------------------------------------------- */
+
+enum { NUMBER_ROOM = 32 };
+
+static const char *int_text(struct arena *a, int64_t i)
+{
+    char *end = (char *)arena_raw(a, NUMBER_ROOM) + NUMBER_ROOM - 1;
+    uint64_t left = i < 0 ? 0 - (uint64_t)i : (uint64_t)i;
+
+    *end = '\0';
+    do
+        *--end = (char)('0' + left % 10);
+    while (left /= 10);
+    if (i < 0)
+        *--end = '-';
+    return end;
+}
+
+static const char *real_text(struct arena *a, double d)
+{
+    char *text = arena_raw(a, NUMBER_ROOM);
+
+    snprintf(text, NUMBER_ROOM, "%.17g", d);
+    return text;
+}
+
+void postgres_fill_values(struct postgres_values *p, struct arena *a, const struct value *values,
+                          size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct value *v = &values[i];
+
+        p->text[i] = NULL;
+        p->length[i] = 0;
+        p->binary[i] = v->kind == VALUE_BYTES;
+        if (v->kind == VALUE_INT)
+            p->text[i] = int_text(a, v->i);
+        if (v->kind == VALUE_REAL)
+            p->text[i] = real_text(a, v->d);
+        if (v->kind == VALUE_TEXT)
+            p->text[i] = str_dupz(a, v->s);
+        if (v->kind == VALUE_BYTES) {
+            p->text[i] = v->s.p ? v->s.p : "";
+            p->length[i] = (int)v->s.n;
+        }
+    }
+}
+
+/* --- columns -------------------------------------------------------------------------- */
+
+static struct value bytes_value(struct arena *a, const char *text)
+{
+    size_t n = 0;
+    unsigned char *bytes = pq.unescapeBytea((const unsigned char *)text, &n);
+    struct value v = value_copy(a, VALUE_BYTES, bytes, n);
+
+    pq.freemem(bytes);
+    return v;
+}
+
+/* Sums of bigint are numeric; as long as they fit they are integers here. */
+static struct value numeric_value(struct str text)
+{
+    int64_t i;
+
+    return str_to_i64(text, &i) ? v_int(i) : v_real(strtod(text.p, NULL));
+}
+
+struct value postgres_column(struct arena *a, const PGresult *result, int row, int i)
+{
+    if (pq.getisnull(result, row, i))
+        return v_null();
+
+    const char *text = pq.getvalue(result, row, i);
+    struct str s = { text, (size_t)pq.getlength(result, row, i) };
+    switch (pq.ftype(result, i)) {
+    case TYPE_BOOL:
+        return v_int(text[0] == 't');
+    case TYPE_INT2:
+    case TYPE_INT4:
+    case TYPE_INT8:
+    case TYPE_NUMERIC:
+        return numeric_value(s);
+    case TYPE_FLOAT4:
+    case TYPE_FLOAT8:
+        return v_real(strtod(text, NULL));
+    case TYPE_BYTES:
+        return bytes_value(a, text);
+    default:
+        return value_copy(a, VALUE_TEXT, s.p, s.n);
+    }
+}

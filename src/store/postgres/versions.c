@@ -1,0 +1,91 @@
+/* versions.c - servers of two versions on one database, while it is upgraded.
+ *
+ * A server is known by its connections; its row of nodes says which steps its program knows. One
+ * without such a row wants to be alone, is just beginning, or is of a time before that was said: it
+ * is taken for older. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/log.h"
+#include "store/postgres/postgres.h"
+
+/* Those who begin take turns by the same lock (postgres.c), so none of them comes in between. */
+static const char TAKE_TURN[] = "select pg_try_advisory_xact_lock(7166182019423)";
+static const char FIND_TABLES[] = "select to_regclass('server_connections') is not null, "
+                                  "to_regclass('expanded_steps') is not null";
+static const char FIND_ANY[] = "select 1 from server_connections limit 1";
+static const char FIND_OLDER[] =
+    "select 1 from server_connections s where not exists (select 1 from nodes n "
+    "where n.identity = s.identity and n.schema >= $1) limit 1";
+/* One that lost its connections for a moment, or was just killed, may be back at once. */
+static const char FIND_LATE[] = "select 1 from nodes where schema < $1 and seen_at > "
+                                "clock_timestamp() - interval '1 minute' limit 1";
+static const char END_OLDER[] =
+    "select count(pg_terminate_backend(pid)) from server_connections s where not exists "
+    "(select 1 from nodes n where n.identity = s.identity and n.schema >= $1)";
+
+/* Of a database that is older than what it is asked. */
+static enum err has_any(struct tx *tx, bool *ret)
+{
+    struct rows r;
+
+    return tx_one(tx, FIND_ANY, NO_BIND, &r, ret);
+}
+
+static enum err may_begin(struct tx *tx, bool *ret)
+{
+    struct rows r;
+    bool found;
+    enum err e = tx_one(tx, TAKE_TURN, NO_BIND, &r, &found);
+
+    *ret = !e && row_bool(&r, 0);
+    return e;
+}
+
+enum err postgres_has_older(struct tx *tx, int64_t step, bool lately, bool *ret)
+{
+    struct rows r;
+    bool found, turn;
+    enum err e = may_begin(tx, &turn);
+
+    *ret = !turn;
+    if (e || !turn)
+        return e;
+    e = tx_one(tx, FIND_TABLES, NO_BIND, &r, &found);
+    if (e || !row_bool(&r, 0))
+        return e;
+    if (!row_bool(&r, 1))
+        return has_any(tx, ret);
+    e = tx_one(tx, FIND_OLDER, BIND(v_int(step)), &r, ret);
+    if (!e && !*ret && lately)
+        e = tx_one(tx, FIND_LATE, BIND(v_int(step)), &r, ret);
+    return e;
+}
+
+enum err postgres_end_older(struct tx *tx, int64_t step)
+{
+    struct rows r;
+    bool found;
+
+    return tx_one(tx, END_OLDER, BIND(v_int(step)), &r, &found);
+}
+
+static const char FIND_UNKNOWN[] =
+    "select name from migrations where number > %" PRId64
+    " and number not in (select number from expanded_steps) order by number limit 1";
+
+bool postgres_fits(struct postgres_conn *c, struct postgres *p)
+{
+    char sql[sizeof FIND_UNKNOWN + 24], step[128] = "";
+
+    snprintf(sql, sizeof sql, FIND_UNKNOWN, store_schema());
+    if (postgres_conn_ask(c, sql, step, sizeof step))
+        return false;
+    if (!step[0])
+        return true;
+    if (!atomic_exchange(&p->store.outgrown, true))
+        log_error("store: a newer server has changed the tables (%s) so that this program cannot "
+                  "use them any more; use the newer program",
+                  step);
+    return false;
+}

@@ -1,0 +1,88 @@
+/* aside.c - threads for reads that may take long.
+ *
+ * A search of half a million members would hold its loop, and with it everybody whose
+ * sockets live there. Here it holds only those who also asked for something long. */
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "store/sqlite/sqlite.h"
+
+static enum err aside_open(struct sqlite_aside *a)
+{
+    if (a->conn)
+        return OK;
+    enum err e = sqlite_reader_open(a->engine->path, &a->conn);
+
+    if (!e && !a->takes_long)
+        sqlite_share_watch_aside(a->conn);
+    return e;
+}
+
+/* True: it was broken off, and is to begin anew. */
+static bool aside_try(struct sqlite_aside *a, struct work *w, enum err *ret)
+{
+    struct arena *arena = w->arena;
+
+    *ret = aside_open(a);
+    if (*ret)
+        return false;
+    if (!a->takes_long && !w->urgent && !w->is_long)
+        sqlite_share_begin(a->conn, false);
+    *ret = sqlite_read_once(&a->engine->store, w, &a->conn);
+    if (!sqlite_share_end(a->conn))
+        return false;
+    w->arena = arena; /* perhaps it was using another one */
+    return true;
+}
+
+/* A store that closes has no thread any more for what was broken off: it is done here. */
+static void aside_run(struct sqlite_aside *a, struct work *w)
+{
+    struct sqlite *q = a->engine;
+    enum err e;
+
+    while (aside_try(a, w, &e)) {
+        w->is_long = true;
+        if (lanes_push(&q->aside, w))
+            return;
+    }
+    work_finish(&q->store, w, e);
+}
+
+static void *aside_live(void *arg)
+{
+    struct sqlite_aside *a = arg;
+    struct work *w;
+
+    while ((w = lanes_take(&a->engine->aside, a->takes_long, -1)))
+        aside_run(a, w);
+    return NULL;
+}
+
+void sqlite_asides_start(struct sqlite *q)
+{
+    for (int i = 0; i < SQLITE_ASIDES; i++) {
+        struct sqlite_aside *a = &q->asides[i];
+
+        a->engine = q;
+        a->takes_long = i == SQLITE_ASIDES - 1;
+        if (pthread_create(&a->thread, NULL, aside_live, a) != 0) {
+            log_error("store: cannot start a reader's thread");
+            abort();
+        }
+        a->has_thread = true;
+    }
+}
+
+void sqlite_asides_stop(struct sqlite *q)
+{
+    lanes_close(&q->aside);
+    for (int i = 0; i < SQLITE_ASIDES; i++) {
+        struct sqlite_aside *a = &q->asides[i];
+
+        if (a->has_thread)
+            pthread_join(a->thread, NULL);
+        a->has_thread = false;
+        sqlite_conn_close(a->conn);
+    }
+}

@@ -1,0 +1,262 @@
+/* conn.c - one connection to SQLite: its life, its statements, what went wrong. */
+#include <assert.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "store/sqlite/cursor.h"
+
+enum { MAX_STATEMENTS = 512 };
+
+/* --- errors --------------------------------------------------------------------------- */
+
+static _Atomic uint64_t corruptions;
+
+uint64_t sqlite_corruptions(void)
+{
+    return atomic_load_explicit(&corruptions, memory_order_relaxed);
+}
+
+static bool is_corrupt(int code)
+{
+    return (code & 0xff) == SQLITE_CORRUPT || (code & 0xff) == SQLITE_NOTADB;
+}
+
+static void note_corruption(void)
+{
+    if (atomic_fetch_add_explicit(&corruptions, 1, memory_order_relaxed) == 0)
+        log_error("store: the database is damaged; 'guildhall check' lists what is wrong. Stop the "
+                  "server and restore the last good backup");
+}
+
+enum err sqlite_error(struct sqlite_conn *c, int code, const char *sql)
+{
+    int extended = sqlite3_extended_errcode(c->db);
+
+    if (extended == SQLITE_CONSTRAINT_UNIQUE || extended == SQLITE_CONSTRAINT_PRIMARYKEY ||
+        extended == SQLITE_CONSTRAINT_ROWID)
+        return ERR_STORE_CONFLICT;
+    if (c->share.is_spent)
+        return ERR_STORE_RETRY;
+    if ((code & 0xff) != SQLITE_FULL || space_may_log())
+        log_error("store: %s (%d) in: %s", sqlite3_errmsg(c->db), extended, sql);
+    if (is_corrupt(code))
+        note_corruption();
+    switch (code & 0xff) {
+    case SQLITE_FULL:
+        return ERR_STORAGE_FULL;
+    case SQLITE_BUSY:
+    case SQLITE_IOERR:
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+    case SQLITE_CANTOPEN:
+    case SQLITE_READONLY:
+        return ERR_UNAVAILABLE;
+    default:
+        return ERR_INTERNAL;
+    }
+}
+
+/* --- statements ----------------------------------------------------------------------- */
+
+static void statement_free(struct sqlite_statement *st)
+{
+    sqlite3_finalize(st->stmt);
+    mem_free(st);
+}
+
+/* SQLite numbers parameters as they appear; ours carry their number. */
+static bool find_places(struct sqlite_statement *st, int count)
+{
+    st->parameters = sqlite3_bind_parameter_count(st->stmt);
+    if (st->parameters != count || count > SQLITE_MAX_PARAMETERS)
+        return false;
+    for (int i = 0; i < count; i++) {
+        char name[8];
+
+        sqlite3_snprintf(sizeof name, name, "$%d", i + 1);
+        int place = sqlite3_bind_parameter_index(st->stmt, name);
+        if (place == 0)
+            return false;
+        st->place[i] = (unsigned char)place;
+    }
+    return true;
+}
+
+static enum err sqlite_prepare_cached(struct sqlite_conn *c, const char *sql, int count,
+                                      bool temporary, struct sqlite_statement **ret)
+{
+    struct sqlite_statement *st = mem_new(sizeof *st);
+    int code = sqlite_reach_prepare(c, sql, temporary ? 0 : SQLITE_PREPARE_PERSISTENT, &st->stmt,
+                                    &st->reach);
+    enum err e = code == SQLITE_OK ? OK : sqlite_error(c, code, sql);
+
+    st->temporary = temporary;
+    st->reads_only = !e && sqlite3_stmt_readonly(st->stmt);
+    if (!e && !find_places(st, count)) {
+        log_error("store: %d values for the parameters of: %s", count, sql);
+        e = ERR_INTERNAL;
+    }
+    if (e) {
+        statement_free(st);
+        return e;
+    }
+    *ret = st;
+    return OK;
+}
+
+/* One that is in use becomes a temporary one. */
+void sqlite_forget_statements(struct sqlite_conn *c)
+{
+    struct sqlite_statement *st;
+    size_t at = 0;
+
+    while ((st = map_next(&c->statements, &at))) {
+        if (st->busy)
+            st->temporary = true;
+        else
+            statement_free(st);
+    }
+    map_clear(&c->statements);
+}
+
+enum err sqlite_statement_take(struct sqlite_conn *c, const char *sql, int count,
+                               struct sqlite_statement **ret)
+{
+    uint64_t key = (uint64_t)(uintptr_t)sql;
+    struct sqlite_statement *st = map_get(&c->statements, key);
+
+    assert(!st || strcmp(sqlite3_sql(st->stmt), sql) == 0);
+    if (!st || st->busy) {
+        enum err e = sqlite_prepare_cached(c, sql, count, st != NULL, &st);
+
+        if (e)
+            return e;
+        if (!st->temporary) {
+            if (c->statements.count >= MAX_STATEMENTS)
+                sqlite_forget_statements(c);
+            map_put(&c->statements, key, st);
+        }
+    }
+    st->busy = true;
+    *ret = st;
+    return OK;
+}
+
+void sqlite_statement_release(struct sqlite_statement *st)
+{
+    st->busy = false;
+    if (st->temporary)
+        statement_free(st);
+}
+
+/* --- opening -------------------------------------------------------------------------- */
+
+static const char settings[] = "pragma journal_mode = wal;"
+                               "pragma synchronous = full;"
+                               "pragma foreign_keys = on;"
+                               "pragma temp_store = memory;";
+static const char read_only_settings[] = "pragma temp_store = memory;"
+                                         "select count(*) from sqlite_schema;";
+
+static void configure_library(void)
+{
+    /* Counting every allocation takes a lock that all threads share. */
+    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+}
+
+/* --- read-only file systems ------------------------------------------------------------ */
+
+static bool is_read_only(const char *path)
+{
+    return access(path, W_OK) != 0 && errno == EROFS;
+}
+
+/* A disk that became read-only, or a snapshot of one. If there is no write-ahead log, no process
+ * has the database open, and SQLite can read it without locks; otherwise it needs the log. */
+static int open_read_only(const char *path, sqlite3 **ret)
+{
+    enum { FLAGS = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX };
+    char log[PATH_MAX], uri[3 * PATH_MAX + 32] = "file:";
+    size_t n = strlen(uri);
+
+    if (strlen(path) + sizeof "-wal" > sizeof log)
+        return SQLITE_CANTOPEN;
+    snprintf(log, sizeof log, "%s-wal", path);
+    for (const char *p = path; *p; p++)
+        n += (size_t)snprintf(uri + n, sizeof uri - n, strchr("?#%", *p) ? "%%%02x" : "%c", *p);
+    if (access(log, F_OK) != 0)
+        snprintf(uri + n, sizeof uri - n, "?immutable=1");
+    return sqlite3_open_v2(uri, ret, FLAGS, NULL);
+}
+
+enum err sqlite_conn_open(const char *path, struct sqlite_conn **ret)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    static _Atomic uint64_t opened;
+    struct sqlite_conn *c = mem_new(sizeof *c);
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
+
+    pthread_once(&once, configure_library);
+    map_init(&c->statements);
+    map_init(&c->reaches);
+    c->number = ++opened;
+    bool read_only = is_read_only(path);
+    int code =
+        read_only ? open_read_only(path, &c->db) : sqlite3_open_v2(path, &c->db, flags, NULL);
+    if (code != SQLITE_OK || sqlite3_busy_timeout(c->db, SQLITE_BUSY_MS) != SQLITE_OK ||
+        !sqlite_reach_begin(c) ||
+        sqlite3_exec(c->db, read_only ? read_only_settings : settings, NULL, NULL, NULL) !=
+            SQLITE_OK) {
+        log_error("store: cannot open '%s': %s", path, sqlite3_errmsg(c->db));
+        if (is_corrupt(sqlite3_errcode(c->db)))
+            note_corruption();
+        sqlite_conn_close(c);
+        return ERR_UNAVAILABLE;
+    }
+    *ret = c;
+    return OK;
+}
+
+void sqlite_conn_close(struct sqlite_conn *c)
+{
+    if (!c)
+        return;
+    sqlite_forget_statements(c);
+    sqlite_reaches_clear(c);
+    sqlite_recalls_free(c->recalls);
+    sqlite3_close(c->db);
+    mem_free(c);
+}
+
+int sqlite_conn_do_sql(struct sqlite_conn *c, struct sql sql)
+{
+    struct sqlite_statement *st;
+
+    if (sqlite_statement_take(c, *sql.text, 0, &st))
+        return sqlite3_errcode(c->db);
+    sqlite3_step(st->stmt);
+    int code = sqlite3_reset(st->stmt);
+    sqlite_statement_release(st);
+    return code;
+}
+
+/* Without a name, which SQLite would look for each time: who reads has no other database, and the
+ * writer begins with this one. */
+static bool is_in_transaction(struct sqlite_conn *c)
+{
+    return sqlite3_txn_state(c->db, NULL) != SQLITE_TXN_NONE;
+}
+
+/* SQLite takes its snapshot with the first statement that it runs: before something from memory is
+ * given out there has to be one, so that all is of the same moment. */
+bool sqlite_snapshot_taken(struct sqlite_conn *c)
+{
+    return is_in_transaction(c) ||
+           (sqlite_conn_do(c, "pragma schema_version") == SQLITE_OK && is_in_transaction(c));
+}

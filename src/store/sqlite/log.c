@@ -1,0 +1,220 @@
+/* log.c - the write-ahead log, copied into the database beside the writer.
+ *
+ * Copying thousands of pages and syncing them takes a tenth of a second, in which no call that
+ * writes would be answered. So a thread of its own copies, and the writer goes on appending. What
+ * was appended meanwhile keeps the log from being started afresh: the thread goes over the log
+ * again until that is little, and the writer copies the rest itself between two batches.
+ *
+ * A backup reads one snapshot for as long as it takes, and nothing newer is copied meanwhile. The
+ * writer waits for no such reader, and the long log that it leaves is the thread's to copy. */
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "store/sqlite/sqlite.h"
+
+enum {
+    BUSY_PAGES = 4000,  /* in the log: they are copied beside the writer */
+    IDLE_PAGES = 300,   /* the same when there is nothing else to do */
+    SHORT_PAGES = 100,  /* so few are copied by the writer itself */
+    LEAST_PAGES = 50,   /* between two tries */
+    MOST_PASSES = 6,    /* of the thread, over one log: a writer that is as quick is met halfway */
+    HUGE_PAGES = 40000, /* 160 MB: readers must let us start the log afresh */
+    TRUNCATE_WAIT_MS = 20, /* for readers, which hold a snapshot for one turn */
+};
+
+/* --- copying -------------------------------------------------------------------------- */
+
+/* As far as readers allow; how many of the log's pages are in the database then. */
+static int log_copy(struct sqlite_conn *c, int mode)
+{
+    int pages = 0, copied = 0;
+    int code = sqlite3_wal_checkpoint_v2(c->db, NULL, mode, &pages, &copied);
+
+    if (code != SQLITE_OK && code != SQLITE_BUSY)
+        log_warn("store: checkpoint: %s", sqlite3_errmsg(c->db));
+    return code == SQLITE_OK ? copied : 0;
+}
+
+/* --- the thread beside ---------------------------------------------------------------- */
+
+static enum err copier_open(struct sqlite *q)
+{
+    struct sqlite_copier *c = &q->copier;
+
+    if (c->conn)
+        return OK;
+    enum err e = sqlite_conn_open(q->path, &c->conn);
+    if (!e && !q->has_no_syncs)
+        sqlite_conn_pace(c->conn);
+    else if (!e && sqlite_conn_do(c->conn, "pragma synchronous = off") != SQLITE_OK)
+        e = ERR_UNAVAILABLE;
+    return e;
+}
+
+static void *copier_live(void *arg)
+{
+    struct sqlite *q = arg;
+    struct sqlite_copier *c = &q->copier;
+
+    pthread_mutex_lock(&c->lock);
+    for (;;) {
+        while (!c->is_asked && !c->must_stop)
+            pthread_cond_wait(&c->changed, &c->lock);
+        if (c->must_stop)
+            break;
+        pthread_mutex_unlock(&c->lock);
+        int copied = copier_open(q) ? 0 : log_copy(c->conn, SQLITE_CHECKPOINT_PASSIVE);
+        pthread_mutex_lock(&c->lock);
+        c->copied = copied;
+        c->is_asked = false;
+        c->has_news = true;
+    }
+    pthread_mutex_unlock(&c->lock);
+    return NULL;
+}
+
+static void copier_start(struct sqlite *q)
+{
+    struct sqlite_copier *c = &q->copier;
+
+    pthread_mutex_init(&c->lock, NULL);
+    pthread_cond_init(&c->changed, NULL);
+    if (pthread_create(&c->thread, NULL, copier_live, q) != 0) {
+        log_error("store: cannot start the thread that copies the log");
+        abort();
+    }
+    c->has_thread = true;
+}
+
+void sqlite_log_stop(struct sqlite *q)
+{
+    struct sqlite_copier *c = &q->copier;
+
+    if (!c->has_thread)
+        return;
+    pthread_mutex_lock(&c->lock);
+    c->must_stop = true;
+    sqlite_pace_hurry(true);
+    pthread_cond_signal(&c->changed);
+    pthread_mutex_unlock(&c->lock);
+    pthread_join(c->thread, NULL);
+    c->has_thread = false;
+    sqlite_conn_close(c->conn);
+    c->conn = NULL;
+    pthread_mutex_destroy(&c->lock);
+    pthread_cond_destroy(&c->changed);
+}
+
+/* --- the writer's side ---------------------------------------------------------------- */
+
+static int note_pages(void *arg, sqlite3 *db, const char *name, int pages)
+{
+    struct sqlite_log *log = &((struct sqlite *)arg)->log;
+
+    (void)db, (void)name;
+    if (pages < log->pages) /* it was started afresh */
+        *log = (struct sqlite_log){ .number = log->number + 1 };
+    log->pages = pages;
+    return SQLITE_OK;
+}
+
+/* Takes over what the thread beside has done. True: it is at work. */
+static bool copier_busy(struct sqlite *q)
+{
+    struct sqlite_copier *c = &q->copier;
+
+    pthread_mutex_lock(&c->lock);
+    bool is_busy = c->is_asked;
+    /* What it copied of a log that was started afresh since says nothing of this one. A pass in
+     * which a reader let it copy nothing is none. */
+    if (c->has_news && c->number == q->log.number) {
+        q->log.passes += c->copied > q->log.copied;
+        q->log.copied = c->copied;
+    }
+    c->has_news = false;
+    pthread_mutex_unlock(&c->lock);
+    return is_busy;
+}
+
+static void copier_ask(struct sqlite *q)
+{
+    struct sqlite_copier *c = &q->copier;
+
+    pthread_mutex_lock(&c->lock);
+    /* Where it falls behind the writer it goes on without pauses. */
+    sqlite_pace_hurry(q->log.passes >= MOST_PASSES);
+    c->is_asked = true;
+    c->number = q->log.number;
+    pthread_cond_signal(&c->changed);
+    pthread_mutex_unlock(&c->lock);
+    q->log.tried = q->log.pages;
+}
+
+static void copy_between_batches(struct sqlite *q)
+{
+    hold_part(&q->meter, "copy_log");
+    q->log.copied = log_copy(q->writer, SQLITE_CHECKPOINT_PASSIVE);
+    hold_rest(&q->meter);
+    q->log.tried = q->log.pages;
+    q->log.passes = 0;
+}
+
+/* Waits for those who read. Also when that was in vain the next try is some pages away. */
+static void log_truncate(struct sqlite *q)
+{
+    sqlite3_busy_timeout(q->writer->db, TRUNCATE_WAIT_MS);
+    log_copy(q->writer, SQLITE_CHECKPOINT_TRUNCATE);
+    sqlite3_busy_timeout(q->writer->db, SQLITE_BUSY_MS);
+    q->log.tried = q->log.waited = q->log.pages;
+}
+
+void sqlite_log_start(struct sqlite *q)
+{
+    /* Takes the place of SQLite's own checkpoints, which delay a commit. */
+    sqlite3_wal_hook(q->writer->db, note_pages, q);
+    copier_start(q);
+}
+
+/* A try that readers cut short is not repeated before the log has grown. */
+bool sqlite_log_wants_rest(const struct sqlite *q)
+{
+    return q->log.pages - q->log.copied > IDLE_PAGES && q->log.pages > q->log.tried;
+}
+
+void sqlite_log_rest(struct sqlite *q)
+{
+    if (!copier_busy(q) && sqlite_log_wants_rest(q))
+        copier_ask(q);
+}
+
+void sqlite_log_make_room(struct sqlite *q)
+{
+    if (!copier_busy(q))
+        copy_between_batches(q);
+}
+
+/* What is left takes the writer no longer than what the thread is usually asked for. */
+static bool rest_is_bounded(const struct sqlite_log *log)
+{
+    return log->pages - log->copied <= BUSY_PAGES;
+}
+
+static bool writer_should_copy(const struct sqlite_log *log)
+{
+    return (log->copied && log->pages - log->copied <= SHORT_PAGES) ||
+           (log->passes >= MOST_PASSES && rest_is_bounded(log));
+}
+
+void sqlite_log_tend(struct sqlite *q)
+{
+    const struct sqlite_log *log = &q->log;
+
+    if (log->pages <= BUSY_PAGES || copier_busy(q) || log->pages - log->tried < LEAST_PAGES)
+        return;
+    if (log->pages > HUGE_PAGES && rest_is_bounded(log) && log->pages - log->waited > BUSY_PAGES)
+        log_truncate(q);
+    else if (writer_should_copy(log))
+        copy_between_batches(q);
+    else
+        copier_ask(q);
+}

@@ -1,0 +1,207 @@
+/* query.c - questions to SQLite: parameters and rows. */
+#include "store/sqlite/cursor.h"
+
+/* --- parameters ----------------------------------------------------------------------- */
+
+static int bind_value(sqlite3_stmt *stmt, int place, const struct value *v)
+{
+    switch (v->kind) {
+    case VALUE_INT:
+        return sqlite3_bind_int64(stmt, place, v->i);
+    case VALUE_REAL:
+        return sqlite3_bind_double(stmt, place, v->d);
+    case VALUE_TEXT:
+        return sqlite3_bind_text64(stmt, place, v->s.p ? v->s.p : "", v->s.n, SQLITE_STATIC,
+                                   SQLITE_UTF8);
+    case VALUE_BYTES:
+        return sqlite3_bind_blob64(stmt, place, v->s.p ? v->s.p : "", v->s.n, SQLITE_STATIC);
+    case VALUE_NULL:
+        break;
+    }
+    return sqlite3_bind_null(stmt, place);
+}
+
+/* --- questions ------------------------------------------------------------------------ */
+
+struct sqlite_cursor *sqlite_cursor_add(struct tx *tx, const char *sql, int columns,
+                                        struct rows *ret)
+{
+    struct sqlite_cursor *cursor = arena_alloc(tx_arena(tx), sizeof *cursor);
+
+    cursor->sql = sql;
+    ret->columns = columns;
+    tx_add_cursor(tx, &cursor->cursor, columns);
+    ret->cursor = &cursor->cursor;
+    return cursor;
+}
+
+static enum err sqlite_query_at(struct tx *tx, const char *sql, const struct value *values,
+                                size_t count, struct sqlite_asking *asking, struct rows *ret)
+{
+    struct sqlite_conn *c = tx->connection;
+    struct sqlite_statement *st;
+    enum err e = sqlite_statement_take(c, sql, (int)count, &st);
+
+    if (!e && tx->work->mode == STORE_READ && !st->reads_only) {
+        sqlite_statement_release(st);
+        e = tx_refuse_write(sql);
+    }
+    if (e)
+        return tx_fail(tx, e);
+    c->has_written |= !st->reads_only;
+    if (work_writes(tx->work))
+        sqlite_reach_write((struct sqlite *)tx->store, st->reach);
+    for (size_t i = 0; i < count; i++) {
+        int code = bind_value(st->stmt, st->place[i], &values[i]);
+
+        if (code != SQLITE_OK) {
+            e = tx_fail(tx, sqlite_error(c, code, sql));
+            sqlite_statement_release(st);
+            return e;
+        }
+    }
+
+    struct sqlite_cursor *cursor = sqlite_cursor_add(tx, sql, sqlite3_column_count(st->stmt), ret);
+    cursor->statement = st;
+    sqlite_remember_begin(tx, cursor, asking, values, count, ret);
+    return OK;
+}
+
+enum err sqlite_query(struct tx *tx, const char *sql, const struct value *values, size_t count,
+                      struct rows *ret)
+{
+    struct sqlite_asking asking;
+
+    if (sqlite_remembered(tx, sql, values, count, &asking, ret))
+        return OK;
+    return sqlite_query_at(tx, sql, values, count, &asking, ret);
+}
+
+/* --- rows ----------------------------------------------------------------------------- */
+
+/* a: where text and bytes are copied to; NULL: they are not. */
+static struct value column_bytes(struct arena *a, enum value_kind kind, const void *p, size_t n)
+{
+    if (a)
+        return value_copy(a, kind, p, n);
+    return (struct value){ .kind = kind, .s = { p, n } };
+}
+
+static struct value sqlite_column(struct arena *a, sqlite3_stmt *stmt, int i)
+{
+    /* One look at the column instead of one for its type, value and length each; the
+     * statement is this thread's alone. */
+    sqlite3_value *v = sqlite3_column_value(stmt, i);
+
+    switch (sqlite3_value_type(v)) {
+    case SQLITE_INTEGER:
+        return v_int(sqlite3_value_int64(v));
+    case SQLITE_FLOAT:
+        return v_real(sqlite3_value_double(v));
+    case SQLITE_TEXT: {
+        const unsigned char *p = sqlite3_value_text(v);
+
+        return column_bytes(a, VALUE_TEXT, p, (size_t)sqlite3_value_bytes(v));
+    }
+    case SQLITE_BLOB: {
+        const void *p = sqlite3_value_blob(v);
+
+        return column_bytes(a, VALUE_BYTES, p, (size_t)sqlite3_value_bytes(v));
+    }
+    default:
+        return v_null();
+    }
+}
+
+/* One step; what went wrong is found by sqlite3_reset in sqlite_end. */
+static bool sqlite_step_row(struct rows *r, struct sqlite_cursor *cursor)
+{
+    if (cursor->at_end)
+        return false;
+    if (sqlite_share_over(r->tx->connection)) {
+        cursor->at_end = true;
+        return false;
+    }
+    if (sqlite3_step(cursor->statement->stmt) == SQLITE_ROW)
+        return true;
+    cursor->at_end = true;
+    r->changed = sqlite3_changes64(((struct sqlite_conn *)r->tx->connection)->db);
+    return false;
+}
+
+bool sqlite_next(struct rows *r)
+{
+    struct sqlite_cursor *cursor = (struct sqlite_cursor *)r->cursor;
+
+    if (cursor->recalled)
+        return sqlite_remembered_next(r, cursor);
+    if (!sqlite_step_row(r, cursor))
+        return false;
+    struct arena *a = r->lent ? NULL : tx_arena(r->tx);
+    for (int i = 0; i < r->columns; i++)
+        cursor->cursor.row[i] = sqlite_column(a, cursor->statement->stmt, i);
+    r->row = cursor->cursor.row;
+    sqlite_remember_row(r, cursor);
+    return true;
+}
+
+/* What it wrote was not found out. */
+static void lose_track(struct tx *tx)
+{
+    struct sqlite_conn *c = tx->connection;
+
+    c->has_lost_track = false;
+    if (!work_writes(tx->work))
+        return;
+    sqlite_forget_statements(c);
+    c->reach_age++;
+    sqlite_reach_write_all((struct sqlite *)tx->store);
+}
+
+enum err sqlite_end(struct rows *r)
+{
+    struct sqlite_cursor *cursor = (struct sqlite_cursor *)r->cursor;
+    struct sqlite_conn *c = r->tx->connection;
+
+    if (cursor->recalled)
+        return sqlite_remembered_end(r, cursor);
+    sqlite3_stmt *stmt = cursor->statement->stmt;
+    /* A write is whole only at its end, where its foreign keys are looked at. */
+    if (!cursor->statement->reads_only)
+        while (sqlite_step_row(r, cursor))
+            ;
+    int code = sqlite3_reset(stmt);
+    enum err e = OK;
+    if (code != SQLITE_OK)
+        e = tx_fail(r->tx, sqlite_error(c, code, cursor->sql));
+    else if (c->share.is_spent)
+        e = tx_fail(r->tx, ERR_STORE_RETRY); /* between two rows, which SQLite knows nothing of */
+    else
+        sqlite_remember_end(c, cursor);
+    tx_remove_cursor(r->tx, &cursor->cursor);
+    sqlite_statement_release(cursor->statement);
+    if (c->has_lost_track)
+        lose_track(r->tx);
+    return e;
+}
+
+/* The library counts the changes that a connection has come across; connections count
+ * each for themselves. */
+uint64_t sqlite_version(struct tx *tx)
+{
+    struct sqlite_conn *c = tx->connection;
+    unsigned changes = 0;
+
+    if (sqlite3_file_control(c->db, "main", SQLITE_FCNTL_DATA_VERSION, &changes) != SQLITE_OK)
+        return 0;
+    return c->number << 32 | (changes + 1);
+}
+
+enum err sqlite_script(struct tx *tx, const char *sql)
+{
+    struct sqlite_conn *c = tx->connection;
+    c->has_written = true;
+    int code = sqlite3_exec(c->db, sql, NULL, NULL, NULL);
+
+    return code == SQLITE_OK ? OK : tx_fail(tx, sqlite_error(c, code, sql));
+}

@@ -1,0 +1,290 @@
+/* sqlite.c - the SQLite engine: reads on the loops or aside, writes on the writer. */
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "store/sqlite/sqlite.h"
+
+static struct sqlite *sqlite_of(struct store *s)
+{
+    return (struct sqlite *)s;
+}
+
+/* --- reading -------------------------------------------------------------------------- */
+
+/* Reads of one turn share a snapshot, as beginning one costs more than most
+ * queries; but whoever was told of a commit must see it, so the snapshot is
+ * renewed when there was one since. */
+static enum err hold_snapshot(struct store *s, struct sqlite_conn *c)
+{
+    uint64_t commits = atomic_load_explicit(&s->commits, memory_order_acquire);
+    int code = SQLITE_OK;
+
+    if (c->in_snapshot && c->seen == commits)
+        return OK;
+    if (c->in_snapshot)
+        code = sqlite_conn_do(c, "commit");
+    c->in_snapshot = false;
+    if (code == SQLITE_OK)
+        code = sqlite_conn_do(c, "begin");
+    if (code != SQLITE_OK)
+        return sqlite_error(c, code, "begin");
+    c->in_snapshot = true;
+    c->seen = commits;
+    return OK;
+}
+
+static void drop_snapshot(struct sqlite_conn *c)
+{
+    if (c->in_snapshot && sqlite_conn_do(c, "commit") != SQLITE_OK)
+        sqlite_conn_do(c, "rollback");
+    c->in_snapshot = false;
+}
+
+static enum err run_read(struct store *s, struct work *w, struct sqlite_conn *c)
+{
+    struct tx tx = { .store = s, .work = w, .connection = c };
+    enum err e = hold_snapshot(s, c);
+
+    return e ? e : tx_run(&tx);
+}
+
+/* A search of many rows would read its pages anew each time with SQLite's usual 2 MiB. The
+ * writer keeps to them: of several works in a transaction, one that fills the disk is then
+ * found out before the others are done. */
+enum err sqlite_reader_open(const char *path, struct sqlite_conn **ret)
+{
+    enum err e = sqlite_conn_open(path, ret);
+
+    if (e)
+        return e;
+    return sqlite_conn_do(*ret, "pragma cache_size = -16384") == SQLITE_OK ? OK : ERR_UNAVAILABLE;
+}
+
+static enum err reader_of_loop(struct sqlite *q, struct loop *loop, struct sqlite_conn **ret)
+{
+    unsigned i = loop_index(loop);
+    enum err e = OK;
+
+    assert(i < q->reader_count);
+    if (!q->readers[i]) {
+        e = sqlite_reader_open(q->path, &q->readers[i]);
+        if (!e && q->asides[0].has_thread)
+            sqlite_share_watch(q->readers[i]);
+        if (!e && q->has_thread)
+            q->readers[i]->recalls = sqlite_recalls_new(); /* nobody else writes */
+    }
+    *ret = q->readers[i];
+    return e;
+}
+
+/* A store that closes takes nothing more. */
+static void read_aside(struct store *s, struct work *w)
+{
+    if (!lanes_push(&sqlite_of(s)->aside, w))
+        work_finish(s, w, ERR_UNAVAILABLE);
+}
+
+/* One that takes longer than a loop has time for begins anew aside. */
+static void read_on_loop(struct store *s, struct work *w)
+{
+    struct sqlite *q = sqlite_of(s);
+    struct arena *arena = w->arena;
+    struct sqlite_conn *c;
+    enum err e = reader_of_loop(q, w->loop, &c);
+
+    if (!e) {
+        sqlite_share_begin(c, w->measured);
+        e = run_read(s, w, c);
+        if (sqlite_share_end(c)) {
+            w->arena = arena; /* it was broken off, perhaps with another one */
+            read_aside(s, w);
+            return;
+        }
+    }
+    work_finish(s, w, e);
+}
+
+enum err sqlite_read_once(struct store *s, struct work *w, struct sqlite_conn **conn)
+{
+    enum err e = *conn ? OK : sqlite_reader_open(sqlite_of(s)->path, conn);
+
+    if (e)
+        return e;
+    e = run_read(s, w, *conn);
+    drop_snapshot(*conn);
+    return e;
+}
+
+static void read_off_loop(struct store *s, struct work *w)
+{
+    struct sqlite *q = sqlite_of(s);
+
+    pthread_mutex_lock(&q->tool_lock);
+    enum err e = sqlite_read_once(s, w, &q->tool);
+    pthread_mutex_unlock(&q->tool_lock);
+    work_finish(s, w, e);
+}
+
+static void sqlite_submit(struct store *s, struct work *w)
+{
+    assert(!work_writes(w) || sqlite_of(s)->has_thread);
+    if (work_writes(w))
+        queue_push(&sqlite_of(s)->queue, w);
+    else if (w->aside && sqlite_of(s)->asides[0].has_thread)
+        read_aside(s, w);
+    else if (w->loop)
+        read_on_loop(s, w);
+    else
+        read_off_loop(s, w);
+}
+
+static void sqlite_turn_end(struct store *s, struct loop *loop)
+{
+    struct sqlite *q = sqlite_of(s);
+    unsigned i = loop_index(loop);
+
+    if (i >= q->reader_count || !q->readers[i])
+        return;
+    drop_snapshot(q->readers[i]);
+    q->readers[i]->share.taken_ns = 0;
+}
+
+/* --- opening and closing -------------------------------------------------------------- */
+
+static void sqlite_close(struct store *s)
+{
+    struct sqlite *q = sqlite_of(s);
+
+    sqlite_asides_stop(q);
+    sqlite_writer_stop(q);
+    for (unsigned i = 0; i < q->reader_count; i++)
+        sqlite_conn_close(q->readers[i]);
+    sqlite_conn_close(q->tool);
+    /* The last connection to close empties the log into the database. */
+    sqlite_conn_close(q->writer);
+    queue_clear(&q->queue);
+    lanes_clear(&q->aside);
+    pthread_mutex_destroy(&q->tool_lock);
+    if (s->lock >= 0)
+        close(s->lock);
+    mem_free(q->readers);
+    mem_free(q->path);
+    mem_free(s->folder);
+    mem_free(q);
+}
+
+/* SQLite would let everybody read it; its other files follow this one. */
+static enum err make_private(const char *path)
+{
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+
+    if (fd < 0) {
+        log_error("store: cannot open '%s': %s", path, strerror(errno));
+        return ERR_UNAVAILABLE;
+    }
+    close(fd);
+    return OK;
+}
+
+/* Commits then return before the disk has them. */
+static enum err give_up_syncs(struct sqlite_conn *writer)
+{
+    log_warn("store: durability is off: a power cut loses what was written last");
+    return sqlite_conn_do(writer, "pragma synchronous = off") == SQLITE_OK ? OK : ERR_UNAVAILABLE;
+}
+
+static enum err sqlite_is_there(const struct sqlite *q)
+{
+    if (access(q->path, R_OK) == 0)
+        return OK;
+    log_error("store: there is no database in '%s'", q->store.folder);
+    return ERR_UNAVAILABLE;
+}
+
+/* The one that writes: nobody else may, and the tables are brought up to date. */
+static enum err open_to_write(struct sqlite *q, const struct store_options *o)
+{
+    enum err e = o->as_is ? sqlite_is_there(q) : folder_make(o->folder);
+
+    if (!e)
+        e = folder_lock(o->folder, &q->store.lock);
+    if (!e)
+        e = blobs_open(&q->store);
+    if (!e)
+        e = make_private(q->path);
+    if (!e)
+        e = sqlite_conn_open(q->path, &q->writer);
+    q->has_no_syncs = o->no_sync;
+    if (!e && o->no_sync)
+        e = give_up_syncs(q->writer);
+    if (!e)
+        e = migrations_apply(&q->store, o->as_is, sqlite_run_alone);
+    if (!e)
+        e = sqlite_touched_begin(q);
+    if (!e) {
+        q->writer->recalls = sqlite_recalls_new();
+        sqlite_writer_start(q);
+        sqlite_asides_start(q);
+    }
+    return e;
+}
+
+static enum err sqlite_open(const struct store_options *o, struct store **ret)
+{
+    struct sqlite *q = mem_new(sizeof *q);
+    size_t room = strlen(o->folder) + sizeof "/guildhall.db";
+
+    q->store.engine = &sqlite_engine;
+    q->store.folder = mem_dupz(o->folder);
+    q->store.lock = -1;
+    q->meter.kind = "write";
+    q->path = mem_new(room);
+    snprintf(q->path, room, "%s/guildhall.db", o->folder);
+    q->reader_count = o->readers;
+    q->readers = mem_new((o->readers + 1) * sizeof *q->readers);
+    pthread_mutex_init(&q->tool_lock, NULL);
+    queue_init(&q->queue);
+    lanes_init(&q->aside);
+
+    enum err e = o->beside ? sqlite_is_there(q) : open_to_write(q, o);
+    if (e) {
+        sqlite_close(&q->store);
+        return e;
+    }
+    *ret = &q->store;
+    return OK;
+}
+
+static bool sqlite_ready(struct store *s)
+{
+    (void)s;
+    return true;
+}
+
+const struct engine sqlite_engine = {
+    .name = "sqlite",
+    .open = sqlite_open,
+    .close = sqlite_close,
+    .ready = sqlite_ready,
+    .submit = sqlite_submit,
+    .turn_end = sqlite_turn_end,
+    .backup = sqlite_backup,
+    .check = sqlite_check,
+    .query = sqlite_query,
+    .next = sqlite_next,
+    .end = sqlite_end,
+    .version = sqlite_version,
+    .go_aside = sqlite_go_aside,
+    .seen = sqlite_seen,
+    .row_changed = sqlite_row_changed,
+    .touch = sqlite_touch,
+    .script = sqlite_script,
+    .id_word = "integer primary key",
+    .clustered_word = "without rowid",
+};

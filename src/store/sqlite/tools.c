@@ -1,0 +1,152 @@
+/* tools.c - copies and checks of a whole SQLite database. */
+#include <errno.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "store/backup/paced.h"
+#include "store/sqlite/sqlite.h"
+
+enum { COPIED_PAGES = PACED_BYTES / 4096 }; /* between two syncs of a copy */
+
+/* --- backup --------------------------------------------------------------------------- */
+
+static enum err copy_failed(int code)
+{
+    log_error("store: backup: %s", sqlite3_errstr(code));
+    return (code & 0xff) == SQLITE_FULL ? ERR_STORAGE_FULL : ERR_UNAVAILABLE;
+}
+
+/* The snapshot of the connection, a few pages at a time: written in one go the copy would keep
+ * the disk from the server's commits until all of it is there. */
+static enum err copy_pages(sqlite3 *from, sqlite3 *to, int fd)
+{
+    sqlite3_backup *b = sqlite3_backup_init(to, "main", from, "main");
+    int code = b ? SQLITE_OK : sqlite3_errcode(to);
+
+    while (code == SQLITE_OK) {
+        code = sqlite3_backup_step(b, COPIED_PAGES);
+        if (code == SQLITE_OK && !paced_write_out(fd, PACED_BYTES))
+            code = errno == ENOSPC || errno == EDQUOT ? SQLITE_FULL : SQLITE_IOERR;
+    }
+    if (b)
+        sqlite3_backup_finish(b);
+    return code == SQLITE_DONE ? OK : copy_failed(code);
+}
+
+/* Whatever is written meanwhile, this connection goes on seeing what is there now. */
+static enum err hold_snapshot(sqlite3 *from)
+{
+    int code = sqlite3_exec(from, "begin; select count(*) from sqlite_schema", NULL, NULL, NULL);
+
+    return code == SQLITE_OK ? OK : copy_failed(code);
+}
+
+/* Bytes of the snapshot. */
+static enum err snapshot_size(sqlite3 *from, int64_t *ret)
+{
+    static const char sql[] = "select c.page_count * s.page_size from pragma_page_count() c, "
+                              "pragma_page_size() s";
+    sqlite3_stmt *stmt = NULL;
+    int code = sqlite3_prepare_v2(from, sql, -1, &stmt, NULL);
+
+    if (code == SQLITE_OK)
+        code = sqlite3_step(stmt);
+    if (code == SQLITE_ROW)
+        *ret = sqlite3_column_int64(stmt, 0);
+    sqlite3_finalize(stmt);
+    return code == SQLITE_ROW ? OK : copy_failed(code);
+}
+
+static enum err copy_into(sqlite3 *from, const struct rows_place *place, int64_t size)
+{
+    struct sqlite_into *into = NULL;
+    sqlite3 *to = NULL;
+    enum err e = sqlite_into_open(place->fd, place->at, 0, &into, &to);
+
+    if (!e)
+        e = copy_pages(from, to, place->fd);
+    if (sqlite3_close(to) != SQLITE_OK && !e)
+        e = ERR_UNAVAILABLE;
+    if (!e && sqlite_into_size(into) != size) {
+        log_error("store: backup: the copy has another size than the database");
+        e = ERR_INTERNAL;
+    }
+    sqlite_into_close(into);
+    return e;
+}
+
+/* quick_check reads every page and row, at half the cost of integrity_check, which also looks each
+ * row up in each index. The copy is checked, so that the server's log need not wait for it. */
+static bool copy_is_sound(const struct rows_place *place, int64_t size)
+{
+    struct sqlite_into *into = NULL;
+    sqlite3 *db = NULL;
+    bool sound = !sqlite_into_open(place->fd, place->at, size, &into, &db) &&
+                 sqlite_finds_nothing(db, "pragma quick_check");
+
+    sqlite3_close(db);
+    sqlite_into_close(into);
+    return sound;
+}
+
+enum err sqlite_backup(struct store *s, rows_place_fn *place, void *arg, bool *ret_damaged)
+{
+    struct sqlite_conn *from = NULL;
+    struct rows_place to;
+    int64_t size = 0;
+    enum err e = sqlite_conn_open(((struct sqlite *)s)->path, &from);
+
+    if (!e)
+        e = hold_snapshot(from->db);
+    if (!e)
+        e = snapshot_size(from->db, &size);
+    if (!e)
+        e = place(arg, size, &to);
+    if (!e)
+        e = copy_into(from->db, &to, size);
+    sqlite_conn_close(from);
+    if (!e)
+        *ret_damaged = !copy_is_sound(&to, size);
+    return e;
+}
+
+/* --- check ---------------------------------------------------------------------------- */
+
+/* Rows of a pragma that finds faults; a row "ok" is none. */
+bool sqlite_finds_nothing(sqlite3 *db, const char *pragma)
+{
+    sqlite3_stmt *stmt = NULL;
+    bool clean = sqlite3_prepare_v2(db, pragma, -1, &stmt, NULL) == SQLITE_OK;
+    int code = SQLITE_ERROR;
+
+    while (clean && (code = sqlite3_step(stmt)) == SQLITE_ROW) {
+        const char *fault = (const char *)sqlite3_column_text(stmt, 0);
+
+        if (fault && strcmp(fault, "ok") == 0)
+            continue;
+        log_error("store: %s: %s", pragma, fault ? fault : "a row");
+        clean = false;
+        break;
+    }
+    if (code != SQLITE_ROW && code != SQLITE_DONE) {
+        log_error("store: %s: %s", pragma, sqlite3_errmsg(db));
+        clean = false;
+    }
+    sqlite3_finalize(stmt);
+    return clean;
+}
+
+enum err sqlite_check(struct store *s)
+{
+    struct sqlite_conn *c;
+    uint64_t corruptions = sqlite_corruptions();
+    enum err e = sqlite_conn_open(((struct sqlite *)s)->path, &c);
+
+    if (e)
+        return sqlite_corruptions() > corruptions ? ERR_INTERNAL : e;
+    if (!sqlite_finds_nothing(c->db, "pragma integrity_check") ||
+        !sqlite_finds_nothing(c->db, "pragma foreign_key_check"))
+        e = ERR_INTERNAL;
+    sqlite_conn_close(c);
+    return e;
+}
