@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "guildhall.h"
+#include "server/guildhall.h"
 #include "tools/program.h"
 
 int usage(const char *problem)

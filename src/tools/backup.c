@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "control.h"
-#include "guildhall.h"
+#include "server/control.h"
+#include "server/guildhall.h"
 #include "store/blobs/file_rows.h"
 #include "store/backup/paced.h"
 #include "store/backup/snapshots.h"

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "gifs/gifs.h"
-#include "guildhall.h"
+#include "server/guildhall.h"
 #include "tools/helper_bot.h"
 #include "tools/serve.h"
 

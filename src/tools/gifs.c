@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "gifs/gifs.h"
-#include "guildhall.h"
+#include "server/guildhall.h"
 #include "net/client.h"
 #include "store/folder.h"
 

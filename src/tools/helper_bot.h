@@ -5,7 +5,7 @@
 #ifndef TOOLS_HELPER_BOT_H
 #define TOOLS_HELPER_BOT_H
 
-#include "config.h"
+#include "server/config.h"
 
 struct helper_bot;
 

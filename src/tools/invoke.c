@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "control.h"
-#include "guildhall.h"
+#include "server/control.h"
+#include "server/guildhall.h"
 
 #define AT(member) .offset = offsetof(struct settings, invoke.member)
 

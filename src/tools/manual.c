@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "guildhall.h"
+#include "server/guildhall.h"
 #include "operator/operator.h"
 #include "tools/program.h"
 

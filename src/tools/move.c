@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "gifs/gifs.h"
-#include "guildhall.h"
+#include "server/guildhall.h"
 #include "store/backup/snapshots.h"
 #include "tools/meter.h"
 #include "tools/tools.h"

@@ -2,7 +2,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "guildhall.h"
+#include "server/guildhall.h"
 #include "tools/tools.h"
 
 /* A server that is silent is dead, whether or not another one is there to say so. */

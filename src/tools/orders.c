@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/utf8.h"
-#include "control.h"
+#include "server/control.h"
 #include "json/write.h"
 #include "operator/operator.h"
 #include "tools/tools.h"

@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "guildhall.h"
+#include "server/guildhall.h"
 #include "integrations/integrations.h"
 #include "tools/tools.h"
 

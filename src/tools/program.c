@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "guildhall.h"
+#include "server/guildhall.h"
 
 void program_print(struct buf *out)
 {

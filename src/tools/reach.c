@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "guildhall.h"
+#include "server/guildhall.h"
 #include "tools/tools.h"
 
 int no_server(const char *folder, enum err e)

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "guildhall.h"
+#include "server/guildhall.h"
 #include "tools/meter.h"
 
 #define AT(member) .offset = offsetof(struct settings, member)

@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "control.h"
-#include "guildhall.h"
-#include "manager.h"
+#include "server/control.h"
+#include "server/guildhall.h"
+#include "server/manager.h"
 #include "store/backup/snapshots.h"
 
 /* What is served, and where it was read. */

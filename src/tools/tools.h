@@ -2,7 +2,7 @@
 #ifndef TOOLS_TOOLS_H
 #define TOOLS_TOOLS_H
 
-#include "config.h"
+#include "server/config.h"
 #include "platform/seeds/seeds.h"
 #include "platform/worlds/worlds.h"
 

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "guildhall.h"
+#include "server/guildhall.h"
 #include "operator/operator.h"
 #include "platform/accounts/accounts.h"
 #include "tools/tools.h"

@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "control.h"
+#include "server/control.h"
 
 enum { PATIENCE_MS = 30 * 1000 };
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "guildhall.h"
+#include "server/guildhall.h"
 
 enum { MAX_FILE = 256 * 1024 * 1024 };
 

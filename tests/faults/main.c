@@ -13,7 +13,7 @@
 
 #include "channels.h"
 #include "faults.h"
-#include "guildhall.h"
+#include "server/guildhall.h"
 #include "internal.h"
 #include "postgres.h"
 #include "venues.h"

@@ -13,7 +13,7 @@
 #include "base/arena.h"
 #include "base/str.h"
 #include "dom.h"
-#include "guildhall.h"
+#include "server/guildhall.h"
 
 struct world;
 

@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "gateway_source/gateway_source.h"
-#include "guildhall.h"
+#include "server/guildhall.h"
 #include "guilds.h"
 #include "internal.h"
 #include "net/websocket.h"

@@ -8,7 +8,7 @@
 #include "gateway/lists/list_id.h"
 #include "gateway/sessions/registry.h"
 #include "gateway_source/gateway_source.h"
-#include "guildhall.h"
+#include "server/guildhall.h"
 #include "guilds.h"
 #include "venues.h"
 #include "waits.h"

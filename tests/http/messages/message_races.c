@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "guildhall.h"
+#include "server/guildhall.h"
 #include "internal.h"
 #include "venues.h"
 

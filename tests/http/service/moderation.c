@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "apps.h"
-#include "control.h"
+#include "server/control.h"
 #include "gate.h"
 #include "rooms.h"
 #include "venues.h"

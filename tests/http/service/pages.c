@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "config.h"
+#include "server/config.h"
 #include "web/internal.h"
 
 static struct answer ask_page(struct world *w, const char *method, const char *path,

@@ -3,7 +3,7 @@
 
 #include "base/clock_watch.h"
 #include "base/log.h"
-#include "parts.h"
+#include "server/parts.h"
 
 static struct intake monitor_intake(void *arg, const struct http_request *r)
 {

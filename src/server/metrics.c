@@ -1,6 +1,6 @@
 /* metrics.c - what /metrics shows of sessions and of carried voice. */
 #include "net/tls.h"
-#include "parts.h"
+#include "server/parts.h"
 
 static void relay_metrics(const struct relay *r, struct buf *out)
 {

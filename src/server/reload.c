@@ -3,7 +3,7 @@
 
 #include "base/log.h"
 #include "net/tls.h"
-#include "parts.h"
+#include "server/parts.h"
 
 /* Also when the names are the same: what is in the files is what is new, every few weeks. */
 static bool reload_certificate(struct guildhall *g, const struct config *now, bool *ret_failed)

@@ -1,5 +1,5 @@
 /* guildhall.c - the whole server, put together. */
-#include "guildhall.h"
+#include "server/guildhall.h"
 
 #include <string.h>
 
@@ -8,10 +8,10 @@
 #include "cluster/cluster.h"
 #include "gateway_source/gateway_source.h"
 #include "gifs/gifs.h"
-#include "memory_limit.h"
+#include "server/memory_limit.h"
 #include "net/mailer.h"
 #include "net/tls.h"
-#include "parts.h"
+#include "server/parts.h"
 #include "platform/applications/applications.h"
 #include "platform/messages/last_messages.h"
 #include "voice/voice.h"

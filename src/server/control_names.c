@@ -1,5 +1,5 @@
 /* control_names.c - lines about accounts, with the names that people know them by. */
-#include "control_names.h"
+#include "server/control_names.h"
 
 #include "json/write.h"
 

@@ -1,5 +1,5 @@
 /* memory_limit.c - how much memory this process may use. */
-#include "memory_limit.h"
+#include "server/memory_limit.h"
 
 #include <limits.h>
 #include <stdio.h>

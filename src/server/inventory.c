@@ -8,7 +8,7 @@
 #include "base/clock_watch.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "parts.h"
+#include "server/parts.h"
 
 enum { LEAST_PAUSE_S = 60, PAUSES_A_COUNT = 100, FEW_ROWS = 100000 };
 

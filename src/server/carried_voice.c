@@ -4,7 +4,7 @@
 #include <uv.h>
 
 #include "base/log.h"
-#include "parts.h"
+#include "server/parts.h"
 #include "voice/voice.h"
 
 /* What clients are told to send to has to be an IPv4 address that they can reach. */

@@ -2,7 +2,7 @@
 #include "commands/commands.h"
 #include "gateway_source/gateway_source.h"
 #include "gifs/gifs.h"
-#include "guildhall.h"
+#include "server/guildhall.h"
 #include "integrations/integrations.h"
 #include "interactions/interactions.h"
 #include "platform/accounts/accounts.h"

@@ -1,5 +1,5 @@
 /* manager.c - what the service manager of the system gives us, and what it wants to be told. */
-#include "manager.h"
+#include "server/manager.h"
 
 #include <fcntl.h>
 #include <stddef.h>

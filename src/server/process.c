@@ -13,7 +13,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "parts.h"
+#include "server/parts.h"
 
 /* Each connection is a descriptor; the soft limit is often 1,024 for the sake of programs
  * that use select(), which we do not. */

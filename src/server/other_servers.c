@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "cluster/cluster.h"
 #include "cluster/nats_protocol.h"
-#include "parts.h"
+#include "server/parts.h"
 
 bool parts_share(const struct config *config)
 {

@@ -2,10 +2,10 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "manager.h"
-#include "memory_limit.h"
+#include "server/manager.h"
+#include "server/memory_limit.h"
 #include "net/tls.h"
-#include "parts.h"
+#include "server/parts.h"
 #include "workbench/workbench.h"
 
 /* "host:port", "[::1]:port" or "port". */

@@ -1,6 +1,6 @@
 /* config_apply.c - what an operator set, handed to those whom it concerns. */
 #include "base/log.h"
-#include "config.h"
+#include "server/config.h"
 #include "gifs/gifs.h"
 #include "model/platforms.h"
 #include "model/regions.h"

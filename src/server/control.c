@@ -1,5 +1,5 @@
 /* control.c - what an operator asks a running server. */
-#include "control.h"
+#include "server/control.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -4,8 +4,8 @@
 
 #include <stdatomic.h>
 
-#include "control.h"
-#include "guildhall.h"
+#include "server/control.h"
+#include "server/guildhall.h"
 #include "net/proxies.h"
 #include "net/server.h"
 #include "relay/relay.h"

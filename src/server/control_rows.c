@@ -1,10 +1,10 @@
 /* control_rows.c - what its operator may ask of a server that runs. */
 #include "base/log.h"
 #include "base/mem.h"
-#include "control_names.h"
+#include "server/control_names.h"
 #include "net/tls.h"
 #include "operator/operator.h"
-#include "parts.h"
+#include "server/parts.h"
 #include "platform/accounts/operator.h"
 #include "store/backup/snapshots.h"
 #include "workbench/workbench.h"

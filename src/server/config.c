@@ -1,5 +1,5 @@
 /* config.c - what an operator can set, row by row. */
-#include "config.h"
+#include "server/config.h"
 
 #include <stddef.h>
 

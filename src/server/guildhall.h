@@ -6,7 +6,7 @@
 #define GUILDHALL_H
 
 #include "api/api.h"
-#include "config.h"
+#include "server/config.h"
 #include "gateway/gateway.h"
 #include "platform/worlds/worlds.h"
 
