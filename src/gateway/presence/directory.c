@@ -322,14 +322,28 @@ static void send_piece(struct directory *d, uint64_t piece, uint64_t pieces, siz
     message_send(d, &out);
 }
 
-void directory_send_all(struct directory *d)
+#define ALL_PAUSE_NS (INT64_C(250) * 1000 * 1000)
+
+/* The lock is held. */
+static void send_all_when_due(struct directory *d)
 {
+    int64_t now = clock_mono();
     size_t at = 0;
 
-    pthread_mutex_lock(&d->lock);
+    if (!d->all_wanted || (d->all_sent_at && now - d->all_sent_at < ALL_PAUSE_NS))
+        return;
+    d->all_wanted = false;
+    d->all_sent_at = now;
     uint64_t pieces = count_pieces(d);
     for (uint64_t i = 0; i < pieces; i++)
         send_piece(d, i, pieces, &at);
+}
+
+void directory_send_all(struct directory *d)
+{
+    pthread_mutex_lock(&d->lock);
+    d->all_wanted = true;
+    send_all_when_due(d);
     pthread_mutex_unlock(&d->lock);
 }
 
@@ -369,6 +383,7 @@ void directory_tend(struct directory *d)
         own_record_free(r);
     }
     pthread_mutex_lock(&d->lock);
+    send_all_when_due(d);
     message_begin(d, DIRECTORY_HEAD, &out);
     message_send(d, &out);
     pthread_mutex_unlock(&d->lock);

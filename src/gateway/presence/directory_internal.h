@@ -22,9 +22,11 @@ enum directory_kind {
 
 struct directory {
     struct gateway *gateway;
-    pthread_mutex_t lock;    /* of the next two, and while something is sent */
+    pthread_mutex_t lock;    /* of the next four, and while something is sent */
     uint64_t told;           /* changes */
     struct map own;          /* number -> struct own_record */
+    int64_t all_sent_at;     /* when all sessions were last sent, by clock_mono; 0: never */
+    bool all_wanted;         /* somebody asked for them since */
     pthread_mutex_t hearing; /* of the next one: by one thread at a time; taken before any other */
     struct map peers;        /* identity -> struct directory_peer */
 };
@@ -33,6 +35,8 @@ struct directory {
 void directory_ask(struct directory *d, uint32_t identity);
 /* Another server tells of a session that left here: what is said of it here ends. */
 void directory_taken_up(struct directory *d, uint64_t number);
+/* Sends all sessions of this server, at most once per 250 ms: when the broker restarts every server
+ * asks every other one, and each answer goes to all of them. */
 void directory_send_all(struct directory *d);
 /* Sends how far this server is, and forgets those of its sessions that went to others. */
 void directory_tend(struct directory *d);
