@@ -17,8 +17,9 @@ struct gateway; /* gateway/gateway.h; handed on, not looked into */
 struct traffic; /* traffic/traffic.h */
 struct workbench;
 
-/* Who may register: everybody; people with a code of the operator; these and people with an invite
- * to a guild; nobody; everybody on this machine, and others with a code of the operator. */
+/* The people who may register: everybody; people with a code of the operator; these and people with
+ * an invite to a guild; nobody; everybody on this machine, and others with a code of the operator.
+ */
 enum registration_mode {
     REGISTRATION_OPEN,
     REGISTRATION_INVITE,
@@ -127,7 +128,7 @@ struct str api_public_url(const struct call *call);
 /* Does the call come from a program on this machine (net/this_machine.h)? False for an errand, and
  * if public-url or trusted-proxies is set, because a proxy may then call for others. */
 bool api_call_is_local(const struct call *call);
-/* Who may register, as this caller has it: REGISTRATION_LOCAL is never returned. */
+/* The mode of registration for this caller; REGISTRATION_LOCAL is never returned. */
 enum registration_mode api_registration(const struct call *call);
 /* May a request of ours go to a private address that this caller names? */
 bool api_may_call_private(const struct call *call);

@@ -15,7 +15,7 @@ enum { IDLE_A_PUT = 8 };
 static pthread_mutex_t kinds_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct cache_kind *kinds;
 
-/* One thread writes a cache's figures at a time, so this needs no atomic addition. */
+/* A cache's figures are written by one thread at a time, so this needs no atomic addition. */
 static void stat_add(_Atomic uint64_t *figure, uint64_t n)
 {
     atomic_store_explicit(figure, atomic_load_explicit(figure, memory_order_relaxed) + n,

@@ -12,7 +12,7 @@ enum { STEP_MS = 5000, LOG_EVERY_MS = 60 * 1000, READ_WITHIN_MS = 1000 };
 
 static _Atomic int64_t newest_ms; /* of the database, at the start */
 static _Atomic uint64_t steps;
-/* Of the thread that looks: how far the wall clock was ahead of the steady one, … */
+/* Used by the watching thread alone: how far the wall clock was ahead of the steady one, … */
 static int64_t ahead_ms;
 static int64_t log_again_ms; /* … and from when on a sentence may be logged again (steady) */
 

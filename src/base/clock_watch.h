@@ -26,7 +26,7 @@ struct clock_health {
 };
 /* From any thread. */
 struct clock_health clock_watch_read(void);
-/* One sentence for operators if the clock is too far behind; else NULL. */
+/* A sentence for operators if the clock is too far behind; else NULL. */
 const char *clock_watch_warning(void);
 
 #endif

@@ -80,7 +80,7 @@ void cipher_seal(struct cipher *c, struct str subject, int64_t position, struct 
 
 /* --- opening -------------------------------------------------------------------------- */
 
-/* What a sender said before that is refused by its time now: nothing has to be known of it. */
+/* Older messages of a sender are refused by their time, so nothing has to be remembered of them. */
 static void drop_silent_senders(struct cipher *c, int64_t now)
 {
     size_t at = 0;

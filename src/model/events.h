@@ -137,7 +137,7 @@ static inline struct subject to_entitled(snowflake guild_id, snowflake channel_i
     };
 }
 
-/* Of the members that `to` names only these accounts, and who has MANAGE_ROLES and one of these
+/* Restricts an audience to these accounts, and to members who have MANAGE_ROLES and one of these
  * roles. The ids are sorted; at most one for each role of the guild and two more. */
 static inline struct subject to_granters(struct subject to, struct list ids)
 {

@@ -55,7 +55,7 @@ struct registration_invite {
     int64_t uses, expires_at, created_at;
 };
 enum err registration_invite_make(struct call *call, struct registration_invite *i);
-/* Those that can be used: struct registration_invite without code. */
+/* Lists the codes that can still be used: struct registration_invite without code. */
 enum err registration_invites_list(struct tx *tx, snowflake after, int64_t limit, struct list *ret);
 /* By id or by the code itself. ERR_NOT_FOUND */
 enum err registration_invite_revoke(struct call *call, struct str name,

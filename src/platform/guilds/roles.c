@@ -66,7 +66,7 @@ static enum err get_role(struct call *call)
     return call_reply(call, call->target.role);
 }
 
-/* What the audit log tells of a role. */
+/* The fields of a role that the audit log tells. */
 static const struct field audited_role[] = {
     { FIELD(struct role, name), .type = &type_text },
     { FIELD(struct role, color), .type = &type_int },

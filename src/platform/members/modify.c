@@ -150,7 +150,7 @@ enum err member_judge_nick(struct call *call, struct member *m, bool *ret_refuse
     return e;
 }
 
-/* What the audit log tells of a member; roles have entries of their own. */
+/* The fields of a member that the audit log tells; roles have entries of their own. */
 static const struct field audited_member[] = {
     { FIELD(struct member, nick), .type = &type_text },
     { FIELD(struct member, mute), .type = &type_bool },

@@ -232,8 +232,8 @@ static enum err add_everything(struct call *call, struct profile_about *about,
     return e ? e : add_application(call, p);
 }
 
-/* Who may know more than what is public of the path's account: *ret_whole. ERR_MISSING_ACCESS: the
- * caller may not see a profile of it at all. */
+/* Decides how much of the path's account the caller may see; *ret_whole: more than what is public.
+ * ERR_MISSING_ACCESS: no profile at all. */
 static enum err profile_access(struct call *call, struct list *ret_guilds, bool *ret_whole)
 {
     snowflake id = call->target.user->id;
