@@ -10,7 +10,7 @@ const PNG = Buffer.from(
 );
 const client = new Client({
   rest: { api },
-  intents: [Intent.Guilds, Intent.GuildMessages, Intent.GuildExpressions, Intent.GuildMessagePolls],
+  intents: [Intent.Guilds, Intent.GuildMessages, Intent.GuildExpressions, Intent.GuildMessagePolls, Intent.MessageContent],
 });
 const say = (...words) => process.stdout.write(words.join(' ') + '\n');
 const told = (event) => new Promise((resolve) => client.once(event, (...facts) => resolve(facts)));

@@ -163,14 +163,14 @@ static void delivery_dispatch(const struct delivery *d, struct session *s)
     bool in_guild = d->news->to.kind == SUBJECT_GUILD;
     snowflake author_id = d->facts->message.author_id;
 
-    if (!(d->info->flags & EVENT_CONTENT))
-        session_dispatch(s, d->news, 0);
-    else if (content_is_hidden(&reader, in_guild, author_id, facts_ids(d->facts), d->facts->count))
-        session_dispatch(s, d->news, NEWS_EMPTIED);
-    else if (author_id == reader.id)
+    bool is_message = d->info->flags & EVENT_CONTENT;
+    bool hidden = is_message && content_is_hidden(&reader, in_guild, author_id, facts_ids(d->facts),
+                                                  d->facts->count);
+
+    if (is_message && !hidden && author_id == reader.id)
         dispatch_own_message(d, s, in_guild, &reader);
     else
-        session_dispatch(s, d->news, 0);
+        session_dispatch(s, d->news, hidden ? NEWS_EMPTIED : 0);
 }
 
 /* People watch each other come and go in small guilds only. */

@@ -30,7 +30,8 @@ static int log_copy(struct sqlite_conn *c, int mode)
     int pages = 0, copied = 0;
     int code = sqlite3_wal_checkpoint_v2(c->db, NULL, mode, &pages, &copied);
 
-    if (code != SQLITE_OK && code != SQLITE_BUSY)
+    if (code != SQLITE_OK && code != SQLITE_BUSY &&
+        ((code & 0xff) != SQLITE_FULL || space_may_log()))
         log_warn("store: checkpoint: %s", sqlite3_errmsg(c->db));
     return code == SQLITE_OK ? copied : 0;
 }
