@@ -12,9 +12,10 @@ enum { STEP_MS = 5000, LOG_EVERY_MS = 60 * 1000, READ_WITHIN_MS = 1000 };
 
 static _Atomic int64_t newest_ms; /* of the database, at the start */
 static _Atomic uint64_t steps;
-/* Used by the watching thread alone: how far the wall clock was ahead of the steady one, … */
-static int64_t ahead_ms;
-static int64_t log_again_ms; /* … and from when on a sentence may be logged again (steady) */
+/* How far the wall clock was ahead of the steady one. Atomic, because the tests have several
+ * servers in one process. */
+static _Atomic int64_t ahead_ms;
+static _Atomic int64_t log_again_ms; /* from when on a sentence may be logged again (steady) */
 
 static int64_t behind_ms(void)
 {
@@ -57,7 +58,10 @@ void clock_watch_begin(snowflake newest)
     atomic_store(&newest_ms, newest ? snowflake_ms(newest) : 0);
     atomic_store(&steps, 0);
     log_again_ms = 0;
-    clocks_apart(&ahead_ms);
+    int64_t apart;
+
+    clocks_apart(&apart);
+    ahead_ms = apart;
     if (behind > CLOCK_BEHIND_MS)
         log_behind(behind);
     else if (behind >= 0 && newest)

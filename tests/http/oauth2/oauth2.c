@@ -323,10 +323,10 @@ static void a_repeated_parameter_is_refused(struct world *w)
     static const struct {
         const char *query, *name;
     } cases[] = {
-        { "scope=identify&scope=identify%%20bot", "scope" },
+        { "scope=identify&scope=identify%20bot", "scope" },
         { "scope=bot&permissions=&permissions=8", "permissions" },
         { "scope=bot&guild_id=1&guild_id=2", "guild_id" },
-        { "scope=bot&sc%%6fpe=identify", "scope" },
+        { "scope=bot&sc%6fpe=identify", "scope" },
         { "scope=bot&integration_type=0&integration_type=1", "integration_type" },
         { "scope=identify&redirect_uri=" BACK "&redirect_uri=" BACK, "redirect_uri" },
         { "scope=identify&state=a&state=a", "state" },
