@@ -6,7 +6,7 @@
 #include "api/call.h"
 #include "api/limits.h"
 #include "api/route.h"
-#include "net/server.h"
+#include "net/http/server.h"
 #include "store/store.h"
 
 struct cluster; /* cluster/cluster.h */
@@ -104,7 +104,7 @@ void api_stop(struct api *api);
 /* A credential was revoked, by another server: nobody is recognised by it any more. */
 void api_forget(struct api *api, const struct forgotten *f);
 
-/* For requests to other servers (net/client.h); on that loop's thread. */
+/* For requests to other servers (net/client/client.h); on that loop's thread. */
 struct fetcher *api_fetcher(struct api *api, struct loop *loop);
 
 const struct api_options *api_options(const struct api *api);

@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "model/rows.h"
+#include "model/fields/rows.h"
 
 struct bans {
     pthread_rwlock_t lock; /* of items */

@@ -4,7 +4,7 @@
 #include <pthread.h>
 
 #include "base/mem.h"
-#include "model/old_versions.h"
+#include "model/text/old_versions.h"
 
 struct faults {
     _Atomic size_t count;

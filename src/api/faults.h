@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 
 #include "base/arena.h"
-#include "net/http.h"
+#include "net/http/http.h"
 
 enum { MOST_FAULTS = 64, LONGEST_FAULT_PATH = 200, LONGEST_FAULT_DELAY_MS = 60 * 1000 };
 

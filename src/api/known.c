@@ -5,7 +5,7 @@
 #include "api/internal.h"
 
 #include "base/mem.h"
-#include "model/old_versions.h"
+#include "model/text/old_versions.h"
 
 struct known_operation {
     enum http_method method; /* of a family: none */

@@ -1,7 +1,7 @@
 /* openapi.c - the OpenAPI 3.1 document, written from the rows. */
 #include "api/internal.h"
 
-#include "model/permissions.h"
+#include "model/permissions/permissions.h"
 
 static void openapi_text(struct json *j, const char *name, const char *value)
 {

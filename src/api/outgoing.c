@@ -5,7 +5,7 @@
 #include "api/bans.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "net/client.h"
+#include "net/client/client.h"
 
 void api_start(struct api *api, struct loops *loops)
 {

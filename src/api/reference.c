@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "model/permissions.h"
+#include "model/permissions/permissions.h"
 
 static void write_callers(struct buf *out, const struct route *r)
 {

@@ -3,9 +3,9 @@
 
 #include "api/jobs.h"
 #include "base/clock.h"
-#include "commands/bundle.h"
+#include "commands/index/bundle.h"
 #include "commands/form.h"
-#include "commands/index_moves.h"
+#include "commands/index/index_moves.h"
 #include "platform/applications/applications.h"
 
 /* --- telling guilds ------------------------------------------------------------------- */

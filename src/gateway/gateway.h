@@ -10,7 +10,7 @@
 #include "api/auth.h"
 #include "model/guild.h"
 #include "net/loop.h"
-#include "net/server.h"
+#include "net/http/server.h"
 #include "store/store.h"
 
 struct cluster;

@@ -2,7 +2,7 @@
 #include "gateway_source/homes.h"
 
 #include "base/planted.h"
-#include "model/ids.h"
+#include "model/fields/ids.h"
 
 static const char NOTE[] = "insert into session_homes (number, user_id, identity) "
                            "values ($1, $2, $3) on conflict (number) do nothing";

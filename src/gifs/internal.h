@@ -4,7 +4,7 @@
 
 #include "api/jobs.h"
 #include "gifs/gifs.h"
-#include "model/words.h"
+#include "model/text/words.h"
 
 enum {
     GIFS_MAX_QUERY = 256, /* characters */

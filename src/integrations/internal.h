@@ -4,11 +4,11 @@
 
 #include "api/hooks.h"
 #include "api/jobs.h"
-#include "integrations/connected.h"
+#include "integrations/connections/connected.h"
 #include "integrations/integrations.h"
-#include "integrations/provider.h"
+#include "integrations/providers/provider.h"
 #include "model/integration.h"
-#include "model/permissions.h"
+#include "model/permissions/permissions.h"
 #include "platform/accounts/accounts.h"
 #include "platform/applications/applications.h"
 

@@ -7,7 +7,7 @@
 
 #include "api/jobs.h"
 #include "base/clock.h"
-#include "model/ids.h"
+#include "model/fields/ids.h"
 #include "platform/messages/uploads.h"
 
 enum { SLICE_MS = 250, MINUTE_MS = 60 * 1000 };

@@ -10,9 +10,9 @@
 #include "base/links.h"
 #include "base/map.h"
 #include "relay/codecs.h"
-#include "relay/quality.h"
+#include "relay/media/quality.h"
 #include "relay/relay.h"
-#include "relay/seal.h"
+#include "relay/media/seal.h"
 #include "relay/video.h"
 
 enum {

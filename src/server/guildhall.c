@@ -9,7 +9,7 @@
 #include "gateway_source/gateway_source.h"
 #include "gifs/gifs.h"
 #include "server/memory_limit.h"
-#include "net/mailer.h"
+#include "net/client/mailer.h"
 #include "net/tls.h"
 #include "server/parts.h"
 #include "platform/applications/applications.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "json/schema.h"
-#include "model/types.h"
+#include "model/fields/types.h"
 #include "tools/console.h"
 
 const struct option_row clock_rows[] = {

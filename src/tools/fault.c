@@ -5,7 +5,7 @@
 
 #include "json/schema.h"
 #include "json/write.h"
-#include "model/types.h"
+#include "model/fields/types.h"
 #include "tools/console.h"
 
 #define AT(member) .offset = offsetof(struct settings, console.member)

@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "server/control.h"
 #include "json/schema.h"
-#include "model/types.h"
+#include "model/fields/types.h"
 #include "tools/wire.h"
 
 enum { COMMAND = 2, PRESS = 3, COMPLETE = 4 };             /* types of interactions */

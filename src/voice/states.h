@@ -7,7 +7,7 @@
 
 #include "api/hooks.h"
 #include "api/jobs.h"
-#include "model/rights.h"
+#include "model/permissions/rights.h"
 #include "model/voice_state.h"
 #include "platform/accounts/accounts.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "model/member.h"
-#include "model/types.h"
+#include "model/fields/types.h"
 
 struct ref {
     snowflake id;

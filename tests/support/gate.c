@@ -15,7 +15,7 @@
 #include "base/mem.h"
 #include "gateway/wire/etf.h"
 #include "internal.h"
-#include "net/websocket.h"
+#include "net/websocket/websocket.h"
 #include "waits.h"
 
 enum { PATIENCE_MS = 120000, LARGEST = 64 * 1024 * 1024 };

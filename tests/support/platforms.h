@@ -3,7 +3,7 @@
 #define TESTS_PLATFORMS_H
 
 #include "guilds.h"
-#include "model/platforms.h"
+#include "model/configured/platforms.h"
 #include "venues.h"
 
 #define INTEGRATIONS "/guilds/%s/integrations"

@@ -2,7 +2,7 @@
 #ifndef TESTS_VENUES_H
 #define TESTS_VENUES_H
 
-#include "model/permissions.h"
+#include "model/permissions/permissions.h"
 #include "world.h"
 
 /* A guild with its owner and one text channel. */

@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "relay/internal.h"
-#include "relay/media_bundles.h"
+#include "relay/media/media_bundles.h"
 
 enum { PEOPLE = 800, ROOM = 7, GUILD = 5, PATIENCE_S = 60 };
 #define SECOND INT64_C(1000000000)

@@ -8,7 +8,7 @@
 #include "gateway/views/known.h"
 #include "gateway/views/topics.h"
 #include "gateway/views/view.h"
-#include "model/message_content.h"
+#include "model/permissions/message_content.h"
 
 struct delivery delivery_of(struct hub *h, struct news *n)
 {

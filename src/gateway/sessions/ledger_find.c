@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "gateway/sessions/ledger_file.h"
 #include "gateway/sessions/session.h"
-#include "model/ids.h"
+#include "model/fields/ids.h"
 
 /* --- the rule ------------------------------------------------------------------------- */
 

@@ -3,9 +3,9 @@
 #define GATEWAY_VIEWS_VIEW_H
 
 #include "base/map.h"
-#include "model/events.h"
+#include "model/events/events.h"
 #include "model/guild.h"
-#include "model/rights.h"
+#include "model/permissions/rights.h"
 
 struct known_positions;
 struct seat;

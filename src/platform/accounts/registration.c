@@ -5,7 +5,7 @@
 
 #include "api/jobs.h"
 #include "base/clock.h"
-#include "model/rows.h"
+#include "model/fields/rows.h"
 #include "platform/accounts/operator.h"
 
 /* --- codes ---------------------------------------------------------------------------- */

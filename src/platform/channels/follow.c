@@ -4,8 +4,8 @@
  * and tell: those that are left follow in steps of a job. */
 #include "api/jobs.h"
 #include "base/clock.h"
-#include "model/ids.h"
-#include "model/rows.h"
+#include "model/fields/ids.h"
+#include "model/fields/rows.h"
 #include "platform/channels/internal.h"
 
 /* Overwrites that are compared, written and told at once. */

@@ -4,7 +4,7 @@
 
 #include "api/hooks.h"
 #include "api/jobs.h"
-#include "model/rights.h"
+#include "model/permissions/rights.h"
 #include "platform/guilds/guilds.h"
 #include "platform/join_requests/join_requests.h"
 #include "platform/members/members.h"

@@ -2,7 +2,7 @@
 #include "platform/members/internal.h"
 
 #include "api/auth.h"
-#include "model/rows.h"
+#include "model/fields/rows.h"
 
 /* --- PATCH …/members/@me -------------------------------------------------------------- */
 

@@ -7,7 +7,7 @@
 #include "api/jobs.h"
 #include "base/clock.h"
 #include "gateway/gateway.h"
-#include "model/ids.h"
+#include "model/fields/ids.h"
 #include "platform/members/internal.h"
 
 enum {

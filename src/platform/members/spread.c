@@ -4,7 +4,7 @@
  * others in steps of a job. What its members are found by there is changed along. */
 #include "api/jobs.h"
 #include "base/clock.h"
-#include "model/ids.h"
+#include "model/fields/ids.h"
 #include "platform/members/internal.h"
 
 enum { GUILDS_A_STEP = 200 };

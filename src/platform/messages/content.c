@@ -1,14 +1,14 @@
 /* content.c - answers without the content of messages, for bots that may not have it.
  *
- * The rule is that of events (model/message_content.h). Handlers that answer with messages of
- * others call messages_hide_content when the answer is written. */
+ * The rule is that of events (model/permissions/message_content.h). Handlers that answer with
+ * messages of others call messages_hide_content when the answer is written. */
 #include "platform/messages/internal.h"
 
 #include <limits.h>
 
 #include "json/read.h"
 #include "json/write.h"
-#include "model/message_content.h"
+#include "model/permissions/message_content.h"
 
 static const char APPLICATION_FLAGS[] =
     "select flags from applications where bot_id = $1 and removed = 0";

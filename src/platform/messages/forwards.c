@@ -2,8 +2,8 @@
 #include "platform/messages/internal.h"
 
 #include "json/read.h"
-#include "model/ids.h"
-#include "model/permissions.h"
+#include "model/fields/ids.h"
+#include "model/permissions/permissions.h"
 #include "platform/channels/channels.h"
 #include "platform/message_parts/kept.h"
 

@@ -2,7 +2,7 @@
 #include "platform/messages/last_messages.h"
 
 #include "api/errand.h"
-#include "model/types.h"
+#include "model/fields/types.h"
 #include "platform/channels/channels.h"
 #include "platform/members/members.h"
 #include "platform/messages/internal.h"

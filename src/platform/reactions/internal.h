@@ -4,7 +4,7 @@
 
 #include "api/hooks.h"
 #include "api/jobs.h"
-#include "model/reaction_text.h"
+#include "model/text/reaction_text.h"
 #include "platform/reactions/reactions.h"
 
 enum { MOST_REACTIONS = 20 }; /* different emoji under one message */

@@ -4,7 +4,7 @@
 #include "channels.h"
 #include "gate.h"
 #include "guilds.h"
-#include "model/ids.h"
+#include "model/fields/ids.h"
 #include "platform/guilds/guilds.h"
 #include "venues.h"
 

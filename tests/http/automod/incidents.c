@@ -2,8 +2,8 @@
 #include "base/clock.h"
 #include "guilds.h"
 #include "json/schema.h"
-#include "model/rows.h"
-#include "model/types.h"
+#include "model/fields/rows.h"
+#include "model/fields/types.h"
 #include "venues.h"
 
 #define INCIDENTS "/guilds/%s/incident-actions"

@@ -11,7 +11,7 @@
 #include "server/guildhall.h"
 #include "guilds.h"
 #include "internal.h"
-#include "net/websocket.h"
+#include "net/websocket/websocket.h"
 #include "venues.h"
 
 static const char *const PLAIN = "v=10&encoding=json";

@@ -4,7 +4,7 @@
 
 #include "gate.h"
 #include "gateway/gateway.h"
-#include "net/websocket.h"
+#include "net/websocket/websocket.h"
 #include "waits.h"
 
 static const char *const PLAIN = "v=10&encoding=json";

@@ -6,7 +6,7 @@
 #include "gate.h"
 #include "gateway_source/gateway_source.h"
 #include "guilds.h"
-#include "model/rows.h"
+#include "model/fields/rows.h"
 #include "platform/accounts/accounts.h"
 
 /* --- a domain that makes as much as it is asked for ----------------------------------- */

@@ -8,7 +8,7 @@
 
 #include "api/api.h"
 #include "files.h"
-#include "model/types.h"
+#include "model/fields/types.h"
 #include "rooms.h"
 #include "venues.h"
 

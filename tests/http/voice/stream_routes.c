@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "model/permissions.h"
+#include "model/permissions/permissions.h"
 #include "waits.h"
 
 /* --- PATCH ---------------------------------------------------------------------------- */

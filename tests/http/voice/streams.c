@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "model/permissions.h"
+#include "model/permissions/permissions.h"
 
 /* --- op 18 ---------------------------------------------------------------------------- */
 

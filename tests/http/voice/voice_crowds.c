@@ -1,6 +1,6 @@
 /* voice_crowds.c - what concerns everybody in a large room is done in steps, and all the same. */
 #include "apps.h"
-#include "model/permissions.h"
+#include "model/permissions/permissions.h"
 #include "platforms.h"
 #include "statements.h"
 #include "voice/state_rows.h"

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "model/permissions.h"
+#include "model/permissions/permissions.h"
 
 #define HEART "\xe2\x9d\xa4\xef\xb8\x8f"
 #define FLAG_OF_TAGS                                                                           \

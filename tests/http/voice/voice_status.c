@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "model/permissions.h"
+#include "model/permissions/permissions.h"
 
 #define STATUS "/channels/%s/voice-status"
 #define SAID   "VOICE_CHANNEL_STATUS_UPDATE"

@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/timestamp.h"
-#include "net/mailer.h"
+#include "net/client/mailer.h"
 #include "platform/accounts/internal.h"
 #include "platform/accounts/mail/links.h"
 
