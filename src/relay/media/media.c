@@ -47,12 +47,12 @@ static bool window_has(struct media_window *w, int64_t now_ms, unsigned packets,
 
 static bool audio_window_has(struct relay_seat *s, int64_t now_ms)
 {
-    return window_has(&s->window, now_ms, WINDOW_PACKETS, WINDOW_BYTES);
+    return window_has(&s->media.window, now_ms, WINDOW_PACKETS, WINDOW_BYTES);
 }
 
 static bool video_window_has(struct relay_seat *s, int64_t now_ms)
 {
-    return window_has(&s->video_window, now_ms, WINDOW_VIDEO_PACKETS, WINDOW_VIDEO_BYTES);
+    return window_has(&s->media.video_window, now_ms, WINDOW_VIDEO_PACKETS, WINDOW_VIDEO_BYTES);
 }
 
 static void window_count(struct media_window *w, size_t bytes)
@@ -75,7 +75,7 @@ static struct question_window *questions_of(struct media_work *w, struct relay_s
 {
     struct relay_seat *asker = seats_by_address(w->relay->seats, from);
 
-    return asker ? &asker->questions : &s->foreign_questions;
+    return asker ? &asker->rate.questions : &s->rate.foreign_questions;
 }
 
 /* Until a client has selected its protocol nobody else knows its SSRC, so who asks with it
@@ -90,11 +90,11 @@ static void media_discover(struct media_work *w, struct relay_seat *s,
 
     if (!questions_take(questions_of(w, s, from), media_now_ms(), WINDOW_QUESTIONS))
         return;
-    if (!s->seal) {
-        s->found = *from;
-        s->has_found = true;
+    if (!s->media.seal) {
+        s->media.found = *from;
+        s->media.has_found = true;
     }
-    packet_write_address(s->ssrc, shown, media_address_port(from), media_room(w->socket));
+    packet_write_address(s->media.ssrc, shown, media_address_port(from), media_room(w->socket));
     media_push(w->socket, from, PACKET_DISCOVERY);
 }
 
@@ -102,7 +102,7 @@ static void media_ping(struct media_work *w, struct str ping, const union media_
 {
     struct relay_seat *s = seats_by_address(w->relay->seats, from);
 
-    if (!s || !questions_take(&s->questions, media_now_ms(), WINDOW_QUESTIONS))
+    if (!s || !questions_take(&s->rate.questions, media_now_ms(), WINDOW_QUESTIONS))
         return;
     packet_write_pong(ping, media_room(w->socket));
     media_push(w->socket, from, PACKET_PING);
@@ -120,14 +120,14 @@ static int64_t crypto_begin(const struct media_work *w)
 static void crypto_end(const struct media_work *w, int64_t begin)
 {
     if (begin)
-        media_tally(&w->relay->crypto_ns, (uint64_t)(clock_mono() - begin) * SAMPLE);
+        media_tally(&w->relay->count.crypto_ns, (uint64_t)(clock_mono() - begin) * SAMPLE);
 }
 
 static size_t media_seal(struct media_work *w, struct relay_seat *to)
 {
     unsigned char *out = media_room(w->socket);
     int64_t begin = crypto_begin(w);
-    size_t n = seal_write(to->seal, &w->plain, out);
+    size_t n = seal_write(to->media.seal, &w->plain, out);
 
     crypto_end(w, begin);
     return n;
@@ -136,7 +136,7 @@ static size_t media_seal(struct media_work *w, struct relay_seat *to)
 static bool media_unseal(struct media_work *w, struct relay_seat *s, const struct rtp_packet *p)
 {
     int64_t begin = crypto_begin(w);
-    bool opened = seal_open(s->seal, p, &w->plain);
+    bool opened = seal_open(s->media.seal, p, &w->plain);
 
     crypto_end(w, begin);
     return opened;
@@ -150,30 +150,30 @@ static void media_note_quality(struct relay_seat *s, const struct rtp_admission 
     struct relay *r = s->relay;
     int64_t before = s->quality.jitter_ns;
     int64_t more =
-        quality_take(&s->quality, &s->audio.highest, a->number, a->timestamp, clock_mono());
+        quality_take(&s->quality, &s->media.audio.highest, a->number, a->timestamp, clock_mono());
 
     if (more > 0)
-        media_tally(&r->missing, (uint64_t)more);
+        media_tally(&r->count.missing, (uint64_t)more);
     else if (more < 0)
-        media_tally(&r->late, 1);
-    media_tally(&r->jitter_ns, (uint64_t)(s->quality.jitter_ns - before));
+        media_tally(&r->count.late, 1);
+    media_tally(&r->count.jitter_ns, (uint64_t)(s->quality.jitter_ns - before));
 }
 
 /* NULL: nothing came with this SSRC of its block yet. */
 static struct rtp_stream *seat_stream(struct relay_seat *s, uint32_t ssrc)
 {
-    if (ssrc == s->ssrc)
-        return &s->audio;
-    return s->video ? &s->video[ssrc % SSRC_BLOCK] : NULL;
+    if (ssrc == s->media.ssrc)
+        return &s->media.audio;
+    return s->media.video ? &s->media.video[ssrc % SSRC_BLOCK] : NULL;
 }
 
 void seat_forget_streams(struct relay_seat *s)
 {
-    rtp_stream_clear(&s->audio);
-    for (unsigned i = 0; s->video && i < SSRC_BLOCK; i++)
-        rtp_stream_clear(&s->video[i]);
-    mem_free(s->video);
-    mem_free(s->control);
+    rtp_stream_clear(&s->media.audio);
+    for (unsigned i = 0; s->media.video && i < SSRC_BLOCK; i++)
+        rtp_stream_clear(&s->media.video[i]);
+    mem_free(s->media.video);
+    mem_free(s->media.control);
 }
 
 /* Receivers get the numbers of the stream, which go on where a sender begins again: in the mode
@@ -197,11 +197,11 @@ static bool media_authenticate(struct media_work *w, struct relay_seat *s,
     if (!rtp_stream_admits(seat_stream(s, p->ssrc), p, &a) || !media_unseal(w, s, p))
         return false;
     *ret_newest = a.newest;
-    if (p->ssrc == s->ssrc) {
+    if (p->ssrc == s->media.ssrc) {
         media_note_quality(s, &a);
         media_renumber(w, &a);
-    } else if (!s->video) {
-        s->video = mem_new(SSRC_BLOCK * sizeof *s->video);
+    } else if (!s->media.video) {
+        s->media.video = mem_new(SSRC_BLOCK * sizeof *s->media.video);
     }
     rtp_stream_take(seat_stream(s, p->ssrc), p, &a);
     return true;
@@ -209,14 +209,14 @@ static bool media_authenticate(struct media_work *w, struct relay_seat *s,
 
 static bool media_reaches(const struct relay_seat *to, const struct relay_seat *from)
 {
-    return to != from && to->hears && to->seal && to->has_address;
+    return to != from && to->may.hears && to->media.seal && to->media.has_address;
 }
 
 /* False: it has used up its nonces and ends. */
 static bool media_send(struct media_work *w, struct relay_seat *to, size_t n)
 {
     if (n)
-        media_push(w->socket, &to->address, n);
+        media_push(w->socket, &to->media.address, n);
     else
         seat_end(to, RELAY_NO_SESSION);
     return n;
@@ -229,7 +229,8 @@ static void media_fan_out(struct media_work *w, const struct relay_seat *from, u
 
     for (size_t i = 0; i < room->count;) {
         struct relay_seat *to = room->seats[i];
-        bool reaches = ssrc == from->ssrc ? media_reaches(to, from) : seat_watches(to, from, ssrc);
+        bool reaches =
+            ssrc == from->media.ssrc ? media_reaches(to, from) : seat_watches(to, from, ssrc);
 
         if (!reaches || media_send(w, to, media_seal(w, to)))
             i++;
@@ -250,7 +251,7 @@ static void media_note_active(const struct media_work *w, struct relay_seat *s, 
 
 static void media_drop(const struct media_work *w)
 {
-    media_tally(&w->relay->dropped, 1);
+    media_tally(&w->relay->count.dropped, 1);
 }
 
 /* Packets from elsewhere may be the client's behind another address, or anybody's: only so
@@ -258,11 +259,11 @@ static void media_drop(const struct media_work *w)
 static bool media_may_look(struct relay_seat *s, bool audio, const union media_address *from,
                            int64_t now_ms)
 {
-    struct media_window *w = audio ? &s->window : &s->video_window;
+    struct media_window *w = audio ? &s->media.window : &s->media.video_window;
 
     if (!(audio ? audio_window_has(s, now_ms) : video_window_has(s, now_ms)))
         return false;
-    if (s->has_address && same_address(&s->address, from))
+    if (s->media.has_address && same_address(&s->media.address, from))
         return true;
     return w->foreign++ < WINDOW_FOREIGN;
 }
@@ -270,7 +271,7 @@ static bool media_may_look(struct relay_seat *s, bool audio, const union media_a
 /* What is authentic and newer than all before it says where its client is. */
 static void media_follow(struct relay_seat *s, bool newest, const union media_address *from)
 {
-    if (newest && !(s->has_address && same_address(&s->address, from)))
+    if (newest && !(s->media.has_address && same_address(&s->media.address, from)))
         seat_bind(s, from);
 }
 
@@ -278,9 +279,9 @@ static void media_follow(struct relay_seat *s, bool newest, const union media_ad
 static bool media_audio(struct media_work *w, struct relay_seat *s, const struct rtp_packet *p,
                         int64_t now_ms)
 {
-    if (p->type != RTP_OPUS || !s->speaks)
+    if (p->type != RTP_OPUS || !s->may.speaks)
         return false;
-    if (!s->announced)
+    if (!s->speech.announced)
         seat_announce(s, 1);
     media_fan_out(w, s, p->ssrc);
     media_note_active(w, s, now_ms);
@@ -301,8 +302,8 @@ static bool media_video(struct media_work *w, const struct relay_seat *s,
  * come to an end: its client connects again, with another key and other SSRCs. */
 static bool seat_is_worn(const struct relay_seat *s)
 {
-    return seal_is_broken(s->seal) || rtp_stream_is_full(&s->audio) ||
-           (s->audio.highest.begun && rtp_age(&s->audio.highest) >= WORN_HEADERS);
+    return seal_is_broken(s->media.seal) || rtp_stream_is_full(&s->media.audio) ||
+           (s->media.audio.highest.begun && rtp_age(&s->media.audio.highest) >= WORN_HEADERS);
 }
 
 static void media_rtp(struct media_work *w, struct relay_seat *s, struct str datagram,
@@ -312,14 +313,14 @@ static void media_rtp(struct media_work *w, struct relay_seat *s, struct str dat
     struct rtp_packet p;
     bool newest = false;
 
-    if (!s->seal || !rtp_read(datagram, &p) ||
-        !media_may_look(s, p.ssrc == s->ssrc, from, now_ms) ||
+    if (!s->media.seal || !rtp_read(datagram, &p) ||
+        !media_may_look(s, p.ssrc == s->media.ssrc, from, now_ms) ||
         !media_authenticate(w, s, &p, &newest)) {
         media_drop(w);
         return;
     }
-    bool audio = p.ssrc == s->ssrc;
-    window_count(audio ? &s->window : &s->video_window, datagram.n);
+    bool audio = p.ssrc == s->media.ssrc;
+    window_count(audio ? &s->media.window : &s->media.video_window, datagram.n);
     media_follow(s, newest, from);
     if (!(audio ? media_audio(w, s, &p, now_ms) : media_video(w, s, &p)))
         media_drop(w);
@@ -335,11 +336,12 @@ static void control_announce(struct media_work *w, const struct relay_seat *from
 {
     const struct relay_room *room = from->room;
 
-    for (size_t i = 0; from->films && i < room->count;) {
+    for (size_t i = 0; from->may.films && i < room->count;) {
         struct relay_seat *to = room->seats[i];
 
         if (!seat_watches(to, from, part->sender) ||
-            media_send(w, to, seal_write_control(to->seal, part->bytes, media_room(w->socket))))
+            media_send(w, to,
+                       seal_write_control(to->media.seal, part->bytes, media_room(w->socket))))
             i++;
     }
 }
@@ -350,26 +352,27 @@ static void control_answer(struct media_work *w, struct relay_seat *from,
 {
     struct relay_seat *to = seats_by_ssrc(w->relay->seats, part->about);
 
-    if (to && to != from && to->room == from->room && to->films && to->seal && to->has_address &&
-        !seal_uses_header(to->seal) && seat_watches(from, to, to->ssrc) &&
-        questions_take(&from->asked, media_now_ms(), WINDOW_ASKED) &&
-        questions_take(&to->wishes, media_now_ms(), WINDOW_WISHES))
-        media_send(w, to, seal_write_control(to->seal, part->bytes, media_room(w->socket)));
+    if (to && to != from && to->room == from->room && to->may.films && to->media.seal &&
+        to->media.has_address && !seal_uses_header(to->media.seal) &&
+        seat_watches(from, to, to->media.ssrc) &&
+        questions_take(&from->rate.asked, media_now_ms(), WINDOW_ASKED) &&
+        questions_take(&to->rate.wishes, media_now_ms(), WINDOW_WISHES))
+        media_send(w, to, seal_write_control(to->media.seal, part->bytes, media_room(w->socket)));
 }
 
 static bool control_was_here(const struct relay_seat *s, uint64_t hash)
 {
-    for (unsigned i = 0; s->control && i < COUNT_OF(s->control->seen); i++)
-        if (s->control->seen[i] == hash)
+    for (unsigned i = 0; s->media.control && i < COUNT_OF(s->media.control->seen); i++)
+        if (s->media.control->seen[i] == hash)
             return true;
     return false;
 }
 
 static void control_note(struct relay_seat *s, uint64_t hash)
 {
-    if (!s->control)
-        s->control = mem_new(sizeof *s->control);
-    s->control->seen[s->control->next++ % COUNT_OF(s->control->seen)] = hash;
+    if (!s->media.control)
+        s->media.control = mem_new(sizeof *s->media.control);
+    s->media.control->seen[s->media.control->next++ % COUNT_OF(s->media.control->seen)] = hash;
 }
 
 /* Control packets have no numbers: one that came long ago cannot be told from a new one. So they
@@ -382,18 +385,18 @@ static void media_control(struct media_work *w, struct relay_seat *s, struct str
     struct rtcp_part part;
     size_t n;
 
-    if (!s->seal || !media_may_look(s, false, from, now_ms) || control_was_here(s, hash) ||
-        !seal_open_control(s->seal, datagram, w->control, &n)) {
+    if (!s->media.seal || !media_may_look(s, false, from, now_ms) || control_was_here(s, hash) ||
+        !seal_open_control(s->media.seal, datagram, w->control, &n)) {
         media_drop(w);
         return;
     }
-    s->video_window.bytes += (unsigned)datagram.n;
+    s->media.video_window.bytes += (unsigned)datagram.n;
     control_note(s, hash);
     struct str rest = str_slice((const char *)w->control, n);
     for (int i = 0; i < RTCP_MAX_PARTS && rtcp_next(&rest, &part); i++) {
-        if (part.sender / SSRC_BLOCK != s->ssrc / SSRC_BLOCK || !video_window_has(s, now_ms))
+        if (part.sender / SSRC_BLOCK != s->media.ssrc / SSRC_BLOCK || !video_window_has(s, now_ms))
             continue;
-        window_count(&s->video_window, 0); /* each of them leaves as a packet of its own */
+        window_count(&s->media.video_window, 0); /* each of them leaves as a packet of its own */
         if (part.announces)
             control_announce(w, s, &part);
         else if (part.about)

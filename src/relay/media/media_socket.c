@@ -74,7 +74,7 @@ static unsigned media_give_up(struct media_socket *m, const struct mmsghdr *mess
     /* One that cannot be sent to (no route) does not hold up the others. */
     unsigned lost = errno == EAGAIN || errno == ENOBUFS ? count : 1;
     for (unsigned i = 0; i < lost; i++)
-        media_tally(&m->relay->unsent, messages[i].msg_hdr.msg_iovlen);
+        media_tally(&m->relay->count.unsent, messages[i].msg_hdr.msg_iovlen);
     return lost;
 }
 
@@ -111,7 +111,7 @@ static void media_flush_bundles(struct media_socket *m)
         at += sent > 0 ? (unsigned)sent : media_give_up(m, next, b->count - at);
     }
     m->waiting = bundles_undo(b, at, m->out, m->out_bytes);
-    media_tally(&m->relay->bundled, datagrams - m->waiting - at);
+    media_tally(&m->relay->count.bundled, datagrams - m->waiting - at);
 }
 
 static void media_flush(struct media_socket *m)
@@ -148,8 +148,8 @@ void media_push(struct media_socket *m, const union media_address *to, size_t n)
         .msg_iov = &m->out_bytes[i],
         .msg_iovlen = 1,
     };
-    media_tally(&m->relay->packets_out, 1);
-    media_tally(&m->relay->bytes_out, n);
+    media_tally(&m->relay->count.packets_out, 1);
+    media_tally(&m->relay->count.bytes_out, n);
 }
 
 /* --- in ------------------------------------------------------------------------------- */
@@ -173,8 +173,8 @@ static void media_take_received(struct media_socket *m)
     for (int i = 0; i < m->received; i++) {
         struct str datagram = str_slice((const char *)m->in_data[i], m->in[i].msg_len);
 
-        media_tally(&m->relay->packets_in, 1);
-        media_tally(&m->relay->bytes_in, datagram.n);
+        media_tally(&m->relay->count.packets_in, 1);
+        media_tally(&m->relay->count.bytes_in, datagram.n);
         media_take(&m->work, datagram, &m->from[i]);
     }
     m->received = 0;
