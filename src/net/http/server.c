@@ -19,10 +19,10 @@ void home_free(struct home *h)
         arena_free(h->arenas[--h->arena_count]);
     gzip_free(h->gzip);
     handlers_free(h);
-    buf_clear(&h->out);
-    buf_clear(&h->plain);
-    buf_clear(&h->cipher);
-    buf_clear(&h->pieces);
+    buf_clear(&h->buffers.out);
+    buf_clear(&h->buffers.plain);
+    buf_clear(&h->buffers.cipher);
+    buf_clear(&h->buffers.pieces);
     body_budget_unref(h->budget);
     mem_free(h);
 }
@@ -37,21 +37,21 @@ static struct home *home_new(struct server *s, struct loop *l, const struct serv
     h->app = *app;
     h->tls = o->tls;
     h->tls_only = o->tls_only;
-    h->via = s->via;
+    h->head.via = s->via;
     h->proxies = o->proxies;
     h->proxy_protocol = o->proxy_protocol;
-    h->least_read = (uint64_t)o->head_timeout_ms * LEAST_RATE / 1000;
-    h->least_sent = (uint64_t)o->idle_timeout_ms * LEAST_TAKEN / 1000;
+    h->timers.least_read = (uint64_t)o->head_timeout_ms * LEAST_RATE / 1000;
+    h->timers.least_sent = (uint64_t)o->idle_timeout_ms * LEAST_TAKEN / 1000;
     h->budget = body_budget_ref(s->budget);
     links_init(&h->connections);
     links_init(&h->dirty);
-    links_init(&h->postponed);
-    h->go_on.run = home_go_on;
+    links_init(&h->input.postponed);
+    h->input.go_on.run = home_go_on;
     /* What goes in is bounded before it gets here; what goes out is ours. */
-    buf_init(&h->out, SIZE_MAX / 2);
-    buf_init(&h->plain, SIZE_MAX / 2);
-    buf_init(&h->cipher, SIZE_MAX / 2);
-    buf_init(&h->pieces, SIZE_MAX / 2);
+    buf_init(&h->buffers.out, SIZE_MAX / 2);
+    buf_init(&h->buffers.plain, SIZE_MAX / 2);
+    buf_init(&h->buffers.cipher, SIZE_MAX / 2);
+    buf_init(&h->buffers.pieces, SIZE_MAX / 2);
     return h;
 }
 
@@ -60,9 +60,9 @@ static void end_turn(struct turn_end *t)
     struct home *h = container_of(t, struct home, turn_end);
 
     websockets_end_turn(h);
-    h->dated = false;
-    h->reads = 0;
-    h->reads_until = 0;
+    h->head.dated = false;
+    h->input.reads = 0;
+    h->input.reads_until = 0;
 }
 
 struct opening {
@@ -77,12 +77,14 @@ static void open_home(struct loop *l, void *arg)
     struct opening *o = arg;
     struct home *h = o->home;
 
-    h->reading = deadlines_new(l, o->options->head_timeout_ms, false, connection_expired_reading);
-    h->sending = deadlines_new(l, o->options->idle_timeout_ms, false, connection_expired_sending);
-    h->idle = deadlines_new(l, o->options->idle_timeout_ms, false, connection_expired);
-    h->lingering = deadlines_new(l, LINGER_MS, false, connection_expired);
-    h->goodbyes = deadlines_new(l, GOODBYE_MS, false, connection_expired);
-    h->pauses = deadlines_new(l, PAUSE_MS, false, home_accept_again);
+    h->timers.reading =
+        deadlines_new(l, o->options->head_timeout_ms, false, connection_expired_reading);
+    h->timers.sending =
+        deadlines_new(l, o->options->idle_timeout_ms, false, connection_expired_sending);
+    h->timers.idle = deadlines_new(l, o->options->idle_timeout_ms, false, connection_expired);
+    h->timers.lingering = deadlines_new(l, LINGER_MS, false, connection_expired);
+    h->timers.goodbyes = deadlines_new(l, GOODBYE_MS, false, connection_expired);
+    h->timers.pauses = deadlines_new(l, PAUSE_MS, false, home_accept_again);
     h->turn_end.run = end_turn;
     loop_add_turn_end(l, &h->turn_end);
     o->result = home_listen(h, o->fd);
@@ -95,12 +97,12 @@ static void release_home(struct loop *l, void *arg)
 
     (void)l;
     loop_drop_turn_end(&h->turn_end);
-    deadlines_free(h->reading);
-    deadlines_free(h->sending);
-    deadlines_free(h->idle);
-    deadlines_free(h->lingering);
-    deadlines_free(h->goodbyes);
-    deadlines_free(h->pauses);
+    deadlines_free(h->timers.reading);
+    deadlines_free(h->timers.sending);
+    deadlines_free(h->timers.idle);
+    deadlines_free(h->timers.lingering);
+    deadlines_free(h->timers.goodbyes);
+    deadlines_free(h->timers.pauses);
     h->orphaned = true;
     if (h->calls == 0)
         home_free(h);
@@ -129,9 +131,9 @@ void home_handle_closed(struct home *h)
 
 static void listener_closed(uv_handle_t *handle)
 {
-    struct home *h = container_of(handle, struct home, listener);
+    struct home *h = container_of(handle, struct home, accept.listener);
 
-    close(h->listen_fd);
+    close(h->accept.listen_fd);
     home_handle_closed(h);
 }
 
@@ -143,9 +145,9 @@ static void drain_home(struct loop *l, void *arg)
 
     (void)l;
     h->stopping = true;
-    deadline_drop(&h->pause);
-    if (h->listening)
-        uv_close((uv_handle_t *)&h->listener, listener_closed);
+    deadline_drop(&h->accept.pause);
+    if (h->accept.listening)
+        uv_close((uv_handle_t *)&h->accept.listener, listener_closed);
     for (struct link *at = h->connections.next, *next; at != &h->connections; at = next) {
         struct connection *c = container_of(at, struct connection, link);
 

@@ -55,18 +55,18 @@ void serving_free(struct serving *call)
 
 static void refresh_common(struct home *h)
 {
-    if (h->dated)
+    if (h->head.dated)
         return;
     int64_t now = clock_s();
     char date[30];
-    h->dated = true;
-    if (now == h->date)
+    h->head.dated = true;
+    if (now == h->head.date)
         return;
     timestamp_http(now, date);
-    h->date = now;
-    h->common_n = (size_t)snprintf(
-        h->common, sizeof h->common,
-        "\r\nDate: %.29s\r\nVia: %.128s\r\nX-Content-Type-Options: nosniff\r\n", date, h->via);
+    h->head.date = now;
+    h->head.common_n = (size_t)snprintf(
+        h->head.common, sizeof h->head.common,
+        "\r\nDate: %.29s\r\nVia: %.128s\r\nX-Content-Type-Options: nosniff\r\n", date, h->head.via);
 }
 
 static char *answer_put(char *at, const char *p, size_t n)
@@ -103,13 +103,13 @@ void answer_add_head(struct home *h, const struct answer_to *to, const struct an
     size_t reason_n = strlen(reason);
 
     refresh_common(h);
-    char *start = buf_room(&h->out, FIXED_HEAD + reason_n + h->common_n + head->content_type.n +
-                                        head->headers.n);
+    char *start = buf_room(&h->buffers.out, FIXED_HEAD + reason_n + h->head.common_n +
+                                                head->content_type.n + head->headers.n);
     char *at = PUT(start, "HTTP/1.1 ");
     at = put_number(at, (uint64_t)head->status);
     *at++ = ' ';
     at = answer_put(at, reason, reason_n);
-    at = answer_put(at, h->common, h->common_n);
+    at = answer_put(at, h->head.common, h->head.common_n);
     if (answer_has_body(head->status)) {
         if (head->content_type.n) {
             at = PUT(at, "Content-Type: ");
@@ -131,7 +131,7 @@ void answer_add_head(struct home *h, const struct answer_to *to, const struct an
     if (head->headers.n)
         at = answer_put(at, head->headers.p, head->headers.n);
     at = PUT(at, "\r\n");
-    h->out.n += (size_t)(at - start);
+    h->buffers.out.n += (size_t)(at - start);
 }
 
 /* --- answers -------------------------------------------------------------------------- */
@@ -153,7 +153,7 @@ void answer_add(struct connection *c, const struct answer_to *to, const struct a
     if (body.n >= COPY_LIMIT)
         connection_send(c, &body, 1);
     else
-        buf_add_str(&h->out, body);
+        buf_add_str(&h->buffers.out, body);
 }
 
 void answer_add_refusal(struct connection *c, const struct answer_to *to, int status,
@@ -162,13 +162,13 @@ void answer_add_refusal(struct connection *c, const struct answer_to *to, int st
     struct home *h = c->home;
     struct answer_head head = { .status = status, .content_type = STR("application/json") };
 
-    buf_reset(&h->pieces);
-    buf_add_str(&h->pieces, headers);
-    buf_add_str(&h->pieces, h->app.refusal_lines);
-    size_t lines = h->pieces.n;
-    h->app.refusal(h->app.arg, status, &h->pieces);
+    buf_reset(&h->buffers.pieces);
+    buf_add_str(&h->buffers.pieces, headers);
+    buf_add_str(&h->buffers.pieces, h->app.refusal_lines);
+    size_t lines = h->buffers.pieces.n;
+    h->app.refusal(h->app.arg, status, &h->buffers.pieces);
     figure_add(&h->figures.refused, 1);
-    struct str all = buf_str(&h->pieces);
+    struct str all = buf_str(&h->buffers.pieces);
     head.headers = str_slice(all.p, lines);
     answer_add(c, to, &head, str_from(all, lines));
 }

@@ -99,7 +99,7 @@ static void body_expect(struct connection *c)
     call->left = r->length;
     buf_init(&call->data, call->form ? 0 : (size_t)(r->chunked ? call->max : r->length));
     if (call->expects)
-        buf_add_lit(&c->home->out, "HTTP/1.1 100 Continue\r\n\r\n");
+        buf_add_lit(&c->home->buffers.out, "HTTP/1.1 100 Continue\r\n\r\n");
 }
 
 static uint64_t longest_body(const struct home *h, const struct serving *call,
@@ -188,9 +188,9 @@ static long read_chunks(struct home *h, struct serving *call, struct str bytes, 
         long n = http_read_chunks(&call->chunks, bytes, &call->data, ret_done);
         return n >= 0 && buf_full(&call->data) ? -413 : n;
     }
-    buf_reset(&h->pieces);
-    long n = http_read_chunks(&call->chunks, bytes, &h->pieces, ret_done);
-    int status = n < 0 ? 0 : add_bytes(call, buf_str(&h->pieces));
+    buf_reset(&h->buffers.pieces);
+    long n = http_read_chunks(&call->chunks, bytes, &h->buffers.pieces, ret_done);
+    int status = n < 0 ? 0 : add_bytes(call, buf_str(&h->buffers.pieces));
     return status ? -status : n;
 }
 

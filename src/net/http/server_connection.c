@@ -57,7 +57,7 @@ static void shut_down(struct connection *c)
     uv_os_fd_t fd;
 
     c->state = CONN_LINGER;
-    deadline_touch(c->home->lingering, &c->deadline);
+    deadline_touch(c->home->timers.lingering, &c->deadline);
     if (uv_fileno((uv_handle_t *)&c->tcp, &fd) != 0 || shutdown(fd, SHUT_WR) != 0)
         connection_close(c);
     else
@@ -66,7 +66,7 @@ static void shut_down(struct connection *c)
 
 static void say_goodbye(struct connection *c)
 {
-    struct buf *cipher = &c->home->cipher;
+    struct buf *cipher = &c->home->buffers.cipher;
 
     if (!c->tls)
         return;
@@ -82,7 +82,7 @@ void connection_finish(struct connection *c)
     if (c->state == CONN_CLOSED || c->state == CONN_LINGER)
         return;
     c->state = CONN_LAST;
-    if (connection_unsent(c) || (c->home->current == c && c->home->out.n))
+    if (connection_unsent(c) || (c->home->current == c && c->home->buffers.out.n))
         return;
     say_goodbye(c);
     /* Closing a socket with unread bytes resets the peer, who may then never see
@@ -123,7 +123,7 @@ void connection_expired_sending(struct deadline *d)
 {
     struct connection *c = container_of(d, struct connection, deadline);
 
-    if (!renew_window(c, c->home->sending, c->home->least_sent))
+    if (!renew_window(c, c->home->timers.sending, c->home->timers.least_sent))
         connection_close(c);
 }
 
@@ -131,7 +131,8 @@ void connection_expired_reading(struct deadline *d)
 {
     struct connection *c = container_of(d, struct connection, deadline);
 
-    if (c->state == CONN_BODY && renew_window(c, c->home->reading, c->home->least_read))
+    if (c->state == CONN_BODY &&
+        renew_window(c, c->home->timers.reading, c->home->timers.least_read))
         return;
     if (c->in.n == 0 && c->state != CONN_BODY) {
         connection_close(c);
@@ -170,17 +171,17 @@ static void set_deadline(struct connection *c)
         c->timing = TIMING_NONE;
         break;
     case CONN_BODY:
-        begin_timing(c, TIMING_READING, h->reading);
+        begin_timing(c, TIMING_READING, h->timers.reading);
         break;
     case CONN_HEAD:
     case CONN_FILE:
     case CONN_LAST:
         if (unsent) {
-            begin_timing(c, TIMING_SENDING, h->sending);
+            begin_timing(c, TIMING_SENDING, h->timers.sending);
         } else if (c->state == CONN_HEAD && c->in.n) {
-            begin_timing(c, TIMING_READING, h->reading);
+            begin_timing(c, TIMING_READING, h->timers.reading);
         } else {
-            deadline_touch(h->idle, &c->deadline);
+            deadline_touch(h->timers.idle, &c->deadline);
             c->timing = TIMING_IDLE;
         }
         break;
@@ -267,7 +268,7 @@ static void send_bytes(struct connection *c, const struct str *pieces, size_t co
 
 static bool connection_encrypt(struct connection *c, const struct str *pieces, size_t count)
 {
-    struct buf *cipher = &c->home->cipher;
+    struct buf *cipher = &c->home->buffers.cipher;
 
     buf_reset(cipher);
     for (size_t i = 0; i < count; i++)
@@ -296,9 +297,9 @@ static void send_pieces(struct connection *c, const struct str *pieces, size_t c
         connection_close(c);
         return;
     }
-    struct str all = buf_str(&c->home->cipher);
+    struct str all = buf_str(&c->home->buffers.cipher);
     send_bytes(c, &all, 1);
-    connection_trim(&c->home->cipher);
+    connection_trim(&c->home->buffers.cipher);
 }
 
 void connection_send(struct connection *c, const struct str *pieces, size_t count)
@@ -307,14 +308,14 @@ void connection_send(struct connection *c, const struct str *pieces, size_t coun
     struct str all[3];
     size_t n = 0;
 
-    if (h->current == c && h->out.n)
-        all[n++] = buf_str(&h->out);
+    if (h->current == c && h->buffers.out.n)
+        all[n++] = buf_str(&h->buffers.out);
     for (size_t i = 0; i < count; i++)
         all[n++] = pieces[i];
     if (n)
         send_pieces(c, all, n);
     if (h->current == c)
-        connection_trim(&h->out);
+        connection_trim(&h->buffers.out);
 }
 
 void connection_send_queued(struct connection *c, struct str piece)
@@ -326,11 +327,11 @@ void connection_send_queued(struct connection *c, struct str piece)
         connection_close(c);
         return;
     }
-    struct str all = c->tls ? buf_str(&c->home->cipher) : piece;
+    struct str all = c->tls ? buf_str(&c->home->buffers.cipher) : piece;
     figure_add(&c->home->figures.bytes_out, all.n);
     connection_keep_rest(c, &all, 1, 0);
     if (c->tls)
-        connection_trim(&c->home->cipher);
+        connection_trim(&c->home->buffers.cipher);
 }
 
 /* libuv would write(): that looks at the file and its inode too, which among thousands
@@ -349,7 +350,7 @@ static size_t send_some(const struct connection *c, int fd, struct str bytes)
  * and says in a later turn that the peer is gone. */
 static size_t send_encrypted(struct connection *c, int fd, struct str bytes)
 {
-    struct buf *cipher = &c->home->cipher;
+    struct buf *cipher = &c->home->buffers.cipher;
 
     if (!connection_encrypt(c, &bytes, 1))
         return 0;
@@ -366,14 +367,15 @@ size_t connection_try(struct connection *c, struct str bytes)
     uv_os_fd_t fd;
 
     if (c->state != CONN_WEBSOCKET || connection_unsent(c) || !bytes.n ||
-        (c->home->current == c && c->home->out.n) || uv_fileno((uv_handle_t *)&c->tcp, &fd) != 0)
+        (c->home->current == c && c->home->buffers.out.n) ||
+        uv_fileno((uv_handle_t *)&c->tcp, &fd) != 0)
         return 0;
     return c->tls ? send_encrypted(c, fd, bytes) : send_some(c, fd, bytes);
 }
 
 void connection_flush(struct connection *c)
 {
-    if (c->home->out.n)
+    if (c->home->buffers.out.n)
         connection_send(c, NULL, 0);
 }
 
@@ -405,40 +407,41 @@ bool home_has_read_enough(struct home *h)
 {
     int64_t now = clock_mono();
 
-    if (!h->reads_until)
-        h->reads_until = now + READING_NS;
-    else if (now > h->reads_until)
-        h->reads_until = -1;
-    return h->reads_until < 0;
+    if (!h->input.reads_until)
+        h->input.reads_until = now + READING_NS;
+    else if (now > h->input.reads_until)
+        h->input.reads_until = -1;
+    return h->input.reads_until < 0;
 }
 
 static bool reading_is_spent(struct home *h)
 {
-    return h->reads_until < 0 || (++h->reads % READS_BETWEEN_LOOKS == 0 && home_has_read_enough(h));
+    return h->input.reads_until < 0 ||
+           (++h->input.reads % READS_BETWEEN_LOOKS == 0 && home_has_read_enough(h));
 }
 
 static void go_on_soon(struct home *h)
 {
-    if (h->goes_on || links_empty(&h->postponed))
+    if (h->input.goes_on || links_empty(&h->input.postponed))
         return;
-    h->goes_on = true;
-    loop_post(h->loop, &h->go_on);
+    h->input.goes_on = true;
+    loop_post(h->loop, &h->input.go_on);
 }
 
 void connection_postpone(struct connection *c)
 {
     if (!c->later.next)
-        links_append(&c->home->postponed, &c->later);
+        links_append(&c->home->input.postponed, &c->later);
     go_on_soon(c->home);
 }
 
 void home_go_on(struct post *post)
 {
-    struct home *h = container_of(post, struct home, go_on);
+    struct home *h = container_of(post, struct home, input.go_on);
 
-    h->goes_on = false;
-    while (!links_empty(&h->postponed) && !home_has_read_enough(h)) {
-        struct connection *c = container_of(h->postponed.next, struct connection, later);
+    h->input.goes_on = false;
+    while (!links_empty(&h->input.postponed) && !home_has_read_enough(h)) {
+        struct connection *c = container_of(h->input.postponed.next, struct connection, later);
 
         loop_part("reading");
         link_remove(&c->later);
@@ -461,7 +464,7 @@ static void give_room(uv_handle_t *handle, size_t suggested, uv_buf_t *ret)
         return;
     }
     /* What is read and cannot be handled yet is kept, so little is read unless it will be. */
-    *ret = uv_buf_init(c->home->bytes, c->state == CONN_BODY ? READ_SIZE : HEAD_READ);
+    *ret = uv_buf_init(c->home->buffers.bytes, c->state == CONN_BODY ? READ_SIZE : HEAD_READ);
 }
 
 /* The peer sends nothing more; what it asked for is still answered. */
@@ -490,11 +493,11 @@ static void connection_decrypt(struct connection *c, const char *bytes, size_t n
     struct home *h = c->home;
     bool eof = false;
 
-    buf_reset(&h->plain);
-    buf_reset(&h->cipher);
-    bool ok = tls_read(c->tls, str_slice(bytes, n), &h->plain, &h->cipher, &eof);
-    if (h->cipher.n) {
-        struct str reply = buf_str(&h->cipher);
+    buf_reset(&h->buffers.plain);
+    buf_reset(&h->buffers.cipher);
+    bool ok = tls_read(c->tls, str_slice(bytes, n), &h->buffers.plain, &h->buffers.cipher, &eof);
+    if (h->buffers.cipher.n) {
+        struct str reply = buf_str(&h->buffers.cipher);
 
         /* TLS itself has little to say after the handshake: who asks for more, and reads nothing,
          * would have it pile up. */
@@ -504,9 +507,9 @@ static void connection_decrypt(struct connection *c, const char *bytes, size_t n
         }
         send_bytes(c, &reply, 1);
     }
-    if (h->plain.n && c->state != CONN_CLOSED)
-        connection_input(c, h->plain.p, h->plain.n);
-    connection_trim(&h->plain);
+    if (h->buffers.plain.n && c->state != CONN_CLOSED)
+        connection_input(c, h->buffers.plain.p, h->buffers.plain.n);
+    connection_trim(&h->buffers.plain);
     if (c->state == CONN_CLOSED)
         return;
     if (!ok)

@@ -51,19 +51,19 @@ static void send_with_head(struct connection *c, struct file_sending *f)
     struct home *h = c->home;
     uv_os_fd_t socket;
 
-    if (f->fd >= 0 || c->tls || h->current != c || !h->out.n || connection_unsent(c) ||
+    if (f->fd >= 0 || c->tls || h->current != c || !h->buffers.out.n || connection_unsent(c) ||
         uv_fileno((uv_handle_t *)&c->tcp, &socket) != 0)
         return;
     struct iovec pieces[] = {
-        { h->out.p, h->out.n },
+        { h->buffers.out.p, h->buffers.out.n },
         { (char *)(uintptr_t)f->text.p, f->text.n < AT_ONCE ? f->text.n : AT_ONCE },
     };
     struct msghdr message = { .msg_iov = pieces, .msg_iovlen = 2 };
     ssize_t n = sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (n <= 0)
         return; /* connection_flush finds out why */
-    size_t of_head = (size_t)n < h->out.n ? (size_t)n : h->out.n;
-    buf_drop(&h->out, of_head);
+    size_t of_head = (size_t)n < h->buffers.out.n ? (size_t)n : h->buffers.out.n;
+    buf_drop(&h->buffers.out, of_head);
     figure_add(&h->figures.bytes_out, of_head);
     file_passed(c, f, (size_t)n - of_head);
 }

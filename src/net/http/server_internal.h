@@ -52,55 +52,79 @@ struct server_figures {
     _Atomic uint64_t accepted, open, requests, refused, bytes_in, bytes_out, websockets;
 };
 
-/* A server's part of one loop. */
+/* The listening socket of one event loop. */
+struct accepting {
+    uv_poll_t listener;
+    int listen_fd;
+    bool listening;
+    struct deadline pause; /* until the next try, when there was no file descriptor left */
+    uint64_t told_at;      /* when that was last logged */
+};
+
+/* How much one loop iteration reads, so that sending gets its share. */
+struct input_budget {
+    unsigned reads;        /* in this iteration */
+    int64_t reads_until;   /* nanoseconds; 0: not set yet, below 0: no more in this iteration */
+    struct link postponed; /* connections whose input waits for the next iteration */
+    struct post go_on;     /* continues with these */
+    bool goes_on;          /* go_on was posted */
+};
+
+struct connection_timers {
+    struct deadlines *reading, *sending, *idle, *lingering, *goodbyes, *pauses;
+    uint64_t least_read, least_sent; /* bytes that must move while such a deadline runs */
+};
+
+/* Scratch memory that all connections of a loop share. */
+struct io_buffers {
+    struct buf out;           /* answers of the current connection */
+    struct buf plain, cipher; /* input and output of TLS */
+    struct buf pieces;        /* contents of chunks; bodies of refusals */
+    char bytes[READ_SIZE];
+};
+
+/* Header lines that all answers share, ready to copy. */
+struct common_headers {
+    bool dated;   /* the clock was read in this iteration */
+    int64_t date; /* the second that `common` is of */
+    char common[256];
+    size_t common_n;
+    const char *via;
+};
+
+/* What the server has on each event loop. */
 struct home {
     struct server *server;
     struct loop *loop;
     struct server_app app;
     struct tls_context *tls;
     bool tls_only;
-    struct body_budget *budget; /* of all homes */
+    struct body_budget *budget; /* shared by all loops */
     const struct proxies *proxies;
     bool proxy_protocol;
 
-    uv_poll_t listener;
-    int listen_fd;
-    bool listening;
-    struct deadline pause; /* until we try to accept again */
-    uint64_t told_at;      /* when we last complained about that */
-    size_t handles;        /* the listener and connections that are not closed yet */
+    struct accepting accept;
+    size_t handles; /* the listener and connections that are not closed yet */
     bool stopping, reported;
     struct link connections;
-    struct link dirty; /* WebSockets with something to do at the end of the turn */
+    struct link dirty; /* WebSockets with something to do at the end of the iteration */
     struct turn_end turn_end;
-    unsigned reads;        /* in this turn */
-    int64_t reads_until;   /* nanoseconds; 0: not set yet, below 0: no more in this turn */
-    struct link postponed; /* connections whose input waits for the next turn */
-    struct post go_on;     /* with these */
-    bool goes_on;          /* that was posted */
-    struct deadlines *reading, *sending, *idle, *lingering, *goodbyes, *pauses;
-    uint64_t least_read, least_sent; /* bytes that must move while such a deadline runs */
+    struct input_budget input;
+    struct connection_timers timers;
     struct server_figures figures;
 
     size_t calls;  /* not answered yet */
-    bool orphaned; /* the server is gone: the last call turns out the light */
+    bool orphaned; /* the server is gone: the last call frees this */
     struct arena *arenas[ARENAS_KEPT];
     size_t arena_count;
 
-    struct connection *current; /* whose bytes are being handled */
-    struct buf out;             /* its answers */
-    struct buf plain, cipher;   /* what TLS made of bytes */
-    struct buf pieces;          /* contents of chunks; bodies of refusals */
+    struct connection *current;  /* whose bytes are being handled */
+    struct http_request request; /* being read */
+    struct common_headers head;
     struct gzip *gzip;
     struct kept_handler *handlers; /* of WebSockets */
     char remote[ADDRESS_TEXT];     /* of the WebSocket that was last asked for it */
-    bool dated;                    /* the clock was read in this turn */
-    int64_t date;                  /* the second that common is of */
-    char common[256];              /* lines that all answers share, ready to copy */
-    size_t common_n;
-    const char *via;
-    struct http_request request; /* being read */
-    char bytes[READ_SIZE];
+    struct io_buffers buffers;
 };
 
 struct server {

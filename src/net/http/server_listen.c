@@ -166,7 +166,7 @@ static void add_connection(struct home *h, int fd, const struct sockaddr_storage
     struct address a = address_from(peer);
     connection_set_remote(c, &a);
     c->preamble = c->trusted && h->proxy_protocol;
-    deadline_touch(h->reading, &c->deadline);
+    deadline_touch(h->timers.reading, &c->deadline);
     c->timing = TIMING_READING;
     connection_read_start(c);
 }
@@ -176,23 +176,24 @@ static void pause_accepting(struct home *h, int problem)
 {
     uint64_t now = uv_now(loop_uv(h->loop));
 
-    if (h->told_at == 0 || now > h->told_at + TELL_AGAIN_MS)
+    if (h->accept.told_at == 0 || now > h->accept.told_at + TELL_AGAIN_MS)
         log_warn("server: cannot accept connections: %s", strerror(problem));
-    h->told_at = now;
-    uv_poll_stop(&h->listener);
-    deadline_touch(h->pauses, &h->pause);
+    h->accept.told_at = now;
+    uv_poll_stop(&h->accept.listener);
+    deadline_touch(h->timers.pauses, &h->accept.pause);
 }
 
 static void accept_waiting(uv_poll_t *listener, int status, int events)
 {
-    struct home *h = container_of(listener, struct home, listener);
+    struct home *h = container_of(listener, struct home, accept.listener);
     struct sockaddr_storage peer;
 
     (void)status;
     (void)events;
     for (int i = 0; i < ACCEPT_AT_ONCE; i++) {
         socklen_t n = sizeof peer;
-        int fd = accept4(h->listen_fd, (struct sockaddr *)&peer, &n, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        int fd = accept4(h->accept.listen_fd, (struct sockaddr *)&peer, &n,
+                         SOCK_NONBLOCK | SOCK_CLOEXEC);
 
         if (fd >= 0) {
             add_connection(h, fd, &peer);
@@ -207,23 +208,23 @@ static void accept_waiting(uv_poll_t *listener, int status, int events)
 
 void home_accept_again(struct deadline *d)
 {
-    struct home *h = container_of(d, struct home, pause);
+    struct home *h = container_of(d, struct home, accept.pause);
 
-    uv_poll_start(&h->listener, UV_READABLE, accept_waiting);
+    uv_poll_start(&h->accept.listener, UV_READABLE, accept_waiting);
 }
 
 enum err home_listen(struct home *h, int fd)
 {
-    int e = uv_poll_init(loop_uv(h->loop), &h->listener, fd);
+    int e = uv_poll_init(loop_uv(h->loop), &h->accept.listener, fd);
 
     if (e) {
         log_error("server: cannot listen: %s", uv_strerror(e));
         close(fd);
         return ERR_INTERNAL;
     }
-    h->listen_fd = fd;
-    h->listening = true;
+    h->accept.listen_fd = fd;
+    h->accept.listening = true;
     h->handles++;
-    uv_poll_start(&h->listener, UV_READABLE, accept_waiting);
+    uv_poll_start(&h->accept.listener, UV_READABLE, accept_waiting);
     return OK;
 }

@@ -190,7 +190,7 @@ static size_t reader_skip(struct connection *c, struct str bytes)
 /* Too much unsent: the peer has to take answers before it gets more. */
 static bool output_waits(struct connection *c)
 {
-    if (c->home->out.n >= WAITING_OUTPUT)
+    if (c->home->buffers.out.n >= WAITING_OUTPUT)
         connection_flush(c);
     return connection_unsent(c) > WAITING_OUTPUT;
 }

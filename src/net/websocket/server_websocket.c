@@ -261,14 +261,15 @@ void websocket_close(struct websocket *ws, int code, struct str reason)
     if (ws->close_sent || ws->ending || ws->over)
         return;
     send_close(ws, code, reason);
-    deadline_touch(websocket_connection(ws)->home->goodbyes, &websocket_connection(ws)->deadline);
+    deadline_touch(websocket_connection(ws)->home->timers.goodbyes,
+                   &websocket_connection(ws)->deadline);
 }
 
 /* --- beginning and end ---------------------------------------------------------------- */
 
 static void send_handshake(struct connection *c, const char *accept)
 {
-    struct buf *out = &c->home->out;
+    struct buf *out = &c->home->buffers.out;
 
     /* By itself: some clients lose what comes together with it. */
     connection_flush(c);
@@ -351,7 +352,7 @@ bool websocket_begin(struct connection *c, struct serving *call)
     c->address = call->x.address;
     c->state = CONN_WEBSOCKET;
     c->timing = TIMING_NONE;
-    deadline_touch(h->idle, &c->deadline); /* until the handshake has left */
+    deadline_touch(h->timers.idle, &c->deadline); /* until the handshake has left */
     serving_free(call);
     figure_add(&h->figures.websockets, 1);
     send_handshake(c, accept);
@@ -410,7 +411,7 @@ static void finish_at_turn_end(struct websocket *ws)
 
     ws->ending = true;
     c->linger = true; /* the peer may still be talking */
-    deadline_touch(c->home->goodbyes, &c->deadline);
+    deadline_touch(c->home->timers.goodbyes, &c->deadline);
     websocket_mark_pong(ws);
 }
 
@@ -601,7 +602,7 @@ static void end_turn(struct websocket *ws)
         websocket_end(c);
         connection_finish(c);
         if (c->state == CONN_LAST)
-            deadline_touch(c->home->goodbyes, &c->deadline);
+            deadline_touch(c->home->timers.goodbyes, &c->deadline);
     }
 }
 
