@@ -11,7 +11,7 @@
 #include "gateway/greeting/greeting.h"
 #include "gateway/greeting/guilds.h"
 #include "gateway/greeting/moves.h"
-#include "gateway/lists/lists.h"
+#include "gateway/member_lists/lists.h"
 #include "gateway/parking.h"
 #include "gateway/presence/directory.h"
 #include "gateway/presence/presence.h"

@@ -2,7 +2,7 @@
 #include "gateway/commands/opcodes.h"
 
 #include "gateway/greeting/greeting.h"
-#include "gateway/lists/lists.h"
+#include "gateway/member_lists/lists.h"
 #include "gateway/presence/presence.h"
 #include "gateway/sessions/registry.h"
 #include "gateway/sessions/session.h"

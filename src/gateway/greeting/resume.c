@@ -8,7 +8,7 @@
 #include "gateway/fanout/dispatch.h"
 #include "gateway/greeting/handover.h"
 #include "gateway/greeting/moves.h"
-#include "gateway/lists/lists.h"
+#include "gateway/member_lists/lists.h"
 #include "gateway/greeting/recovery.h"
 #include "gateway/sessions/errands.h"
 #include "gateway/sessions/hub.h"

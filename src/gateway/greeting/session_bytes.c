@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "base/serial.h"
-#include "gateway/lists/lists.h"
+#include "gateway/member_lists/lists.h"
 #include "gateway/sessions/hub.h"
 #include "gateway/sessions/ledger.h"
 #include "gateway/sessions/session.h"

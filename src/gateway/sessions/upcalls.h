@@ -26,7 +26,7 @@ struct gateway_upcalls {
     void (*directory_mark)(struct session *s);
     void (*directory_flush)(struct hub *h);
     void (*directory_end)(struct session *s);
-    /* lists/lists.h */
+    /* member_lists/lists.h */
     void (*lists_hear)(struct hub *h, const struct news *n);
     void (*lists_hear_presence)(struct gateway *g, snowflake guild_id, snowflake user_id);
     void (*lists_leave)(struct session *s, bool ends);

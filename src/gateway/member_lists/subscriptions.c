@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/serial.h"
 #include "gateway/fanout/thread_sync.h"
-#include "gateway/lists/rosters.h"
+#include "gateway/member_lists/rosters.h"
 #include "gateway/sessions/ledger.h"
 #include "gateway/sessions/peer.h"
 #include "gateway/sessions/registry.h"

@@ -2,8 +2,8 @@
  *
  * Pure: neither sessions nor the store are known here. Whatever a list does with many members is
  * a pass over pointers to them, so that a hundred thousand take a moment. */
-#ifndef GATEWAY_LISTS_MEMBER_ORDER_H
-#define GATEWAY_LISTS_MEMBER_ORDER_H
+#ifndef GATEWAY_MEMBER_LISTS_MEMBER_ORDER_H
+#define GATEWAY_MEMBER_LISTS_MEMBER_ORDER_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,10 +1,10 @@
 /* rosters.h - what the files of lists/ share: a guild's members, in the lists that are shown. */
-#ifndef GATEWAY_LISTS_ROSTERS_H
-#define GATEWAY_LISTS_ROSTERS_H
+#ifndef GATEWAY_MEMBER_LISTS_ROSTERS_H
+#define GATEWAY_MEMBER_LISTS_ROSTERS_H
 
-#include "gateway/lists/list_id.h"
-#include "gateway/lists/lists.h"
-#include "gateway/lists/member_order.h"
+#include "gateway/member_lists/list_id.h"
+#include "gateway/member_lists/lists.h"
+#include "gateway/member_lists/member_order.h"
 #include "gateway/sessions/hub.h"
 #include "gateway/views/view.h"
 

@@ -1,6 +1,6 @@
 /* list_id.h - the name of a member list: channels that the same people see share one. */
-#ifndef GATEWAY_LISTS_LIST_ID_H
-#define GATEWAY_LISTS_LIST_ID_H
+#ifndef GATEWAY_MEMBER_LISTS_LIST_ID_H
+#define GATEWAY_MEMBER_LISTS_LIST_ID_H
 
 #include <stdbool.h>
 #include <stdint.h>

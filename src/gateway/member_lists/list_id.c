@@ -1,5 +1,5 @@
 /* list_id.c - the name of a member list. */
-#include "gateway/lists/list_id.h"
+#include "gateway/member_lists/list_id.h"
 
 #include <stdio.h>
 #include <stdlib.h>

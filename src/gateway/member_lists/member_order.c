@@ -1,5 +1,5 @@
 /* member_order.c - members in the order of a list. */
-#include "gateway/lists/member_order.h"
+#include "gateway/member_lists/member_order.h"
 
 #include <stdlib.h>
 #include <string.h>

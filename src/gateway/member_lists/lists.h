@@ -14,8 +14,8 @@
  * A roster learns of changes from events and presences, notes who is concerned, and goes through
  * its notes in rounds: read what is new, put the lists right, tell. A round is a chain of short
  * pieces on the loop and reads beside it, so that its length does not matter to anybody else. */
-#ifndef GATEWAY_LISTS_LISTS_H
-#define GATEWAY_LISTS_LISTS_H
+#ifndef GATEWAY_MEMBER_LISTS_LISTS_H
+#define GATEWAY_MEMBER_LISTS_LISTS_H
 
 #include "base/snowflake.h"
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "gateway/lists/rosters.h"
+#include "gateway/member_lists/rosters.h"
 #include "gateway/sessions/registry.h"
 #include "model/member.h"
 

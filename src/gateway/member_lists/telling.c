@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "gateway/lists/rosters.h"
+#include "gateway/member_lists/rosters.h"
 #include "gateway/sessions/registry.h"
 #include "gateway/sessions/session.h"
 #include "gateway/wire/news.h"

@@ -1,6 +1,6 @@
 /* rosters.c - members of the guilds whose lists are shown, and the rounds in which they are
  * followed. */
-#include "gateway/lists/rosters.h"
+#include "gateway/member_lists/rosters.h"
 
 #include "base/clock.h"
 #include "base/mem.h"

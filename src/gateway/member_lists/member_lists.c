@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "gateway/lists/rosters.h"
+#include "gateway/member_lists/rosters.h"
 
 enum {
     BUILT_AT_ONCE = 1000, /* members that one piece of a round puts into a list */
