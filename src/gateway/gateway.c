@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "cluster/cluster.h"
-#include "gateway/commands/opcodes.h"
+#include "gateway/opcodes/opcodes.h"
 #include "gateway/fanout/bus.h"
 #include "gateway/fanout/dispatch.h"
 #include "gateway/greeting/greeting.h"

@@ -2,8 +2,8 @@
  *
  * A row names the schema of the message (wire/messages.h) and its handler. Handlers whose effect
  * is a session's own stand in greeting/ and presence/, those that read guilds here. */
-#ifndef GATEWAY_COMMANDS_OPCODES_H
-#define GATEWAY_COMMANDS_OPCODES_H
+#ifndef GATEWAY_OPCODES_OPCODES_H
+#define GATEWAY_OPCODES_OPCODES_H
 
 #include "gateway/sessions/peer.h"
 

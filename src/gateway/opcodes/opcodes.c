@@ -1,5 +1,5 @@
 /* opcodes.c - every message that clients may send, row by row. */
-#include "gateway/commands/opcodes.h"
+#include "gateway/opcodes/opcodes.h"
 
 #include "gateway/greeting/greeting.h"
 #include "gateway/member_lists/lists.h"

@@ -1,6 +1,6 @@
 /* answers.c - questions about guilds whose answer is short. */
 #include "base/mem.h"
-#include "gateway/commands/opcodes.h"
+#include "gateway/opcodes/opcodes.h"
 #include "gateway/sessions/errands.h"
 #include "gateway/sessions/hub.h"
 #include "gateway/sessions/peer.h"

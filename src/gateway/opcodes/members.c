@@ -4,7 +4,7 @@
  * take a shorter one for the end. */
 #include "base/clock.h"
 #include "base/mem.h"
-#include "gateway/commands/opcodes.h"
+#include "gateway/opcodes/opcodes.h"
 #include "gateway/sessions/errands.h"
 #include "gateway/sessions/hub.h"
 #include "gateway/sessions/peer.h"
