@@ -7,7 +7,7 @@
 #include "base/serial.h"
 #include "gateway/fanout/thread_sync.h"
 #include "gateway/member_lists/rosters.h"
-#include "gateway/sessions/ledger.h"
+#include "gateway/resume/journal/journal.h"
 #include "gateway/sessions/peer.h"
 #include "gateway/sessions/registry.h"
 #include "gateway/sessions/session.h"

@@ -1,5 +1,5 @@
-/* ledger_copies.c - what sessions here were told, on its way to the server that keeps it. */
-#include "gateway/sessions/ledger_copies.h"
+/* replication.c - what sessions here were told, on its way to the server that keeps it. */
+#include "gateway/resume/journal/replication.h"
 
 #include <limits.h>
 
@@ -7,8 +7,8 @@
 #include "base/planted.h"
 #include "base/serial.h"
 #include "cluster/cluster.h"
-#include "gateway/sessions/keeper.h"
-#include "gateway/sessions/ledger_file.h"
+#include "gateway/resume/journal/replica.h"
+#include "gateway/resume/journal/journal_file.h"
 #include "gateway/sessions/registry.h"
 
 enum {

@@ -2,7 +2,7 @@
  *
  * Each session needs those that began after it was asked for, so they are known by an index
  * that goes on counting, and the oldest go as soon as nobody is expected who needs them. */
-#include "gateway/sessions/recent.h"
+#include "gateway/resume/journal/recent.h"
 
 #include "base/mem.h"
 

@@ -1,10 +1,10 @@
-/* give.c - a session that another server of the cluster has asked for. */
+/* release.c - a session that another server of the cluster has asked for. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cluster/cluster.h"
-#include "gateway/greeting/handover.h"
-#include "gateway/greeting/moves.h"
-#include "gateway/greeting/session_bytes.h"
+#include "gateway/resume/handover.h"
+#include "gateway/resume/moves.h"
+#include "gateway/resume/session_bytes.h"
 #include "gateway/sessions/errands.h"
 #include "gateway/sessions/registry.h"
 

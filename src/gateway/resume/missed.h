@@ -1,8 +1,8 @@
 /* missed.h - what a session missed between two servers, read from the log a page at a time. */
-#ifndef GATEWAY_GREETING_MISSED_H
-#define GATEWAY_GREETING_MISSED_H
+#ifndef GATEWAY_RESUME_MISSED_H
+#define GATEWAY_RESUME_MISSED_H
 
-#include "gateway/greeting/handover.h"
+#include "gateway/resume/handover.h"
 
 /* Positions of the log that are to be read, and what became of them. */
 struct missed_events {

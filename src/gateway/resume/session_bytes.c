@@ -2,7 +2,7 @@
  *
  * What it was told last goes along as it was told, whatever its form was: a bot that may not
  * read what somebody wrote gets the same again. */
-#include "gateway/greeting/session_bytes.h"
+#include "gateway/resume/session_bytes.h"
 
 #include <limits.h>
 
@@ -10,7 +10,7 @@
 #include "base/serial.h"
 #include "gateway/member_lists/lists.h"
 #include "gateway/sessions/hub.h"
-#include "gateway/sessions/ledger.h"
+#include "gateway/resume/journal/journal.h"
 #include "gateway/sessions/session.h"
 #include "gateway/views/topics.h"
 

@@ -1,9 +1,9 @@
 /* recovery.h - a session whose server was killed, taken up from its ledger and the log. */
-#ifndef GATEWAY_GREETING_RECOVERY_H
-#define GATEWAY_GREETING_RECOVERY_H
+#ifndef GATEWAY_RESUME_RECOVERY_H
+#define GATEWAY_RESUME_RECOVERY_H
 
-#include "gateway/greeting/handover.h"
-#include "gateway/sessions/ledger.h"
+#include "gateway/resume/handover.h"
+#include "gateway/resume/journal/journal.h"
 
 /* In a write transaction. LEDGER_FOUND: the session's home is this server now, and *ret has it as
  * bytes, as it was for a client that has read up to its seq. LEDGER_GONE: it is over. Any other:

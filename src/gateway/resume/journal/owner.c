@@ -1,9 +1,9 @@
-/* homes.c - the other servers of a cluster know who has a session.
+/* owner.c - the other servers of a cluster know who has a session.
  *
  * A row is written when a session begins and deleted when it ends, and nobody waits for either: a
  * client that comes to another server before the row is there begins anew, and a row that is left
  * leads to a server which says that the session is gone. */
-#include "gateway/sessions/homes.h"
+#include "gateway/resume/journal/owner.h"
 
 #include "base/mem.h"
 #include "cluster/cluster.h"

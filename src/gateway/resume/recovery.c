@@ -1,16 +1,16 @@
 /* recovery.c - a session whose server was killed, taken up from its ledger and the log.
  *
- * The ledger, or what is kept here of one whose machine is gone (keeper.h), says what the session
+ * The ledger, or what is kept here of one whose machine is gone (replica.h), says what the session
  * was told last, the store where it sits, the log what it missed. What it saw before nobody knows
  * any more, so when somebody changed what it sees, since the server was killed, the session is
  * over: its client would not hear of channels that came and went. */
-#include "gateway/greeting/recovery.h"
+#include "gateway/resume/recovery.h"
 
 #include "base/planted.h"
 #include "cluster/cluster.h"
-#include "gateway/greeting/session_bytes.h"
+#include "gateway/resume/session_bytes.h"
 #include "gateway/sessions/hub.h"
-#include "gateway/sessions/keeper.h"
+#include "gateway/resume/journal/replica.h"
 #include "gateway/sessions/registry.h"
 
 enum { RECOVERED_BYTES = 4 * 1024 * 1024 };

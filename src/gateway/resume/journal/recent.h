@@ -1,6 +1,6 @@
 /* recent.h - events that a loop has begun while sessions are on their way to it. */
-#ifndef GATEWAY_SESSIONS_RECENT_H
-#define GATEWAY_SESSIONS_RECENT_H
+#ifndef GATEWAY_RESUME_JOURNAL_RECENT_H
+#define GATEWAY_RESUME_JOURNAL_RECENT_H
 
 #include "gateway/wire/news.h"
 

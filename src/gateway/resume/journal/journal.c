@@ -1,5 +1,5 @@
-/* ledger.c - which event each session was told last: written. */
-#include "gateway/sessions/ledger.h"
+/* journal.c - which event each session was told last: written. */
+#include "gateway/resume/journal/journal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,9 +14,9 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "gateway/sessions/ledger_copies.h"
+#include "gateway/resume/journal/replication.h"
 #include "gateway/sessions/hub.h"
-#include "gateway/sessions/ledger_file.h"
+#include "gateway/resume/journal/journal_file.h"
 #include "gateway/sessions/registry.h"
 #include "gateway/sessions/session.h"
 

@@ -1,4 +1,4 @@
-/* fetch.c - a client whose session is, or was, at another server of the cluster.
+/* request.c - a client whose session is, or was, at another server of the cluster.
  *
  * The store says who has it. A server that lives is asked to give it; one that was stopped has put
  * it away, and what happened since is read from the log (missed.c). A session that lies in the
@@ -9,13 +9,13 @@
 #include "base/mem.h"
 #include "cluster/cluster.h"
 #include "gateway/fanout/bus.h"
-#include "gateway/greeting/handover.h"
-#include "gateway/greeting/missed.h"
-#include "gateway/greeting/moves.h"
-#include "gateway/greeting/recovery.h"
-#include "gateway/greeting/session_bytes.h"
-#include "gateway/sessions/homes.h"
-#include "gateway/sessions/keeper.h"
+#include "gateway/resume/handover.h"
+#include "gateway/resume/missed.h"
+#include "gateway/resume/moves.h"
+#include "gateway/resume/recovery.h"
+#include "gateway/resume/session_bytes.h"
+#include "gateway/resume/journal/owner.h"
+#include "gateway/resume/journal/replica.h"
 #include "gateway/sessions/registry.h"
 
 enum {

@@ -1,8 +1,8 @@
-/* keeper_answers.c - sessions that are asked for: by a client here, or by another server. */
+/* replica_answers.c - sessions that are asked for: by a client here, or by another server. */
 #include <string.h>
 
 #include "base/clock.h"
-#include "gateway/sessions/keeper_internal.h"
+#include "gateway/resume/journal/replica_internal.h"
 
 enum { UNFIT_MS = 10 * 1000 }; /* so long it counts that another keeper could not help */
 

@@ -2,7 +2,7 @@
  *
  * The rows are decoded where they are read, beside the loops. The log may lose its oldest rows
  * between two pages: what was lost may have been for the session, which is over then. */
-#include "gateway/greeting/missed.h"
+#include "gateway/resume/missed.h"
 
 #include "base/mem.h"
 #include "cluster/frames.h"

@@ -1,18 +1,18 @@
-/* parking.c - sessions are put away when a server stops, for the next one.
+/* suspend.c - sessions are put away when a server stops, for the next one.
  *
  * They lie in the store, where nothing happens while no server runs, or all that happens is in the
  * log of a cluster. They are written in
  * pieces, so that neither a loop nor the store is held for long; when it takes too long the rest
  * of them ends, and their clients begin anew. */
-#include "gateway/parking.h"
+#include "gateway/resume/suspend.h"
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "cluster/cluster.h"
-#include "gateway/greeting/session_bytes.h"
+#include "gateway/resume/session_bytes.h"
 #include "gateway/sessions/hub.h"
-#include "gateway/sessions/ledger.h"
+#include "gateway/resume/journal/journal.h"
 #include "gateway/sessions/registry.h"
 #include "gateway/sessions/session.h"
 

@@ -1,4 +1,4 @@
-/* ledger_find.c - what a process that is gone had told its sessions: read. */
+/* journal_read.c - what a process that is gone had told its sessions: read. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "gateway/sessions/ledger_file.h"
+#include "gateway/resume/journal/journal_file.h"
 #include "gateway/sessions/session.h"
 #include "model/ids.h"
 

@@ -1,6 +1,6 @@
-/* parking.h - sessions are put away when a server stops, for the next one. */
-#ifndef GATEWAY_PARKING_H
-#define GATEWAY_PARKING_H
+/* suspend.h - sessions are put away when a server stops, for the next one. */
+#ifndef GATEWAY_RESUME_SUSPEND_H
+#define GATEWAY_RESUME_SUSPEND_H
 
 struct gateway;
 

@@ -1,9 +1,9 @@
-/* keeper.c - what sessions of other servers were told, kept here in case their machine goes. */
-#include "gateway/sessions/keeper.h"
+/* replica.c - what sessions of other servers were told, kept here in case their machine goes. */
+#include "gateway/resume/journal/replica.h"
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "gateway/sessions/keeper_internal.h"
+#include "gateway/resume/journal/replica_internal.h"
 #include "gateway/sessions/session.h"
 
 enum {

@@ -1,7 +1,7 @@
-/* keeper.h - what sessions of other servers were told, kept here in case their machine goes.
+/* replica.h - what sessions of other servers were told, kept here in case their machine goes.
  *
- * A ledger (ledger.h) outlives its process, not its machine. So each server tells one other, the
- * keeper, through NATS, what it notes there (ledger_copies.h), before clients can have read it. A
+ * A ledger (journal.h) outlives its process, not its machine. So each server tells one other, the
+ * keeper, through NATS, what it notes there (replication.h), before clients can have read it. A
  * copy that is behind is still exact for every client that has read no more than it knows: whatever
  * was told later is read from the log. One that has read more begins anew.
  *
@@ -11,11 +11,11 @@
  * (LEDGER_MAGIC) tells it, and is told only when it has said that it keeps.
  *
  * A client comes to any server: one that keeps nothing of it asks all of them. */
-#ifndef GATEWAY_SESSIONS_KEEPER_H
-#define GATEWAY_SESSIONS_KEEPER_H
+#ifndef GATEWAY_RESUME_JOURNAL_REPLICA_H
+#define GATEWAY_RESUME_JOURNAL_REPLICA_H
 
 #include "base/buf.h"
-#include "gateway/sessions/ledger.h"
+#include "gateway/resume/journal/journal.h"
 
 struct keeper;
 

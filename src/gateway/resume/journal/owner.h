@@ -1,6 +1,6 @@
-/* homes.h - the other servers of a cluster know who has a session. */
-#ifndef GATEWAY_SESSIONS_HOMES_H
-#define GATEWAY_SESSIONS_HOMES_H
+/* owner.h - the other servers of a cluster know who has a session. */
+#ifndef GATEWAY_RESUME_JOURNAL_OWNER_H
+#define GATEWAY_RESUME_JOURNAL_OWNER_H
 
 #include <stdint.h>
 

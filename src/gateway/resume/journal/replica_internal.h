@@ -1,14 +1,14 @@
-/* keeper_internal.h - what the files of the keeper share. */
-#ifndef GATEWAY_SESSIONS_KEEPER_INTERNAL_H
-#define GATEWAY_SESSIONS_KEEPER_INTERNAL_H
+/* replica_internal.h - what the files of the keeper share. */
+#ifndef GATEWAY_RESUME_JOURNAL_REPLICA_INTERNAL_H
+#define GATEWAY_RESUME_JOURNAL_REPLICA_INTERNAL_H
 
 #include <pthread.h>
 
 #include "base/links.h"
 #include "base/map.h"
 #include "base/serial.h"
-#include "gateway/sessions/keeper.h"
-#include "gateway/sessions/ledger_file.h"
+#include "gateway/resume/journal/replica.h"
+#include "gateway/resume/journal/journal_file.h"
 
 /* What was heard of a hub of a server. */
 struct kept_hub {

@@ -1,6 +1,6 @@
 /* handover.h - a session on its way to the loop where its client is now. */
-#ifndef GATEWAY_GREETING_HANDOVER_H
-#define GATEWAY_GREETING_HANDOVER_H
+#ifndef GATEWAY_RESUME_HANDOVER_H
+#define GATEWAY_RESUME_HANDOVER_H
 
 #include "gateway/fanout/seen_channels.h"
 #include "gateway/greeting/greeting.h"
@@ -49,7 +49,7 @@ void session_take_from_peer(struct session *s);
 /* Makes the session from bytes, for handover_arrive; false: they are not of this session. */
 bool handover_unpack(struct handover *h, struct str bytes);
 
-/* wake.c: looks whether it was put away; answers the client. */
+/* restore.c: looks whether it was put away; answers the client. */
 void wake_begin(struct resumption *r);
 
 #endif

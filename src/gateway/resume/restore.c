@@ -1,11 +1,11 @@
-/* wake.c - a session that was put away when the server was stopped, and comes back.
+/* restore.c - a session that was put away when the server was stopped, and comes back.
  *
  * Since the server was started again every loop has kept what it told others (hub.recording), so
  * that the session can be told what it missed. */
 #include "base/clock.h"
 #include "base/mem.h"
-#include "gateway/greeting/handover.h"
-#include "gateway/greeting/session_bytes.h"
+#include "gateway/resume/handover.h"
+#include "gateway/resume/session_bytes.h"
 #include "gateway/presence/presence.h"
 #include "gateway/sessions/registry.h"
 

@@ -1,8 +1,8 @@
-/* ledger_file.h - how a ledger lies in its file. */
-#ifndef GATEWAY_SESSIONS_LEDGER_FILE_H
-#define GATEWAY_SESSIONS_LEDGER_FILE_H
+/* journal_file.h - how a ledger lies in its file. */
+#ifndef GATEWAY_RESUME_JOURNAL_JOURNAL_FILE_H
+#define GATEWAY_RESUME_JOURNAL_JOURNAL_FILE_H
 
-#include "gateway/sessions/ledger.h"
+#include "gateway/resume/journal/journal.h"
 
 enum { LEDGER_HUBS = 256, LEDGER_SLOTS = 1 << 16, LEDGER_NAME = 32, LEDGER_BOOT = 40 };
 

@@ -1,15 +1,15 @@
-/* ledger_copies.h - what sessions here were told, on its way to the server that keeps it
- * (keeper.h).
+/* replication.h - what sessions here were told, on its way to the server that keeps it
+ * (replica.h).
  *
  * At the end of each turn, before its bytes leave for clients, the keeper is told what was noted
  * in the ledger meanwhile: 40 bytes for an event that a session heard. Every few seconds, and when
  * another server becomes the keeper or has missed something, all of each session is told again:
  * some at a time, spread over these seconds, and not while NATS takes less than it is given. */
-#ifndef GATEWAY_SESSIONS_LEDGER_COPIES_H
-#define GATEWAY_SESSIONS_LEDGER_COPIES_H
+#ifndef GATEWAY_RESUME_JOURNAL_REPLICATION_H
+#define GATEWAY_RESUME_JOURNAL_REPLICATION_H
 
 #include "gateway/sessions/hub.h"
-#include "gateway/sessions/ledger.h"
+#include "gateway/resume/journal/journal.h"
 #include "gateway/sessions/session.h"
 
 /* Of a hub. */

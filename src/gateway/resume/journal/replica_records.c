@@ -1,10 +1,10 @@
-/* keeper_copies.c - sessions that are kept for their servers, and what these tell of them. */
+/* replica_records.c - sessions that are kept for their servers, and what these tell of them. */
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "gateway/sessions/keeper_internal.h"
+#include "gateway/resume/journal/replica_internal.h"
 
 enum {
     MOST_KEPT = 4 * LEDGER_SLOTS, /* sessions; about 4 KiB each */

@@ -1,6 +1,6 @@
 /* session_bytes.h - a session as bytes, for another process that goes on with it. */
-#ifndef GATEWAY_GREETING_SESSION_BYTES_H
-#define GATEWAY_GREETING_SESSION_BYTES_H
+#ifndef GATEWAY_RESUME_SESSION_BYTES_H
+#define GATEWAY_RESUME_SESSION_BYTES_H
 
 #include "api/auth.h"
 #include "gateway/fanout/seen_channels.h"

@@ -1,4 +1,4 @@
-/* ledger.h - which event each session was told last, in a file that outlives its process.
+/* journal.h - which event each session was told last, in a file that outlives its process.
  *
  * A client comes back with the number of the last event that it has read. When the process that
  * had its session was killed, the ledger says where that was in the log, and the log has what
@@ -9,8 +9,8 @@
  *
  * Where the ledger cannot tell exactly what a session is owed it says so, and the session is over
  * (op 9). */
-#ifndef GATEWAY_SESSIONS_LEDGER_H
-#define GATEWAY_SESSIONS_LEDGER_H
+#ifndef GATEWAY_RESUME_JOURNAL_JOURNAL_H
+#define GATEWAY_RESUME_JOURNAL_JOURNAL_H
 
 #include <stdatomic.h>
 
