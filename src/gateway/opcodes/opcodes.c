@@ -1,7 +1,7 @@
 /* opcodes.c - every message that clients may send, row by row. */
 #include "gateway/opcodes/opcodes.h"
 
-#include "gateway/greeting/greeting.h"
+#include "gateway/identify/greeting.h"
 #include "gateway/member_lists/lists.h"
 #include "gateway/presence/presence.h"
 #include "gateway/sessions/registry.h"

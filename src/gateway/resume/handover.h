@@ -3,8 +3,8 @@
 #define GATEWAY_RESUME_HANDOVER_H
 
 #include "gateway/fanout/seen_channels.h"
-#include "gateway/greeting/greeting.h"
-#include "gateway/greeting/guilds.h"
+#include "gateway/identify/greeting.h"
+#include "gateway/identify/guilds.h"
 #include "gateway/sessions/session.h"
 
 /* A client that wants its session back. */

@@ -1,9 +1,9 @@
 /* identification.h - what a client says when it begins a session, until it has begun. */
-#ifndef GATEWAY_GREETING_IDENTIFICATION_H
-#define GATEWAY_GREETING_IDENTIFICATION_H
+#ifndef GATEWAY_IDENTIFY_IDENTIFICATION_H
+#define GATEWAY_IDENTIFY_IDENTIFICATION_H
 
-#include "gateway/greeting/greeting.h"
-#include "gateway/greeting/guilds.h"
+#include "gateway/identify/greeting.h"
+#include "gateway/identify/guilds.h"
 #include "gateway/wire/news.h"
 
 struct identify;

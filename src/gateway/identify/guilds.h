@@ -1,6 +1,6 @@
 /* guilds.h - a session's guilds: what is read of them, and how they arrive. */
-#ifndef GATEWAY_GREETING_GUILDS_H
-#define GATEWAY_GREETING_GUILDS_H
+#ifndef GATEWAY_IDENTIFY_GUILDS_H
+#define GATEWAY_IDENTIFY_GUILDS_H
 
 #include "gateway/gateway.h"
 

@@ -5,7 +5,7 @@
  * marks what is not done: who is still being greeted is refused when the greeting goes on,
  * a session on its way between loops ends when it arrives. */
 #include "base/mem.h"
-#include "gateway/greeting/greeting.h"
+#include "gateway/identify/greeting.h"
 #include "gateway/sessions/hub.h"
 #include "gateway/sessions/peer.h"
 #include "gateway/sessions/registry.h"

@@ -3,8 +3,8 @@
  * This folder is how a session begins and comes back: identify.c and resume.c end the greeting,
  * ready.c tells READY, guilds.c has the guilds that arrive after it, revoke.c ends sessions with
  * their credential. A session that is being greeted has a socket in the state PEER_ASKING. */
-#ifndef GATEWAY_GREETING_GREETING_H
-#define GATEWAY_GREETING_GREETING_H
+#ifndef GATEWAY_IDENTIFY_GREETING_H
+#define GATEWAY_IDENTIFY_GREETING_H
 
 #include "api/auth.h"
 #include "gateway/sessions/hub.h"

@@ -1,5 +1,5 @@
 /* identification.c - what a client says of itself, and whether it may be so. */
-#include "gateway/greeting/identification.h"
+#include "gateway/identify/identification.h"
 
 #include "base/mem.h"
 #include "gateway/presence/presence.h"

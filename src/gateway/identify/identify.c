@@ -1,6 +1,6 @@
 /* identify.c - a new session: checks in their fixed order, then READY. */
 #include "base/mem.h"
-#include "gateway/greeting/identification.h"
+#include "gateway/identify/identification.h"
 #include "gateway/presence/directory.h"
 #include "gateway/presence/presence.h"
 #include "gateway/sessions/hub.h"

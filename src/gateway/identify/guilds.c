@@ -1,5 +1,5 @@
 /* guilds.c - a session's guilds: what is read of them, and how they arrive. */
-#include "gateway/greeting/guilds.h"
+#include "gateway/identify/guilds.h"
 
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "gateway/capabilities.h"
-#include "gateway/greeting/identification.h"
+#include "gateway/identify/identification.h"
 #include "gateway/presence/presence.h"
 #include "gateway/resume/journal/owner.h"
 #include "gateway/sessions/hub.h"

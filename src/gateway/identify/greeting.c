@@ -1,5 +1,5 @@
 /* greeting.c - whose token is it? */
-#include "gateway/greeting/greeting.h"
+#include "gateway/identify/greeting.h"
 
 #include "base/mem.h"
 #include "base/planted.h"
