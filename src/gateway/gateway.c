@@ -218,7 +218,7 @@ void gateway_stop(struct gateway *g)
     g->hub_count = 0;
     pthread_mutex_unlock(&g->publishing);
     wait_for_loads(g, count);
-    parking_fill(g, count);
+    suspend_sessions(g, count);
     for (unsigned i = 0; i < count; i++)
         loop_call(loops_at(g->loops, i), end_hub, g);
 }

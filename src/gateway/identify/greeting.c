@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/planted.h"
 #include "cluster/cluster.h"
+#include "gateway/resume/journal/owner_rows.h"
 #include "gateway/sessions/registry.h"
 
 bool greeting_init(struct greeting *g, struct peer *p, struct str token)
@@ -55,10 +56,10 @@ static enum err greeting_find(struct greeting *g, struct tx *tx)
 static enum err greeting_look_elsewhere(struct greeting *g, struct tx *tx)
 {
     const struct gateway *gateway = g->load.hub->gateway;
-    struct session_home home;
-    enum err e = gateway->options.source->home_find(tx, g->number, g->caller.id, &home);
+    struct session_owner owner;
+    enum err e = owner_row_find(tx, g->number, g->caller.id, &owner);
 
-    g->elsewhere = !e && home.found && home.identity != cluster_identity(gateway->cluster) &&
+    g->elsewhere = !e && owner.found && owner.identity != cluster_identity(gateway->cluster) &&
                    !planted(PLANTED_TWO_OWNERS);
     return e;
 }

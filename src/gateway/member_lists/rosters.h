@@ -1,4 +1,5 @@
-/* rosters.h - what the files of lists/ share: a guild's members, in the lists that are shown. */
+/* rosters.h - what the files of member_lists/ share: a guild's members, in the lists that are
+ * shown. */
 #ifndef GATEWAY_MEMBER_LISTS_ROSTERS_H
 #define GATEWAY_MEMBER_LISTS_ROSTERS_H
 

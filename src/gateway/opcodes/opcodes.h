@@ -1,7 +1,7 @@
 /* opcodes.h - every message that clients may send, row by row.
  *
  * A row names the schema of the message (wire/messages.h) and its handler. Handlers whose effect
- * is a session's own stand in greeting/ and presence/, those that read guilds here. */
+ * is a session's own stand in identify/ and presence/, those that read guilds here. */
 #ifndef GATEWAY_OPCODES_OPCODES_H
 #define GATEWAY_OPCODES_OPCODES_H
 

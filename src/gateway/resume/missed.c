@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "cluster/frames.h"
 #include "gateway/fanout/bus.h"
+#include "gateway/resume/journal/event_log.h"
 
 enum {
     PAGE_ROWS = 256,
@@ -88,17 +89,16 @@ static void page_forget(struct missed_events *m, struct handover *h)
     m->failed = false;
 }
 
-enum err missed_read_page(struct missed_events *m, struct handover *h,
-                          const struct gateway_source *source, struct tx *tx)
+enum err missed_read_page(struct missed_events *m, struct handover *h, struct tx *tx)
 {
     struct missed_taker taker = { .missed = m, .handover = h };
     struct list page = { 0 };
     int64_t first = 0, end = 0;
 
     page_forget(m, h);
-    enum err e = source->log_range(tx, &first, &end);
+    enum err e = event_log_range(tx, &first, &end);
     if (!e)
-        e = source->log_rows(tx, m->at, m->last, PAGE_ROWS, &page);
+        e = event_log_page(tx, m->at, m->last, PAGE_ROWS, &page);
     if (e)
         return e;
     m->failed = missed_is_cut(m, first) || !missed_unpack(&taker, &page);

@@ -21,8 +21,7 @@ struct missed_events missed_between(uint64_t seen, uint64_t last, bool recovered
 bool missed_is_cut(const struct missed_events *m, int64_t first);
 /* In a reading transaction, on any thread: adds the events of one page to what the handover's
  * session missed. */
-enum err missed_read_page(struct missed_events *m, struct handover *h,
-                          const struct gateway_source *source, struct tx *tx);
+enum err missed_read_page(struct missed_events *m, struct handover *h, struct tx *tx);
 /* After a page was read: whether another one follows; and, at the end, whether all was there. */
 bool missed_goes_on(struct missed_events *m, const struct handover *h);
 bool missed_is_whole(const struct missed_events *m);

@@ -1,9 +1,9 @@
 /* moves.h - sessions that go from one server of a cluster to another.
  *
- * The server that a client comes to (request.c) asks the one that has its session (release.c) through
- * the log. So the question has a position: the giver has told the session all that was before it,
- * and the taker notes what comes after. The session travels as a row of the store, written
- * together with the change of its home, so that it is never at two servers. */
+ * The server that a client comes to (request.c) asks the one that has its session (release.c)
+ * through the log. So the question has a position: the giver has told the session all that was
+ * before it, and the taker notes what comes after. The session travels as a row of the store,
+ * written together with the change of its home, so that it is never at two servers. */
 #ifndef GATEWAY_RESUME_MOVES_H
 #define GATEWAY_RESUME_MOVES_H
 

@@ -9,6 +9,7 @@
 #include "base/planted.h"
 #include "cluster/cluster.h"
 #include "gateway/resume/session_bytes.h"
+#include "gateway/resume/journal/owner_rows.h"
 #include "gateway/sessions/hub.h"
 #include "gateway/resume/journal/replica.h"
 #include "gateway/sessions/registry.h"
@@ -95,8 +96,8 @@ enum err recovery_take(const struct gateway *g, struct tx *tx, const struct resu
         return OK;
     *ret_answer = LEDGER_GONE;
     if (answer == LEDGER_GONE || r->bad_seq || !is_of_client(entry.slot, r))
-        return source->home_forget(tx, r->number, identity);
-    enum err e = source->home_move(tx, r->number, identity, me, &moved);
+        return owner_row_remove(tx, r->number, identity);
+    enum err e = owner_row_change(tx, r->number, identity, me, &moved);
     if (!e && moved)
         e = recovery_write(tx, source, &entry, r->seq, ret);
     if (!e && ret->n)

@@ -5,6 +5,8 @@
 #include "gateway/resume/handover.h"
 #include "gateway/resume/moves.h"
 #include "gateway/resume/session_bytes.h"
+#include "gateway/resume/suspended_rows.h"
+#include "gateway/resume/journal/owner_rows.h"
 #include "gateway/sessions/errands.h"
 #include "gateway/sessions/registry.h"
 
@@ -53,16 +55,15 @@ static enum err give_write(struct load *l, struct tx *tx)
 {
     struct session_give *v = container_of(l, struct session_give, load);
     const struct gateway *g = l->hub->gateway;
-    const struct gateway_source *source = g->options.source;
-    struct parked_session parked = { v->move.number, v->user_id, clock_ms() + AWAY_MS,
-                                     buf_str(&v->body) };
+    struct suspended_session suspended = { v->move.number, v->user_id, clock_ms() + AWAY_MS,
+                                           buf_str(&v->body) };
     bool moved = false;
     enum err e = OK;
 
     if (v->body.n)
-        e = source->home_move(tx, v->move.number, v->move.from, v->move.to, &moved);
+        e = owner_row_change(tx, v->move.number, v->move.from, v->move.to, &moved);
     if (!e && moved)
-        e = source->park(tx, &parked);
+        e = suspended_row_add(tx, &suspended);
     v->move.kind = moved ? MOVE_GIVEN : MOVE_GONE;
     if (!e)
         cluster_log_move(g->cluster, tx, &v->move);

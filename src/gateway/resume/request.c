@@ -14,6 +14,9 @@
 #include "gateway/resume/moves.h"
 #include "gateway/resume/recovery.h"
 #include "gateway/resume/session_bytes.h"
+#include "gateway/resume/suspended_rows.h"
+#include "gateway/resume/journal/event_log.h"
+#include "gateway/resume/journal/owner_rows.h"
 #include "gateway/resume/journal/owner.h"
 #include "gateway/resume/journal/replica.h"
 #include "gateway/sessions/registry.h"
@@ -68,8 +71,7 @@ static uint64_t last_missed(const struct session_fetch *f)
 /* What was told between the last event that it heard and the first that this loop has noted. Of
  * one whose server was killed also what that last event was: it may have been in the middle of
  * it. Whether the log has it is asked here, what it says is read beside the writer. */
-static enum err look_for_missed(struct session_fetch *f, const struct gateway_source *source,
-                                struct tx *tx)
+static enum err look_for_missed(struct session_fetch *f, struct tx *tx)
 {
     const struct gateway *g = f->load.hub->gateway;
 
@@ -77,7 +79,7 @@ static enum err look_for_missed(struct session_fetch *f, const struct gateway_so
         return OK;
     f->missed = missed_between(f->seen, last_missed(f), f->recovered);
     int64_t first = 0, end = 0;
-    enum err e = source->log_range(tx, &first, &end);
+    enum err e = event_log_range(tx, &first, &end);
     /* A ledger that knows more than the log did when this process began is of another time: a
      * backup was restored since. Beside other servers the log may have grown meanwhile. */
     bool alone = cluster_is_alone(g->cluster);
@@ -91,20 +93,19 @@ static enum err look_for_missed(struct session_fetch *f, const struct gateway_so
 
 /* From the store, if it lies there. */
 static enum err take_bytes(struct session_fetch *f, const struct gateway *g, struct tx *tx,
-                           const struct session_home *home)
+                           const struct session_owner *home)
 {
-    const struct gateway_source *source = g->options.source;
     const struct resumption *r = f->handover->resumption;
     uint32_t me = cluster_identity(g->cluster);
     bool moved = true;
-    enum err e = source->take_parked(tx, r->number, r->greeting.caller.id, clock_ms(), &f->bytes);
+    enum err e = suspended_row_take(tx, r->number, r->greeting.caller.id, clock_ms(), &f->bytes);
 
     if (!e && f->bytes.n && home->identity != me)
-        e = source->home_move(tx, r->number, home->identity, me, &moved);
+        e = owner_row_change(tx, r->number, home->identity, me, &moved);
     if (e || !f->bytes.n)
         return e;
     f->state = moved ? FETCH_GOT : FETCH_WAITS;
-    return moved ? look_for_missed(f, source, tx) : OK;
+    return moved ? look_for_missed(f, tx) : OK;
 }
 
 static void ask_for_it(struct session_fetch *f, const struct gateway *g, struct tx *tx,
@@ -125,7 +126,6 @@ static enum err take_from_ledger(struct session_fetch *f, struct tx *tx, uint32_
                                  bool silent, bool *ret)
 {
     const struct gateway *g = f->load.hub->gateway;
-    const struct gateway_source *source = g->options.source;
     const struct resumption *r = f->handover->resumption;
     enum ledger_answer answer;
     enum err e = recovery_take(g, tx, r, identity, silent, &answer, &f->bytes);
@@ -139,9 +139,9 @@ static enum err take_from_ledger(struct session_fetch *f, struct tx *tx, uint32_
     f->recovered = answer == LEDGER_FOUND;
     f->state = f->recovered ? FETCH_GOT : FETCH_GONE;
     if (f->recovered)
-        e = look_for_missed(f, source, tx);
+        e = look_for_missed(f, tx);
     if (!e && f->recovered && f->state == FETCH_GONE)
-        e = source->home_forget(tx, r->number, cluster_identity(g->cluster));
+        e = owner_row_remove(tx, r->number, cluster_identity(g->cluster));
     /* Should it go on after all it reads the question, and finds that it has given it away. */
     if (!e && silent && f->asked != identity)
         ask_for_it(f, g, tx, identity);
@@ -149,7 +149,7 @@ static enum err take_from_ledger(struct session_fetch *f, struct tx *tx, uint32_
 }
 
 /* Its machine may be gone. It may as well be slow: then it finds that the session is elsewhere. */
-static bool is_silent(const struct session_fetch *f, const struct session_home *home)
+static bool is_silent(const struct session_fetch *f, const struct session_owner *home)
 {
     return !home->alive || (home->identity == f->asked && f->looks - f->asked_at >= SILENT_LOOKS);
 }
@@ -189,9 +189,8 @@ static enum err fetch_read(struct load *l, struct tx *tx)
 {
     struct session_fetch *f = container_of(l, struct session_fetch, load);
     const struct gateway *g = l->hub->gateway;
-    const struct gateway_source *source = g->options.source;
     const struct resumption *r = f->handover->resumption;
-    struct session_home home;
+    struct session_owner home;
     bool gone = false;
 
     f->state = f->abandoned ? FETCH_GONE : FETCH_WAITS;
@@ -199,7 +198,7 @@ static enum err fetch_read(struct load *l, struct tx *tx)
     f->bytes = STR("");
     if (f->abandoned)
         return OK;
-    enum err e = source->home_find(tx, r->number, r->greeting.caller.id, &home);
+    enum err e = owner_row_find(tx, r->number, r->greeting.caller.id, &home);
     if (!e && home.found)
         e = take_bytes(f, g, tx, &home);
     if (e || f->bytes.n)
@@ -266,7 +265,7 @@ static enum err fetch_read_page(struct load *l, struct tx *tx)
 {
     struct session_fetch *f = container_of(l, struct session_fetch, load);
 
-    return missed_read_page(&f->missed, f->handover, l->hub->gateway->options.source, tx);
+    return missed_read_page(&f->missed, f->handover, tx);
 }
 
 static void fetch_read_on(struct session_fetch *f)

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "gateway/resume/handover.h"
 #include "gateway/resume/session_bytes.h"
+#include "gateway/resume/suspended_rows.h"
 #include "gateway/presence/presence.h"
 #include "gateway/sessions/registry.h"
 
@@ -21,8 +22,7 @@ static enum err wake_read(struct load *l, struct tx *tx)
     const struct resumption *r = w->handover->resumption;
 
     w->bytes = STR("");
-    return l->hub->gateway->options.source->take_parked(tx, r->number, r->greeting.caller.id,
-                                                        clock_ms(), &w->bytes);
+    return suspended_row_take(tx, r->number, r->greeting.caller.id, clock_ms(), &w->bytes);
 }
 
 static void unpack_places(struct handover *h, const struct session_places *p)

@@ -1,10 +1,14 @@
-/* suspend.h - sessions are put away when a server stops, for the next one. */
+/* suspend.h - sessions when the server stops and starts, and rows that stopped nodes left. */
 #ifndef GATEWAY_RESUME_SUSPEND_H
 #define GATEWAY_RESUME_SUSPEND_H
 
+#include "store/store.h"
+
 struct gateway;
 
-/* Puts away what can go on later. Nothing happens any more, on so many loops. */
-void parking_fill(struct gateway *g, unsigned loops);
+/* Suspends the sessions of the first `loops` loops, on which nothing runs any more. */
+void suspend_sessions(struct gateway *g, unsigned loops);
+/* prune.c: removes rows of dead nodes, and those that this node left when it last ran. */
+enum err prune_own_rows(const struct gateway *g, struct tx *tx);
 
 #endif

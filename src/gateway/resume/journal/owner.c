@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "cluster/cluster.h"
+#include "gateway/resume/journal/owner_rows.h"
 #include "gateway/sessions/hub.h"
 #include "gateway/sessions/registry.h"
 #include "gateway/sessions/session.h"
@@ -22,7 +23,7 @@ static enum err home_write(struct load *l, struct tx *tx)
     struct home_change *c = container_of(l, struct home_change, load);
     const struct gateway *g = l->hub->gateway;
 
-    return g->options.source->home_note(tx, c->number, c->user_id, cluster_identity(g->cluster));
+    return owner_row_add(tx, c->number, c->user_id, cluster_identity(g->cluster));
 }
 
 static enum err home_delete(struct load *l, struct tx *tx)
@@ -30,7 +31,7 @@ static enum err home_delete(struct load *l, struct tx *tx)
     struct home_change *c = container_of(l, struct home_change, load);
     const struct gateway *g = l->hub->gateway;
 
-    return g->options.source->home_forget(tx, c->number, cluster_identity(g->cluster));
+    return owner_row_remove(tx, c->number, cluster_identity(g->cluster));
 }
 
 static void home_written(struct load *l, enum err e)

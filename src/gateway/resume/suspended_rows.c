@@ -1,12 +1,12 @@
-/* parked.c - sessions that are put away while no server runs: their rows. */
-#include "gateway_source/parked.h"
+/* suspended_rows.c - sessions that no node owns, stored as bytes. */
+#include "gateway/resume/suspended_rows.h"
 
 enum { DROPPED_AT_ONCE = 64 };
 
 static const char DROP[] = "delete from parked_sessions where number in "
                            "(select number from parked_sessions order by number limit $1)";
 
-enum err parked_drop(struct tx *tx, bool *ret_more)
+enum err suspended_rows_drop(struct tx *tx, bool *ret_more)
 {
     int64_t count = 0;
     enum err e = tx_exec(tx, DROP, BIND(v_int(DROPPED_AT_ONCE)), &count);
@@ -21,14 +21,14 @@ static const char ADD[] = "insert into parked_sessions (number, user_id, until_m
                           "body = excluded.body";
 
 /* Pipelined: a server that stops stores thousands. */
-enum err parked_add(struct tx *tx, const struct parked_session *p)
+enum err suspended_row_add(struct tx *tx, const struct suspended_session *p)
 {
     return tx_exec_soon(
         tx, ADD,
         BIND(v_int((int64_t)p->number), v_id(p->user_id), v_int(p->until_ms), v_bytes(p->body)));
 }
 
-enum err parked_close(struct tx *tx)
+enum err suspended_rows_seal(struct tx *tx)
 {
     return tx_exec(tx,
                    "insert into parking (id, open) values (1, 1) "
@@ -36,8 +36,9 @@ enum err parked_close(struct tx *tx)
                    NO_BIND, NULL);
 }
 
-/* A server that was killed since has told others what these sessions never hear of. */
-enum err parked_open(struct tx *tx, bool *ret_some)
+/* The seal is broken at once: if this server is killed, it may have sent events that the suspended
+ * sessions have missed for good. */
+enum err suspended_rows_unseal(struct tx *tx, bool *ret_any)
 {
     struct rows r;
     bool found;
@@ -48,7 +49,7 @@ enum err parked_open(struct tx *tx, bool *ret_some)
 
     if (e)
         return e;
-    *ret_some = found;
+    *ret_any = found;
     return found ? tx_exec(tx, "update parking set open = 0", NO_BIND, NULL) : OK;
 }
 
@@ -56,8 +57,8 @@ static const char FIND[] =
     "select body from parked_sessions where number = $1 and user_id = $2 and until_ms > $3";
 static const char TAKE[] = "delete from parked_sessions where number = $1";
 
-enum err parked_take(struct tx *tx, uint64_t number, snowflake user_id, int64_t now_ms,
-                     struct str *ret)
+enum err suspended_row_take(struct tx *tx, uint64_t number, snowflake user_id, int64_t now_ms,
+                            struct str *ret)
 {
     struct rows r;
     bool found;

@@ -1,9 +1,9 @@
-/* store_homes.c - rows of sessions whose server is gone go after a while, and no others. */
+/* gateway_owner_rows.c - rows of sessions whose node is dead go after a while, and no others. */
 #include "unit.h"
 
 #include "base/arena.h"
 #include "base/log.h"
-#include "gateway_source/homes.h"
+#include "gateway/resume/journal/owner_rows.h"
 #include "model/ids.h"
 #include "support/stores.h"
 
@@ -22,7 +22,7 @@ static enum err tidy_rows(struct tx *tx, void *arg)
 
     if (t->kept)
         ids_add(tx_arena(tx), &kept, t->kept);
-    return home_rows_tidy(tx, t->identity, &kept, PATIENCE_MS, t->now_ms);
+    return owner_rows_prune(tx, t->identity, &kept, PATIENCE_MS, t->now_ms);
 }
 
 static int64_t count_of(struct fixture *f, uint32_t identity)
@@ -106,5 +106,5 @@ int main(void)
     };
 
     log_init(2, LOG_OFF, 0);
-    return run_on_both("store/homes", tests);
+    return run_on_both("gateway/owner_rows", tests);
 }
