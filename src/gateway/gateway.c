@@ -5,21 +5,21 @@
 
 #include "base/mem.h"
 #include "cluster/cluster.h"
-#include "gateway/commands/opcodes.h"
+#include "gateway/opcodes/opcodes.h"
 #include "gateway/fanout/bus.h"
 #include "gateway/fanout/dispatch.h"
-#include "gateway/greeting/greeting.h"
-#include "gateway/greeting/guilds.h"
-#include "gateway/greeting/moves.h"
-#include "gateway/lists/lists.h"
-#include "gateway/parking.h"
+#include "gateway/identify/greeting.h"
+#include "gateway/identify/guilds.h"
+#include "gateway/resume/moves.h"
+#include "gateway/member_lists/lists.h"
+#include "gateway/resume/suspend.h"
 #include "gateway/presence/directory.h"
 #include "gateway/presence/presence.h"
-#include "gateway/sessions/ledger_copies.h"
+#include "gateway/resume/journal/replication.h"
 #include "gateway/sessions/delays.h"
 #include "gateway/sessions/hub.h"
-#include "gateway/sessions/keeper.h"
-#include "gateway/sessions/ledger.h"
+#include "gateway/resume/journal/replica.h"
+#include "gateway/resume/journal/journal.h"
 #include "gateway/sessions/peer.h"
 #include "gateway/sessions/registry.h"
 #include "gateway/sessions/sending.h"
@@ -218,7 +218,7 @@ void gateway_stop(struct gateway *g)
     g->hub_count = 0;
     pthread_mutex_unlock(&g->publishing);
     wait_for_loads(g, count);
-    parking_fill(g, count);
+    suspend_sessions(g, count);
     for (unsigned i = 0; i < count; i++)
         loop_call(loops_at(g->loops, i), end_hub, g);
 }

@@ -44,27 +44,6 @@ struct gateway_search {
     bool newest; /* by joining, the last first */
 };
 
-/* A session that is put away while no server runs. */
-struct parked_session {
-    uint64_t number;
-    snowflake user_id;
-    int64_t until_ms;
-    struct str body;
-};
-
-/* Which server of a cluster has a session. */
-struct session_home {
-    bool found;
-    uint32_t identity; /* 0: none, it is put away */
-    bool alive;        /* that server */
-};
-
-/* A row of the log. */
-struct log_row {
-    int64_t position;
-    struct str body;
-};
-
 /* What the gateway asks of the store, inside a read transaction where nothing else is said; what
  * is returned lives in tx_arena. */
 struct gateway_source {
@@ -110,35 +89,6 @@ struct gateway_source {
     enum err (*rooms)(struct tx *tx, snowflake guild_id, snowflake user_id, struct list *ret);
     /* Sounds of a guild, for SOUNDBOARD_SOUNDS. */
     enum err (*sounds)(struct tx *tx, snowflake guild_id, struct list *ret);
-    /* In write transactions. Drops some of the sessions that were put away; whether there are
-     * more. Puts one away. Says that all were, so that the next server may take them. */
-    enum err (*drop_parked)(struct tx *tx, bool *ret_more);
-    enum err (*park)(struct tx *tx, const struct parked_session *p);
-    enum err (*close_parking)(struct tx *tx);
-    /* At a start, in a write transaction: whether sessions were put away and nothing has
-     * happened since; from then on it has. */
-    enum err (*open_parking)(struct tx *tx, bool *ret_some);
-    /* In a write transaction: takes one; empty: there is none. */
-    enum err (*take_parked)(struct tx *tx, uint64_t number, snowflake user_id, int64_t now_ms,
-                            struct str *ret);
-    /* In a cluster, in write transactions: a server has a session, has it no more, gives it to
-     * another one (false: it was not there any more). */
-    enum err (*home_note)(struct tx *tx, uint64_t number, snowflake user_id, uint32_t identity);
-    enum err (*home_forget)(struct tx *tx, uint64_t number, uint32_t identity);
-    enum err (*home_move)(struct tx *tx, uint64_t number, uint32_t from, uint32_t to, bool *ret);
-    enum err (*home_find)(struct tx *tx, uint64_t number, snowflake user_id,
-                          struct session_home *ret);
-    /* Forgets what servers had that are gone, and what this one had (0: nobody); but not what these
-     * had, whose ledgers are there, nor those that were first missed here less than so long ago. */
-    enum err (*homes_tidy)(struct tx *tx, uint32_t identity, const struct list *kept,
-                           int64_t patience_ms, int64_t now_ms);
-    /* The first and the last position that the log has; 0: it is empty. */
-    enum err (*log_range)(struct tx *tx, int64_t *ret_first, int64_t *ret_last);
-    /* Positions (int64_t) from that one on, the first so many. */
-    enum err (*log_positions)(struct tx *tx, int64_t from, int64_t limit, struct list *ret);
-    /* Rows (struct log_row) after a position up to another one, the first so many. */
-    enum err (*log_rows)(struct tx *tx, int64_t after, int64_t last, int64_t limit,
-                         struct list *ret);
 };
 
 /* A session as hooks see it. */

@@ -4,7 +4,7 @@
  * same JSON; as JSON it is read by the schema of every opcode. */
 #include "fuzz.h"
 
-#include "gateway/commands/opcodes.h"
+#include "gateway/opcodes/opcodes.h"
 #include "gateway/wire/etf.h"
 #include "gateway/wire/news.h"
 #include "json/read.h"

@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "gateway/sessions/ledger_copies.h"
-#include "gateway/sessions/keeper.h"
-#include "gateway/sessions/ledger.h"
-#include "gateway/sessions/ledger_file.h"
+#include "gateway/resume/journal/replication.h"
+#include "gateway/resume/journal/replica.h"
+#include "gateway/resume/journal/journal.h"
+#include "gateway/resume/journal/journal_file.h"
 #include "gateway/sessions/session.h"
 
 /* --- the rule, against a session that remembers everything ---------------------------- */

@@ -5,7 +5,7 @@
 #include <zlib.h>
 
 #include "base/mem.h"
-#include "gateway/commands/opcodes.h"
+#include "gateway/opcodes/opcodes.h"
 #include "gateway/sessions/replay.h"
 #include "gateway/wire/pack.h"
 

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "gateway/fanout/delivery.h"
 #include "gateway/fanout/sight.h"
-#include "gateway/sessions/ledger_copies.h"
+#include "gateway/resume/journal/replication.h"
 #include "gateway/sessions/hub.h"
 #include "gateway/sessions/registry.h"
 #include "gateway/sessions/session.h"

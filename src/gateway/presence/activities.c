@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "gateway/presence/presence.h"
 #include "gateway/sessions/hub.h"
-#include "gateway/sessions/ledger.h"
+#include "gateway/resume/journal/journal.h"
 #include "gateway/sessions/peer.h"
 #include "gateway/sessions/registry.h"
 #include "gateway/sessions/session.h"

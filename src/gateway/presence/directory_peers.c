@@ -10,9 +10,9 @@
 #include "cluster/cluster.h"
 #include "gateway/presence/directory_internal.h"
 #include "gateway/presence/presence.h"
-#include "gateway/sessions/ledger_copies.h"
+#include "gateway/resume/journal/replication.h"
 #include "gateway/sessions/hub.h"
-#include "gateway/sessions/keeper.h"
+#include "gateway/resume/journal/replica.h"
 #include "gateway/sessions/registry.h"
 
 enum { ASK_MS = 300, AT_ONCE = 500 /* sessions of a dead server whose end is told in a turn */ };

@@ -6,7 +6,7 @@
 #include "gateway/sessions/errands.h"
 
 #include "base/mem.h"
-#include "gateway/sessions/ledger.h"
+#include "gateway/resume/journal/journal.h"
 #include "gateway/sessions/peer.h"
 #include "gateway/sessions/registry.h"
 #include "gateway/sessions/session.h"

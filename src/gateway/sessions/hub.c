@@ -16,10 +16,11 @@
 #include "base/mem.h"
 #include "base/planted.h"
 #include "cluster/cluster.h"
-#include "gateway/sessions/ledger_copies.h"
+#include "gateway/resume/journal/replication.h"
 #include "gateway/sessions/delays.h"
 #include "gateway/sessions/errands.h"
-#include "gateway/sessions/ledger.h"
+#include "gateway/resume/journal/event_log.h"
+#include "gateway/resume/journal/journal.h"
 #include "gateway/sessions/peer.h"
 #include "gateway/sessions/registry.h"
 #include "gateway/sessions/session.h"
@@ -176,7 +177,7 @@ static enum err run_load(struct work *w, struct tx *tx)
         look_dawdle(turn, true);
 
     if (!e && l->quiet && g->cluster)
-        e = g->options.source->log_positions(tx, l->told, MOST_SEEN, &l->seen);
+        e = event_log_positions(tx, l->told, MOST_SEEN, &l->seen);
     return e;
 }
 

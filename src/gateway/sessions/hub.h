@@ -14,7 +14,7 @@
 #include "base/links.h"
 #include "base/map.h"
 #include "gateway/sessions/batch.h"
-#include "gateway/sessions/recent.h"
+#include "gateway/resume/journal/recent.h"
 #include "gateway/views/topics.h"
 #include "gateway/wire/frames.h"
 #include "net/loop.h"

@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "channels.h"
 #include "gate.h"
-#include "gateway/lists/list_id.h"
+#include "gateway/member_lists/list_id.h"
 #include "gateway/sessions/registry.h"
 #include "gateway_source/gateway_source.h"
 #include "server/guildhall.h"
