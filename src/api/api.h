@@ -2,9 +2,9 @@
 #ifndef API_API_H
 #define API_API_H
 
-#include "api/auth.h"
+#include "api/auth/auth.h"
 #include "api/call.h"
-#include "api/limits.h"
+#include "api/limits/limits.h"
 #include "api/route.h"
 #include "net/http/server.h"
 #include "store/store.h"
@@ -111,10 +111,10 @@ const struct api_options *api_options(const struct api *api);
 /* No other api of this process has, had or will have it, which cannot be said of an address: what
  * is kept for the whole process is told apart by it. */
 uint64_t api_number(const struct api *api);
-/* Faults that calls meet; api/faults.h. */
+/* Faults that calls meet; api/faults/faults.h. */
 struct faults *api_faults(const struct api *api);
 struct server *api_server(const struct api *api);
-/* How long calls took, from api_start on; api/durations.h. */
+/* How long calls took, from api_start on; api/monitoring/durations.h. */
 const struct durations *api_durations(const struct api *api);
 bool api_draining(const struct api *api);
 

@@ -2,7 +2,7 @@
  * and its threads. */
 #include "api/internal.h"
 
-#include "api/bans.h"
+#include "api/auth/bans.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "net/client/client.h"

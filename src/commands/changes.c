@@ -1,7 +1,7 @@
 /* changes.c - what a change of commands means for others. */
 #include "commands/internal.h"
 
-#include "api/jobs.h"
+#include "api/jobs/jobs.h"
 #include "base/clock.h"
 #include "commands/index/bundle.h"
 #include "commands/form.h"

@@ -2,7 +2,7 @@
 #ifndef GIFS_INTERNAL_H
 #define GIFS_INTERNAL_H
 
-#include "api/jobs.h"
+#include "api/jobs/jobs.h"
 #include "gifs/gifs.h"
 #include "model/text/words.h"
 

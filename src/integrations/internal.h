@@ -3,7 +3,7 @@
 #define INTEGRATIONS_INTERNAL_H
 
 #include "api/hooks.h"
-#include "api/jobs.h"
+#include "api/jobs/jobs.h"
 #include "integrations/connections/connected.h"
 #include "integrations/integrations.h"
 #include "integrations/providers/provider.h"

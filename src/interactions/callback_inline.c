@@ -1,7 +1,7 @@
 /* callback_inline.c - answers that come back from the app's own address. */
 #include "interactions/answers.h"
 
-#include "api/errand.h"
+#include "api/jobs/errand.h"
 #include "base/mem.h"
 #include "net/http/http.h"
 #include "net/http/multipart.h"

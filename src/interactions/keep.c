@@ -5,7 +5,7 @@
  * moment. Nothing is written again when one is acknowledged. */
 #include "interactions/invoke.h"
 
-#include "api/jobs.h"
+#include "api/jobs/jobs.h"
 #include "base/clock.h"
 #include "model/fields/ids.h"
 #include "platform/messages/uploads.h"

@@ -1,5 +1,5 @@
 /* faults.c - calls that go wrong because a test wants them to. */
-#include "api/faults.h"
+#include "api/faults/faults.h"
 
 #include "workbench/internal.h"
 

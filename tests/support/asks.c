@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "api/auth.h"
+#include "api/auth/auth.h"
 #include "base/clock.h"
 #include "internal.h"
 

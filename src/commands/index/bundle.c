@@ -1,7 +1,7 @@
 /* bundle.c - the commands of a scope in one row, kept and found. */
 #include "commands/index/bundle.h"
 
-#include "api/errand.h"
+#include "api/jobs/errand.h"
 #include "base/log.h"
 #include "commands/internal.h"
 

@@ -1,7 +1,7 @@
 /* index_moves.c - what changes elsewhere mean for commands. */
 #include "commands/index/index_moves.h"
 
-#include "api/jobs.h"
+#include "api/jobs/jobs.h"
 #include "base/clock.h"
 #include "model/fields/ids.h"
 

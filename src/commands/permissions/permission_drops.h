@@ -7,7 +7,7 @@
 #ifndef COMMANDS_PERMISSION_DROPS_H
 #define COMMANDS_PERMISSION_DROPS_H
 
-#include "api/jobs.h"
+#include "api/jobs/jobs.h"
 #include "commands/internal.h"
 
 /* SQL: a row p of command_permissions that no mark hides. */

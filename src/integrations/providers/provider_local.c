@@ -4,7 +4,7 @@
 #include <sodium.h>
 #include <string.h>
 
-#include "api/errand.h"
+#include "api/jobs/errand.h"
 #include "base/clock.h"
 #include "base/mem.h"
 

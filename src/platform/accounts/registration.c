@@ -3,7 +3,7 @@
 
 #include <sodium.h>
 
-#include "api/jobs.h"
+#include "api/jobs/jobs.h"
 #include "base/clock.h"
 #include "model/fields/rows.h"
 #include "platform/accounts/operator.h"

@@ -2,7 +2,7 @@
  *
  * Fifty channels with hundreds of overwrites each are more than one transaction should write
  * and tell: those that are left follow in steps of a job. */
-#include "api/jobs.h"
+#include "api/jobs/jobs.h"
 #include "base/clock.h"
 #include "model/fields/ids.h"
 #include "model/fields/rows.h"

@@ -3,7 +3,7 @@
 #define PLATFORM_JOIN_REQUESTS_INTERNAL_H
 
 #include "api/hooks.h"
-#include "api/jobs.h"
+#include "api/jobs/jobs.h"
 #include "model/permissions/rights.h"
 #include "platform/guilds/guilds.h"
 #include "platform/join_requests/join_requests.h"

@@ -1,7 +1,7 @@
 /* own.c - what members change about themselves, and how apps bring people in. */
 #include "platform/members/internal.h"
 
-#include "api/auth.h"
+#include "api/auth/auth.h"
 #include "model/fields/rows.h"
 
 /* --- PATCH …/members/@me -------------------------------------------------------------- */

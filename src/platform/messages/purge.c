@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "api/jobs.h"
+#include "api/jobs/jobs.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "model/fields/ids.h"

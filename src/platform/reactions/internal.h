@@ -3,7 +3,7 @@
 #define PLATFORM_REACTIONS_INTERNAL_H
 
 #include "api/hooks.h"
-#include "api/jobs.h"
+#include "api/jobs/jobs.h"
 #include "model/text/reaction_text.h"
 #include "platform/reactions/reactions.h"
 

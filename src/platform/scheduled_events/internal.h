@@ -3,7 +3,7 @@
 #define PLATFORM_SCHEDULED_EVENTS_INTERNAL_H
 
 #include "api/hooks.h"
-#include "api/jobs.h"
+#include "api/jobs/jobs.h"
 #include "model/permissions/rights.h"
 #include "platform/guilds/guilds.h"
 #include "platform/scheduled_events/scheduled_events.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/auth.h"
+#include "api/auth/auth.h"
 #include "base/clock.h"
 #include "files.h"
 #include "guilds.h"

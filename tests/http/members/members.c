@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/auth.h"
+#include "api/auth/auth.h"
 #include "base/clock.h"
 #include "base/timestamp.h"
 

@@ -1,5 +1,5 @@
 /* errand.c - work that nobody called for: a call that has no exchange, from DECODE on. */
-#include "api/errand.h"
+#include "api/jobs/errand.h"
 
 #include <stdatomic.h>
 #include <string.h>

@@ -16,7 +16,7 @@ struct known_operation {
 #define FAMILY(name_, reason_)    { .name = (name_), .reason = (reason_) },
 #define OPERATION(method_, path_) { .method = HTTP_##method_, .path = (path_) },
 static const struct known_operation known[] = {
-#include "api/known.def"
+#include "api/openapi/known.def"
 };
 #undef FAMILY
 #undef OPERATION

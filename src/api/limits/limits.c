@@ -1,5 +1,5 @@
 /* limits.c - how often a caller may do what. */
-#include "api/limits.h"
+#include "api/limits/limits.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
 /* bans.c - address ranges that the operator has banned from this server. */
-#include "api/bans.h"
+#include "api/auth/bans.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,4 +1,4 @@
-/* file_removal.c - blobs that have to go, deleted a page at a time on the pool.
+/* removal.c - blobs that have to go, deleted a page at a time on the pool.
  *
  * Two kinds of them: those whose row is marked, and those that a process has noted in the
  * store's folder and never given a row because it died. Rows and notes stay until the blob
@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-#include "api/errand.h"
+#include "api/jobs/errand.h"
 #include "base/log.h"
 #include "base/mem.h"
 

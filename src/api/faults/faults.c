@@ -1,5 +1,5 @@
 /* faults.c - calls that go wrong because somebody wants to see what a client does then. */
-#include "api/faults.h"
+#include "api/faults/faults.h"
 
 #include <pthread.h>
 

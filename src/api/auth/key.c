@@ -1,9 +1,9 @@
-/* auth_key.c - the server's key file, and that it belongs to the database.
+/* key.c - the server's key file, and that it belongs to the database.
  *
  * Without it no token is recognised and no file's address is right. So a key is made for a
  * database that nobody has used yet, and never for another one: what looks like a fresh start
  * would make every credential void. The database knows a digest of its key. */
-#include "api/auth_key.h"
+#include "api/auth/key.h"
 
 #include <fcntl.h>
 #include <sodium.h>

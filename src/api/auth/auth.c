@@ -1,13 +1,13 @@
 /* auth.c - credentials: made, recognised, forgotten. */
-#include "api/auth.h"
+#include "api/auth/auth.h"
 
 #include <pthread.h>
 #include <sodium.h>
 #include <stdatomic.h>
 #include <stdio.h>
 
-#include "api/auth_key.h"
-#include "api/bans.h"
+#include "api/auth/key.h"
+#include "api/auth/bans.h"
 #include "base/cache.h"
 #include "base/clock.h"
 #include "base/log.h"

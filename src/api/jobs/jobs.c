@@ -7,13 +7,13 @@
  * Servers that share the store would all try the same rows. So one that was not told of a job takes
  * those of its share at once, and those of others only when they are a second late: their server
  * ended, or is busy. */
-#include "api/jobs.h"
+#include "api/jobs/jobs.h"
 
 #include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
 
-#include "api/errand.h"
+#include "api/jobs/errand.h"
 #include "api/internal.h"
 #include "base/clock.h"
 #include "base/clock_watch.h"

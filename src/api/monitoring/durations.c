@@ -2,7 +2,7 @@
  *
  * Each loop counts in cells of its own, so that nobody waits and no line of memory is written
  * by two; who reads adds them up. */
-#include "api/durations.h"
+#include "api/monitoring/durations.h"
 
 #include <stdatomic.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #ifndef API_SEALED_H
 #define API_SEALED_H
 
-#include "api/auth.h"
+#include "api/auth/auth.h"
 
 /* Of nothing: p == NULL. */
 struct str sealed_make(struct arena *arena, const struct auth *auth, const char *word, snowflake id,

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/auth.h"
-#include "api/errand.h"
+#include "api/auth/auth.h"
+#include "api/jobs/errand.h"
 #include "api/internal.h"
 #include "base/clock.h"
 #include "base/mem.h"

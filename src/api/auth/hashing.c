@@ -3,7 +3,7 @@
  * A hash takes tens of milliseconds of a processor and megabytes of memory, and anybody may
  * ask for one. So there are few threads for it, they do nothing else, and who finds the line
  * full is told to come back later: files, loops and memory do not feel a flood of log-ins. */
-#include "api/hashing.h"
+#include "api/auth/hashing.h"
 
 #include <assert.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* sealed.c - what has to be read again and must not be readable in the database. */
-#include "api/sealed.h"
+#include "api/auth/sealed.h"
 
 #include <sodium.h>
 

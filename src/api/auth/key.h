@@ -1,4 +1,4 @@
-/* auth_key.h - the server's key file, and that it belongs to the database. */
+/* key.h - the server's key file, and that it belongs to the database. */
 #ifndef API_AUTH_KEY_H
 #define API_AUTH_KEY_H
 
