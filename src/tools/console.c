@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "server/control.h"
+#include "admin/control/control.h"
 
 static bool ask_server(const struct config *config, const char *question, struct arena *arena,
                        const char **ret)

@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "server/control.h"
+#include "admin/control/control.h"
 #include "json/schema.h"
 #include "model/types.h"
 #include "tools/wire.h"

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "server/control.h"
+#include "admin/control/control.h"
 #include "server/guildhall.h"
 
 #define AT(member) .offset = offsetof(struct settings, invoke.member)

@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include "base/utf8.h"
-#include "server/control.h"
+#include "admin/control/control.h"
 #include "json/write.h"
-#include "operator/operator.h"
+#include "admin/orders/orders.h"
 #include "tools/tools.h"
 
 #define AT(member) .offset = offsetof(struct settings, member)

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "server/control.h"
+#include "admin/control/control.h"
 #include "json/read.h"
 #include "json/schema.h"
 #include "tools/console.h"

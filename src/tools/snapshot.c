@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "server/control.h"
+#include "admin/control/control.h"
 #include "tools/console.h"
 
 /* A restore reads and writes all there is. */

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "server/guildhall.h"
-#include "operator/operator.h"
+#include "admin/orders/orders.h"
 #include "platform/accounts/accounts.h"
 #include "tools/tools.h"
 

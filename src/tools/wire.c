@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "server/control.h"
+#include "admin/control/control.h"
 
 enum { PATIENCE_MS = 30 * 1000 };
 
