@@ -13,7 +13,7 @@
 #include "admin/control/control.h"
 #include "json/schema.h"
 #include "model/types.h"
-#include "tools/wire.h"
+#include "tools/wire/wire.h"
 
 enum { COMMAND = 2, PRESS = 3, COMPLETE = 4 };             /* types of interactions */
 enum { SAY = 4, CHANGE = 7, CHOICES = 8, EPHEMERAL = 64 }; /* of answers; a flag */

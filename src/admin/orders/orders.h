@@ -2,7 +2,7 @@
  *
  * An order is a noun, a verb and words. It runs like a handler, in one transaction, with a line
  * in the operator's log when it changes something; what it finds comes back as a small table.
- * Lists come a page at a time. The command line reads the same rows (tools/orders.c).
+ * Lists come a page at a time. The command line reads the same rows (tools/admin/orders.c).
  *
  * Begin reading with orders.c; users.c, guilds.c, applications.c and service.c have the orders.
  * It may use everything below the tools. */

@@ -1,20 +1,20 @@
 /* invoke.h - what the files of `guildhall invoke` share.
  *
  *   invoke.c         who, where, and which steps
- *   invoke_steps.c   a command, a press, a form
- *   invoke_line.c    from "/weather city:Oslo" to the body of a call
- *   invoke_places.c  names of channels, people and roles
- *   invoke_wait.c    what the gateway tells of an invocation
- *   invoke_reason.c  why there was no answer
- *   invoke_show.c    for people and for programs */
-#ifndef TOOLS_INVOKE_H
-#define TOOLS_INVOKE_H
+ *   steps.c          a command, a press, a form
+ *   line.c           from "/weather city:Oslo" to the body of a call
+ *   places.c         names of channels, people and roles
+ *   wait.c           what the gateway tells of an invocation
+ *   reason.c         why there was no answer
+ *   show.c           for people and for programs */
+#ifndef TOOLS_INVOKE_INVOKE_H
+#define TOOLS_INVOKE_INVOKE_H
 
 #include "json/schema.h"
 #include "model/types.h"
 #include "platform/message_parts/component.h"
 #include "tools/tools.h"
-#include "tools/wire.h"
+#include "tools/wire/wire.h"
 
 /* The program's status. */
 enum invoke_status {
@@ -50,7 +50,7 @@ void invoke_leave(struct invoke_run *v);
 /* Says what is wrong with what was asked; returns false. */
 bool invoke_complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* --- invoke_places.c ------------------------------------------------------------------ */
+/* --- places.c ------------------------------------------------------------------------- */
 
 /* --channel: sets channel_id and guild_id. */
 bool place_find(struct invoke_run *v);
@@ -60,7 +60,7 @@ snowflake role_named(struct invoke_run *v, struct str text);
 snowflake mentionable_named(struct invoke_run *v, struct str text);
 snowflake channel_named(struct invoke_run *v, struct str text);
 
-/* --- invoke_line.c -------------------------------------------------------------------- */
+/* --- line.c --------------------------------------------------------------------------- */
 
 /* key:value, with spaces in quotes. */
 struct line_pair {
@@ -75,7 +75,7 @@ bool line_pairs(struct invoke_run *v, const char *line, struct list *ret);
 bool line_read(struct invoke_run *v, const char *line, snowflake *ret_application,
                struct str *ret_data);
 
-/* --- invoke_wait.c -------------------------------------------------------------------- */
+/* --- wait.c --------------------------------------------------------------------------- */
 
 struct told_user {
     snowflake id;
@@ -130,13 +130,13 @@ const struct told_message *message_told(struct invoke_run *v, struct str json);
 /* Waits for what was invoked with this nonce. */
 void outcome_await(struct invoke_run *v, struct str nonce, struct step_outcome *out);
 
-/* --- invoke_reason.c ------------------------------------------------------------------ */
+/* --- reason.c ------------------------------------------------------------------------- */
 
 /* Why there is no answer, when the server that runs can tell; else NULL. An answer that was
  * refused is a failure, though the server went on to wait for another. */
 const char *invoke_reason(struct invoke_run *v, struct step_outcome *out);
 
-/* --- invoke_steps.c ------------------------------------------------------------------- */
+/* --- steps.c -------------------------------------------------------------------------- */
 
 struct invoke_step {
     const char *name;
@@ -156,7 +156,7 @@ struct step_outcome step_fill(struct invoke_run *v, struct step_outcome before);
 /* --message; NULL after having said that there is none. */
 const struct told_message *message_named(struct invoke_run *v);
 
-/* --- invoke_show.c -------------------------------------------------------------------- */
+/* --- show.c --------------------------------------------------------------------------- */
 
 /* For people, or with --json a line for programs. */
 void outcome_show(struct invoke_run *v, const struct step_outcome *out);

@@ -6,7 +6,7 @@
 #include "json/schema.h"
 #include "json/write.h"
 #include "model/types.h"
-#include "tools/console.h"
+#include "tools/admin/console.h"
 
 #define AT(member) .offset = offsetof(struct settings, console.member)
 

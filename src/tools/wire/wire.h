@@ -2,8 +2,8 @@
  *
  * For tools that do what a client does. Everything waits; what goes wrong on the way is
  * said on stderr, once, by whoever notices. */
-#ifndef TOOLS_WIRE_H
-#define TOOLS_WIRE_H
+#ifndef TOOLS_WIRE_WIRE_H
+#define TOOLS_WIRE_WIRE_H
 
 #include "base/arena.h"
 #include "base/str.h"

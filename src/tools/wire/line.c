@@ -1,4 +1,4 @@
-/* wire_line.c - a connection to a server, plain or with TLS. */
+/* line.c - a connection to a server, plain or with TLS. */
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
@@ -15,7 +15,7 @@
 
 #include "base/mem.h"
 #include "net/tls.h"
-#include "tools/wire_internal.h"
+#include "tools/wire/internal.h"
 
 enum { PIECE = 65536, SENDING_MS = 30 * 1000, HANDSHAKE_SECONDS = 30 };
 

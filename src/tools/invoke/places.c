@@ -1,5 +1,5 @@
-/* invoke_places.c - channels, people and roles by the names that people know. */
-#include "tools/invoke.h"
+/* places.c - channels, people and roles by the names that people know. */
+#include "tools/invoke/invoke.h"
 
 #include <inttypes.h>
 #include <stdio.h>

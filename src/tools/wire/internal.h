@@ -1,9 +1,9 @@
-/* wire_internal.h - what wire.c, wire_line.c and wire_gateway.c share. */
+/* internal.h - what wire.c, wire_line.c and wire_gateway.c share. */
 #ifndef TOOLS_WIRE_INTERNAL_H
 #define TOOLS_WIRE_INTERNAL_H
 
 #include "base/buf.h"
-#include "tools/wire.h"
+#include "tools/wire/wire.h"
 
 enum { WIRE_LARGEST = 256 * 1024 * 1024 };
 

@@ -1,5 +1,5 @@
-/* invoke_wait.c - what the gateway tells of an invocation, until there is an answer. */
-#include "tools/invoke.h"
+/* wait.c - what the gateway tells of an invocation, until there is an answer. */
+#include "tools/invoke/invoke.h"
 
 #include <stdio.h>
 

@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "admin/control/control.h"
-#include "tools/console.h"
+#include "tools/admin/console.h"
 
 /* A restore reads and writes all there is. */
 enum { PATIENCE_S = 600, LOOK_US = 20 * 1000, LONGEST_ANSWER = 1024 * 1024 };

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "tools/invoke.h"
+#include "tools/invoke/invoke.h"
 
 #define AT(member) .offset = offsetof(struct settings, invoke.member)
 #define SECOND     INT64_C(1000000000)

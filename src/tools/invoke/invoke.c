@@ -2,7 +2,7 @@
  *
  * For people who write apps: it does what a client does, over the public interface, so a
  * script can check an app from outside. */
-#include "tools/invoke.h"
+#include "tools/invoke/invoke.h"
 
 #include <stdarg.h>
 #include <stddef.h>

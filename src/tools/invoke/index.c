@@ -1,5 +1,5 @@
-/* invoke_index.c - which commands an account can use, as the server's index tells it. */
-#include "tools/invoke_index.h"
+/* index.c - which commands an account can use, as the server's index tells it. */
+#include "tools/invoke/index.h"
 
 #include <inttypes.h>
 #include <stdio.h>

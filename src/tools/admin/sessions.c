@@ -6,7 +6,7 @@
 #include "admin/control/control.h"
 #include "json/read.h"
 #include "json/schema.h"
-#include "tools/console.h"
+#include "tools/admin/console.h"
 
 const struct option_row sessions_rows[] = {
     { "json", OPTION_SWITCH, .offset = offsetof(struct settings, json), .fallback = "off",

@@ -1,8 +1,8 @@
-/* invoke_reason.c - why an app did not answer, as the server that runs has seen it. */
+/* reason.c - why an app did not answer, as the server that runs has seen it. */
 #include <inttypes.h>
 
-#include "tools/console.h"
-#include "tools/invoke.h"
+#include "tools/admin/console.h"
+#include "tools/invoke/invoke.h"
 
 struct seen_record {
     struct str kind;

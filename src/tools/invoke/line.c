@@ -1,5 +1,5 @@
-/* invoke_line.c - from "/weather city:Oslo" to what a client sends. */
-#include "tools/invoke_index.h"
+/* line.c - from "/weather city:Oslo" to what a client sends. */
+#include "tools/invoke/index.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
-/* invoke_index.h - which commands an account can use, as the server's index tells it. */
+/* index.h - which commands an account can use, as the server's index tells it. */
 #ifndef TOOLS_INVOKE_INDEX_H
 #define TOOLS_INVOKE_INDEX_H
 
-#include "tools/invoke.h"
+#include "tools/invoke/invoke.h"
 
 /* Names may be in the reader's language; calls want the original. */
 struct known_choice {

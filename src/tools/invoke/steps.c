@@ -1,5 +1,5 @@
-/* invoke_steps.c - one step after the other: a command, a press, a form. */
-#include "tools/invoke.h"
+/* steps.c - one step after the other: a command, a press, a form. */
+#include "tools/invoke/invoke.h"
 
 #include <inttypes.h>
 #include <sodium.h>

@@ -4,7 +4,7 @@
 
 #include "json/schema.h"
 #include "model/types.h"
-#include "tools/console.h"
+#include "tools/admin/console.h"
 
 const struct option_row health_rows[] = {
     { "json", OPTION_SWITCH, .offset = offsetof(struct settings, console.json), .fallback = "off",

@@ -1,5 +1,5 @@
 /* console.c - the console's routes, called from the command line. */
-#include "tools/console.h"
+#include "tools/admin/console.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* invoke_show.c - what came of an invocation, for people and for programs. */
-#include "tools/invoke.h"
+/* show.c - what came of an invocation, for people and for programs. */
+#include "tools/invoke/invoke.h"
 
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* wire.c - calls to a server over HTTP, from outside. */
-#include "tools/wire_internal.h"
+#include "tools/wire/internal.h"
 
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
-/* wire_gateway.c - a session of a server's gateway, from outside. */
-#include "tools/wire_internal.h"
+/* gateway.c - a session of a server's gateway, from outside. */
+#include "tools/wire/internal.h"
 
 #include <sodium.h>
 #include <stdio.h>

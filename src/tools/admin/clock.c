@@ -5,7 +5,7 @@
 
 #include "json/schema.h"
 #include "model/types.h"
-#include "tools/console.h"
+#include "tools/admin/console.h"
 
 const struct option_row clock_rows[] = {
     { "json", OPTION_SWITCH, .offset = offsetof(struct settings, console.json), .fallback = "off",
