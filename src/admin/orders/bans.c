@@ -1,21 +1,11 @@
 /* bans.c - orders about address ranges that are banned from this server. */
 #include "api/bans.h"
 
-#include "base/timestamp.h"
 #include "admin/orders/internal.h"
-
-static const char BAN_COLUMNS[] = "$id\t$range\t$since\t$reason";
 
 static void show_ban(struct order *o, const struct address_ban *b)
 {
-    char since[TIMESTAMP_TEXT];
-
-    timestamp_format(b->created_at, since);
-    order_id(o, b->id);
-    order_text(o, b->range);
-    order_text(o, str_of(since));
-    order_text(o, b->reason);
-    order_row_end(o);
+    ORDER_ROW(o, v_id(b->id), v_text(b->range), v_int(b->created_at), v_text(b->reason));
 }
 
 enum err order_ban_list(struct call *call, struct order *o)
@@ -23,7 +13,6 @@ enum err order_ban_list(struct call *call, struct order *o)
     struct list all;
     enum err e = ban_list(call->tx, o->after, o->limit, &all);
 
-    order_columns(o, BAN_COLUMNS);
     for (size_t i = 0; !e && i < all.count; i++)
         show_ban(o, &((struct address_ban *)all.items)[i]);
     return e;
@@ -53,11 +42,9 @@ enum err order_ban_add(struct call *call, struct order *o)
         o->problem = "that range is banned";
     if (e == ERR_RATE_LIMITED)
         o->problem = "there are 1000 bans; lift some, or use the firewall of the machine";
-    if (e)
-        return e;
-    order_columns(o, BAN_COLUMNS);
-    show_ban(o, &ban);
-    return OK;
+    if (!e)
+        show_ban(o, &ban);
+    return e;
 }
 
 enum err order_ban_lift(struct call *call, struct order *o)
@@ -68,9 +55,7 @@ enum err order_ban_lift(struct call *call, struct order *o)
 
     if (e == ERR_NOT_FOUND)
         o->problem = "there is no ban with that id; ban list prints the ids";
-    if (e)
-        return e;
-    order_columns(o, BAN_COLUMNS);
-    show_ban(o, &ban);
-    return OK;
+    if (!e)
+        show_ban(o, &ban);
+    return e;
 }

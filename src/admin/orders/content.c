@@ -1,7 +1,6 @@
 /* content.c - orders about messages and files: the operator looks at them and deletes them.
  *
  * To read a message is noted in the operator's log as well, because it may be private. */
-#include "base/timestamp.h"
 #include "admin/orders/internal.h"
 #include "platform/channels/channels.h"
 #include "platform/messages/messages.h"
@@ -55,28 +54,15 @@ enum err order_message_show(struct call *call, struct order *o)
 {
     struct channel channel;
     struct message m;
-    char written[TIMESTAMP_TEXT], edited[TIMESTAMP_TEXT] = "";
     enum err e = order_message(call, o, &channel, &m);
 
-    if (e)
-        return e;
-    timestamp_format(snowflake_ms(m.id) * 1000, written);
-    if (m.edited_timestamp.given == GIVEN)
-        timestamp_format(m.edited_timestamp.value, edited);
-    order_columns(o, "$id\t$channel\t$guild\t$author_id\t$author\t$written\t$edited\t$files\t"
-                     "$content\t$embeds");
-    order_id(o, m.id);
-    order_id(o, m.channel_id);
-    order_id(o, channel.guild_id.value);
-    order_id(o, m.author_id);
-    order_text(o, m.author ? m.author->username : STR(""));
-    order_text(o, str_of(written));
-    order_text(o, str_of(edited));
-    order_text(o, file_ids(call, &m));
-    order_text(o, m.content);
-    order_text(o, m.embeds);
-    order_row_end(o);
-    return OK;
+    if (!e)
+        ORDER_ROW(o, v_id(m.id), v_id(m.channel_id), v_id(channel.guild_id.value),
+                  v_id(m.author_id), v_text(m.author ? m.author->username : STR("")),
+                  v_int(snowflake_ms(m.id) * 1000),
+                  v_int(m.edited_timestamp.given == GIVEN ? m.edited_timestamp.value : 0),
+                  v_text(file_ids(call, &m)), v_text(m.content), v_text(m.embeds));
+    return e;
 }
 
 enum err order_message_delete(struct call *call, struct order *o)
@@ -87,14 +73,9 @@ enum err order_message_delete(struct call *call, struct order *o)
 
     if (!e)
         e = message_delete(call, &channel, &m);
-    if (e)
-        return e;
-    order_columns(o, "$id\t$channel\t$state");
-    order_id(o, m.id);
-    order_id(o, m.channel_id);
-    order_text(o, STR("deleted"));
-    order_row_end(o);
-    return OK;
+    if (!e)
+        ORDER_ROW(o, v_id(m.id), v_id(m.channel_id), v_cstr("deleted"));
+    return e;
 }
 
 /* --- all messages of an account ------------------------------------------------------- */
@@ -102,21 +83,13 @@ enum err order_message_delete(struct call *call, struct order *o)
 static enum err show_purge(struct call *call, struct order *o, const struct user *u)
 {
     struct author_purge p = { 0 };
-    char reached[TIMESTAMP_TEXT] = "";
     enum err e = messages_purge_find(call->tx, u->id, &p);
 
-    if (e)
-        return e;
-    if (p.reached)
-        timestamp_format(snowflake_ms(p.reached) * 1000, reached);
-    order_columns(o, "$id\t$name\t$state\t#deleted\t$reached");
-    order_id(o, u->id);
-    order_text(o, u->username);
-    order_text(o, p.is_running ? STR("under way") : STR("not under way"));
-    order_int(o, p.handled);
-    order_text(o, str_of(reached));
-    order_row_end(o);
-    return OK;
+    if (!e)
+        ORDER_ROW(o, v_id(u->id), v_text(u->username),
+                  v_cstr(p.is_running ? "under way" : "not under way"), v_int(p.handled),
+                  v_int(p.reached ? snowflake_ms(p.reached) * 1000 : 0));
+    return e;
 }
 
 enum err order_message_purge(struct call *call, struct order *o)
@@ -144,8 +117,9 @@ enum err order_message_purging(struct call *call, struct order *o)
 
 static enum err unknown_file(struct order *o)
 {
-    o->problem = "no message has that file; give its link, or the id that message show prints";
-    return ERR_NOT_FOUND;
+    return order_refuse(
+        o, ERR_NOT_FOUND,
+        "no message has that file; give its link, or the id that message show prints");
 }
 
 /* An id, or ".../attachments/CHANNEL/ID/NAME" with or without a signature behind it. */
@@ -181,16 +155,7 @@ enum err order_file_show(struct call *call, struct order *o)
     enum err e = tx_one(call->tx, FILE_SHOWN, BIND(v_id(id)), &row, &found);
     if (e || !found)
         return e ? e : unknown_file(o);
-    order_columns(o, "$id\t$name\t$type\t#bytes\t$channel\t$message\t$author_id\t$blob\t#messages");
-    order_id(o, row_id(&row, 0));
-    order_text(o, row_text(&row, 1));
-    order_text(o, row_text(&row, 2));
-    order_int(o, row_int(&row, 3));
-    for (int i = 4; i <= 6; i++)
-        order_id(o, row_id(&row, i));
-    order_text(o, row_text(&row, 7));
-    order_int(o, row_int(&row, 8));
-    order_row_end(o);
+    order_row_add(o, row.row);
     return OK;
 }
 
@@ -207,10 +172,7 @@ enum err order_file_delete(struct call *call, struct order *o)
         return unknown_file(o);
     if (e)
         return e;
-    order_columns(o, "$id\t$state\t#messages");
-    order_id(o, id);
-    order_text(o, more ? STR("more messages have it: repeat the order") : STR("deleted"));
-    order_int(o, messages);
-    order_row_end(o);
+    ORDER_ROW(o, v_id(id), v_cstr(more ? "more messages have it: repeat the order" : "deleted"),
+              v_int(messages));
     return OK;
 }

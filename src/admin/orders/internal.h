@@ -2,38 +2,43 @@
 #ifndef ADMIN_ORDERS_INTERNAL_H
 #define ADMIN_ORDERS_INTERNAL_H
 
-#include "model/user.h"
 #include "admin/orders/orders.h"
+#include "model/user.h"
 
 struct order {
     const struct order_row *row;
-    struct str words[ORDER_WORDS]; /* the order's own, behind noun and verb */
+    struct str words[ORDER_WORDS]; /* arguments: after noun and verb */
     int count;
     unsigned uid;
     snowflake after; /* lists: a page behind this id … */
     int64_t limit;   /* … of so many */
     struct str password_hash;
+    bool as_json; /* rows are JSON objects with commas between them, not lines of cells */
     struct buf out;
     const char *problem; /* a sentence, when the error alone says too little */
 };
 
-/* --- table.c: what comes back --------------------------------------------------------- */
+/* --- table.c: rows -------------------------------------------------------------------- */
 
-/* Names with their kinds, and a tab between them: "$id\t$name\t#members". */
-void order_columns(struct order *o, const char *columns);
-/* Cells in the order of the columns. */
-void order_text(struct order *o, struct str text);
-void order_id(struct order *o, snowflake id);
-void order_int(struct order *o, int64_t number);
-void order_bool(struct order *o, bool yes);
-void order_row_end(struct order *o);
+/* Adds a row: a value for each column of the order. */
+void order_row_add(struct order *o, const struct value *values);
+#define ORDER_ROW(o, ...) order_row_add(o, (const struct value[]){ __VA_ARGS__ })
+
+static inline struct value v_cstr(const char *text)
+{
+    return v_text(str_of(text));
+}
+
+/* Runs an order that is one query: all of its rows. */
+enum err order_query(struct call *call, struct order *o);
+/* Notes the sentence, and returns e. */
+enum err order_refuse(struct order *o, enum err e, const char *problem);
 
 /* --- users.c -------------------------------------------------------------------------- */
 
 /* By name, or by an id. *problem is set when there is none. */
 enum err order_user(struct call *call, struct order *o, int word, struct user *ret);
 
-enum err order_user_list(struct call *call, struct order *o);
 enum err order_user_show(struct call *call, struct order *o);
 enum err order_user_add(struct call *call, struct order *o);
 enum err order_user_passwd(struct call *call, struct order *o);
@@ -47,17 +52,10 @@ enum err order_user_mfa_off(struct call *call, struct order *o);
 enum err order_user_premium(struct call *call, struct order *o);
 enum err order_token_revoke(struct call *call, struct order *o);
 
-/* --- guilds.c ------------------------------------------------------------------------- */
+/* --- guilds.c and applications.c ------------------------------------------------------ */
 
-enum err order_guild_list(struct call *call, struct order *o);
-enum err order_guild_show(struct call *call, struct order *o);
 enum err order_guild_owner(struct call *call, struct order *o);
 enum err order_guild_delete(struct call *call, struct order *o);
-
-/* --- applications.c ------------------------------------------------------------------- */
-
-enum err order_app_list(struct call *call, struct order *o);
-enum err order_app_show(struct call *call, struct order *o);
 enum err order_app_token(struct call *call, struct order *o);
 
 /* --- content.c ------------------------------------------------------------------------ */
@@ -84,7 +82,6 @@ enum err order_invite_create(struct call *call, struct order *o);
 enum err order_invite_list(struct call *call, struct order *o);
 enum err order_invite_revoke(struct call *call, struct order *o);
 enum err order_stats(struct call *call, struct order *o);
-enum err order_log_list(struct call *call, struct order *o);
 /* Notes an order that changes something. */
 enum err order_note(struct call *call, const struct order *o);
 

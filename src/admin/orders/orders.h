@@ -10,6 +10,7 @@
 #define ADMIN_ORDERS_ORDERS_H
 
 #include "api/api.h"
+#include "store/store.h"
 
 enum { ORDER_WORDS = 6, ORDER_PAGE = 100 };
 
@@ -23,6 +24,11 @@ struct order_row {
     bool writes;     /* and is noted in the log */
     bool is_final;   /* cannot be undone: people are asked whether they mean it */
     bool has_secret; /* its last word is a password, which is hashed and never noted */
+    /* Its rows: names with a tab between them. The first character says what a column holds:
+     * & an id, $ text, # a number, ? yes or no, @ a time. */
+    const char *columns;
+    struct sql query;    /* without run: $1 is the id, or of a list after which id, $2 the limit */
+    const char *unknown; /* the sentence for an id that does not exist */
     enum err (*run)(struct call *call, struct order *order);
 };
 
@@ -35,8 +41,7 @@ const struct order_row *order_row_find(struct str noun, struct str verb);
 
 /* Carries out a question: noun, verb and words with a tab between them. Waits for the store:
  * never on a loop. The answer is "ok" or "error" and a sentence, a line with the names of
- * the columns, and a line for each row; a column begins with what it has: $ text, # a number,
- * ? yes or no. */
+ * the columns, and a line for each row. */
 void operator_answer(struct api *api, struct loop *loop, unsigned uid, struct str question,
                      struct buf *out);
 

@@ -1,6 +1,5 @@
 /* users.c - orders about accounts and their tokens. */
 #include "base/clock.h"
-#include "base/timestamp.h"
 #include "admin/orders/internal.h"
 #include "platform/accounts/accounts.h"
 #include "platform/accounts/operator.h"
@@ -49,30 +48,6 @@ static const char *state_of(bool disabled, bool deleting)
                                 : "active";
 }
 
-static const char USERS_AFTER[] =
-    "select id, username, coalesce(email, ''), bot, premium_type, disabled, deleting from users "
-    "where id > $1 order by id limit $2";
-
-enum err order_user_list(struct call *call, struct order *o)
-{
-    struct rows rows;
-    enum err e = tx_query(call->tx, USERS_AFTER, BIND(v_id(o->after), v_int(o->limit)), &rows);
-
-    if (e)
-        return e;
-    order_columns(o, "$id\t$name\t$email\t?bot\t#premium\t$state");
-    while (rows_next(&rows)) {
-        order_id(o, row_id(&rows, 0));
-        order_text(o, row_text(&rows, 1));
-        order_text(o, row_text(&rows, 2));
-        order_bool(o, row_bool(&rows, 3));
-        order_int(o, row_int(&rows, 4));
-        order_text(o, str_of(state_of(row_bool(&rows, 5), row_bool(&rows, 6))));
-        order_row_end(o);
-    }
-    return rows_end(&rows);
-}
-
 static const char USER_COUNTS[] =
     "select (select count(*) from members where user_id = $1), "
     "(select count(*) from guilds where owner_id = $1 and removed = 0), "
@@ -82,7 +57,6 @@ static const char USER_COUNTS[] =
 
 enum err order_user_show(struct call *call, struct order *o)
 {
-    char made[TIMESTAMP_TEXT];
     struct user u;
     struct rows row;
     bool found;
@@ -90,33 +64,19 @@ enum err order_user_show(struct call *call, struct order *o)
 
     if (!e)
         e = tx_one(call->tx, USER_COUNTS, BIND(v_id(u.id)), &row, &found);
-    if (e)
-        return e;
-    timestamp_format(snowflake_ms(u.id) * 1000, made);
-    order_columns(o, "$id\t$name\t$email\t?bot\t#premium\t$state\t$since\t#guilds\t#owns\t#apps\t"
-                     "#tokens\t#bytes");
-    order_id(o, u.id);
-    order_text(o, u.username);
-    order_text(o, u.email.value);
-    order_bool(o, u.bot.value);
-    order_int(o, u.premium_type);
-    order_text(o, str_of(state_of(u.disabled, u.deleting)));
-    order_text(o, str_of(made));
-    for (int i = 0; i < 5; i++)
-        order_int(o, row_int(&row, i));
-    order_row_end(o);
-    return OK;
+    if (!e)
+        ORDER_ROW(o, v_id(u.id), v_text(u.username), v_text(u.email.value), v_int(u.bot.value),
+                  v_int(u.premium_type), v_cstr(state_of(u.disabled, u.deleting)),
+                  v_int(snowflake_ms(u.id) * 1000), row.row[0], row.row[1], row.row[2], row.row[3],
+                  row.row[4]);
+    return e;
 }
 
 /* --- changing ------------------------------------------------------------------------- */
 
 static enum err order_user_done(struct order *o, const struct user *u, const char *state)
 {
-    order_columns(o, "$id\t$name\t$state");
-    order_id(o, u->id);
-    order_text(o, u->username);
-    order_text(o, str_of(state));
-    order_row_end(o);
+    ORDER_ROW(o, v_id(u->id), v_text(u->username), v_cstr(state));
     return OK;
 }
 
@@ -127,39 +87,31 @@ enum err order_user_add(struct call *call, struct order *o)
     struct user user;
     struct str token;
 
-    if (!username_allowed(draft.username) || (o->count > 1 && !draft.bot)) {
-        o->problem = draft.bot == (o->count > 1) ? "a name is 2-32 of a-z, 0-9, _ and single dots"
-                                                 : "user add NAME [bot]";
-        return ERR_BAD_REQUEST;
-    }
+    if (o->count > 1 && !draft.bot)
+        return order_refuse(o, ERR_BAD_REQUEST, "user add NAME [bot]");
+    if (!username_allowed(draft.username))
+        return order_refuse(o, ERR_BAD_REQUEST, "a name is 2-32 of a-z, 0-9, _ and single dots");
     enum err e = account_create(call->tx, api_options(call->api)->auth, &draft, &user, &token);
     if (e == ERR_STORE_CONFLICT)
         o->problem = "the name is taken";
     if (e)
         return e;
-    order_columns(o, "$id\t$token");
-    order_id(o, user.id);
-    order_text(o, draft.bot ? STR_CONCAT(call->arena, STR("Bot "), token) : token);
-    order_row_end(o);
+    ORDER_ROW(o, v_id(user.id),
+              v_text(draft.bot ? STR_CONCAT(call->arena, STR("Bot "), token) : token));
     return OK;
 }
 
-/* Of bots it is said, of people it is done. */
+/* The account of a person that is not deleted; a bot is refused. */
 static enum err find_person(struct call *call, struct order *o, struct user *ret)
 {
     enum err e = order_user(call, o, 0, ret);
 
-    if (e)
-        return e;
-    if (ret->bot.value) {
-        o->problem = "that is a bot: it has no password, and goes with its application";
-        return ERR_BAD_REQUEST;
-    }
-    if (account_is_ended(call->arena, ret)) {
-        o->problem = "that account is deleted";
-        return ERR_BAD_REQUEST;
-    }
-    return OK;
+    if (!e && ret->bot.value)
+        return order_refuse(o, ERR_BAD_REQUEST,
+                            "that is a bot: it has no password, and goes with its application");
+    if (!e && account_is_ended(call->arena, ret))
+        return order_refuse(o, ERR_BAD_REQUEST, "that account is deleted");
+    return e;
 }
 
 enum err order_user_passwd(struct call *call, struct order *o)
@@ -187,10 +139,8 @@ enum err order_user_enable(struct call *call, struct order *o)
     struct user u;
     enum err e = order_user(call, o, 0, &u);
 
-    if (!e && account_is_ended(call->arena, &u)) {
-        o->problem = "that account is deleted";
-        e = ERR_BAD_REQUEST;
-    }
+    if (!e && account_is_ended(call->arena, &u))
+        e = order_refuse(o, ERR_BAD_REQUEST, "that account is deleted");
     if (!e)
         e = account_set_disabled(call, &u, false);
     return e ? e : order_user_done(o, &u, "active");
@@ -212,10 +162,8 @@ enum err order_user_premium(struct call *call, struct order *o)
     struct user u;
     enum err e = order_user(call, o, 0, &u);
 
-    if (!e && (!str_to_i64(o->words[1], &type) || type < 0 || type > 3)) {
-        o->problem = "a premium type is 0, 1, 2 or 3";
-        e = ERR_BAD_REQUEST;
-    }
+    if (!e && (!str_to_i64(o->words[1], &type) || type < 0 || type > 3))
+        e = order_refuse(o, ERR_BAD_REQUEST, "a premium type is 0, 1, 2 or 3");
     if (!e)
         e = account_set_premium(call, &u, type);
     return e ? e : order_user_done(o, &u, type ? "premium" : "not premium");
@@ -223,8 +171,9 @@ enum err order_user_premium(struct call *call, struct order *o)
 
 static enum err refuse_owner(struct order *o)
 {
-    o->problem = "it owns guilds, applications or teams; give them away or delete them first";
-    return ERR_BAD_REQUEST;
+    return order_refuse(
+        o, ERR_BAD_REQUEST,
+        "it owns guilds, applications or teams; give them away or delete them first");
 }
 
 enum err order_user_delete(struct call *call, struct order *o)
@@ -244,16 +193,14 @@ enum err order_user_restore(struct call *call, struct order *o)
     struct user u;
     enum err e = find_person(call, o, &u);
 
-    if (!e && !u.deleting) {
-        o->problem = "nobody deletes that account";
-        e = ERR_BAD_REQUEST;
-    }
+    if (!e && !u.deleting)
+        e = order_refuse(o, ERR_BAD_REQUEST, "nobody deletes that account");
     if (!e)
         e = account_undelete(call, &u);
     return e ? e : order_user_done(o, &u, "stays");
 }
 
-/* Asked again, it tells how far it is. */
+/* If it is repeated, it answers how far the export is. */
 enum err order_user_export(struct call *call, struct order *o)
 {
     struct export_row row;
@@ -262,16 +209,10 @@ enum err order_user_export(struct call *call, struct order *o)
 
     if (!e)
         e = export_begin(call, u.id, &row);
-    if (e)
-        return e;
-    order_columns(o, "$id\t$name\t$state\t#bytes\t$file");
-    order_id(o, u.id);
-    order_text(o, u.username);
-    order_text(o, row.ready ? STR("ready") : STR("under way"));
-    order_int(o, row.bytes);
-    order_text(o, str_of(export_path(call, row.id)));
-    order_row_end(o);
-    return OK;
+    if (!e)
+        ORDER_ROW(o, v_id(u.id), v_text(u.username), v_cstr(row.ready ? "ready" : "under way"),
+                  v_int(row.bytes), v_cstr(export_path(call, row.id)));
+    return e;
 }
 
 enum err order_user_erase(struct call *call, struct order *o)

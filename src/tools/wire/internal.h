@@ -1,4 +1,4 @@
-/* internal.h - what wire.c, wire_line.c and wire_gateway.c share. */
+/* internal.h - what wire.c, line.c and gateway.c share. */
 #ifndef TOOLS_WIRE_INTERNAL_H
 #define TOOLS_WIRE_INTERNAL_H
 
