@@ -15,7 +15,7 @@
 #include "platform/applications/applications.h"
 #include "platform/messages/last_messages.h"
 #include "voice/voice.h"
-#include "workbench/workbench.h"
+#include "admin/console/workbench.h"
 
 static struct store_options store_options_of(const struct config *config)
 {

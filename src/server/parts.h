@@ -4,7 +4,7 @@
 
 #include <stdatomic.h>
 
-#include "server/control.h"
+#include "admin/control/control.h"
 #include "server/guildhall.h"
 #include "net/proxies.h"
 #include "net/http/server.h"

@@ -88,7 +88,7 @@ int tool_react(const struct settings *s, char **arguments);
 int tool_join(const struct settings *s, char **arguments);
 int tool_leave(const struct settings *s, char **arguments);
 
-/* An order for the server that runs (operator/operator.h): the program's status, or -1 when no
+/* An order for the server that runs (admin/orders/orders.h): the program's status, or -1 when no
  * server does. */
 int order_from_words(const struct settings *s, const char *noun, char **arguments);
 /* Prints what one came to, as the server would have answered it: the names of columns, a tab

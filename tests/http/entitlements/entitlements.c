@@ -1,6 +1,6 @@
 /* entitlements.c - SKUs, entitlements and subscriptions, and whom an application hears of them. */
 #include "consents.h"
-#include "server/control.h"
+#include "admin/control/control.h"
 #include "gate.h"
 #include "guilds.h"
 #include "invoking.h"

@@ -5,7 +5,7 @@
 
 #include "apps.h"
 #include "base/clock.h"
-#include "server/control.h"
+#include "admin/control/control.h"
 #include "gate.h"
 
 static void with_workbench(struct config *c)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "apps.h"
-#include "server/control.h"
+#include "admin/control/control.h"
 #include "gate.h"
 #include "rooms.h"
 #include "venues.h"

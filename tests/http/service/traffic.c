@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "apps.h"
-#include "server/control.h"
+#include "admin/control/control.h"
 #include "gate.h"
 
 enum { QUIET_MS = 60000, LOOKS = 6000 };
