@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "files.h"
-#include "platform/seeds/seed.h"
+#include "tools/seeds/seed.h"
 #include "venues.h"
 #include "waits.h"
 #include "world_files.h"

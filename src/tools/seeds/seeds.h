@@ -1,6 +1,6 @@
 /* seeds.h - large random worlds. */
-#ifndef PLATFORM_SEEDS_SEEDS_H
-#define PLATFORM_SEEDS_SEEDS_H
+#ifndef TOOLS_SEEDS_SEEDS_H
+#define TOOLS_SEEDS_SEEDS_H
 
 #include "base/snowflake.h"
 #include "store/store.h"

@@ -1,5 +1,5 @@
 /* seed_places.c - what is where in a random world, worked out from numbers. */
-#include "platform/seeds/seed.h"
+#include "tools/seeds/seed.h"
 
 #include <stdio.h>
 

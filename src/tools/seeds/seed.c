@@ -2,7 +2,7 @@
  *
  * Rows go into every table in the order of its keys, and close together in its
  * other indexes: a page of the database is written about once. */
-#include "platform/seeds/seed.h"
+#include "tools/seeds/seed.h"
 
 #include <stdio.h>
 

@@ -4,10 +4,10 @@
  * the jth member of the nth guild) without looking at anything else. So nothing has
  * to be remembered while a world is written, and it is written in the order of
  * its keys. */
-#ifndef PLATFORM_SEEDS_SEED_H
-#define PLATFORM_SEEDS_SEED_H
+#ifndef TOOLS_SEEDS_SEED_H
+#define TOOLS_SEEDS_SEED_H
 
-#include "platform/seeds/seeds.h"
+#include "tools/seeds/seeds.h"
 
 /* What a draw is for: the same place gives another number for each. */
 enum seed_draw {
