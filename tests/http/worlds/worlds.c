@@ -5,6 +5,7 @@
 
 #include "files.h"
 #include "platform/worlds/internal.h"
+#include "schema_fault.h"
 #include "venues.h"
 #include "waits.h"
 #include "world_files.h"
