@@ -4,7 +4,7 @@
 
 #include "apps.h"
 #include "rooms.h"
-#include "venues.h"
+#include "test_guild.h"
 
 /* What is asked; what is 0 or NULL is a slash command /weather of ada's, just now. */
 struct asking {
@@ -24,7 +24,7 @@ struct ask {
 /* A guild with ada, its owner, bob, and an app whose bot is a member. */
 struct stage {
     struct world *world;
-    struct venue venue;
+    struct test_guild test_guild;
     struct client *ada, *bob, *bot;
     const char *application;
     struct room room; /* what everybody in the channel hears */

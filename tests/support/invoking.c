@@ -65,12 +65,12 @@ struct scene world_scene(struct world *w)
 {
     struct scene s = { .world = w, .ada = world_client(w, "ada"), .bob = world_client(w, "bob") };
 
-    s.venue = world_venue(w, s.ada);
-    venue_add(&s.venue, s.bob);
+    s.test_guild = world_test_guild(w, s.ada);
+    test_guild_add(&s.test_guild, s.bob);
     s.application = make_application(s.ada, "Dice");
     s.bot = application_bot(s.ada, s.application);
-    venue_add(&s.venue, s.bot);
-    install_in(&s, s.venue.id, "[\"bot\",\"applications.commands\"]");
+    test_guild_add(&s.test_guild, s.bot);
+    install_in(&s, s.test_guild.id, "[\"bot\",\"applications.commands\"]");
     return s;
 }
 
@@ -119,7 +119,7 @@ static struct answer post(struct scene *s, struct client *by, const char *more, 
                        TEXT(s->world,
                             "{'type': 2, 'application_id': '%s', 'channel_id': '%s', 'guild_id': "
                             "'%s', 'data': {%.*s}%s%s}",
-                            s->application, s->venue.channel, s->venue.id, STR_FMT(data),
+                            s->application, s->test_guild.channel, s->test_guild.id, STR_FMT(data),
                             *more ? ", " : "", more),
                        "/interactions");
 }

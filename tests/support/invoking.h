@@ -4,12 +4,12 @@
 
 #include "apps.h"
 #include "rooms.h"
-#include "venues.h"
+#include "test_guild.h"
 
 /* A guild of ada's with bob in it, and an app that is installed there with its bot. */
 struct scene {
     struct world *world;
-    struct venue venue;
+    struct test_guild test_guild;
     struct client *ada, *bob, *bot;
     const char *application;
 };

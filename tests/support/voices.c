@@ -35,10 +35,10 @@ struct hall another_hall(const struct hall *h)
 struct client *hall_member(const struct hall *h, const char *name, uint64_t rights)
 {
     struct client *c = world_client(h->world, name);
-    struct venue v = { .world = h->world };
+    struct test_guild v = { .world = h->world };
 
     snprintf(v.id, sizeof v.id, "%s", h->guild);
-    venue_add_with(&v, c, 1, rights);
+    test_guild_add_with(&v, c, 1, rights);
     client_connect(c);
     return c;
 }

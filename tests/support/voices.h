@@ -4,7 +4,7 @@
 
 #include "channels.h"
 #include "gate.h"
-#include "venues.h"
+#include "test_guild.h"
 
 /* ada's guild, with bob in it and two voice channels and a stage; both are connected. */
 struct hall {

@@ -3,7 +3,7 @@
 #define TESTS_WORKSHOPS_H
 
 #include "guilds.h"
-#include "venues.h"
+#include "test_guild.h"
 
 /* Ada's app and her guild, which it is installed in. */
 struct workshop {

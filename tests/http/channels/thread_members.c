@@ -3,7 +3,7 @@
 
 #include "channels.h"
 #include "gate.h"
-#include "venues.h"
+#include "test_guild.h"
 
 #define MEMBERS "/channels/%s/thread-members"
 #define MEMBER  "/channels/%s/thread-members/%s"

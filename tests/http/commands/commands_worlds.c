@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "platform/worlds/worlds.h"
-#include "venues.h"
+#include "test_guild.h"
 #include "workshops.h"
 
 /* A file with an app that is in a guild; its commands, global and of the guild. JSON has

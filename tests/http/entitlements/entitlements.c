@@ -86,7 +86,7 @@ static void granting_names_what_is_wrong(struct world *w)
 {
     struct scene s = with_skus(w);
     struct client *eve = world_client(w, "eve");
-    struct venue elsewhere = world_venue(w, eve);
+    struct test_guild elsewhere = world_test_guild(w, eve);
 
     expect_error(grant(&s, "60", s.bob->id, 2), 404, 10027);
     expect_error(grant(&s, "54", s.bob->id, 2), 404, 10027);
@@ -129,7 +129,7 @@ static void lists_are_narrowed_and_paged(struct world *w)
 
     add_row(&s, "71", "51", s.bob->id, "null", "null", "null");
     add_row(&s, "72", "53", s.ada->id, "null", "1", "null");
-    add_row(&s, "73", "51", s.ada->id, s.venue.id, "null", "null");
+    add_row(&s, "73", "51", s.ada->id, s.test_guild.id, "null", "null");
     add_row(&s, "74", "53", s.bob->id, "null", "null", "5");
     expect_json(client_get(s.bot, "/applications/%s/skus", a),
                 "[{'id': '51', 'type': 5, 'application_id': '%s', 'name': 'Gold', 'slug': 'gold', "
@@ -142,8 +142,8 @@ static void lists_are_narrowed_and_paged(struct world *w)
     expect_json(client_get(s.bot, GRANTS "?only_active=true&exclude_deleted=false", a),
                 "[{'id': '71'}, {'id': '73'}]");
     expect_json(client_get(s.bot, GRANTS "?user_id=%s", a, s.bob->id), "[{'id': '71'}]");
-    expect_json(client_get(s.bot, GRANTS "?guild_id=%s", a, s.venue.id),
-                "[{'id': '73', 'guild_id': '%s'}]", s.venue.id);
+    expect_json(client_get(s.bot, GRANTS "?guild_id=%s", a, s.test_guild.id),
+                "[{'id': '73', 'guild_id': '%s'}]", s.test_guild.id);
     expect_json(client_get(s.bot, GRANTS "?sku_ids=53,99", a), "[{'id': '72'}]");
     expect_json(client_get(s.bot, GRANTS "?sku_ids=53&sku_ids=51&user_id=%s", a, s.ada->id),
                 "[{'id': '72'}, {'id': '73'}]");
@@ -178,13 +178,13 @@ static void an_interaction_brings_what_is_in_force(struct world *w)
 
     add_row(&s, "71", "51", s.bob->id, "null", "null", "null");
     add_row(&s, "72", "53", s.bob->id, "null", "1", "null");
-    add_row(&s, "73", "53", s.ada->id, s.venue.id, "null", "null");
+    add_row(&s, "73", "53", s.ada->id, s.test_guild.id, "null", "null");
     add_row(&s, "74", "51", s.ada->id, "null", "null", "null");
     expect_status(roll(&s, s.bob, command, "%s", ""), 204);
     expect_dom(&s, last_interaction(&s),
                "{'entitlements': [{'id': '73', 'guild_id': '%s'}, {'id': '71', 'type': 8}], "
                "'entitlement_sku_ids': ['53', '51']}",
-               s.venue.id);
+               s.test_guild.id);
 }
 
 static void entitlements_go_with_what_they_belong_to(struct world *w)
@@ -192,8 +192,8 @@ static void entitlements_go_with_what_they_belong_to(struct world *w)
     struct scene s = with_skus(w);
 
     add_row(&s, "71", "51", s.bob->id, "null", "null", "null");
-    add_row(&s, "73", "53", s.ada->id, s.venue.id, "null", "null");
-    expect_status(client_delete(s.ada, "/guilds/%s", s.venue.id), 204);
+    add_row(&s, "73", "53", s.ada->id, s.test_guild.id, "null", "null");
+    expect_status(client_delete(s.ada, "/guilds/%s", s.test_guild.id), 204);
     world_settle(w);
     expect(world_number(w, "select count(*) from entitlements where id = 73") == 0);
     expect_status(client_post(s.ada, "{}", "/applications/%s/delete", s.application), 204);
@@ -209,7 +209,7 @@ static struct answer offer(struct scene *s, const char *sku)
                             "{'components': [{'type': 1, 'components': [{'type': 2, 'style': 6, "
                             "'sku_id': '%s'}]}]}",
                             sku),
-                       "/channels/%s/messages", s->venue.channel);
+                       "/channels/%s/messages", s->test_guild.channel);
 }
 
 static void a_button_offers_its_own_applications_skus(struct world *w)
@@ -257,7 +257,7 @@ static void an_application_hears_of_an_account_that_ends(struct world *w)
 
     add_row(&s, "71", "51", s.bob->id, "null", "null", "null");
     add_row(&s, "72", "51", s.bob->id, "null", "null", "5");
-    add_row(&s, "73", "51", s.bob->id, s.venue.id, "null", "null");
+    add_row(&s, "73", "51", s.bob->id, s.test_guild.id, "null", "null");
     buf_init(&out, SIZE_MAX);
     expect(control_ask(world_folder(w), "operate user\terase\tbob", &out) == OK);
     buf_clear(&out);

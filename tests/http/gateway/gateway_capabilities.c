@@ -2,12 +2,12 @@
 #include "channels.h"
 #include "gate.h"
 #include "gateway/gateway.h"
-#include "venues.h"
+#include "test_guild.h"
 
 /* Ada, who has a friend, a private channel and a guild with two others. */
 struct scene {
     struct client *ada, *bob, *cleo;
-    struct venue venue;
+    struct test_guild test_guild;
     const char *direct;
 };
 
@@ -18,9 +18,9 @@ static struct scene open_scene(struct world *w)
                        .cleo = world_client(w, "cleo") };
     struct answer a;
 
-    s.venue = world_venue(w, s.ada);
-    venue_add(&s.venue, s.bob);
-    venue_add(&s.venue, s.cleo);
+    s.test_guild = world_test_guild(w, s.ada);
+    test_guild_add(&s.test_guild, s.bob);
+    test_guild_add(&s.test_guild, s.cleo);
     make_friends(s.ada, s.bob);
     a = client_post(s.ada, TEXT(w, "{'recipient_id': '%s'}", s.bob->id), "/users/@me/channels");
     expect_status(a, 200);
@@ -149,7 +149,7 @@ static void users_may_stand_in_one_list(struct world *w)
         "{'merged_members': [[{'user_id': '%s'}, {'user_id': '%s'}, {'user_id': '%s'}]],"
         " 'merged_presences': {'friends': [], 'guilds': [[]]},"
         " 'guilds': [{'id': '%s', 'voice_states': []}]}",
-        s.ada->id, s.bob->id, s.cleo->id, s.venue.id);
+        s.ada->id, s.bob->id, s.cleo->id, s.test_guild.id);
 
     expect_users(&s, d, true);
     expect(!has(d, "merged_members.0.0.user"));
@@ -172,7 +172,7 @@ static void ready_may_come_in_two_parts(struct world *w)
         struct gate *g = greet(s.ada, capabilities[i]);
         const struct dom *d = expect_dispatch(
             g, "READY", "{'merged_members': [[{'user_id': '%s'}]], 'guilds': [{'id': '%s'}]}",
-            s.ada->id, s.venue.id);
+            s.ada->id, s.test_guild.id);
 
         expect_users(&s, d, true);
         expect(!has(d, "guilds.0.voice_states") && !has(d, "merged_presences"));
@@ -183,7 +183,7 @@ static void ready_may_come_in_two_parts(struct world *w)
             " 'merged_members': [[{'user_id': '%s'}, {'user_id': '%s'}]],"
             " 'merged_presences': {'friends': [], 'guilds': [[]]},"
             " 'lazy_private_channels': [], 'disclose': [], 'game_invites': []}",
-            s.venue.id, s.bob->id, s.cleo->id);
+            s.test_guild.id, s.bob->id, s.cleo->id);
         end(g);
     }
     /* The second part needs the list of users. */
@@ -201,7 +201,7 @@ static void a_guilds_own_fields_may_stand_apart(struct world *w)
         "{'guilds': [{'id': '%s', 'data_mode': 'full', 'version': 0, 'member_count': 3,"
         " 'channels': [{'id': '%s'}], 'roles': [{}], 'members': [{}, {}, {}],"
         " 'properties': {'id': '%s', 'name': 'Hall', 'owner_id': '%s'}}]}",
-        s.venue.id, s.venue.channel, s.venue.id, s.ada->id);
+        s.test_guild.id, s.test_guild.channel, s.test_guild.id, s.ada->id);
 
     expect(!has(d, "guilds.0.name") && !has(d, "guilds.0.owner_id"));
     expect(!has(d, "guilds.0.properties.channels") && !has(d, "guilds.0.properties.members"));

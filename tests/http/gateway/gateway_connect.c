@@ -12,7 +12,7 @@
 #include "guilds.h"
 #include "internal.h"
 #include "net/websocket/websocket.h"
-#include "venues.h"
+#include "test_guild.h"
 
 static const char *const PLAIN = "v=10&encoding=json";
 

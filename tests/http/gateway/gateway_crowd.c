@@ -15,7 +15,7 @@
 #include "gate.h"
 #include "gateway/gateway.h"
 #include "guilds.h"
-#include "venues.h"
+#include "test_guild.h"
 #include "waits.h"
 
 /* Threads meet in a smaller one as well, and ThreadSanitizer takes its time. */
@@ -44,7 +44,7 @@ struct face {
 struct crowd {
     struct world *world;
     struct client *bot;
-    struct venue venue;
+    struct test_guild test_guild;
     struct face *faces;
     int count;
     _Atomic int published;
@@ -199,8 +199,8 @@ static void crowd_open(struct crowd *c, struct world *w, int count)
     files.rlim_cur = files.rlim_max < 8192 ? files.rlim_max : 8192;
     setrlimit(RLIMIT_NOFILE, &files);
     *c = (struct crowd){ .world = w, .bot = world_bot(w, "robot"), .count = count };
-    c->venue = world_venue(w, world_client(w, "ada"));
-    venue_add(&c->venue, c->bot);
+    c->test_guild = world_test_guild(w, world_client(w, "ada"));
+    test_guild_add(&c->test_guild, c->bot);
     c->faces = mem_new((size_t)count * sizeof *c->faces);
     for (int i = 0; i < count; i++) {
         c->faces[i].number = i;
@@ -272,7 +272,7 @@ static void publish(struct crowd *c, int i, size_t padding)
     memcpy(payload + n + padding, "\"}", 2);
     struct announcement a = {
         .event = EVENT_MESSAGE_DELETE,
-        .to = to_viewers(id_of(c->venue.id), id_of(c->venue.channel)),
+        .to = to_viewers(id_of(c->test_guild.id), id_of(c->test_guild.channel)),
         .payload = str_slice(payload, (size_t)n + padding + 2),
     };
     gateway_announce(guildhall_gateway(world_server(c->world)), &a);

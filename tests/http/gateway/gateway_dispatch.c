@@ -7,7 +7,7 @@
 #include "gate.h"
 #include "gateway/gateway.h"
 #include "guilds.h"
-#include "venues.h"
+#include "test_guild.h"
 
 static const char *const PLAIN = "v=10&encoding=json";
 
@@ -47,10 +47,10 @@ static const char *say(struct client *c, const char *channel, const char *json)
 static void a_bots_guilds_follow_ready(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
-    struct venue one = world_venue(w, ada), two = world_venue(w, ada);
+    struct test_guild one = world_test_guild(w, ada), two = world_test_guild(w, ada);
 
-    venue_add(&one, bot);
-    venue_add(&two, bot);
+    test_guild_add(&one, bot);
+    test_guild_add(&two, bot);
     struct gate *g = gate_open(bot, PLAIN);
     expect_op(g, 10);
     gate_identify(g, "'intents': 1");
@@ -71,9 +71,9 @@ static void a_bots_guilds_follow_ready(struct world *w)
 static void a_users_guilds_are_in_ready(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bob);
+    test_guild_add(&v, bob);
     struct gate *g = gate_open(bob, PLAIN);
     expect_op(g, 10);
     gate_identify(g, "");
@@ -130,11 +130,11 @@ static void messages_go_to_those_who_see_the_channel(struct world *w)
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *eve = world_client(w, "eve"), *bot = world_bot(w, "robot"),
                   *deaf = world_bot(w, "deaf");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bob);
-    venue_add(&v, bot);
-    venue_add(&v, deaf);
+    test_guild_add(&v, bob);
+    test_guild_add(&v, bot);
+    test_guild_add(&v, deaf);
     struct gate *a = user_session(ada), *b = user_session(bob), *e = user_session(eve);
     struct gate *r = bot_session(bot, MESSAGES | CONTENT), *d = bot_session(deaf, DIRECT);
     const char *id = say(ada, v.channel, "{'content': 'hello'}");
@@ -188,10 +188,10 @@ static void a_channel_comes_into_view_and_goes(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *bot = world_bot(w, "robot");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bob);
-    venue_add(&v, bot);
+    test_guild_add(&v, bob);
+    test_guild_add(&v, bot);
     struct gate *b = user_session(bob), *r = bot_session(bot, GUILDS);
     expect_dispatch(r, "GUILD_CREATE", "{}");
     expect_status(client_put(ada, "{'type': 0, 'deny': '1024'}", "/channels/%s/permissions/%s",
@@ -212,9 +212,9 @@ static void a_channel_comes_into_view_and_goes(struct world *w)
 static void content_is_for_those_who_asked_and_may(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add_with(&v, bot, 1, PERMISSION(SEND_MESSAGES) | PERMISSION(VIEW_CHANNEL));
+    test_guild_add_with(&v, bot, 1, PERMISSION(SEND_MESSAGES) | PERMISSION(VIEW_CHANNEL));
     struct gate *with = bot_session(bot, MESSAGES | CONTENT), *without = bot_session(bot, MESSAGES);
     struct gate *packed = gate_session(bot, "v=10&compress=zlib-stream", "'intents': 512");
     struct gate *terms = gate_session(bot, "v=10&encoding=etf", "'intents': 512");
@@ -237,9 +237,9 @@ static void content_is_for_those_who_asked_and_may(struct world *w)
 static void content_is_not_read_by_way_of_an_answer(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bot);
+    test_guild_add(&v, bot);
     struct answer secret =
         client_post(ada, "{'content': 'secret'}", "/channels/%s/messages", v.channel);
     const char *answer = "{'content': 'yes%s', 'message_reference': {'message_id': '%s'}}";
@@ -260,10 +260,10 @@ static void direct_messages_reach_both(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *bot = world_bot(w, "robot");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bob);
-    venue_add(&v, bot);
+    test_guild_add(&v, bob);
+    test_guild_add(&v, bot);
     struct gate *b = user_session(bob);
     struct gate *r = bot_session(bot, DIRECT), *deaf = bot_session(bot, MESSAGES);
     struct answer open =
@@ -312,10 +312,10 @@ static void who_leaves_hears_nothing_more(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *bot = world_bot(w, "robot");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bob);
-    venue_add(&v, bot);
+    test_guild_add(&v, bob);
+    test_guild_add(&v, bot);
     struct gate *a = user_session(ada), *b = user_session(bob);
     struct gate *r = bot_session(bot, GUILDS | MEMBERS | MESSAGES | CONTENT);
     expect_dispatch(r, "GUILD_CREATE", "{}");
@@ -335,11 +335,11 @@ static void bans_are_told_to_moderators(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *eve = world_client(w, "eve"), *bot = world_bot(w, "robot");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bob);
-    venue_add(&v, eve);
-    venue_add_with(&v, bot, 1, PERMISSION(BAN_MEMBERS));
+    test_guild_add(&v, bob);
+    test_guild_add(&v, eve);
+    test_guild_add_with(&v, bot, 1, PERMISSION(BAN_MEMBERS));
     struct gate *b = user_session(bob), *r = bot_session(bot, MODERATION);
     struct gate *members = bot_session(bot, MEMBERS);
     expect_status(client_put(ada, "{}", "/guilds/%s/bans/%s", v.id, eve->id), 204);
@@ -355,10 +355,10 @@ static void a_bot_hears_of_itself(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *bot = world_bot(w, "robot");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bob);
-    venue_add(&v, bot);
+    test_guild_add(&v, bob);
+    test_guild_add(&v, bot);
     struct gate *r = bot_session(bot, 0);
     expect_quiet(r);
     expect_status(client_patch(ada, "{'nick': 'Bobby'}", "/guilds/%s/members/%s", v.id, bob->id),
@@ -372,9 +372,9 @@ static void a_bot_hears_of_itself(struct world *w)
 static void clients_that_are_connected_are_told(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bot);
+    test_guild_add(&v, bot);
     client_connect(ada);
     client_connect(bot);
     say(ada, v.channel, "{'content': 'hello'}");
@@ -391,12 +391,12 @@ static void limited(struct config *c)
     c->rate_limits = true;
 }
 
-static struct gate *ask_for_all_twice(struct world *w, struct venue *v)
+static struct gate *ask_for_all_twice(struct world *w, struct test_guild *v)
 {
     struct client *bot = world_bot(w, "robot");
 
-    *v = world_venue(w, world_client(w, "ada"));
-    venue_add(v, bot);
+    *v = world_test_guild(w, world_client(w, "ada"));
+    test_guild_add(v, bot);
     struct gate *g = bot_session(bot, MEMBERS);
     expect_quiet(g);
     for (int i = 0; i < 2; i++)
@@ -407,7 +407,7 @@ static struct gate *ask_for_all_twice(struct world *w, struct venue *v)
 
 static void all_members_come_at_most_once_in_a_while(struct world *w)
 {
-    struct venue v;
+    struct test_guild v;
     struct gate *g = ask_for_all_twice(w, &v);
 
     expect_dispatch(g, "RATE_LIMITED", "{'opcode': 8, 'meta': {'guild_id': '%s', 'nonce': '1'}}",
@@ -417,7 +417,7 @@ static void all_members_come_at_most_once_in_a_while(struct world *w)
 
 static void without_rate_limits_all_members_come_each_time(struct world *w)
 {
-    struct venue v;
+    struct test_guild v;
     struct gate *g = ask_for_all_twice(w, &v);
 
     expect_dispatch(g, "GUILD_MEMBERS_CHUNK", "{'guild_id': '%s', 'nonce': '1'}", v.id);
@@ -428,10 +428,10 @@ static void members_come_on_request(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *bot = world_bot(w, "robot");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bob);
-    venue_add(&v, bot);
+    test_guild_add(&v, bob);
+    test_guild_add(&v, bot);
     struct gate *g = bot_session(bot, MEMBERS), *poor = bot_session(bot, 0);
     expect_quiet(g);
     gate_send(g, "{'op':8,'d':{'guild_id':['%s'],'query':'','limit':0,'nonce':'abc'}}", v.id);
@@ -466,7 +466,7 @@ static void members_come_on_request(struct world *w)
 static void sounds_and_channels_are_answered(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     struct gate *g = user_session(ada);
 
     gate_send(g, "{'op':31,'d':{'guild_ids':['%s','5']}}", v.id);
@@ -482,10 +482,10 @@ static void presence_is_told_to_bots_that_ask(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *bot = world_bot(w, "robot");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bob);
-    venue_add(&v, bot);
+    test_guild_add(&v, bob);
+    test_guild_add(&v, bot);
     struct gate *a = user_session(ada), *b = user_session(bob);
     struct gate *watches = bot_session(bot, PRESENCES), *deaf = bot_session(bot, GUILDS);
     gate_watch(deaf, true);
@@ -542,7 +542,7 @@ static void privileged_intents_must_be_allowed(struct world *w)
 static void a_person_who_names_intents_is_told_only_those(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     struct gate *all = gate_session(ada, PLAIN, "'intents': 0"),
                 *friends = gate_session(ada, PLAIN, "'intents': 4194304"),
                 *messages = gate_session(ada, PLAIN, "'intents': 512");

@@ -10,14 +10,14 @@
 #include "gate.h"
 #include "gateway/gateway.h"
 #include "guilds.h"
-#include "venues.h"
+#include "test_guild.h"
 
 enum { BITS = 22, NONE = BITS, PERSON, STRANGER, LISTENERS };
 
 struct hall {
     struct world *world;
     struct client *ada, *bot, *eve;
-    struct venue venue;
+    struct test_guild test_guild;
     struct gate *gates[LISTENERS];
     const char *payload;
 };
@@ -40,7 +40,7 @@ static struct gate *bot_session(struct hall *h, int bit)
     if (bit == 0)
         expect_dispatch(g, "GUILD_CREATE", "{}");
     /* What is asked for comes after the guilds. */
-    gate_send(g, "{'op':8,'d':{'guild_id':'%s','user_ids':['%s']}}", h->venue.id, h->bot->id);
+    gate_send(g, "{'op':8,'d':{'guild_id':'%s','user_ids':['%s']}}", h->test_guild.id, h->bot->id);
     expect_dispatch(g, "GUILD_MEMBERS_CHUNK", "{}");
     return g;
 }
@@ -61,8 +61,8 @@ static void open_hall(struct world *w, struct hall *h)
                         .ada = world_client(w, "ada"),
                         .bot = world_bot(w, "robot"),
                         .eve = world_client(w, "eve") };
-    h->venue = world_venue(w, h->ada);
-    venue_add_with(&h->venue, h->bot, 1, PERMISSION(VIEW_CHANNEL));
+    h->test_guild = world_test_guild(w, h->ada);
+    test_guild_add_with(&h->test_guild, h->bot, 1, PERMISSION(VIEW_CHANNEL));
     for (int i = 0; i <= NONE; i++)
         h->gates[i] = bot_session(h, i);
     h->gates[PERSON] = gate_session(h->ada, "v=10", "");
@@ -73,7 +73,7 @@ static void open_hall(struct world *w, struct hall *h)
                             "{\"id\":\"%s\",\"type\":0,\"user\":{\"id\":\"1\"},\"role_id\":\"5\","
                             "\"role\":{\"id\":\"5\",\"permissions\":\"0\"},\"roles\":[],"
                             "\"guild_id\":\"%s\"}",
-                            h->venue.channel, h->venue.id)
+                            h->test_guild.channel, h->test_guild.id)
                      .p;
 }
 
@@ -134,7 +134,7 @@ static void every_event_in_a_guild_reaches_who_asked(struct world *w)
     open_hall(w, &h);
     for (enum event e = EVENT_NONE + 1; e < EVENT_COUNT; e++) {
         const struct event_info *info = event_info(e);
-        snowflake guild = id_of(h.venue.id);
+        snowflake guild = id_of(h.test_guild.id);
 
         if (is_for_one(e))
             continue;
@@ -157,10 +157,10 @@ static void hidden_channels_keep_their_events(struct world *w)
     snprintf(payload, sizeof payload,
              "{\"id\":\"%s\",\"type\":0,\"guild_id\":\"%s\",\"permission_overwrites\":"
              "[{\"id\":\"%s\",\"type\":1,\"allow\":\"0\",\"deny\":\"1024\"}]}",
-             h.venue.channel, h.venue.id, h.bot->id);
+             h.test_guild.channel, h.test_guild.id, h.bot->id);
     for (enum event e = EVENT_NONE + 1; e < EVENT_COUNT; e++) {
         const struct event_info *info = event_info(e);
-        struct subject to = to_viewers(id_of(h.venue.id), id_of(h.venue.channel));
+        struct subject to = to_viewers(id_of(h.test_guild.id), id_of(h.test_guild.channel));
 
         if (is_for_one(e) || e == EVENT_CHANNEL_DELETE || e == EVENT_THREAD_DELETE)
             continue;
@@ -213,7 +213,7 @@ static void rights_narrow_an_event(struct world *w)
     struct hall h;
 
     open_hall(w, &h);
-    snowflake guild = id_of(h.venue.id);
+    snowflake guild = id_of(h.test_guild.id);
     publish(&h, EVENT_INVITE_CREATE, to_entitled(guild, 0, PERMISSION(MANAGE_CHANNELS)), "{}");
     expect_heard(&h, EVENT_INVITE_CREATE, INTENT(GUILD_INVITES), false, true);
     publish(&h, EVENT_INVITE_CREATE,

@@ -8,7 +8,7 @@
 #include "gate.h"
 #include "gateway/gateway.h"
 #include "gateway_source/gateway_source.h"
-#include "venues.h"
+#include "test_guild.h"
 #include "waits.h"
 
 static const char *const PLAIN = "v=10&encoding=json";
@@ -172,7 +172,7 @@ static void an_account_may_ask_for_1024_lists_at_once(struct world *w)
 {
     enum { SESSIONS = 11, ASKED = 100, MOST = 1024 };
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     struct gate *gates[SESSIONS];
     int lists = 0;
 

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "gate.h"
 #include "guilds.h"
-#include "venues.h"
+#include "test_guild.h"
 
 enum { DIRECT = 20000, CHANNELS = 50, FEW_CHANNELS = 15, OVERWRITES = 1000 };
 
@@ -148,7 +148,7 @@ static void a_guild_with_all_its_overwrites_is_in_ready(struct world *w)
 static void a_newcomer_is_shown_a_guild_with_all_its_overwrites(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *eve = world_client(w, "eve");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     struct gate *first = begin(eve, forms[0], ""), *second = begin(eve, forms[1], ""),
                 *few = begin(eve, forms[0], "'intents': 512");
     struct answer invite = client_post(ada, "{}", "/channels/%s/invites", v.channel);
@@ -176,9 +176,9 @@ static void a_newcomer_is_shown_a_guild_with_all_its_overwrites(struct world *w)
 static void a_bots_large_guild_comes_before_what_happens_there(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bot);
+    test_guild_add(&v, bot);
     put_overwrites(w, v.id, FEW_CHANNELS);
     for (size_t i = 0; i < COUNT_OF(all_forms); i++) {
         struct gate *g = begin(bot, all_forms[i], "'intents': 513");

@@ -4,7 +4,7 @@
 
 #include "gate.h"
 #include "guilds.h"
-#include "venues.h"
+#include "test_guild.h"
 #include "waits.h"
 
 enum { MEMBERS = 20000, CHUNK = 1000 };
@@ -12,11 +12,11 @@ enum { MEMBERS = 20000, CHUNK = 1000 };
 static const char *const PLAIN = "v=10&encoding=json";
 
 /* A guild with so many members, of whom one is a bot. */
-static struct venue crowded_venue(struct world *w, struct client *bot)
+static struct test_guild crowded_test_guild(struct world *w, struct client *bot)
 {
-    struct venue v = world_venue(w, world_client(w, "ada"));
+    struct test_guild v = world_test_guild(w, world_client(w, "ada"));
 
-    venue_add(&v, bot);
+    test_guild_add(&v, bot);
     world_sql(w,
               "insert into users (id, username) with recursive n(i) as (select 1 union all select "
               "i + 1 from n where i < %d) select i, 'u' || i from n",
@@ -31,7 +31,7 @@ static struct venue crowded_venue(struct world *w, struct client *bot)
     return v;
 }
 
-static void ask_for_all(struct gate *g, const struct venue *v)
+static void ask_for_all(struct gate *g, const struct test_guild *v)
 {
     gate_send(g, "{'op':8,'d':{'guild_id':'%s','query':'','limit':0,'nonce':'n'}}", v->id);
 }
@@ -46,7 +46,7 @@ static void expect_chunk(struct gate *g, int index)
 }
 
 /* Another session asks for the same and gets it: whatever did not wait is told by then. */
-static void hear_all_elsewhere(struct client *bot, const struct venue *v)
+static void hear_all_elsewhere(struct client *bot, const struct test_guild *v)
 {
     struct gate *g = gate_session(bot, PLAIN, "'intents': 3");
 
@@ -61,7 +61,7 @@ static void hear_all_elsewhere(struct client *bot, const struct venue *v)
 static void a_list_waits_for_who_lost_the_socket(struct world *w)
 {
     struct client *bot = world_bot(w, "robot");
-    struct venue v = crowded_venue(w, bot);
+    struct test_guild v = crowded_test_guild(w, bot);
     struct gate *g = gate_session(bot, PLAIN, "'intents': 3");
     int index = 0;
 
@@ -97,7 +97,7 @@ static void set_room(struct gate *g, int bytes)
 static void a_list_waits_for_who_does_not_read(struct world *w)
 {
     struct client *bot = world_bot(w, "robot"), *ada = world_client(w, "ada");
-    struct venue v = crowded_venue(w, bot);
+    struct test_guild v = crowded_test_guild(w, bot);
     struct gate *g = gate_session(bot, PLAIN, "'intents': 3");
 
     expect_dispatch(g, "GUILD_CREATE", "{}");

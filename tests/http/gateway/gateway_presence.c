@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "channels.h"
 #include "gate.h"
-#include "venues.h"
+#include "test_guild.h"
 #include "waits.h"
 
 static const char *const PLAIN = "v=10&encoding=json";
@@ -32,10 +32,10 @@ static void members_of_small_guilds_see_each_other(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *eve = world_client(w, "eve"), *bot = world_bot(w, "robot");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bob);
-    venue_add(&v, bot);
+    test_guild_add(&v, bob);
+    test_guild_add(&v, bot);
     struct gate *a = watcher(ada, ""), *e = watcher(eve, "");
     struct gate *b = watcher(bob, "");
     expect_seen(a, bob, v.id, "online");
@@ -56,10 +56,10 @@ static void in_large_guilds_only_bots_that_ask_do(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *bot = world_bot(w, "robot");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bob);
-    venue_add(&v, bot);
+    test_guild_add(&v, bob);
+    test_guild_add(&v, bot);
     world_sql(w, "update guilds set member_count = 250 where id = %s", v.id);
     struct gate *a = watcher(ada, ""), *b = watcher(bob, "");
     expect_seen(a, bob, v.id, "online");
@@ -114,9 +114,9 @@ static void friends_see_each_other_wherever_they_are(struct world *w)
 static void the_most_present_session_counts(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bob);
+    test_guild_add(&v, bob);
     struct gate *a = watcher(ada, "");
     struct gate *first = gate_session(bob, PLAIN, "'presence': {'status': 'idle'}");
     expect_seen(a, bob, v.id, "idle");
@@ -139,9 +139,9 @@ static void the_most_present_session_counts(struct world *w)
 static void who_lost_the_socket_is_seen_for_a_minute(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bob);
+    test_guild_add(&v, bob);
     struct gate *a = watcher(ada, ""), *b = watcher(bob, "");
     expect_seen(a, bob, v.id, "online");
     gate_lose(b);
@@ -161,10 +161,10 @@ static void what_somebody_does_is_seen_from_the_beginning(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *bot = world_bot(w, "robot");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bob);
-    venue_add(&v, bot);
+    test_guild_add(&v, bob);
+    test_guild_add(&v, bot);
     struct gate *a = watcher(ada, "");
     gate_session(bot, PLAIN,
                  "'intents': 1, 'presence': {'status': 'idle', 'activities':"
@@ -205,9 +205,9 @@ static void what_is_no_activity_is_not_shown(struct world *w)
         "{'name': 'x', 'a': [[[[[[[[[1]]]]]]]]]}", /* deeper than others have to read */
     };
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bob);
+    test_guild_add(&v, bob);
     struct gate *a = watcher(ada, "");
     for (size_t i = 0; i < COUNT_OF(bad); i++) {
         struct gate *b = gate_session(bob, PLAIN, "");
@@ -253,11 +253,11 @@ static void a_guild_comes_with_who_is_seen_in_it(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *eve = world_client(w, "eve"), *bot = world_bot(w, "robot");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bob);
-    venue_add(&v, eve);
-    venue_add(&v, bot);
+    test_guild_add(&v, bob);
+    test_guild_add(&v, eve);
+    test_guild_add(&v, bot);
     make_friends(ada, bob);
     gate_session(ada, PLAIN, "");
     /* Without that intent a bot is shown itself. */
@@ -271,11 +271,11 @@ static void in_large_guilds_who_is_seen_is_listed(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *eve = world_client(w, "eve"), *bot = world_bot(w, "robot");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bob);
-    venue_add(&v, eve);
-    venue_add(&v, bot);
+    test_guild_add(&v, bob);
+    test_guild_add(&v, eve);
+    test_guild_add(&v, bot);
     make_friends(ada, bob);
     world_sql(w, "update guilds set member_count = 251 where id = %s", v.id);
     gate_session(ada, PLAIN, "");
@@ -291,10 +291,10 @@ static void listed_members_come_with_who_is_seen(struct world *w)
         "{'op':8,'d':{'guild_id':'%s','query':'','limit':10,'presences':%s}}";
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *bot = world_bot(w, "robot");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bob);
-    venue_add(&v, bot);
+    test_guild_add(&v, bob);
+    test_guild_add(&v, bot);
     struct gate *a = gate_session(ada, PLAIN, "'presence': {'status': 'dnd'}"),
                 *watches = gate_session(bot, PLAIN, "'intents': 256"),
                 *deaf = gate_session(bot, PLAIN, "'intents': 2");
@@ -316,11 +316,11 @@ static void newcomers_are_told_of_in_small_guilds(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *eve = world_client(w, "eve"), *bot = world_bot(w, "robot");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
     struct answer made = client_post(ada, "{}", "/channels/%s/invites", v.channel);
     const char *code = answer_text(made, "code");
-    venue_add(&v, bot);
+    test_guild_add(&v, bot);
     world_sql(w, "update guilds set member_count = 249 where id = %s", v.id);
     struct gate *a = gate_session(ada, PLAIN, ""), *r = gate_session(bot, PLAIN, "'intents': 2");
     expect_quiet(r);
@@ -360,9 +360,9 @@ static void each_kind_of_client_is_seen(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *eve = world_client(w, "eve");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bob);
+    test_guild_add(&v, bob);
     struct gate *a = watcher(ada, ""), *e = watcher(eve, "");
     struct gate *web = session_by(bob, "Firefox", "idle");
     expect_clients(a, "idle", "{'web': 'idle'}", 1);

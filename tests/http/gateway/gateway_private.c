@@ -1,7 +1,7 @@
 /* gateway_private.c - what happens in private channels, for those who are in them then. */
 #include "gate.h"
 #include "guilds.h"
-#include "venues.h"
+#include "test_guild.h"
 #include "voices.h"
 
 static const char *const PLAIN = "v=10&encoding=json";
@@ -66,9 +66,9 @@ static struct gate *come_back(struct client *c, struct gate *g)
 static void very_many_direct_channels_hold_nobody_up(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bot);
+    test_guild_add(&v, bot);
     const char *channel = open_channel(ada, bot);
     have_very_many(w, ada, bot);
     for (int i = 0; i < 4; i++) {
@@ -89,9 +89,9 @@ static void very_many_direct_channels_hold_nobody_up(struct world *w)
 static void private_channels_are_for_the_first_shard(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bot);
+    test_guild_add(&v, bot);
     struct gate *first = gate_session(bot, PLAIN, "'intents': 4096, 'shard': [0, 2]");
     struct gate *second = gate_session(bot, PLAIN, "'intents': 4096, 'shard': [1, 2]");
     say(ada, open_channel(ada, bot), "hi");

@@ -7,7 +7,7 @@
 #include "gate.h"
 #include "gateway/gateway.h"
 #include "guilds.h"
-#include "venues.h"
+#include "test_guild.h"
 
 static const char *const PLAIN = "v=10&encoding=json";
 
@@ -162,9 +162,9 @@ static void guilds_go_on_arriving_wherever_the_bot_comes_back(struct world *w)
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
 
     for (int i = 0; i < GUILDS; i++) {
-        struct venue v = world_venue(w, ada);
+        struct test_guild v = world_test_guild(w, ada);
 
-        venue_add(&v, bot);
+        test_guild_add(&v, bot);
     }
     for (int round = 0; round < ROUNDS; round++) {
         struct gate *g = gate_session(bot, PLAIN, "'intents': 1");

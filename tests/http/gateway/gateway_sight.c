@@ -4,7 +4,7 @@
 #include "gate.h"
 #include "gateway/gateway.h"
 #include "gateway_source/gateway_source.h"
-#include "venues.h"
+#include "test_guild.h"
 
 static const char *const PLAIN = "v=10&encoding=json";
 

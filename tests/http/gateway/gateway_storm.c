@@ -8,14 +8,14 @@
 #include "gate.h"
 #include "gateway/gateway.h"
 #include "guilds.h"
-#include "venues.h"
+#include "test_guild.h"
 #include "waits.h"
 
 enum { SESSIONS = 24, ROUNDS = 150, EVENTS = 20000 };
 
 struct storm {
     struct gateway *gateway;
-    struct venue venue;
+    struct test_guild test_guild;
     _Atomic int published;
     _Atomic int slowest; /* what every listener has heard */
     _Atomic bool stop;
@@ -32,7 +32,7 @@ static void *blow(void *arg)
         int n = snprintf(payload, sizeof payload, "{\"i\":%d}", i);
         struct announcement a = {
             .event = EVENT_MESSAGE_DELETE,
-            .to = to_viewers(id_of(s->venue.id), id_of(s->venue.channel)),
+            .to = to_viewers(id_of(s->test_guild.id), id_of(s->test_guild.channel)),
             .payload = str_slice(payload, (size_t)n),
         };
 
@@ -86,11 +86,11 @@ static void nothing_is_lost_or_doubled_in_a_storm(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
     struct storm storm = { .gateway = guildhall_gateway(world_server(w)),
-                           .venue = world_venue(w, ada) };
+                           .test_guild = world_test_guild(w, ada) };
     static struct listener listeners[SESSIONS];
     pthread_t thread;
 
-    venue_add(&storm.venue, bot);
+    test_guild_add(&storm.test_guild, bot);
     for (int i = 0; i < SESSIONS; i++) {
         struct gate *g = gate_session(bot, "v=10", "'intents': 512");
 

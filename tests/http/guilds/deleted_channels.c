@@ -4,7 +4,7 @@
 #include "gate.h"
 #include "guilds.h"
 #include "http/walk.h"
-#include "venues.h"
+#include "test_guild.h"
 #include "waits.h"
 #include "world_files.h"
 
@@ -13,7 +13,7 @@
 /* Everything of the channel, by the names that paths have for it. */
 static struct {
     struct client *ada;
-    struct venue v;
+    struct test_guild v;
     const char *other, *here; /* a channel that stays; what stands for {channel.id} now */
     const char *channel, *open, *archived, *message, *webhook, *token, *code;
     unsigned shown; /* answers that have something of it */
@@ -30,7 +30,7 @@ static void set_up(struct world *w)
 {
     memset(&d, 0, sizeof d);
     d.ada = world_client(w, "ada");
-    d.v = world_venue(w, d.ada);
+    d.v = world_test_guild(w, d.ada);
     d.channel = d.v.channel;
     d.other =
         answer_text(client_post(d.ada, "{'name': 'stays'}", "/guilds/%s/channels", d.v.id), "id");
@@ -171,7 +171,7 @@ static void members_do_not_find_threads_of_a_channel_that_is_being_deleted(struc
     struct client *bob = world_client(w, "bob");
 
     set_up(w);
-    venue_add(&d.v, bob);
+    test_guild_add(&d.v, bob);
     expect_status(client_patch(d.ada, "{'archived': false}", "/channels/%s", d.archived), 200);
     expect_status(client_put(d.ada, "", "/channels/%s/thread-members/%s", d.archived, bob->id),
                   204);

@@ -3,7 +3,7 @@
 
 #include "gate.h"
 #include "guilds.h"
-#include "venues.h"
+#include "test_guild.h"
 #include "waits.h"
 
 #define TEMPLATES "/guilds/%s/templates"

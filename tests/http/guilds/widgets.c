@@ -3,7 +3,7 @@
 
 #include "gate.h"
 #include "guilds.h"
-#include "venues.h"
+#include "test_guild.h"
 
 #define WIDGET "/guilds/%s/widget"
 

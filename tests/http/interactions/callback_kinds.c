@@ -28,7 +28,8 @@ static void answers_are_shown_when_asked_for(struct world *w)
                 "'response_message_loading': false, 'response_message_ephemeral': false, "
                 "'channel_id': '%s', 'guild_id': '%s'}, 'resource': {'type': 4, 'message': "
                 "{'content': 'Sunny', 'type': 20}}}",
-                four.id, answer_text(a, "resource.message.id"), s.venue.channel, s.venue.id);
+                four.id, answer_text(a, "resource.message.id"), s.test_guild.channel,
+                s.test_guild.id);
 
     a = ask_answer(&five, "?with_response=1", "{'type': 5, 'data': {'flags': 64}}");
     expect_json(a, "{'interaction': {'response_message_loading': true, "
@@ -66,7 +67,7 @@ static void a_deferred_answer_is_seen_loading(struct world *w)
                       "{'content': '', 'flags': 128, 'type': 20, 'nonce': 7}");
     /* Never edited, it stays so. */
     world_wait(w, 1000);
-    expect_json(client_get(s.bob, MESSAGES, s.venue.channel), "[{'flags': 128}]");
+    expect_json(client_get(s.bob, MESSAGES, s.test_guild.channel), "[{'flags': 128}]");
 }
 
 static void an_edit_completes_a_deferred_answer(struct world *w)
@@ -158,16 +159,16 @@ static void a_follow_up_completes_a_deferred_answer(struct world *w)
 static void ephemeral_answers_are_for_who_asked_and_the_bot(struct world *w)
 {
     struct stage s = world_stage(w);
-    client_post(s.bob, "{'content': 'before'}", MESSAGES, s.venue.channel);
-    struct answer before = client_get(s.bob, "/channels/%s", s.venue.channel);
+    client_post(s.bob, "{'content': 'before'}", MESSAGES, s.test_guild.channel);
+    struct answer before = client_get(s.bob, "/channels/%s", s.test_guild.channel);
     struct ask ask = ASK(&s, .nonce = "\"n\"");
-    s.room = world_room(w, s.venue.channel);
+    s.room = world_room(w, s.test_guild.channel);
 
     ask_answered(&ask, "{'type': 4, 'data': {'content': 'Psst', 'flags': 68}}");
     expect_event(s.ada, "INTERACTION_SUCCESS", "{}");
     expect_event(s.ada, "MESSAGE_CREATE",
                  "{'content': 'Psst', 'flags': 68, 'nonce': 'n', 'channel_id': '%s'}",
-                 s.venue.channel);
+                 s.test_guild.channel);
     const struct dom *told = world_last_event(w, "MESSAGE_CREATE");
     expect(!dom_at(told, "guild_id") && !dom_at(told, "member"));
     expect_event(s.bot, "MESSAGE_CREATE", "{'content': 'Psst'}");
@@ -176,21 +177,22 @@ static void ephemeral_answers_are_for_who_asked_and_the_bot(struct world *w)
     expect_silence(s.bob);
 
     const char *id = str_dupz(world_arena(w), dom_at(told, "id")->text);
-    struct answer a = client_get(s.ada, MESSAGES, s.venue.channel);
+    struct answer a = client_get(s.ada, MESSAGES, s.test_guild.channel);
     expect_json(a, "[{'content': 'before'}]");
-    expect_error(client_get(s.ada, MESSAGE, s.venue.channel, id), 404, 10008);
-    expect_error(client_get(s.bot, MESSAGE, s.venue.channel, id), 404, 10008);
-    expect_error(client_put(s.ada, NULL, "/channels/%s/pins/%s", s.venue.channel, id), 404, 10008);
-    expect_error(client_delete(s.ada, MESSAGE, s.venue.channel, id), 404, 10008);
+    expect_error(client_get(s.ada, MESSAGE, s.test_guild.channel, id), 404, 10008);
+    expect_error(client_get(s.bot, MESSAGE, s.test_guild.channel, id), 404, 10008);
+    expect_error(client_put(s.ada, NULL, "/channels/%s/pins/%s", s.test_guild.channel, id), 404,
+                 10008);
+    expect_error(client_delete(s.ada, MESSAGE, s.test_guild.channel, id), 404, 10008);
     expect_invalid(client_post(s.ada,
                                TEXT(w,
                                     "{'content': 'x', 'message_reference': {'message_id': "
                                     "'%s'}}",
                                     id),
-                               MESSAGES, s.venue.channel),
+                               MESSAGES, s.test_guild.channel),
                    "message_reference", "REPLIES_UNKNOWN_MESSAGE");
-    expect_json(client_get(s.bob, "/channels/%s", s.venue.channel), "{'last_message_id': '%s'}",
-                answer_text(before, "last_message_id"));
+    expect_json(client_get(s.bob, "/channels/%s", s.test_guild.channel),
+                "{'last_message_id': '%s'}", answer_text(before, "last_message_id"));
     expect_json(
         client_get(ask.app, "/webhooks/%s/%s/messages/@original", ask.application, ask.token),
         "{'content': 'Psst'}");
@@ -217,10 +219,10 @@ static void ephemeral_answers_go_after_a_while(struct world *w)
     /* 15 minutes after the last touch, not after the first. */
     world_wait(w, 800);
     expect(kept(w) == 2);
-    s.room = world_room(w, s.venue.channel);
+    s.room = world_room(w, s.test_guild.channel);
     world_wait(w, 120);
     expect(kept(w) == 1);
-    expect_json(client_get(s.bob, MESSAGES, s.venue.channel), "[{'content': 'stays'}]");
+    expect_json(client_get(s.bob, MESSAGES, s.test_guild.channel), "[{'content': 'stays'}]");
     expect_room_silence(&s.room);
 }
 
@@ -263,7 +265,7 @@ static void an_update_changes_the_message_of_the_component(struct world *w)
     expect_json(a, "{'id': '%s', 'content': 'Later'}", message);
     expect_room_event(&s.room, "MESSAGE_UPDATE", "{'content': 'Later'}");
 
-    expect_status(client_delete(s.ada, MESSAGE, s.venue.channel, message), 204);
+    expect_status(client_delete(s.ada, MESSAGE, s.test_guild.channel, message), 204);
     expect_error(ask_answer(&gone, "", "{'type': 7, 'data': {'content': 'x'}}"), 404, 10008);
     ask_answered(&gone, "{'type': 4, 'data': {'content': 'It is gone'}}");
     expect_room_event(&s.room, "MESSAGE_DELETE", "{}");

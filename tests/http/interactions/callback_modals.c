@@ -25,7 +25,7 @@ static void a_modal_reaches_who_asked(struct world *w)
         "'components': [{'type': 1, 'id': 1, 'components': [{'type': 4, 'id': 2, "
         "'custom_id': 'name', 'label': 'Name'}]}, {'type': 18, 'id': 3, 'component': {'id': "
         "4, 'custom_id': 'pick'}}, {'type': 10, 'id': 5}]}",
-        ask.id, s.venue.channel, s.application, s.application);
+        ask.id, s.test_guild.channel, s.application, s.application);
     expect_silence(s.ada);
     expect_room_silence(&s.room);
     expect(world_number(w,
@@ -136,7 +136,7 @@ static void emoji_of_modals_are_those_that_the_app_may_use(struct world *w)
     struct ask ask = ASK(&s);
 
     world_sql(w, "insert into emojis (id, guild_id, name, animated) values (71, %s, 'here', 1)",
-              s.venue.id);
+              s.test_guild.id);
     ask_answered(&ask, "{'type': 9, 'data': {'custom_id': 'form', 'title': 'A form', 'components': "
                        "[" PICK("{'id': '71', 'name': 'other'}") "]}}");
     expect_event(s.ada, "INTERACTION_SUCCESS", "{'id': '%s'}", ask.id);

@@ -51,7 +51,7 @@ static void an_answer_wakes_a_thread(struct world *w)
 {
     struct stage s = world_stage(w);
     struct answer t = client_post(s.ada, "{'name': 'Thread', 'type': 11}", "/channels/%s/threads",
-                                  s.venue.channel);
+                                  s.test_guild.channel);
     const char *thread = answer_text(t, "id");
     struct ask ask = ASK(&s, .channel = thread);
 
@@ -61,7 +61,7 @@ static void an_answer_wakes_a_thread(struct world *w)
     expect_room_event(&room, "THREAD_UPDATE", "{'thread_metadata': {'archived': false}}");
     expect_room_event(&room, "THREAD_MEMBERS_UPDATE", "{'id': '%s'}", thread);
     expect_room_event(&room, "MESSAGE_CREATE", "{'channel_id': '%s', 'guild_id': '%s'}", thread,
-                      s.venue.id);
+                      s.test_guild.id);
 }
 
 static void a_channel_that_is_gone_takes_no_answer(struct world *w)
@@ -69,7 +69,7 @@ static void a_channel_that_is_gone_takes_no_answer(struct world *w)
     struct stage s = world_stage(w);
     struct ask ask = ASK(&s);
 
-    expect_status(client_delete(s.ada, "/channels/%s", s.venue.channel), 200);
+    expect_status(client_delete(s.ada, "/channels/%s", s.test_guild.channel), 200);
     expect_error(ask_answer(&ask, "", "{'type': 4, 'data': {'content': 'x'}}"), 404, 10003);
 }
 

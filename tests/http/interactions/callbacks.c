@@ -23,15 +23,15 @@ static void a_message_answers_a_command(struct world *w)
                       "'interaction_metadata': {'id': '%s', 'type': 2, 'user': {'id': '%s'}, "
                       "'authorizing_integration_owners': {'0': '%s'}, 'name': 'weather now', "
                       "'command_type': 1}}",
-                      s.application, s.application, s.application, s.venue.id, ask.id, s.ada->id,
-                      ask.id, s.ada->id, s.venue.id);
+                      s.application, s.application, s.application, s.test_guild.id, ask.id,
+                      s.ada->id, ask.id, s.ada->id, s.test_guild.id);
     expect(!dom_at(world_last_event(w, "MESSAGE_CREATE"), "member"));
     expect(!dom_at(world_last_event(w, "MESSAGE_CREATE"), "interaction.member.user"));
     expect_room_silence(&s.room);
     expect_silence(s.ada);
     expect_silence(s.bob);
 
-    struct answer a = client_get(s.bob, MESSAGES, s.venue.channel);
+    struct answer a = client_get(s.bob, MESSAGES, s.test_guild.channel);
     expect_json(a, "[{'content': 'Sunny', 'type': 20, 'interaction': {'name': 'weather now'}}]");
     expect_absent(a, "0.nonce");
 }
@@ -54,12 +54,12 @@ static void success_is_told_before_the_message(struct world *w)
 static void context_menus_answer_with_their_target(struct world *w)
 {
     struct stage s = world_stage(w);
-    struct answer said = client_post(s.bob, "{'content': 'Hello'}", MESSAGES, s.venue.channel);
+    struct answer said = client_post(s.bob, "{'content': 'Hello'}", MESSAGES, s.test_guild.channel);
     const char *target = answer_text(said, "id");
     struct ask on_user = ASK(&s, .command_type = 2, .name = "Wave", .target = s.bob->id),
                on_message = ASK(&s, .command_type = 3, .name = "Quote", .target = target);
 
-    s.room = world_room(w, s.venue.channel);
+    s.room = world_room(w, s.test_guild.channel);
     ask_answered(&on_user, "{'type': 4, 'data': {'content': 'One'}}");
     expect_room_event(&s.room, "MESSAGE_CREATE",
                       "{'type': 23, 'interaction': {'name': 'Wave'}, 'interaction_metadata': "
@@ -71,7 +71,7 @@ static void context_menus_answer_with_their_target(struct world *w)
                       "{'type': 23, 'message_reference': {'message_id': '%s', 'channel_id': '%s', "
                       "'guild_id': '%s'}, 'referenced_message': {'content': 'Hello'}, "
                       "'interaction_metadata': {'command_type': 3, 'target_message_id': '%s'}}",
-                      target, s.venue.channel, s.venue.id, target);
+                      target, s.test_guild.channel, s.test_guild.id, target);
 }
 
 static void components_are_answered_with_replies(struct world *w)
@@ -128,7 +128,7 @@ static void an_app_without_a_bot_is_shown_as_it_is_called(struct world *w)
 static void answers_call_people_only(struct world *w)
 {
     struct stage s = world_stage(w);
-    const char *role = venue_role(&s.venue, 1, 0);
+    const char *role = test_guild_role(&s.test_guild, 1, 0);
     struct ask plain = ASK(&s), wish = ASK(&s), quiet = ASK(&s);
 
     world_sql(w, "update roles set mentionable = 1 where id = %s", role);
@@ -146,7 +146,7 @@ static void answers_call_people_only(struct world *w)
     /* Where the bot may not call everybody, nor be read out, it does not. */
     world_sql(w, "update roles set permissions = %llu where id = %s",
               (unsigned long long)(PERMISSION(VIEW_CHANNEL) | PERMISSION(SEND_MESSAGES)),
-              s.venue.id);
+              s.test_guild.id);
     expect_status(ask_answer(&quiet, "",
                              "{'type': 4, 'data': {'content': '@everyone', 'tts': true, "
                              "'allowed_mentions': {'parse': ['everyone']}}}"),
@@ -159,10 +159,11 @@ static void rights_to_call_everybody_are_the_bots(struct world *w)
     struct stage s = world_stage(w);
     struct ask ask = ASK(&s);
 
-    venue_give(&s.venue, s.bot,
-               venue_role(&s.venue, 1,
-                          PERMISSION(VIEW_CHANNEL) | PERMISSION(SEND_MESSAGES) |
-                              PERMISSION(MENTION_EVERYONE) | PERMISSION(SEND_TTS_MESSAGES)));
+    test_guild_give(&s.test_guild, s.bot,
+                    test_guild_role(&s.test_guild, 1,
+                                    PERMISSION(VIEW_CHANNEL) | PERMISSION(SEND_MESSAGES) |
+                                        PERMISSION(MENTION_EVERYONE) |
+                                        PERMISSION(SEND_TTS_MESSAGES)));
     ask_answered(&ask, "{'type': 4, 'data': {'content': '@everyone', 'tts': true, "
                        "'allowed_mentions': {'parse': ['everyone']}}}");
     expect_room_event(&s.room, "MESSAGE_CREATE", "{'mention_everyone': true, 'tts': true}");
@@ -175,7 +176,7 @@ static void an_app_answers_where_it_cannot_look(struct world *w)
 
     world_sql(w, "delete from member_roles where user_id = %s", s.application);
     world_sql(w, "delete from members where user_id = %s", s.application);
-    world_sql(w, "update roles set permissions = 0 where id = %s", s.venue.id);
+    world_sql(w, "update roles set permissions = 0 where id = %s", s.test_guild.id);
     ask_answered(&ask, "{'type': 4, 'data': {'content': 'Sunny'}}");
     expect_room_event(&s.room, "MESSAGE_CREATE", "{'content': 'Sunny'}");
 }

@@ -37,11 +37,11 @@ static void follow_ups_reply_to_the_first_answer(struct world *w)
                 "'webhook_id': '%s', 'application_id': '%s', 'message_reference': {'message_id': "
                 "'%s', 'guild_id': '%s'}, 'referenced_message': {'content': 'First'}, "
                 "'interaction_metadata': {'id': '%s', 'original_response_message_id': '%s'}}",
-                s.application, s.application, s.application, first, s.venue.id, ask.id, first);
+                s.application, s.application, s.application, first, s.test_guild.id, ask.id, first);
     expect_absent(a, "interaction");
     expect_absent(a, "nonce");
     expect_room_event(&s.room, "MESSAGE_CREATE", "{'content': 'Second', 'guild_id': '%s'}",
-                      s.venue.id);
+                      s.test_guild.id);
     expect_room_silence(&s.room);
     expect_json(client_get(ask.app, SENT, ask.application, ask.token, answer_text(a, "id")),
                 "{'content': 'Second'}");
@@ -60,7 +60,8 @@ static void messages_are_changed_and_deleted_with_the_token(struct world *w)
     a = client_patch(ask.app, TEXT(w, "{'content': '<@%s>'}", s.bob->id), SENT, ask.application,
                      ask.token, id);
     expect_json(a, "{'embeds': [{'title': 'T'}], 'mentions': [{'id': '%s'}]}", s.bob->id);
-    expect_room_event(&s.room, "MESSAGE_UPDATE", "{'id': '%s', 'guild_id': '%s'}", id, s.venue.id);
+    expect_room_event(&s.room, "MESSAGE_UPDATE", "{'id': '%s', 'guild_id': '%s'}", id,
+                      s.test_guild.id);
     a = client_patch(ask.app, "{'content': null}", SENT, ask.application, ask.token, id);
     expect_json(a, "{'content': '', 'mentions': [], 'embeds': [{'title': 'T'}]}");
     expect_room_event(&s.room, "MESSAGE_UPDATE", "{}");
@@ -78,8 +79,8 @@ static void messages_are_changed_and_deleted_with_the_token(struct world *w)
     expect_room_event(&s.room, "MESSAGE_UPDATE", "{}");
     expect_status(client_delete(ask.app, SENT, ask.application, ask.token, id), 204);
     expect_room_event(&s.room, "MESSAGE_DELETE",
-                      "{'id': '%s', 'channel_id': '%s', 'guild_id': '%s'}", id, s.venue.channel,
-                      s.venue.id);
+                      "{'id': '%s', 'channel_id': '%s', 'guild_id': '%s'}", id,
+                      s.test_guild.channel, s.test_guild.id);
     expect_error(client_get(ask.app, SENT, ask.application, ask.token, id), 404, 10008);
     expect_error(client_delete(ask.app, SENT, ask.application, ask.token, id), 404, 10008);
 
@@ -126,7 +127,8 @@ static void a_public_follow_up_does_not_tell_what_was_ephemeral(struct world *w)
     struct answer a = client_post(ask.app, "{'content': 'For all'}", FOLLOW);
     expect_json(a, "{'type': 19, 'referenced_message': null}");
     expect_room_event(&s.room, "MESSAGE_CREATE", "{'referenced_message': null}");
-    expect_json(client_get(s.bob, MESSAGES, s.venue.channel), "[{'referenced_message': null}]");
+    expect_json(client_get(s.bob, MESSAGES, s.test_guild.channel),
+                "[{'referenced_message': null}]");
 }
 
 static void bots_change_their_answers_in_the_channel_too(struct world *w)
@@ -136,11 +138,13 @@ static void bots_change_their_answers_in_the_channel_too(struct world *w)
     const char *id =
         answer_text(client_get(ask.app, SENT, ask.application, ask.token, "@original"), "id");
 
-    expect_json(client_patch(s.bot, "{'content': 'Edited'}", MESSAGES "/%s", s.venue.channel, id),
-                "{'content': 'Edited'}");
-    expect_error(client_patch(s.bob, "{'content': 'Mine'}", MESSAGES "/%s", s.venue.channel, id),
-                 403, 50005);
-    expect_status(client_delete(s.bot, MESSAGES "/%s", s.venue.channel, id), 204);
+    expect_json(
+        client_patch(s.bot, "{'content': 'Edited'}", MESSAGES "/%s", s.test_guild.channel, id),
+        "{'content': 'Edited'}");
+    expect_error(
+        client_patch(s.bob, "{'content': 'Mine'}", MESSAGES "/%s", s.test_guild.channel, id), 403,
+        50005);
+    expect_status(client_delete(s.bot, MESSAGES "/%s", s.test_guild.channel, id), 204);
 }
 
 /* --- what is refused ------------------------------------------------------------------ */
@@ -195,7 +199,7 @@ static void only_messages_of_this_interaction_are_reached(struct world *w)
     const char *theirs =
         answer_text(client_get(other.app, SENT, other.application, other.token, "@original"), "id");
     const char *plain =
-        answer_text(client_post(s.bot, "{'content': 'x'}", MESSAGES, s.venue.channel), "id");
+        answer_text(client_post(s.bot, "{'content': 'x'}", MESSAGES, s.test_guild.channel), "id");
 
     expect_error(client_get(ask.app, SENT, ask.application, ask.token, theirs), 404, 10008);
     expect_error(client_delete(ask.app, SENT, ask.application, ask.token, plain), 404, 10008);
@@ -227,8 +231,8 @@ static void apps_that_a_person_brought_follow_up_five_times(struct world *w)
 {
     struct stage s = world_stage(w);
     struct ask ask = ASK(&s, .owners = own(&s)),
-               both =
-                   ASK(&s, .owners = TEXT(w, "{\"0\":\"%s\",\"1\":\"%s\"}", s.venue.id, s.ada->id));
+               both = ASK(&s, .owners = TEXT(w, "{\"0\":\"%s\",\"1\":\"%s\"}", s.test_guild.id,
+                                             s.ada->id));
 
     ask_answered(&ask, "{'type': 5}");
     ask_answered(&both, "{'type': 5}");
@@ -248,7 +252,7 @@ static void apps_that_a_person_brought_follow_up_five_times(struct world *w)
 static void everyone_may(struct stage *s, uint64_t rights)
 {
     world_sql(s->world, "update roles set permissions = %llu where id = %s",
-              (unsigned long long)rights, s->venue.id);
+              (unsigned long long)rights, s->test_guild.id);
 }
 
 static void forced(struct stage *s, const char *data, int reason)
@@ -285,9 +289,10 @@ static void what_a_person_may_not_show_is_for_them_alone(struct world *w)
     everyone_may(&s, all & ~PERMISSION(USE_EXTERNAL_APPS));
     forced(&s, "{'content': 'x'}", 18);
     everyone_may(&s, all);
-    world_sql(w, "update channels set rate_limit_per_user = 60 where id = %s", s.venue.channel);
+    world_sql(w, "update channels set rate_limit_per_user = 60 where id = %s",
+              s.test_guild.channel);
     forced(&s, "{'content': 'x'}", 0);
-    expect_status(client_post(s.bob, "{'content': 'x'}", MESSAGES, s.venue.channel), 200);
+    expect_status(client_post(s.bob, "{'content': 'x'}", MESSAGES, s.test_guild.channel), 200);
     forced(&s, "{'content': 'x'}", 4);
     world_wait(w, 61);
     forced(&s, "{'content': 'x'}", 0);
@@ -347,7 +352,7 @@ static void webhooks_live_at_the_same_address(struct world *w)
     struct stage s = world_stage(w);
     struct ask ask = answered(&s);
     struct answer hook =
-        client_post(s.ada, "{'name': 'Post'}", "/channels/%s/webhooks", s.venue.channel);
+        client_post(s.ada, "{'name': 'Post'}", "/channels/%s/webhooks", s.test_guild.channel);
     const char *id = answer_text(hook, "id"), *token = answer_text(hook, "token");
 
     struct answer a = client_post(ask.app, "{'content': 'Mail', 'username': 'Bob'}",
@@ -359,7 +364,8 @@ static void webhooks_live_at_the_same_address(struct world *w)
     /* An interaction's token is no webhook. */
     expect_error(client_get(ask.app, "/webhooks/%s/%s", ask.application, ask.token), 404, 10015);
     expect_error(client_delete(ask.app, "/webhooks/%s/%s", ask.application, ask.token), 404, 10015);
-    expect_json(client_get(s.ada, "/channels/%s/webhooks", s.venue.channel), "[{'id': '%s'}]", id);
+    expect_json(client_get(s.ada, "/channels/%s/webhooks", s.test_guild.channel), "[{'id': '%s'}]",
+                id);
 }
 
 static void answers_outlive_the_process(struct world *w)

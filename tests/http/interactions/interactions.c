@@ -31,13 +31,14 @@ static void a_command_reaches_the_app_and_nobody_else(struct world *w)
                "'authorizing_integration_owners': {'0': '%s'}, 'entitlements': [], "
                "'entitlement_sku_ids': [], 'attachment_size_limit': 10485760, "
                "'data': {'id': '%s', 'name': 'roll', 'type': 1}}",
-               s.application, s.venue.channel, s.venue.id, s.venue.id, s.venue.id, roll_id);
+               s.application, s.test_guild.channel, s.test_guild.id, s.test_guild.id,
+               s.test_guild.id, roll_id);
     expect_dom(
         &s, d,
         "{'channel': {'id': '%s', 'type': 0, 'guild_id': '%s', 'position': 0, 'topic': null, "
         "'nsfw': false, 'last_message_id': null, 'rate_limit_per_user': 0, "
         "'parent_id': null, 'last_pin_timestamp': null, 'flags': 0}}",
-        s.venue.channel, s.venue.id);
+        s.test_guild.channel, s.test_guild.id);
     expect_dom(&s, d,
                "{'member': {'user': {'id': '%s', 'username': 'bob', 'discriminator': '0', "
                "'avatar': null, 'global_name': null}, 'roles': [], 'flags': 0, 'nick': null, "
@@ -64,11 +65,11 @@ static void rights_are_those_in_the_channel(struct world *w)
     world_sql(w,
               "insert into overwrites (channel_id, target_id, type, allow, deny) values "
               "(%s, %s, 1, 0, %llu)",
-              s.venue.channel, s.bob->id, BITS(PERMISSION(EMBED_LINKS)));
+              s.test_guild.channel, s.bob->id, BITS(PERMISSION(EMBED_LINKS)));
     world_sql(w,
               "insert into overwrites (channel_id, target_id, type, allow, deny) values "
               "(%s, %s, 1, %llu, 0)",
-              s.venue.channel, s.application, BITS(PERMISSION(MANAGE_MESSAGES)));
+              s.test_guild.channel, s.application, BITS(PERMISSION(MANAGE_MESSAGES)));
     expect_status(roll(&s, s.bob, roll_id, "%s", ""), 204);
     const struct dom *d = last_interaction(&s);
     uint64_t mine = strtoull(dom_text(&s, d, "member.permissions"), NULL, 10);
@@ -91,7 +92,7 @@ static void without_a_bot_the_app_may_a_little(struct world *w)
     world_sql(w,
               "insert into overwrites (channel_id, target_id, type, allow, deny) values "
               "(%s, %s, 0, 0, %llu)",
-              s.venue.channel, s.venue.id, BITS(PERMISSION(ATTACH_FILES)));
+              s.test_guild.channel, s.test_guild.id, BITS(PERMISSION(ATTACH_FILES)));
     expect_status(roll(&s, s.bob, roll_id, "%s", ""), 204);
     expect_dom(&s, last_interaction(&s), "{'app_permissions': '409600'}");
 }
@@ -104,7 +105,7 @@ static void the_language_is_the_callers(struct world *w)
         world_arena(w),
         "{\"type\":2,\"application_id\":\"%s\",\"channel_id\":\"%s\",\"guild_id\":\"%s\","
         "\"data\":{\"id\":\"%s\",\"version\":\"%s\",\"name\":\"roll\"}}",
-        s.application, s.venue.channel, s.venue.id, roll_id, roll_id);
+        s.application, s.test_guild.channel, s.test_guild.id, roll_id, roll_id);
 
     expect_status(client_request(s.bob, "POST", "/api/v9/interactions",
                                  "Content-Type: application/json\r\nX-Discord-Locale: de\r\n",
@@ -120,10 +121,10 @@ static void the_language_is_the_callers(struct world *w)
 static void a_guilds_own_command_says_so(struct world *w)
 {
     struct scene s = world_scene(w);
-    const char *mine = scene_command(&s, "'guild_id': '%s'", s.venue.id);
+    const char *mine = scene_command(&s, "'guild_id': '%s'", s.test_guild.id);
 
     expect_status(roll(&s, s.bob, mine, "%s", ""), 204);
-    expect_dom(&s, last_interaction(&s), "{'data': {'guild_id': '%s'}}", s.venue.id);
+    expect_dom(&s, last_interaction(&s), "{'data': {'guild_id': '%s'}}", s.test_guild.id);
 }
 
 static void tokens_are_hard_to_guess(struct world *w)
@@ -222,7 +223,7 @@ static void contexts_and_installs_are_what_the_command_says(struct world *w)
     expect_status(roll(&s, s.bob, old, "%s", ""), 204);
     expect_invalid(roll_in(&s, s.bob, old, dm), "data", "INTERACTION_APPLICATION_COMMAND_INVALID");
     /* Taken out of the guild, without the account's own install. */
-    world_sql(w, "delete from integrations where guild_id = %s", s.venue.id);
+    world_sql(w, "delete from integrations where guild_id = %s", s.test_guild.id);
     expect_invalid(roll(&s, s.ada, old, "%s", ""), "data",
                    "INTERACTION_APPLICATION_COMMAND_INVALID");
 }
@@ -314,7 +315,7 @@ static void an_application_is_active_while_it_is_used(struct world *w)
     enum { DAY_S = 24 * 60 * 60 };
     struct scene s = world_scene(w);
     const char *roll_id = scene_command(&s, "%s", "");
-    const char *mine = scene_command(&s, "'guild_id': '%s'", s.venue.id);
+    const char *mine = scene_command(&s, "'guild_id': '%s'", s.test_guild.id);
 
     expect_status(roll(&s, s.bob, mine, "%s", ""), 204); /* a guild's own says nothing */
     expect(!is_active(&s));
@@ -324,7 +325,7 @@ static void an_application_is_active_while_it_is_used(struct world *w)
     struct answer a = client_get(s.bob, "/applications/%s/public", s.application);
     expect_status(a, 200);
     expect(!(id_of(answer_text(a, "flags_new")) & APPLICATION_ACTIVE));
-    a = client_get(s.bob, "/guilds/%s/application-command-index", s.venue.id);
+    a = client_get(s.bob, "/guilds/%s/application-command-index", s.test_guild.id);
     expect(!(id_of(answer_text(a, "applications.0.flags")) & APPLICATION_ACTIVE));
 
     world_wait(w, 20 * DAY_S);
@@ -342,11 +343,12 @@ static void an_archived_thread_takes_no_commands(struct world *w)
     struct scene s = world_scene(w);
     const char *command = scene_command(&s, "%s", "");
     struct answer t = client_post(s.ada, "{'name': 'Thread', 'type': 11}", "/channels/%s/threads",
-                                  s.venue.channel);
+                                  s.test_guild.channel);
 
-    snprintf(s.venue.channel, sizeof s.venue.channel, "%s", answer_text(t, "id"));
+    snprintf(s.test_guild.channel, sizeof s.test_guild.channel, "%s", answer_text(t, "id"));
     expect_status(roll(&s, s.bob, command, "%s", ""), 204);
-    expect_status(client_patch(s.ada, "{'archived': true}", "/channels/%s", s.venue.channel), 200);
+    expect_status(client_patch(s.ada, "{'archived': true}", "/channels/%s", s.test_guild.channel),
+                  200);
     expect_error(roll(&s, s.bob, command, "%s", ""), 400, 50083);
 }
 

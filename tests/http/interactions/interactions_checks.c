@@ -71,7 +71,8 @@ static struct answer ask_in(struct scene *s, struct client *by, const char *chan
 static void the_channel_must_be_there_and_seen(struct world *w)
 {
     struct scene s = world_scene(w);
-    const char *id = scene_command(&s, "%s", ""), *channel = s.venue.channel, *guild = s.venue.id;
+    const char *id = scene_command(&s, "%s", ""), *channel = s.test_guild.channel,
+               *guild = s.test_guild.id;
     struct client *cat = world_client(w, "cat");
 
     /* Nothing else counts before it: not the application, not the command. */
@@ -98,7 +99,8 @@ static void the_channel_must_be_there_and_seen(struct world *w)
 static void the_application_and_the_command_must_be_there(struct world *w)
 {
     struct scene s = world_scene(w);
-    const char *id = scene_command(&s, "%s", ""), *channel = s.venue.channel, *guild = s.venue.id;
+    const char *id = scene_command(&s, "%s", ""), *channel = s.test_guild.channel,
+               *guild = s.test_guild.id;
     const char *other = make_application(s.ada, "Other");
     const char *elsewhere = scene_command(&s, "'guild_id': '%s'", channel);
 
@@ -130,7 +132,7 @@ static void an_outdated_command_is_told_so(struct world *w)
                        "please try again in a few minutes'}]}}}");
     }
     /* It is older than any question of rights. */
-    world_sql(w, "delete from integrations where guild_id = %s", s.venue.id);
+    world_sql(w, "delete from integrations where guild_id = %s", s.test_guild.id);
     expect_invalid(invoke(&s, s.bob, "", "'id': '%s', 'version': '1', 'name': 'roll'", id), "data",
                    VERSION);
     expect(interactions_told(&s) == 0);
@@ -143,7 +145,7 @@ static void permission(struct scene *s, const char *target, const char *entity, 
     world_sql(s->world,
               "insert into command_permissions (guild_id, target_id, entity_id, type, "
               "application_id, permission, position) values (%s, %s, %s, %d, %s, %d, 0)",
-              s->venue.id, target, entity, type, s->application, yes);
+              s->test_guild.id, target, entity, type, s->application, yes);
 }
 
 static void permissions_decide(struct world *w)
@@ -165,7 +167,7 @@ static void permissions_decide(struct world *w)
     world_sql(w,
               "insert into overwrites (channel_id, target_id, type, allow, deny) values "
               "(%s, %s, 1, %llu, 0)",
-              s.venue.channel, s.bob->id, BITS(PERMISSION(MANAGE_MESSAGES)));
+              s.test_guild.channel, s.bob->id, BITS(PERMISSION(MANAGE_MESSAGES)));
     expect_status(roll(&s, s.bob, managers, "%s", ""), 204);
 }
 
@@ -180,9 +182,9 @@ static void rights_in_the_channel_are_needed(struct world *w)
         world_sql(w,
                   "insert into overwrites (channel_id, target_id, type, allow, deny) values "
                   "(%s, %s, 1, 0, %llu)",
-                  s.venue.channel, s.bob->id, BITS(needed[i]));
+                  s.test_guild.channel, s.bob->id, BITS(needed[i]));
         expect_invalid(roll(&s, s.bob, id, "%s", ""), "data", PERMISSIONS);
-        world_sql(w, "delete from overwrites where channel_id = %s", s.venue.channel);
+        world_sql(w, "delete from overwrites where channel_id = %s", s.test_guild.channel);
     }
     expect_status(roll(&s, s.bob, id, "%s", ""), 204);
 }
@@ -195,7 +197,7 @@ static void age_restricted_commands_need_an_adult_and_a_place_for_it(struct worl
     expect_invalid(roll(&s, s.ada, id, "%s", ""), "data", PERMISSIONS);
     world_sql(w, "update users set date_of_birth = '1990-01-01' where id = %s", s.ada->id);
     expect_invalid(roll(&s, s.ada, id, "%s", ""), "data", PERMISSIONS);
-    world_sql(w, "update channels set nsfw = 1 where id = %s", s.venue.channel);
+    world_sql(w, "update channels set nsfw = 1 where id = %s", s.test_guild.channel);
     expect_status(roll(&s, s.ada, id, "%s", ""), 204);
     expect_invalid(roll(&s, s.bob, id, "%s", ""), "data", PERMISSIONS);
 }
@@ -214,8 +216,8 @@ static void targets_must_be_there(struct world *w)
     const char *user = scene_command(&s, "'type': 2, 'description': ''"),
                *message = scene_command(&s, "'type': 3, 'description': ''");
     struct answer said =
-        client_post(s.ada, "{'content': 'Look'}", "/channels/%s/messages", s.venue.channel);
-    const char *elsewhere = make_channel(s.ada, s.venue.id, "{'name': 'other'}");
+        client_post(s.ada, "{'content': 'Look'}", "/channels/%s/messages", s.test_guild.channel);
+    const char *elsewhere = make_channel(s.ada, s.test_guild.id, "{'name': 'other'}");
     struct answer other =
         client_post(s.ada, "{'content': 'There'}", "/channels/%s/messages", elsewhere);
 

@@ -13,7 +13,7 @@ static const char *show(struct scene *s, const char *components)
 {
     struct answer a =
         client_post(s->bot, TEXT(s->world, "{'content': 'Choose', 'components': [%s]}", components),
-                    "/channels/%s/messages", s->venue.channel);
+                    "/channels/%s/messages", s->test_guild.channel);
 
     expect_status(a, 200);
     return answer_text(a, "id");
@@ -42,7 +42,7 @@ static void a_button_reaches_the_app(struct world *w)
         "{'custom_id': 'go', 'component_type': 2, 'id': 2}, 'message': {'id': '%s', 'content': "
         "'Choose', 'channel_id': '%s', 'components': [{'type': 1}]}, 'member': {'user': {'id': "
         "'%s'}}}",
-        s.venue.id, m, s.venue.channel, s.bob->id);
+        s.test_guild.id, m, s.test_guild.channel, s.bob->id);
     expect(!dom_at(d, "data.values") && !dom_at(d, "data.resolved"));
     /* The older spelling of its type. */
     expect_status(use(&s, s.bob, m, "'type': 2, 'custom_id': 'go'"), 204);
@@ -63,7 +63,8 @@ static void what_is_not_there_cannot_be_pressed(struct world *w)
                    "data.component_type", FAILED);
     /* Somebody else's message is not the app's. */
     const char *said = answer_text(
-        client_post(s.ada, "{'content': 'Hi'}", "/channels/%s/messages", s.venue.channel), "id");
+        client_post(s.ada, "{'content': 'Hi'}", "/channels/%s/messages", s.test_guild.channel),
+        "id");
     expect_error(use(&s, s.bob, said, press), 404, 10008);
     const char *other = make_application(s.ada, "Other");
     struct scene theirs = s;
@@ -81,7 +82,7 @@ static void whoever_sees_a_message_may_use_it(struct world *w)
     world_sql(w,
               "insert into overwrites (channel_id, target_id, type, allow, deny) values "
               "(%s, %s, 1, 0, %llu)",
-              s.venue.channel, s.bob->id,
+              s.test_guild.channel, s.bob->id,
               BITS(PERMISSION(SEND_MESSAGES) | PERMISSION(USE_APPLICATION_COMMANDS)));
     expect_status(use(&s, s.bob, m, "'component_type': 2, 'custom_id': 'go'"), 204);
 }
@@ -127,7 +128,7 @@ static void menus_may_be_left_empty_where_they_say_so(struct world *w)
 static void menus_of_people_roles_and_channels_resolve_them(struct world *w)
 {
     struct scene s = world_scene(w);
-    const char *role = make_role(s.ada, s.venue.id, "{'name': 'Crew'}");
+    const char *role = make_role(s.ada, s.test_guild.id, "{'name': 'Crew'}");
     const char *m =
         show(&s, "{'type': 1, 'components': [{'type': 5, 'custom_id': 'u', 'max_values': "
                  "2}]}, {'type': 1, 'components': [{'type': 6, 'custom_id': 'r'}]}, "
@@ -156,12 +157,12 @@ static void menus_of_people_roles_and_channels_resolve_them(struct world *w)
     expect_dom(&s, last_interaction(&s),
                "{'data': {'resolved': {'roles': {'%s': {}}, 'users': {'%s': {}}}}}", role,
                s.ada->id);
-    expect_status(
-        use(&s, s.bob, m,
-            TEXT(w, "'component_type': 8, 'custom_id': 'c', 'values': ['%s']", s.venue.channel)),
-        204);
+    expect_status(use(&s, s.bob, m,
+                      TEXT(w, "'component_type': 8, 'custom_id': 'c', 'values': ['%s']",
+                           s.test_guild.channel)),
+                  204);
     expect_dom(&s, last_interaction(&s),
-               "{'data': {'resolved': {'channels': {'%s': {'type': 0}}}}}", s.venue.channel);
+               "{'data': {'resolved': {'channels': {'%s': {'type': 0}}}}}", s.test_guild.channel);
     expect_invalid(
         use(&s, s.bob, m,
             TEXT(w, "'component_type': 6, 'custom_id': 'r', 'values': ['%s']", s.ada->id)),

@@ -37,19 +37,19 @@ static void no_intent_is_needed(struct world *w)
 static void the_guilds_shard_gets_it(struct world *w)
 {
     struct scene s = world_scene(w);
-    unsigned shard = (unsigned)(strtoull(s.venue.id, NULL, 10) >> 22) % 2;
+    unsigned shard = (unsigned)(strtoull(s.test_guild.id, NULL, 10) >> 22) % 2;
     struct gate *zero = gate_session(s.bot, PLAIN, "'intents': 0, 'shard': [0, 2]"),
                 *one = gate_session(s.bot, PLAIN, "'intents': 0, 'shard': [1, 2]");
     struct gate *there = shard ? one : zero, *elsewhere = shard ? zero : one;
 
     bob_rolls(&s);
-    expect_dispatch(there, "INTERACTION_CREATE", "{'guild_id': '%s'}", s.venue.id);
+    expect_dispatch(there, "INTERACTION_CREATE", "{'guild_id': '%s'}", s.test_guild.id);
     expect_quiet(there);
     expect_quiet(elsewhere);
     /* Where the bot is not, or outside guilds, it is shard 0. */
     world_sql(w, "delete from members where user_id = %s", s.application);
     bob_rolls(&s);
-    expect_dispatch(zero, "INTERACTION_CREATE", "{'guild_id': '%s'}", s.venue.id);
+    expect_dispatch(zero, "INTERACTION_CREATE", "{'guild_id': '%s'}", s.test_guild.id);
     expect_quiet(one);
 }
 

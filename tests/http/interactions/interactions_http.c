@@ -168,7 +168,7 @@ static void an_answer_comes_back_at_once(struct world *w)
     expect_dom(&s, d,
                "{'type': 2, 'application_id': '%s', 'guild_id': '%s', 'data': {'name': 'roll'}, "
                "'member': {'user': {'id': '%s'}}, 'entitlements': []}",
-               s.application, s.venue.id, s.bob->id);
+               s.application, s.test_guild.id, s.bob->id);
     const char *id = dom_text(&s, d, "id");
     expect_event(s.bob, "INTERACTION_CREATE", "{'id': '%s'}", id);
     expect_event(s.bob, "INTERACTION_SUCCESS", "{'id': '%s'}", id);

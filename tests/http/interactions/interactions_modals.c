@@ -63,7 +63,7 @@ static void a_modal_comes_back_as_it_was_sent(struct world *w)
         "{'custom_id': 'form', 'components': [{'type': 1, 'id': 1, 'components': [{'type': 4, "
         "'id': 2, 'custom_id': 'name', 'value': 'Bob'}]}, {'type': 18, 'id': 3, 'component': "
         "{'type': 4, 'id': 4, 'custom_id': 'more', 'value': 'Lots'}}]}}",
-        s.venue.id);
+        s.test_guild.id);
     expect(!dom_at(d, "message") && !dom_at(d, "data.resolved"));
     expect(strcmp(dom_text(&s, d, "id"), opener) != 0);
 }
@@ -226,7 +226,7 @@ static void files_are_handed_in(struct world *w)
         "{'type': 5, 'application_id': '%s', 'channel_id': '%s', 'guild_id': '%s', 'data': {'id': '%s', "
         "'custom_id': 'form', 'components': [{'type': 18, 'component': {'type': 19, 'custom_id': "
         "'file', 'values': ['0']}}], 'attachments': [{'id': '0', 'filename': 'a.txt'}]}}",
-        s.application, s.venue.channel, s.venue.id, opener);
+        s.application, s.test_guild.channel, s.test_guild.id, opener);
 
     expect_invalid(client_post(s.bob, json, "/interactions"), "data.components.0", FAILED);
     expect_status(client_upload(s.bob, "POST", json, files, "/interactions"), 204);
@@ -245,7 +245,7 @@ static void a_modal_after_a_button_brings_the_message(struct world *w)
     struct answer a = client_post(s.bot,
                                   "{'content': 'Press', 'components': [{'type': 1, 'components': "
                                   "[{'type': 2, 'style': 1, 'label': 'Go', 'custom_id': 'go'}]}]}",
-                                  "/channels/%s/messages", s.venue.channel);
+                                  "/channels/%s/messages", s.test_guild.channel);
     const char *m = answer_text(a, "id");
 
     expect_status(invoke(&s, s.bob, TEXT(w, "'type': 3, 'message_id': '%s'", m),

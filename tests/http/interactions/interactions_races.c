@@ -25,7 +25,7 @@ static int send_roll(struct scene *s, const char *command)
                                    "[{'name': 'o', 'type': 11, 'value': '0'}], 'attachments': [{'id': '0', 'filename': "
                                    "'a.txt'}]}}\r\n" PART(
                                        "name='files[0]'; filename='a.txt'") "hello\r\n--x--\r\n",
-        s->application, s->venue.channel, s->venue.id, command, command);
+        s->application, s->test_guild.channel, s->test_guild.id, command, command);
     const char *all = TEXT(s->world,
                            "POST /api/v10/interactions HTTP/1.1\r\nHost: x\r\nAuthorization: %s\r\n"
                            "Content-Type: multipart/form-data; boundary=x\r\nContent-Length: "
@@ -134,7 +134,7 @@ static void of_many_with_one_nonce_one_reaches_the_app(struct world *w)
             TEXT(w,
                  "{\"type\":2,\"application_id\":\"%s\",\"channel_id\":\"%s\",\"guild_id\":\"%s\","
                  "\"nonce\":\"n%d\",\"data\":{\"id\":\"%s\",\"version\":\"%s\",\"name\":\"roll\"}}",
-                 s.application, s.venue.channel, s.venue.id, i, id, id);
+                 s.application, s.test_guild.channel, s.test_guild.id, i, id, id);
 
         race(&s, TEXT(w,
                       "POST /api/v10/interactions HTTP/1.1\r\nHost: x\r\nAuthorization: %s\r\n"

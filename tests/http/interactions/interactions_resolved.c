@@ -79,7 +79,7 @@ static void somebody_who_is_meant_twice_is_there_once(struct world *w)
 static void roles_are_those_of_the_guild(struct world *w)
 {
     struct scene s = world_scene(w);
-    const char *role = make_role(s.ada, s.venue.id, "{'name': 'Crew', 'color': 255}");
+    const char *role = make_role(s.ada, s.test_guild.id, "{'name': 'Crew', 'color': 255}");
     const char *roles = with_option(&s, "'type': 8"), *both = with_option(&s, "'type': 9");
 
     expect_status(give(&s, roles, 8, role), 204);
@@ -102,25 +102,25 @@ static void channels_are_seen_by_who_asks(struct world *w)
     const char *any = with_option(&s, "'type': 7"),
                *voice = with_option(&s, "'type': 7, 'channel_types': [2, 13]");
     const char *hidden = make_channel(
-        s.ada, s.venue.id,
+        s.ada, s.test_guild.id,
         TEXT(
             w,
             "{'name': 'hidden', 'permission_overwrites': [{'id': '%s', 'type': 0, 'deny': '%llu'}]}",
-            s.venue.id, BITS(PERMISSION(VIEW_CHANNEL))));
+            s.test_guild.id, BITS(PERMISSION(VIEW_CHANNEL))));
 
-    expect_status(give(&s, any, 7, s.venue.channel), 204);
+    expect_status(give(&s, any, 7, s.test_guild.channel), 204);
     const struct dom *d = last_interaction(&s);
     expect_dom(
         &s, d,
         "{'data': {'resolved': {'channels': {'%s': {'id': '%s', 'type': 0, 'guild_id': '%s', "
         "'parent_id': null, 'topic': null, 'position': 0, 'nsfw': false, 'flags': 0, "
         "'rate_limit_per_user': 0, 'last_message_id': null, 'last_pin_timestamp': null}}}}}",
-        s.venue.channel, s.venue.channel, s.venue.id);
-    const char *path = TEXT(w, "data.resolved.channels.%s", s.venue.channel);
+        s.test_guild.channel, s.test_guild.channel, s.test_guild.id);
+    const char *path = TEXT(w, "data.resolved.channels.%s", s.test_guild.channel);
     expect(dom_at(d, TEXT(w, "%s.permissions", path)) &&
            dom_at(d, TEXT(w, "%s.app_permissions", path)));
     expect(!dom_at(d, TEXT(w, "%s.permission_overwrites", path)));
-    expect_invalid(give(&s, voice, 7, s.venue.channel), "data.options", OPTION);
+    expect_invalid(give(&s, voice, 7, s.test_guild.channel), "data.options", OPTION);
     expect_invalid(give(&s, any, 7, hidden), "data.options", OPTION);
     expect_invalid(give(&s, any, 7, "404"), "data.options", OPTION);
     const char *dm = answer_text(
@@ -129,7 +129,7 @@ static void channels_are_seen_by_who_asks(struct world *w)
     expect_invalid(give(&s, any, 7, dm), "data.options", OPTION);
     /* Its bot is not there: nobody knows what it may do. */
     world_sql(w, "delete from members where user_id = %s", s.application);
-    expect_status(give(&s, any, 7, s.venue.channel), 204);
+    expect_status(give(&s, any, 7, s.test_guild.channel), 204);
     expect(!dom_at(last_interaction(&s), TEXT(w, "%s.app_permissions", path)));
 }
 
@@ -137,8 +137,8 @@ static void threads_tell_what_threads_have(struct world *w)
 {
     struct scene s = world_scene(w);
     const char *any = with_option(&s, "'type': 7");
-    struct answer a =
-        client_post(s.bob, "{'name': 'side', 'type': 11}", "/channels/%s/threads", s.venue.channel);
+    struct answer a = client_post(s.bob, "{'name': 'side', 'type': 11}", "/channels/%s/threads",
+                                  s.test_guild.channel);
 
     expect_status(a, 201);
     const char *thread = answer_text(a, "id");
@@ -147,7 +147,7 @@ static void threads_tell_what_threads_have(struct world *w)
         &s, last_interaction(&s),
         "{'data': {'resolved': {'channels': {'%s': {'type': 11, 'parent_id': '%s', 'owner_id': "
         "'%s', 'thread_metadata': {'archived': false, 'locked': false}}}}}}",
-        thread, s.venue.channel, s.bob->id);
+        thread, s.test_guild.channel, s.bob->id);
     expect(dom_at(last_interaction(&s), TEXT(w, "data.resolved.channels.%s.member_count", thread)));
     expect(
         dom_at(last_interaction(&s), TEXT(w, "data.resolved.channels.%s.message_count", thread)));
@@ -161,7 +161,8 @@ static void context_menus_bring_their_target(struct world *w)
     const char *user = scene_command(&s, "'type': 2, 'description': '', 'name': 'Wave'"),
                *message = scene_command(&s, "'type': 3, 'description': '', 'name': 'Quote'");
     const char *said = answer_text(
-        client_post(s.ada, "{'content': 'Look'}", "/channels/%s/messages", s.venue.channel), "id");
+        client_post(s.ada, "{'content': 'Look'}", "/channels/%s/messages", s.test_guild.channel),
+        "id");
 
     expect_status(
         invoke(&s, s.bob, "",
@@ -197,7 +198,7 @@ static struct answer send_file(struct scene *s, const char *id, const char *valu
         "{'type': 2, 'application_id': '%s', 'channel_id': '%s', 'guild_id': '%s', 'data': {'id': "
         "'%s', 'version': '%s', 'name': 'roll', 'options': [{'name': 'o', 'type': 11, 'value': %s}], "
         "'attachments': [{'id': '0', 'filename': '%s', 'description': 'A file'}]}}",
-        s->application, s->venue.channel, s->venue.id, id, id, value, filename);
+        s->application, s->test_guild.channel, s->test_guild.id, id, id, value, filename);
 
     return client_upload(s->bob, "POST", json, files, "/interactions");
 }
@@ -261,7 +262,7 @@ static void files_have_a_size(struct world *w)
         "{'type': 2, 'application_id': '%s', 'channel_id': '%s', 'guild_id': '%s', 'data': {'id': "
         "'%s', 'version': '%s', 'name': 'roll', 'options': [{'name': 'o', 'type': 11, 'value': "
         "'0'}], 'attachments': [{'id': '0', 'filename': 'big'}]}}",
-        s.application, s.venue.channel, s.venue.id, id, id);
+        s.application, s.test_guild.channel, s.test_guild.id, id, id);
 
     for (size_t more = 0; more < 2; more++) {
         struct upload files[] = { { "files[0]", "big", str_slice(bytes, most + more) }, { 0 } };

@@ -9,13 +9,13 @@
 #include "gate.h"
 #include "http/walk.h"
 #include "rooms.h"
-#include "venues.h"
+#include "test_guild.h"
 
 #define MESSAGES "/channels/%s/messages"
 
 struct stage {
     struct client *ada, *bob;
-    struct venue v;
+    struct test_guild v;
     const char *own, *other; /* messages of bob's and of ada's */
 };
 
@@ -23,8 +23,8 @@ static struct stage world_stage(struct world *w)
 {
     struct stage s = { .ada = world_client(w, "ada"), .bob = world_client(w, "bob") };
 
-    s.v = world_venue(w, s.ada);
-    venue_add(&s.v, s.bob);
+    s.v = world_test_guild(w, s.ada);
+    test_guild_add(&s.v, s.bob);
     s.own = say_text(s.bob, s.v.channel, "mine");
     s.other = say_text(s.ada, s.v.channel, "hers");
     return s;
@@ -175,7 +175,7 @@ static void no_write_that_others_see_is_open_to_members_who_may_only_read(struct
 {
     at = world_stage(w);
     outsider = world_client(w, "eve");
-    role = venue_role(&at.v, 1, 0);
+    role = test_guild_role(&at.v, 1, 0);
     world_sql(w, "update members set timed_out_until = 9000000000000000 where user_id = %s",
               at.bob->id);
     walk_refuses(w, 50013);
@@ -308,9 +308,9 @@ static void level_4_takes_a_phone_or_a_role(struct world *w)
     struct client *cleo = world_client(w, "cleo"), *dan = world_client(w, "dan"),
                   *robot = world_bot(w, "robot");
 
-    venue_add(&s.v, cleo);
-    venue_add(&s.v, dan);
-    venue_add(&s.v, robot);
+    test_guild_add(&s.v, cleo);
+    test_guild_add(&s.v, dan);
+    test_guild_add(&s.v, robot);
     world_sql(w, "update members set joined_at = 1");
     world_wait(w, 3600);
     set_level(&s, 4);
@@ -319,7 +319,7 @@ static void level_4_takes_a_phone_or_a_role(struct world *w)
     speaks(&s, 0);
     world_sql(w, "update users set phone = null, verified = 0 where id = %s", s.bob->id);
     speaks(&s, 50009);
-    venue_give(&s.v, s.bob, venue_role(&s.v, 1, 0));
+    test_guild_give(&s.v, s.bob, test_guild_role(&s.v, 1, 0));
     speaks(&s, 0);
     /* BYPASSES_VERIFICATION */
     expect_error(client_post(cleo, "{'content': 'x'}", MESSAGES, s.v.channel), 403, 50009);

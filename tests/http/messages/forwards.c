@@ -2,7 +2,7 @@
 #include "gate.h"
 #include "guilds.h"
 #include "rooms.h"
-#include "venues.h"
+#include "test_guild.h"
 
 #define MESSAGES "/channels/%s/messages"
 #define MESSAGE  MESSAGES "/%s"
@@ -21,9 +21,9 @@ static struct answer forward(struct client *c, const char *from, const char *mes
 static void a_forward_shows_what_was_said(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
-    struct venue v = world_venue(w, ada), other = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada), other = world_test_guild(w, ada);
 
-    venue_add(&other, bot);
+    test_guild_add(&other, bot);
     const char *said =
         answer_text(client_post(ada, "{'content': 'hello <@1>'}", MESSAGES, v.channel), "id");
     struct room room = world_room(w, other.channel);
@@ -67,7 +67,7 @@ static void files_live_as_long_as_somebody_shows_them(struct world *w)
                                            { "files[1]", "b.txt", STR_INIT("two") },
                                            { 0 } };
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada), other = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada), other = world_test_guild(w, ada);
     struct answer said = client_upload(ada, "POST", "{'content': 'x'}", files, MESSAGES, v.channel);
     struct answer a = forward(ada, v.channel, answer_text(said, "id"), other.channel);
 
@@ -114,13 +114,13 @@ static void files_live_as_long_as_somebody_shows_them(struct world *w)
 static void what_can_be_forwarded(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada), other = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada), other = world_test_guild(w, ada);
 
-    venue_add(&other, bob);
+    test_guild_add(&other, bob);
     const char *said = answer_text(client_post(ada, "{'content': 'x'}", MESSAGES, v.channel), "id");
     expect_error(forward(bob, v.channel, said, other.channel), 404, 10008);
     expect_error(forward(ada, other.channel, said, other.channel), 404, 10008);
-    venue_add(&v, bob);
+    test_guild_add(&v, bob);
     expect_status(forward(bob, v.channel, said, other.channel), 200);
     world_sql(w, "update roles set permissions = %llu where id = %s",
               BITS(PERMISSION(VIEW_CHANNEL)), v.id);
@@ -150,9 +150,9 @@ static void what_can_be_forwarded(struct world *w)
 static void content_of_forwards_is_for_those_who_asked(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bot);
+    test_guild_add(&v, bot);
     const char *said =
         answer_text(client_post(ada, "{'content': 'secret'}", MESSAGES, v.channel), "id");
     struct gate *g = gate_session(bot, "v=10&encoding=json", "'intents': 512");

@@ -9,7 +9,7 @@
 #include "gate.h"
 #include "guilds.h"
 #include "rooms.h"
-#include "venues.h"
+#include "test_guild.h"
 
 #define MESSAGES "/channels/%s/messages"
 #define MESSAGE  "/channels/%s/messages/%s"
@@ -34,8 +34,8 @@ static const char *long_content(struct world *w, size_t n)
 static void a_message_is_shown_and_announced(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
-    venue_add(&v, bob);
+    struct test_guild v = world_test_guild(w, ada);
+    test_guild_add(&v, bob);
     struct room room = world_room(w, v.channel);
 
     struct answer a =
@@ -71,7 +71,7 @@ static void a_message_is_shown_and_announced(struct world *w)
 static void content_is_at_most_2000_characters(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
     expect_status(client_post(ada, long_content(w, 2000), MESSAGES, v.channel), 200);
     expect_invalid(client_post(ada, long_content(w, 2001), MESSAGES, v.channel), "content",
@@ -81,7 +81,7 @@ static void content_is_at_most_2000_characters(struct world *w)
 static void empty_messages_are_refused(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     struct room room = world_room(w, v.channel);
 
     expect_error(client_post(ada, "{}", MESSAGES, v.channel), 400, 50006);
@@ -97,21 +97,21 @@ static void sending_needs_the_right_before_the_body_counts(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *eve = world_client(w, "eve");
-    struct venue v = world_venue(w, ada);
-    venue_add(&v, bob);
+    struct test_guild v = world_test_guild(w, ada);
+    test_guild_add(&v, bob);
 
     expect_error(client_post(eve, "{'content': 'x'}", MESSAGES, v.channel), 403, 50001);
     expect_error(client_post(eve, "{'content': 'x'}", MESSAGES, "1"), 404, 10003);
-    venue_take_right(&v, PERMISSION(SEND_MESSAGES));
+    test_guild_take_right(&v, PERMISSION(SEND_MESSAGES));
     expect_error(client_post(bob, "{'content': 5}", MESSAGES, v.channel), 403, 50013);
     expect_error(client_post(bob, NULL, "/channels/%s/typing", v.channel), 403, 50013);
     expect_status(client_post(ada, "{'content': 'x'}", MESSAGES, v.channel), 200);
-    venue_take_right(&v, PERMISSION(VIEW_CHANNEL));
+    test_guild_take_right(&v, PERMISSION(VIEW_CHANNEL));
     expect_error(client_post(bob, "{'content': 'x'}", MESSAGES, v.channel), 403, 50001);
     expect_error(client_get(bob, MESSAGES, v.channel), 403, 50001);
 }
 
-static void says(struct client *who, const struct venue *v, int status)
+static void says(struct client *who, const struct test_guild *v, int status)
 {
     expect_status(client_post(who, "{'content': 'x'}", MESSAGES, v->channel), status);
     expect_status(client_get(who, MESSAGES "?limit=1", v->channel), status == 404 ? 404 : 200);
@@ -121,11 +121,11 @@ static void says(struct client *who, const struct venue *v, int status)
 static void each_message_is_judged_by_what_holds_then(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     const char *overwrite = "/channels/%s/permissions/%s", *member = "/guilds/%s/members/%s";
     char until[TIMESTAMP_TEXT];
 
-    venue_add(&v, bob);
+    test_guild_add(&v, bob);
     says(bob, &v, 200);
     expect_status(client_put(ada, "{'type': 1, 'deny': '2048'}", overwrite, v.channel, bob->id),
                   204);
@@ -150,9 +150,9 @@ static void each_message_is_judged_by_what_holds_then(struct world *w)
     expect_status(client_patch(bob, "{'global_name': 'Robert'}", "/users/@me"), 200);
     expect_json(client_post(bob, "{'content': 'x'}", MESSAGES, v.channel),
                 "{'author': {'global_name': 'Robert'}}");
-    venue_take_right(&v, PERMISSION(SEND_MESSAGES));
+    test_guild_take_right(&v, PERMISSION(SEND_MESSAGES));
     says(bob, &v, 403);
-    venue_give(&v, bob, venue_role(&v, 1, PERMISSION(SEND_MESSAGES)));
+    test_guild_give(&v, bob, test_guild_role(&v, 1, PERMISSION(SEND_MESSAGES)));
     says(bob, &v, 200);
     expect_status(client_delete(ada, member, v.id, bob->id), 204);
     expect_error(client_post(bob, "{'content': 'x'}", MESSAGES, v.channel), 403, 50001);
@@ -164,7 +164,7 @@ static void each_message_is_judged_by_what_holds_then(struct world *w)
 static void categories_and_forums_take_no_messages(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
     world_sql(w, "insert into channels (id, guild_id, type, name) values (90001, %s, 4, 'c')",
               v.id);
@@ -178,11 +178,11 @@ static void categories_and_forums_take_no_messages(struct world *w)
 static void speech_needs_a_right(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
-    venue_add(&v, bob);
+    struct test_guild v = world_test_guild(w, ada);
+    test_guild_add(&v, bob);
     struct room room = world_room(w, v.channel);
 
-    venue_take_right(&v, PERMISSION(SEND_TTS_MESSAGES));
+    test_guild_take_right(&v, PERMISSION(SEND_TTS_MESSAGES));
     expect_error(client_post(bob, "{'content': 'x', 'tts': true}", MESSAGES, v.channel), 403,
                  50013);
     expect_status(client_post(bob, "{'content': 'x', 'tts': false}", MESSAGES, v.channel), 200);
@@ -198,7 +198,7 @@ static void speech_needs_a_right(struct world *w)
 static void a_nonce_comes_back_as_it_was(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
     expect_json(
         client_post(ada, "{'content': 'x', 'nonce': 123456789012345678}", MESSAGES, v.channel),
@@ -219,8 +219,8 @@ static void an_enforced_nonce_sends_once(struct world *w)
 {
     static const char body[] = "{'content': 'x', 'nonce': 'once', 'enforce_nonce': true}";
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
-    venue_add(&v, bob);
+    struct test_guild v = world_test_guild(w, ada);
+    test_guild_add(&v, bob);
 
     struct answer a = client_post(ada, body, MESSAGES, v.channel);
     expect_status(a, 200);
@@ -241,8 +241,8 @@ static void an_enforced_nonce_sends_once(struct world *w)
 static void replies_show_what_they_answer(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
-    venue_add(&v, bob);
+    struct test_guild v = world_test_guild(w, ada);
+    test_guild_add(&v, bob);
     const char *first = say_text(ada, v.channel, "first");
     char body[300];
 
@@ -271,8 +271,8 @@ static void replies_show_what_they_answer(struct world *w)
 static void replies_need_something_to_answer(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
-    venue_add(&v, bob);
+    struct test_guild v = world_test_guild(w, ada);
+    test_guild_add(&v, bob);
     const char *first = say_text(ada, v.channel, "first");
     char body[300];
 
@@ -293,7 +293,7 @@ static void replies_need_something_to_answer(struct world *w)
              first);
     expect_invalid(client_post(bob, body, MESSAGES, v.channel), "message_reference",
                    "REPLIES_UNKNOWN_MESSAGE");
-    venue_take_right(&v, PERMISSION(READ_MESSAGE_HISTORY));
+    test_guild_take_right(&v, PERMISSION(READ_MESSAGE_HISTORY));
     snprintf(body, sizeof body, "{'content': 'x', 'message_reference': {'message_id': '%s'}}",
              first);
     expect_error(client_post(bob, body, MESSAGES, v.channel), 403, 160002);
@@ -303,9 +303,9 @@ static void slow_mode_makes_members_wait(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *helper = world_bot(w, "helper");
-    struct venue v = world_venue(w, ada);
-    venue_add(&v, bob);
-    venue_add(&v, helper);
+    struct test_guild v = world_test_guild(w, ada);
+    test_guild_add(&v, bob);
+    test_guild_add(&v, helper);
 
     world_sql(w, "update channels set rate_limit_per_user = 30 where id = %s", v.channel);
     const char *first = say_text(bob, v.channel, "one");
@@ -339,7 +339,7 @@ static void slow_mode_makes_members_wait(struct world *w)
 static void typing_is_announced(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     struct room room = world_room(w, v.channel);
 
     expect_status(client_post(ada, NULL, "/channels/%s/typing", v.channel), 204);
@@ -355,7 +355,7 @@ static void typing_is_announced(struct world *w)
 static void pages_are_newest_first(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     const char *id[6];
     char text[8];
 
@@ -389,7 +389,7 @@ static void pages_are_newest_first(struct world *w)
 static void a_page_has_50_unless_asked(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
     for (int i = 1; i <= 51; i++)
         world_sql(w, "insert into messages (id, channel_id, author_id) values (%d, %s, %s)", i,
@@ -402,13 +402,13 @@ static void a_page_has_50_unless_asked(struct world *w)
 static void history_needs_a_right(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
-    venue_add(&v, bob);
+    struct test_guild v = world_test_guild(w, ada);
+    test_guild_add(&v, bob);
     const char *id = say_text(ada, v.channel, "x");
 
     expect_json(client_get(bob, MESSAGE, v.channel, id), "{'id': '%s'}", id);
     expect_error(client_get(bob, MESSAGE, v.channel, "77"), 404, 10008);
-    venue_take_right(&v, PERMISSION(READ_MESSAGE_HISTORY));
+    test_guild_take_right(&v, PERMISSION(READ_MESSAGE_HISTORY));
     struct answer a = client_get(bob, MESSAGES, v.channel);
     expect_status(a, 200);
     expect(a.json->count == 0);
@@ -419,7 +419,7 @@ static void history_needs_a_right(struct world *w)
 static void messages_for_one_are_not_in_the_channel(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
     world_sql(w,
               "insert into messages (id, channel_id, author_id, flags, ephemeral_for) "
@@ -437,8 +437,8 @@ static void messages_for_one_are_not_in_the_channel(struct world *w)
 static void authors_change_their_messages(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
-    venue_add(&v, bob);
+    struct test_guild v = world_test_guild(w, ada);
+    test_guild_add(&v, bob);
     const char *id = say_text(bob, v.channel, "before");
     struct room room = world_room(w, v.channel);
     char body[100];
@@ -464,9 +464,9 @@ static void others_change_flags_only(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *eve = world_client(w, "eve");
-    struct venue v = world_venue(w, ada);
-    venue_add(&v, bob);
-    venue_add_with(&v, eve, 1, PERMISSION(MANAGE_MESSAGES));
+    struct test_guild v = world_test_guild(w, ada);
+    test_guild_add(&v, bob);
+    test_guild_add_with(&v, eve, 1, PERMISSION(MANAGE_MESSAGES));
     const char *id = say_text(bob, v.channel, "x");
 
     expect_error(client_patch(ada, "{'content': 'y'}", MESSAGE, v.channel, id), 403, 50005);
@@ -493,9 +493,9 @@ static void messages_are_deleted_by_author_or_moderator(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *eve = world_client(w, "eve");
-    struct venue v = world_venue(w, ada);
-    venue_add(&v, bob);
-    venue_add(&v, eve);
+    struct test_guild v = world_test_guild(w, ada);
+    test_guild_add(&v, bob);
+    test_guild_add(&v, eve);
     const char *one = say_text(bob, v.channel, "one"), *two = say_text(bob, v.channel, "two");
     struct room room = world_room(w, v.channel);
 
@@ -528,8 +528,8 @@ static const char *bulk(struct world *w, const char *const *ids, size_t count)
 static void many_messages_are_deleted_at_once(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
-    venue_add(&v, bob);
+    struct test_guild v = world_test_guild(w, ada);
+    test_guild_add(&v, bob);
     const char *ids[101];
 
     ids[0] = say_text(bob, v.channel, "a");
@@ -557,7 +557,7 @@ static void many_messages_are_deleted_at_once(struct world *w)
 static void old_messages_are_not_deleted_in_bulk(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     const char *ids[2];
 
     ids[0] = say_text(ada, v.channel, "a");
@@ -576,8 +576,8 @@ static void what_happened_to_a_group_stays(struct world *w)
 {
     static const int staying[] = { 1, 2, 3, 4, 5, 21 };
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
-    venue_add(&v, bob);
+    struct test_guild v = world_test_guild(w, ada);
+    test_guild_add(&v, bob);
     const char *ids[8];
 
     for (size_t i = 0; i < 6; i++) {
@@ -605,11 +605,11 @@ static void what_happened_to_a_group_stays(struct world *w)
 static void bots_without_the_flag_get_no_content_in_answers(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     const char *app = make_application(ada, "reader");
     struct client *bot = application_bot(ada, app);
 
-    venue_add(&v, bot);
+    test_guild_add(&v, bot);
     world_sql(w, "update applications set flags = 0 where id = %s", app);
     const char *text = say_text(ada, v.channel, "secret"),
                *called = say_text(ada, v.channel, TEXT(w, "<@%s> look", bot->id)),
@@ -661,11 +661,11 @@ static void bots_without_the_flag_get_no_content_in_answers(struct world *w)
 static void bots_without_the_flag_read_nothing_by_answering_or_forwarding(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     const char *app = make_application(ada, "reader");
     struct client *bot = application_bot(ada, app);
 
-    venue_add_with(&v, bot, 1, PERMISSION(ADMINISTRATOR));
+    test_guild_add_with(&v, bot, 1, PERMISSION(ADMINISTRATOR));
     world_sql(w, "update applications set flags = 0 where id = %s", app);
     const char *secret = say_text(ada, v.channel, "secret"),
                *own = say_text(bot, v.channel, "mine");

@@ -6,15 +6,15 @@
 #include "base/buf.h"
 #include "guilds.h"
 #include "rooms.h"
-#include "venues.h"
+#include "test_guild.h"
 
 #define MESSAGES "/channels/%s/messages"
 
 static void pinning_is_in_the_audit_log(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
-    venue_add(&v, bob);
+    struct test_guild v = world_test_guild(w, ada);
+    test_guild_add(&v, bob);
     const char *id = say_text(bob, v.channel, "x");
 
     expect_status(client_put(ada, NULL, "/channels/%s/pins/%s", v.channel, id), 204);
@@ -37,11 +37,11 @@ static void pinning_is_in_the_audit_log(struct world *w)
 static void pins_have_newer_routes_too(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
-    venue_add(&v, bob);
+    struct test_guild v = world_test_guild(w, ada);
+    test_guild_add(&v, bob);
     const char *one = say_text(bob, v.channel, "one"), *two = say_text(bob, v.channel, "two");
 
-    venue_take_right(&v, PERMISSION(PIN_MESSAGES));
+    test_guild_take_right(&v, PERMISSION(PIN_MESSAGES));
     expect_error(client_put(bob, NULL, MESSAGES "/pins/%s", v.channel, one), 403, 50013);
     expect_status(client_put(ada, NULL, MESSAGES "/pins/%s", v.channel, two), 204);
     world_wait(w, 1);
@@ -70,12 +70,12 @@ static void pins_have_newer_routes_too(struct world *w)
 static void messages_are_pinned_and_let_go(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
-    venue_add(&v, bob);
+    struct test_guild v = world_test_guild(w, ada);
+    test_guild_add(&v, bob);
     const char *id = say_text(bob, v.channel, "keep this");
     struct room room = world_room(w, v.channel);
 
-    venue_take_right(&v, PERMISSION(PIN_MESSAGES));
+    test_guild_take_right(&v, PERMISSION(PIN_MESSAGES));
     expect_error(client_put(bob, NULL, "/channels/%s/pins/%s", v.channel, id), 403, 50013);
     expect_status(client_put(ada, NULL, "/channels/%s/pins/%s", v.channel, id), 204);
     expect_room_event(&room, "MESSAGE_UPDATE", "{'id': '%s', 'pinned': true}", id);

@@ -10,7 +10,7 @@
 
 #include "model/application.h"
 #include "pool.h"
-#include "venues.h"
+#include "test_guild.h"
 
 #define KEYS     "/oauth2/keys"
 #define USERINFO "/oauth2/userinfo"

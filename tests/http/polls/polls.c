@@ -4,7 +4,7 @@
 #include "gate.h"
 #include "guilds.h"
 #include "rooms.h"
-#include "venues.h"
+#include "test_guild.h"
 #include "waits.h"
 
 #define MESSAGES "/channels/%s/messages"
@@ -19,7 +19,7 @@
 /* ada's guild with bob in it, and a poll of ada's. */
 struct ballot {
     struct client *ada, *bob;
-    struct venue v;
+    struct test_guild v;
     const char *message;
     struct room room;
 };
@@ -28,8 +28,8 @@ static struct ballot open_ballot(struct world *w, const char *body)
 {
     struct ballot b = { .ada = world_client(w, "ada"), .bob = world_client(w, "bob") };
 
-    b.v = world_venue(w, b.ada);
-    venue_add(&b.v, b.bob);
+    b.v = world_test_guild(w, b.ada);
+    test_guild_add(&b.v, b.bob);
     b.message = answer_text(client_post(b.ada, body, MESSAGES, b.v.channel), "id");
     b.room = world_room(w, b.v.channel);
     return b;
@@ -51,9 +51,9 @@ static struct answer shown(struct ballot *b, struct client *c)
 static void a_message_may_ask(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add_with(&v, bob, 1, PERMISSION(VIEW_CHANNEL) | PERMISSION(SEND_MESSAGES));
+    test_guild_add_with(&v, bob, 1, PERMISSION(VIEW_CHANNEL) | PERMISSION(SEND_MESSAGES));
     struct room room = world_room(w, v.channel);
     struct answer a = client_post(
         ada,
@@ -77,7 +77,7 @@ static void a_message_may_ask(struct world *w)
 static void what_polls_may_be(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     static const struct {
         const char *poll, *at, *code;
     } wrong[] = {
@@ -115,9 +115,9 @@ static void what_polls_may_be(struct world *w)
 static void polls_need_a_right(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bob);
+    test_guild_add(&v, bob);
     world_sql(w, "update roles set permissions = %llu where id = %s",
               BITS(PERMISSION(VIEW_CHANNEL) | PERMISSION(SEND_MESSAGES)), v.id);
     expect_error(client_post(bob, ASK, MESSAGES, v.channel), 403, 50013);
@@ -213,7 +213,7 @@ static void who_may_choose(struct world *w)
     const char *plain =
         answer_text(client_post(b.ada, "{'content': 'x'}", MESSAGES, b.v.channel), "id");
 
-    venue_add(&b.v, bot);
+    test_guild_add(&b.v, bot);
     expect_error(choose(&b, bot, "1"), 403, 20001);
     expect_error(choose(&b, eve, "1"), 403, 50001);
     expect_error(client_put(b.bob, "{'answer_ids': [1]}", OWN, b.v.channel, plain), 400, 520006);
@@ -252,8 +252,8 @@ static void bots_hear_of_choices_by_their_intent(struct world *w)
     struct client *one = world_bot(w, "one"), *two = world_bot(w, "two");
     struct gate *hears, *does_not;
 
-    venue_add(&b.v, one);
-    venue_add(&b.v, two);
+    test_guild_add(&b.v, one);
+    test_guild_add(&b.v, two);
     hears = gate_session(one, "v=10&encoding=json", "'intents': 16777216");
     does_not = gate_session(two, "v=10&encoding=json", "'intents': 512");
     expect_status(choose(&b, b.bob, "1"), 204);
@@ -302,7 +302,7 @@ static void many_choose_at_once_and_all_are_counted(struct world *w)
     for (int i = 0; i < PEOPLE; i++) {
         all[i] =
             (struct voter){ world_client(w, TEXT(w, "person%d", i)), b.v.channel, b.message, 0 };
-        venue_add(&b.v, all[i].client);
+        test_guild_add(&b.v, all[i].client);
     }
     for (int i = 0; i < PEOPLE; i++)
         expect(pthread_create(&threads[i], NULL, choose_often, &all[i]) == 0);

@@ -2,7 +2,7 @@
 #include "apps.h"
 #include "guilds.h"
 #include "rooms.h"
-#include "venues.h"
+#include "test_guild.h"
 
 #define MESSAGES  "/channels/%s/messages"
 #define MESSAGE   MESSAGES "/%s"
@@ -18,7 +18,7 @@
 /* ada's guild with bob in it, and a message of ada's. */
 struct stage {
     struct client *ada, *bob;
-    struct venue v;
+    struct test_guild v;
     const char *message;
     struct room room;
 };
@@ -27,8 +27,8 @@ static struct stage open_stage(struct world *w)
 {
     struct stage s = { .ada = world_client(w, "ada"), .bob = world_client(w, "bob") };
 
-    s.v = world_venue(w, s.ada);
-    venue_add(&s.v, s.bob);
+    s.v = world_test_guild(w, s.ada);
+    test_guild_add(&s.v, s.bob);
     s.message =
         answer_text(client_post(s.ada, "{'content': 'hello'}", MESSAGES, s.v.channel), "id");
     s.room = world_room(w, s.v.channel);
@@ -135,7 +135,7 @@ static void everybody_sees_its_own_however_many_there_are(struct world *w)
 
     for (int i = 0; i < PEOPLE; i++) {
         people[i] = world_client(w, TEXT(w, "person%d", i));
-        venue_add(&s.v, people[i]);
+        test_guild_add(&s.v, people[i]);
     }
     for (int in = 1; in <= PEOPLE; in++) {
         expect_status(react(&s, people[in - 1], THUMB), 204);

@@ -5,16 +5,16 @@
 #include "base/mem.h"
 #include "channels.h"
 #include "gate.h"
-#include "venues.h"
+#include "test_guild.h"
 
 #define SETTINGS "/users/@me/guilds/%s/settings"
 
 static void settings_are_kept_told_and_greeted_with(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bob);
+    test_guild_add(&v, bob);
     client_connect(ada);
     struct answer a = client_patch(
         ada,
@@ -62,7 +62,7 @@ static void settings_are_kept_told_and_greeted_with(struct world *w)
 static void private_channels_and_several_guilds_have_settings(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *eve = world_client(w, "eve");
-    struct venue v = world_venue(w, ada), other = world_venue(w, eve);
+    struct test_guild v = world_test_guild(w, ada), other = world_test_guild(w, eve);
 
     expect_json(client_patch(ada, "{'muted': true}", SETTINGS, "@me"),
                 "{'guild_id': null, 'muted': true}");
@@ -122,7 +122,7 @@ static void put_threads(struct world *w, const char *guild, const char *channel,
 static void a_guild_has_a_thousand_channel_overrides(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
     put_threads(w, v.id, v.channel, 5000);
     expect_status(client_patch(ada,
@@ -144,12 +144,12 @@ static void a_guild_has_a_thousand_channel_overrides(struct world *w)
 static void several_guilds_are_set_up_to_a_number_of_overrides(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v[5];
+    struct test_guild v[5];
     struct buf body;
 
     buf_init(&body, 1 << 20);
     for (int i = 0; i < 5; i++) {
-        v[i] = world_venue(w, ada);
+        v[i] = world_test_guild(w, ada);
         put_threads(w, v[i].id, v[i].channel, 5000 + 2000 * i);
         buf_printf(&body, "%s'%s': {'channel_overrides': %s}", i ? ", " : "{'guilds': {", v[i].id,
                    muted_channels(w, 5000 + 2000 * i, i < 4 ? 1000 : 1));
@@ -246,9 +246,9 @@ static void settings_from_before_have_their_versions_too(struct world *w)
 static void suppressed_mentions_do_not_count(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bob);
+    test_guild_add(&v, bob);
     client_post(ada, "{'content': '@everyone'}", "/channels/%s/messages", v.channel);
     client_patch(bob, "{'suppress_everyone': true}", SETTINGS, v.id);
     struct gate *g = gate_open(bob, "v=9&encoding=json");

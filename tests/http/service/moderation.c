@@ -8,7 +8,7 @@
 #include "admin/control/control.h"
 #include "gate.h"
 #include "rooms.h"
-#include "venues.h"
+#include "test_guild.h"
 #include "waits.h"
 
 #define REPORT "{'channel_id': '%s', 'message_id': '%s', 'reason': %d}"
@@ -58,8 +58,8 @@ static const char *first_id(struct world *w, const char *answer)
 static void a_message_is_shown_and_deleted_by_order(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
-    venue_add(&v, bob);
+    struct test_guild v = world_test_guild(w, ada);
+    test_guild_add(&v, bob);
     const char *id = say_text(bob, v.channel, "something forbidden");
     const char *other = say_text(ada, v.channel, "something else");
     struct room room = world_room(w, v.channel);
@@ -88,8 +88,8 @@ static void a_message_is_shown_and_deleted_by_order(struct world *w)
 static void private_messages_are_deleted_by_order_too(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
-    venue_add(&v, bob);
+    struct test_guild v = world_test_guild(w, ada);
+    test_guild_add(&v, bob);
     struct answer dm =
         client_post(ada, TEXT(w, "{'recipient_id': '%s'}", bob->id), "/users/@me/channels");
     const char *channel = answer_text(dm, "id"), *id = say_text(ada, channel, "private");
@@ -104,8 +104,8 @@ static void private_messages_are_deleted_by_order_too(struct world *w)
 static void all_messages_of_an_account_are_deleted_in_steps(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
-    venue_add(&v, bob);
+    struct test_guild v = world_test_guild(w, ada);
+    test_guild_add(&v, bob);
     struct answer dm =
         client_post(bob, TEXT(w, "{'recipient_id': '%s'}", ada->id), "/users/@me/channels");
     const char *channel = answer_text(dm, "id");
@@ -142,8 +142,8 @@ static const char *send_file(struct client *c, const char *channel, const char *
 static void a_file_leaves_every_message_by_order(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
-    venue_add(&v, bob);
+    struct test_guild v = world_test_guild(w, ada);
+    test_guild_add(&v, bob);
     const char *with_text = send_file(bob, v.channel, "{'content': 'see this'}");
     struct answer a = client_get(ada, "/channels/%s/messages/%s", v.channel, with_text);
     const char *file = answer_text(a, "attachments.0.id"),
@@ -176,7 +176,7 @@ static void a_file_leaves_every_message_by_order(struct world *w)
 static void a_message_that_is_only_the_file_goes_with_it(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     const char *id = send_file(ada, v.channel, "{}");
     struct answer a = client_get(ada, "/channels/%s/messages/%s", v.channel, id);
     struct room room = world_room(w, v.channel);
@@ -191,8 +191,8 @@ static void a_message_is_reported_as_it_was(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct client *cyd = world_client(w, "cyd");
-    struct venue v = world_venue(w, ada);
-    venue_add(&v, bob);
+    struct test_guild v = world_test_guild(w, ada);
+    test_guild_add(&v, bob);
     const char *id = say_text(bob, v.channel, "an insult");
 
     expect_json(client_get(ada, "/report"), "[{'reason': 2}, {}, {'reason': 4, 'label': "
@@ -228,7 +228,7 @@ static void a_message_is_reported_as_it_was(struct world *w)
                    "BASE_TYPE_CHOICES");
     expect_invalid(client_post(ada, "{'message_id': '1', 'reason': 4}", "/report"), "channel_id",
                    "BASE_TYPE_REQUIRED");
-    venue_take_right(&v, PERMISSION(READ_MESSAGE_HISTORY));
+    test_guild_take_right(&v, PERMISSION(READ_MESSAGE_HISTORY));
     id = say_text(ada, v.channel, "hers");
     expect_error(client_post(bob, TEXT(w, REPORT, v.channel, id, 4), "/report"), 403, 50001);
     expect(world_number(w, "select count(*) from reports") == 1);
@@ -237,8 +237,8 @@ static void a_message_is_reported_as_it_was(struct world *w)
 static void clients_report_by_their_menu(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
-    venue_add(&v, bob);
+    struct test_guild v = world_test_guild(w, ada);
+    test_guild_add(&v, bob);
     const char *id = say_text(bob, v.channel, "an insult");
 
     expect_json(
@@ -277,9 +277,9 @@ static void clients_report_by_their_menu(struct world *w)
 static void an_erased_account_is_in_no_report_that_is_closed(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, world_client(w, "owner"));
-    venue_add(&v, ada);
-    venue_add(&v, bob);
+    struct test_guild v = world_test_guild(w, world_client(w, "owner"));
+    test_guild_add(&v, ada);
+    test_guild_add(&v, bob);
     const char *ids[2] = { say_text(bob, v.channel, "one"), say_text(bob, v.channel, "two") };
     const char *reports[2];
 

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "guilds.h"
 #include "rooms.h"
-#include "venues.h"
+#include "test_guild.h"
 #include "waits.h"
 
 enum { QUIET_MS = 60000 }; /* the server closes the connection */
@@ -142,7 +142,7 @@ static void files_in_events_have_the_address_of_the_listener(struct world *w)
         "files[0]", "; filename=\"a.txt\"") "hello\r\n--b--\r\n";
     static const char *const hosts[] = { "evil.example", "localhost:1", "127.0.0.1" };
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     struct room room = world_room(w, v.channel);
     const char *own = TEXT(w, "http://127.0.0.1:%d/attachments/", world_port(w));
     const char *headers =

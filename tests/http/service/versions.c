@@ -1,6 +1,6 @@
 /* versions.c - what differs between the versions of the interface, over REST and the gateway. */
 #include "gate.h"
-#include "venues.h"
+#include "test_guild.h"
 
 #include <stdio.h>
 
@@ -30,8 +30,8 @@ static void bot_application(struct world *w, const struct client *bot, int64_t f
 static void versions_6_and_7_spell_permissions_as_numbers(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue p = world_venue(w, ada);
-    const char *high = venue_role(&p, 2, (UINT64_C(1) << 40) | 8);
+    struct test_guild p = world_test_guild(w, ada);
+    const char *high = test_guild_role(&p, 2, (UINT64_C(1) << 40) | 8);
     char path[80];
 
     expect_status(client_put(ada, "{'type': 0, 'allow': '64', 'deny': '0'}",
@@ -56,7 +56,7 @@ static void versions_6_and_7_spell_permissions_as_numbers(struct world *w)
 static void an_empty_answer_has_a_type_up_to_version_8(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue p = world_venue(w, ada);
+    struct test_guild p = world_test_guild(w, ada);
     char path[80];
 
     snprintf(path, sizeof path, "/api/v8/channels/%s/typing", p.channel);
@@ -72,9 +72,9 @@ static void an_empty_answer_has_a_type_up_to_version_8(struct world *w)
 static void older_gateways_spell_permissions_as_numbers(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
-    struct venue p = world_venue(w, ada);
+    struct test_guild p = world_test_guild(w, ada);
 
-    venue_add(&p, bot);
+    test_guild_add(&p, bot);
     bot_application(w, bot, 0);
     expect_status(client_put(ada, "{'type': 0, 'allow': '64', 'deny': '0'}",
                              "/channels/%s/permissions/%s", p.channel, p.id),
@@ -121,9 +121,9 @@ static void expect_old_spelling_in_every_form(struct client *bot)
 static void older_gateways_spell_permissions_as_numbers_in_every_encoding(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
-    struct venue p = world_venue(w, ada);
+    struct test_guild p = world_test_guild(w, ada);
 
-    venue_add(&p, bot);
+    test_guild_add(&p, bot);
     bot_application(w, bot, 0);
     expect_status(client_put(ada, "{'type': 0, 'allow': '64', 'deny': '0'}",
                              "/channels/%s/permissions/%s", p.channel, p.id),
@@ -140,9 +140,9 @@ static void older_gateways_spell_permissions_as_numbers_in_every_encoding(struct
 static void before_version_10_the_applications_flag_alone_grants_content(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
-    struct venue p = world_venue(w, ada);
+    struct test_guild p = world_test_guild(w, ada);
 
-    venue_add(&p, bot);
+    test_guild_add(&p, bot);
     bot_application(w, bot, 0);
     struct gate *without = gate_session(bot, "v=9&encoding=json", "'intents': 512");
     world_sql(w, "update applications set flags = %d where bot_id = %s", 1 << 19, bot->id);
@@ -159,10 +159,10 @@ static void up_to_version_9_a_ban_says_days_and_reason_in_its_query_or_body(stru
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *cyd = world_client(w, "cyd"), *dan = world_client(w, "dan");
-    struct venue p = world_venue(w, ada);
+    struct test_guild p = world_test_guild(w, ada);
     char path[160];
 
-    venue_add(&p, bob);
+    test_guild_add(&p, bob);
     expect_status(client_post(bob, "{'content': 'x'}", "/channels/%s/messages", p.channel), 200);
     snprintf(path, sizeof path,
              "/api/v9/guilds/%s/bans/%s?reason=too%%20loud&delete_message_days=1", p.id, bob->id);

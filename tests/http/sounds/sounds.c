@@ -5,7 +5,7 @@
 #include "gate.h"
 #include "guilds.h"
 #include "platform/guilds/guilds.h"
-#include "venues.h"
+#include "test_guild.h"
 #include "voices.h"
 
 #define SOUNDS "/guilds/%s/soundboard-sounds"
@@ -160,9 +160,9 @@ static void every_server_has_some(struct world *w)
 static void sessions_are_shown_sounds(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add(&v, bot);
+    test_guild_add(&v, bot);
     world_sql(w, "insert into sounds (id, guild_id, name) values (70, %s, 'ding')", v.id);
     struct gate *g = gate_session(bot, "v=10&encoding=json", "'intents': 1");
     expect_dispatch(g, "GUILD_CREATE",
@@ -176,7 +176,7 @@ static void sessions_are_shown_sounds(struct world *w)
 static void sounds_are_played_in_voice(struct world *w)
 {
     struct hall h = world_hall(w);
-    struct venue away = world_venue(w, h.bob);
+    struct test_guild away = world_test_guild(w, h.bob);
     const char *send = TEXT(w, "/channels/%s/send-soundboard-sound", h.voice);
 
     world_sql(w, "insert into sounds (id, guild_id, name, volume) values (70, %s, 'a', 0.5)",

@@ -222,7 +222,7 @@ static void custom_emoji_come_from_their_record(struct world *w)
 static void effects_take_emoji_and_sounds_that_one_may_use(struct world *w)
 {
     struct hall h = together(w);
-    struct venue far = world_venue(w, world_client(w, "eve"));
+    struct test_guild far = world_test_guild(w, world_client(w, "eve"));
 
     world_sql(w, "insert into emojis (id, guild_id, name) values (72, %s, 'far')", far.id);
     world_sql(w,
@@ -237,7 +237,7 @@ static void effects_take_emoji_and_sounds_that_one_may_use(struct world *w)
     expect_error(client_post(h.bob, "{'emoji_id': '72'}", EFFECTS, h.voice), 404, 10014);
     expect_error(client_post(h.bob, "{'emoji_id': '73'}", EFFECTS, h.voice), 404, 10014);
     expect_error(client_post(h.bob, "{}", SOUNDS, h.voice), 404, 10097);
-    venue_add(&far, h.bob);
+    test_guild_add(&far, h.bob);
     expect_status(client_post(h.bob, "{'emoji_id': '72'}", EFFECTS, h.voice), 204);
     expect_status(client_post(h.bob, "{}", SOUNDS, h.voice), 204);
 }

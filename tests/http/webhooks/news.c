@@ -1,7 +1,7 @@
 /* news.c - messages that are published to channels which follow theirs. */
 #include "guilds.h"
 #include "rooms.h"
-#include "venues.h"
+#include "test_guild.h"
 #include "waits.h"
 
 #define MESSAGES  "/channels/%s/messages"
@@ -12,7 +12,7 @@
 /* ada's guild with a news channel, bob's with one that follows. */
 struct press {
     struct client *ada, *bob;
-    struct venue source, target;
+    struct test_guild source, target;
     const char *webhook;
     struct room room; /* bob's channel */
 };
@@ -27,9 +27,9 @@ static struct press open_press(struct world *w)
 {
     struct press p = { .ada = world_client(w, "ada"), .bob = world_client(w, "bob") };
 
-    p.source = world_venue(w, p.ada);
-    p.target = world_venue(w, p.bob);
-    venue_add(&p.source, p.bob);
+    p.source = world_test_guild(w, p.ada);
+    p.target = world_test_guild(w, p.bob);
+    test_guild_add(&p.source, p.bob);
     world_sql(w, "update channels set type = 5 where id = %s", p.source.channel);
     p.room = world_room(w, p.target.channel);
     return p;
@@ -84,9 +84,9 @@ static void who_may_follow_what(struct world *w)
     struct client *eve = world_client(w, "eve");
 
     expect_error(follow(&p, eve), 403, 50001);
-    venue_add(&p.source, eve);
+    test_guild_add(&p.source, eve);
     expect_error(follow(&p, eve), 403, 50001);
-    venue_add(&p.target, eve);
+    test_guild_add(&p.target, eve);
     expect_error(follow(&p, eve), 403, 50013);
     expect_error(client_post(p.bob, "{'webhook_channel_id': '5'}", FOLLOWERS, p.source.channel),
                  404, 10003);

@@ -6,7 +6,7 @@
 #include "files.h"
 #include "platform/worlds/internal.h"
 #include "schema_fault.h"
-#include "venues.h"
+#include "test_guild.h"
 #include "waits.h"
 #include "world_files.h"
 
