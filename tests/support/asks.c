@@ -19,7 +19,7 @@ struct stage world_stage(struct world *w)
     s.application = make_application(s.ada, "Weather");
     s.bot = application_bot(s.ada, s.application);
     test_guild_add(&s.test_guild, s.bot);
-    s.room = world_room(w, s.test_guild.channel);
+    s.room = world_channel_events(w, s.test_guild.channel);
     return s;
 }
 
@@ -104,6 +104,6 @@ const char *stage_message(struct stage *s)
         "/channels/%s/messages", s->test_guild.channel);
 
     expect_status(a, 200);
-    s->room = world_room(s->world, s->test_guild.channel);
+    s->room = world_channel_events(s->world, s->test_guild.channel);
     return answer_text(a, "id");
 }

@@ -3,7 +3,7 @@
 #define TESTS_ASKS_H
 
 #include "apps.h"
-#include "rooms.h"
+#include "channel_events.h"
 #include "test_guild.h"
 
 /* What is asked; what is 0 or NULL is a slash command /weather of ada's, just now. */
@@ -27,7 +27,7 @@ struct stage {
     struct test_guild test_guild;
     struct client *ada, *bob, *bot;
     const char *application;
-    struct room room; /* what everybody in the channel hears */
+    struct channel_events room; /* what everybody in the channel hears */
 };
 
 struct stage world_stage(struct world *w);

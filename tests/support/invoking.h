@@ -3,7 +3,7 @@
 #define TESTS_INVOKING_H
 
 #include "apps.h"
-#include "rooms.h"
+#include "channel_events.h"
 #include "test_guild.h"
 
 /* A guild of ada's with bob in it, and an app that is installed there with its bot. */

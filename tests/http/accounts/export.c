@@ -8,7 +8,7 @@
 
 #include "apps.h"
 #include "people.h"
-#include "rooms.h"
+#include "channel_events.h"
 #include "test_guild.h"
 #include "waits.h"
 

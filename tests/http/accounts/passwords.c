@@ -11,7 +11,7 @@
 
 #include "api/api.h"
 #include "people.h"
-#include "rooms.h"
+#include "channel_events.h"
 #include "test_guild.h"
 #include "waits.h"
 

@@ -10,7 +10,7 @@
 #include "gate.h"
 #include "platform/guilds/leftovers.h"
 #include "platforms.h"
-#include "rooms.h"
+#include "channel_events.h"
 #include "test_guild.h"
 
 #define NUMBERS(count) \

@@ -63,8 +63,8 @@ static void a_deferred_answer_is_seen_loading(struct world *w)
 
     ask_answered(&ask, "{'type': 5, 'data': {'content': 'not yet', 'flags': 4096}}");
     expect_event(s.ada, "INTERACTION_SUCCESS", "{'id': '%s', 'nonce': 7}", ask.id);
-    expect_room_event(&s.room, "MESSAGE_CREATE",
-                      "{'content': '', 'flags': 128, 'type': 20, 'nonce': 7}");
+    expect_channel_event(&s.room, "MESSAGE_CREATE",
+                         "{'content': '', 'flags': 128, 'type': 20, 'nonce': 7}");
     /* Never edited, it stays so. */
     world_wait(w, 1000);
     expect_json(client_get(s.bob, MESSAGES, s.test_guild.channel), "[{'flags': 128}]");
@@ -76,14 +76,14 @@ static void an_edit_completes_a_deferred_answer(struct world *w)
     struct ask ask = ASK(&s);
 
     ask_answered(&ask, "{'type': 5}");
-    expect_room_event(&s.room, "MESSAGE_CREATE", "{'flags': 128}");
+    expect_channel_event(&s.room, "MESSAGE_CREATE", "{'flags': 128}");
     world_wait(w, 100);
     struct answer a =
         client_patch(ask.app, "{'content': 'Sunny', 'flags': 64}",
                      "/webhooks/%s/%s/messages/@original", ask.application, ask.token);
     expect_json(a, "{'content': 'Sunny', 'flags': 0, 'edited_timestamp': null, 'type': 20}");
-    expect_room_event(&s.room, "MESSAGE_UPDATE",
-                      "{'content': 'Sunny', 'flags': 0, 'edited_timestamp': null}");
+    expect_channel_event(&s.room, "MESSAGE_UPDATE",
+                         "{'content': 'Sunny', 'flags': 0, 'edited_timestamp': null}");
     a = client_patch(ask.app, "{'content': 'Rain'}", "/webhooks/%s/%s/messages/%%40original",
                      ask.application, ask.token);
     expect_status(a, 200);
@@ -98,18 +98,18 @@ static void a_deferred_answer_may_turn_out_to_be_a_poll(struct world *w)
     struct ask ask = ASK(&s);
 
     ask_answered(&ask, "{'type': 5}");
-    expect_room_event(&s.room, "MESSAGE_CREATE", "{'flags': 128}");
+    expect_channel_event(&s.room, "MESSAGE_CREATE", "{'flags': 128}");
     struct answer a = client_patch(ask.app, poll, "/webhooks/%s/%s/messages/@original",
                                    ask.application, ask.token);
     expect_json(a, "{'flags': 0, 'poll': {'question': {'text': 'Which?'}}}");
-    expect_room_event(&s.room, "MESSAGE_UPDATE", "{'poll': {'question': {'text': 'Which?'}}}");
+    expect_channel_event(&s.room, "MESSAGE_UPDATE", "{'poll': {'question': {'text': 'Which?'}}}");
     a = client_patch(ask.app, poll, "/webhooks/%s/%s/messages/@original", ask.application,
                      ask.token);
     expect_error(a, 400, 520003);
     struct ask other = ASK(&s);
     ask_answered(&other, "{'type': 4, 'data': {'poll': {'question': {'text': 'Who?'}, 'answers': "
                          "[{'poll_media': {'text': 'one'}}]}}}");
-    expect_room_event(&s.room, "MESSAGE_CREATE", "{'poll': {'question': {'text': 'Who?'}}}");
+    expect_channel_event(&s.room, "MESSAGE_CREATE", "{'poll': {'question': {'text': 'Who?'}}}");
 }
 
 /* What it is made of is said when it comes, not when it is promised. */
@@ -135,23 +135,23 @@ static void a_follow_up_completes_a_deferred_answer(struct world *w)
 
     struct answer a = ask_answer(&ask, "?with_response=true", "{'type': 5}");
     const char *id = answer_text(a, "resource.message.id");
-    expect_room_event(&s.room, "MESSAGE_CREATE", "{'flags': 128}");
+    expect_channel_event(&s.room, "MESSAGE_CREATE", "{'flags': 128}");
     expect_error(client_post(ask.app, "{}", FOLLOW), 400, 50006);
     expect_error(client_post(ask.app, "{'content': null, 'flags': 4}", FOLLOW), 400, 50006);
-    expect_room_silence(&s.room);
+    expect_channel_silence(&s.room);
     a = client_post(ask.app, "{'content': 'Sunny', 'flags': 64}", FOLLOW);
     expect_json(a, "{'id': '%s', 'content': 'Sunny', 'flags': 0, 'edited_timestamp': null}", id);
-    expect_room_event(&s.room, "MESSAGE_UPDATE", "{'id': '%s'}", id);
+    expect_channel_event(&s.room, "MESSAGE_UPDATE", "{'id': '%s'}", id);
     a = client_post(ask.app, "{'content': 'More'}", FOLLOW);
     expect(strcmp(answer_text(a, "id"), id) != 0);
-    expect_room_event(&s.room, "MESSAGE_CREATE", "{'content': 'More'}");
+    expect_channel_event(&s.room, "MESSAGE_CREATE", "{'content': 'More'}");
 
     /* What the deferral said about who sees it holds. */
     ask_answered(&secret, "{'type': 5, 'data': {'flags': 64}}");
     ask = secret;
     a = client_post(ask.app, "{'content': 'For you'}", FOLLOW);
     expect_json(a, "{'content': 'For you', 'flags': 64}");
-    expect_room_silence(&s.room);
+    expect_channel_silence(&s.room);
 }
 
 /* --- for one account ------------------------------------------------------------------ */
@@ -162,7 +162,7 @@ static void ephemeral_answers_are_for_who_asked_and_the_bot(struct world *w)
     client_post(s.bob, "{'content': 'before'}", MESSAGES, s.test_guild.channel);
     struct answer before = client_get(s.bob, "/channels/%s", s.test_guild.channel);
     struct ask ask = ASK(&s, .nonce = "\"n\"");
-    s.room = world_room(w, s.test_guild.channel);
+    s.room = world_channel_events(w, s.test_guild.channel);
 
     ask_answered(&ask, "{'type': 4, 'data': {'content': 'Psst', 'flags': 68}}");
     expect_event(s.ada, "INTERACTION_SUCCESS", "{}");
@@ -172,7 +172,7 @@ static void ephemeral_answers_are_for_who_asked_and_the_bot(struct world *w)
     const struct dom *told = world_last_event(w, "MESSAGE_CREATE");
     expect(!dom_at(told, "guild_id") && !dom_at(told, "member"));
     expect_event(s.bot, "MESSAGE_CREATE", "{'content': 'Psst'}");
-    expect_room_silence(&s.room);
+    expect_channel_silence(&s.room);
     expect_silence(s.ada);
     expect_silence(s.bob);
 
@@ -219,11 +219,11 @@ static void ephemeral_answers_go_after_a_while(struct world *w)
     /* 15 minutes after the last touch, not after the first. */
     world_wait(w, 800);
     expect(kept(w) == 2);
-    s.room = world_room(w, s.test_guild.channel);
+    s.room = world_channel_events(w, s.test_guild.channel);
     world_wait(w, 120);
     expect(kept(w) == 1);
     expect_json(client_get(s.bob, MESSAGES, s.test_guild.channel), "[{'content': 'stays'}]");
-    expect_room_silence(&s.room);
+    expect_channel_silence(&s.room);
 }
 
 /* --- updates -------------------------------------------------------------------------- */
@@ -241,35 +241,35 @@ static void an_update_changes_the_message_of_the_component(struct world *w)
 
     ask_answered(&ask, "{'type': 7, 'data': {'content': 'Done', 'components': []}}");
     expect_event(s.bob, "INTERACTION_SUCCESS", "{'id': '%s'}", ask.id);
-    expect_room_event(&s.room, "MESSAGE_UPDATE",
-                      "{'id': '%s', 'content': 'Done', 'components': [], 'type': 0}", message);
+    expect_channel_event(&s.room, "MESSAGE_UPDATE",
+                         "{'id': '%s', 'content': 'Done', 'components': [], 'type': 0}", message);
     expect_json(
         client_get(ask.app, "/webhooks/%s/%s/messages/@original", ask.application, ask.token),
         "{'id': '%s'}", message);
     ask_answered(&nothing, "{'type': 7}");
-    expect_room_silence(&s.room);
+    expect_channel_silence(&s.room);
     /* It is an edit: null takes away, as discord.py means it. */
     ask_answered(&cleared, "{'type': 7, 'data': {'content': null, 'embeds': [{'title': 'T'}]}}");
-    expect_room_event(&s.room, "MESSAGE_UPDATE", "{'content': '', 'embeds': [{'title': 'T'}]}");
+    expect_channel_event(&s.room, "MESSAGE_UPDATE", "{'content': '', 'embeds': [{'title': 'T'}]}");
     ask_answered(&back, "{'type': 7, 'data': {'content': 'Done', 'embeds': null}}");
-    expect_room_event(&s.room, "MESSAGE_UPDATE", "{'content': 'Done', 'embeds': []}");
+    expect_channel_event(&s.room, "MESSAGE_UPDATE", "{'content': 'Done', 'embeds': []}");
     expect_invalid(ask_answer(&gone, "", "{'type': 7, 'data': {'embeds': [{}]}}"),
                    "data.embeds.0.description", "BASE_TYPE_REQUIRED");
     expect_error(ask_answer(&gone, "", "{'type': 7, 'data': {'content': ''}}"), 400, 50006);
 
     ask_answered(&later, "{'type': 6}");
-    expect_room_silence(&s.room);
+    expect_channel_silence(&s.room);
     struct answer a =
         client_patch(later.app, "{'content': 'Later'}", "/webhooks/%s/%s/messages/@original",
                      ask.application, later.token);
     expect_json(a, "{'id': '%s', 'content': 'Later'}", message);
-    expect_room_event(&s.room, "MESSAGE_UPDATE", "{'content': 'Later'}");
+    expect_channel_event(&s.room, "MESSAGE_UPDATE", "{'content': 'Later'}");
 
     expect_status(client_delete(s.ada, MESSAGE, s.test_guild.channel, message), 204);
     expect_error(ask_answer(&gone, "", "{'type': 7, 'data': {'content': 'x'}}"), 404, 10008);
     ask_answered(&gone, "{'type': 4, 'data': {'content': 'It is gone'}}");
-    expect_room_event(&s.room, "MESSAGE_DELETE", "{}");
-    expect_room_event(&s.room, "MESSAGE_CREATE", "{'type': 19, 'referenced_message': null}");
+    expect_channel_event(&s.room, "MESSAGE_DELETE", "{}");
+    expect_channel_event(&s.room, "MESSAGE_CREATE", "{'type': 19, 'referenced_message': null}");
 }
 
 static void components_of_ephemeral_messages_update_them(struct world *w)
@@ -283,7 +283,7 @@ static void components_of_ephemeral_messages_update_them(struct world *w)
     a = ask_answer(&ask, "?with_response=true", "{'type': 7, 'data': {'content': 'New'}}");
     expect_json(a, "{'interaction': {'response_message_ephemeral': true}, 'resource': "
                    "{'message': {'content': 'New', 'flags': 64}}}");
-    expect_room_silence(&s.room);
+    expect_channel_silence(&s.room);
 }
 
 /* --- choices -------------------------------------------------------------------------- */
@@ -313,7 +313,7 @@ static void choices_reach_who_types(struct world *w)
     ask_answered(&number, "{'type': 8, 'data': {'choices': [{'name': 'Half', 'value': 0.5}]}}");
     expect_event(s.ada, "APPLICATION_COMMAND_AUTOCOMPLETE_RESPONSE",
                  "{'choices': [{'value': 0.5}]}");
-    expect_room_silence(&s.room);
+    expect_channel_silence(&s.room);
     /* There is no message behind it, and none comes after it. */
     expect_error(client_post(ask.app, "{'content': 'x'}", FOLLOW), 404, 10015);
     expect_error(

@@ -27,7 +27,7 @@ static void a_modal_reaches_who_asked(struct world *w)
         "4, 'custom_id': 'pick'}}, {'type': 10, 'id': 5}]}",
         ask.id, s.test_guild.channel, s.application, s.application);
     expect_silence(s.ada);
-    expect_room_silence(&s.room);
+    expect_channel_silence(&s.room);
     expect(world_number(w,
                         "select count(*) from interactions where id = %s and modal like "
                         "'%%\"custom_id\":\"form\"%%'",

@@ -16,15 +16,15 @@ static void answers_in_direct_channels_are_for_both(struct world *w)
     const char *channel = talk_to(s.ada, s.bot->id);
     struct ask ask =
         ASK(&s, .channel = channel, .guild = "", .owners = TEXT(w, "{\"1\":\"%s\"}", s.ada->id));
-    struct room room = world_room(w, channel);
+    struct channel_events room = world_channel_events(w, channel);
 
     ask_answered(&ask, "{'type': 4, 'data': {'content': 'Hello'}}");
-    expect_room_event(&room, "MESSAGE_CREATE",
-                      "{'content': 'Hello', 'type': 20, 'channel_id': '%s', 'channel_type': 1}",
-                      channel);
+    expect_channel_event(&room, "MESSAGE_CREATE",
+                         "{'content': 'Hello', 'type': 20, 'channel_id': '%s', 'channel_type': 1}",
+                         channel);
     const struct dom *told = world_last_event(w, "MESSAGE_CREATE");
     expect(!dom_at(told, "guild_id") && !dom_at(told, "interaction.member"));
-    expect_room_silence(&s.room);
+    expect_channel_silence(&s.room);
     expect_json(client_get(s.ada, MESSAGES, channel), "[{'content': 'Hello'}]");
     /* Nothing is forced outside guilds. */
     expect(!dom_at(told, "interaction_metadata.ephemerality_reason"));
@@ -39,10 +39,10 @@ static void answers_in_channels_that_the_bot_is_not_in_reach_people(struct world
     const char *channel = talk_to(s.ada, s.bob->id);
     struct ask ask =
         ASK(&s, .channel = channel, .guild = "", .owners = TEXT(w, "{\"1\":\"%s\"}", s.ada->id));
-    struct room room = world_room(w, channel);
+    struct channel_events room = world_channel_events(w, channel);
 
     ask_answered(&ask, "{'type': 4, 'data': {'content': 'Hello'}}");
-    expect_room_event(&room, "MESSAGE_CREATE", "{'author': {'id': '%s'}}", s.application);
+    expect_channel_event(&room, "MESSAGE_CREATE", "{'author': {'id': '%s'}}", s.application);
     expect_json(client_get(s.bob, MESSAGES, channel), "[{'content': 'Hello'}]");
     expect_error(client_get(s.bot, MESSAGES, channel), 403, 50001);
 }
@@ -56,12 +56,12 @@ static void an_answer_wakes_a_thread(struct world *w)
     struct ask ask = ASK(&s, .channel = thread);
 
     expect_status(client_patch(s.ada, "{'archived': true}", "/channels/%s", thread), 200);
-    struct room room = world_room(w, thread);
+    struct channel_events room = world_channel_events(w, thread);
     ask_answered(&ask, "{'type': 4, 'data': {'content': 'Hello'}}");
-    expect_room_event(&room, "THREAD_UPDATE", "{'thread_metadata': {'archived': false}}");
-    expect_room_event(&room, "THREAD_MEMBERS_UPDATE", "{'id': '%s'}", thread);
-    expect_room_event(&room, "MESSAGE_CREATE", "{'channel_id': '%s', 'guild_id': '%s'}", thread,
-                      s.test_guild.id);
+    expect_channel_event(&room, "THREAD_UPDATE", "{'thread_metadata': {'archived': false}}");
+    expect_channel_event(&room, "THREAD_MEMBERS_UPDATE", "{'id': '%s'}", thread);
+    expect_channel_event(&room, "MESSAGE_CREATE", "{'channel_id': '%s', 'guild_id': '%s'}", thread,
+                         s.test_guild.id);
 }
 
 static void a_channel_that_is_gone_takes_no_answer(struct world *w)
@@ -110,14 +110,14 @@ static void a_block_keeps_answers_from_the_other(struct world *w)
     const char *channel = talk_to(s.ada, s.bob->id);
     const char *owners = TEXT(w, "{\"1\":\"%s\"}", s.ada->id);
     struct ask ask = ASK(&s, .channel = channel, .guild = "", .owners = owners);
-    struct room room = world_room(w, channel);
+    struct channel_events room = world_channel_events(w, channel);
 
     world_sql(w, "insert into relationships (user_id, target_id, type) values (%s, %s, 2)",
               s.bob->id, s.ada->id);
     ask_answered(&ask, "{'type': 4, 'data': {'content': 'Hello'}}");
     expect_json(client_post(ask.app, "{'content': 'more'}", FOLLOW),
                 "{'flags': 64, 'interaction_metadata': {'ephemerality_reason': 10}}");
-    expect_room_silence(&room);
+    expect_channel_silence(&room);
     expect_json(client_get(s.bob, MESSAGES, channel), "[]");
 }
 
@@ -132,10 +132,10 @@ static void a_block_keeps_what_was_deferred_from_the_other(struct world *w)
     make_friends(s.ada, s.bob);
     ask_answered(&ask, "{'type': 5}");
     expect_status(client_put(s.bob, "{'type': 2}", "/users/@me/relationships/%s", s.ada->id), 204);
-    struct room room = world_room(w, channel);
+    struct channel_events room = world_channel_events(w, channel);
     expect_error(client_post(ask.app, "{'content': 'late'}", FOLLOW), 403, 50007);
     expect_error(client_patch(ask.app, "{'content': 'late'}", FIRST), 403, 50007);
-    expect_room_silence(&room);
+    expect_channel_silence(&room);
     expect_status(client_delete(s.bob, "/users/@me/relationships/%s", s.ada->id), 204);
     make_friends(s.ada, s.bob);
     expect_status(client_patch(ask.app, "{'content': 'now'}", FIRST), 200);

@@ -15,19 +15,20 @@ static void a_message_answers_a_command(struct world *w)
 
     ask_answered(&ask, "{'type': 4, 'data': {'content': 'Sunny', 'tts': false}}");
     expect_event(s.ada, "INTERACTION_SUCCESS", "{'id': '%s', 'nonce': 'n-1'}", ask.id);
-    expect_room_event(&s.room, "MESSAGE_CREATE",
-                      "{'content': 'Sunny', 'type': 20, 'flags': 0, 'author': {'id': '%s', 'bot': "
-                      "true}, 'webhook_id': '%s', 'application_id': '%s', 'guild_id': '%s', "
-                      "'nonce': 'n-1', 'interaction': {'id': '%s', 'type': 2, 'name': 'weather "
-                      "now', 'user': {'id': '%s', 'username': 'ada'}, 'member': {'roles': []}}, "
-                      "'interaction_metadata': {'id': '%s', 'type': 2, 'user': {'id': '%s'}, "
-                      "'authorizing_integration_owners': {'0': '%s'}, 'name': 'weather now', "
-                      "'command_type': 1}}",
-                      s.application, s.application, s.application, s.test_guild.id, ask.id,
-                      s.ada->id, ask.id, s.ada->id, s.test_guild.id);
+    expect_channel_event(
+        &s.room, "MESSAGE_CREATE",
+        "{'content': 'Sunny', 'type': 20, 'flags': 0, 'author': {'id': '%s', 'bot': "
+        "true}, 'webhook_id': '%s', 'application_id': '%s', 'guild_id': '%s', "
+        "'nonce': 'n-1', 'interaction': {'id': '%s', 'type': 2, 'name': 'weather "
+        "now', 'user': {'id': '%s', 'username': 'ada'}, 'member': {'roles': []}}, "
+        "'interaction_metadata': {'id': '%s', 'type': 2, 'user': {'id': '%s'}, "
+        "'authorizing_integration_owners': {'0': '%s'}, 'name': 'weather now', "
+        "'command_type': 1}}",
+        s.application, s.application, s.application, s.test_guild.id, ask.id, s.ada->id, ask.id,
+        s.ada->id, s.test_guild.id);
     expect(!dom_at(world_last_event(w, "MESSAGE_CREATE"), "member"));
     expect(!dom_at(world_last_event(w, "MESSAGE_CREATE"), "interaction.member.user"));
-    expect_room_silence(&s.room);
+    expect_channel_silence(&s.room);
     expect_silence(s.ada);
     expect_silence(s.bob);
 
@@ -59,19 +60,20 @@ static void context_menus_answer_with_their_target(struct world *w)
     struct ask on_user = ASK(&s, .command_type = 2, .name = "Wave", .target = s.bob->id),
                on_message = ASK(&s, .command_type = 3, .name = "Quote", .target = target);
 
-    s.room = world_room(w, s.test_guild.channel);
+    s.room = world_channel_events(w, s.test_guild.channel);
     ask_answered(&on_user, "{'type': 4, 'data': {'content': 'One'}}");
-    expect_room_event(&s.room, "MESSAGE_CREATE",
-                      "{'type': 23, 'interaction': {'name': 'Wave'}, 'interaction_metadata': "
-                      "{'command_type': 2, 'target_user': {'id': '%s', 'username': 'bob'}}}",
-                      s.bob->id);
+    expect_channel_event(&s.room, "MESSAGE_CREATE",
+                         "{'type': 23, 'interaction': {'name': 'Wave'}, 'interaction_metadata': "
+                         "{'command_type': 2, 'target_user': {'id': '%s', 'username': 'bob'}}}",
+                         s.bob->id);
     expect(!dom_at(world_last_event(w, "MESSAGE_CREATE"), "message_reference"));
     ask_answered(&on_message, "{'type': 4, 'data': {'content': 'Two'}}");
-    expect_room_event(&s.room, "MESSAGE_CREATE",
-                      "{'type': 23, 'message_reference': {'message_id': '%s', 'channel_id': '%s', "
-                      "'guild_id': '%s'}, 'referenced_message': {'content': 'Hello'}, "
-                      "'interaction_metadata': {'command_type': 3, 'target_message_id': '%s'}}",
-                      target, s.test_guild.channel, s.test_guild.id, target);
+    expect_channel_event(
+        &s.room, "MESSAGE_CREATE",
+        "{'type': 23, 'message_reference': {'message_id': '%s', 'channel_id': '%s', "
+        "'guild_id': '%s'}, 'referenced_message': {'content': 'Hello'}, "
+        "'interaction_metadata': {'command_type': 3, 'target_message_id': '%s'}}",
+        target, s.test_guild.channel, s.test_guild.id, target);
 }
 
 static void components_are_answered_with_replies(struct world *w)
@@ -81,11 +83,11 @@ static void components_are_answered_with_replies(struct world *w)
     struct ask ask = ASK(&s, .type = 3, .message = message);
 
     ask_answered(&ask, "{'type': 4, 'data': {'content': 'Good'}}");
-    expect_room_event(&s.room, "MESSAGE_CREATE",
-                      "{'type': 19, 'message_reference': {'message_id': '%s'}, "
-                      "'referenced_message': {'content': 'Choose'}, 'interaction_metadata': "
-                      "{'type': 3, 'interacted_message_id': '%s'}}",
-                      message, message);
+    expect_channel_event(&s.room, "MESSAGE_CREATE",
+                         "{'type': 19, 'message_reference': {'message_id': '%s'}, "
+                         "'referenced_message': {'content': 'Choose'}, 'interaction_metadata': "
+                         "{'type': 3, 'interacted_message_id': '%s'}}",
+                         message, message);
     expect(!dom_at(world_last_event(w, "MESSAGE_CREATE"), "interaction"));
 }
 
@@ -98,18 +100,19 @@ static void modals_are_answered_like_what_opened_them(struct world *w)
                second = ASK(&s, .type = 5, .opener = press.id, .message = message);
 
     ask_answered(&first, "{'type': 4, 'data': {'content': 'One'}}");
-    expect_room_event(&s.room, "MESSAGE_CREATE",
-                      "{'type': 20, 'interaction_metadata': {'id': '%s', 'type': 5, "
-                      "'triggering_interaction_metadata': {'id': '%s', 'type': 2, 'name': 'form', "
-                      "'command_type': 1, 'user': {'id': '%s'}}}}",
-                      first.id, command.id, s.ada->id);
+    expect_channel_event(
+        &s.room, "MESSAGE_CREATE",
+        "{'type': 20, 'interaction_metadata': {'id': '%s', 'type': 5, "
+        "'triggering_interaction_metadata': {'id': '%s', 'type': 2, 'name': 'form', "
+        "'command_type': 1, 'user': {'id': '%s'}}}}",
+        first.id, command.id, s.ada->id);
     expect(!dom_at(world_last_event(w, "MESSAGE_CREATE"), "interaction_metadata.name"));
     ask_answered(&second, "{'type': 4, 'data': {'content': 'Two'}}");
-    expect_room_event(&s.room, "MESSAGE_CREATE",
-                      "{'type': 19, 'message_reference': {'message_id': '%s'}, "
-                      "'interaction_metadata': {'type': 5, 'triggering_interaction_metadata': "
-                      "{'id': '%s', 'type': 3, 'interacted_message_id': '%s'}}}",
-                      message, press.id, message);
+    expect_channel_event(&s.room, "MESSAGE_CREATE",
+                         "{'type': 19, 'message_reference': {'message_id': '%s'}, "
+                         "'interaction_metadata': {'type': 5, 'triggering_interaction_metadata': "
+                         "{'id': '%s', 'type': 3, 'interacted_message_id': '%s'}}}",
+                         message, press.id, message);
 }
 
 static void an_app_without_a_bot_is_shown_as_it_is_called(struct world *w)
@@ -119,10 +122,10 @@ static void an_app_without_a_bot_is_shown_as_it_is_called(struct world *w)
 
     world_sql(w, "update applications set bot_id = null where id = %s", s.application);
     ask_answered(&ask, "{'type': 4, 'data': {'content': 'Sunny'}}");
-    expect_room_event(&s.room, "MESSAGE_CREATE",
-                      "{'author': {'id': '%s', 'username': 'Weather', 'discriminator': '0000', "
-                      "'bot': true}, 'webhook_id': '%s'}",
-                      s.application, s.application);
+    expect_channel_event(&s.room, "MESSAGE_CREATE",
+                         "{'author': {'id': '%s', 'username': 'Weather', 'discriminator': '0000', "
+                         "'bot': true}, 'webhook_id': '%s'}",
+                         s.application, s.application);
 }
 
 static void answers_call_people_only(struct world *w)
@@ -135,14 +138,15 @@ static void answers_call_people_only(struct world *w)
     expect_status(
         ask_answer(&plain, "", "{'type': 4, 'data': {'content': '<@%s> <@&%s>'}}", s.bob->id, role),
         204);
-    expect_room_event(&s.room, "MESSAGE_CREATE",
-                      "{'mentions': [{'id': '%s'}], 'mention_roles': []}", s.bob->id);
+    expect_channel_event(&s.room, "MESSAGE_CREATE",
+                         "{'mentions': [{'id': '%s'}], 'mention_roles': []}", s.bob->id);
     expect_status(ask_answer(&wish, "",
                              "{'type': 4, 'data': {'content': '<@%s> <@&%s>', 'allowed_mentions': "
                              "{'parse': ['roles']}}}",
                              s.bob->id, role),
                   204);
-    expect_room_event(&s.room, "MESSAGE_CREATE", "{'mentions': [], 'mention_roles': ['%s']}", role);
+    expect_channel_event(&s.room, "MESSAGE_CREATE", "{'mentions': [], 'mention_roles': ['%s']}",
+                         role);
     /* Where the bot may not call everybody, nor be read out, it does not. */
     world_sql(w, "update roles set permissions = %llu where id = %s",
               (unsigned long long)(PERMISSION(VIEW_CHANNEL) | PERMISSION(SEND_MESSAGES)),
@@ -151,7 +155,7 @@ static void answers_call_people_only(struct world *w)
                              "{'type': 4, 'data': {'content': '@everyone', 'tts': true, "
                              "'allowed_mentions': {'parse': ['everyone']}}}"),
                   204);
-    expect_room_event(&s.room, "MESSAGE_CREATE", "{'mention_everyone': false, 'tts': false}");
+    expect_channel_event(&s.room, "MESSAGE_CREATE", "{'mention_everyone': false, 'tts': false}");
 }
 
 static void rights_to_call_everybody_are_the_bots(struct world *w)
@@ -166,7 +170,7 @@ static void rights_to_call_everybody_are_the_bots(struct world *w)
                                         PERMISSION(SEND_TTS_MESSAGES)));
     ask_answered(&ask, "{'type': 4, 'data': {'content': '@everyone', 'tts': true, "
                        "'allowed_mentions': {'parse': ['everyone']}}}");
-    expect_room_event(&s.room, "MESSAGE_CREATE", "{'mention_everyone': true, 'tts': true}");
+    expect_channel_event(&s.room, "MESSAGE_CREATE", "{'mention_everyone': true, 'tts': true}");
 }
 
 static void an_app_answers_where_it_cannot_look(struct world *w)
@@ -178,7 +182,7 @@ static void an_app_answers_where_it_cannot_look(struct world *w)
     world_sql(w, "delete from members where user_id = %s", s.application);
     world_sql(w, "update roles set permissions = 0 where id = %s", s.test_guild.id);
     ask_answered(&ask, "{'type': 4, 'data': {'content': 'Sunny'}}");
-    expect_room_event(&s.room, "MESSAGE_CREATE", "{'content': 'Sunny'}");
+    expect_channel_event(&s.room, "MESSAGE_CREATE", "{'content': 'Sunny'}");
 }
 
 static void files_come_with_an_answer(struct world *w)
@@ -296,7 +300,7 @@ static void a_refused_answer_is_not_counted(struct world *w)
                    "data.components.0.components.0.type", "BASE_TYPE_CHOICES");
     expect_invalid(ask_answer(&ask, "?with_response=maybe", "{'type': 5}"), "with_response",
                    "BOOLEAN_TYPE_CONVERT");
-    expect_room_silence(&s.room);
+    expect_channel_silence(&s.room);
     expect_silence(s.ada);
     snprintf(body, sizeof body, "{'type': 4, 'data': {'content': '%02000d'}}", 1);
     ask_answered(&ask, body);
@@ -356,7 +360,7 @@ static void activities_are_for_apps_that_have_one(struct world *w)
     expect_invalid(ask_answer(&only, "", "{'type': 4, 'data': {'content': 'x'}}"), "type",
                    "BASE_TYPE_CHOICES");
     ask_answered(&only, "{'type': 12}");
-    expect_room_silence(&s.room);
+    expect_channel_silence(&s.room);
 }
 
 const struct test callbacks_tests[] = {

@@ -13,7 +13,7 @@ static struct ask answered(struct stage *s)
     struct ask ask = ASK(s);
 
     ask_answered(&ask, "{'type': 4, 'data': {'content': 'First'}}");
-    expect_room_event(&s->room, "MESSAGE_CREATE", "{'content': 'First'}");
+    expect_channel_event(&s->room, "MESSAGE_CREATE", "{'content': 'First'}");
     return ask;
 }
 
@@ -40,9 +40,9 @@ static void follow_ups_reply_to_the_first_answer(struct world *w)
                 s.application, s.application, s.application, first, s.test_guild.id, ask.id, first);
     expect_absent(a, "interaction");
     expect_absent(a, "nonce");
-    expect_room_event(&s.room, "MESSAGE_CREATE", "{'content': 'Second', 'guild_id': '%s'}",
-                      s.test_guild.id);
-    expect_room_silence(&s.room);
+    expect_channel_event(&s.room, "MESSAGE_CREATE", "{'content': 'Second', 'guild_id': '%s'}",
+                         s.test_guild.id);
+    expect_channel_silence(&s.room);
     expect_json(client_get(ask.app, SENT, ask.application, ask.token, answer_text(a, "id")),
                 "{'content': 'Second'}");
 }
@@ -56,40 +56,40 @@ static void messages_are_changed_and_deleted_with_the_token(struct world *w)
     struct answer a =
         client_post(ask.app, "{'content': 'Second', 'embeds': [{'title': 'T'}]}", FOLLOW);
     const char *id = answer_text(a, "id");
-    expect_room_event(&s.room, "MESSAGE_CREATE", "{'id': '%s'}", id);
+    expect_channel_event(&s.room, "MESSAGE_CREATE", "{'id': '%s'}", id);
     a = client_patch(ask.app, TEXT(w, "{'content': '<@%s>'}", s.bob->id), SENT, ask.application,
                      ask.token, id);
     expect_json(a, "{'embeds': [{'title': 'T'}], 'mentions': [{'id': '%s'}]}", s.bob->id);
-    expect_room_event(&s.room, "MESSAGE_UPDATE", "{'id': '%s', 'guild_id': '%s'}", id,
-                      s.test_guild.id);
+    expect_channel_event(&s.room, "MESSAGE_UPDATE", "{'id': '%s', 'guild_id': '%s'}", id,
+                         s.test_guild.id);
     a = client_patch(ask.app, "{'content': null}", SENT, ask.application, ask.token, id);
     expect_json(a, "{'content': '', 'mentions': [], 'embeds': [{'title': 'T'}]}");
-    expect_room_event(&s.room, "MESSAGE_UPDATE", "{}");
+    expect_channel_event(&s.room, "MESSAGE_UPDATE", "{}");
     expect_error(client_patch(ask.app, "{'embeds': null}", SENT, ask.application, ask.token, id),
                  400, 50006);
     a = client_upload(ask.app, "PATCH", "{'embeds': []}", files, SENT, ask.application, ask.token,
                       id);
     expect_json(a, "{'attachments': [{'filename': 'a.txt'}], 'embeds': []}");
-    expect_room_event(&s.room, "MESSAGE_UPDATE", "{}");
+    expect_channel_event(&s.room, "MESSAGE_UPDATE", "{}");
     a = client_patch(ask.app, "{'content': 'Third'}", SENT, ask.application, ask.token, id);
     expect_json(a, "{'content': 'Third', 'attachments': [{}]}");
-    expect_room_event(&s.room, "MESSAGE_UPDATE", "{}");
+    expect_channel_event(&s.room, "MESSAGE_UPDATE", "{}");
     a = client_patch(ask.app, "{'attachments': null}", SENT, ask.application, ask.token, id);
     expect_json(a, "{'content': 'Third', 'attachments': []}");
-    expect_room_event(&s.room, "MESSAGE_UPDATE", "{}");
+    expect_channel_event(&s.room, "MESSAGE_UPDATE", "{}");
     expect_status(client_delete(ask.app, SENT, ask.application, ask.token, id), 204);
-    expect_room_event(&s.room, "MESSAGE_DELETE",
-                      "{'id': '%s', 'channel_id': '%s', 'guild_id': '%s'}", id,
-                      s.test_guild.channel, s.test_guild.id);
+    expect_channel_event(&s.room, "MESSAGE_DELETE",
+                         "{'id': '%s', 'channel_id': '%s', 'guild_id': '%s'}", id,
+                         s.test_guild.channel, s.test_guild.id);
     expect_error(client_get(ask.app, SENT, ask.application, ask.token, id), 404, 10008);
     expect_error(client_delete(ask.app, SENT, ask.application, ask.token, id), 404, 10008);
 
     expect_status(client_delete(ask.app, SENT, ask.application, ask.token, "@original"), 204);
-    expect_room_event(&s.room, "MESSAGE_DELETE", "{}");
+    expect_channel_event(&s.room, "MESSAGE_DELETE", "{}");
     expect_error(
         client_patch(ask.app, "{'content': 'x'}", SENT, ask.application, ask.token, "@original"),
         404, 10008);
-    expect_room_silence(&s.room);
+    expect_channel_silence(&s.room);
 }
 
 static void ephemeral_follow_ups_are_reached_by_the_token(struct world *w)
@@ -126,7 +126,7 @@ static void a_public_follow_up_does_not_tell_what_was_ephemeral(struct world *w)
     ask_answered(&ask, "{'type': 4, 'data': {'content': 'secret', 'flags': 64}}");
     struct answer a = client_post(ask.app, "{'content': 'For all'}", FOLLOW);
     expect_json(a, "{'type': 19, 'referenced_message': null}");
-    expect_room_event(&s.room, "MESSAGE_CREATE", "{'referenced_message': null}");
+    expect_channel_event(&s.room, "MESSAGE_CREATE", "{'referenced_message': null}");
     expect_json(client_get(s.bob, MESSAGES, s.test_guild.channel),
                 "[{'referenced_message': null}]");
 }
@@ -160,7 +160,7 @@ static void follow_ups_need_an_answer_first(struct world *w)
     expect_error(client_post(ask.app, "{'content': 'x'}", "/webhooks/%s/%s", failed.application,
                              failed.token),
                  404, 10015);
-    expect_room_silence(&s.room);
+    expect_channel_silence(&s.room);
 }
 
 static void tokens_are_for_one_app_and_for_a_while(struct world *w)
@@ -217,7 +217,7 @@ static void empty_and_broken_follow_ups_are_refused(struct world *w)
     expect_invalid(client_post(ask.app, body, FOLLOW), "content", "BASE_TYPE_MAX_LENGTH");
     expect_invalid(client_post(ask.app, "{'components': [{'type': 2}]}", FOLLOW),
                    "components.0.style", "BASE_TYPE_REQUIRED");
-    expect_room_silence(&s.room);
+    expect_channel_silence(&s.room);
 }
 
 /* --- brought by the person alone ------------------------------------------------------ */

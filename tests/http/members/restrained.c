@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "gate.h"
 #include "http/walk.h"
-#include "rooms.h"
+#include "channel_events.h"
 #include "test_guild.h"
 
 #define MESSAGES "/channels/%s/messages"
@@ -207,7 +207,7 @@ static void a_timed_out_member_edits_votes_and_joins_nothing(struct world *w)
 
     world_sql(w, "update members set timed_out_until = 9000000000000000 where user_id = %s",
               s.bob->id);
-    struct room room = world_room(w, s.v.channel);
+    struct channel_events room = world_channel_events(w, s.v.channel);
     expect_error(client_patch(s.bob, "{'content': 'y'}", MESSAGES "/%s", s.v.channel, s.own), 403,
                  50013);
     expect_error(client_put(s.bob, "{'answer_ids': [1]}", "/channels/%s/polls/%s/answers/@me",
@@ -229,7 +229,7 @@ static void a_timed_out_member_edits_votes_and_joins_nothing(struct world *w)
                                   s.v.id, s.v.channel, s.other),
                              "/interactions"),
                  403, 50013);
-    expect_room_silence(&room);
+    expect_channel_silence(&room);
     /* Nobody else is concerned by these, or something of one's own is taken back. */
     expect_status(client_delete(s.bob, MESSAGES "/%s", s.v.channel, s.own), 204);
     expect_error(client_delete(s.bob, MESSAGES "/%s", s.v.channel, s.other), 403, 50013);
@@ -253,12 +253,12 @@ static void a_quarantined_member_changes_the_nickname_alone(struct world *w)
 static void level_1_takes_a_verified_address(struct world *w)
 {
     struct stage s = world_stage(w);
-    struct room room = world_room(w, s.v.channel);
+    struct channel_events room = world_channel_events(w, s.v.channel);
 
     world_sql(w, "update users set verified = 0 where id in (%s, %s)", s.bob->id, s.ada->id);
     speaks(&s, 0);
     set_level(&s, 1);
-    expect_room_event(&room, "MESSAGE_CREATE", "{}");
+    expect_channel_event(&room, "MESSAGE_CREATE", "{}");
     speaks(&s, 50009);
     expect_error(
         client_put(s.bob, "", MESSAGES "/%s/reactions/%%F0%%9F%%91%%8D/@me", s.v.channel, s.other),
@@ -268,7 +268,7 @@ static void level_1_takes_a_verified_address(struct world *w)
         50009);
     expect_error(client_patch(s.bob, "{'content': 'y'}", MESSAGES "/%s", s.v.channel, s.own), 403,
                  50009);
-    expect_room_silence(&room);
+    expect_channel_silence(&room);
     /* The owner is exempt. */
     expect_status(client_post(s.ada, "{'content': 'x'}", MESSAGES, s.v.channel), 200);
     world_sql(w, "update users set verified = 1 where id = %s", s.bob->id);

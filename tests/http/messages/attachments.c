@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 #include "files.h"
-#include "rooms.h"
+#include "channel_events.h"
 #include "test_guild.h"
 
 #define MESSAGES "/channels/%s/messages"
@@ -33,7 +33,7 @@ static void a_file_comes_back_as_it_was(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
-    struct room room = world_room(w, v.channel);
+    struct channel_events room = world_channel_events(w, v.channel);
 
     struct answer a = client_upload(ada, "POST",
                                     "{'content': 'look', 'attachments': [{'id': 0, 'description': "
@@ -44,8 +44,8 @@ static void a_file_comes_back_as_it_was(struct world *w)
                    "'content_type': 'text/plain; charset=utf-8', 'description': 'a greeting'}]}");
     expect_absent(a, "attachments.0.width");
     expect(strlen(answer_text(a, "attachments.0.id")) > 15);
-    expect_room_event(&room, "MESSAGE_CREATE", "{'attachments': [{'id': '%s'}]}",
-                      answer_text(a, "attachments.0.id"));
+    expect_channel_event(&room, "MESSAGE_CREATE", "{'attachments': [{'id': '%s'}]}",
+                         answer_text(a, "attachments.0.id"));
     const char *url = answer_text(a, "attachments.0.url");
     expect(strcmp(url, answer_text(a, "attachments.0.proxy_url")) == 0);
 

@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "files.h"
 #include "guilds.h"
-#include "rooms.h"
+#include "channel_events.h"
 #include "test_guild.h"
 #include "waits.h"
 

@@ -10,7 +10,7 @@
 #include "apps.h"
 #include "base/mem.h"
 #include "platforms.h"
-#include "rooms.h"
+#include "channel_events.h"
 #include "test_guild.h"
 
 #define MESSAGES "/channels/%s/messages"

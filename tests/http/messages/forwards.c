@@ -1,7 +1,7 @@
 /* forwards.c - messages that take others along, as these were at that moment. */
 #include "gate.h"
 #include "guilds.h"
-#include "rooms.h"
+#include "channel_events.h"
 #include "test_guild.h"
 
 #define MESSAGES "/channels/%s/messages"
@@ -26,7 +26,7 @@ static void a_forward_shows_what_was_said(struct world *w)
     test_guild_add(&other, bot);
     const char *said =
         answer_text(client_post(ada, "{'content': 'hello <@1>'}", MESSAGES, v.channel), "id");
-    struct room room = world_room(w, other.channel);
+    struct channel_events room = world_channel_events(w, other.channel);
     struct answer a = forward(ada, v.channel, said, other.channel);
     const char *shown =
         TEXT(w,
@@ -42,7 +42,7 @@ static void a_forward_shows_what_was_said(struct world *w)
     expect_absent(a, "message_snapshots.0.message.id");
     expect_absent(a, "message_snapshots.0.message.author");
     expect_absent(a, "message_snapshots.0.message.channel_id");
-    expect_room_event(&room, "MESSAGE_CREATE", "%s", shown);
+    expect_channel_event(&room, "MESSAGE_CREATE", "%s", shown);
     /* What becomes of the other changes nothing. */
     client_patch(ada, "{'content': 'new'}", MESSAGE, v.channel, said);
     expect_json(client_get(ada, MESSAGE, other.channel, answer_text(a, "id")), "%s", shown);

@@ -1,6 +1,6 @@
 /* message_pages.c - a page shows each message as it is shown alone, whatever was done to it. */
 #include "apps.h"
-#include "rooms.h"
+#include "channel_events.h"
 #include "test_guild.h"
 
 #define MESSAGES  "/channels/%s/messages"

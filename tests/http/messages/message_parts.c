@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "rooms.h"
+#include "channel_events.h"
 #include "test_guild.h"
 
 #define MESSAGES "/channels/%s/messages"
@@ -95,7 +95,7 @@ static void embeds_of_bots_are_kept(struct world *w)
 {
     struct test_guild v;
     struct client *bot = bot_in(w, &v);
-    struct room room = world_room(w, v.channel);
+    struct channel_events room = world_channel_events(w, v.channel);
 
     struct answer a = client_post(
         bot,
@@ -111,7 +111,7 @@ static void embeds_of_bots_are_kept(struct world *w)
                 "'image': {'url': 'attachment://a.png'}, 'author': {'name': 'A'}, 'fields': "
                 "[{'name': 'n', 'value': 'v', 'inline': true}, {'inline': false}]}]}");
     expect_absent(a, "embeds.0.thumbnail");
-    expect_room_event(&room, "MESSAGE_CREATE", "{'embeds': [{'title': 'T'}]}");
+    expect_channel_event(&room, "MESSAGE_CREATE", "{'embeds': [{'title': 'T'}]}");
     const char *id = answer_text(a, "id");
     expect_json(client_get(bot, MESSAGE, v.channel, id), "{'embeds': [{'title': 'T'}]}");
     expect_error(client_patch(bot, "{'embeds': []}", MESSAGE, v.channel, id), 400, 50006);
@@ -472,7 +472,7 @@ static void the_text_says_who_is_called(struct world *w)
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild v = world_test_guild(w, ada);
     test_guild_add(&v, bob);
-    struct room room = world_room(w, v.channel);
+    struct channel_events room = world_channel_events(w, v.channel);
 
     struct answer a =
         client_post(ada,
@@ -482,9 +482,9 @@ static void the_text_says_who_is_called(struct world *w)
     expect_json(a, "{'mentions': [{'id': '%s', 'username': 'bob'}, {'id': '%s'}]}", bob->id,
                 ada->id);
     expect_absent(a, "mentions.0.member");
-    expect_room_event(&room, "MESSAGE_CREATE",
-                      "{'mentions': [{'id': '%s', 'member': {'roles': []}}, {'member': {}}]}",
-                      bob->id);
+    expect_channel_event(&room, "MESSAGE_CREATE",
+                         "{'mentions': [{'id': '%s', 'member': {'roles': []}}, {'member': {}}]}",
+                         bob->id);
 }
 
 static void roles_and_everyone_need_a_right(struct world *w)
@@ -591,12 +591,12 @@ static void a_message_wakes_a_thread(struct world *w)
               "insert into channels (id, guild_id, type, name, parent_id, owner_id, "
               "thread_archived) values (90001, %s, 11, 't', %s, %s, 1)",
               v.id, v.channel, ada->id);
-    struct room room = world_room(w, "90001");
+    struct channel_events room = world_channel_events(w, "90001");
     expect_status(client_post(bob, "{'content': 'x'}", MESSAGES, "90001"), 200);
-    expect_room_event(&room, "THREAD_UPDATE", "{'thread_metadata': {'archived': false}}");
-    expect_room_event(&room, "THREAD_MEMBERS_UPDATE", "{'added_members': [{'user_id': '%s'}]}",
-                      bob->id);
-    expect_room_event(&room, "MESSAGE_CREATE", "{'channel_type': 11}");
+    expect_channel_event(&room, "THREAD_UPDATE", "{'thread_metadata': {'archived': false}}");
+    expect_channel_event(&room, "THREAD_MEMBERS_UPDATE", "{'added_members': [{'user_id': '%s'}]}",
+                         bob->id);
+    expect_channel_event(&room, "MESSAGE_CREATE", "{'channel_type': 11}");
     expect_json(client_get(bob, "/channels/90001"), "{'message_count': 1}");
     world_sql(w, "update channels set thread_archived = 1, thread_locked = 1 where id = 90001");
     expect_error(client_post(bob, "{'content': 'x'}", MESSAGES, "90001"), 400, 160005);

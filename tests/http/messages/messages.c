@@ -8,7 +8,7 @@
 #include "base/timestamp.h"
 #include "gate.h"
 #include "guilds.h"
-#include "rooms.h"
+#include "channel_events.h"
 #include "test_guild.h"
 
 #define MESSAGES "/channels/%s/messages"
@@ -36,7 +36,7 @@ static void a_message_is_shown_and_announced(struct world *w)
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild v = world_test_guild(w, ada);
     test_guild_add(&v, bob);
-    struct room room = world_room(w, v.channel);
+    struct channel_events room = world_channel_events(w, v.channel);
 
     struct answer a =
         client_post(bob, "{'content': ' hello ', 'nonce': 'n1'}", MESSAGES, v.channel);
@@ -54,11 +54,11 @@ static void a_message_is_shown_and_announced(struct world *w)
     expect_absent(a, "member");
     expect_absent(a, "webhook_id");
     expect_absent(a, "referenced_message");
-    expect_room_event(&room, "MESSAGE_CREATE",
-                      "{'id': '%s', 'content': 'hello', 'nonce': 'n1', 'guild_id': '%s', "
-                      "'channel_type': 0, 'member': {'roles': [], 'nick': null}}",
-                      answer_text(a, "id"), v.id);
-    expect_room_silence(&room);
+    expect_channel_event(&room, "MESSAGE_CREATE",
+                         "{'id': '%s', 'content': 'hello', 'nonce': 'n1', 'guild_id': '%s', "
+                         "'channel_type': 0, 'member': {'roles': [], 'nick': null}}",
+                         answer_text(a, "id"), v.id);
+    expect_channel_silence(&room);
     expect_silence(ada);
 
     const char *id = answer_text(a, "id");
@@ -82,7 +82,7 @@ static void empty_messages_are_refused(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
-    struct room room = world_room(w, v.channel);
+    struct channel_events room = world_channel_events(w, v.channel);
 
     expect_error(client_post(ada, "{}", MESSAGES, v.channel), 400, 50006);
     expect_error(client_post(ada, "{'content': '  '}", MESSAGES, v.channel), 400, 50006);
@@ -90,7 +90,7 @@ static void empty_messages_are_refused(struct world *w)
                  50006);
     /* People's embeds do not count. */
     expect_error(client_post(ada, "{'embeds': [{'title': 'x'}]}", MESSAGES, v.channel), 400, 50006);
-    expect_room_silence(&room);
+    expect_channel_silence(&room);
 }
 
 static void sending_needs_the_right_before_the_body_counts(struct world *w)
@@ -180,7 +180,7 @@ static void speech_needs_a_right(struct world *w)
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild v = world_test_guild(w, ada);
     test_guild_add(&v, bob);
-    struct room room = world_room(w, v.channel);
+    struct channel_events room = world_channel_events(w, v.channel);
 
     test_guild_take_right(&v, PERMISSION(SEND_TTS_MESSAGES));
     expect_error(client_post(bob, "{'content': 'x', 'tts': true}", MESSAGES, v.channel), 403,
@@ -188,11 +188,11 @@ static void speech_needs_a_right(struct world *w)
     expect_status(client_post(bob, "{'content': 'x', 'tts': false}", MESSAGES, v.channel), 200);
     struct answer a = client_post(ada, "{'content': 'x', 'tts': true}", MESSAGES, v.channel);
     expect_json(a, "{'tts': true}");
-    expect_room_event(&room, "MESSAGE_CREATE", "{'tts': false}");
-    expect_room_event(&room, "MESSAGE_CREATE", "{'tts': true}");
+    expect_channel_event(&room, "MESSAGE_CREATE", "{'tts': false}");
+    expect_channel_event(&room, "MESSAGE_CREATE", "{'tts': true}");
     expect_status(client_patch(ada, "{'content': 'y'}", MESSAGE, v.channel, answer_text(a, "id")),
                   200);
-    expect_room_event(&room, "MESSAGE_UPDATE", "{'tts': false}");
+    expect_channel_event(&room, "MESSAGE_UPDATE", "{'tts': false}");
 }
 
 static void a_nonce_comes_back_as_it_was(struct world *w)
@@ -225,9 +225,9 @@ static void an_enforced_nonce_sends_once(struct world *w)
     struct answer a = client_post(ada, body, MESSAGES, v.channel);
     expect_status(a, 200);
     const char *id = answer_text(a, "id");
-    struct room room = world_room(w, v.channel);
+    struct channel_events room = world_channel_events(w, v.channel);
     expect_json(client_post(ada, body, MESSAGES, v.channel), "{'id': '%s', 'nonce': 'once'}", id);
-    expect_room_silence(&room);
+    expect_channel_silence(&room);
     /* Without the word it is a new one; so is somebody else's, and a late one. */
     a = client_post(ada, "{'content': 'x', 'nonce': 'once'}", MESSAGES, v.channel);
     expect(strcmp(answer_text(a, "id"), id) != 0);
@@ -340,14 +340,15 @@ static void typing_is_announced(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
     struct test_guild v = world_test_guild(w, ada);
-    struct room room = world_room(w, v.channel);
+    struct channel_events room = world_channel_events(w, v.channel);
 
     expect_status(client_post(ada, NULL, "/channels/%s/typing", v.channel), 204);
-    expect_room_event(&room, "TYPING_START",
-                      "{'channel_id': '%s', 'guild_id': '%s', 'user_id': '%s', 'member': {'user': "
-                      "{'id': '%s'}}}",
-                      v.channel, v.id, ada->id, ada->id);
-    expect_room_silence(&room);
+    expect_channel_event(
+        &room, "TYPING_START",
+        "{'channel_id': '%s', 'guild_id': '%s', 'user_id': '%s', 'member': {'user': "
+        "{'id': '%s'}}}",
+        v.channel, v.id, ada->id, ada->id);
+    expect_channel_silence(&room);
 }
 
 /* --- reading -------------------------------------------------------------------------- */
@@ -440,7 +441,7 @@ static void authors_change_their_messages(struct world *w)
     struct test_guild v = world_test_guild(w, ada);
     test_guild_add(&v, bob);
     const char *id = say_text(bob, v.channel, "before");
-    struct room room = world_room(w, v.channel);
+    struct channel_events room = world_channel_events(w, v.channel);
     char body[100];
 
     snprintf(body, sizeof body, "{'content': 'after <@%s>'}", ada->id);
@@ -449,10 +450,11 @@ static void authors_change_their_messages(struct world *w)
     expect_json(a, "{'id': '%s', 'content': 'after <@%s>', 'mentions': [{'id': '%s'}]}", id,
                 ada->id, ada->id);
     expect(answer_text(a, "edited_timestamp") != NULL);
-    expect_room_event(&room, "MESSAGE_UPDATE",
-                      "{'id': '%s', 'content': 'after <@%s>', 'guild_id': '%s', 'author': {'id': "
-                      "'%s'}, 'member': {'roles': []}, 'channel_type': 0}",
-                      id, ada->id, v.id, bob->id);
+    expect_channel_event(
+        &room, "MESSAGE_UPDATE",
+        "{'id': '%s', 'content': 'after <@%s>', 'guild_id': '%s', 'author': {'id': "
+        "'%s'}, 'member': {'roles': []}, 'channel_type': 0}",
+        id, ada->id, v.id, bob->id);
     expect_json(client_get(bob, MESSAGE, v.channel, id), "{'content': 'after <@%s>'}", ada->id);
     expect_error(client_patch(bob, "{'content': ''}", MESSAGE, v.channel, id), 400, 50006);
     expect_error(client_patch(bob, "{'content': null}", MESSAGE, v.channel, id), 400, 50006);
@@ -497,15 +499,16 @@ static void messages_are_deleted_by_author_or_moderator(struct world *w)
     test_guild_add(&v, bob);
     test_guild_add(&v, eve);
     const char *one = say_text(bob, v.channel, "one"), *two = say_text(bob, v.channel, "two");
-    struct room room = world_room(w, v.channel);
+    struct channel_events room = world_channel_events(w, v.channel);
 
     expect_error(client_delete(eve, MESSAGE, v.channel, one), 403, 50013);
     expect_status(client_delete(bob, MESSAGE, v.channel, one), 204);
-    expect_room_event(&room, "MESSAGE_DELETE", "{'id': '%s', 'channel_id': '%s', 'guild_id': '%s'}",
-                      one, v.channel, v.id);
+    expect_channel_event(&room, "MESSAGE_DELETE",
+                         "{'id': '%s', 'channel_id': '%s', 'guild_id': '%s'}", one, v.channel,
+                         v.id);
     expect(world_number(w, "select count(*) from audit_log where action = 72") == 0);
     expect_status(client_delete(ada, MESSAGE, v.channel, two), 204);
-    expect_room_event(&room, "MESSAGE_DELETE", "{'id': '%s'}", two);
+    expect_channel_event(&room, "MESSAGE_DELETE", "{'id': '%s'}", two);
     expect(world_number(w, "select count(*) from audit_log where action = 72 and target_id = %s",
                         bob->id) == 1);
     expect_error(client_delete(ada, MESSAGE, v.channel, two), 404, 10008);
@@ -536,16 +539,16 @@ static void many_messages_are_deleted_at_once(struct world *w)
     ids[1] = say_text(ada, v.channel, "b");
     ids[2] = ids[0];
     const char *kept = say_text(ada, v.channel, "c");
-    struct room room = world_room(w, v.channel);
+    struct channel_events room = world_channel_events(w, v.channel);
 
     expect_error(client_post(bob, "{}", MESSAGES "/bulk-delete", v.channel), 403, 50013);
     expect_error(client_post(ada, bulk(w, ids, 0), MESSAGES "/bulk-delete", v.channel), 400, 50016);
     expect_error(client_post(ada, bulk(w, ids, 1), MESSAGES "/bulk-delete", v.channel), 400, 50016);
     expect_status(client_post(ada, bulk(w, ids, 3), MESSAGES "/bulk-delete", v.channel), 204);
-    expect_room_event(&room, "MESSAGE_DELETE_BULK",
-                      "{'ids': ['%s', '%s'], 'channel_id': '%s', 'guild_id': '%s'}", ids[0], ids[1],
-                      v.channel, v.id);
-    expect_room_silence(&room);
+    expect_channel_event(&room, "MESSAGE_DELETE_BULK",
+                         "{'ids': ['%s', '%s'], 'channel_id': '%s', 'guild_id': '%s'}", ids[0],
+                         ids[1], v.channel, v.id);
+    expect_channel_silence(&room);
     expect_json(client_get(ada, MESSAGES, v.channel), "[{'id': '%s'}]", kept);
     for (size_t i = 0; i < 101; i++)
         ids[i] = kept;
@@ -590,10 +593,10 @@ static void what_happened_to_a_group_stays(struct world *w)
     world_sql(w, "update messages set type = 7 where id = %s", ids[6]);
     ids[7] = say_text(bob, v.channel, "x");
     world_sql(w, "update messages set type = 6 where id = %s", ids[7]);
-    struct room room = world_room(w, v.channel);
+    struct channel_events room = world_channel_events(w, v.channel);
     /* Among many they are passed over. */
     expect_status(client_post(ada, bulk(w, ids, 7), MESSAGES "/bulk-delete", v.channel), 204);
-    expect_room_event(&room, "MESSAGE_DELETE_BULK", "{'ids': ['%s']}", ids[6]);
+    expect_channel_event(&room, "MESSAGE_DELETE_BULK", "{'ids': ['%s']}", ids[6]);
     expect(client_get(ada, MESSAGES, v.channel).json->count == 7);
     expect_status(client_delete(bob, MESSAGE, v.channel, ids[7]), 204);
 }

@@ -5,7 +5,7 @@
 #include "apps.h"
 #include "base/buf.h"
 #include "guilds.h"
-#include "rooms.h"
+#include "channel_events.h"
 #include "test_guild.h"
 
 #define MESSAGES "/channels/%s/messages"
@@ -73,25 +73,25 @@ static void messages_are_pinned_and_let_go(struct world *w)
     struct test_guild v = world_test_guild(w, ada);
     test_guild_add(&v, bob);
     const char *id = say_text(bob, v.channel, "keep this");
-    struct room room = world_room(w, v.channel);
+    struct channel_events room = world_channel_events(w, v.channel);
 
     test_guild_take_right(&v, PERMISSION(PIN_MESSAGES));
     expect_error(client_put(bob, NULL, "/channels/%s/pins/%s", v.channel, id), 403, 50013);
     expect_status(client_put(ada, NULL, "/channels/%s/pins/%s", v.channel, id), 204);
-    expect_room_event(&room, "MESSAGE_UPDATE", "{'id': '%s', 'pinned': true}", id);
-    expect_room_event(&room, "CHANNEL_PINS_UPDATE", "{'channel_id': '%s', 'guild_id': '%s'}",
-                      v.channel, v.id);
-    expect_room_event(&room, "MESSAGE_CREATE",
-                      "{'type': 6, 'author': {'id': '%s'}, 'message_reference': {'message_id': "
-                      "'%s'}}",
-                      ada->id, id);
+    expect_channel_event(&room, "MESSAGE_UPDATE", "{'id': '%s', 'pinned': true}", id);
+    expect_channel_event(&room, "CHANNEL_PINS_UPDATE", "{'channel_id': '%s', 'guild_id': '%s'}",
+                         v.channel, v.id);
+    expect_channel_event(&room, "MESSAGE_CREATE",
+                         "{'type': 6, 'author': {'id': '%s'}, 'message_reference': {'message_id': "
+                         "'%s'}}",
+                         ada->id, id);
     expect_status(client_put(ada, NULL, "/channels/%s/pins/%s", v.channel, id), 204);
-    expect_room_silence(&room);
+    expect_channel_silence(&room);
     expect_json(client_get(bob, "/channels/%s/pins", v.channel), "[{'id': '%s', 'pinned': true}]",
                 id);
     expect_status(client_delete(ada, "/channels/%s/pins/%s", v.channel, id), 204);
-    expect_room_event(&room, "MESSAGE_UPDATE", "{'id': '%s', 'pinned': false}", id);
-    expect_room_event(&room, "CHANNEL_PINS_UPDATE", "{}");
+    expect_channel_event(&room, "MESSAGE_UPDATE", "{'id': '%s', 'pinned': false}", id);
+    expect_channel_event(&room, "CHANNEL_PINS_UPDATE", "{}");
     expect(client_get(bob, "/channels/%s/pins", v.channel).json->count == 0);
     for (int i = 1; i <= 250; i++)
         world_sql(w,

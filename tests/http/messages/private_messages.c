@@ -5,7 +5,7 @@
 #include "apps.h"
 #include "base/buf.h"
 #include "guilds.h"
-#include "rooms.h"
+#include "channel_events.h"
 #include "test_guild.h"
 
 #define MESSAGES "/channels/%s/messages"
@@ -28,7 +28,7 @@ static void the_first_message_opens_a_direct_channel(struct world *w)
                   *eve = world_client(w, "eve");
     befriend(ada, bob);
     const char *dm = direct(w, ada, bob);
-    struct room room = world_room(w, dm);
+    struct channel_events room = world_channel_events(w, dm);
 
     expect_event(ada, "CHANNEL_CREATE", "{'id': '%s'}", dm);
     expect_silence(bob);
@@ -38,7 +38,8 @@ static void the_first_message_opens_a_direct_channel(struct world *w)
     expect_event(bob, "CHANNEL_CREATE",
                  "{'id': '%s', 'type': 1, 'recipients': [{'id': '%s'}], 'last_message_id': '%s'}",
                  dm, ada->id, answer_text(a, "id"));
-    expect_room_event(&room, "MESSAGE_CREATE", "{'content': 'psst @everyone', 'channel_type': 1}");
+    expect_channel_event(&room, "MESSAGE_CREATE",
+                         "{'content': 'psst @everyone', 'channel_type': 1}");
     expect_status(client_post(bob, "{'content': 'yes?'}", MESSAGES, dm), 200);
     expect_silence(ada);
     expect_silence(bob);

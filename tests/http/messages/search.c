@@ -4,7 +4,7 @@
 
 #include "apps.h"
 #include "channels.h"
-#include "rooms.h"
+#include "channel_events.h"
 #include "test_guild.h"
 #include "waits.h"
 

@@ -3,7 +3,7 @@
 
 #include "gate.h"
 #include "guilds.h"
-#include "rooms.h"
+#include "channel_events.h"
 #include "test_guild.h"
 #include "waits.h"
 
@@ -21,7 +21,7 @@ struct ballot {
     struct client *ada, *bob;
     struct test_guild v;
     const char *message;
-    struct room room;
+    struct channel_events room;
 };
 
 static struct ballot open_ballot(struct world *w, const char *body)
@@ -31,7 +31,7 @@ static struct ballot open_ballot(struct world *w, const char *body)
     b.v = world_test_guild(w, b.ada);
     test_guild_add(&b.v, b.bob);
     b.message = answer_text(client_post(b.ada, body, MESSAGES, b.v.channel), "id");
-    b.room = world_room(w, b.v.channel);
+    b.room = world_channel_events(w, b.v.channel);
     return b;
 }
 
@@ -54,7 +54,7 @@ static void a_message_may_ask(struct world *w)
     struct test_guild v = world_test_guild(w, ada);
 
     test_guild_add_with(&v, bob, 1, PERMISSION(VIEW_CHANNEL) | PERMISSION(SEND_MESSAGES));
-    struct room room = world_room(w, v.channel);
+    struct channel_events room = world_channel_events(w, v.channel);
     struct answer a = client_post(
         ada,
         "{'poll': {" QUESTION ", 'answers': [{'poll_media': {'text': ' one '}}, {'poll_media': "
@@ -69,7 +69,7 @@ static void a_message_may_ask(struct world *w)
 
     expect_json(a, "%s", as_shown);
     expect_absent(a, "poll.answers.0.poll_media.emoji");
-    expect_room_event(&room, "MESSAGE_CREATE", "%s", as_shown);
+    expect_channel_event(&room, "MESSAGE_CREATE", "%s", as_shown);
     expect_json(client_get(bob, MESSAGE, v.channel, answer_text(a, "id")), "%s", as_shown);
     expect_json(client_get(ada, MESSAGES, v.channel), "[%s]", as_shown);
 }
@@ -166,26 +166,27 @@ static void a_choice_is_counted_and_told(struct world *w)
     struct ballot b = open_ballot(w, ASK);
 
     expect_status(choose(&b, b.bob, "2"), 204);
-    expect_room_event(&b.room, "MESSAGE_POLL_VOTE_ADD",
-                      "{'user_id': '%s', 'channel_id': '%s', 'message_id': '%s', 'guild_id': '%s', "
-                      "'answer_id': 2}",
-                      b.bob->id, b.v.channel, b.message, b.v.id);
-    expect_room_silence(&b.room);
+    expect_channel_event(
+        &b.room, "MESSAGE_POLL_VOTE_ADD",
+        "{'user_id': '%s', 'channel_id': '%s', 'message_id': '%s', 'guild_id': '%s', "
+        "'answer_id': 2}",
+        b.bob->id, b.v.channel, b.message, b.v.id);
+    expect_channel_silence(&b.room);
     expect_json(shown(&b, b.bob), "{'poll': {'results': {'answer_counts': [{'count': 0}, "
                                   "{'id': 2, 'count': 1, 'me_voted': true}]}}}");
     expect_json(shown(&b, b.ada),
                 "{'poll': {'results': {'answer_counts': [{}, {'count': 1, 'me_voted': false}]}}}");
     /* The same once more is nothing new; another answer takes the first one's place. */
     expect_status(choose(&b, b.bob, "2"), 204);
-    expect_room_silence(&b.room);
+    expect_channel_silence(&b.room);
     expect_status(choose(&b, b.bob, "1"), 204);
-    expect_room_event(&b.room, "MESSAGE_POLL_VOTE_REMOVE", "{'answer_id': 2}");
-    expect_room_event(&b.room, "MESSAGE_POLL_VOTE_ADD", "{'answer_id': 1}");
+    expect_channel_event(&b.room, "MESSAGE_POLL_VOTE_REMOVE", "{'answer_id': 2}");
+    expect_channel_event(&b.room, "MESSAGE_POLL_VOTE_ADD", "{'answer_id': 1}");
     expect_json(shown(&b, b.bob), "{'poll': {'results': {'answer_counts': [{'count': 1, "
                                   "'me_voted': true}, {'count': 0, 'me_voted': false}]}}}");
     expect_status(choose(&b, b.bob, ""), 204);
-    expect_room_event(&b.room, "MESSAGE_POLL_VOTE_REMOVE", "{'answer_id': 1}");
-    expect_room_silence(&b.room);
+    expect_channel_event(&b.room, "MESSAGE_POLL_VOTE_REMOVE", "{'answer_id': 1}");
+    expect_channel_silence(&b.room);
     expect_invalid(choose(&b, b.bob, "1, 2"), "answer_ids", "POLL_SINGLE_ANSWER");
     expect_invalid(choose(&b, b.bob, "3"), "answer_ids.0", "POLL_ANSWER_UNKNOWN");
     expect_invalid(choose(&b, b.bob, "0"), "answer_ids.0", "POLL_ANSWER_UNKNOWN");
@@ -197,11 +198,11 @@ static void several_answers_where_that_is_allowed(struct world *w)
         open_ballot(w, "{'poll': {" QUESTION ", " ANSWERS ", 'allow_multiselect': true}}");
 
     expect_status(choose(&b, b.bob, "2, 1, 2"), 204);
-    expect_room_event(&b.room, "MESSAGE_POLL_VOTE_ADD", "{'answer_id': 1}");
-    expect_room_event(&b.room, "MESSAGE_POLL_VOTE_ADD", "{'answer_id': 2}");
+    expect_channel_event(&b.room, "MESSAGE_POLL_VOTE_ADD", "{'answer_id': 1}");
+    expect_channel_event(&b.room, "MESSAGE_POLL_VOTE_ADD", "{'answer_id': 2}");
     expect_status(choose(&b, b.bob, "2"), 204);
-    expect_room_event(&b.room, "MESSAGE_POLL_VOTE_REMOVE", "{'answer_id': 1}");
-    expect_room_silence(&b.room);
+    expect_channel_event(&b.room, "MESSAGE_POLL_VOTE_REMOVE", "{'answer_id': 1}");
+    expect_channel_silence(&b.room);
     expect_json(shown(&b, b.bob), "{'poll': {'results': {'answer_counts': [{'count': 0}, "
                                   "{'count': 1, 'me_voted': true}]}}}");
 }
@@ -377,18 +378,18 @@ static void a_poll_may_be_ended_by_its_author(struct world *w)
     struct ballot b = open_ballot(w, ASK);
 
     choose(&b, b.bob, "2");
-    expect_room_event(&b.room, "MESSAGE_POLL_VOTE_ADD", "{}");
+    expect_channel_event(&b.room, "MESSAGE_POLL_VOTE_ADD", "{}");
     expect_error(client_post(b.bob, NULL, POLL "/expire", b.v.channel, b.message), 403, 50013);
     struct answer a = client_post(b.ada, NULL, POLL "/expire", b.v.channel, b.message);
     expect_json(a,
                 "{'id': '%s', 'edited_timestamp': null, 'poll': {'results': {'is_finalized': "
                 "true, 'answer_counts': [{'count': 0}, {'count': 1}]}}}",
                 b.message);
-    expect_room_event(&b.room, "MESSAGE_UPDATE",
-                      "{'id': '%s', 'poll': {'results': "
-                      "{'is_finalized': true}}}",
-                      b.message);
-    expect_room_event(
+    expect_channel_event(&b.room, "MESSAGE_UPDATE",
+                         "{'id': '%s', 'poll': {'results': "
+                         "{'is_finalized': true}}}",
+                         b.message);
+    expect_channel_event(
         &b.room, "MESSAGE_CREATE",
         "{'type': 46, 'author': {'id': '%s'}, 'mentions': [{'id': '%s'}], 'message_reference': "
         "{'type': 0, 'channel_id': '%s', 'message_id': '%s', 'guild_id': '%s'}, 'embeds': "
@@ -397,7 +398,7 @@ static void a_poll_may_be_ended_by_its_author(struct world *w)
         "'value': '1'}, {'name': 'victor_answer_id', 'value': '2'}, {'name': "
         "'victor_answer_text', 'value': 'two'}]}]}",
         b.ada->id, b.ada->id, b.v.channel, b.message, b.v.id);
-    expect_room_silence(&b.room);
+    expect_channel_silence(&b.room);
     expect_error(choose(&b, b.bob, "1"), 400, 520001);
     expect_error(client_post(b.ada, NULL, POLL "/expire", b.v.channel, b.message), 400, 520001);
     expect(world_number(w, "select count(*) from jobs where kind = 'poll-end'") == 0);

@@ -2,7 +2,7 @@
 #include "apps.h"
 #include "channels.h"
 #include "people.h"
-#include "rooms.h"
+#include "channel_events.h"
 #include "test_guild.h"
 
 #define MESSAGES  "/channels/%s/messages"
@@ -71,12 +71,12 @@ static void archived_threads_take_no_reactions(struct world *w)
     const char *thread = answer_text(
         client_post(ada, "{'name': 't', 'type': 11}", "/channels/%s/threads", v.channel), "id");
     const char *m = say(ada, thread);
-    struct room room = world_room(w, thread);
+    struct channel_events room = world_channel_events(w, thread);
 
     expect_status(client_put(ada, NULL, OWN, thread, m, THUMB), 204);
-    expect_room_event(&room, "MESSAGE_REACTION_ADD", "{'guild_id': '%s', 'channel_id': '%s'}", v.id,
-                      thread);
-    expect_room_silence(&room);
+    expect_channel_event(&room, "MESSAGE_REACTION_ADD", "{'guild_id': '%s', 'channel_id': '%s'}",
+                         v.id, thread);
+    expect_channel_silence(&room);
     expect_status(client_patch(ada, "{'archived': true}", "/channels/%s", thread), 200);
     expect_error(client_put(ada, NULL, OWN, thread, m, FIRE), 400, 50083);
     expect_error(client_put(ada, NULL, OWN, thread, m, "x"), 400, 50083);
@@ -124,12 +124,12 @@ static void reactions_in_direct_channels_are_their_peoples(struct world *w)
     struct answer a =
         client_post(p.ada, TEXT(w, "{'recipient_id': '%s'}", p.bob->id), "/users/@me/channels");
     const char *channel = answer_text(a, "id"), *m = say(p.ada, channel);
-    struct room room = world_room(w, channel);
+    struct channel_events room = world_channel_events(w, channel);
 
     expect_status(client_put(p.bob, NULL, OWN, channel, m, THUMB), 204);
-    expect_room_event(&room, "MESSAGE_REACTION_ADD",
-                      "{'user_id': '%s', 'channel_id': '%s', 'message_author_id': '%s'}", p.bob->id,
-                      channel, p.ada->id);
+    expect_channel_event(&room, "MESSAGE_REACTION_ADD",
+                         "{'user_id': '%s', 'channel_id': '%s', 'message_author_id': '%s'}",
+                         p.bob->id, channel, p.ada->id);
     expect(!dom_at(world_last_event(w, "MESSAGE_REACTION_ADD"), "guild_id"));
     expect(!dom_at(world_last_event(w, "MESSAGE_REACTION_ADD"), "member"));
     expect_error(client_delete(p.ada, REACTIONS "/%s/%s", channel, m, THUMB, p.bob->id), 403,
@@ -137,7 +137,7 @@ static void reactions_in_direct_channels_are_their_peoples(struct world *w)
     expect_error(client_delete(p.ada, REACTIONS "/%s", channel, m, THUMB), 403, 50003);
     expect_error(client_delete(p.ada, REACTIONS, channel, m), 403, 50003);
     expect_status(client_delete(p.bob, REACTIONS "/%s/%s", channel, m, THUMB, p.bob->id), 204);
-    expect_room_event(&room, "MESSAGE_REACTION_REMOVE", "{'user_id': '%s'}", p.bob->id);
+    expect_channel_event(&room, "MESSAGE_REACTION_REMOVE", "{'user_id': '%s'}", p.bob->id);
     expect_error(client_put(p.eve, NULL, OWN, channel, m, THUMB), 403, 50001);
 }
 
@@ -187,23 +187,23 @@ static void bursts_are_counted_apart(struct world *w)
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
     struct test_guild v = world_test_guild(w, ada);
     const char *m = say(ada, v.channel);
-    struct room room = world_room(w, v.channel);
+    struct channel_events room = world_channel_events(w, v.channel);
 
     test_guild_add(&v, bob);
     expect_error(client_put(bob, NULL, OWN "?type=1", v.channel, m, THUMB), 403, 90002);
     world_sql(w, "update users set premium_type = 1 where id = %s", ada->id);
     expect_status(client_put(ada, NULL, OWN "?type=1", v.channel, m, THUMB), 204);
-    expect_room_event(&room, "MESSAGE_REACTION_ADD",
-                      "{'burst': true, 'type': 1, 'burst_colors': []}");
+    expect_channel_event(&room, "MESSAGE_REACTION_ADD",
+                         "{'burst': true, 'type': 1, 'burst_colors': []}");
     expect_status(client_put(ada, NULL, OWN, v.channel, m, THUMB), 204);
-    expect_room_event(&room, "MESSAGE_REACTION_ADD", "{'burst': false, 'type': 0}");
+    expect_channel_event(&room, "MESSAGE_REACTION_ADD", "{'burst': false, 'type': 0}");
     expect_json(client_get(ada, MESSAGES, v.channel),
                 "[{'reactions': [{'count': 2, 'count_details': {'normal': 1, 'burst': 1}, "
                 "'me': true, 'me_burst': true}]}]");
     expect_json(client_get(ada, REACTIONS "/%s?type=1", v.channel, m, THUMB), "[{'id': '%s'}]",
                 ada->id);
     expect_status(client_delete(ada, REACTIONS "/%s/1/@me", v.channel, m, THUMB), 204);
-    expect_room_event(&room, "MESSAGE_REACTION_REMOVE", "{'burst': true, 'type': 1}");
+    expect_channel_event(&room, "MESSAGE_REACTION_REMOVE", "{'burst': true, 'type': 1}");
     expect_json(client_get(ada, MESSAGES, v.channel),
                 "[{'reactions': [{'count': 1, 'me': true, 'me_burst': false}]}]");
 }

@@ -1,7 +1,7 @@
 /* read_states.c - how far people have read: acks, their events, READY, and what calls them. */
 #include "channels.h"
 #include "gate.h"
-#include "rooms.h"
+#include "channel_events.h"
 #include "test_guild.h"
 
 #define ACK "/channels/%s/messages/%s/ack"
@@ -36,11 +36,11 @@ static void an_ack_is_told_to_the_account_alone_and_kept(struct world *w)
     test_guild_add(&v, bob);
     const char *m = say(ada, v.channel, "one"), *n = say(ada, v.channel, "two");
     client_connect(bob);
-    struct room room = world_room(w, v.channel);
+    struct channel_events room = world_channel_events(w, v.channel);
     expect_json(client_post(bob, NULL, ACK, v.channel, n), "{'token': null}");
     expect_event(bob, "MESSAGE_ACK", "{'channel_id': '%s', 'message_id': '%s', 'version': 1}",
                  v.channel, n);
-    expect_room_silence(&room);
+    expect_channel_silence(&room);
     /* Without `manual` nothing goes back. */
     expect_json(client_post(bob, "{'token': 'x'}", ACK, v.channel, m), "{'token': null}");
     expect_silence(bob);

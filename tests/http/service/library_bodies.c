@@ -1,6 +1,6 @@
 /* library_bodies.c - bodies as real libraries and scripts write them, and what stays refused. */
 #include "apps.h"
-#include "rooms.h"
+#include "channel_events.h"
 #include "workshops.h"
 
 #define JSON "application/json"

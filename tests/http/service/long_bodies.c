@@ -9,7 +9,7 @@
 #include "api/api.h"
 #include "files.h"
 #include "model/fields/types.h"
-#include "rooms.h"
+#include "channel_events.h"
 #include "test_guild.h"
 
 #define JSON "Content-Type: application/json\r\n"

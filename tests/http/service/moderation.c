@@ -7,7 +7,7 @@
 #include "apps.h"
 #include "admin/control/control.h"
 #include "gate.h"
-#include "rooms.h"
+#include "channel_events.h"
 #include "test_guild.h"
 #include "waits.h"
 
@@ -62,19 +62,19 @@ static void a_message_is_shown_and_deleted_by_order(struct world *w)
     test_guild_add(&v, bob);
     const char *id = say_text(bob, v.channel, "something forbidden");
     const char *other = say_text(ada, v.channel, "something else");
-    struct room room = world_room(w, v.channel);
+    struct channel_events room = world_channel_events(w, v.channel);
 
     expect_status(client_put(ada, NULL, "/channels/%s/messages/%s/reactions/%%F0%%9F%%91%%8D/@me",
                              v.channel, id),
                   204);
-    expect_room_event(&room, "MESSAGE_REACTION_ADD", "{}");
+    expect_channel_event(&room, "MESSAGE_REACTION_ADD", "{}");
     const char *shown =
         order(w, "message\tshow\thttps://chat.example/channels/%s/%s/%s", v.id, v.channel, id);
     expect(is_ok(shown) && strstr(shown, "something forbidden") && strstr(shown, bob->id));
     expect(is_ok(order(w, "message\tshow\t%s/%s", v.channel, id)));
     expect(is_ok(order(w, "message\tdelete\t%s\t%s", v.channel, id)));
-    expect_room_event(&room, "MESSAGE_DELETE", "{'id': '%s', 'channel_id': '%s', 'guild_id': '%s'}",
-                      id, v.channel, v.id);
+    expect_channel_event(&room, "MESSAGE_DELETE",
+                         "{'id': '%s', 'channel_id': '%s', 'guild_id': '%s'}", id, v.channel, v.id);
     expect_error(client_get(ada, "/channels/%s/messages/%s", v.channel, id), 404, 10008);
     expect_status(client_get(ada, "/channels/%s/messages/%s", v.channel, other), 200);
     expect_json(client_get(ada, "/guilds/%s/messages/search?content=forbidden", v.id),
@@ -93,12 +93,12 @@ static void private_messages_are_deleted_by_order_too(struct world *w)
     struct answer dm =
         client_post(ada, TEXT(w, "{'recipient_id': '%s'}", bob->id), "/users/@me/channels");
     const char *channel = answer_text(dm, "id"), *id = say_text(ada, channel, "private");
-    struct room room = world_room(w, channel);
+    struct channel_events room = world_channel_events(w, channel);
 
     expect(strstr(order(w, "message\tshow\thttps://x/channels/@me/%s/%s", channel, id), "private"));
     expect(is_ok(order(w, "message\tdelete\t%s\t%s", channel, id)));
-    expect_room_event(&room, "MESSAGE_DELETE", "{'id': '%s', 'channel_id': '%s'}", id, channel);
-    expect_room_silence(&room);
+    expect_channel_event(&room, "MESSAGE_DELETE", "{'id': '%s', 'channel_id': '%s'}", id, channel);
+    expect_channel_silence(&room);
 }
 
 static void all_messages_of_an_account_are_deleted_in_steps(struct world *w)
@@ -156,17 +156,17 @@ static void a_file_leaves_every_message_by_order(struct world *w)
                     "/channels/%s/messages", v.channel);
     expect_status(a, 200);
     const char *forward = answer_text(a, "id");
-    struct room room = world_room(w, v.channel);
+    struct channel_events room = world_channel_events(w, v.channel);
 
     const char *shown = order(w, "file\tshow\t%s", url);
     expect(is_ok(shown) && strstr(shown, "bad.txt") && strstr(shown, "attachments/"));
     expect(strstr(shown, "\t2\n"));
     expect(is_ok(order(w, "file\tdelete\t%s", file)));
-    expect_room_event(&room, "MESSAGE_UPDATE",
-                      "{'id': '%s', 'content': 'see this', "
-                      "'attachments': []}",
-                      with_text);
-    expect_room_event(&room, "MESSAGE_DELETE", "{'id': '%s'}", forward);
+    expect_channel_event(&room, "MESSAGE_UPDATE",
+                         "{'id': '%s', 'content': 'see this', "
+                         "'attachments': []}",
+                         with_text);
+    expect_channel_event(&room, "MESSAGE_DELETE", "{'id': '%s'}", forward);
     world_settle(w);
     expect_soon(world_number(w, "select count(*) from files where id = %s", file) == 0);
     expect(is_refused(order(w, "file\tdelete\t%s", file), "no message has that file"));
@@ -179,10 +179,10 @@ static void a_message_that_is_only_the_file_goes_with_it(struct world *w)
     struct test_guild v = world_test_guild(w, ada);
     const char *id = send_file(ada, v.channel, "{}");
     struct answer a = client_get(ada, "/channels/%s/messages/%s", v.channel, id);
-    struct room room = world_room(w, v.channel);
+    struct channel_events room = world_channel_events(w, v.channel);
 
     expect(is_ok(order(w, "file\tdelete\t%s", answer_text(a, "attachments.0.id"))));
-    expect_room_event(&room, "MESSAGE_DELETE", "{'id': '%s'}", id);
+    expect_channel_event(&room, "MESSAGE_DELETE", "{'id': '%s'}", id);
 }
 
 /* --- reports -------------------------------------------------------------------------- */
@@ -203,8 +203,8 @@ static void a_message_is_reported_as_it_was(struct world *w)
     expect_json(client_post(ada, TEXT(w, REPORT, v.channel, id, 3), "/report"), "{'id': '%s'}",
                 report);
     /* Nobody is told of it. */
-    struct room room = world_room(w, v.channel);
-    expect_room_silence(&room);
+    struct channel_events room = world_channel_events(w, v.channel);
+    expect_channel_silence(&room);
     expect_status(client_delete(bob, "/channels/%s/messages/%s", v.channel, id), 204);
 
     const char *list = order(w, "report\tlist\t0\t100");

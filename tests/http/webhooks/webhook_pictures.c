@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "apps.h"
-#include "rooms.h"
+#include "channel_events.h"
 #include "test_guild.h"
 
 #define PICTURE "https://x.y/%C3%A9.png?a=b"
@@ -41,7 +41,7 @@ static struct answer picture(const struct speaker *s, const char *hash, const ch
 static void a_message_brings_a_picture_along(struct world *w)
 {
     struct speaker s = speaker_made(w);
-    struct room room = world_room(w, s.test_guild.channel);
+    struct channel_events room = world_channel_events(w, s.test_guild.channel);
     struct answer a =
         speak(&s, "{'content': 'dong', 'username': 'Bell', 'avatar_url': '" PICTURE "'}");
 
@@ -49,8 +49,8 @@ static void a_message_brings_a_picture_along(struct world *w)
     const char *hash = answer_text(a, "author.avatar"), *id = answer_text(a, "id");
     expect(strlen(hash) == 32);
     expect_json(a, "{'author': {'id': '%s', 'username': 'Bell', 'bot': true}}", s.id);
-    expect_room_event(&room, "MESSAGE_CREATE", "{'author': {'username': 'Bell', 'avatar': '%s'}}",
-                      hash);
+    expect_channel_event(&room, "MESSAGE_CREATE",
+                         "{'author': {'username': 'Bell', 'avatar': '%s'}}", hash);
 
     struct answer where = picture(&s, hash, NULL);
     expect_status(where, 302);

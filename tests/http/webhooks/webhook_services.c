@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "base/utf8.h"
-#include "rooms.h"
+#include "channel_events.h"
 #include "test_guild.h"
 
 struct service {
@@ -56,7 +56,7 @@ static int64_t messages_sent(struct service *s)
 static void messages_for_slack_become_embeds(struct world *w)
 {
     struct service s = service_made(w);
-    struct room room = world_room(w, s.test_guild.channel);
+    struct channel_events room = world_channel_events(w, s.test_guild.channel);
     struct answer a = slack_post(
         &s, "{'text': 'see <https://x.y|this> <b|c> <http://z> <', 'username': 'Bell', "
             "'icon_url': 'https://x.y/i.png', 'attachments': [{'title': 'T', 'title_link': "
@@ -69,7 +69,7 @@ static void messages_for_slack_become_embeds(struct world *w)
 
     expect_status(a, 200);
     expect(str_is(a.body, "ok"));
-    expect_room_event(
+    expect_channel_event(
         &room, "MESSAGE_CREATE",
         "{'content': 'see [this](https://x.y) <b|c> <http://z> <', 'webhook_id': '%s', 'author': "
         "{'username': 'Bell'}, 'embeds': [{'type': 'rich', 'title': 'T', 'url': 'https://x.y/t', "
@@ -196,18 +196,18 @@ static void events_of_github_are_told(struct world *w)
           "[o/r:main] 1 new commit", "https://g/cmp" },
     };
     struct service s = service_made(w);
-    struct room room = world_room(w, s.test_guild.channel);
+    struct channel_events room = world_channel_events(w, s.test_guild.channel);
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct str body = str_printf(world_arena(w), "{%s" REPOSITORY SENDER "}", cases[i].body);
 
         expect_status(github_tell(&s, cases[i].event, body.p), 204);
-        expect_room_event(&room, "MESSAGE_CREATE",
-                          "{'content': '', 'author': {'username': 'Post'}, 'embeds': [{'title': "
-                          "'%s', 'author': {'name': 'ada', 'url': 'https://g/ada', 'icon_url': "
-                          "'https://g/ada.png'}%s%s%s}]}",
-                          cases[i].title, cases[i].url ? ", 'url': '" : "",
-                          cases[i].url ? cases[i].url : "", cases[i].url ? "'" : "");
+        expect_channel_event(&room, "MESSAGE_CREATE",
+                             "{'content': '', 'author': {'username': 'Post'}, 'embeds': [{'title': "
+                             "'%s', 'author': {'name': 'ada', 'url': 'https://g/ada', 'icon_url': "
+                             "'https://g/ada.png'}%s%s%s}]}",
+                             cases[i].title, cases[i].url ? ", 'url': '" : "",
+                             cases[i].url ? cases[i].url : "", cases[i].url ? "'" : "");
     }
     expect_json(client_get(s.ada, "/channels/%s/messages?limit=1", s.test_guild.channel),
                 "[{'embeds': [{'description': '[`abcdef0`](https://g/1) one - Ada'}]}]");

@@ -5,7 +5,7 @@
 #include "apps.h"
 #include "base/buf.h"
 #include "guilds.h"
-#include "rooms.h"
+#include "channel_events.h"
 #include "test_guild.h"
 
 #define PIXEL                                                                             \
@@ -291,14 +291,15 @@ static void a_webhook_speaks(struct world *w)
     struct client *ada = world_client(w, "ada"), *nobody = world_stranger(w);
     struct test_guild v = world_test_guild(w, ada);
     struct hook h = made(ada, v.channel);
-    struct room room = world_room(w, v.channel);
+    struct channel_events room = world_channel_events(w, v.channel);
 
     expect_status(client_post(nobody, "{'content': 'ding'}", "/webhooks/%s/%s", h.id, h.token),
                   204);
-    expect_room_event(&room, "MESSAGE_CREATE",
-                      "{'content': 'ding', 'webhook_id': '%s', 'guild_id': '%s', 'author': {'id': "
-                      "'%s', 'username': 'Post', 'bot': true, 'discriminator': '0000'}}",
-                      h.id, v.id, h.id);
+    expect_channel_event(
+        &room, "MESSAGE_CREATE",
+        "{'content': 'ding', 'webhook_id': '%s', 'guild_id': '%s', 'author': {'id': "
+        "'%s', 'username': 'Post', 'bot': true, 'discriminator': '0000'}}",
+        h.id, v.id, h.id);
     struct answer a = client_post(nobody,
                                   "{'content': 'dong', 'username': 'Bell', 'avatar_url': "
                                   "'https://x.y/z.png', 'embeds': [{'title': 'T'}]}",
@@ -430,7 +431,7 @@ static void a_webhook_reaches_its_own_messages(struct world *w)
                                     "/webhooks/%s/%s?wait=true", h.id, h.token);
     expect_json(a, "{'attachments': [{'filename': 'a.txt'}]}");
     const char *id = answer_text(a, "id");
-    struct room room = world_room(w, v.channel);
+    struct channel_events room = world_channel_events(w, v.channel);
     expect_json(client_get(nobody, "/webhooks/%s/%s/messages/%s", h.id, h.token, id),
                 "{'content': 'x'}");
     expect_error(client_get(nobody, "/webhooks/%s/%s/messages/%s", other.id, other.token, id), 404,
@@ -439,9 +440,9 @@ static void a_webhook_reaches_its_own_messages(struct world *w)
                      "/webhooks/%s/%s/messages/%s", h.id, h.token, id);
     expect_json(a, "{'content': 'y', 'embeds': [{'title': 'T'}], 'attachments': [], 'author': "
                    "{'username': 'Post'}}");
-    expect_room_event(&room, "MESSAGE_UPDATE", "{'content': 'y'}");
+    expect_channel_event(&room, "MESSAGE_UPDATE", "{'content': 'y'}");
     expect_status(client_delete(nobody, "/webhooks/%s/%s/messages/%s", h.id, h.token, id), 204);
-    expect_room_event(&room, "MESSAGE_DELETE", "{'id': '%s'}", id);
+    expect_channel_event(&room, "MESSAGE_DELETE", "{'id': '%s'}", id);
     expect_error(client_delete(nobody, "/webhooks/%s/%s/messages/%s", h.id, h.token, id), 404,
                  10008);
     a = client_post(ada, "{'content': 'mine'}", "/channels/%s/messages", v.channel);
