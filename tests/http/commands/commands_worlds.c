@@ -3,7 +3,7 @@
 
 #include "platform/worlds/worlds.h"
 #include "test_guild.h"
-#include "workshops.h"
+#include "test_app.h"
 
 /* A file with an app that is in a guild; its commands, global and of the guild. JSON has
  * single quotes, as in all tests. */
