@@ -1,6 +1,6 @@
 /* carried_moderation.c - whatever takes somebody the word, or the place, does so for media at
  * once. */
-#include "phones.h"
+#include "voice_client.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,23 +17,23 @@ static void with_two_regions_here(struct config *config)
     config->voice_regions = "eu:Europe,us:America";
 }
 
-static void expect_pair(struct phone *a, struct phone *b)
+static void expect_pair(struct voice_client *a, struct voice_client *b)
 {
-    phone_say(a, "a");
+    voice_client_say(a, "a");
     expect_heard(b, a, "a");
-    phone_say(b, "b");
+    voice_client_say(b, "b");
     expect_heard(a, b, "b");
 }
 
-static void expect_unheard(struct phone *p, struct phone *by)
+static void expect_unheard(struct voice_client *p, struct voice_client *by)
 {
-    phone_say(p, "unheard");
+    voice_client_say(p, "unheard");
     expect_deaf(by);
 }
 
-static void expect_heard_again(struct phone *p, struct phone *by)
+static void expect_heard_again(struct voice_client *p, struct voice_client *by)
 {
-    phone_say(p, "again");
+    voice_client_say(p, "again");
     expect_heard(by, p, "again");
 }
 
@@ -88,21 +88,21 @@ static void who_is_gone_is_cut_off_however_it_went(struct world *w)
         { "chris", its_channel_goes }, /* the last one, for all go with it */
     };
     struct hall h = world_hall(w);
-    struct phone ada = phone_call(&h, h.ada, h.voice, PHONE_AES);
+    struct voice_client ada = voice_client_call(&h, h.ada, h.voice, VOICE_CLIENT_AES);
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct client *c = hall_member(&h, rows[i].name, 0);
-        struct phone p = phone_call(&h, c, h.voice, PHONE_CHACHA);
+        struct voice_client p = voice_client_call(&h, c, h.voice, VOICE_CLIENT_CHACHA);
 
         expect_pair(&ada, &p);
         rows[i].end(&h, c);
         expect_cut(&p, 4014);
         expect_unheard(&p, &ada);
         expect_unheard(&ada, &p);
-        phone_hang_up(&p);
+        voice_client_hang_up(&p);
     }
     expect_cut(&ada, 4014);
-    phone_hang_up(&ada);
+    voice_client_hang_up(&ada);
 }
 
 /* --- who may not be heard ------------------------------------------------------------- */
@@ -126,23 +126,23 @@ static const char *in_an_hour(struct world *w)
 static void a_timeout_takes_the_word_at_once(struct world *w)
 {
     struct hall h = world_hall(w);
-    struct phone ada = phone_call(&h, h.ada, h.voice, PHONE_AES),
-                 bob = phone_call(&h, h.bob, h.voice, PHONE_AES);
+    struct voice_client ada = voice_client_call(&h, h.ada, h.voice, VOICE_CLIENT_AES),
+                        bob = voice_client_call(&h, h.bob, h.voice, VOICE_CLIENT_AES);
 
     expect_pair(&ada, &bob);
     time_out(&h, h.bob, in_an_hour(w));
     expect_unheard(&bob, &ada);
     time_out(&h, h.bob, "null");
     expect_heard_again(&bob, &ada);
-    phone_hang_up(&ada);
-    phone_hang_up(&bob);
+    voice_client_hang_up(&ada);
+    voice_client_hang_up(&bob);
 }
 
 static void the_afk_channel_is_silent(struct world *w)
 {
     struct hall h = world_hall(w);
-    struct phone ada = phone_call(&h, h.ada, h.voice, PHONE_AES),
-                 bob = phone_call(&h, h.bob, h.voice, PHONE_AES);
+    struct voice_client ada = voice_client_call(&h, h.ada, h.voice, VOICE_CLIENT_AES),
+                        bob = voice_client_call(&h, h.bob, h.voice, VOICE_CLIENT_AES);
     const char *afk = TEXT(w, "{'afk_channel_id': '%s'}", h.voice);
 
     expect_pair(&ada, &bob);
@@ -151,8 +151,8 @@ static void the_afk_channel_is_silent(struct world *w)
     expect_unheard(&ada, &bob);
     expect_status(client_patch(h.ada, "{'afk_channel_id': null}", "/guilds/%s", h.guild), 200);
     expect_heard_again(&bob, &ada);
-    phone_hang_up(&ada);
-    phone_hang_up(&bob);
+    voice_client_hang_up(&ada);
+    voice_client_hang_up(&bob);
 }
 
 static void suppress(const struct hall *h, struct client *by, const char *who, bool suppressed)
@@ -165,43 +165,43 @@ static void suppress(const struct hall *h, struct client *by, const char *who, b
                   204);
 }
 
-static void expect_hidden(struct phone *p, struct phone *by)
+static void expect_hidden(struct voice_client *p, struct voice_client *by)
 {
-    phone_show(p, p->ssrc + 1, PHONE_VIDEO, "hidden");
+    voice_client_show(p, p->ssrc + 1, VOICE_CLIENT_VIDEO, "hidden");
     expect_unheard(p, by);
 }
 
 static void on_a_stage_who_was_invited_has_to_accept(struct world *w)
 {
     struct hall h = world_hall(w);
-    struct phone ada = phone_call(&h, h.ada, h.stage, PHONE_AES),
-                 bob = phone_join_with(&h, h.bob, h.stage, ", 'self_video': true");
+    struct voice_client ada = voice_client_call(&h, h.ada, h.stage, VOICE_CLIENT_AES),
+                        bob = voice_client_join_with(&h, h.bob, h.stage, ", 'self_video': true");
 
     bob.more = ", 'video': true";
-    phone_dial(&bob, 8);
-    phone_connect(&bob, PHONE_AES);
-    phone_shows(&bob, "[]");
-    phone_flush(&bob);
-    phone_wants(&ada, "{'any': 100}");
+    voice_client_dial(&bob, 8);
+    voice_client_connect(&bob, VOICE_CLIENT_AES);
+    voice_client_shows(&bob, "[]");
+    voice_client_flush(&bob);
+    voice_client_wants(&ada, "{'any': 100}");
     expect_hidden(&bob, &ada);
     suppress(&h, h.ada, h.bob->id, false);
     expect_hidden(&bob, &ada);
     suppress(&h, h.bob, "@me", false);
-    phone_show(&bob, bob.ssrc + 1, PHONE_VIDEO, "seen");
+    voice_client_show(&bob, bob.ssrc + 1, VOICE_CLIENT_VIDEO, "seen");
     expect_seen(&ada, bob.ssrc + 1, "seen");
     expect_heard_again(&bob, &ada);
     suppress(&h, h.ada, h.bob->id, true);
     expect_hidden(&bob, &ada);
-    phone_hang_up(&ada);
-    phone_hang_up(&bob);
+    voice_client_hang_up(&ada);
+    voice_client_hang_up(&bob);
 }
 
 /* Who has been timed out comes back as one of the audience. */
 static void a_timeout_ends_a_speech_on_a_stage(struct world *w)
 {
     struct hall h = world_hall(w);
-    struct phone ada = phone_call(&h, h.ada, h.stage, PHONE_AES),
-                 bob = phone_call(&h, h.bob, h.stage, PHONE_AES);
+    struct voice_client ada = voice_client_call(&h, h.ada, h.stage, VOICE_CLIENT_AES),
+                        bob = voice_client_call(&h, h.bob, h.stage, VOICE_CLIENT_AES);
 
     suppress(&h, h.ada, h.bob->id, false);
     suppress(&h, h.bob, "@me", false);
@@ -236,14 +236,14 @@ static void a_timeout_ends_a_speech_on_a_stage(struct world *w)
     world_sql(w, "update members set timed_out_until = null where user_id = %s", h.bob->id);
     suppress(&h, h.bob, "@me", false);
     expect_heard_again(&bob, &ada);
-    phone_hang_up(&ada);
-    phone_hang_up(&bob);
+    voice_client_hang_up(&ada);
+    voice_client_hang_up(&bob);
 }
 
 /* --- rooms that move ------------------------------------------------------------------ */
 
 /* The next token that it is told. */
-static void phone_follow(struct phone *p)
+static void voice_client_follow(struct voice_client *p)
 {
     const struct dom *m;
 
@@ -251,9 +251,9 @@ static void phone_follow(struct phone *p)
         m = next_voice(p->client);
     while (!str_is(dom_at(m, "t")->text, "VOICE_SERVER_UPDATE"));
     p->token = str_dupz(world_arena(p->client->world), dom_at(m, "d.token")->text);
-    phone_hang_up(p);
-    phone_dial(p, 8);
-    phone_connect(p, PHONE_AES);
+    voice_client_hang_up(p);
+    voice_client_dial(p, 8);
+    voice_client_connect(p, VOICE_CLIENT_AES);
     p->counter = 0;
 }
 
@@ -261,25 +261,25 @@ static void phone_follow(struct phone *p)
 static void a_room_goes_to_another_region_with_all_who_are_there(struct world *w)
 {
     struct hall h = world_hall(w);
-    struct phone ada = phone_call(&h, h.ada, h.voice, PHONE_AES),
-                 bob = phone_call(&h, h.bob, h.voice, PHONE_AES);
+    struct voice_client ada = voice_client_call(&h, h.ada, h.voice, VOICE_CLIENT_AES),
+                        bob = voice_client_call(&h, h.bob, h.voice, VOICE_CLIENT_AES);
 
     expect_pair(&ada, &bob);
     expect_status(client_patch(h.ada, "{'mute': true}", MEMBER, h.guild, h.bob->id), 200);
     expect_status(client_patch(h.ada, "{'rtc_region': 'us'}", "/channels/%s", h.voice), 200);
     expect_cut(&ada, 4014);
     expect_cut(&bob, 4014);
-    phone_dial(&bob, 8);
+    voice_client_dial(&bob, 8);
     expect_close(bob.gate, 4004);
-    phone_follow(&ada);
-    phone_follow(&bob);
+    voice_client_follow(&ada);
+    voice_client_follow(&bob);
     expect_unheard(&bob, &ada);
-    phone_say(&ada, "there");
+    voice_client_say(&ada, "there");
     expect_heard(&bob, &ada, "there");
     expect_status(client_patch(h.ada, "{'mute': false}", MEMBER, h.guild, h.bob->id), 200);
     expect_heard_again(&bob, &ada);
-    phone_hang_up(&ada);
-    phone_hang_up(&bob);
+    voice_client_hang_up(&ada);
+    voice_client_hang_up(&bob);
 }
 
 /* --- how many ------------------------------------------------------------------------- */

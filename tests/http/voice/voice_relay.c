@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "people.h"
-#include "phones.h"
+#include "voice_client.h"
 
 static void with_another_host(struct config *config)
 {
@@ -58,10 +58,10 @@ static void another_host_may_carry_voice(struct world *w)
 static void a_client_is_told_where_media_goes(struct world *w)
 {
     struct hall h = world_hall(w);
-    struct phone p = phone_join(&h, h.ada, h.voice);
+    struct voice_client p = voice_client_join(&h, h.ada, h.voice);
 
-    phone_dial(&p, 8);
-    const struct dom *ready = phone_ready(&p);
+    voice_client_dial(&p, 8);
+    const struct dom *ready = voice_client_ready(&p);
     const struct dom *modes = dom_at(ready, "d.modes");
     expect(str_is(dom_at(ready, "d.ip")->text, "127.0.0.1") && p.port > 0);
     expect(p.ssrc % 16 == 0 && modes->count == 3);
@@ -85,7 +85,7 @@ static int code_of_identify(struct client *c, const char *target, const char *d)
 static void wrong_claims_are_refused(struct world *w)
 {
     struct hall h = world_hall(w);
-    struct phone p = phone_join(&h, h.ada, h.voice);
+    struct voice_client p = voice_client_join(&h, h.ada, h.voice);
     char other[33];
     const struct {
         const char *server, *user, *session, *token, *more;
@@ -123,7 +123,7 @@ static void wrong_claims_are_refused(struct world *w)
     /* A token is void with the membership that it was for. */
     ask_voice(h.ada, h.guild, NULL, "");
     expect_voice(h.ada, "VOICE_STATE_UPDATE", "{'channel_id': null}");
-    phone_dial(&p, 8);
+    voice_client_dial(&p, 8);
     expect_close(p.gate, 4006);
 }
 
@@ -168,15 +168,15 @@ static void protocols_and_modes_are_checked(struct world *w)
         { "{'protocol': 5}", 4020 },
     };
 
-    struct phone p = phone_join(&h, h.ada, h.voice);
+    struct voice_client p = voice_client_join(&h, h.ada, h.voice);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        phone_dial(&p, 8);
-        phone_ready(&p);
+        voice_client_dial(&p, 8);
+        voice_client_ready(&p);
         gate_send(p.gate, "{'op': 1, 'd': %s}", rows[i].d);
         expect_close(p.gate, rows[i].code);
     }
-    phone_dial(&p, 8);
-    phone_ready(&p);
+    voice_client_dial(&p, 8);
+    voice_client_ready(&p);
     gate_send(p.gate, "{'op': 0, 'd': {}}");
     expect_close(p.gate, 4005);
 }
@@ -184,10 +184,10 @@ static void protocols_and_modes_are_checked(struct world *w)
 static void the_old_mode_can_be_turned_off(struct world *w)
 {
     struct hall h = world_hall(w);
-    struct phone p = phone_join(&h, h.ada, h.voice);
+    struct voice_client p = voice_client_join(&h, h.ada, h.voice);
 
-    phone_dial(&p, 8);
-    expect(dom_at(phone_ready(&p), "d.modes")->count == 2);
+    voice_client_dial(&p, 8);
+    expect(dom_at(voice_client_ready(&p), "d.modes")->count == 2);
     gate_send(p.gate, "{'op': 1, 'd': {'protocol': 'udp', 'data': {'mode': 'xsalsa20_poly1305'}}}");
     expect_close(p.gate, 4016);
 }
@@ -196,10 +196,10 @@ static void the_old_mode_can_be_turned_off(struct world *w)
 static void the_answer_to_which_version_has_a_number(struct world *w)
 {
     struct hall h = world_hall(w);
-    struct phone p = phone_join(&h, h.ada, h.voice);
+    struct voice_client p = voice_client_join(&h, h.ada, h.voice);
 
-    phone_dial(&p, 8);
-    phone_ready(&p);
+    voice_client_dial(&p, 8);
+    voice_client_ready(&p);
     gate_send(p.gate, "{'op': 32, 'd': {}}"); /* it has no route: nothing is answered */
     gate_send(p.gate, "{'op': 16, 'd': {}}");
     const struct dom *m = expect_op(p.gate, 16);
@@ -213,7 +213,7 @@ static void heartbeats_are_answered_as_the_version_asks(struct world *w)
 {
     struct hall h = world_hall(w);
     struct gate *g = gate_open_at(h.ada, "/voice?v=4");
-    struct phone p = { .client = h.ada };
+    struct voice_client p = { .client = h.ada };
 
     expect_op(g, 8);
     gate_send(g, "{'op': 3, 'd': 1234567890123}");
@@ -227,16 +227,16 @@ static void heartbeats_are_answered_as_the_version_asks(struct world *w)
 static void who_does_not_beat_is_closed(struct world *w)
 {
     struct hall h = world_hall(w);
-    struct phone p = phone_call(&h, h.ada, h.voice, PHONE_AES);
+    struct voice_client p = voice_client_call(&h, h.ada, h.voice, VOICE_CLIENT_AES);
 
     world_wait(w, 30);
     gate_send(p.gate, "{'op': 3, 'd': {'t': 1}}");
-    phone_await(&p, 6);
+    voice_client_await(&p, 6);
     world_wait(w, 30);
-    phone_expect_none(&p, 99);
+    voice_client_expect_none(&p, 99);
     world_wait(w, 33);
     expect_close(p.gate, 4009);
-    phone_hang_up(&p);
+    voice_client_hang_up(&p);
 }
 
 /* --- others --------------------------------------------------------------------------- */
@@ -249,23 +249,23 @@ static bool lists(const struct dom *ids, const struct client *c)
 static void people_hear_who_comes_speaks_and_goes(struct world *w)
 {
     struct hall h = world_hall(w);
-    struct phone ada = phone_call(&h, h.ada, h.voice, PHONE_AES);
+    struct voice_client ada = voice_client_call(&h, h.ada, h.voice, VOICE_CLIENT_AES);
 
     gate_send(ada.gate, "{'op': 5, 'd': {'speaking': 1, 'delay': 0, 'ssrc': 1}}");
-    struct phone bob = phone_join(&h, h.bob, h.voice);
-    phone_dial(&bob, 8);
-    phone_ready(&bob);
-    expect(lists(dom_at(phone_await(&bob, 11), "d.user_ids"), h.ada));
-    expect(lists(dom_at(phone_await(&ada, 11), "d.user_ids"), h.bob));
+    struct voice_client bob = voice_client_join(&h, h.bob, h.voice);
+    voice_client_dial(&bob, 8);
+    voice_client_ready(&bob);
+    expect(lists(dom_at(voice_client_await(&bob, 11), "d.user_ids"), h.ada));
+    expect(lists(dom_at(voice_client_await(&ada, 11), "d.user_ids"), h.bob));
     /* Who comes late hears who speaks already, once media may flow. */
-    phone_select(&bob, PHONE_CHACHA);
-    const struct dom *m = phone_await(&bob, 5);
+    voice_client_select(&bob, VOICE_CLIENT_CHACHA);
+    const struct dom *m = voice_client_await(&bob, 5);
     expect(str_is(dom_at(m, "d.user_id")->text, h.ada->id));
     expect(strtoul(dom_at(m, "d.ssrc")->text.p, NULL, 10) == ada.ssrc);
     expect(str_is(dom_at(m, "d.speaking")->text, "1"));
     /* Priority is not for everybody; sound of a stream may be shared. */
     gate_send(bob.gate, "{'op': 5, 'd': {'speaking': 6, 'delay': 0, 'ssrc': %u}}", ada.ssrc);
-    m = phone_await(&ada, 5);
+    m = voice_client_await(&ada, 5);
     expect(str_is(dom_at(m, "d.user_id")->text, h.bob->id));
     expect(strtoul(dom_at(m, "d.ssrc")->text.p, NULL, 10) == bob.ssrc);
     expect(str_is(dom_at(m, "d.speaking")->text, "2"));
@@ -273,30 +273,31 @@ static void people_hear_who_comes_speaks_and_goes(struct world *w)
               "{'op': 12, 'd': {'audio_ssrc': %u, 'video_ssrc': %u, 'user_id': '1', "
               "'streams': [{'rid': '100'}]}}",
               bob.ssrc, bob.ssrc + 1);
-    m = phone_await(&ada, 12);
+    m = voice_client_await(&ada, 12);
     expect(str_is(dom_at(m, "d.user_id")->text, h.bob->id));
     expect(strtoul(dom_at(m, "d.video_ssrc")->text.p, NULL, 10) == bob.ssrc + 1);
     expect(str_is(dom_at(m, "d.streams.0.rid")->text, "100"));
-    phone_await(&bob, 15);
+    voice_client_await(&bob, 15);
     /* Somebody else's SSRC is not announced. */
     gate_send(bob.gate, "{'op': 12, 'd': {'audio_ssrc': 1, 'video_ssrc': %u}}", ada.ssrc);
     leave_voice(&h, h.bob, NULL);
     expect_close(bob.gate, 4014);
-    expect(str_is(dom_at(phone_await(&ada, 13), "d.user_id")->text, h.bob->id));
-    phone_expect_none(&ada, 12);
-    phone_hang_up(&ada);
+    expect(str_is(dom_at(voice_client_await(&ada, 13), "d.user_id")->text, h.bob->id));
+    voice_client_expect_none(&ada, 12);
+    voice_client_hang_up(&ada);
 }
 
-static const char *speaking_of(struct phone *p)
+static const char *speaking_of(struct voice_client *p)
 {
-    return str_dupz(world_arena(p->client->world), dom_at(phone_await(p, 5), "d.speaking")->text);
+    return str_dupz(world_arena(p->client->world),
+                    dom_at(voice_client_await(p, 5), "d.speaking")->text);
 }
 
 static void priority_is_for_who_has_the_right(struct world *w)
 {
     struct hall h = world_hall(w);
-    struct phone ada = phone_call(&h, h.ada, h.voice, PHONE_AES),
-                 bob = phone_call(&h, h.bob, h.voice, PHONE_AES);
+    struct voice_client ada = voice_client_call(&h, h.ada, h.voice, VOICE_CLIENT_AES),
+                        bob = voice_client_call(&h, h.bob, h.voice, VOICE_CLIENT_AES);
     const char *allow = TEXT(w, "{'type': 1, 'allow': '%llu'}", BITS(PERMISSION(PRIORITY_SPEAKER))),
                *deny = "{'type': 1, 'allow': '0'}";
 
@@ -312,8 +313,8 @@ static void priority_is_for_who_has_the_right(struct world *w)
     expect(strcmp(speaking_of(&ada), "1") == 0);
     gate_send(bob.gate, "{'op': 5, 'd': {'speaking': 4}}");
     expect(strcmp(speaking_of(&ada), "0") == 0);
-    phone_hang_up(&ada);
-    phone_hang_up(&bob);
+    voice_client_hang_up(&ada);
+    voice_client_hang_up(&bob);
 }
 
 static void private_calls_are_named_by_their_channel(struct world *w)
@@ -325,19 +326,20 @@ static void private_calls_are_named_by_their_channel(struct world *w)
         client_post(h.ada, TEXT(w, "{'recipient_id': '%s'}", h.bob->id), "/users/@me/channels"),
         "id");
     struct hall call = { .world = w, .guild = NULL };
-    struct phone p = phone_join(&call, h.ada, dm);
+    struct voice_client p = voice_client_join(&call, h.ada, dm);
     p.guild = h.guild;
-    phone_dial(&p, 8);
+    voice_client_dial(&p, 8);
     expect_close(p.gate, 4006);
     p.guild = dm;
-    phone_dial(&p, 8);
-    phone_connect(&p, PHONE_AES);
-    phone_hang_up(&p);
+    voice_client_dial(&p, 8);
+    voice_client_connect(&p, VOICE_CLIENT_AES);
+    voice_client_hang_up(&p);
 }
 
 /* --- coming back ---------------------------------------------------------------------- */
 
-static void phone_resume_in(struct phone *p, int version, long seq_ack, const char *more)
+static void voice_client_resume_in(struct voice_client *p, int version, long seq_ack,
+                                   const char *more)
 {
     char target[32];
 
@@ -350,46 +352,46 @@ static void phone_resume_in(struct phone *p, int version, long seq_ack, const ch
               p->guild, p->session, p->token, seq_ack, more);
 }
 
-static void phone_resume(struct phone *p, int version, long seq_ack)
+static void voice_client_resume(struct voice_client *p, int version, long seq_ack)
 {
-    phone_resume_in(p, version, seq_ack, "");
+    voice_client_resume_in(p, version, seq_ack, "");
 }
 
 static void who_comes_back_is_told_what_it_missed(struct world *w)
 {
     struct hall h = world_hall(w);
-    struct phone ada = phone_call(&h, h.ada, h.voice, PHONE_AES);
-    struct phone bob = phone_call(&h, h.bob, h.voice, PHONE_CHACHA);
+    struct voice_client ada = voice_client_call(&h, h.ada, h.voice, VOICE_CLIENT_AES);
+    struct voice_client bob = voice_client_call(&h, h.bob, h.voice, VOICE_CLIENT_CHACHA);
 
     /* Ready 1, description 2, clients 3. */
-    expect(str_is(dom_at(phone_await(&ada, 11), "seq")->text, "3"));
+    expect(str_is(dom_at(voice_client_await(&ada, 11), "seq")->text, "3"));
     gate_kill(ada.gate);
-    phone_say(&bob, "before");
+    voice_client_say(&bob, "before");
     expect_heard(&ada, &bob, "before");
-    phone_resume(&ada, 8, 3);
+    voice_client_resume(&ada, 8, 3);
     expect_op(ada.gate, 9);
     const struct dom *m = expect_op(ada.gate, 5);
     expect(str_is(dom_at(m, "seq")->text, "4"));
     expect(str_is(dom_at(m, "d.user_id")->text, h.bob->id));
     /* Nothing has changed for media. */
-    phone_say(&ada, "again");
+    voice_client_say(&ada, "again");
     expect_heard(&bob, &ada, "again");
     /* A second one takes its place, and may ask for all. */
     struct gate *old = ada.gate;
-    phone_resume(&ada, 8, -1);
+    voice_client_resume(&ada, 8, -1);
     expect_op(ada.gate, 9);
     expect(str_is(dom_at(expect_op(ada.gate, 2), "seq")->text, "1"));
     expect_close(old, 4014);
     /* A list of those who are there is made anew, under its number. */
     gate_kill(bob.gate);
-    phone_resume(&bob, 8, 1);
+    voice_client_resume(&bob, 8, 1);
     expect_op(bob.gate, 9);
     const struct dom *list = expect_op(bob.gate, 11);
     expect(str_is(dom_at(list, "seq")->text, "2"));
     expect(lists(dom_at(list, "d.user_ids"), h.ada));
     expect(str_is(dom_at(expect_op(bob.gate, 4), "seq")->text, "3"));
-    phone_hang_up(&ada);
-    phone_hang_up(&bob);
+    voice_client_hang_up(&ada);
+    voice_client_hang_up(&bob);
 }
 
 static int seats_of(struct world *w)
@@ -405,47 +407,47 @@ static int seats_of(struct world *w)
 static void a_session_is_not_resumed(struct world *w)
 {
     struct hall h = world_hall(w);
-    struct phone ada = phone_call(&h, h.ada, h.voice, PHONE_AES), wrong = ada;
+    struct voice_client ada = voice_client_call(&h, h.ada, h.voice, VOICE_CLIENT_AES), wrong = ada;
 
     /* With another's number, from the future, with what was acknowledged already. */
     wrong.session = "another";
-    phone_resume(&wrong, 8, 2);
+    voice_client_resume(&wrong, 8, 2);
     expect_close(wrong.gate, 4006);
     wrong = ada;
-    phone_resume(&wrong, 8, 99);
+    voice_client_resume(&wrong, 8, 99);
     expect_close(wrong.gate, 4006);
     gate_send(ada.gate, "{'op': 3, 'd': {'t': 1, 'seq_ack': 2}}");
-    phone_await(&ada, 6);
+    voice_client_await(&ada, 6);
     wrong = ada;
-    phone_resume(&wrong, 8, 1);
+    voice_client_resume(&wrong, 8, 1);
     expect_close(wrong.gate, 4006);
-    phone_resume(&wrong, 8, 2);
+    voice_client_resume(&wrong, 8, 2);
     expect_op(wrong.gate, 9);
     /* Of another channel than it is in; version 9 has to say one. */
-    phone_resume_in(&wrong, 9, 2, TEXT(w, ", 'channel_id': '%s'", h.other));
+    voice_client_resume_in(&wrong, 9, 2, TEXT(w, ", 'channel_id': '%s'", h.other));
     expect_close(wrong.gate, 4006);
-    phone_resume_in(&wrong, 9, 2, "");
+    voice_client_resume_in(&wrong, 9, 2, "");
     expect_close(wrong.gate, 4020);
-    phone_resume_in(&wrong, 9, 2, TEXT(w, ", 'channel_id': '%s'", h.voice));
+    voice_client_resume_in(&wrong, 9, 2, TEXT(w, ", 'channel_id': '%s'", h.voice));
     expect_op(wrong.gate, 9);
     /* After a minute without a socket it is over. */
     gate_kill(wrong.gate);
     while (seats_of(w) != 0)
         world_wait(w, 61);
-    phone_resume(&wrong, 8, 2);
+    voice_client_resume(&wrong, 8, 2);
     expect_close(wrong.gate, 4006);
-    phone_hang_up(&ada);
+    voice_client_hang_up(&ada);
 }
 
 static void old_versions_have_no_numbers(struct world *w)
 {
     struct hall h = world_hall(w);
-    struct phone p = phone_join(&h, h.ada, h.voice);
+    struct voice_client p = voice_client_join(&h, h.ada, h.voice);
 
-    phone_dial(&p, 4);
-    expect(!dom_at(phone_ready(&p), "seq"));
+    voice_client_dial(&p, 4);
+    expect(!dom_at(voice_client_ready(&p), "seq"));
     gate_kill(p.gate);
-    phone_resume(&p, 4, -1);
+    voice_client_resume(&p, 4, -1);
     expect_op(p.gate, 9);
 }
 
@@ -463,10 +465,10 @@ static void await_sockets(struct world *w, int64_t count)
 static void who_has_a_socket_is_not_told_again_where_it_is(struct world *w)
 {
     struct hall h = world_hall(w);
-    struct phone p = phone_join(&h, h.ada, h.voice);
+    struct voice_client p = voice_client_join(&h, h.ada, h.voice);
 
-    phone_dial(&p, 8);
-    phone_connect(&p, PHONE_AES);
+    voice_client_dial(&p, 8);
+    voice_client_connect(&p, VOICE_CLIENT_AES);
     await_sockets(w, 1);
     world_wait(w, 2);
     ask_voice(h.ada, h.guild, h.voice, ", 'self_mute': true");
@@ -477,40 +479,40 @@ static void who_has_a_socket_is_not_told_again_where_it_is(struct world *w)
     ask_voice(h.ada, h.guild, h.voice, "");
     expect_voice(h.ada, "VOICE_STATE_UPDATE", "{'self_mute': false}");
     expect_voice(h.ada, "VOICE_SERVER_UPDATE", "{}");
-    phone_hang_up(&p);
+    voice_client_hang_up(&p);
 }
 
 /* discordgo names no version, and reads the interval of its heartbeats in Ready. */
 static void a_client_that_names_no_version_is_served_the_oldest(struct world *w)
 {
     struct hall h = world_hall(w);
-    struct phone p = phone_join(&h, h.ada, h.voice);
+    struct voice_client p = voice_client_join(&h, h.ada, h.voice);
 
     p.gate = gate_open_at(h.ada, "/voice");
-    const struct dom *hello = phone_await(&p, 8), *ready;
+    const struct dom *hello = voice_client_await(&p, 8), *ready;
     expect(str_is(dom_at(hello, "d.v")->text, "4"));
     gate_send(p.gate,
               "{'op': 0, 'd': {'server_id': '%s', 'user_id': '%s', 'session_id': '%s', "
               "'token': '%s'}}",
               p.guild, h.ada->id, p.session, p.token);
-    ready = phone_await(&p, 2);
+    ready = voice_client_await(&p, 2);
     expect(str_eq(dom_at(ready, "d.heartbeat_interval")->text,
                   dom_at(hello, "d.heartbeat_interval")->text));
     gate_send(p.gate, "{'op': 3, 'd': 1794964992}");
-    expect(str_is(dom_at(phone_await(&p, 6), "d")->text, "1794964992"));
+    expect(str_is(dom_at(voice_client_await(&p, 6), "d")->text, "1794964992"));
 }
 
 /* The request may be read before the end of the socket is known: then the update follows. */
 static void who_closes_its_socket_and_asks_again_is_always_answered(struct world *w)
 {
     struct hall h = world_hall(w);
-    struct phone p = phone_join(&h, h.ada, h.voice);
+    struct voice_client p = voice_client_join(&h, h.ada, h.voice);
 
     for (int i = 0; i < 6; i++) {
         const struct dom *m;
 
-        phone_dial(&p, 8);
-        phone_await(&p, 2);
+        voice_client_dial(&p, 8);
+        voice_client_await(&p, 2);
         if (i % 2)
             gate_kill(p.gate);
         ask_voice(h.ada, h.guild, h.voice, "");
