@@ -1,5 +1,5 @@
 /* followups.c - what an app says after its first answer. */
-#include "asks.h"
+#include "test_interaction.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,11 +8,11 @@
 #define MESSAGES "/channels/%s/messages"
 #define SENT     "/webhooks/%s/%s/messages/%s"
 
-static struct ask answered(struct stage *s)
+static struct test_interaction answered(struct stage *s)
 {
-    struct ask ask = ASK(s);
+    struct test_interaction ask = INTERACTION(s);
 
-    ask_answered(&ask, "{'type': 4, 'data': {'content': 'First'}}");
+    interaction_answered(&ask, "{'type': 4, 'data': {'content': 'First'}}");
     expect_channel_event(&s->room, "MESSAGE_CREATE", "{'content': 'First'}");
     return ask;
 }
@@ -22,7 +22,7 @@ static struct ask answered(struct stage *s)
 static void follow_ups_reply_to_the_first_answer(struct world *w)
 {
     struct stage s = world_stage(w);
-    struct ask ask = answered(&s);
+    struct test_interaction ask = answered(&s);
     struct answer original = client_get(ask.app, SENT, ask.application, ask.token, "@original");
     const char *first = answer_text(original, "id");
 
@@ -50,7 +50,7 @@ static void follow_ups_reply_to_the_first_answer(struct world *w)
 static void messages_are_changed_and_deleted_with_the_token(struct world *w)
 {
     struct stage s = world_stage(w);
-    struct ask ask = answered(&s);
+    struct test_interaction ask = answered(&s);
     const struct upload files[] = { { "files[0]", "a.txt", STR("hello") }, { 0 } };
 
     struct answer a =
@@ -95,7 +95,7 @@ static void messages_are_changed_and_deleted_with_the_token(struct world *w)
 static void ephemeral_follow_ups_are_reached_by_the_token(struct world *w)
 {
     struct stage s = world_stage(w);
-    struct ask ask = answered(&s);
+    struct test_interaction ask = answered(&s);
 
     expect_event(s.ada, "INTERACTION_SUCCESS", "{}");
     struct answer a = client_post(ask.app, "{'content': 'Psst', 'flags': 64}", FOLLOW);
@@ -121,9 +121,9 @@ static void ephemeral_follow_ups_are_reached_by_the_token(struct world *w)
 static void a_public_follow_up_does_not_tell_what_was_ephemeral(struct world *w)
 {
     struct stage s = world_stage(w);
-    struct ask ask = ASK(&s);
+    struct test_interaction ask = INTERACTION(&s);
 
-    ask_answered(&ask, "{'type': 4, 'data': {'content': 'secret', 'flags': 64}}");
+    interaction_answered(&ask, "{'type': 4, 'data': {'content': 'secret', 'flags': 64}}");
     struct answer a = client_post(ask.app, "{'content': 'For all'}", FOLLOW);
     expect_json(a, "{'type': 19, 'referenced_message': null}");
     expect_channel_event(&s.room, "MESSAGE_CREATE", "{'referenced_message': null}");
@@ -134,7 +134,7 @@ static void a_public_follow_up_does_not_tell_what_was_ephemeral(struct world *w)
 static void bots_change_their_answers_in_the_channel_too(struct world *w)
 {
     struct stage s = world_stage(w);
-    struct ask ask = answered(&s);
+    struct test_interaction ask = answered(&s);
     const char *id =
         answer_text(client_get(ask.app, SENT, ask.application, ask.token, "@original"), "id");
 
@@ -152,7 +152,7 @@ static void bots_change_their_answers_in_the_channel_too(struct world *w)
 static void follow_ups_need_an_answer_first(struct world *w)
 {
     struct stage s = world_stage(w);
-    struct ask ask = ASK(&s), failed = ASK(&s);
+    struct test_interaction ask = INTERACTION(&s), failed = INTERACTION(&s);
 
     world_sql(w, "update interactions set state = 2 where id = %s", failed.id);
     expect_error(client_post(ask.app, "{'content': 'x'}", FOLLOW), 404, 10015);
@@ -166,7 +166,7 @@ static void follow_ups_need_an_answer_first(struct world *w)
 static void tokens_are_for_one_app_and_for_a_while(struct world *w)
 {
     struct stage s = world_stage(w);
-    struct ask ask = answered(&s);
+    struct test_interaction ask = answered(&s);
     const char *other = make_application(s.bob, "Other");
     char wrong[200];
 
@@ -195,7 +195,7 @@ static void tokens_are_for_one_app_and_for_a_while(struct world *w)
 static void only_messages_of_this_interaction_are_reached(struct world *w)
 {
     struct stage s = world_stage(w);
-    struct ask ask = answered(&s), other = answered(&s);
+    struct test_interaction ask = answered(&s), other = answered(&s);
     const char *theirs =
         answer_text(client_get(other.app, SENT, other.application, other.token, "@original"), "id");
     const char *plain =
@@ -209,7 +209,7 @@ static void only_messages_of_this_interaction_are_reached(struct world *w)
 static void empty_and_broken_follow_ups_are_refused(struct world *w)
 {
     struct stage s = world_stage(w);
-    struct ask ask = answered(&s);
+    struct test_interaction ask = answered(&s);
     char body[3000];
 
     expect_error(client_post(ask.app, "{}", FOLLOW), 400, 50006);
@@ -230,12 +230,12 @@ static const char *own(struct stage *s)
 static void apps_that_a_person_brought_follow_up_five_times(struct world *w)
 {
     struct stage s = world_stage(w);
-    struct ask ask = ASK(&s, .owners = own(&s)),
-               both = ASK(&s, .owners = TEXT(w, "{\"0\":\"%s\",\"1\":\"%s\"}", s.test_guild.id,
-                                             s.ada->id));
+    struct test_interaction ask = INTERACTION(&s, .owners = own(&s)),
+                            both = INTERACTION(&s, .owners = TEXT(w, "{\"0\":\"%s\",\"1\":\"%s\"}",
+                                                                  s.test_guild.id, s.ada->id));
 
-    ask_answered(&ask, "{'type': 5}");
-    ask_answered(&both, "{'type': 5}");
+    interaction_answered(&ask, "{'type': 5}");
+    interaction_answered(&both, "{'type': 5}");
     expect_status(client_post(ask.app, "{'content': 'the answer'}", FOLLOW), 200);
     for (int i = 0; i < 5; i++)
         expect_status(client_post(ask.app, "{'content': 'more'}", FOLLOW), 200);
@@ -257,8 +257,9 @@ static void everyone_may(struct stage *s, uint64_t rights)
 
 static void forced(struct stage *s, const char *data, int reason)
 {
-    struct ask ask = ASK(s, .by = s->bob, .owners = own(s));
-    struct answer a = ask_answer(&ask, "?with_response=true", "{'type': 4, 'data': %s}", data);
+    struct test_interaction ask = INTERACTION(s, .by = s->bob, .owners = own(s));
+    struct answer a =
+        interaction_answer(&ask, "?with_response=true", "{'type': 4, 'data': %s}", data);
 
     expect_status(a, 200);
     if (reason)
@@ -299,9 +300,10 @@ static void what_a_person_may_not_show_is_for_them_alone(struct world *w)
 
     /* An app of the guild's needs none of this. */
     everyone_may(&s, PERMISSION(VIEW_CHANNEL));
-    struct ask ask = ASK(&s, .by = s.bob);
-    expect_json(ask_answer(&ask, "?with_response=true", "{'type': 4, 'data': {'content': 'x'}}"),
-                "{'resource': {'message': {'flags': 0}}}");
+    struct test_interaction ask = INTERACTION(&s, .by = s.bob);
+    expect_json(
+        interaction_answer(&ask, "?with_response=true", "{'type': 4, 'data': {'content': 'x'}}"),
+        "{'resource': {'message': {'flags': 0}}}");
 }
 
 /* What was deferred is shown to all by then. */
@@ -309,11 +311,11 @@ static void an_edit_adds_no_more_than_the_person_may(struct world *w)
 {
     struct stage s = world_stage(w);
     const struct upload files[] = { { "files[0]", "a.txt", STR("hello") }, { 0 } };
-    struct ask ask = ASK(&s, .by = s.bob, .owners = own(&s));
+    struct test_interaction ask = INTERACTION(&s, .by = s.bob, .owners = own(&s));
 
     everyone_may(&s, PERMISSION(VIEW_CHANNEL) | PERMISSION(USE_EXTERNAL_APPS) |
                          PERMISSION(SEND_MESSAGES));
-    ask_answered(&ask, "{'type': 5}");
+    interaction_answered(&ask, "{'type': 5}");
     expect_error(client_patch(ask.app, "{'embeds': [{'title': 'T'}]}", SENT, ask.application,
                               ask.token, "@original"),
                  403, 50013);
@@ -334,7 +336,7 @@ static void files_of_a_person_who_may_send_none_are_for_them_alone(struct world 
 {
     struct stage s = world_stage(w);
     const struct upload files[] = { { "files[0]", "a.txt", STR("hello") }, { 0 } };
-    struct ask ask = ASK(&s, .by = s.bob, .owners = own(&s));
+    struct test_interaction ask = INTERACTION(&s, .by = s.bob, .owners = own(&s));
 
     everyone_may(&s, PERMISSION(VIEW_CHANNEL) | PERMISSION(USE_EXTERNAL_APPS) |
                          PERMISSION(SEND_MESSAGES));
@@ -350,7 +352,7 @@ static void files_of_a_person_who_may_send_none_are_for_them_alone(struct world 
 static void webhooks_live_at_the_same_address(struct world *w)
 {
     struct stage s = world_stage(w);
-    struct ask ask = answered(&s);
+    struct test_interaction ask = answered(&s);
     struct answer hook =
         client_post(s.ada, "{'name': 'Post'}", "/channels/%s/webhooks", s.test_guild.channel);
     const char *id = answer_text(hook, "id"), *token = answer_text(hook, "token");
@@ -371,19 +373,19 @@ static void webhooks_live_at_the_same_address(struct world *w)
 static void answers_outlive_the_process(struct world *w)
 {
     struct stage s = world_stage(w);
-    struct ask ask = ASK(&s), waiting = ASK(&s);
+    struct test_interaction ask = INTERACTION(&s), waiting = INTERACTION(&s);
 
-    ask_answered(&ask, "{'type': 5}");
+    interaction_answered(&ask, "{'type': 5}");
     world_restart(w);
     ask.app = waiting.app = world_stranger(w);
-    expect_error(ask_answer(&ask, "", "{'type': 5}"), 400, 40060);
+    expect_error(interaction_answer(&ask, "", "{'type': 5}"), 400, 40060);
     expect_json(client_patch(ask.app, "{'content': 'Sunny'}", SENT, ask.application, ask.token,
                              "@original"),
                 "{'content': 'Sunny', 'flags': 0}");
     expect_status(client_post(ask.app, "{'content': 'More'}", FOLLOW), 200);
     world_wait(w, 900);
     expect_error(client_post(ask.app, "{'content': 'More'}", FOLLOW), 401, 50027);
-    expect_error(ask_answer(&waiting, "", "{'type': 5}"), 404, 10062);
+    expect_error(interaction_answer(&waiting, "", "{'type': 5}"), 404, 10062);
 }
 
 const struct test followups_tests[] = {

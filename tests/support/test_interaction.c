@@ -1,5 +1,6 @@
-/* asks.c - interactions for tests, put straight into the store as if somebody had asked. */
-#include "asks.h"
+/* test_interaction.c - interactions for tests, put straight into the store as if somebody had
+ * asked. */
+#include "test_interaction.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -45,7 +46,7 @@ static const char *quoted(struct world *w, const char *text)
     return text ? TEXT(w, "'%s'", text) : "null";
 }
 
-struct ask ask_app(struct stage *s, const struct asking *how)
+struct test_interaction interaction_make(struct stage *s, const struct interaction_options *how)
 {
     static unsigned number;
     struct world *w = s->world;
@@ -54,7 +55,7 @@ struct ask ask_app(struct stage *s, const struct asking *how)
     const char *guild = or (how->guild, s->test_guild.id);
     int type = how->type ? how->type : 2;
     int command = how->command_type ? how->command_type : type == 2 || type == 4 ? 1 : 0;
-    struct ask a = { .app = world_stranger(w), .id = TEXT(w, "%" PRIu64, id) };
+    struct test_interaction a = { .app = world_stranger(w), .id = TEXT(w, "%" PRIu64, id) };
 
     a.application = or (how->application, s->application);
     a.token = token_of(w, id);
@@ -75,7 +76,8 @@ struct ask ask_app(struct stage *s, const struct asking *how)
     return a;
 }
 
-struct answer ask_answer(const struct ask *a, const char *query, const char *json, ...)
+struct answer interaction_answer(const struct test_interaction *a, const char *query,
+                                 const char *json, ...)
 {
     char *body = NULL;
     va_list args;
@@ -89,9 +91,9 @@ struct answer ask_answer(const struct ask *a, const char *query, const char *jso
     return client_post(a->app, kept, "/interactions/%s/%s/callback%s", a->id, a->token, query);
 }
 
-void ask_answered(const struct ask *a, const char *json)
+void interaction_answered(const struct test_interaction *a, const char *json)
 {
-    expect_status(ask_answer(a, "", "%s", json), 204);
+    expect_status(interaction_answer(a, "", "%s", json), 204);
 }
 
 const char *stage_message(struct stage *s)

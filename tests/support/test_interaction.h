@@ -1,13 +1,14 @@
-/* asks.h - interactions for tests, put straight into the store as if somebody had asked. */
-#ifndef TESTS_ASKS_H
-#define TESTS_ASKS_H
+/* test_interaction.h - interactions for tests, put straight into the store as if somebody had
+ * asked. */
+#ifndef TESTS_TEST_INTERACTION_H
+#define TESTS_TEST_INTERACTION_H
 
 #include "apps.h"
 #include "channel_events.h"
 #include "test_guild.h"
 
 /* What is asked; what is 0 or NULL is a slash command /weather of ada's, just now. */
-struct asking {
+struct interaction_options {
     const char *application, *channel, *guild; /* NULL: those of the stage */
     struct client *by;
     int type, command_type, handler, focused_type;
@@ -16,7 +17,7 @@ struct asking {
     double age;                            /* seconds ago */
 };
 
-struct ask {
+struct test_interaction {
     struct client *app; /* nobody: the token is all it takes */
     const char *id, *token, *application;
 };
@@ -32,14 +33,15 @@ struct stage {
 
 struct stage world_stage(struct world *w);
 
-struct ask ask_app(struct stage *s, const struct asking *how);
-#define ASK(stage, ...) ask_app((stage), &(struct asking){ __VA_ARGS__ })
+struct test_interaction interaction_make(struct stage *s, const struct interaction_options *how);
+#define INTERACTION(stage, ...) \
+    interaction_make((stage), &(struct interaction_options){ __VA_ARGS__ })
 
 /* POST of a callback, with `query` ("?with_response=true") behind the path. */
-struct answer ask_answer(const struct ask *a, const char *query, const char *json, ...)
-    __attribute__((format(printf, 3, 4)));
+struct answer interaction_answer(const struct test_interaction *a, const char *query,
+                                 const char *json, ...) __attribute__((format(printf, 3, 4)));
 /* The same, which is accepted with 204. */
-void ask_answered(const struct ask *a, const char *json);
+void interaction_answered(const struct test_interaction *a, const char *json);
 /* A message of the app's with a button "ok" and a menu "pick"; its id. */
 const char *stage_message(struct stage *s);
 
