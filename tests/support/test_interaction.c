@@ -11,9 +11,11 @@
 #include "base/clock.h"
 #include "internal.h"
 
-struct stage world_stage(struct world *w)
+struct test_bot world_test_bot(struct world *w)
 {
-    struct stage s = { .world = w, .ada = world_client(w, "ada"), .bob = world_client(w, "bob") };
+    struct test_bot s = { .world = w,
+                          .ada = world_client(w, "ada"),
+                          .bob = world_client(w, "bob") };
 
     s.test_guild = world_test_guild(w, s.ada);
     test_guild_add(&s.test_guild, s.bob);
@@ -46,7 +48,7 @@ static const char *quoted(struct world *w, const char *text)
     return text ? TEXT(w, "'%s'", text) : "null";
 }
 
-struct test_interaction interaction_make(struct stage *s, const struct interaction_options *how)
+struct test_interaction interaction_make(struct test_bot *s, const struct interaction_options *how)
 {
     static unsigned number;
     struct world *w = s->world;
@@ -96,7 +98,7 @@ void interaction_answered(const struct test_interaction *a, const char *json)
     expect_status(interaction_answer(a, "", "%s", json), 204);
 }
 
-const char *stage_message(struct stage *s)
+const char *test_bot_message(struct test_bot *s)
 {
     struct answer a = client_post(
         s->bot,

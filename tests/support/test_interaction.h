@@ -23,7 +23,7 @@ struct test_interaction {
 };
 
 /* A guild with ada, its owner, bob, and an app whose bot is a member. */
-struct stage {
+struct test_bot {
     struct world *world;
     struct test_guild test_guild;
     struct client *ada, *bob, *bot;
@@ -31,9 +31,9 @@ struct stage {
     struct channel_events room; /* what everybody in the channel hears */
 };
 
-struct stage world_stage(struct world *w);
+struct test_bot world_test_bot(struct world *w);
 
-struct test_interaction interaction_make(struct stage *s, const struct interaction_options *how);
+struct test_interaction interaction_make(struct test_bot *s, const struct interaction_options *how);
 #define INTERACTION(stage, ...) \
     interaction_make((stage), &(struct interaction_options){ __VA_ARGS__ })
 
@@ -43,7 +43,7 @@ struct answer interaction_answer(const struct test_interaction *a, const char *q
 /* The same, which is accepted with 204. */
 void interaction_answered(const struct test_interaction *a, const char *json);
 /* A message of the app's with a button "ok" and a menu "pick"; its id. */
-const char *stage_message(struct stage *s);
+const char *test_bot_message(struct test_bot *s);
 
 #define FOLLOW "/webhooks/%s/%s", ask.application, ask.token
 

@@ -14,8 +14,8 @@
 
 static void answers_are_shown_when_asked_for(struct world *w)
 {
-    struct stage s = world_stage(w);
-    const char *message = stage_message(&s);
+    struct test_bot s = world_test_bot(w);
+    const char *message = test_bot_message(&s);
     struct test_interaction four = INTERACTION(&s), five = INTERACTION(&s),
                             six = INTERACTION(&s, .type = 3, .message = message),
                             seven = INTERACTION(&s, .type = 3, .message = message),
@@ -60,7 +60,7 @@ static void answers_are_shown_when_asked_for(struct world *w)
 
 static void a_deferred_answer_is_seen_loading(struct world *w)
 {
-    struct stage s = world_stage(w);
+    struct test_bot s = world_test_bot(w);
     struct test_interaction ask = INTERACTION(&s, .nonce = "7");
 
     interaction_answered(&ask, "{'type': 5, 'data': {'content': 'not yet', 'flags': 4096}}");
@@ -74,7 +74,7 @@ static void a_deferred_answer_is_seen_loading(struct world *w)
 
 static void an_edit_completes_a_deferred_answer(struct world *w)
 {
-    struct stage s = world_stage(w);
+    struct test_bot s = world_test_bot(w);
     struct test_interaction ask = INTERACTION(&s);
 
     interaction_answered(&ask, "{'type': 5}");
@@ -96,7 +96,7 @@ static void a_deferred_answer_may_turn_out_to_be_a_poll(struct world *w)
 {
     static const char poll[] = "{'poll': {'question': {'text': 'Which?'}, 'answers': "
                                "[{'poll_media': {'text': 'one'}}]}}";
-    struct stage s = world_stage(w);
+    struct test_bot s = world_test_bot(w);
     struct test_interaction ask = INTERACTION(&s);
 
     interaction_answered(&ask, "{'type': 5}");
@@ -118,7 +118,7 @@ static void a_deferred_answer_may_turn_out_to_be_a_poll(struct world *w)
 /* What it is made of is said when it comes, not when it is promised. */
 static void a_deferred_answer_may_be_made_of_components(struct world *w)
 {
-    struct stage s = world_stage(w);
+    struct test_bot s = world_test_bot(w);
     struct test_interaction ask = INTERACTION(&s);
     struct answer a =
         interaction_answer(&ask, "?with_response=1", "{'type': 5, 'data': {'flags': 32768}}");
@@ -134,7 +134,7 @@ static void a_deferred_answer_may_be_made_of_components(struct world *w)
 
 static void a_follow_up_completes_a_deferred_answer(struct world *w)
 {
-    struct stage s = world_stage(w);
+    struct test_bot s = world_test_bot(w);
     struct test_interaction ask = INTERACTION(&s), secret = INTERACTION(&s);
 
     struct answer a = interaction_answer(&ask, "?with_response=true", "{'type': 5}");
@@ -162,7 +162,7 @@ static void a_follow_up_completes_a_deferred_answer(struct world *w)
 
 static void ephemeral_answers_are_for_who_asked_and_the_bot(struct world *w)
 {
-    struct stage s = world_stage(w);
+    struct test_bot s = world_test_bot(w);
     client_post(s.bob, "{'content': 'before'}", MESSAGES, s.test_guild.channel);
     struct answer before = client_get(s.bob, "/channels/%s", s.test_guild.channel);
     struct test_interaction ask = INTERACTION(&s, .nonce = "\"n\"");
@@ -211,7 +211,7 @@ static int64_t kept(struct world *w)
 
 static void ephemeral_answers_go_after_a_while(struct world *w)
 {
-    struct stage s = world_stage(w);
+    struct test_bot s = world_test_bot(w);
     struct test_interaction ask = INTERACTION(&s), plain = INTERACTION(&s);
 
     interaction_answered(&plain, "{'type': 4, 'data': {'content': 'stays'}}");
@@ -234,8 +234,8 @@ static void ephemeral_answers_go_after_a_while(struct world *w)
 
 static void an_update_changes_the_message_of_the_component(struct world *w)
 {
-    struct stage s = world_stage(w);
-    const char *message = stage_message(&s);
+    struct test_bot s = world_test_bot(w);
+    const char *message = test_bot_message(&s);
     struct test_interaction ask = INTERACTION(&s, .type = 3, .message = message, .by = s.bob),
                             nothing = INTERACTION(&s, .type = 3, .message = message),
                             cleared = INTERACTION(&s, .type = 3, .message = message),
@@ -280,7 +280,7 @@ static void an_update_changes_the_message_of_the_component(struct world *w)
 
 static void components_of_ephemeral_messages_update_them(struct world *w)
 {
-    struct stage s = world_stage(w);
+    struct test_bot s = world_test_bot(w);
     struct test_interaction first = INTERACTION(&s);
     struct answer a = interaction_answer(&first, "?with_response=true",
                                          "{'type': 4, 'data': {'content': 'Psst', 'flags': 64}}");
@@ -297,7 +297,7 @@ static void components_of_ephemeral_messages_update_them(struct world *w)
 
 static void choices_reach_who_types(struct world *w)
 {
-    struct stage s = world_stage(w);
+    struct test_bot s = world_test_bot(w);
     struct test_interaction ask = INTERACTION(&s, .type = 4, .focused_type = 3, .nonce = "\"n\"",
                                               .locale = "en-GB"),
                             none = INTERACTION(&s, .type = 4, .focused_type = 3),
@@ -333,7 +333,7 @@ static void choices_reach_who_types(struct world *w)
 
 static void choices_are_what_the_option_takes(struct world *w)
 {
-    struct stage s = world_stage(w);
+    struct test_bot s = world_test_bot(w);
     struct test_interaction text = INTERACTION(&s, .type = 4, .focused_type = 3),
                             whole = INTERACTION(&s, .type = 4, .focused_type = 4),
                             number = INTERACTION(&s, .type = 4, .focused_type = 10);

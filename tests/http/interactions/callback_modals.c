@@ -8,7 +8,7 @@
 
 static void a_modal_reaches_who_asked(struct world *w)
 {
-    struct stage s = world_stage(w);
+    struct test_bot s = world_test_bot(w);
     struct test_interaction ask = INTERACTION(&s, .nonce = "\"n\"");
 
     interaction_answered(
@@ -40,7 +40,7 @@ static void a_modal_reaches_who_asked(struct world *w)
 }
 
 /* A modal with these components is refused at this place. */
-static void refused(struct stage *s, const char *components, const char *path, const char *code)
+static void refused(struct test_bot *s, const char *components, const char *path, const char *code)
 {
     struct test_interaction ask = INTERACTION(s);
 
@@ -55,7 +55,7 @@ static void refused(struct stage *s, const char *components, const char *path, c
 
 static void modals_have_a_shape(struct world *w)
 {
-    struct stage s = world_stage(w);
+    struct test_bot s = world_test_bot(w);
     struct test_interaction ask = INTERACTION(&s);
 
     expect_invalid(interaction_answer(&ask, "", "{'type': 9}"), "data", "BASE_TYPE_REQUIRED");
@@ -86,7 +86,7 @@ static void modals_have_a_shape(struct world *w)
 static void parts_of_modals_have_rules(struct world *w)
 {
     static const char *const text = "{'type': 10, 'content': 'x'}";
-    struct stage s = world_stage(w);
+    struct test_bot s = world_test_bot(w);
 
     refused(&s, "[]", "data.components", "BASE_TYPE_BAD_LENGTH");
     refused(&s, TEXT(w, "[%s, %s, %s, %s, %s, %s]", text, text, text, text, text, text),
@@ -134,7 +134,7 @@ static void parts_of_modals_have_rules(struct world *w)
 
 static void emoji_of_modals_are_those_that_the_app_may_use(struct world *w)
 {
-    struct stage s = world_stage(w);
+    struct test_bot s = world_test_bot(w);
     struct test_interaction ask = INTERACTION(&s);
 
     world_sql(w, "insert into emojis (id, guild_id, name, animated) values (71, %s, 'here', 1)",

@@ -12,7 +12,7 @@
 
 static void answers_in_direct_channels_are_for_both(struct world *w)
 {
-    struct stage s = world_stage(w);
+    struct test_bot s = world_test_bot(w);
     const char *channel = talk_to(s.ada, s.bot->id);
     struct test_interaction ask = INTERACTION(&s, .channel = channel, .guild = "",
                                               .owners = TEXT(w, "{\"1\":\"%s\"}", s.ada->id));
@@ -35,7 +35,7 @@ static void answers_in_direct_channels_are_for_both(struct world *w)
 
 static void answers_in_channels_that_the_bot_is_not_in_reach_people(struct world *w)
 {
-    struct stage s = world_stage(w);
+    struct test_bot s = world_test_bot(w);
     const char *channel = talk_to(s.ada, s.bob->id);
     struct test_interaction ask = INTERACTION(&s, .channel = channel, .guild = "",
                                               .owners = TEXT(w, "{\"1\":\"%s\"}", s.ada->id));
@@ -49,7 +49,7 @@ static void answers_in_channels_that_the_bot_is_not_in_reach_people(struct world
 
 static void an_answer_wakes_a_thread(struct world *w)
 {
-    struct stage s = world_stage(w);
+    struct test_bot s = world_test_bot(w);
     struct answer t = client_post(s.ada, "{'name': 'Thread', 'type': 11}", "/channels/%s/threads",
                                   s.test_guild.channel);
     const char *thread = answer_text(t, "id");
@@ -66,7 +66,7 @@ static void an_answer_wakes_a_thread(struct world *w)
 
 static void a_channel_that_is_gone_takes_no_answer(struct world *w)
 {
-    struct stage s = world_stage(w);
+    struct test_bot s = world_test_bot(w);
     struct test_interaction ask = INTERACTION(&s);
 
     expect_status(client_delete(s.ada, "/channels/%s", s.test_guild.channel), 200);
@@ -81,7 +81,7 @@ static void a_channel_that_is_gone_takes_no_answer(struct world *w)
 /* Those who are connected hear what concerns them, and nobody else does. */
 static void sessions_hear_what_is_theirs(struct world *w)
 {
-    struct stage s = world_stage(w);
+    struct test_bot s = world_test_bot(w);
     struct gate *ada = gate_session(s.ada, "v=9&encoding=json", ""),
                 *bob = gate_session(s.bob, "v=9&encoding=json", ""),
                 *guilds = gate_session(s.bot, "v=10&encoding=json", INTENT_MESSAGES),
@@ -107,7 +107,7 @@ static void sessions_hear_what_is_theirs(struct world *w)
 /* Between the command and its answer. */
 static void a_block_keeps_answers_from_the_other(struct world *w)
 {
-    struct stage s = world_stage(w);
+    struct test_bot s = world_test_bot(w);
     const char *channel = talk_to(s.ada, s.bob->id);
     const char *owners = TEXT(w, "{\"1\":\"%s\"}", s.ada->id);
     struct test_interaction ask =
@@ -126,7 +126,7 @@ static void a_block_keeps_answers_from_the_other(struct world *w)
 /* What was to follow was promised to both. */
 static void a_block_keeps_what_was_deferred_from_the_other(struct world *w)
 {
-    struct stage s = world_stage(w);
+    struct test_bot s = world_test_bot(w);
     const char *channel = talk_to(s.ada, s.bob->id);
     const char *owners = TEXT(w, "{\"1\":\"%s\"}", s.ada->id);
     struct test_interaction ask =

@@ -51,7 +51,7 @@ static void *run(void *arg)
     return NULL;
 }
 
-static void run_round(struct stage *s)
+static void run_round(struct test_bot *s)
 {
     struct racer racers[RACERS];
     pthread_barrier_t start;
@@ -74,7 +74,7 @@ static void run_round(struct stage *s)
 
 static void of_many_answers_exactly_one_wins(struct world *w)
 {
-    struct stage s = world_stage(w);
+    struct test_bot s = world_test_bot(w);
 
     strange = 0;
     for (int round = 0; round < ROUNDS; round++) {
@@ -135,7 +135,7 @@ static void *write_answers(void *arg)
 
 static void of_sixteen_who_answer_at_once_none_is_refused(struct world *w)
 {
-    struct stage s = world_stage(w);
+    struct test_bot s = world_test_bot(w);
     struct racer racers[WRITERS];
     pthread_barrier_t start;
 

@@ -10,7 +10,7 @@
 
 static void a_message_answers_a_command(struct world *w)
 {
-    struct stage s = world_stage(w);
+    struct test_bot s = world_test_bot(w);
     struct test_interaction ask = INTERACTION(&s, .nonce = "\"n-1\"", .name = "weather now");
 
     interaction_answered(&ask, "{'type': 4, 'data': {'content': 'Sunny', 'tts': false}}");
@@ -40,7 +40,7 @@ static void a_message_answers_a_command(struct world *w)
 /* What is told first is what clients wait for first. */
 static void success_is_told_before_the_message(struct world *w)
 {
-    struct stage s = world_stage(w);
+    struct test_bot s = world_test_bot(w);
     struct test_interaction ask = INTERACTION(&s);
     size_t i = 0;
 
@@ -54,7 +54,7 @@ static void success_is_told_before_the_message(struct world *w)
 
 static void context_menus_answer_with_their_target(struct world *w)
 {
-    struct stage s = world_stage(w);
+    struct test_bot s = world_test_bot(w);
     struct answer said = client_post(s.bob, "{'content': 'Hello'}", MESSAGES, s.test_guild.channel);
     const char *target = answer_text(said, "id");
     struct test_interaction on_user = INTERACTION(&s, .command_type = 2, .name = "Wave",
@@ -80,8 +80,8 @@ static void context_menus_answer_with_their_target(struct world *w)
 
 static void components_are_answered_with_replies(struct world *w)
 {
-    struct stage s = world_stage(w);
-    const char *message = stage_message(&s);
+    struct test_bot s = world_test_bot(w);
+    const char *message = test_bot_message(&s);
     struct test_interaction ask = INTERACTION(&s, .type = 3, .message = message);
 
     interaction_answered(&ask, "{'type': 4, 'data': {'content': 'Good'}}");
@@ -95,8 +95,8 @@ static void components_are_answered_with_replies(struct world *w)
 
 static void modals_are_answered_like_what_opened_them(struct world *w)
 {
-    struct stage s = world_stage(w);
-    const char *message = stage_message(&s);
+    struct test_bot s = world_test_bot(w);
+    const char *message = test_bot_message(&s);
     struct test_interaction command = INTERACTION(&s, .name = "form"),
                             press = INTERACTION(&s, .type = 3, .message = message);
     struct test_interaction first = INTERACTION(&s, .type = 5, .opener = command.id,
@@ -122,7 +122,7 @@ static void modals_are_answered_like_what_opened_them(struct world *w)
 
 static void an_app_without_a_bot_is_shown_as_it_is_called(struct world *w)
 {
-    struct stage s = world_stage(w);
+    struct test_bot s = world_test_bot(w);
     struct test_interaction ask = INTERACTION(&s);
 
     world_sql(w, "update applications set bot_id = null where id = %s", s.application);
@@ -135,7 +135,7 @@ static void an_app_without_a_bot_is_shown_as_it_is_called(struct world *w)
 
 static void answers_call_people_only(struct world *w)
 {
-    struct stage s = world_stage(w);
+    struct test_bot s = world_test_bot(w);
     const char *role = test_guild_role(&s.test_guild, 1, 0);
     struct test_interaction plain = INTERACTION(&s), wish = INTERACTION(&s),
                             quiet = INTERACTION(&s);
@@ -167,7 +167,7 @@ static void answers_call_people_only(struct world *w)
 
 static void rights_to_call_everybody_are_the_bots(struct world *w)
 {
-    struct stage s = world_stage(w);
+    struct test_bot s = world_test_bot(w);
     struct test_interaction ask = INTERACTION(&s);
 
     test_guild_give(&s.test_guild, s.bot,
@@ -182,7 +182,7 @@ static void rights_to_call_everybody_are_the_bots(struct world *w)
 
 static void an_app_answers_where_it_cannot_look(struct world *w)
 {
-    struct stage s = world_stage(w);
+    struct test_bot s = world_test_bot(w);
     struct test_interaction ask = INTERACTION(&s);
 
     world_sql(w, "delete from member_roles where user_id = %s", s.application);
@@ -194,7 +194,7 @@ static void an_app_answers_where_it_cannot_look(struct world *w)
 
 static void files_come_with_an_answer(struct world *w)
 {
-    struct stage s = world_stage(w);
+    struct test_bot s = world_test_bot(w);
     struct test_interaction ask = INTERACTION(&s), other = INTERACTION(&s);
     const struct upload files[] = { { "files[0]", "a.txt", STR("hello") }, { 0 } };
 
@@ -216,7 +216,7 @@ static void files_come_with_an_answer(struct world *w)
 
 static void files_without_a_place_in_the_answer_are_not_kept(struct world *w)
 {
-    struct stage s = world_stage(w);
+    struct test_bot s = world_test_bot(w);
     struct test_interaction ask = INTERACTION(&s);
     const struct upload files[] = { { "files[0]", "a.txt", STR("hello") }, { 0 } };
 
@@ -231,7 +231,7 @@ static void files_without_a_place_in_the_answer_are_not_kept(struct world *w)
 
 static void only_the_token_answers(struct world *w)
 {
-    struct stage s = world_stage(w);
+    struct test_bot s = world_test_bot(w);
     struct test_interaction ask = INTERACTION(&s), other = INTERACTION(&s),
                             crossed = { ask.app, ask.id, other.token, NULL },
                             made_up = { ask.app, "99", other.token, NULL },
@@ -250,7 +250,7 @@ static void only_the_token_answers(struct world *w)
 
 static void an_answer_counts_once(struct world *w)
 {
-    struct stage s = world_stage(w);
+    struct test_bot s = world_test_bot(w);
     struct test_interaction ask = INTERACTION(&s);
 
     interaction_answered(&ask, "{'type': 5}");
@@ -262,7 +262,7 @@ static void an_answer_counts_once(struct world *w)
 
 static void an_answer_comes_within_three_seconds(struct world *w)
 {
-    struct stage s = world_stage(w);
+    struct test_bot s = world_test_bot(w);
     struct test_interaction late = INTERACTION(&s, .age = 3.001),
                             soon = INTERACTION(&s, .age = 2.5), waited = INTERACTION(&s),
                             failed = INTERACTION(&s);
@@ -280,7 +280,7 @@ static void an_answer_comes_within_three_seconds(struct world *w)
 
 static void a_refused_answer_is_not_counted(struct world *w)
 {
-    struct stage s = world_stage(w);
+    struct test_bot s = world_test_bot(w);
     struct test_interaction ask = INTERACTION(&s);
     char body[4000];
 
@@ -332,8 +332,8 @@ static void each_kind_of_interaction_takes_its_answers(struct world *w)
     };
     static const char *const data =
         "'data': {'content': 'x', 'choices': [], 'custom_id': 'c', 'title': 't', 'components': []}";
-    struct stage s = world_stage(w);
-    const char *message = stage_message(&s);
+    struct test_bot s = world_test_bot(w);
+    const char *message = test_bot_message(&s);
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         for (int type = 1; type <= 12; type++) {
@@ -359,7 +359,7 @@ static void each_kind_of_interaction_takes_its_answers(struct world *w)
 
 static void activities_are_for_apps_that_have_one(struct world *w)
 {
-    struct stage s = world_stage(w);
+    struct test_bot s = world_test_bot(w);
     struct test_interaction plain = INTERACTION(&s), embedded = INTERACTION(&s),
                             only =
                                 INTERACTION(&s, .command_type = 4, .handler = 3, .name = "launch");

@@ -8,7 +8,7 @@
 #define MESSAGES "/channels/%s/messages"
 #define SENT     "/webhooks/%s/%s/messages/%s"
 
-static struct test_interaction answered(struct stage *s)
+static struct test_interaction answered(struct test_bot *s)
 {
     struct test_interaction ask = INTERACTION(s);
 
@@ -21,7 +21,7 @@ static struct test_interaction answered(struct stage *s)
 
 static void follow_ups_reply_to_the_first_answer(struct world *w)
 {
-    struct stage s = world_stage(w);
+    struct test_bot s = world_test_bot(w);
     struct test_interaction ask = answered(&s);
     struct answer original = client_get(ask.app, SENT, ask.application, ask.token, "@original");
     const char *first = answer_text(original, "id");
@@ -49,7 +49,7 @@ static void follow_ups_reply_to_the_first_answer(struct world *w)
 
 static void messages_are_changed_and_deleted_with_the_token(struct world *w)
 {
-    struct stage s = world_stage(w);
+    struct test_bot s = world_test_bot(w);
     struct test_interaction ask = answered(&s);
     const struct upload files[] = { { "files[0]", "a.txt", STR("hello") }, { 0 } };
 
@@ -94,7 +94,7 @@ static void messages_are_changed_and_deleted_with_the_token(struct world *w)
 
 static void ephemeral_follow_ups_are_reached_by_the_token(struct world *w)
 {
-    struct stage s = world_stage(w);
+    struct test_bot s = world_test_bot(w);
     struct test_interaction ask = answered(&s);
 
     expect_event(s.ada, "INTERACTION_SUCCESS", "{}");
@@ -120,7 +120,7 @@ static void ephemeral_follow_ups_are_reached_by_the_token(struct world *w)
 /* What only one account may see is not shown to others by what follows it. */
 static void a_public_follow_up_does_not_tell_what_was_ephemeral(struct world *w)
 {
-    struct stage s = world_stage(w);
+    struct test_bot s = world_test_bot(w);
     struct test_interaction ask = INTERACTION(&s);
 
     interaction_answered(&ask, "{'type': 4, 'data': {'content': 'secret', 'flags': 64}}");
@@ -133,7 +133,7 @@ static void a_public_follow_up_does_not_tell_what_was_ephemeral(struct world *w)
 
 static void bots_change_their_answers_in_the_channel_too(struct world *w)
 {
-    struct stage s = world_stage(w);
+    struct test_bot s = world_test_bot(w);
     struct test_interaction ask = answered(&s);
     const char *id =
         answer_text(client_get(ask.app, SENT, ask.application, ask.token, "@original"), "id");
@@ -151,7 +151,7 @@ static void bots_change_their_answers_in_the_channel_too(struct world *w)
 
 static void follow_ups_need_an_answer_first(struct world *w)
 {
-    struct stage s = world_stage(w);
+    struct test_bot s = world_test_bot(w);
     struct test_interaction ask = INTERACTION(&s), failed = INTERACTION(&s);
 
     world_sql(w, "update interactions set state = 2 where id = %s", failed.id);
@@ -165,7 +165,7 @@ static void follow_ups_need_an_answer_first(struct world *w)
 
 static void tokens_are_for_one_app_and_for_a_while(struct world *w)
 {
-    struct stage s = world_stage(w);
+    struct test_bot s = world_test_bot(w);
     struct test_interaction ask = answered(&s);
     const char *other = make_application(s.bob, "Other");
     char wrong[200];
@@ -194,7 +194,7 @@ static void tokens_are_for_one_app_and_for_a_while(struct world *w)
 
 static void only_messages_of_this_interaction_are_reached(struct world *w)
 {
-    struct stage s = world_stage(w);
+    struct test_bot s = world_test_bot(w);
     struct test_interaction ask = answered(&s), other = answered(&s);
     const char *theirs =
         answer_text(client_get(other.app, SENT, other.application, other.token, "@original"), "id");
@@ -208,7 +208,7 @@ static void only_messages_of_this_interaction_are_reached(struct world *w)
 
 static void empty_and_broken_follow_ups_are_refused(struct world *w)
 {
-    struct stage s = world_stage(w);
+    struct test_bot s = world_test_bot(w);
     struct test_interaction ask = answered(&s);
     char body[3000];
 
@@ -222,14 +222,14 @@ static void empty_and_broken_follow_ups_are_refused(struct world *w)
 
 /* --- brought by the person alone ------------------------------------------------------ */
 
-static const char *own(struct stage *s)
+static const char *own(struct test_bot *s)
 {
     return TEXT(s->world, "{\"1\":\"%s\"}", s->ada->id);
 }
 
 static void apps_that_a_person_brought_follow_up_five_times(struct world *w)
 {
-    struct stage s = world_stage(w);
+    struct test_bot s = world_test_bot(w);
     struct test_interaction ask = INTERACTION(&s, .owners = own(&s)),
                             both = INTERACTION(&s, .owners = TEXT(w, "{\"0\":\"%s\",\"1\":\"%s\"}",
                                                                   s.test_guild.id, s.ada->id));
@@ -249,13 +249,13 @@ static void apps_that_a_person_brought_follow_up_five_times(struct world *w)
                       200);
 }
 
-static void everyone_may(struct stage *s, uint64_t rights)
+static void everyone_may(struct test_bot *s, uint64_t rights)
 {
     world_sql(s->world, "update roles set permissions = %llu where id = %s",
               (unsigned long long)rights, s->test_guild.id);
 }
 
-static void forced(struct stage *s, const char *data, int reason)
+static void forced(struct test_bot *s, const char *data, int reason)
 {
     struct test_interaction ask = INTERACTION(s, .by = s->bob, .owners = own(s));
     struct answer a =
@@ -277,7 +277,7 @@ static void what_a_person_may_not_show_is_for_them_alone(struct world *w)
 {
     const uint64_t all = PERMISSION(VIEW_CHANNEL) | PERMISSION(USE_EXTERNAL_APPS) |
                          PERMISSION(SEND_MESSAGES) | PERMISSION(EMBED_LINKS);
-    struct stage s = world_stage(w);
+    struct test_bot s = world_test_bot(w);
 
     everyone_may(&s, all);
     forced(&s, "{'content': 'x'}", 0);
@@ -309,7 +309,7 @@ static void what_a_person_may_not_show_is_for_them_alone(struct world *w)
 /* What was deferred is shown to all by then. */
 static void an_edit_adds_no_more_than_the_person_may(struct world *w)
 {
-    struct stage s = world_stage(w);
+    struct test_bot s = world_test_bot(w);
     const struct upload files[] = { { "files[0]", "a.txt", STR("hello") }, { 0 } };
     struct test_interaction ask = INTERACTION(&s, .by = s.bob, .owners = own(&s));
 
@@ -334,7 +334,7 @@ static void an_edit_adds_no_more_than_the_person_may(struct world *w)
 
 static void files_of_a_person_who_may_send_none_are_for_them_alone(struct world *w)
 {
-    struct stage s = world_stage(w);
+    struct test_bot s = world_test_bot(w);
     const struct upload files[] = { { "files[0]", "a.txt", STR("hello") }, { 0 } };
     struct test_interaction ask = INTERACTION(&s, .by = s.bob, .owners = own(&s));
 
@@ -351,7 +351,7 @@ static void files_of_a_person_who_may_send_none_are_for_them_alone(struct world 
 
 static void webhooks_live_at_the_same_address(struct world *w)
 {
-    struct stage s = world_stage(w);
+    struct test_bot s = world_test_bot(w);
     struct test_interaction ask = answered(&s);
     struct answer hook =
         client_post(s.ada, "{'name': 'Post'}", "/channels/%s/webhooks", s.test_guild.channel);
@@ -372,7 +372,7 @@ static void webhooks_live_at_the_same_address(struct world *w)
 
 static void answers_outlive_the_process(struct world *w)
 {
-    struct stage s = world_stage(w);
+    struct test_bot s = world_test_bot(w);
     struct test_interaction ask = INTERACTION(&s), waiting = INTERACTION(&s);
 
     interaction_answered(&ask, "{'type': 5}");
