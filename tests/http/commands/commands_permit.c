@@ -2,11 +2,11 @@
 #include <stdio.h>
 
 #include "channels.h"
-#include "invoking.h"
+#include "test_commands.h"
 
 #define REFUSED "INTERACTION_APPLICATION_COMMAND_INVALID_PERMISSIONS"
 
-static struct answer roll_at(struct scene *s, struct client *by, const char *id,
+static struct answer roll_at(struct test_commands *s, struct client *by, const char *id,
                              const char *channel, const char *guild)
 {
     return client_post(by,
@@ -26,7 +26,7 @@ static struct answer roll_at(struct scene *s, struct client *by, const char *id,
 enum { ROLE = 1, USER = 2, CHANNEL = 3 };
 
 /* A row of a command, or of the application; the one there was before goes. */
-static void row(struct scene *s, const char *target, const char *entity, int type, bool may)
+static void row(struct test_commands *s, const char *target, const char *entity, int type, bool may)
 {
     world_sql(s->world, "delete from command_permissions where target_id = %s and entity_id = %s",
               target, entity);
@@ -36,7 +36,7 @@ static void row(struct scene *s, const char *target, const char *entity, int typ
               s->test_guild.id, target, entity, type, s->application, may);
 }
 
-static void overwrite(struct scene *s, const char *channel, uint64_t allow, uint64_t deny)
+static void overwrite(struct test_commands *s, const char *channel, uint64_t allow, uint64_t deny)
 {
     world_sql(s->world,
               "insert into overwrites (channel_id, target_id, type, allow, deny) values "
@@ -44,7 +44,7 @@ static void overwrite(struct scene *s, const char *channel, uint64_t allow, uint
               channel, s->bob->id, BITS(allow), BITS(deny));
 }
 
-static const char *make_thread(struct scene *s)
+static const char *make_thread(struct test_commands *s)
 {
     struct answer a = client_post(s->ada, "{'name': 'side', 'type': 11}", "/channels/%s/threads",
                                   s->test_guild.channel);
@@ -55,8 +55,8 @@ static const char *make_thread(struct scene *s)
 
 static void rows_for_channels_close_and_open_commands(struct world *w)
 {
-    struct scene s = world_scene(w);
-    const char *id = scene_command(&s, "%s", ""), *here = s.test_guild.channel;
+    struct test_commands s = world_test_commands(w);
+    const char *id = make_global_command(&s, "%s", ""), *here = s.test_guild.channel;
     const char *there = make_channel(s.ada, s.test_guild.id, "{'name': 'there'}");
     const char *all = TEXT(w, "%llu", BITS(id_of(s.test_guild.id) - 1));
 
@@ -84,8 +84,8 @@ static void rows_for_channels_close_and_open_commands(struct world *w)
 
 static void rows_for_roles_say_who_may_use_commands(struct world *w)
 {
-    struct scene s = world_scene(w);
-    const char *id = scene_command(&s, "'default_member_permissions': '8192'");
+    struct test_commands s = world_test_commands(w);
+    const char *id = make_global_command(&s, "'default_member_permissions': '8192'");
     const char *here = s.test_guild.channel, *everyone = s.test_guild.id;
     const char *one = test_guild_role(&s.test_guild, 1, 0),
                *two = test_guild_role(&s.test_guild, 2, 0);
@@ -110,8 +110,9 @@ static void rows_for_roles_say_who_may_use_commands(struct world *w)
 
 static void threads_follow_their_channel_in_rows_of_commands(struct world *w)
 {
-    struct scene s = world_scene(w);
-    const char *id = scene_command(&s, "%s", ""), *adults = scene_command(&s, "'nsfw': true");
+    struct test_commands s = world_test_commands(w);
+    const char *id = make_global_command(&s, "%s", ""),
+               *adults = make_global_command(&s, "'nsfw': true");
     const char *thread = make_thread(&s);
 
     expect_may(&s, s.bob, id, thread);
@@ -138,9 +139,9 @@ static void threads_follow_their_channel_in_rows_of_commands(struct world *w)
 
 static void members_in_time_out_use_no_commands(struct world *w)
 {
-    struct scene s = world_scene(w);
+    struct test_commands s = world_test_commands(w);
     struct client *cleo = world_client(w, "cleo");
-    const char *id = scene_command(&s, "%s", ""), *here = s.test_guild.channel;
+    const char *id = make_global_command(&s, "%s", ""), *here = s.test_guild.channel;
 
     row(&s, id, s.bob->id, USER, true);
     world_sql(w, "update members set timed_out_until = 4102444800000000");
@@ -156,8 +157,9 @@ static void members_in_time_out_use_no_commands(struct world *w)
 
 static void an_app_of_ones_own_needs_no_right_to_send(struct world *w)
 {
-    struct scene s = world_scene(w);
-    const char *id = scene_command(&s, "'integration_types': [1]"), *here = s.test_guild.channel;
+    struct test_commands s = world_test_commands(w);
+    const char *id = make_global_command(&s, "'integration_types': [1]"),
+               *here = s.test_guild.channel;
 
     install_on(&s, s.bob);
     overwrite(&s, here, 0, PERMISSION(SEND_MESSAGES));
@@ -169,10 +171,10 @@ static void an_app_of_ones_own_needs_no_right_to_send(struct world *w)
 /* Whether the guild has the app or not: what it says holds for everything that is used there. */
 static void a_guilds_rules_hold_for_apps_of_ones_own(struct world *w)
 {
-    struct scene s = world_scene(w);
-    const char *id = scene_command(&s, "'integration_types': [1]");
+    struct test_commands s = world_test_commands(w);
+    const char *id = make_global_command(&s, "'integration_types': [1]");
     const char *latched =
-        scene_command(&s, "'integration_types': [0, 1], 'default_member_permissions': '0'");
+        make_global_command(&s, "'integration_types': [0, 1], 'default_member_permissions': '0'");
     const char *here = s.test_guild.channel;
 
     install_on(&s, s.bob);
@@ -198,8 +200,8 @@ static void a_guilds_rules_hold_for_apps_of_ones_own(struct world *w)
 
 static void age_restricted_commands_in_private_are_for_the_bots_own_channel(struct world *w)
 {
-    struct scene s = world_scene(w);
-    const char *id = scene_command(&s, "'nsfw': true");
+    struct test_commands s = world_test_commands(w);
+    const char *id = make_global_command(&s, "'nsfw': true");
     const char *own = talk_to(s.bob, s.bot->id);
 
     install_on(&s, s.bob);

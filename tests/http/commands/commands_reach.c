@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "channels.h"
-#include "invoking.h"
+#include "test_commands.h"
 #include "test_app.h"
 
 #define NOT_HERE    "INTERACTION_APPLICATION_COMMAND_INVALID"
@@ -517,7 +517,7 @@ static void an_app_in_a_group_is_everybodys(struct world *w)
     expect_invalid(use(eve, k.json, NULL, group), "data", NOT_HERE);
     bring_to_group(s.ada, s.app, group);
     struct client *each[] = { s.ada, bob, eve };
-    struct scene told = { .world = w, .application = s.app };
+    struct test_commands told = { .world = w, .application = s.app };
     for (size_t i = 0; i < 3; i++) {
         expect_status(use(each[i], k.json, NULL, group), 204);
         const struct dom *d = last_interaction(&told);

@@ -1,7 +1,7 @@
 /* interactions.c - somebody uses a command, and the app hears of it. */
 #include <stdio.h>
 
-#include "invoking.h"
+#include "test_commands.h"
 
 #include <stdlib.h>
 
@@ -14,8 +14,8 @@
 
 static void a_command_reaches_the_app_and_nobody_else(struct world *w)
 {
-    struct scene s = world_scene(w);
-    const char *roll_id = scene_command(&s, "%s", "");
+    struct test_commands s = world_test_commands(w);
+    const char *roll_id = make_global_command(&s, "%s", "");
 
     client_connect(s.ada);
     client_connect(s.bob);
@@ -59,8 +59,8 @@ static void a_command_reaches_the_app_and_nobody_else(struct world *w)
 /* What may be done in the channel, as clients read it. */
 static void rights_are_those_in_the_channel(struct world *w)
 {
-    struct scene s = world_scene(w);
-    const char *roll_id = scene_command(&s, "%s", "");
+    struct test_commands s = world_test_commands(w);
+    const char *roll_id = make_global_command(&s, "%s", "");
 
     world_sql(w,
               "insert into overwrites (channel_id, target_id, type, allow, deny) values "
@@ -83,8 +83,8 @@ static void rights_are_those_in_the_channel(struct world *w)
 
 static void without_a_bot_the_app_may_a_little(struct world *w)
 {
-    struct scene s = world_scene(w);
-    const char *roll_id = scene_command(&s, "%s", "");
+    struct test_commands s = world_test_commands(w);
+    const char *roll_id = make_global_command(&s, "%s", "");
 
     world_sql(w, "delete from members where user_id = %s", s.application);
     expect_status(roll(&s, s.bob, roll_id, "%s", ""), 204);
@@ -99,8 +99,8 @@ static void without_a_bot_the_app_may_a_little(struct world *w)
 
 static void the_language_is_the_callers(struct world *w)
 {
-    struct scene s = world_scene(w);
-    const char *roll_id = scene_command(&s, "%s", "'name_localizations': {'de': 'wurf'}");
+    struct test_commands s = world_test_commands(w);
+    const char *roll_id = make_global_command(&s, "%s", "'name_localizations': {'de': 'wurf'}");
     struct str body = str_printf(
         world_arena(w),
         "{\"type\":2,\"application_id\":\"%s\",\"channel_id\":\"%s\",\"guild_id\":\"%s\","
@@ -120,8 +120,8 @@ static void the_language_is_the_callers(struct world *w)
 
 static void a_guilds_own_command_says_so(struct world *w)
 {
-    struct scene s = world_scene(w);
-    const char *mine = scene_command(&s, "'guild_id': '%s'", s.test_guild.id);
+    struct test_commands s = world_test_commands(w);
+    const char *mine = make_global_command(&s, "'guild_id': '%s'", s.test_guild.id);
 
     expect_status(roll(&s, s.bob, mine, "%s", ""), 204);
     expect_dom(&s, last_interaction(&s), "{'data': {'guild_id': '%s'}}", s.test_guild.id);
@@ -129,8 +129,8 @@ static void a_guilds_own_command_says_so(struct world *w)
 
 static void tokens_are_hard_to_guess(struct world *w)
 {
-    struct scene s = world_scene(w);
-    const char *roll_id = scene_command(&s, "%s", "");
+    struct test_commands s = world_test_commands(w);
+    const char *roll_id = make_global_command(&s, "%s", "");
     char plain[200] = { 0 };
     size_t n;
 
@@ -145,7 +145,7 @@ static void tokens_are_hard_to_guess(struct world *w)
 
 /* --- where ---------------------------------------------------------------------------- */
 
-static struct answer roll_in(struct scene *s, struct client *by, const char *command,
+static struct answer roll_in(struct test_commands *s, struct client *by, const char *command,
                              const char *channel)
 {
     return client_post(
@@ -159,8 +159,8 @@ static struct answer roll_in(struct scene *s, struct client *by, const char *com
 
 static void the_apps_own_channel_is_a_context(struct world *w)
 {
-    struct scene s = world_scene(w);
-    const char *roll_id = scene_command(&s, "%s", "");
+    struct test_commands s = world_test_commands(w);
+    const char *roll_id = make_global_command(&s, "%s", "");
     const char *dm = talk_to(s.bob, s.application);
 
     expect_status(roll_in(&s, s.bob, roll_id, dm), 204);
@@ -181,8 +181,8 @@ static void the_apps_own_channel_is_a_context(struct world *w)
 
 static void other_private_channels_take_what_is_installed_on_the_account(struct world *w)
 {
-    struct scene s = world_scene(w);
-    const char *roll_id = scene_command(&s, "%s", "");
+    struct test_commands s = world_test_commands(w);
+    const char *roll_id = make_global_command(&s, "%s", "");
 
     befriend(s.ada, s.bob);
     const char *dm = talk_to(s.bob, s.ada->id);
@@ -203,10 +203,10 @@ static void other_private_channels_take_what_is_installed_on_the_account(struct 
 
 static void contexts_and_installs_are_what_the_command_says(struct world *w)
 {
-    struct scene s = world_scene(w);
-    const char *nowhere = scene_command(&s, "'contexts': [1, 2]"),
-               *theirs = scene_command(&s, "'integration_types': [1]"),
-               *old = scene_command(&s, "'contexts': null, 'dm_permission': false");
+    struct test_commands s = world_test_commands(w);
+    const char *nowhere = make_global_command(&s, "'contexts': [1, 2]"),
+               *theirs = make_global_command(&s, "'integration_types': [1]"),
+               *old = make_global_command(&s, "'contexts': null, 'dm_permission': false");
     const char *dm = talk_to(s.bob, s.application);
 
     expect_invalid(roll(&s, s.bob, nowhere, "%s", ""), "data",
@@ -232,8 +232,8 @@ static void contexts_and_installs_are_what_the_command_says(struct world *w)
 
 static void the_same_nonce_asks_once(struct world *w)
 {
-    struct scene s = world_scene(w);
-    const char *roll_id = scene_command(&s, "%s", "");
+    struct test_commands s = world_test_commands(w);
+    const char *roll_id = make_global_command(&s, "%s", "");
     const char *data = TEXT(w, "'id': '%s', 'version': '%s', 'name': 'roll'", roll_id, roll_id);
 
     for (int i = 0; i < 3; i++)
@@ -260,8 +260,8 @@ static void the_same_nonce_asks_once(struct world *w)
 
 static void a_use_counts_for_the_commands_rank(struct world *w)
 {
-    struct scene s = world_scene(w);
-    const char *roll_id = scene_command(&s, "%s", "");
+    struct test_commands s = world_test_commands(w);
+    const char *roll_id = make_global_command(&s, "%s", "");
 
     expect_status(roll(&s, s.bob, roll_id, "%s", ""), 204);
     expect_status(roll(&s, s.ada, roll_id, "%s", ""), 204);
@@ -280,8 +280,8 @@ static void expect_days(struct world *w, int64_t days)
 static void uses_are_forgotten_when_they_count_no_more(struct world *w)
 {
     enum { DAY_S = 24 * 60 * 60 };
-    struct scene s = world_scene(w);
-    const char *roll_id = scene_command(&s, "%s", "");
+    struct test_commands s = world_test_commands(w);
+    const char *roll_id = make_global_command(&s, "%s", "");
 
     expect_status(roll(&s, s.bob, roll_id, "%s", ""), 204);
     world_wait(w, 10 * DAY_S);
@@ -302,7 +302,7 @@ static void uses_are_forgotten_when_they_count_no_more(struct world *w)
     expect(store_count(w, "select count(*) from jobs where kind = 'command_uses'") == 0);
 }
 
-static bool is_active(struct scene *s)
+static bool is_active(struct test_commands *s)
 {
     struct answer a = client_get(s->ada, "/applications/%s", s->application);
 
@@ -313,9 +313,9 @@ static bool is_active(struct scene *s)
 static void an_application_is_active_while_it_is_used(struct world *w)
 {
     enum { DAY_S = 24 * 60 * 60 };
-    struct scene s = world_scene(w);
-    const char *roll_id = scene_command(&s, "%s", "");
-    const char *mine = scene_command(&s, "'guild_id': '%s'", s.test_guild.id);
+    struct test_commands s = world_test_commands(w);
+    const char *roll_id = make_global_command(&s, "%s", "");
+    const char *mine = make_global_command(&s, "'guild_id': '%s'", s.test_guild.id);
 
     expect_status(roll(&s, s.bob, mine, "%s", ""), 204); /* a guild's own says nothing */
     expect(!is_active(&s));
@@ -340,8 +340,8 @@ static void an_application_is_active_while_it_is_used(struct world *w)
 
 static void an_archived_thread_takes_no_commands(struct world *w)
 {
-    struct scene s = world_scene(w);
-    const char *command = scene_command(&s, "%s", "");
+    struct test_commands s = world_test_commands(w);
+    const char *command = make_global_command(&s, "%s", "");
     struct answer t = client_post(s.ada, "{'name': 'Thread', 'type': 11}", "/channels/%s/threads",
                                   s.test_guild.channel);
 

@@ -1,5 +1,5 @@
 /* interactions_checks.c - what POST /interactions refuses, in the interface's order. */
-#include "invoking.h"
+#include "test_commands.h"
 
 #include "channels.h"
 
@@ -11,7 +11,7 @@
 
 static void the_form_comes_first(struct world *w)
 {
-    struct scene s = world_scene(w);
+    struct test_commands s = world_test_commands(w);
     static const struct {
         const char *body, *path, *code;
     } cases[] = {
@@ -46,8 +46,8 @@ static void the_form_comes_first(struct world *w)
 
 static void only_people_ask(struct world *w)
 {
-    struct scene s = world_scene(w);
-    const char *roll_id = scene_command(&s, "%s", "");
+    struct test_commands s = world_test_commands(w);
+    const char *roll_id = make_global_command(&s, "%s", "");
 
     expect_error(roll(&s, s.bot, roll_id, "%s", ""), 403, 20001);
     expect_error(roll(&s, world_stranger(w), roll_id, "%s", ""), 401, 0);
@@ -56,7 +56,7 @@ static void only_people_ask(struct world *w)
 
 /* --- where ---------------------------------------------------------------------------- */
 
-static struct answer ask_in(struct scene *s, struct client *by, const char *channel,
+static struct answer ask_in(struct test_commands *s, struct client *by, const char *channel,
                             const char *guild, const char *application, const char *command)
 {
     return client_post(by,
@@ -70,8 +70,8 @@ static struct answer ask_in(struct scene *s, struct client *by, const char *chan
 
 static void the_channel_must_be_there_and_seen(struct world *w)
 {
-    struct scene s = world_scene(w);
-    const char *id = scene_command(&s, "%s", ""), *channel = s.test_guild.channel,
+    struct test_commands s = world_test_commands(w);
+    const char *id = make_global_command(&s, "%s", ""), *channel = s.test_guild.channel,
                *guild = s.test_guild.id;
     struct client *cat = world_client(w, "cat");
 
@@ -98,11 +98,11 @@ static void the_channel_must_be_there_and_seen(struct world *w)
 
 static void the_application_and_the_command_must_be_there(struct world *w)
 {
-    struct scene s = world_scene(w);
-    const char *id = scene_command(&s, "%s", ""), *channel = s.test_guild.channel,
+    struct test_commands s = world_test_commands(w);
+    const char *id = make_global_command(&s, "%s", ""), *channel = s.test_guild.channel,
                *guild = s.test_guild.id;
     const char *other = make_application(s.ada, "Other");
-    const char *elsewhere = scene_command(&s, "'guild_id': '%s'", channel);
+    const char *elsewhere = make_global_command(&s, "'guild_id': '%s'", channel);
 
     expect_error(ask_in(&s, s.bob, channel, guild, "404", id), 404, 10002);
     expect_invalid(ask_in(&s, s.bob, channel, guild, s.application, "404"), "data", INVALID);
@@ -114,8 +114,8 @@ static void the_application_and_the_command_must_be_there(struct world *w)
 
 static void an_outdated_command_is_told_so(struct world *w)
 {
-    struct scene s = world_scene(w);
-    const char *id = scene_command(&s, "%s", "");
+    struct test_commands s = world_test_commands(w);
+    const char *id = make_global_command(&s, "%s", "");
     static const char *const outdated[] = {
         "'version': '1', 'name': 'roll'",
         "'version': '%s', 'name': 'rolls'",
@@ -140,7 +140,8 @@ static void an_outdated_command_is_told_so(struct world *w)
 
 /* --- who may -------------------------------------------------------------------------- */
 
-static void permission(struct scene *s, const char *target, const char *entity, int type, int yes)
+static void permission(struct test_commands *s, const char *target, const char *entity, int type,
+                       int yes)
 {
     world_sql(s->world,
               "insert into command_permissions (guild_id, target_id, entity_id, type, "
@@ -150,10 +151,10 @@ static void permission(struct scene *s, const char *target, const char *entity, 
 
 static void permissions_decide(struct world *w)
 {
-    struct scene s = world_scene(w);
-    const char *id = scene_command(&s, "%s", ""),
-               *nobodys = scene_command(&s, "'default_member_permissions': '0'"),
-               *managers = scene_command(&s, "'default_member_permissions': '8192'");
+    struct test_commands s = world_test_commands(w);
+    const char *id = make_global_command(&s, "%s", ""),
+               *nobodys = make_global_command(&s, "'default_member_permissions': '0'"),
+               *managers = make_global_command(&s, "'default_member_permissions': '8192'");
 
     permission(&s, id, s.bob->id, 2, 0);
     expect_invalid(roll(&s, s.bob, id, "%s", ""), "data", PERMISSIONS);
@@ -175,8 +176,8 @@ static void rights_in_the_channel_are_needed(struct world *w)
 {
     static const uint64_t needed[] = { PERMISSION(USE_APPLICATION_COMMANDS),
                                        PERMISSION(SEND_MESSAGES) };
-    struct scene s = world_scene(w);
-    const char *id = scene_command(&s, "%s", "");
+    struct test_commands s = world_test_commands(w);
+    const char *id = make_global_command(&s, "%s", "");
 
     for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
         world_sql(w,
@@ -191,8 +192,8 @@ static void rights_in_the_channel_are_needed(struct world *w)
 
 static void age_restricted_commands_need_an_adult_and_a_place_for_it(struct world *w)
 {
-    struct scene s = world_scene(w);
-    const char *id = scene_command(&s, "'nsfw': true");
+    struct test_commands s = world_test_commands(w);
+    const char *id = make_global_command(&s, "'nsfw': true");
 
     expect_invalid(roll(&s, s.ada, id, "%s", ""), "data", PERMISSIONS);
     world_sql(w, "update users set date_of_birth = '1990-01-01' where id = %s", s.ada->id);
@@ -204,7 +205,7 @@ static void age_restricted_commands_need_an_adult_and_a_place_for_it(struct worl
 
 /* --- what it is about ----------------------------------------------------------------- */
 
-static struct answer wave(struct scene *s, const char *id, int type, const char *target)
+static struct answer wave(struct test_commands *s, const char *id, int type, const char *target)
 {
     return invoke(s, s->bob, "", "'id': '%s', 'version': '%s', 'name': 'roll', 'type': %d%s", id,
                   id, type, target ? TEXT(s->world, ", 'target_id': '%s'", target) : "");
@@ -212,9 +213,9 @@ static struct answer wave(struct scene *s, const char *id, int type, const char 
 
 static void targets_must_be_there(struct world *w)
 {
-    struct scene s = world_scene(w);
-    const char *user = scene_command(&s, "'type': 2, 'description': ''"),
-               *message = scene_command(&s, "'type': 3, 'description': ''");
+    struct test_commands s = world_test_commands(w);
+    const char *user = make_global_command(&s, "'type': 2, 'description': ''"),
+               *message = make_global_command(&s, "'type': 3, 'description': ''");
     struct answer said =
         client_post(s.ada, "{'content': 'Look'}", "/channels/%s/messages", s.test_guild.channel);
     const char *elsewhere = make_channel(s.ada, s.test_guild.id, "{'name': 'other'}");

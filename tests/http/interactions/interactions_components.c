@@ -1,5 +1,5 @@
 /* interactions_components.c - buttons, menus and modals are used. */
-#include "invoking.h"
+#include "test_commands.h"
 
 #include "channels.h"
 #include "waits.h"
@@ -9,7 +9,7 @@
 /* --- buttons -------------------------------------------------------------------------- */
 
 /* A message of the bot's with these components in rows. */
-static const char *show(struct scene *s, const char *components)
+static const char *show(struct test_commands *s, const char *components)
 {
     struct answer a =
         client_post(s->bot, TEXT(s->world, "{'content': 'Choose', 'components': [%s]}", components),
@@ -19,7 +19,8 @@ static const char *show(struct scene *s, const char *components)
     return answer_text(a, "id");
 }
 
-static struct answer use(struct scene *s, struct client *by, const char *message, const char *data)
+static struct answer use(struct test_commands *s, struct client *by, const char *message,
+                         const char *data)
 {
     return invoke(s, by, TEXT(s->world, "'type': 3, 'message_id': '%s'", message), "%s", data);
 }
@@ -31,7 +32,7 @@ static const char BUTTONS[] =
 
 static void a_button_reaches_the_app(struct world *w)
 {
-    struct scene s = world_scene(w);
+    struct test_commands s = world_test_commands(w);
     const char *m = show(&s, BUTTONS);
 
     expect_status(use(&s, s.bob, m, "'component_type': 2, 'custom_id': 'go'"), 204);
@@ -50,7 +51,7 @@ static void a_button_reaches_the_app(struct world *w)
 
 static void what_is_not_there_cannot_be_pressed(struct world *w)
 {
-    struct scene s = world_scene(w);
+    struct test_commands s = world_test_commands(w);
     const char *m = show(&s, BUTTONS);
     const char *press = "'component_type': 2, 'custom_id': 'go'";
 
@@ -67,7 +68,7 @@ static void what_is_not_there_cannot_be_pressed(struct world *w)
         "id");
     expect_error(use(&s, s.bob, said, press), 404, 10008);
     const char *other = make_application(s.ada, "Other");
-    struct scene theirs = s;
+    struct test_commands theirs = s;
     theirs.application = other;
     expect_error(use(&theirs, s.bob, m, press), 404, 10008);
     expect(interactions_told(&s) == 0);
@@ -76,7 +77,7 @@ static void what_is_not_there_cannot_be_pressed(struct world *w)
 /* Seeing the channel is enough. */
 static void whoever_sees_a_message_may_use_it(struct world *w)
 {
-    struct scene s = world_scene(w);
+    struct test_commands s = world_test_commands(w);
     const char *m = show(&s, BUTTONS);
 
     world_sql(w,
@@ -91,7 +92,7 @@ static void whoever_sees_a_message_may_use_it(struct world *w)
 
 static void menus_take_what_they_offer(struct world *w)
 {
-    struct scene s = world_scene(w);
+    struct test_commands s = world_test_commands(w);
     const char *m =
         show(&s, "{'type': 1, 'components': [{'type': 3, 'custom_id': 'pick', "
                  "'min_values': 1, 'max_values': 2, 'options': [{'label': 'A', 'value': "
@@ -111,7 +112,7 @@ static void menus_take_what_they_offer(struct world *w)
 
 static void menus_may_be_left_empty_where_they_say_so(struct world *w)
 {
-    struct scene s = world_scene(w);
+    struct test_commands s = world_test_commands(w);
     const char *m =
         show(&s, "{'type': 1, 'components': [{'type': 5, 'custom_id': 'any', 'min_values': "
                  "0}]}, {'type': 1, 'components': [{'type': 5, 'custom_id': 'one', "
@@ -127,7 +128,7 @@ static void menus_may_be_left_empty_where_they_say_so(struct world *w)
 
 static void menus_of_people_roles_and_channels_resolve_them(struct world *w)
 {
-    struct scene s = world_scene(w);
+    struct test_commands s = world_test_commands(w);
     const char *role = make_role(s.ada, s.test_guild.id, "{'name': 'Crew'}");
     const char *m =
         show(&s, "{'type': 1, 'components': [{'type': 5, 'custom_id': 'u', 'max_values': "
@@ -173,7 +174,7 @@ static void menus_of_people_roles_and_channels_resolve_them(struct world *w)
 
 /* --- below answers -------------------------------------------------------------------- */
 
-static const char *answered(struct scene *s, const char *json)
+static const char *answered(struct test_commands *s, const char *json)
 {
     const struct dom *d = last_interaction(s);
     struct answer a = client_post(world_stranger(s->world), json,
@@ -188,8 +189,8 @@ static const char *answered(struct scene *s, const char *json)
 /* The map is that of the command, whoever presses. */
 static void buttons_below_answers_remember_who_installed_the_app(struct world *w)
 {
-    struct scene s = world_scene(w);
-    const char *id = scene_command(&s, "'integration_types': [1]");
+    struct test_commands s = world_test_commands(w);
+    const char *id = make_global_command(&s, "'integration_types': [1]");
 
     install_on(&s, s.bob);
     expect_status(roll(&s, s.bob, id, "%s", ""), 204);
@@ -205,8 +206,8 @@ static void buttons_below_answers_remember_who_installed_the_app(struct world *w
 
 static void ephemeral_messages_are_used_by_who_sees_them(struct world *w)
 {
-    struct scene s = world_scene(w);
-    const char *id = scene_command(&s, "%s", "");
+    struct test_commands s = world_test_commands(w);
+    const char *id = make_global_command(&s, "%s", "");
 
     expect_status(roll(&s, s.bob, id, "%s", ""), 204);
     const char *m = answered(

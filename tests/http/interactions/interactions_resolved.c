@@ -1,6 +1,6 @@
 /* interactions_resolved.c - the people, roles, channels, messages and files that a payload
  * speaks of. */
-#include "invoking.h"
+#include "test_commands.h"
 
 #include <stdlib.h>
 
@@ -9,12 +9,12 @@
 
 #define OPTION "INTERACTION_APPLICATION_COMMAND_OPTION_INVALID"
 
-static const char *with_option(struct scene *s, const char *members)
+static const char *with_option(struct test_commands *s, const char *members)
 {
-    return scene_command(s, "'options': [{'name': 'o', 'description': 'O', %s}]", members);
+    return make_global_command(s, "'options': [{'name': 'o', 'description': 'O', %s}]", members);
 }
 
-static struct answer give(struct scene *s, const char *id, int type, const char *value)
+static struct answer give(struct test_commands *s, const char *id, int type, const char *value)
 {
     return roll(s, s->bob, id, "'options': [{'name': 'o', 'type': %d, 'value': '%s'}]", type,
                 value);
@@ -24,7 +24,7 @@ static struct answer give(struct scene *s, const char *id, int type, const char 
 
 static void users_come_with_their_membership(struct world *w)
 {
-    struct scene s = world_scene(w);
+    struct test_commands s = world_test_commands(w);
     const char *id = with_option(&s, "'type': 6");
     struct client *cat = world_client(w, "cat");
 
@@ -62,9 +62,10 @@ static void users_come_with_their_membership(struct world *w)
 
 static void somebody_who_is_meant_twice_is_there_once(struct world *w)
 {
-    struct scene s = world_scene(w);
-    const char *id = scene_command(&s, "'options': [{'name': 'a', 'description': 'A', 'type': 6}, "
-                                       "{'name': 'b', 'description': 'B', 'type': 9}]");
+    struct test_commands s = world_test_commands(w);
+    const char *id =
+        make_global_command(&s, "'options': [{'name': 'a', 'description': 'A', 'type': 6}, "
+                                "{'name': 'b', 'description': 'B', 'type': 9}]");
 
     expect_status(
         roll(&s, s.bob, id,
@@ -78,7 +79,7 @@ static void somebody_who_is_meant_twice_is_there_once(struct world *w)
 
 static void roles_are_those_of_the_guild(struct world *w)
 {
-    struct scene s = world_scene(w);
+    struct test_commands s = world_test_commands(w);
     const char *role = make_role(s.ada, s.test_guild.id, "{'name': 'Crew', 'color': 255}");
     const char *roles = with_option(&s, "'type': 8"), *both = with_option(&s, "'type': 9");
 
@@ -98,7 +99,7 @@ static void roles_are_those_of_the_guild(struct world *w)
 
 static void channels_are_seen_by_who_asks(struct world *w)
 {
-    struct scene s = world_scene(w);
+    struct test_commands s = world_test_commands(w);
     const char *any = with_option(&s, "'type': 7"),
                *voice = with_option(&s, "'type': 7, 'channel_types': [2, 13]");
     const char *hidden = make_channel(
@@ -135,7 +136,7 @@ static void channels_are_seen_by_who_asks(struct world *w)
 
 static void threads_tell_what_threads_have(struct world *w)
 {
-    struct scene s = world_scene(w);
+    struct test_commands s = world_test_commands(w);
     const char *any = with_option(&s, "'type': 7");
     struct answer a = client_post(s.bob, "{'name': 'side', 'type': 11}", "/channels/%s/threads",
                                   s.test_guild.channel);
@@ -157,9 +158,9 @@ static void threads_tell_what_threads_have(struct world *w)
 
 static void context_menus_bring_their_target(struct world *w)
 {
-    struct scene s = world_scene(w);
-    const char *user = scene_command(&s, "'type': 2, 'description': '', 'name': 'Wave'"),
-               *message = scene_command(&s, "'type': 3, 'description': '', 'name': 'Quote'");
+    struct test_commands s = world_test_commands(w);
+    const char *user = make_global_command(&s, "'type': 2, 'description': '', 'name': 'Wave'"),
+               *message = make_global_command(&s, "'type': 3, 'description': '', 'name': 'Quote'");
     const char *said = answer_text(
         client_post(s.ada, "{'content': 'Look'}", "/channels/%s/messages", s.test_guild.channel),
         "id");
@@ -189,7 +190,7 @@ static void context_menus_bring_their_target(struct world *w)
 
 /* --- files ---------------------------------------------------------------------------- */
 
-static struct answer send_file(struct scene *s, const char *id, const char *value,
+static struct answer send_file(struct test_commands *s, const char *id, const char *value,
                                const char *filename, const char *name)
 {
     struct upload files[] = { { name, filename, STR("hello") }, { 0 } };
@@ -205,7 +206,7 @@ static struct answer send_file(struct scene *s, const char *id, const char *valu
 
 static void files_are_kept_for_a_while(struct world *w)
 {
-    struct scene s = world_scene(w);
+    struct test_commands s = world_test_commands(w);
     const char *id = with_option(&s, "'type': 11");
 
     expect_status(send_file(&s, id, "'0'", "a.txt", "files[0]"), 204);
@@ -236,7 +237,7 @@ static void files_are_kept_for_a_while(struct world *w)
 
 static void files_must_come_along_and_be_of_a_kind(struct world *w)
 {
-    struct scene s = world_scene(w);
+    struct test_commands s = world_test_commands(w);
     const char *any = with_option(&s, "'type': 11"),
                *pictures = with_option(&s, "'type': 11, 'file_types': ['image', '.txt']");
 
@@ -253,7 +254,7 @@ static void files_must_come_along_and_be_of_a_kind(struct world *w)
 
 static void files_have_a_size(struct world *w)
 {
-    struct scene s = world_scene(w);
+    struct test_commands s = world_test_commands(w);
     const char *id = with_option(&s, "'type': 11");
     size_t most = 10 * 1024 * 1024;
     char *bytes = arena_alloc(world_arena(w), most + 1);
