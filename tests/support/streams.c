@@ -13,7 +13,7 @@ void with_two_regions(struct config *c)
     c->voice_endpoint = "{region}.voice.example";
 }
 
-const char *stream_key(const struct hall *h, const char *channel, const struct client *owner)
+const char *stream_key(const struct test_voice *h, const char *channel, const struct client *owner)
 {
     return str_printf(world_arena(h->world), "guild:%s:%s:%s", h->guild, channel, owner->id).p;
 }
@@ -41,9 +41,9 @@ void ask_pause(struct client *c, const char *key, bool paused)
               paused ? "true" : "false");
 }
 
-struct hall world_show(struct world *w, const char **ret_key)
+struct test_voice world_show(struct world *w, const char **ret_key)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
 
     *ret_key = stream_key(&h, h.voice, h.ada);
     join_voice(&h, h.ada, h.voice, h.bob, NULL);
@@ -56,9 +56,9 @@ struct hall world_show(struct world *w, const char **ret_key)
     return h;
 }
 
-struct hall world_audience(struct world *w, const char **ret_key)
+struct test_voice world_audience(struct world *w, const char **ret_key)
 {
-    struct hall h = world_show(w, ret_key);
+    struct test_voice h = world_show(w, ret_key);
 
     ask_about_stream(h.bob, 20, *ret_key);
     expect_event(h.bob, "STREAM_CREATE", "{'viewer_ids': ['%s']}", h.bob->id);

@@ -50,12 +50,13 @@ static const char *text_in(struct world *w, const struct dom *d, const char *pat
 
 /* --- the voice gateway ---------------------------------------------------------------- */
 
-struct voice_client voice_client_join(const struct hall *h, struct client *c, const char *channel)
+struct voice_client voice_client_join(const struct test_voice *h, struct client *c,
+                                      const char *channel)
 {
     return voice_client_join_with(h, c, channel, "");
 }
 
-struct voice_client voice_client_join_with(const struct hall *h, struct client *c,
+struct voice_client voice_client_join_with(const struct test_voice *h, struct client *c,
                                            const char *channel, const char *more)
 {
     struct voice_client p = { .client = c, .guild = h->guild, .fd = -1 };
@@ -233,8 +234,8 @@ void voice_client_connect(struct voice_client *p, enum voice_client_mode mode)
     voice_client_select(p, mode);
 }
 
-struct voice_client voice_client_call(const struct hall *h, struct client *c, const char *channel,
-                                      enum voice_client_mode mode)
+struct voice_client voice_client_call(const struct test_voice *h, struct client *c,
+                                      const char *channel, enum voice_client_mode mode)
 {
     struct voice_client p = voice_client_join(h, c, channel);
 

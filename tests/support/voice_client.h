@@ -5,7 +5,7 @@
 #ifndef TESTS_VOICE_CLIENT_H
 #define TESTS_VOICE_CLIENT_H
 
-#include "voices.h"
+#include "test_voice.h"
 
 enum voice_client_mode { VOICE_CLIENT_AES, VOICE_CLIENT_CHACHA, VOICE_CLIENT_SALSA };
 
@@ -30,15 +30,16 @@ struct voice_client {
 void with_relay(struct config *config);
 
 /* Joins a channel by op 4 and reads what the voice connection needs; others may be told. */
-struct voice_client voice_client_join(const struct hall *h, struct client *c, const char *channel);
+struct voice_client voice_client_join(const struct test_voice *h, struct client *c,
+                                      const char *channel);
 /* The same; more is JSON of op 4, such as ", 'flags': 1". */
-struct voice_client voice_client_join_with(const struct hall *h, struct client *c,
+struct voice_client voice_client_join_with(const struct test_voice *h, struct client *c,
                                            const char *channel, const char *more);
 /* Opens the socket, reads Hello, identifies; nothing else is read. */
 void voice_client_dial(struct voice_client *p, int version);
 /* All of it: until media may flow. */
-struct voice_client voice_client_call(const struct hall *h, struct client *c, const char *channel,
-                                      enum voice_client_mode mode);
+struct voice_client voice_client_call(const struct test_voice *h, struct client *c,
+                                      const char *channel, enum voice_client_mode mode);
 /* What follows a dial: Ready, discovery, protocol, description. */
 void voice_client_connect(struct voice_client *p, enum voice_client_mode mode);
 const struct dom *voice_client_ready(struct voice_client *p);

@@ -2,7 +2,7 @@
 #include "gate.h"
 #include "guilds.h"
 #include "test_guild.h"
-#include "voices.h"
+#include "test_voice.h"
 
 static const char *const PLAIN = "v=10&encoding=json";
 enum { VERY_MANY = 100000 };

@@ -6,7 +6,7 @@
 #include "guilds.h"
 #include "platform/guilds/guilds.h"
 #include "test_guild.h"
-#include "voices.h"
+#include "test_voice.h"
 
 #define SOUNDS "/guilds/%s/soundboard-sounds"
 #define SOUND  SOUNDS "/%s"
@@ -175,7 +175,7 @@ static void sessions_are_shown_sounds(struct world *w)
 
 static void sounds_are_played_in_voice(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
     struct test_guild away = world_test_guild(w, h.bob);
     const char *send = TEXT(w, "/channels/%s/send-soundboard-sound", h.voice);
 

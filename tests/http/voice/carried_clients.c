@@ -59,7 +59,7 @@ static void voice_client_redial(struct voice_client *p, int version, const char 
 
 static void all_versions_are_spoken(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
     struct voice_client ada = voice_client_join(&h, h.ada, h.voice),
                         bob = voice_client_join(&h, h.bob, h.voice);
 
@@ -99,7 +99,7 @@ static void expect_about(struct voice_client *p, int op, const struct client *ab
 /* Of what it says only what means something is passed on. */
 static void flags_of_clients_are_told(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
     struct voice_client ada = voice_client_join_with(&h, h.ada, h.voice, ", 'flags': 11"), bob;
 
     voice_client_dial(&ada, 8);
@@ -125,8 +125,8 @@ static void flags_of_clients_are_told(struct world *w)
 
 static void what_clients_run_on_is_told(struct world *w)
 {
-    struct hall h = world_hall(w);
-    struct client *carl = hall_member(&h, "carl", 0), *robot = hall_bot(&h, "robot");
+    struct test_voice h = world_test_voice(w);
+    struct client *carl = test_voice_member(&h, "carl", 0), *robot = test_voice_bot(&h, "robot");
 
     connect_as(h.ada, "Chat Client");
     connect_as(h.bob, "Chat Android");
@@ -155,7 +155,7 @@ static void what_clients_run_on_is_told(struct world *w)
 
 static void sockets_have_a_pace(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
     struct gate *g = gate_open_at(h.ada, "/voice?v=8");
     char *large = arena_alloc(world_arena(w), 16 * 1024 + 1);
 
@@ -219,7 +219,7 @@ static void both_kinds_of_addresses_are_heard(struct world *w)
 
     if (six < 0)
         return; /* a machine without IPv6 */
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
     struct voice_client ada = voice_client_call(&h, h.ada, h.voice,
                                                 VOICE_CLIENT_AES), /* looks at its address */
         bob = voice_client_join(&h, h.bob, h.voice);

@@ -39,38 +39,38 @@ static void expect_heard_again(struct voice_client *p, struct voice_client *by)
 
 /* --- who is gone ---------------------------------------------------------------------- */
 
-static void is_kicked(const struct hall *h, struct client *c)
+static void is_kicked(const struct test_voice *h, struct client *c)
 {
     expect_status(client_delete(h->ada, MEMBER, h->guild, c->id), 204);
 }
 
-static void is_banned(const struct hall *h, struct client *c)
+static void is_banned(const struct test_voice *h, struct client *c)
 {
     expect_status(client_put(h->ada, "{}", "/guilds/%s/bans/%s", h->guild, c->id), 204);
 }
 
-static void leaves_the_guild(const struct hall *h, struct client *c)
+static void leaves_the_guild(const struct test_voice *h, struct client *c)
 {
     expect_status(client_delete(c, "/users/@me/guilds/%s", h->guild), 204);
 }
 
-static void is_disconnected(const struct hall *h, struct client *c)
+static void is_disconnected(const struct test_voice *h, struct client *c)
 {
     expect_status(client_patch(h->ada, "{'channel_id': null}", MEMBER, h->guild, c->id), 200);
 }
 
-static void ends_its_session(const struct hall *h, struct client *c)
+static void ends_its_session(const struct test_voice *h, struct client *c)
 {
     (void)h;
     gate_close(c->gate, 1000);
 }
 
-static void joins_from_elsewhere(const struct hall *h, struct client *c)
+static void joins_from_elsewhere(const struct test_voice *h, struct client *c)
 {
     ask_voice_by(c, gate_session(c, "v=10", ""), h->guild, h->voice);
 }
 
-static void its_channel_goes(const struct hall *h, struct client *c)
+static void its_channel_goes(const struct test_voice *h, struct client *c)
 {
     (void)c;
     expect_status(client_delete(h->ada, "/channels/%s", h->voice), 200);
@@ -80,18 +80,18 @@ static void who_is_gone_is_cut_off_however_it_went(struct world *w)
 {
     static const struct {
         const char *name;
-        void (*end)(const struct hall *h, struct client *c);
+        void (*end)(const struct test_voice *h, struct client *c);
     } rows[] = {
         { "carl", is_kicked },         { "cleo", is_banned },
         { "carol", leaves_the_guild }, { "cyril", is_disconnected },
         { "clara", ends_its_session }, { "conny", joins_from_elsewhere },
         { "chris", its_channel_goes }, /* the last one, for all go with it */
     };
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
     struct voice_client ada = voice_client_call(&h, h.ada, h.voice, VOICE_CLIENT_AES);
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct client *c = hall_member(&h, rows[i].name, 0);
+        struct client *c = test_voice_member(&h, rows[i].name, 0);
         struct voice_client p = voice_client_call(&h, c, h.voice, VOICE_CLIENT_CHACHA);
 
         expect_pair(&ada, &p);
@@ -107,7 +107,7 @@ static void who_is_gone_is_cut_off_however_it_went(struct world *w)
 
 /* --- who may not be heard ------------------------------------------------------------- */
 
-static void time_out(const struct hall *h, const struct client *c, const char *until)
+static void time_out(const struct test_voice *h, const struct client *c, const char *until)
 {
     expect_status(client_patch(h->ada,
                                TEXT(h->world, "{'communication_disabled_until': %s}", until),
@@ -125,7 +125,7 @@ static const char *in_an_hour(struct world *w)
 
 static void a_timeout_takes_the_word_at_once(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
     struct voice_client ada = voice_client_call(&h, h.ada, h.voice, VOICE_CLIENT_AES),
                         bob = voice_client_call(&h, h.bob, h.voice, VOICE_CLIENT_AES);
 
@@ -140,7 +140,7 @@ static void a_timeout_takes_the_word_at_once(struct world *w)
 
 static void the_afk_channel_is_silent(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
     struct voice_client ada = voice_client_call(&h, h.ada, h.voice, VOICE_CLIENT_AES),
                         bob = voice_client_call(&h, h.bob, h.voice, VOICE_CLIENT_AES);
     const char *afk = TEXT(w, "{'afk_channel_id': '%s'}", h.voice);
@@ -155,7 +155,8 @@ static void the_afk_channel_is_silent(struct world *w)
     voice_client_hang_up(&bob);
 }
 
-static void suppress(const struct hall *h, struct client *by, const char *who, bool suppressed)
+static void suppress(const struct test_voice *h, struct client *by, const char *who,
+                     bool suppressed)
 {
     expect_status(client_patch(by,
                                TEXT(h->world, "{'channel_id': '%s', 'suppress': %s%s}", h->stage,
@@ -173,7 +174,7 @@ static void expect_hidden(struct voice_client *p, struct voice_client *by)
 
 static void on_a_stage_who_was_invited_has_to_accept(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
     struct voice_client ada = voice_client_call(&h, h.ada, h.stage, VOICE_CLIENT_AES),
                         bob = voice_client_join_with(&h, h.bob, h.stage, ", 'self_video': true");
 
@@ -199,7 +200,7 @@ static void on_a_stage_who_was_invited_has_to_accept(struct world *w)
 /* Who has been timed out comes back as one of the audience. */
 static void a_timeout_ends_a_speech_on_a_stage(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
     struct voice_client ada = voice_client_call(&h, h.ada, h.stage, VOICE_CLIENT_AES),
                         bob = voice_client_call(&h, h.bob, h.stage, VOICE_CLIENT_AES);
 
@@ -260,7 +261,7 @@ static void voice_client_follow(struct voice_client *p)
 /* Who was muted before is so afterwards, too. */
 static void a_room_goes_to_another_region_with_all_who_are_there(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
     struct voice_client ada = voice_client_call(&h, h.ada, h.voice, VOICE_CLIENT_AES),
                         bob = voice_client_call(&h, h.bob, h.voice, VOICE_CLIENT_AES);
 
@@ -287,7 +288,7 @@ static void a_room_goes_to_another_region_with_all_who_are_there(struct world *w
 /* However many a channel takes, and whatever somebody may do there. */
 static void a_channel_holds_ten_thousand(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
     struct client *crowd = world_client(w, "crowd");
 
     join_voice(&h, h.bob, h.other, h.ada, NULL);

@@ -1,5 +1,5 @@
 /* voice_calls.c - calls in direct channels and groups. */
-#include "voices.h"
+#include "test_voice.h"
 
 #include <string.h>
 
@@ -300,10 +300,10 @@ static void who_left_a_group_is_not_rung_for(struct world *w)
 static void a_call_is_left_for_a_guild(struct world *w)
 {
     struct pair_of p = people(w);
-    struct hall h = { .world = w, .ada = p.ada, .bob = p.bob };
+    struct test_voice h = { .world = w, .ada = p.ada, .bob = p.bob };
 
     begin_call(&p, p.dm);
-    h = another_hall(&h);
+    h = another_test_voice(&h);
     ask_voice(p.ada, h.guild, h.voice, "");
     expect_voice(p.ada, "VOICE_STATE_UPDATE", "{'guild_id': null, 'channel_id': null}");
     expect_voice(p.ada, "VOICE_STATE_UPDATE", "{'guild_id': '%s', 'channel_id': '%s'}", h.guild,

@@ -1,6 +1,6 @@
 /* voice_ends.c - how voice ends without being left: sessions, members, channels, guilds and
  * processes that are gone. */
-#include "voices.h"
+#include "test_voice.h"
 #include "waits.h"
 
 #include <string.h>
@@ -8,13 +8,13 @@
 
 static void a_session_that_ends_takes_its_voice_along(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
 
     join_voice(&h, h.bob, h.voice, h.ada, NULL);
     gate_close(h.bob->gate, 1000);
     expect_event(h.ada, "VOICE_STATE_UPDATE", "{'user_id': '%s', 'channel_id': null}", h.bob->id);
     /* A bot that leaves does so in every guild. */
-    struct client *bot = hall_bot(&h, "robot");
+    struct client *bot = test_voice_bot(&h, "robot");
     join_voice(&h, bot, h.voice, h.ada, NULL);
     gate_close(bot->gate, 1001);
     expect_event(h.ada, "VOICE_STATE_UPDATE", "{'user_id': '%s', 'channel_id': null}", bot->id);
@@ -22,7 +22,7 @@ static void a_session_that_ends_takes_its_voice_along(struct world *w)
 
 static void a_session_that_is_away_keeps_its_voice_for_three_minutes(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
 
     join_voice(&h, h.bob, h.voice, h.ada, NULL);
     char id[64];
@@ -49,8 +49,8 @@ static void a_session_that_is_away_keeps_its_voice_for_three_minutes(struct worl
 
 static void who_leaves_a_guild_leaves_its_voice(struct world *w)
 {
-    struct hall h = world_hall(w);
-    struct client *cleo = hall_member(&h, "cleo", 0), *dan = hall_member(&h, "dan", 0);
+    struct test_voice h = world_test_voice(w);
+    struct client *cleo = test_voice_member(&h, "cleo", 0), *dan = test_voice_member(&h, "dan", 0);
 
     join_voice(&h, h.bob, h.voice, h.ada, cleo, dan, NULL);
     join_voice(&h, cleo, h.voice, h.ada, h.bob, dan, NULL);
@@ -70,7 +70,7 @@ static void who_leaves_a_guild_leaves_its_voice(struct world *w)
 
 static void a_deleted_channel_empties_its_voice(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
 
     join_voice(&h, h.bob, h.voice, h.ada, NULL);
     join_voice(&h, h.ada, h.voice, h.bob, NULL);
@@ -85,7 +85,7 @@ static void a_deleted_channel_empties_its_voice(struct world *w)
 
 static void a_deleted_guild_has_no_voice(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
 
     join_voice(&h, h.bob, h.voice, h.ada, NULL);
     expect_status(client_delete(h.ada, "/guilds/%s", h.guild), 204);
@@ -96,7 +96,7 @@ static void a_deleted_guild_has_no_voice(struct world *w)
 /* --- processes ------------------------------------------------------------------------ */
 
 /* bob, as if another process held him. */
-static void put_ghost(const struct hall *h, int node)
+static void put_ghost(const struct test_voice *h, int node)
 {
     join_voice(h, h->bob, h->voice, NULL);
     world_sql(h->world, "update voice_states set node = %d", node);
@@ -105,7 +105,7 @@ static void put_ghost(const struct hall *h, int node)
 /* The session of a process that was restarted may be resumed: until then everybody sees it. */
 static void voice_outlives_the_process_as_long_as_its_session(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
 
     put_ghost(&h, 0);
     world_restart(w);
@@ -125,7 +125,7 @@ static void voice_outlives_the_process_as_long_as_its_session(struct world *w)
 /* Restarted again and again: the time goes on from the first restart. */
 static void a_second_restart_does_not_prolong_the_time(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
 
     put_ghost(&h, 0);
     world_restart(w);
@@ -159,7 +159,7 @@ static const struct dom *await_dispatch(struct gate *g, const char *name)
 /* After SIGTERM the session goes on, and is told where its voice is now. */
 static void a_session_that_is_resumed_has_its_voice_back(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
     char id[64];
 
     join_voice(&h, h.bob, h.voice, NULL);
@@ -181,8 +181,8 @@ static void a_session_that_is_resumed_has_its_voice_back(struct world *w)
  * was in voice all the time. */
 static void a_bot_that_begins_again_has_its_voice_back(struct world *w)
 {
-    struct hall h = world_hall(w);
-    struct client *bot = hall_bot(&h, "robot");
+    struct test_voice h = world_test_voice(w);
+    struct client *bot = test_voice_bot(&h, "robot");
 
     join_voice(&h, bot, h.voice, NULL);
     world_restart(w);
@@ -204,8 +204,8 @@ static void a_bot_that_begins_again_has_its_voice_back(struct world *w)
 /* One that was started anew is in no channel, whatever was before. */
 static void a_bot_that_was_started_anew_is_in_no_voice(struct world *w)
 {
-    struct hall h = world_hall(w);
-    struct client *bot = hall_bot(&h, "robot");
+    struct test_voice h = world_test_voice(w);
+    struct client *bot = test_voice_bot(&h, "robot");
 
     join_voice(&h, bot, h.voice, NULL);
     world_restart(w);
@@ -219,7 +219,7 @@ static void a_bot_that_was_started_anew_is_in_no_voice(struct world *w)
 /* Where several processes share a store, each clears after the others. */
 static void voice_of_a_dead_process_is_cleared_by_the_others(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
 
     if (strcmp(store_engine(guildhall_store(world_server(w))), "sqlite") == 0)
         return;

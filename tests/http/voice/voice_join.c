@@ -1,11 +1,11 @@
 /* voice_join.c - joining, moving and leaving voice by op 4: the decision table. */
-#include "voices.h"
+#include "test_voice.h"
 
 #include <string.h>
 
 static void joining_voice_tells_the_state_then_the_server(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
 
     ask_voice(h.ada, h.guild, h.voice, ", 'self_mute': true, 'self_deaf': true");
     const struct dom *d = expect_dispatch(
@@ -36,7 +36,7 @@ static void with_endpoint(struct config *config)
 
 static void the_voice_endpoint_is_of_the_region(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
 
     world_sql(w, "update channels set rtc_region = 'us' where id = %s", h.stage);
     ask_voice(h.ada, h.guild, h.stage, ", 'preferred_region': 'eu'");
@@ -47,11 +47,11 @@ static void the_voice_endpoint_is_of_the_region(struct world *w)
     ask_voice(h.bob, h.guild, h.voice, ", 'preferred_regions': ['moon', 'us']");
     expect_event(h.bob, "VOICE_STATE_UPDATE", "{}");
     expect_event(h.bob, "VOICE_SERVER_UPDATE", "{'endpoint': 'us.voice.example/v'}");
-    struct client *cleo = hall_member(&h, "cleo", 0);
+    struct client *cleo = test_voice_member(&h, "cleo", 0);
     ask_voice(cleo, h.guild, h.voice, ", 'preferred_region': 'eu'");
     expect_event(cleo, "VOICE_STATE_UPDATE", "{}");
     expect_event(cleo, "VOICE_SERVER_UPDATE", "{'endpoint': 'us.voice.example/v'}");
-    struct client *dan = hall_member(&h, "dan", 0);
+    struct client *dan = test_voice_member(&h, "dan", 0);
     ask_voice(dan, h.guild, h.other, "");
     expect_event(dan, "VOICE_STATE_UPDATE", "{}");
     expect_event(dan, "VOICE_SERVER_UPDATE", "{'endpoint': 'eu.voice.example/v'}");
@@ -59,7 +59,7 @@ static void the_voice_endpoint_is_of_the_region(struct world *w)
 
 static void leaving_voice_is_for_who_is_there(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
 
     ask_voice(h.ada, h.guild, NULL, "");
     ask_voice(h.ada, NULL, NULL, "");
@@ -68,7 +68,7 @@ static void leaving_voice_is_for_who_is_there(struct world *w)
     struct gate *second = gate_session(h.ada, "v=10", "");
     ask_voice_by(h.ada, second, h.guild, NULL);
     /* Nor does another guild mean this one. */
-    struct hall elsewhere = another_hall(&h);
+    struct test_voice elsewhere = another_test_voice(&h);
     ask_voice(h.ada, elsewhere.guild, NULL, "");
     /* Who has a socket is not told again where it is, however long this takes. */
     world_sql(w, "update voice_states set live = 1 where user_id = %s", h.ada->id);
@@ -84,7 +84,7 @@ static void leaving_voice_is_for_who_is_there(struct world *w)
 
 static void a_voice_leave_keeps_the_guild_and_nothing_else(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
 
     ask_voice(h.ada, h.guild, h.voice, ", 'self_video': true");
     expect_event(h.ada, "VOICE_STATE_UPDATE", "{'self_video': true}");
@@ -102,8 +102,8 @@ static void a_voice_leave_keeps_the_guild_and_nothing_else(struct world *w)
 
 static void voice_in_channels_that_are_none_is_ignored(struct world *w)
 {
-    struct hall h = world_hall(w);
-    struct hall elsewhere = another_hall(&h);
+    struct test_voice h = world_test_voice(w);
+    struct test_voice elsewhere = another_test_voice(&h);
     const char *text = make_channel(h.ada, h.guild, "{'name': 't'}");
     struct client *eve = world_client(w, "eve");
 
@@ -123,7 +123,7 @@ static void voice_in_channels_that_are_none_is_ignored(struct world *w)
            1);
 }
 
-static void deny(struct hall *h, const char *channel, uint64_t rights)
+static void deny(struct test_voice *h, const char *channel, uint64_t rights)
 {
     world_sql(h->world,
               "insert into overwrites (channel_id, target_id, type, deny) values (%s, %s, 0, %llu)",
@@ -137,7 +137,7 @@ static void voice_takes_view_and_connect(struct world *w)
     const char *hidden = make_channel(ada, g, "{'name': 'h', 'type': 2}");
     const char *closed = make_channel(ada, g, "{'name': 'c', 'type': 2}");
     const char *open = make_channel(ada, g, "{'name': 'o', 'type': 2}");
-    struct hall h = { .world = w, .ada = ada, .bob = bob, .guild = g, .voice = open };
+    struct test_voice h = { .world = w, .ada = ada, .bob = bob, .guild = g, .voice = open };
 
     put_member(g, bob);
     deny(&h, hidden, PERMISSION(VIEW_CHANNEL));
@@ -153,14 +153,14 @@ static void voice_takes_view_and_connect(struct world *w)
 
 static void a_full_voice_channel_takes_nobody_but_movers(struct world *w)
 {
-    struct hall h = world_hall(w);
-    struct client *cleo = hall_member(&h, "cleo", PERMISSION(MOVE_MEMBERS));
-    struct client *dan = hall_member(&h, "dan", 0);
+    struct test_voice h = world_test_voice(w);
+    struct client *cleo = test_voice_member(&h, "cleo", PERMISSION(MOVE_MEMBERS));
+    struct client *dan = test_voice_member(&h, "dan", 0);
 
     world_sql(w, "update channels set user_limit = 2 where id = %s", h.voice);
     join_voice(&h, h.bob, h.voice, h.ada, cleo, dan, NULL);
     join_voice(&h, dan, h.voice, h.ada, h.bob, cleo, NULL);
-    struct client *eli = hall_member(&h, "eli", 0);
+    struct client *eli = test_voice_member(&h, "eli", 0);
     ask_voice(eli, h.guild, h.voice, "");
     join_voice(&h, eli, h.other, h.ada, h.bob, cleo, dan, NULL);
     join_voice(&h, cleo, h.voice, h.ada, h.bob, dan, eli, NULL);
@@ -171,7 +171,7 @@ static void a_full_voice_channel_takes_nobody_but_movers(struct world *w)
 
 static void cameras_take_the_right_to_stream_and_room(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
 
     deny(&h, h.other, PERMISSION(STREAM));
     ask_voice(h.bob, h.guild, h.other, ", 'self_video': true");
@@ -212,7 +212,7 @@ static void bad_voice_data_closes_the_socket(struct world *w)
 
 static void voice_ids_may_be_integers(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
 
     gate_send(h.bob->gate,
               "{'op': 4, 'd': {'guild_id': %s, 'channel_id': %s, 'self_mute': null, 'flags': 2}}",

@@ -1,6 +1,6 @@
 /* voice_places.c - one place at a time: other channels, other sessions, other guilds, and
  * how often a session is told where its voice is. */
-#include "voices.h"
+#include "test_voice.h"
 
 #include <string.h>
 
@@ -20,7 +20,7 @@ static const struct dom *next_server(struct gate *g)
 
 static void the_same_voice_channel_again_is_answered_unless_a_socket_lives(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
 
     ask_voice(h.ada, h.guild, h.voice, "");
     expect_event(h.ada, "VOICE_STATE_UPDATE", "{}");
@@ -39,7 +39,7 @@ static void the_same_voice_channel_again_is_answered_unless_a_socket_lives(struc
 
 static void another_session_takes_voice_over(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
 
     ask_voice(h.ada, h.guild, h.voice, "");
     expect_event(h.ada, "VOICE_STATE_UPDATE", "{}");
@@ -65,7 +65,7 @@ static void another_session_takes_voice_over(struct world *w)
 
 static void moving_in_voice_is_one_state_and_a_new_token(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
 
     ask_voice(h.ada, h.guild, h.voice, "");
     expect_event(h.ada, "VOICE_STATE_UPDATE", "{}");
@@ -82,8 +82,8 @@ static void moving_in_voice_is_one_state_and_a_new_token(struct world *w)
 static void a_person_is_in_voice_once(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct hall h = { .world = w, .ada = ada, .bob = bob };
-    struct hall one = another_hall(&h), two = another_hall(&h);
+    struct test_voice h = { .world = w, .ada = ada, .bob = bob };
+    struct test_voice one = another_test_voice(&h), two = another_test_voice(&h);
 
     client_connect(ada);
     client_connect(bob);
@@ -103,8 +103,8 @@ static void a_person_is_in_voice_once(struct world *w)
 static void a_bot_is_in_voice_once_in_each_guild(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct hall h = { .world = w, .ada = ada, .bob = bob };
-    struct hall one = another_hall(&h), two = another_hall(&h);
+    struct test_voice h = { .world = w, .ada = ada, .bob = bob };
+    struct test_voice one = another_test_voice(&h), two = another_test_voice(&h);
     struct client *bot = world_bot(w, "robot");
 
     put_member(one.guild, bot);
@@ -128,8 +128,8 @@ static void a_bot_is_in_voice_once_in_each_guild(struct world *w)
 
 static void voice_in_hidden_channels_is_not_told(struct world *w)
 {
-    struct hall h = world_hall(w);
-    struct client *cleo = hall_member(&h, "cleo", 0);
+    struct test_voice h = world_test_voice(w);
+    struct client *cleo = test_voice_member(&h, "cleo", 0);
 
     expect_status(client_put(h.ada,
                              TEXT(w, "{'type': 1, 'deny': '%llu'}", BITS(PERMISSION(VIEW_CHANNEL))),
@@ -155,7 +155,7 @@ static void voice_in_hidden_channels_is_not_told(struct world *w)
 
 static void a_gateway_guild_shows_who_is_in_voice(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
 
     world_sql(w,
               "insert into overwrites (channel_id, target_id, type, deny) values (%s, %s, 0, %llu)",
@@ -180,7 +180,7 @@ static void a_gateway_guild_shows_who_is_in_voice(struct world *w)
 
 static void a_large_guild_shows_the_members_in_voice(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
 
     join_voice(&h, h.bob, h.voice, h.ada, NULL);
     world_sql(w, "update guilds set member_count = 251 where id = %s", h.guild);
@@ -212,7 +212,7 @@ static void a_large_guild_shows_the_members_in_voice(struct world *w)
 
 static void where_voice_is_is_told_once_a_second_after_three_times(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
     int states = 0, servers = 0;
 
     int64_t before = clock_mono();
@@ -235,7 +235,7 @@ static void where_voice_is_is_told_once_a_second_after_three_times(struct world 
 /* As discord.py does when its voice socket was lost: it leaves and joins. */
 static void joining_again_at_once_is_answered_at_once(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
 
     join_voice(&h, h.ada, h.voice, NULL);
     int64_t before = clock_mono();
@@ -263,7 +263,7 @@ static bool hears_nothing(struct gate *g)
 /* Ten times in ten seconds, which a test does not move. */
 static void who_joins_voice_too_often_waits(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
     int64_t before = clock_mono();
 
     for (int i = 0; i < 10; i++)
@@ -283,8 +283,8 @@ static void who_joins_voice_too_often_waits(struct world *w)
 /* It could name any number of guilds: nothing is kept of those where it is told nothing. */
 static void nothing_is_kept_of_guilds_that_somebody_only_names(struct world *w)
 {
-    struct hall h = world_hall(w);
-    struct client *bot = hall_bot(&h, "robot");
+    struct test_voice h = world_test_voice(w);
+    struct client *bot = test_voice_bot(&h, "robot");
 
     for (int i = 0; i < 50; i++)
         gate_send(bot->gate, "{'op': 4, 'd': {'guild_id': '%d', 'channel_id': '%d'}}", 1000 + i,

@@ -1,5 +1,5 @@
 /* voice_regions.c - where voice can be hosted: for everybody, for some, and what is near. */
-#include "voices.h"
+#include "test_voice.h"
 
 static void configure(struct config *config)
 {
@@ -69,7 +69,7 @@ static void a_session_is_told_the_regions(struct world *w)
 
 static void a_new_room_is_where_the_first_asks_or_near_to_it(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
 
     ask_voice(h.bob, h.guild, h.voice, "");
     expect_voice(h.bob, "VOICE_STATE_UPDATE", "{}");

@@ -28,7 +28,7 @@ static void without_the_old_mode(struct config *config)
 
 static void the_endpoint_is_this_server(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
 
     ask_voice(h.ada, h.guild, h.voice, "");
     expect_voice(h.ada, "VOICE_STATE_UPDATE", "{}");
@@ -37,7 +37,7 @@ static void the_endpoint_is_this_server(struct world *w)
 
 static void the_endpoint_is_what_the_world_calls_us(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
 
     ask_voice(h.ada, h.guild, h.voice, "");
     expect_voice(h.ada, "VOICE_STATE_UPDATE", "{}");
@@ -46,7 +46,7 @@ static void the_endpoint_is_what_the_world_calls_us(struct world *w)
 
 static void another_host_may_carry_voice(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
 
     ask_voice(h.ada, h.guild, h.voice, "");
     expect_voice(h.ada, "VOICE_STATE_UPDATE", "{}");
@@ -57,7 +57,7 @@ static void another_host_may_carry_voice(struct world *w)
 
 static void a_client_is_told_where_media_goes(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
     struct voice_client p = voice_client_join(&h, h.ada, h.voice);
 
     voice_client_dial(&p, 8);
@@ -84,7 +84,7 @@ static int code_of_identify(struct client *c, const char *target, const char *d)
 
 static void wrong_claims_are_refused(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
     struct voice_client p = voice_client_join(&h, h.ada, h.voice);
     char other[33];
     const struct {
@@ -129,7 +129,7 @@ static void wrong_claims_are_refused(struct world *w)
 
 static void messages_are_read_strictly(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
     static const struct {
         const char *message;
         int code;
@@ -157,7 +157,7 @@ static void messages_are_read_strictly(struct world *w)
 
 static void protocols_and_modes_are_checked(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
     static const struct {
         const char *d;
         int code;
@@ -183,7 +183,7 @@ static void protocols_and_modes_are_checked(struct world *w)
 
 static void the_old_mode_can_be_turned_off(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
     struct voice_client p = voice_client_join(&h, h.ada, h.voice);
 
     voice_client_dial(&p, 8);
@@ -195,7 +195,7 @@ static void the_old_mode_can_be_turned_off(struct world *w)
 /* Every message has one but heartbeats' answers, hello and resumed. */
 static void the_answer_to_which_version_has_a_number(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
     struct voice_client p = voice_client_join(&h, h.ada, h.voice);
 
     voice_client_dial(&p, 8);
@@ -211,7 +211,7 @@ static void the_answer_to_which_version_has_a_number(struct world *w)
 
 static void heartbeats_are_answered_as_the_version_asks(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
     struct gate *g = gate_open_at(h.ada, "/voice?v=4");
     struct voice_client p = { .client = h.ada };
 
@@ -226,7 +226,7 @@ static void heartbeats_are_answered_as_the_version_asks(struct world *w)
 
 static void who_does_not_beat_is_closed(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
     struct voice_client p = voice_client_call(&h, h.ada, h.voice, VOICE_CLIENT_AES);
 
     world_wait(w, 30);
@@ -248,7 +248,7 @@ static bool lists(const struct dom *ids, const struct client *c)
 
 static void people_hear_who_comes_speaks_and_goes(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
     struct voice_client ada = voice_client_call(&h, h.ada, h.voice, VOICE_CLIENT_AES);
 
     gate_send(ada.gate, "{'op': 5, 'd': {'speaking': 1, 'delay': 0, 'ssrc': 1}}");
@@ -295,7 +295,7 @@ static const char *speaking_of(struct voice_client *p)
 
 static void priority_is_for_who_has_the_right(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
     struct voice_client ada = voice_client_call(&h, h.ada, h.voice, VOICE_CLIENT_AES),
                         bob = voice_client_call(&h, h.bob, h.voice, VOICE_CLIENT_AES);
     const char *allow = TEXT(w, "{'type': 1, 'allow': '%llu'}", BITS(PERMISSION(PRIORITY_SPEAKER))),
@@ -319,13 +319,13 @@ static void priority_is_for_who_has_the_right(struct world *w)
 
 static void private_calls_are_named_by_their_channel(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
 
     make_friends(h.ada, h.bob);
     const char *dm = answer_text(
         client_post(h.ada, TEXT(w, "{'recipient_id': '%s'}", h.bob->id), "/users/@me/channels"),
         "id");
-    struct hall call = { .world = w, .guild = NULL };
+    struct test_voice call = { .world = w, .guild = NULL };
     struct voice_client p = voice_client_join(&call, h.ada, dm);
     p.guild = h.guild;
     voice_client_dial(&p, 8);
@@ -359,7 +359,7 @@ static void voice_client_resume(struct voice_client *p, int version, long seq_ac
 
 static void who_comes_back_is_told_what_it_missed(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
     struct voice_client ada = voice_client_call(&h, h.ada, h.voice, VOICE_CLIENT_AES);
     struct voice_client bob = voice_client_call(&h, h.bob, h.voice, VOICE_CLIENT_CHACHA);
 
@@ -406,7 +406,7 @@ static int seats_of(struct world *w)
 
 static void a_session_is_not_resumed(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
     struct voice_client ada = voice_client_call(&h, h.ada, h.voice, VOICE_CLIENT_AES), wrong = ada;
 
     /* With another's number, from the future, with what was acknowledged already. */
@@ -441,7 +441,7 @@ static void a_session_is_not_resumed(struct world *w)
 
 static void old_versions_have_no_numbers(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
     struct voice_client p = voice_client_join(&h, h.ada, h.voice);
 
     voice_client_dial(&p, 4);
@@ -464,7 +464,7 @@ static void await_sockets(struct world *w, int64_t count)
 
 static void who_has_a_socket_is_not_told_again_where_it_is(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
     struct voice_client p = voice_client_join(&h, h.ada, h.voice);
 
     voice_client_dial(&p, 8);
@@ -485,7 +485,7 @@ static void who_has_a_socket_is_not_told_again_where_it_is(struct world *w)
 /* discordgo names no version, and reads the interval of its heartbeats in Ready. */
 static void a_client_that_names_no_version_is_served_the_oldest(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
     struct voice_client p = voice_client_join(&h, h.ada, h.voice);
 
     p.gate = gate_open_at(h.ada, "/voice");
@@ -505,7 +505,7 @@ static void a_client_that_names_no_version_is_served_the_oldest(struct world *w)
 /* The request may be read before the end of the socket is known: then the update follows. */
 static void who_closes_its_socket_and_asks_again_is_always_answered(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
     struct voice_client p = voice_client_join(&h, h.ada, h.voice);
 
     for (int i = 0; i < 6; i++) {

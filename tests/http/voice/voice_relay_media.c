@@ -25,8 +25,8 @@ static long metric(struct world *w, const char *name)
 
 static void frames_arrive_unchanged_and_in_order(struct world *w)
 {
-    struct hall h = world_hall(w);
-    struct client *cleo = hall_member(&h, "cleo", 0);
+    struct test_voice h = world_test_voice(w);
+    struct client *cleo = test_voice_member(&h, "cleo", 0);
     struct voice_client phones[] = { voice_client_call(&h, h.ada, h.voice, VOICE_CLIENT_AES),
                                      voice_client_call(&h, h.bob, h.voice, VOICE_CLIENT_CHACHA),
                                      voice_client_call(&h, cleo, h.voice, VOICE_CLIENT_SALSA) };
@@ -57,8 +57,8 @@ static void frames_arrive_unchanged_and_in_order(struct world *w)
 
 static void rooms_do_not_hear_each_other(struct world *w)
 {
-    struct hall h = world_hall(w);
-    struct client *cleo = hall_member(&h, "cleo", 0);
+    struct test_voice h = world_test_voice(w);
+    struct client *cleo = test_voice_member(&h, "cleo", 0);
     struct voice_client ada = voice_client_call(&h, h.ada, h.voice, VOICE_CLIENT_AES),
                         bob = voice_client_call(&h, h.bob, h.other, VOICE_CLIENT_AES),
                         third = voice_client_call(&h, cleo, h.voice, VOICE_CLIENT_AES);
@@ -74,13 +74,13 @@ static void rooms_do_not_hear_each_other(struct world *w)
 /* --- moderation ----------------------------------------------------------------------- */
 
 struct two_voice_clients {
-    struct hall hall;
+    struct test_voice hall;
     struct voice_client ada, bob;
 };
 
 static struct two_voice_clients world_pair(struct world *w)
 {
-    struct two_voice_clients p = { .hall = world_hall(w) };
+    struct two_voice_clients p = { .hall = world_test_voice(w) };
 
     p.ada = voice_client_call(&p.hall, p.hall.ada, p.hall.voice, VOICE_CLIENT_AES);
     p.bob = voice_client_call(&p.hall, p.hall.bob, p.hall.voice, VOICE_CLIENT_CHACHA);
@@ -100,7 +100,7 @@ static void pair_hang_up(struct two_voice_clients *p)
 static void who_is_muted_is_not_heard(struct world *w)
 {
     struct two_voice_clients p = world_pair(w);
-    struct hall *h = &p.hall;
+    struct test_voice *h = &p.hall;
 
     expect_status(client_patch(h->ada, "{'mute': true}", MEMBER, h->guild, h->bob->id), 200);
     voice_client_say(&p.bob, "muted");
@@ -114,7 +114,7 @@ static void who_is_muted_is_not_heard(struct world *w)
 static void who_is_deafened_hears_nothing(struct world *w)
 {
     struct two_voice_clients p = world_pair(w);
-    struct hall *h = &p.hall;
+    struct test_voice *h = &p.hall;
 
     expect_status(client_patch(h->ada, "{'deaf': true}", MEMBER, h->guild, h->bob->id), 200);
     voice_client_say(&p.ada, "secret");
@@ -130,7 +130,7 @@ static void who_is_deafened_hears_nothing(struct world *w)
 static void what_somebody_says_about_itself_counts(struct world *w)
 {
     struct two_voice_clients p = world_pair(w);
-    struct hall *h = &p.hall;
+    struct test_voice *h = &p.hall;
 
     ask_voice(h->bob, h->guild, h->voice, ", 'self_mute': true, 'self_deaf': true");
     expect_voice(h->bob, "VOICE_STATE_UPDATE", "{'self_mute': true}");
@@ -144,7 +144,7 @@ static void what_somebody_says_about_itself_counts(struct world *w)
 static void who_may_not_speak_any_more_is_not_heard(struct world *w)
 {
     struct two_voice_clients p = world_pair(w);
-    struct hall *h = &p.hall;
+    struct test_voice *h = &p.hall;
     const char *deny = TEXT(w, "{'type': 1, 'deny': '%llu'}", BITS(PERMISSION(SPEAK)));
 
     expect_status(client_put(h->ada, deny, "/channels/%s/permissions/%s", h->voice, h->bob->id),
@@ -156,7 +156,7 @@ static void who_may_not_speak_any_more_is_not_heard(struct world *w)
 
 static void on_a_stage_only_speakers_are_heard(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
     struct voice_client ada = voice_client_call(&h, h.ada, h.stage, VOICE_CLIENT_AES),
                         bob = voice_client_call(&h, h.bob, h.stage, VOICE_CLIENT_AES);
 
@@ -179,7 +179,7 @@ static void on_a_stage_only_speakers_are_heard(struct world *w)
 static void who_is_moved_or_removed_is_cut_off(struct world *w)
 {
     struct two_voice_clients p = world_pair(w);
-    struct hall *h = &p.hall;
+    struct test_voice *h = &p.hall;
 
     expect_status(client_patch(h->ada, TEXT(w, "{'channel_id': '%s'}", h->other), MEMBER, h->guild,
                                h->bob->id),
@@ -205,7 +205,7 @@ static void who_is_moved_or_removed_is_cut_off(struct world *w)
 static void a_guild_that_ends_takes_its_voice_with_it(struct world *w)
 {
     struct two_voice_clients p = world_pair(w);
-    struct hall *h = &p.hall;
+    struct test_voice *h = &p.hall;
 
     expect_status(client_delete(h->ada, "/guilds/%s", h->guild), 204);
     for (const struct dom *m; (m = gate_read(p.bob.gate, 60000));)
@@ -354,7 +354,7 @@ static void questions_about_somebody_use_up_no_pongs(struct world *w)
 
 static void strangers_are_not_answered(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
     struct voice_client p = voice_client_join(&h, h.ada, h.voice);
     char address[64];
     int port, stranger = voice_client_socket();

@@ -9,13 +9,13 @@
 enum { PIECE = 100 }; /* frames that a socket holds, and that one second takes */
 
 struct nonce_pair {
-    struct hall hall;
+    struct test_voice hall;
     struct voice_client from, to;
 };
 
 static struct nonce_pair pair_of(struct world *w, enum voice_client_mode mode)
 {
-    struct nonce_pair p = { .hall = world_hall(w) };
+    struct nonce_pair p = { .hall = world_test_voice(w) };
 
     p.from = voice_client_call(&p.hall, p.hall.ada, p.hall.voice, mode);
     p.to = voice_client_call(&p.hall, p.hall.bob, p.hall.voice, VOICE_CLIENT_CHACHA);
@@ -81,7 +81,7 @@ static void nonces_may_begin_anywhere(struct world *w)
 static void each_track_may_begin_again(struct world *w)
 {
     struct nonce_pair p = pair_of(w, VOICE_CLIENT_AES);
-    struct client *cleo = hall_member(&p.hall, "cleo", 0);
+    struct client *cleo = test_voice_member(&p.hall, "cleo", 0);
     struct voice_client by_header =
         voice_client_call(&p.hall, cleo, p.hall.voice, VOICE_CLIENT_SALSA);
     int heard = 0;

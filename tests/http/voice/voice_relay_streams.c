@@ -24,13 +24,13 @@ static struct voice_client stream_part(struct client *c, const char *server)
 }
 
 struct show {
-    struct hall hall;
+    struct test_voice hall;
     const char *key;
     struct voice_client ada, bob;
 };
 
 /* ada streams there and bob watches; both are connected to it. */
-static struct show world_stream_in(const struct hall *h, const char *channel)
+static struct show world_stream_in(const struct test_voice *h, const char *channel)
 {
     struct show s = { .hall = *h, .key = stream_key(h, channel, h->ada) };
 
@@ -53,7 +53,7 @@ static struct show world_stream_in(const struct hall *h, const char *channel)
 
 static struct show world_stream(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
 
     return world_stream_in(&h, h.voice);
 }
@@ -67,7 +67,7 @@ static void expect_shown(struct show *s, const char *frame)
 static void a_stream_has_connections_of_its_own(struct world *w)
 {
     struct show s = world_stream(w);
-    struct hall *h = &s.hall;
+    struct test_voice *h = &s.hall;
 
     expect_shown(&s, "picture");
     voice_client_say(&s.ada, "sound");
@@ -149,7 +149,7 @@ static void expect_sound(struct show *s)
     expect_heard(&s->bob, &s->ada, "sound");
 }
 
-static void change_member(const struct hall *h, const struct client *c, const char *change)
+static void change_member(const struct test_voice *h, const struct client *c, const char *change)
 {
     expect_status(client_patch(h->ada, change, MEMBER, h->guild, c->id), 200);
 }
@@ -166,7 +166,7 @@ static void voice_client_again(struct voice_client *p)
 static void who_is_muted_is_not_heard_in_its_stream(struct world *w)
 {
     struct show s = world_stream(w);
-    struct hall *h = &s.hall;
+    struct test_voice *h = &s.hall;
 
     expect_sound(&s);
     change_member(h, h->ada, "{'mute': true}");
@@ -188,7 +188,7 @@ static void who_is_muted_is_not_heard_in_its_stream(struct world *w)
 static void who_is_deafened_gets_nothing_of_streams(struct world *w)
 {
     struct show s = world_stream(w);
-    struct hall *h = &s.hall;
+    struct test_voice *h = &s.hall;
 
     expect_shown(&s, "before");
     change_member(h, h->bob, "{'deaf': true}");
@@ -206,7 +206,7 @@ static void who_is_deafened_gets_nothing_of_streams(struct world *w)
 static void who_may_not_speak_shows_no_stream(struct world *w)
 {
     struct show s = world_stream(w);
-    struct hall *h = &s.hall;
+    struct test_voice *h = &s.hall;
     const char *afk = TEXT(w, "{'afk_channel_id': '%s'}", h->voice);
 
     expect_shown(&s, "before");
@@ -218,7 +218,7 @@ static void who_may_not_speak_shows_no_stream(struct world *w)
     voice_client_hang_up(&s.bob);
 }
 
-static void step(const struct hall *h, struct client *c, bool back)
+static void step(const struct test_voice *h, struct client *c, bool back)
 {
     expect_status(client_patch(c,
                                TEXT(h->world, "{'channel_id': '%s', 'suppress': %s}", h->stage,
@@ -229,7 +229,7 @@ static void step(const struct hall *h, struct client *c, bool back)
 
 static void the_audience_of_a_stage_shows_no_stream(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
     struct show s = world_stream_in(&h, h.stage);
 
     expect_not_shown(&s);

@@ -11,7 +11,7 @@
 /* --- cameras -------------------------------------------------------------------------- */
 
 struct cameras {
-    struct hall hall;
+    struct test_voice hall;
     struct voice_client ada, bob;
 };
 
@@ -33,7 +33,7 @@ static void turn_camera(struct cameras *c, bool on)
 /* ada has a camera with two layers, which is on; bob has not asked for it. */
 static struct cameras world_cameras(struct world *w)
 {
-    struct cameras c = { .hall = world_hall(w) };
+    struct cameras c = { .hall = world_test_voice(w) };
 
     c.ada = voice_client_join(&c.hall, c.hall.ada, c.hall.voice);
     c.ada.more = ", 'video': true, 'streams': [{'type': 'video', 'rid': '50', 'quality': 50}, "
@@ -63,7 +63,7 @@ static void show_both(struct voice_client *p, const char *small, const char *lar
 
 static void a_client_is_told_the_ssrcs_of_its_layers(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
     struct voice_client p = voice_client_join(&h, h.ada, h.voice);
 
     p.more = ", 'streams': [{'type': 'video', 'rid': 'low', 'quality': 30}, "
@@ -121,7 +121,7 @@ static void everybody_gets_the_layer_that_it_asks_for(struct world *w)
 static void only_who_has_its_camera_on_is_seen(struct world *w)
 {
     struct cameras c = world_cameras(w);
-    struct hall *h = &c.hall;
+    struct test_voice *h = &c.hall;
     uint32_t ssrc = c.ada.ssrc + 3;
 
     voice_client_wants(&c.bob, "{'any': 100}");
@@ -236,7 +236,7 @@ static void voice_client_offers(struct voice_client *p, const char *codecs)
 
 static void a_room_uses_a_codec_that_all_can_show(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
     struct voice_client ada = voice_client_call(&h, h.ada, h.voice, VOICE_CLIENT_AES),
                         bob = voice_client_call(&h, h.bob, h.voice, VOICE_CLIENT_AES);
 
@@ -311,7 +311,7 @@ static void requests_to_one_sender_are_so_many_a_second(struct world *w)
 
 static void in_rooms_without_video_there_is_no_control(struct world *w)
 {
-    struct hall h = world_hall(w);
+    struct test_voice h = world_test_voice(w);
     struct voice_client ada = voice_client_call(&h, h.ada, h.voice, VOICE_CLIENT_AES),
                         bob = voice_client_call(&h, h.bob, h.voice, VOICE_CLIENT_SALSA);
 

@@ -1,5 +1,5 @@
-/* voices.c - a guild with voice channels, and people who ask for them. */
-#include "voices.h"
+/* test_voice.c - a guild with voice channels, and people who ask for them. */
+#include "test_voice.h"
 
 #include <stdarg.h>
 
@@ -7,7 +7,7 @@
 #include "internal.h"
 #include "waits.h"
 
-static struct hall fill(struct hall h)
+static struct test_voice fill(struct test_voice h)
 {
     h.guild = found_guild(h.ada, "Hall");
     h.voice = make_channel(h.ada, h.guild, "{'name': 'voice', 'type': 2}");
@@ -17,22 +17,22 @@ static struct hall fill(struct hall h)
     return h;
 }
 
-struct hall world_hall(struct world *w)
+struct test_voice world_test_voice(struct world *w)
 {
-    struct hall h = fill(
-        (struct hall){ .world = w, .ada = world_client(w, "ada"), .bob = world_client(w, "bob") });
+    struct test_voice h = fill((struct test_voice){
+        .world = w, .ada = world_client(w, "ada"), .bob = world_client(w, "bob") });
 
     client_connect(h.ada);
     client_connect(h.bob);
     return h;
 }
 
-struct hall another_hall(const struct hall *h)
+struct test_voice another_test_voice(const struct test_voice *h)
 {
-    return fill((struct hall){ .world = h->world, .ada = h->ada, .bob = h->bob });
+    return fill((struct test_voice){ .world = h->world, .ada = h->ada, .bob = h->bob });
 }
 
-struct client *hall_member(const struct hall *h, const char *name, uint64_t rights)
+struct client *test_voice_member(const struct test_voice *h, const char *name, uint64_t rights)
 {
     struct client *c = world_client(h->world, name);
     struct test_guild v = { .world = h->world };
@@ -43,7 +43,7 @@ struct client *hall_member(const struct hall *h, const char *name, uint64_t righ
     return c;
 }
 
-struct client *hall_bot(const struct hall *h, const char *name)
+struct client *test_voice_bot(const struct test_voice *h, const char *name)
 {
     struct client *c = world_bot(h->world, name);
 
@@ -52,7 +52,7 @@ struct client *hall_bot(const struct hall *h, const char *name)
     return c;
 }
 
-void fill_with_cameras(const struct hall *h, const char *channel, int count)
+void fill_with_cameras(const struct test_voice *h, const char *channel, int count)
 {
     char name[16];
 
@@ -97,7 +97,7 @@ static void expect_state(struct client *to, const struct client *about, const ch
                  guild, about->id, quoted(to->world, channel));
 }
 
-void join_voice(const struct hall *h, struct client *c, const char *channel, ...)
+void join_voice(const struct test_voice *h, struct client *c, const char *channel, ...)
 {
     va_list others;
 
@@ -150,7 +150,7 @@ void await_self_mute(struct client *c)
 
 /* A place that was entered again is told of again only when the last time was a second ago;
  * whether that has come before does not matter to who leaves. */
-static void expect_left(const struct hall *h, struct client *c)
+static void expect_left(const struct test_voice *h, struct client *c)
 {
     struct arena *a = world_arena(c->world);
     struct str left = str_printf(a,
@@ -168,7 +168,7 @@ static void expect_left(const struct hall *h, struct client *c)
                   STR_FMT(dom_at(m, "t")->text));
 }
 
-void leave_voice(const struct hall *h, struct client *c, ...)
+void leave_voice(const struct test_voice *h, struct client *c, ...)
 {
     va_list others;
 
