@@ -21,23 +21,23 @@ const char *stream_key(const struct test_voice *h, const char *channel, const st
 void ask_stream(struct client *c, const char *guild, const char *channel, const char *more)
 {
     if (guild)
-        gate_send(c->gate,
+        conn_send(c->gate,
                   "{'op': 18, 'd': {'type': 'guild', 'guild_id': '%s', 'channel_id': '%s'%s}}",
                   guild, channel, more);
     else
-        gate_send(c->gate,
+        conn_send(c->gate,
                   "{'op': 18, 'd': {'type': 'call', 'guild_id': null, 'channel_id': '%s'%s}}",
                   channel, more);
 }
 
 void ask_about_stream(struct client *c, int op, const char *key)
 {
-    gate_send(c->gate, "{'op': %d, 'd': {'stream_key': '%s'}}", op, key);
+    conn_send(c->gate, "{'op': %d, 'd': {'stream_key': '%s'}}", op, key);
 }
 
 void ask_pause(struct client *c, const char *key, bool paused)
 {
-    gate_send(c->gate, "{'op': 22, 'd': {'stream_key': '%s', 'paused': %s}}", key,
+    conn_send(c->gate, "{'op': 22, 'd': {'stream_key': '%s', 'paused': %s}}", key,
               paused ? "true" : "false");
 }
 
@@ -71,14 +71,14 @@ struct test_voice world_audience(struct world *w, const char **ret_key)
 static const struct dom *read_stream(struct client *c, int wait_ms)
 {
     for (;;) {
-        const struct dom *m = gate_read(c->gate, wait_ms);
+        const struct dom *m = conn_read(c->gate, wait_ms);
         const struct dom *t = m ? dom_at(m, "t") : NULL;
 
         if (!m)
             return NULL;
         if (!t || t->kind != JSON_STRING)
             continue;
-        gate_count(c->gate, m);
+        conn_count(c->gate, m);
         if (str_starts(t->text, STR("STREAM_")))
             return m;
     }
@@ -108,13 +108,13 @@ void expect_no_stream(struct client *c)
 {
     const struct dom *m;
 
-    gate_send(c->gate, "{'op': 1, 'd': null}");
-    while ((m = gate_read(c->gate, 60000))) {
+    conn_send(c->gate, "{'op': 1, 'd': null}");
+    while ((m = conn_read(c->gate, 60000))) {
         const struct dom *t = dom_at(m, "t");
 
         if (str_is(dom_at(m, "op")->text, "11"))
             return;
-        gate_count(c->gate, m);
+        conn_count(c->gate, m);
         if (str_starts(t->text, STR("STREAM_")))
             fail_test(__FILE__, __LINE__, "%s heard %.*s", c->name, STR_FMT(t->text));
     }

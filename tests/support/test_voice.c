@@ -73,10 +73,10 @@ static const char *quoted(struct world *w, const char *id)
     return id ? str_printf(world_arena(w), "'%s'", id).p : "null";
 }
 
-static void ask(struct world *w, struct gate *g, const char *guild, const char *channel,
+static void ask(struct world *w, struct gateway_conn *g, const char *guild, const char *channel,
                 const char *more)
 {
-    gate_send(g, "{'op': 4, 'd': {'guild_id': %s, 'channel_id': %s%s}}", quoted(w, guild),
+    conn_send(g, "{'op': 4, 'd': {'guild_id': %s, 'channel_id': %s%s}}", quoted(w, guild),
               quoted(w, channel), more);
 }
 
@@ -85,7 +85,7 @@ void ask_voice(struct client *c, const char *guild, const char *channel, const c
     ask(c->world, c->gate, guild, channel, more);
 }
 
-void ask_voice_by(struct client *c, struct gate *g, const char *guild, const char *channel)
+void ask_voice_by(struct client *c, struct gateway_conn *g, const char *guild, const char *channel)
 {
     ask(c->world, g, guild, channel, "");
 }
@@ -117,12 +117,12 @@ void expect_server(struct client *c)
 
 static const struct dom *read_voice(struct client *c, int wait_ms)
 {
-    for (const struct dom *m; (m = gate_read(c->gate, wait_ms));) {
+    for (const struct dom *m; (m = conn_read(c->gate, wait_ms));) {
         const struct dom *t = dom_at(m, "t");
 
         if (!t || t->kind != JSON_STRING)
             continue;
-        gate_count(c->gate, m);
+        conn_count(c->gate, m);
         if (str_starts(t->text, STR("VOICE_")))
             return m;
     }
@@ -201,13 +201,13 @@ static void hear_no_voice(struct client *c)
 {
     const struct dom *m;
 
-    gate_send(c->gate, "{'op':1,'d':null}");
-    while ((m = gate_read(c->gate, 60000)) && !str_is(dom_at(m, "op")->text, "11")) {
+    conn_send(c->gate, "{'op':1,'d':null}");
+    while ((m = conn_read(c->gate, 60000)) && !str_is(dom_at(m, "op")->text, "11")) {
         const struct dom *t = dom_at(m, "t");
 
         if (!t || t->kind != JSON_STRING)
             continue;
-        gate_count(c->gate, m);
+        conn_count(c->gate, m);
         if (str_starts(t->text, STR("VOICE_")))
             fail_test(__FILE__, __LINE__, "%s heard %.*s", c->name, STR_FMT(t->text));
     }

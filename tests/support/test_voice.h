@@ -3,7 +3,7 @@
 #define TESTS_TEST_VOICE_H
 
 #include "channels.h"
-#include "gate.h"
+#include "gateway_conn.h"
 #include "test_guild.h"
 
 /* ada's guild, with bob in it and two voice channels and a stage; both are connected. */
@@ -27,7 +27,7 @@ void fill_with_cameras(const struct test_voice *h, const char *channel, int coun
 /* Op 4. NULL stands for null; more is JSON such as ", 'self_mute': true". */
 void ask_voice(struct client *c, const char *guild, const char *channel, const char *more);
 /* The same by another session. */
-void ask_voice_by(struct client *c, struct gate *g, const char *guild, const char *channel);
+void ask_voice_by(struct client *c, struct gateway_conn *g, const char *guild, const char *channel);
 /* Op 4, answered by both events; everybody else who is connected and named hears of the
  * state. The list ends with NULL. */
 void join_voice(const struct test_voice *h, struct client *c, const char *channel, ...);

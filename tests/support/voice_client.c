@@ -68,7 +68,7 @@ struct voice_client voice_client_join_with(const struct test_voice *h, struct cl
         expect(m);
         if (!str_is(dom_at(m, "t")->text, "VOICE_SERVER_UPDATE"))
             continue;
-        p.session = gate_id(c->gate);
+        p.session = conn_id(c->gate);
         p.token = text_in(h->world, m, "d.token");
         return p;
     }
@@ -80,9 +80,9 @@ void voice_client_dial(struct voice_client *p, int version)
 
     snprintf(target, sizeof target, "/voice?v=%d", version);
     p->version = version;
-    p->gate = gate_open_at(p->client, target);
+    p->gate = conn_open_at(p->client, target);
     expect_op(p->gate, 8);
-    gate_send(p->gate,
+    conn_send(p->gate,
               "{'op': 0, 'd': {'server_id': '%s', 'user_id': '%s', 'session_id': '%s', "
               "'token': '%s', 'max_dave_protocol_version': 1%s}}",
               p->guild, p->client->id, p->session, p->token, p->more ? p->more : "");
@@ -91,11 +91,11 @@ void voice_client_dial(struct voice_client *p, int version)
 const struct dom *voice_client_await(struct voice_client *p, int op)
 {
     for (;;) {
-        const struct dom *m = gate_read(p->gate, PATIENCE_MS);
+        const struct dom *m = conn_read(p->gate, PATIENCE_MS);
 
         if (!m)
             fail_test(__FILE__, __LINE__, "op %d did not come; closed with %d", op,
-                      gate_close_code(p->gate));
+                      conn_close_code(p->gate));
         if (number_in(m, "op") == op)
             return m;
     }
@@ -103,9 +103,9 @@ const struct dom *voice_client_await(struct voice_client *p, int op)
 
 void voice_client_expect_none(struct voice_client *p, int op)
 {
-    gate_send(p->gate, "{'op': 3, 'd': {'t': 1}}");
+    conn_send(p->gate, "{'op': 3, 'd': {'t': 1}}");
     for (;;) {
-        const struct dom *m = gate_read(p->gate, PATIENCE_MS);
+        const struct dom *m = conn_read(p->gate, PATIENCE_MS);
 
         expect(m);
         if (number_in(m, "op") == 6)
@@ -210,7 +210,7 @@ const struct dom *voice_client_ready(struct voice_client *p)
 void voice_client_select(struct voice_client *p, enum voice_client_mode mode)
 {
     p->mode = mode;
-    gate_send(p->gate,
+    conn_send(p->gate,
               "{'op': 1, 'd': {'protocol': 'udp', 'data': {'address': '127.0.0.1', 'port': 1, "
               "'mode': '%s'}}}",
               mode_names[mode]);
@@ -246,10 +246,10 @@ struct voice_client voice_client_call(const struct test_voice *h, struct client 
 
 void expect_cut_at(const char *file, int line, struct voice_client *p, int code)
 {
-    while (gate_read(p->gate, PATIENCE_MS))
+    while (conn_read(p->gate, PATIENCE_MS))
         ;
-    if (gate_close_code(p->gate) != code)
-        fail_test(file, line, "closed with %d, not %d", gate_close_code(p->gate), code);
+    if (conn_close_code(p->gate) != code)
+        fail_test(file, line, "closed with %d, not %d", conn_close_code(p->gate), code);
 }
 
 void voice_client_hang_up(struct voice_client *p)
@@ -363,7 +363,7 @@ void voice_client_control(struct voice_client *p, struct str packet)
 
 void voice_client_shows(struct voice_client *p, const char *streams)
 {
-    gate_send(p->gate,
+    conn_send(p->gate,
               "{'op': 12, 'd': {'audio_ssrc': %u, 'video_ssrc': %u, 'rtx_ssrc': %u, "
               "'streams': %s}}",
               p->ssrc, p->ssrc + 1, p->ssrc + 2, streams);
@@ -371,7 +371,7 @@ void voice_client_shows(struct voice_client *p, const char *streams)
 
 void voice_client_wants(struct voice_client *p, const char *wants)
 {
-    gate_send(p->gate, "{'op': 15, 'd': %s}", wants);
+    conn_send(p->gate, "{'op': 15, 'd': %s}", wants);
     voice_client_flush(p);
 }
 
@@ -393,7 +393,7 @@ struct str control_packet(struct world *w, unsigned type, unsigned format, uint3
 void voice_client_flush(struct voice_client *p)
 {
     /* This answer comes from where wishes are read, behind them. */
-    gate_send(p->gate, "{'op': 16, 'd': {}}");
+    conn_send(p->gate, "{'op': 16, 'd': {}}");
     voice_client_await(p, 16);
 }
 

@@ -11,7 +11,7 @@ enum voice_client_mode { VOICE_CLIENT_AES, VOICE_CLIENT_CHACHA, VOICE_CLIENT_SAL
 
 struct voice_client {
     struct client *client;
-    struct gate *gate;
+    struct gateway_conn *gate;
     int version;
     const char *guild, *session, *token;
     const char *more; /* JSON of Identify, such as ", 'video': true"; NULL: none */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "channels.h"
-#include "gate.h"
+#include "gateway_conn.h"
 #include "guilds.h"
 #include "platform/guilds/guilds.h"
 #include "test_guild.h"
@@ -320,9 +320,9 @@ static void content_is_for_bots_that_asked_for_it(struct world *w)
 
     test_guild_add_with(&y.v, bot, 1, PERMISSION(MANAGE_GUILD));
     rule(&y, 1, "{'keyword_filter': ['cat']}", BLOCK);
-    struct gate *blind = gate_session(bot, "v=10&encoding=json", "'intents': 2097152");
-    struct gate *reads = gate_session(bot, "v=10&encoding=json", "'intents': 2129920");
-    struct gate *person = gate_session(y.ada, "v=10&encoding=json", "");
+    struct gateway_conn *blind = conn_session(bot, "v=10&encoding=json", "'intents': 2097152");
+    struct gateway_conn *reads = conn_session(bot, "v=10&encoding=json", "'intents': 2129920");
+    struct gateway_conn *person = conn_session(y.ada, "v=10&encoding=json", "");
 
     expect_error(say(y.bob, &y, "a cat"), 400, 200000);
     expect_dispatch(blind, "AUTO_MODERATION_ACTION_EXECUTION",

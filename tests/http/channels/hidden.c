@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "channels.h"
-#include "gate.h"
+#include "gateway_conn.h"
 #include "guilds.h"
 #include "http/walk.h"
 #include "test_guild.h"

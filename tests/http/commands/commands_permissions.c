@@ -4,7 +4,7 @@
 #include "apps.h"
 #include "base/buf.h"
 #include "channels.h"
-#include "gate.h"
+#include "gateway_conn.h"
 #include "test_app.h"
 
 #define MANAGERS (PERMISSION(MANAGE_GUILD) | PERMISSION(MANAGE_ROLES))
@@ -373,8 +373,8 @@ static void bots_and_managers_hear_of_permissions_of_commands(struct world *w)
     struct client *other = application_bot(b.s.ada, second);
 
     install(b.s.ada, second, b.s.guild, "bot");
-    struct gate *own = gate_session(b.s.bot, "v=10&encoding=json", "'intents': 0");
-    struct gate *bots = gate_session(other, "v=10&encoding=json", "'intents': 0");
+    struct gateway_conn *own = conn_session(b.s.bot, "v=10&encoding=json", "'intents': 0");
+    struct gateway_conn *bots = conn_session(other, "v=10&encoding=json", "'intents': 0");
     struct client *people[] = { bob, eve, far };
     for (size_t i = 0; i < 3; i++)
         client_connect(people[i]);

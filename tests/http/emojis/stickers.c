@@ -1,7 +1,7 @@
 /* stickers.c - stickers of guilds: bringing, changing, deleting and sending them. */
 #include <string.h>
 
-#include "gate.h"
+#include "gateway_conn.h"
 #include "guilds.h"
 #include "channel_events.h"
 #include "test_guild.h"
@@ -248,7 +248,7 @@ static void sessions_are_told_of_stickers(struct world *w)
 
     test_guild_add(&v, bot);
     const char *id = answer_text(bring_gif(ada, v.id, "hello"), "id");
-    struct gate *g = gate_session(bot, "v=10&encoding=json", "'intents': 9");
+    struct gateway_conn *g = conn_session(bot, "v=10&encoding=json", "'intents': 9");
     expect_dispatch(g, "GUILD_CREATE", "{'stickers': [{'id': '%s', 'tags': 'wave'}]}", id);
     expect_status(client_delete(ada, STICKER, v.id, id), 204);
     expect_dispatch(g, "GUILD_STICKERS_UPDATE", "{'guild_id': '%s', 'stickers': []}", v.id);

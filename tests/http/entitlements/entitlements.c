@@ -1,7 +1,7 @@
 /* entitlements.c - SKUs, entitlements and subscriptions, and whom an application hears of them. */
 #include "consents.h"
 #include "admin/control/control.h"
-#include "gate.h"
+#include "gateway_conn.h"
 #include "guilds.h"
 #include "test_commands.h"
 #include "waits.h"
@@ -38,8 +38,8 @@ static struct answer grant(struct test_commands *s, const char *sku, const char 
 static void a_test_entitlement_is_granted_read_and_taken_back(struct world *w)
 {
     struct test_commands s = with_skus(w);
-    struct gate *bot = gate_session(s.bot, "v=10", "'intents': 0, 'shard': [0, 2]");
-    struct gate *second = gate_session(s.bot, "v=10", "'intents': 0, 'shard': [1, 2]");
+    struct gateway_conn *bot = conn_session(s.bot, "v=10", "'intents': 0, 'shard': [0, 2]");
+    struct gateway_conn *second = conn_session(s.bot, "v=10", "'intents': 0, 'shard': [1, 2]");
     struct answer a = grant(&s, "51", s.bob->id, 2);
     const char *id;
 

@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "gate.h"
+#include "gateway_conn.h"
 #include "gateway/gateway.h"
 #include "guilds.h"
 #include "test_guild.h"
@@ -437,12 +437,12 @@ static void a_session_begins_though_the_line_does_not_end(struct world *w)
     struct flood f = { .crowd = &c, .before = count_delivered(w) };
     expect(pthread_create(&thread, NULL, keep_ahead, &f) == 0);
     expect_soon(f.ahead);
-    struct gate *late = gate_session(c.bot, "v=10", "'intents': 513");
-    const struct dom *m = gate_read(late, 120000);
+    struct gateway_conn *late = conn_session(c.bot, "v=10", "'intents': 513");
+    const struct dom *m = conn_read(late, 120000);
     f.stop = true;
     pthread_join(thread, NULL);
     expect(m && str_is(dom_at(m, "t")->text, "GUILD_CREATE"));
-    gate_count(late, m);
+    conn_count(late, m);
     expect(!f.ran_dry);
     publish(&c, c.published, 100);
     for (int next = -1; next < c.published;) {

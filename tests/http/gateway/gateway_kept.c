@@ -1,7 +1,7 @@
 /* gateway_kept.c - sessions are told of people and guilds as they are now, however often others
  * were told of them before. */
 #include "channels.h"
-#include "gate.h"
+#include "gateway_conn.h"
 #include "guilds.h"
 #include "test_guild.h"
 
@@ -33,12 +33,12 @@ static struct scene open_scene(struct world *w)
 static void expect_ready(struct client *c, int capabilities, const char *ready)
 {
     for (int i = 0; i < TIMES; i++) {
-        struct gate *g = gate_open(c, "v=9&encoding=json");
+        struct gateway_conn *g = conn_open(c, "v=9&encoding=json");
 
         expect_op(g, 10);
-        gate_identify(g, TEXT(c->world, "'capabilities': %d", capabilities));
+        conn_identify(g, TEXT(c->world, "'capabilities': %d", capabilities));
         expect_dispatch(g, "READY", "%s", ready);
-        gate_close(g, 1000);
+        conn_close(g, 1000);
     }
 }
 

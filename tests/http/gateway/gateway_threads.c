@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "base/mem.h"
-#include "gate.h"
+#include "gateway_conn.h"
 #include "guilds.h"
 #include "test_guild.h"
 #include "waits.h"
@@ -36,17 +36,17 @@ static void have_threads(struct test_guild *v, int count, bool archived)
 
 struct listeners {
     struct client *ada, *bob, *eve, *bot; /* the owner, a member, one who sees nothing, a bot */
-    struct gate *a, *b, *e, *r;
+    struct gateway_conn *a, *b, *e, *r;
     struct test_guild test_guild;
 };
 
 /* Sessions begin now: what was archived before they have never heard of. */
 static void begin_listening(struct listeners *l)
 {
-    l->a = gate_session(l->ada, PLAIN, "");
-    l->b = gate_session(l->bob, PLAIN, "");
-    l->e = gate_session(l->eve, PLAIN, "");
-    l->r = gate_session(l->bot, PLAIN, "'intents': 513");
+    l->a = conn_session(l->ada, PLAIN, "");
+    l->b = conn_session(l->bob, PLAIN, "");
+    l->e = conn_session(l->eve, PLAIN, "");
+    l->r = conn_session(l->bot, PLAIN, "'intents': 513");
     expect_dispatch(l->r, "GUILD_CREATE", "{'id': '%s'}", l->test_guild.id);
 }
 
@@ -77,7 +77,7 @@ static void an_archived_thread_is_heard_of_by_who_sees_its_channel(struct world 
     world_sql(w, "update channels set thread_archived = 1 where id = %s", thread);
     begin_listening(&l);
     say(l.ada, thread);
-    struct gate *all[] = { l.a, l.b, l.r };
+    struct gateway_conn *all[] = { l.a, l.b, l.r };
     for (int i = 0; i < 3; i++) {
         expect_dispatch(all[i], "THREAD_UPDATE",
                         "{'id': '%s', 'thread_metadata': {'archived': "
@@ -113,7 +113,7 @@ static void a_private_thread_is_heard_of_by_its_starter_and_managers(struct worl
         world_sql(w, "update channels set thread_archived = %d where id = %s", archived, thread);
         begin_listening(&l);
         say(l.bob, thread);
-        struct gate *all[] = { l.a, l.b };
+        struct gateway_conn *all[] = { l.a, l.b };
         for (int i = 0; i < 2; i++) {
             if (archived)
                 expect_dispatch(all[i], "THREAD_UPDATE", "{'id': '%s'}", thread);
@@ -123,10 +123,10 @@ static void a_private_thread_is_heard_of_by_its_starter_and_managers(struct worl
         }
         expect_quiet(l.r);
         expect_quiet(l.e);
-        gate_close(l.a, 1000);
-        gate_close(l.b, 1000);
-        gate_close(l.e, 1000);
-        gate_close(l.r, 1000);
+        conn_close(l.a, 1000);
+        conn_close(l.b, 1000);
+        conn_close(l.e, 1000);
+        conn_close(l.r, 1000);
     }
 }
 
@@ -138,7 +138,7 @@ static void managers_who_are_held_back_hear_of_no_private_threads(struct world *
                                              "pending = 0, timed_out_until = 9000000000000000" };
     struct listeners l = invite(w);
     const char *thread = start_thread(l.ada, l.test_guild.channel, 12);
-    struct gate *g;
+    struct gateway_conn *g;
 
     world_sql(w,
               "insert into roles (id, guild_id, name, position, permissions) values (77, %s, "
@@ -148,15 +148,15 @@ static void managers_who_are_held_back_hear_of_no_private_threads(struct world *
               l.test_guild.id, l.bob->id);
     for (size_t i = 0; i < COUNT_OF(held_back); i++) {
         world_sql(w, "update members set %s where user_id = %s", held_back[i], l.bob->id);
-        g = gate_session(l.bob, PLAIN, "");
+        g = conn_session(l.bob, PLAIN, "");
         expect_status(client_get(l.bob, "/channels/%s/messages", thread), 403);
         say(l.ada, thread);
         world_told(w);
         expect_quiet(g);
-        gate_close(g, 1000);
+        conn_close(g, 1000);
     }
     world_sql(w, "update members set timed_out_until = null where user_id = %s", l.bob->id);
-    g = gate_session(l.bob, PLAIN, "");
+    g = conn_session(l.bob, PLAIN, "");
     expect_status(client_get(l.bob, "/channels/%s/messages", thread), 200);
     say(l.ada, thread);
     expect_dispatch(g, "MESSAGE_CREATE", "{'channel_id': '%s'}", thread);

@@ -1,5 +1,5 @@
 /* audit_changes.c - the old and new values that entries of the audit log and its event tell. */
-#include "gate.h"
+#include "gateway_conn.h"
 #include "test_guild.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 struct audited {
     struct client *ada, *bob;
     struct test_guild p;
-    struct gate *log;
+    struct gateway_conn *log;
 };
 
 static struct audited audited_test_guild(struct world *w)
@@ -19,7 +19,7 @@ static struct audited audited_test_guild(struct world *w)
     a.p = world_test_guild(w, a.ada);
     test_guild_add(&a.p, a.bob);
     test_guild_add_with(&a.p, bot, 9, PERMISSION(VIEW_AUDIT_LOG));
-    a.log = gate_session(bot, "v=10&encoding=json", "'intents': 4");
+    a.log = conn_session(bot, "v=10&encoding=json", "'intents': 4");
     return a;
 }
 

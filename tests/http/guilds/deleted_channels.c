@@ -1,7 +1,7 @@
 /* deleted_channels.c - a channel that is being deleted in steps is gone for every reader. */
 #include <string.h>
 
-#include "gate.h"
+#include "gateway_conn.h"
 #include "guilds.h"
 #include "http/walk.h"
 #include "test_guild.h"
@@ -155,12 +155,12 @@ static void every_route_leaves_out_a_channel_that_is_being_deleted(struct world 
         client_post(world_stranger(w), "{'content': 'x'}", "/webhooks/%s/%s", d.webhook, d.token),
         404, 10015);
     const struct dom *ready;
-    struct gate *g = gate_open(d.ada, "v=10&encoding=json");
+    struct gateway_conn *g = conn_open(d.ada, "v=10&encoding=json");
     expect_op(g, 10);
-    gate_identify(g, "");
+    conn_identify(g, "");
     ready = expect_dispatch(g, "READY", "{'guilds': [{'id': '%s'}]}", d.v.id);
     expect(!dom_at(ready, "guilds.0.threads.0"));
-    gate_kill(g);
+    conn_kill(g);
     struct str file = world_exported_here(w);
     expect(file.n && !memmem(file.p, file.n, WORD, strlen(WORD)));
 }
@@ -177,21 +177,21 @@ static void members_do_not_find_threads_of_a_channel_that_is_being_deleted(struc
                   204);
     expect_status(client_patch(d.ada, "{'archived': true}", "/channels/%s", d.archived), 200);
     d.ada = bob;
-    struct gate *g = gate_open(bob, "v=10&encoding=json");
+    struct gateway_conn *g = conn_open(bob, "v=10&encoding=json");
     expect_op(g, 10);
-    gate_identify(g, "");
+    conn_identify(g, "");
     const struct dom *ready = expect_dispatch(g, "READY", "{}");
     expect(dom_at(ready, "read_state.0")); /* unread mentions of everyone */
-    gate_kill(g);
+    conn_kill(g);
     begin_deletion(w);
     look_everywhere(w);
     expect(d.shown == 0);
-    g = gate_open(bob, "v=10&encoding=json");
+    g = conn_open(bob, "v=10&encoding=json");
     expect_op(g, 10);
-    gate_identify(g, "");
+    conn_identify(g, "");
     ready = expect_dispatch(g, "READY", "{}");
     expect(!dom_at(ready, "read_state.0"));
-    gate_kill(g);
+    conn_kill(g);
 }
 
 const struct test deleted_channels_tests[] = {

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/timestamp.h"
 #include "files.h"
-#include "gate.h"
+#include "gateway_conn.h"
 #include "platform/guilds/leftovers.h"
 #include "platforms.h"
 #include "channel_events.h"
@@ -390,11 +390,11 @@ static void nothing_finds_a_guild_that_is_being_removed(struct world *w)
                  404, 10015);
     expect_error(client_get(ada, "/invites/%s", answer_text(invite, "code")), 404, 10006);
     expect_json(client_get(ada, "/users/@me/guilds"), "[]");
-    struct gate *g = gate_open(ada, "v=10&encoding=json");
+    struct gateway_conn *g = conn_open(ada, "v=10&encoding=json");
     expect_op(g, 10);
-    gate_identify(g, "");
+    conn_identify(g, "");
     expect_dispatch(g, "READY", "{'guilds': []}");
-    gate_kill(g);
+    conn_kill(g);
 
     /* And whoever takes it up ends it. */
     world_sql(w, "insert into jobs (kind, key, due, data) values ('guild-leftovers', %s, 0, '')",

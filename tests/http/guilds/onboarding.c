@@ -1,5 +1,5 @@
 /* onboarding.c - what newcomers are asked, and the roles that their answers give them. */
-#include "gate.h"
+#include "gateway_conn.h"
 #include "guilds.h"
 #include "test_guild.h"
 

@@ -1,7 +1,7 @@
 /* widgets.c - what a guild shows on other pages. */
 #include <string.h>
 
-#include "gate.h"
+#include "gateway_conn.h"
 #include "guilds.h"
 #include "test_guild.h"
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "channels.h"
-#include "gate.h"
+#include "gateway_conn.h"
 
 #define MESSAGES "/channels/%s/messages"
 #define FIRST    "/webhooks/%s/%s/messages/@original", ask.application, ask.token
@@ -82,10 +82,11 @@ static void a_channel_that_is_gone_takes_no_answer(struct world *w)
 static void sessions_hear_what_is_theirs(struct world *w)
 {
     struct test_bot s = world_test_bot(w);
-    struct gate *ada = gate_session(s.ada, "v=9&encoding=json", ""),
-                *bob = gate_session(s.bob, "v=9&encoding=json", ""),
-                *guilds = gate_session(s.bot, "v=10&encoding=json", INTENT_MESSAGES),
-                *direct_ones = gate_session(s.bot, "v=10&encoding=json", INTENT_DIRECT_MESSAGES);
+    struct gateway_conn *ada = conn_session(s.ada, "v=9&encoding=json", ""),
+                        *bob = conn_session(s.bob, "v=9&encoding=json", ""),
+                        *guilds = conn_session(s.bot, "v=10&encoding=json", INTENT_MESSAGES),
+                        *direct_ones =
+                            conn_session(s.bot, "v=10&encoding=json", INTENT_DIRECT_MESSAGES);
     struct test_interaction plain = INTERACTION(&s, .nonce = "\"n\""),
                             secret = INTERACTION(&s, .nonce = "\"m\"");
 

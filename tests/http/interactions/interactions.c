@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "channels.h"
-#include "gate.h"
+#include "gateway_conn.h"
 #include "model/application.h"
 #include "waits.h"
 

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "gate.h"
+#include "gateway_conn.h"
 #include "guilds.h"
 #include "waits.h"
 
@@ -21,8 +21,8 @@ static void bob_rolls(struct test_commands *s)
 static void no_intent_is_needed(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
-    struct gate *all = gate_session(s.bot, PLAIN, "'intents': 33554431"),
-                *none = gate_session(s.bot, PLAIN, "'intents': 0");
+    struct gateway_conn *all = conn_session(s.bot, PLAIN, "'intents': 33554431"),
+                        *none = conn_session(s.bot, PLAIN, "'intents': 0");
 
     expect_dispatch(all, "GUILD_CREATE", "{}");
     bob_rolls(&s);
@@ -38,9 +38,9 @@ static void the_guilds_shard_gets_it(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
     unsigned shard = (unsigned)(strtoull(s.test_guild.id, NULL, 10) >> 22) % 2;
-    struct gate *zero = gate_session(s.bot, PLAIN, "'intents': 0, 'shard': [0, 2]"),
-                *one = gate_session(s.bot, PLAIN, "'intents': 0, 'shard': [1, 2]");
-    struct gate *there = shard ? one : zero, *elsewhere = shard ? zero : one;
+    struct gateway_conn *zero = conn_session(s.bot, PLAIN, "'intents': 0, 'shard': [0, 2]"),
+                        *one = conn_session(s.bot, PLAIN, "'intents': 0, 'shard': [1, 2]");
+    struct gateway_conn *there = shard ? one : zero, *elsewhere = shard ? zero : one;
 
     bob_rolls(&s);
     expect_dispatch(there, "INTERACTION_CREATE", "{'guild_id': '%s'}", s.test_guild.id);
@@ -60,12 +60,13 @@ static void one_session_is_told_or_all(struct world *w)
     struct test_commands s = world_test_commands(w);
     const char *id = make_global_command(&s, "%s", "");
     const char *data = TEXT(w, "'id': '%s', 'version': '%s', 'name': 'roll'", id, id);
-    struct gate *ada = gate_session(s.ada, PLAIN, ""), *first = gate_session(s.bob, PLAIN, ""),
-                *second = gate_session(s.bob, PLAIN, "");
+    struct gateway_conn *ada = conn_session(s.ada, PLAIN, ""),
+                        *first = conn_session(s.bob, PLAIN, ""),
+                        *second = conn_session(s.bob, PLAIN, "");
 
     expect_dispatch(first, "SESSIONS_REPLACE", "[{}, {}]");
     expect_status(
-        invoke(&s, s.bob, TEXT(w, "'nonce': 'a', 'session_id': '%s'", gate_id(second)), "%s", data),
+        invoke(&s, s.bob, TEXT(w, "'nonce': 'a', 'session_id': '%s'", conn_id(second)), "%s", data),
         204);
     const struct dom *d = expect_dispatch(second, "INTERACTION_CREATE", "{'nonce': 'a'}");
     expect(d->count == 2);
@@ -76,7 +77,7 @@ static void one_session_is_told_or_all(struct world *w)
     expect_quiet(first);
 
     /* Somebody else's session, or none that lives: all of the caller's. */
-    const char *const unknown[] = { gate_id(ada), "nobody" };
+    const char *const unknown[] = { conn_id(ada), "nobody" };
     for (size_t i = 0; i < 2; i++) {
         expect_status(invoke(&s, s.bob, TEXT(w, "'session_id': '%s'", unknown[i]), "%s", data),
                       204);

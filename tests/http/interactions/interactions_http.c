@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "files.h"
-#include "gate.h"
+#include "gateway_conn.h"
 #include "test_commands.h"
 #include "waits.h"
 
@@ -202,12 +202,12 @@ static void answer_after_spaces(struct endpoint *e, size_t length)
 
 static bool interaction_succeeds(struct test_commands *s)
 {
-    for (const struct dom *m; (m = gate_read(s->bob->gate, 60 * 1000));) {
+    for (const struct dom *m; (m = conn_read(s->bob->gate, 60 * 1000));) {
         const struct dom *t = dom_at(m, "t");
 
         if (!t || t->kind != JSON_STRING)
             continue;
-        gate_count(s->bob->gate, m);
+        conn_count(s->bob->gate, m);
         if (str_is(t->text, "INTERACTION_SUCCESS"))
             return true;
         if (str_is(t->text, "INTERACTION_FAILURE"))

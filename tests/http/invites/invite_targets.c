@@ -1,7 +1,7 @@
 /* invite_targets.c - invites that give roles, are for guests, or for some people only. */
 #include <string.h>
 
-#include "gate.h"
+#include "gateway_conn.h"
 #include "guilds.h"
 #include "test_guild.h"
 

@@ -1,7 +1,7 @@
 /* join_requests.c - what newcomers are asked, what they may not do before, who lets them in. */
 #include <string.h>
 
-#include "gate.h"
+#include "gateway_conn.h"
 #include "guilds.h"
 #include "test_guild.h"
 #include "waits.h"

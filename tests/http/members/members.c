@@ -1,5 +1,5 @@
 /* members.c - reading, changing, bringing in and sending away members. */
-#include "gate.h"
+#include "gateway_conn.h"
 #include "platforms.h"
 #include "test_guild.h"
 

@@ -6,7 +6,7 @@
 #include "apps.h"
 #include "base/buf.h"
 #include "base/clock.h"
-#include "gate.h"
+#include "gateway_conn.h"
 #include "http/walk.h"
 #include "channel_events.h"
 #include "test_guild.h"
@@ -343,7 +343,7 @@ static void unverified_members_do_not_enter_voice(struct world *w)
     struct stage s = world_stage(w);
     const char *voice = answer_text(
         client_post(s.ada, "{'name': 'v', 'type': 2}", "/guilds/%s/channels", s.v.id), "id");
-    struct gate *g = gate_session(s.bob, "v=10&encoding=json", "");
+    struct gateway_conn *g = conn_session(s.bob, "v=10&encoding=json", "");
     const char *join = TEXT(w,
                             "{'op': 4, 'd': {'guild_id': '%s', 'channel_id': '%s', "
                             "'self_mute': false, 'self_deaf': false}}",
@@ -352,10 +352,10 @@ static void unverified_members_do_not_enter_voice(struct world *w)
     world_sql(w, "update users set verified = 0 where id = %s", s.bob->id);
     set_level(&s, 1);
     expect_dispatch(g, "GUILD_UPDATE", "{'verification_level': 1}");
-    gate_send(g, "%s", join);
+    conn_send(g, "%s", join);
     expect_quiet(g);
     world_sql(w, "update users set verified = 1 where id = %s", s.bob->id);
-    gate_send(g, "%s", join);
+    conn_send(g, "%s", join);
     expect_dispatch(g, "VOICE_STATE_UPDATE", "{'channel_id': '%s'}", voice);
 }
 

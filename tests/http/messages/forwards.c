@@ -1,5 +1,5 @@
 /* forwards.c - messages that take others along, as these were at that moment. */
-#include "gate.h"
+#include "gateway_conn.h"
 #include "guilds.h"
 #include "channel_events.h"
 #include "test_guild.h"
@@ -155,7 +155,7 @@ static void content_of_forwards_is_for_those_who_asked(struct world *w)
     test_guild_add(&v, bot);
     const char *said =
         answer_text(client_post(ada, "{'content': 'secret'}", MESSAGES, v.channel), "id");
-    struct gate *g = gate_session(bot, "v=10&encoding=json", "'intents': 512");
+    struct gateway_conn *g = conn_session(bot, "v=10&encoding=json", "'intents': 512");
     expect_status(forward(ada, v.channel, said, v.channel), 200);
     expect_dispatch(g, "MESSAGE_CREATE",
                     "{'content': '', 'message_snapshots': [{'message': {'content': '', 'type': 0, "

@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/timestamp.h"
-#include "gate.h"
+#include "gateway_conn.h"
 #include "guilds.h"
 #include "channel_events.h"
 #include "test_guild.h"
@@ -676,7 +676,7 @@ static void bots_without_the_flag_read_nothing_by_answering_or_forwarding(struct
     const char *forward =
         TEXT(w, "{'message_reference': {'type': 1, 'message_id': '%s', 'channel_id': '%s'}}",
              secret, v.channel);
-    struct gate *g = gate_session(bot, "v=10&encoding=json", "'intents': 512");
+    struct gateway_conn *g = conn_session(bot, "v=10&encoding=json", "'intents': 512");
 
     struct answer a = client_post(bot, TEXT(w, reply, bot->id, secret), MESSAGES, v.channel);
     const char *id = answer_text(a, "id");
@@ -705,7 +705,7 @@ static void bots_without_the_flag_read_nothing_by_answering_or_forwarding(struct
     /* In a private channel of its own, too; a person who forwards shows the message. */
     a = client_post(bot, TEXT(w, "{'recipient_id': '%s'}", ada->id), "/users/@me/channels");
     const char *dm = answer_text(a, "id");
-    struct gate *private = gate_session(bot, "v=10&encoding=json", "'intents': 4096");
+    struct gateway_conn *private = conn_session(bot, "v=10&encoding=json", "'intents': 4096");
     a = client_post(bot, forward, MESSAGES, dm);
     expect_json(a, "{'message_snapshots': [{'message': {'content': ''}}]}");
     expect_dispatch(private, "MESSAGE_CREATE",

@@ -1,7 +1,7 @@
 /* polls.c - questions under messages: asking, choosing, who hears of it, and the end. */
 #include <pthread.h>
 
-#include "gate.h"
+#include "gateway_conn.h"
 #include "guilds.h"
 #include "channel_events.h"
 #include "test_guild.h"
@@ -251,12 +251,12 @@ static void bots_hear_of_choices_by_their_intent(struct world *w)
 {
     struct ballot b = open_ballot(w, ASK);
     struct client *one = world_bot(w, "one"), *two = world_bot(w, "two");
-    struct gate *hears, *does_not;
+    struct gateway_conn *hears, *does_not;
 
     test_guild_add(&b.v, one);
     test_guild_add(&b.v, two);
-    hears = gate_session(one, "v=10&encoding=json", "'intents': 16777216");
-    does_not = gate_session(two, "v=10&encoding=json", "'intents': 512");
+    hears = conn_session(one, "v=10&encoding=json", "'intents': 16777216");
+    does_not = conn_session(two, "v=10&encoding=json", "'intents': 512");
     expect_status(choose(&b, b.bob, "1"), 204);
     expect_dispatch(hears, "MESSAGE_POLL_VOTE_ADD", "{'user_id': '%s', 'answer_id': 1}", b.bob->id);
     expect_quiet(does_not);

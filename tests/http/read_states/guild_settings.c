@@ -4,7 +4,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "channels.h"
-#include "gate.h"
+#include "gateway_conn.h"
 #include "test_guild.h"
 
 #define SETTINGS "/users/@me/guilds/%s/settings"
@@ -44,19 +44,19 @@ static void settings_are_kept_told_and_greeted_with(struct world *w)
                 "[{'collapsed': true, 'muted': true}]}%s",
                 "");
     expect_event(ada, "USER_GUILD_SETTINGS_UPDATE", "{'version': 2}");
-    struct gate *g = gate_open(ada, "v=9&encoding=json");
+    struct gateway_conn *g = conn_open(ada, "v=9&encoding=json");
     expect_op(g, 10);
-    gate_identify(g, "'capabilities': 8");
+    conn_identify(g, "'capabilities': 8");
     expect_dispatch(g, "READY",
                     "{'user_guild_settings': {'entries': [{'guild_id': '%s', 'muted': true}], "
                     "'partial': false, 'version': 2}, 'notification_settings': {'flags': 0}}",
                     v.id);
-    gate_close(g, 1000);
-    g = gate_open(bob, "v=9&encoding=json");
+    conn_close(g, 1000);
+    g = conn_open(bob, "v=9&encoding=json");
     expect_op(g, 10);
-    gate_identify(g, "'capabilities': 0");
+    conn_identify(g, "'capabilities': 0");
     expect_dispatch(g, "READY", "{'user_guild_settings': []}");
-    gate_close(g, 1000);
+    conn_close(g, 1000);
 }
 
 static void private_channels_and_several_guilds_have_settings(struct world *w)
@@ -251,11 +251,11 @@ static void suppressed_mentions_do_not_count(struct world *w)
     test_guild_add(&v, bob);
     client_post(ada, "{'content': '@everyone'}", "/channels/%s/messages", v.channel);
     client_patch(bob, "{'suppress_everyone': true}", SETTINGS, v.id);
-    struct gate *g = gate_open(bob, "v=9&encoding=json");
+    struct gateway_conn *g = conn_open(bob, "v=9&encoding=json");
     expect_op(g, 10);
-    gate_identify(g, "'capabilities': 0");
+    conn_identify(g, "'capabilities': 0");
     expect_dispatch(g, "READY", "{'read_state': []}");
-    gate_close(g, 1000);
+    conn_close(g, 1000);
     expect_status(client_delete(bob, "/users/@me/guilds/%s", v.id), 204);
     expect(world_number(w, "select count(*) from user_guild_settings") == 0);
 }

@@ -1,6 +1,6 @@
 /* read_states.c - how far people have read: acks, their events, READY, and what calls them. */
 #include "channels.h"
-#include "gate.h"
+#include "gateway_conn.h"
 #include "channel_events.h"
 #include "test_guild.h"
 
@@ -18,12 +18,12 @@ static const char *say(struct client *c, const char *channel, const char *conten
 /* What READY of a new session says. */
 static void expect_ready(struct client *c, const char *capabilities, const char *json)
 {
-    struct gate *g = gate_open(c, "v=9&encoding=json");
+    struct gateway_conn *g = conn_open(c, "v=9&encoding=json");
 
     expect_op(g, 10);
-    gate_identify(g, TEXT(c->world, "'capabilities': %s", capabilities));
+    conn_identify(g, TEXT(c->world, "'capabilities': %s", capabilities));
     expect_dispatch(g, "READY", "%s", json);
-    gate_close(g, 1000);
+    conn_close(g, 1000);
 }
 
 /* --- acks ----------------------------------------------------------------------------- */

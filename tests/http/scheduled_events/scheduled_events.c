@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/timestamp.h"
 #include "files.h"
-#include "gate.h"
+#include "gateway_conn.h"
 #include "guilds.h"
 #include "platform/guilds/guilds.h"
 #include "test_guild.h"
@@ -413,7 +413,7 @@ static void sessions_are_shown_open_events(struct world *w)
 
     test_guild_add(&v, bot);
     struct answer a = client_post(ada, outing(w, ""), EVENTS, v.id);
-    struct gate *g = gate_session(bot, "v=10&encoding=json", "'intents': 65537");
+    struct gateway_conn *g = conn_session(bot, "v=10&encoding=json", "'intents': 65537");
     expect_dispatch(g, "GUILD_CREATE",
                     "{'guild_scheduled_events': [{'id': '%s', 'user_count': 1}]}",
                     answer_text(a, "id"));

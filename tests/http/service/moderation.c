@@ -6,7 +6,7 @@
 
 #include "apps.h"
 #include "admin/control/control.h"
-#include "gate.h"
+#include "gateway_conn.h"
 #include "channel_events.h"
 #include "test_guild.h"
 #include "waits.h"
@@ -324,8 +324,9 @@ static void banned_addresses_are_refused_and_their_sessions_end(struct world *w)
 
     snprintf(bob->address, sizeof bob->address, "127.0.9.1");
     snprintf(nobody->address, sizeof nobody->address, "127.0.9.2");
-    struct gate *here = gate_session(ada, "v=10", ""), *there = gate_session(bob, "v=10", "");
-    const char *session = gate_id(there);
+    struct gateway_conn *here = conn_session(ada, "v=10", ""),
+                        *there = conn_session(bob, "v=10", "");
+    const char *session = conn_id(there);
     const char *answer = order(w, "ban\tadd\t127.0.9.0/24\tspam");
     expect(is_ok(answer) && strstr(answer, "127.0.9.0/24"));
     expect_close(there, 4004);
@@ -338,17 +339,17 @@ static void banned_addresses_are_refused_and_their_sessions_end(struct world *w)
     expect_error(
         client_post(nobody, "{'login': 'bob', 'password': 'correct horse'}", "/auth/login"), 403,
         40333);
-    struct gate *again = gate_open(bob, "v=10");
+    struct gateway_conn *again = conn_open(bob, "v=10");
     expect_op(again, 10);
-    gate_resume(again, session, 1);
+    conn_resume(again, session, 1);
     expect_close(again, 4004);
-    again = gate_open(bob, "v=10");
+    again = conn_open(bob, "v=10");
     expect_op(again, 10);
-    gate_identify(again, "");
+    conn_identify(again, "");
     expect_close(again, 4004);
     /* Nobody else is. */
     expect_status(client_get(ada, "/users/@me"), 200);
-    gate_beat(here);
+    conn_beat(here);
 
     expect(is_refused(order(w, "ban\tadd\t127.0.9.0/24"), "is banned"));
     expect(is_refused(order(w, "ban\tadd\t127.0.9.1/24"), "no bits"));

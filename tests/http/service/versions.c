@@ -1,5 +1,5 @@
 /* versions.c - what differs between the versions of the interface, over REST and the gateway. */
-#include "gate.h"
+#include "gateway_conn.h"
 #include "test_guild.h"
 
 #include <stdio.h>
@@ -79,16 +79,16 @@ static void older_gateways_spell_permissions_as_numbers(struct world *w)
     expect_status(client_put(ada, "{'type': 0, 'allow': '64', 'deny': '0'}",
                              "/channels/%s/permissions/%s", p.channel, p.id),
                   204);
-    struct gate *old = gate_session(bot, "v=6&encoding=json", "'compress': false");
+    struct gateway_conn *old = conn_session(bot, "v=6&encoding=json", "'compress': false");
     expect_dispatch(old, "GUILD_CREATE",
                     "{'channels': [{'permission_overwrites': [{'type': 'role', 'allow': 64}]}]}");
-    struct gate *now = gate_session(bot, "v=8&encoding=json", "'intents': 1");
+    struct gateway_conn *now = conn_session(bot, "v=8&encoding=json", "'intents': 1");
     expect_dispatch(now, "GUILD_CREATE",
                     "{'channels': [{'permission_overwrites': [{'type': 0, 'allow': '64'}]}]}");
     /* Without intents a bot of version 8 and later is refused; before, it receives everything. */
-    struct gate *none = gate_open(bot, "v=8&encoding=json");
+    struct gateway_conn *none = conn_open(bot, "v=8&encoding=json");
     expect_op(none, 10);
-    gate_identify(none, "'compress': false");
+    conn_identify(none, "'compress': false");
     expect_close(none, 4013);
     expect_status(client_post(ada, "{'content': 'words'}", "/channels/%s/messages", p.channel),
                   200);
@@ -109,12 +109,12 @@ static void expect_old_spelling_in_every_form(struct client *bot)
     };
 
     for (size_t i = 0; i < COUNT_OF(forms); i++) {
-        struct gate *g = gate_session(bot, forms[i].query, forms[i].identify);
+        struct gateway_conn *g = conn_session(bot, forms[i].query, forms[i].identify);
 
         expect_dispatch(
             g, "GUILD_CREATE",
             "{'channels': [{'permission_overwrites': [{'type': 'role', 'allow': 64}]}]}");
-        gate_close(g, 1000);
+        conn_close(g, 1000);
     }
 }
 
@@ -144,10 +144,10 @@ static void before_version_10_the_applications_flag_alone_grants_content(struct 
 
     test_guild_add(&p, bot);
     bot_application(w, bot, 0);
-    struct gate *without = gate_session(bot, "v=9&encoding=json", "'intents': 512");
+    struct gateway_conn *without = conn_session(bot, "v=9&encoding=json", "'intents': 512");
     world_sql(w, "update applications set flags = %d where bot_id = %s", 1 << 19, bot->id);
-    struct gate *nine = gate_session(bot, "v=9&encoding=json", "'intents': 512"),
-                *ten = gate_session(bot, "v=10&encoding=json", "'intents': 512");
+    struct gateway_conn *nine = conn_session(bot, "v=9&encoding=json", "'intents': 512"),
+                        *ten = conn_session(bot, "v=10&encoding=json", "'intents': 512");
     expect_status(client_post(ada, "{'content': 'words'}", "/channels/%s/messages", p.channel),
                   200);
     expect_dispatch(without, "MESSAGE_CREATE", "{'content': ''}");

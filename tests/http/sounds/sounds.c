@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "files.h"
-#include "gate.h"
+#include "gateway_conn.h"
 #include "guilds.h"
 #include "platform/guilds/guilds.h"
 #include "test_guild.h"
@@ -164,10 +164,10 @@ static void sessions_are_shown_sounds(struct world *w)
 
     test_guild_add(&v, bot);
     world_sql(w, "insert into sounds (id, guild_id, name) values (70, %s, 'ding')", v.id);
-    struct gate *g = gate_session(bot, "v=10&encoding=json", "'intents': 1");
+    struct gateway_conn *g = conn_session(bot, "v=10&encoding=json", "'intents': 1");
     expect_dispatch(g, "GUILD_CREATE",
                     "{'soundboard_sounds': [{'sound_id': '70', 'name': 'ding'}]}");
-    gate_send(g, "{'op': 31, 'd': {'guild_ids': ['%s', '5']}}", v.id);
+    conn_send(g, "{'op': 31, 'd': {'guild_ids': ['%s', '5']}}", v.id);
     expect_dispatch(g, "SOUNDBOARD_SOUNDS",
                     "{'guild_id': '%s', 'soundboard_sounds': [{'sound_id': '70'}]}", v.id);
     expect_quiet(g);

@@ -26,7 +26,7 @@ static bool is_number(const struct dom *d, const char *text)
 
 static void expect_beat(struct voice_client *p)
 {
-    gate_send(p->gate, p->version < 8 ? "{'op': 3, 'd': 71}" : "{'op': 3, 'd': {'t': 71}}");
+    conn_send(p->gate, p->version < 8 ? "{'op': 3, 'd': 71}" : "{'op': 3, 'd': {'t': 71}}");
     expect(is_number(dom_at(voice_client_await(p, 6), p->version < 8 ? "d" : "d.t"), "71"));
 }
 
@@ -36,9 +36,9 @@ static void expect_deafness_to_others(struct voice_client *p)
     static const int ops[] = { 2, 4, 9, 11, 13, 17, 18, 20, 21, 26, 31, 33, 63 };
 
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
-        gate_send(p->gate, "{'op': %d, 'd': {'user_id': '1'}}", ops[i]);
-    gate_send_bytes(p->gate, 2, str_slice("\x1a\0\1", 3));
-    gate_send(p->gate, "{'op': 16, 'd': {}}");
+        conn_send(p->gate, "{'op': %d, 'd': {'user_id': '1'}}", ops[i]);
+    conn_send_bytes(p->gate, 2, str_slice("\x1a\0\1", 3));
+    conn_send(p->gate, "{'op': 16, 'd': {}}");
     expect(dom_at(voice_client_await(p, 16), "d.voice"));
 }
 
@@ -68,7 +68,7 @@ static void all_versions_are_spoken(struct world *w)
         voice_client_redial(&bob, version, h.voice);
         expect_beat(&bob);
         expect_deafness_to_others(&bob);
-        gate_send(ada.gate, "{'op': 5, 'd': {'speaking': 1, 'delay': 0, 'ssrc': %u}}", ada.ssrc);
+        conn_send(ada.gate, "{'op': 5, 'd': {'speaking': 1, 'delay': 0, 'ssrc': %u}}", ada.ssrc);
         const struct dom *m = voice_client_await(&bob, 5);
         expect(str_is(dom_at(m, "d.user_id")->text, h.ada->id));
         expect(!!dom_at(m, "seq") == (version >= 8));
@@ -83,7 +83,7 @@ static void all_versions_are_spoken(struct world *w)
 
 static void connect_as(struct client *c, const char *browser)
 {
-    c->gate = gate_session(
+    c->gate = conn_session(
         c, "v=10", TEXT(c->world, "'properties': {'os': 'test', 'browser': '%s'}", browser));
 }
 
@@ -156,40 +156,40 @@ static void what_clients_run_on_is_told(struct world *w)
 static void sockets_have_a_pace(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
-    struct gate *g = gate_open_at(h.ada, "/voice?v=8");
+    struct gateway_conn *g = conn_open_at(h.ada, "/voice?v=8");
     char *large = arena_alloc(world_arena(w), 16 * 1024 + 1);
 
     expect_op(g, 8);
     for (int i = 0; i < 600; i++)
-        gate_send(g, "{'op': 3, 'd': {'t': 1}}");
+        conn_send(g, "{'op': 3, 'd': {'t': 1}}");
     for (int i = 0; i < 600; i++)
         expect_op(g, 6);
-    gate_send(g, "{'op': 3, 'd': {'t': 1}}");
+    conn_send(g, "{'op': 3, 'd': {'t': 1}}");
     expect_close(g, 4021);
-    g = gate_open_at(h.ada, "/voice?v=8");
+    g = conn_open_at(h.ada, "/voice?v=8");
     expect_op(g, 8);
     memset(large, ' ', 16 * 1024 + 1);
     memcpy(large, "{\"op\":3,\"d\":{}}", 15);
-    gate_send_bytes(g, 1, str_slice(large, 16 * 1024));
+    conn_send_bytes(g, 1, str_slice(large, 16 * 1024));
     expect_op(g, 6);
-    gate_send_bytes(g, 1, str_slice(large, 16 * 1024 + 1));
+    conn_send_bytes(g, 1, str_slice(large, 16 * 1024 + 1));
     expect_close(g, 4002);
 }
 
 static void an_address_has_so_many_strangers(struct world *w)
 {
     struct client *c = world_client(w, "ada");
-    struct gate *first = gate_open_at(c, "/voice?v=8"), *g = NULL;
+    struct gateway_conn *first = conn_open_at(c, "/voice?v=8"), *g = NULL;
 
     expect_op(first, 8);
     for (int i = 1; i < 64; i++)
-        expect_op(g = gate_open_at(c, "/voice?v=8"), 8);
-    expect_close(gate_open_at(c, "/voice?v=8"), 4021);
+        expect_op(g = conn_open_at(c, "/voice?v=8"), 8);
+    expect_close(conn_open_at(c, "/voice?v=8"), 4021);
     /* One that goes makes room for another. */
-    gate_close(g, 1000);
+    conn_close(g, 1000);
     bool taken = false;
     for (int i = 0; i < 1000 && !taken; i++)
-        taken = gate_read(gate_open_at(c, "/voice?v=8"), 60000);
+        taken = conn_read(conn_open_at(c, "/voice?v=8"), 60000);
     expect(taken);
     /* Who never says who it is does not stay. */
     world_wait(w, 31);

@@ -62,12 +62,12 @@ static void is_disconnected(const struct test_voice *h, struct client *c)
 static void ends_its_session(const struct test_voice *h, struct client *c)
 {
     (void)h;
-    gate_close(c->gate, 1000);
+    conn_close(c->gate, 1000);
 }
 
 static void joins_from_elsewhere(const struct test_voice *h, struct client *c)
 {
-    ask_voice_by(c, gate_session(c, "v=10", ""), h->guild, h->voice);
+    ask_voice_by(c, conn_session(c, "v=10", ""), h->guild, h->voice);
 }
 
 static void its_channel_goes(const struct test_voice *h, struct client *c)

@@ -266,7 +266,7 @@ static void friends_in_the_guild_are_told_once(struct world *w)
 
     expect_status(client_post(h.ada, NULL, "/streams/%s/notify", key), 204);
     for (;;) {
-        const struct dom *m = gate_read(cleo->gate, 60000);
+        const struct dom *m = conn_read(cleo->gate, 60000);
 
         expect(m);
         if (!str_is(dom_at(m, "t")->text, "NOTIFICATION_CENTER_ITEM_CREATE"))
@@ -282,8 +282,8 @@ static void friends_in_the_guild_are_told_once(struct world *w)
     for (size_t i = 0; i < 8; i++) {
         const struct dom *m;
 
-        gate_send(others[i]->gate, "{'op': 1, 'd': null}");
-        while ((m = gate_read(others[i]->gate, 60000)) && !str_is(dom_at(m, "op")->text, "11"))
+        conn_send(others[i]->gate, "{'op': 1, 'd': null}");
+        while ((m = conn_read(others[i]->gate, 60000)) && !str_is(dom_at(m, "op")->text, "11"))
             expect(!str_is(dom_at(m, "t")->text, "NOTIFICATION_CENTER_ITEM_CREATE"));
         expect(m);
     }
@@ -306,8 +306,8 @@ static void the_size_of_a_guild_does_not_matter(struct world *w)
     world_told(w); /* a busy loop may answer a heartbeat first */
     int told = 0;
     const struct dom *m;
-    gate_send(cleo->gate, "{'op': 1, 'd': null}");
-    while ((m = gate_read(cleo->gate, 60000)) && !str_is(dom_at(m, "op")->text, "11"))
+    conn_send(cleo->gate, "{'op': 1, 'd': null}");
+    while ((m = conn_read(cleo->gate, 60000)) && !str_is(dom_at(m, "op")->text, "11"))
         told += str_is(dom_at(m, "t")->text, "NOTIFICATION_CENTER_ITEM_CREATE");
     expect(told == 1);
 }

@@ -45,11 +45,11 @@ static void a_stream_needs_its_owner_in_the_channel(struct world *w)
     ask_stream(h.ada, NULL, h.voice, "");
     expect_stream(h.ada, "STREAM_DELETE", "{'stream_key': 'call:%s:%s'}", h.voice, h.ada->id);
     /* Another session of the account is not there. */
-    struct gate *second = gate_session(h.ada, "v=10", "");
-    gate_send(second, "{'op': 18, 'd': {'type': 'guild', 'guild_id': '%s', 'channel_id': '%s'}}",
+    struct gateway_conn *second = conn_session(h.ada, "v=10", "");
+    conn_send(second, "{'op': 18, 'd': {'type': 'guild', 'guild_id': '%s', 'channel_id': '%s'}}",
               h.guild, h.voice);
     for (;;) {
-        const struct dom *m = gate_read(second, 60000);
+        const struct dom *m = conn_read(second, 60000);
 
         expect(m);
         if (!str_is(dom_at(m, "t")->text, "STREAM_DELETE"))
@@ -314,7 +314,7 @@ static void a_stream_ends_with_its_session(struct world *w)
     const char *key;
     struct test_voice h = world_audience(w, &key);
 
-    gate_close(h.ada->gate, 1000);
+    conn_close(h.ada->gate, 1000);
     expect_stream(h.bob, "STREAM_DELETE", "{'stream_key': '%s', 'reason': 'stream_ended'}", key);
 }
 
@@ -322,7 +322,7 @@ static void a_stream_ends_when_another_session_takes_over(struct world *w)
 {
     const char *key;
     struct test_voice h = world_audience(w, &key);
-    struct gate *second = gate_session(h.ada, "v=10", "");
+    struct gateway_conn *second = conn_session(h.ada, "v=10", "");
 
     ask_voice_by(h.ada, second, h.guild, h.voice);
     expect_stream(h.bob, "STREAM_DELETE", "{'reason': 'stream_ended'}");

@@ -15,7 +15,7 @@ static void joining_voice_tells_the_state_then_the_server(struct world *w)
         "'mute': false, 'deaf': false, 'self_mute': true, 'self_deaf': true, "
         "'self_stream': false, 'self_video': false, 'suppress': false, "
         "'request_to_speak_timestamp': null}",
-        h.guild, h.voice, h.ada->id, gate_id(h.ada->gate), h.ada->id);
+        h.guild, h.voice, h.ada->id, conn_id(h.ada->gate), h.ada->id);
     expect(dom_at(d, "connected_at") && !dom_at(d, "discoverable") && !dom_at(d, "user_volume"));
     d = expect_dispatch(h.ada->gate, "VOICE_SERVER_UPDATE", "{'guild_id': '%s', 'endpoint': null}",
                         h.guild);
@@ -65,7 +65,7 @@ static void leaving_voice_is_for_who_is_there(struct world *w)
     ask_voice(h.ada, NULL, NULL, "");
     join_voice(&h, h.ada, h.voice, h.bob, NULL);
     /* Another session of the same account has nothing to leave. */
-    struct gate *second = gate_session(h.ada, "v=10", "");
+    struct gateway_conn *second = conn_session(h.ada, "v=10", "");
     ask_voice_by(h.ada, second, h.guild, NULL);
     /* Nor does another guild mean this one. */
     struct test_voice elsewhere = another_test_voice(&h);
@@ -73,11 +73,11 @@ static void leaving_voice_is_for_who_is_there(struct world *w)
     /* Who has a socket is not told again where it is, however long this takes. */
     world_sql(w, "update voice_states set live = 1 where user_id = %s", h.ada->id);
     ask_voice(h.ada, h.guild, h.voice, ", 'self_deaf': true");
-    while (!str_is(dom_at(gate_read(h.ada->gate, 60000), "t")->text, "VOICE_STATE_UPDATE"))
+    while (!str_is(dom_at(conn_read(h.ada->gate, 60000), "t")->text, "VOICE_STATE_UPDATE"))
         ;
     expect(world_number(w, "select count(*) from voice_states") == 1);
     ask_voice(h.ada, NULL, NULL, "");
-    while (dom_at(gate_read(h.ada->gate, 60000), "d.channel_id")->kind != JSON_NULL)
+    while (dom_at(conn_read(h.ada->gate, 60000), "d.channel_id")->kind != JSON_NULL)
         ;
     expect(world_number(w, "select count(*) from voice_states") == 0);
 }
@@ -96,7 +96,7 @@ static void a_voice_leave_keeps_the_guild_and_nothing_else(struct world *w)
         "{'guild_id': '%s', 'channel_id': null, 'user_id': '%s', 'session_id': '%s', "
         "'self_video': false, 'self_stream': false, 'suppress': false, 'member': {}, "
         "'request_to_speak_timestamp': null}",
-        h.guild, h.ada->id, gate_id(h.ada->gate));
+        h.guild, h.ada->id, conn_id(h.ada->gate));
     expect(!dom_at(d, "connected_at"));
 }
 
@@ -115,7 +115,7 @@ static void voice_in_channels_that_are_none_is_ignored(struct world *w)
     ask_voice(h.bob, h.voice, h.voice, "");
     ask_voice(eve, h.guild, h.voice, "");
     ask_voice(h.bob, h.guild, h.voice, ", 'self_mute': true");
-    while (!str_is(dom_at(gate_read(h.bob->gate, 60000), "t")->text, "VOICE_STATE_UPDATE"))
+    while (!str_is(dom_at(conn_read(h.bob->gate, 60000), "t")->text, "VOICE_STATE_UPDATE"))
         ;
     expect_quiet(eve->gate);
     expect(world_number(w, "select count(*) from voice_states") == 1);
@@ -203,9 +203,9 @@ static void bad_voice_data_closes_the_socket(struct world *w)
     struct client *ada = world_client(w, "ada");
 
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        struct gate *g = gate_session(ada, "v=10", "");
+        struct gateway_conn *g = conn_session(ada, "v=10", "");
 
-        gate_send(g, "{'op': 4, 'd': %s}", bad[i]);
+        conn_send(g, "{'op': 4, 'd': %s}", bad[i]);
         expect_close(g, 4002);
     }
 }
@@ -214,7 +214,7 @@ static void voice_ids_may_be_integers(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
 
-    gate_send(h.bob->gate,
+    conn_send(h.bob->gate,
               "{'op': 4, 'd': {'guild_id': %s, 'channel_id': %s, 'self_mute': null, 'flags': 2}}",
               h.guild, h.voice);
     expect_event(h.bob, "VOICE_STATE_UPDATE", "{'channel_id': '%s', 'self_mute': false}", h.voice);

@@ -300,7 +300,7 @@ static void who_shows_a_camera_is_not_away(struct world *w)
     ask_voice(bob, h.guild, h.voice, "");
     expect_voice(bob, "VOICE_STATE_UPDATE", "{'self_video': false}");
     expect_voice(bob, "VOICE_SERVER_UPDATE", "{}");
-    gate_send(bob->gate, "{'op': 1, 'd': null}"); /* else the socket is cut meanwhile */
+    conn_send(bob->gate, "{'op': 1, 'd': null}"); /* else the socket is cut meanwhile */
     world_wait(w, 61);
     expect_voice(bob, "VOICE_STATE_UPDATE", "{'channel_id': '%s'}", h.other);
 }

@@ -60,10 +60,10 @@ static void exactly_one_region_is_the_nearest(struct world *w)
 
 static void a_session_is_told_the_regions(struct world *w)
 {
-    struct gate *g = gate_open(world_client(w, "ada"), "v=10");
+    struct gateway_conn *g = conn_open(world_client(w, "ada"), "v=10");
 
     expect_op(g, 10);
-    gate_identify(g, "");
+    conn_identify(g, "");
     expect_dispatch(g, "READY", "{'geo_ordered_rtc_regions': ['us', 'eu']}");
 }
 

@@ -188,17 +188,17 @@ static void who_is_moved_or_removed_is_cut_off(struct world *w)
     voice_client_say(&p.ada, "to elsewhere");
     expect_deaf(&p.ada);
     expect_deaf(&p.bob);
-    for (const struct dom *m; (m = gate_read(p.bob.gate, 60000));)
+    for (const struct dom *m; (m = conn_read(p.bob.gate, 60000));)
         ;
-    expect(gate_close_code(p.bob.gate) == 4014);
+    expect(conn_close_code(p.bob.gate) == 4014);
     expect(str_is(dom_at(voice_client_await(&p.ada, 13), "d.user_id")->text, h->bob->id));
     /* The token of before opens nothing. */
     voice_client_dial(&p.bob, 8);
     expect_close(p.bob.gate, 4004);
     expect_status(client_patch(h->ada, "{'channel_id': null}", MEMBER, h->guild, h->ada->id), 200);
-    for (const struct dom *m; (m = gate_read(p.ada.gate, 60000));)
+    for (const struct dom *m; (m = conn_read(p.ada.gate, 60000));)
         ;
-    expect(gate_close_code(p.ada.gate) == 4014);
+    expect(conn_close_code(p.ada.gate) == 4014);
     pair_hang_up(&p);
 }
 
@@ -208,9 +208,9 @@ static void a_guild_that_ends_takes_its_voice_with_it(struct world *w)
     struct test_voice *h = &p.hall;
 
     expect_status(client_delete(h->ada, "/guilds/%s", h->guild), 204);
-    for (const struct dom *m; (m = gate_read(p.bob.gate, 60000));)
+    for (const struct dom *m; (m = conn_read(p.bob.gate, 60000));)
         ;
-    expect(gate_close_code(p.bob.gate) == 4014);
+    expect(conn_close_code(p.bob.gate) == 4014);
     pair_hang_up(&p);
 }
 

@@ -11,7 +11,7 @@
 /* The next connection that is announced to this client; the stream's server, when it was said. */
 static struct voice_client stream_part(struct client *c, const char *server)
 {
-    struct voice_client p = { .client = c, .guild = server, .fd = -1, .session = gate_id(c->gate) };
+    struct voice_client p = { .client = c, .guild = server, .fd = -1, .session = conn_id(c->gate) };
 
     if (!server)
         p.guild = str_dupz(world_arena(c->world),

@@ -151,14 +151,14 @@ static void nobody_announces_the_video_of_others(struct world *w)
     struct cameras c = world_cameras(w);
 
     voice_client_await(&c.bob, 12);
-    gate_send(c.bob.gate, "{'op': 12, 'd': {'video_ssrc': %u, 'streams': []}}", c.ada.ssrc + 1);
-    gate_send(c.bob.gate,
+    conn_send(c.bob.gate, "{'op': 12, 'd': {'video_ssrc': %u, 'streams': []}}", c.ada.ssrc + 1);
+    conn_send(c.bob.gate,
               "{'op': 12, 'd': {'video_ssrc': %u, 'streams': [{'ssrc': %u, 'active': true}]}}",
               c.bob.ssrc + 1, c.ada.ssrc + 1);
-    gate_send(c.bob.gate,
+    conn_send(c.bob.gate,
               "{'op': 12, 'd': {'video_ssrc': %u, 'streams': [{'ssrc': %u, 'rtx_ssrc': %u}]}}",
               c.bob.ssrc + 1, c.bob.ssrc + 1, c.ada.ssrc + 1);
-    gate_send(c.bob.gate, "{'op': 12, 'd': {'video_ssrc': %u, 'streams': [{'rtx_ssrc': %u}]}}",
+    conn_send(c.bob.gate, "{'op': 12, 'd': {'video_ssrc': %u, 'streams': [{'rtx_ssrc': %u}]}}",
               c.bob.ssrc + 1, c.ada.ssrc + 1);
     voice_client_flush(&c.bob);
     voice_client_expect_none(&c.ada, 12);
@@ -180,7 +180,7 @@ static void nobody_announces_the_video_of_others(struct world *w)
         voice_client_dial(&c.bob, 8);
         voice_client_ready(&c.bob);
         voice_client_await(&c.bob, 11);
-        gate_send(c.bob.gate, "%s", rows[i].message);
+        conn_send(c.bob.gate, "%s", rows[i].message);
         expect_close(c.bob.gate, 4020);
     }
     cameras_hang_up(&c);
@@ -192,9 +192,9 @@ static void what_a_whole_room_is_told_has_a_pace(struct world *w)
 
     for (int i = 1; i <= 60; i++)
         voice_client_shows(&c.ada, "[]");
-    for (const struct dom *m; (m = gate_read(c.ada.gate, 60000));)
+    for (const struct dom *m; (m = conn_read(c.ada.gate, 60000));)
         ;
-    expect(gate_close_code(c.ada.gate) == 4021);
+    expect(conn_close_code(c.ada.gate) == 4021);
     cameras_hang_up(&c);
 }
 
@@ -204,7 +204,7 @@ static void payload_types_are_those_that_were_negotiated(struct world *w)
     uint32_t ssrc = c.ada.ssrc + 1;
 
     voice_client_wants(&c.bob, TEXT(w, "{'%u': 50}", ssrc));
-    gate_send(c.ada.gate,
+    conn_send(c.ada.gate,
               "{'op': 1, 'd': {'protocol': 'udp', 'data': {'mode': 'aead_aes256_gcm_rtpsize'}, "
               "'codecs': [{'name': 'opus', 'type': 'audio', 'payload_type': 120}, {'name': 'H264', "
               "'type': 'video', 'priority': 1, 'payload_type': 101, 'rtx_payload_type': 102}]}}");
@@ -228,7 +228,7 @@ static const char *codec_of(struct voice_client *p, int op)
 
 static void voice_client_offers(struct voice_client *p, const char *codecs)
 {
-    gate_send(p->gate,
+    conn_send(p->gate,
               "{'op': 1, 'd': {'protocol': 'udp', 'data': {'mode': 'aead_aes256_gcm_rtpsize'}, "
               "'codecs': [{'name': 'opus', 'type': 'audio', 'priority': 1000}, %s]}}",
               codecs);
@@ -248,10 +248,10 @@ static void a_room_uses_a_codec_that_all_can_show(struct world *w)
                               "{'name': 'VP8', 'type': 'video', 'priority': 900, 'decode': false}");
     expect(strcmp(codec_of(&bob, 4), "H264") == 0);
     expect(strcmp(codec_of(&ada, 14), "H264") == 0);
-    gate_send(bob.gate, "{'op': 14, 'd': {'codecs': [{'name': 'VP8', 'type': 'video', "
+    conn_send(bob.gate, "{'op': 14, 'd': {'codecs': [{'name': 'VP8', 'type': 'video', "
                         "'priority': 1}, {'name': 'AV1', 'type': 'video', 'priority': 0}]}}");
     expect(strcmp(codec_of(&ada, 14), "VP8") == 0 && strcmp(codec_of(&bob, 14), "VP8") == 0);
-    gate_send(bob.gate, "{'op': 14, 'd': {'codecs': [{'name': 'AV1', 'type': 'video'}]}}");
+    conn_send(bob.gate, "{'op': 14, 'd': {'codecs': [{'name': 'AV1', 'type': 'video'}]}}");
     expect(strcmp(codec_of(&ada, 14), "H264") == 0);
     leave_voice(&h, h.bob, NULL);
     expect(strcmp(codec_of(&ada, 14), "VP8") == 0);

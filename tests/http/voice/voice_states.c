@@ -75,7 +75,7 @@ static void voice_states_are_read_by_members(struct world *w)
     expect_json(client_get(h.bob, OWN, h.guild),
                 "{'guild_id': '%s', 'channel_id': '%s', 'user_id': '%s', 'session_id': '%s', "
                 "'member': {'user': {'id': '%s'}}, 'suppress': false}",
-                h.guild, h.voice, h.bob->id, gate_id(h.bob->gate), h.bob->id);
+                h.guild, h.voice, h.bob->id, conn_id(h.bob->gate), h.bob->id);
     expect_json(client_get(h.ada, STATE, h.guild, h.bob->id), "{'channel_id': '%s'}", h.voice);
     expect_json(client_get(bot, STATE, h.guild, h.bob->id), "{'channel_id': '%s'}", h.voice);
     expect_error(client_get(h.ada, OWN, h.guild), 404, 10065);
