@@ -192,12 +192,12 @@ def count_calls(counter, port, place, chosen, flames):
 
 
 def count_identify(counter, name, port, place):
-    return counter.each(name, lambda: end_session(Wire(port, PLAIN, place.owner)))
+    return counter.each(name, lambda: end_session(Wire(port, PLAIN, place.owner, early=True)))
 
 
 def count_fan_out(counter, name, port, place):
     owner = Client(port, place.owner, timeout=120)
-    wires = [Wire(port, PLAIN, token) for token in place.friends]
+    wires = [Wire(port, PLAIN, token, early=True) for token in place.friends]
     for wire in wires:
         wire.socket.settimeout(120)
 
@@ -217,7 +217,7 @@ def count_fan_out(counter, name, port, place):
 def count_interaction(counter, name, port, place):
     """From a person's request to the message that answers it, heard by both."""
     owner, bot = Client(port, place.owner, timeout=120), Client(port, None, timeout=120)
-    person, app = Wire(port, PLAIN, place.owner), Wire(port, PLAIN, place.bot.removeprefix("Bot "))
+    person, app = (Wire(port, PLAIN, token, early=True) for token in (place.owner, place.bot.removeprefix("Bot ")))
     session = json.loads(person.ready[4:])["d"]["session_id"]
     nonces = itertools.count(10)
     for wire in (person, app):

@@ -40,7 +40,7 @@ static void tell_frame(void *arg, int64_t position, const struct frame *f)
         tail_hurry(c); /* who revoked it waits for us */
     }
     tell_voices(c, f);
-    if (f->announced && !(f->origin == c->identity && planted(PLANTED_EARLY_EVENTS)))
+    if (f->announced && !(f->origin == c->identity && fault_planted(PLANTED_EARLY_EVENTS)))
         c->options.announce(c->options.arg, position, f->announced);
     /* After what was before it: who gives a session away has told it all of that. */
     if (f->move && (f->move->from == c->identity || f->move->to == c->identity))
@@ -50,7 +50,7 @@ static void tell_frame(void *arg, int64_t position, const struct frame *f)
 void cluster_log(struct cluster *c, struct tx *tx, struct frame f)
 {
     f.origin = c->identity;
-    if (planted(PLANTED_EARLY_EVENTS) && f.announced)
+    if (fault_planted(PLANTED_EARLY_EVENTS) && f.announced)
         c->options.announce(c->options.arg, 0, f.announced);
     if (frame_is_needed(&f))
         tx_log(tx, frame_encode(&f, tx_arena(tx)));

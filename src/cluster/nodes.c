@@ -247,7 +247,7 @@ static enum err bury_nodes(struct tx *tx, void *arg)
     }
     e = rows_end(&r);
     for (size_t i = 0; i < count && !e; i++) {
-        if (!planted(PLANTED_NO_FENCE))
+        if (!fault_planted(PLANTED_NO_FENCE))
             e = tx_one(tx, END_NODE, BIND(v_int(dead[i][1])), &r, &found);
         if (!e)
             log_warn("cluster: node %lld was silent for %d seconds and is taken for dead",

@@ -74,7 +74,7 @@ static enum err read_page(struct tx *tx, void *arg)
 enum err tail_read(struct cluster *c, int64_t *ret_last, bool *ret_more)
 {
     struct page_read p = { .cluster = c };
-    bool reads = !planted(PLANTED_NO_TAIL) || !atomic_load(&c->wire.connected);
+    bool reads = !fault_planted(PLANTED_NO_TAIL) || !atomic_load(&c->wire.connected);
 
     arena_reset(c->arena);
     enum err e = reads ? cluster_run(c, STORE_READ, read_page, &p) : OK;

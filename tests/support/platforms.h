@@ -4,7 +4,7 @@
 
 #include "guilds.h"
 #include "model/configured/platforms.h"
-#include "venues.h"
+#include "test_guild.h"
 
 #define INTEGRATIONS "/guilds/%s/integrations"
 /* Those who are told of integrations. */

@@ -199,7 +199,7 @@ static bool auth_is_fresh(struct auth *a)
 {
     int64_t until = atomic_load_explicit(&a->fresh_until, memory_order_relaxed);
 
-    return !until || clock_mono() < until || planted(PLANTED_TRUSTING);
+    return !until || clock_mono() < until || fault_planted(PLANTED_TRUSTING);
 }
 
 bool auth_remembered(struct auth *a, enum caller_kind kind, struct str token, struct caller *ret)

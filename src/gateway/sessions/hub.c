@@ -154,27 +154,15 @@ static void load_committed(struct work *w)
     l->committed(l);
 }
 
-/* Of three that begin together one is the first to look and the last to end. */
-static void look_dawdle(unsigned turn, bool at_end)
-{
-    static const unsigned wait_ms[3][2] = { { 0, 600 }, { 300, 0 }, { 200, 0 } };
-
-    nanosleep(&(struct timespec){ .tv_nsec = wait_ms[turn % 3][at_end] * 1000000L }, NULL);
-}
-
 static enum err run_load(struct work *w, struct tx *tx)
 {
-    static _Atomic unsigned turns;
     struct load *l = container_of(w, struct load, work);
     const struct gateway *g = l->hub->gateway;
-    bool dawdles = planted(PLANTED_LATE_LOOKS) && l->after;
-    unsigned turn = dawdles ? atomic_fetch_add(&turns, 1) : 0;
+    unsigned turn = l->after ? planted_wait_before() : 0;
 
-    if (dawdles)
-        look_dawdle(turn, false);
     enum err e = l->run(l, tx);
-    if (dawdles)
-        look_dawdle(turn, true);
+    if (l->after)
+        planted_wait_after(turn);
 
     if (!e && l->quiet && g->cluster)
         e = event_log_positions(tx, l->told, MOST_SEEN, &l->seen);
@@ -216,7 +204,7 @@ static void load_begin(struct hub *h, struct load *l)
     l->since = atomic_load(&h->gateway->published);
     l->told = (int64_t)(h->position >> NUMBERS_OF_POSITION);
     l->seen = (struct list){ 0 };
-    if (planted(PLANTED_WATCH_VIEWS) && h->gateway->cluster)
+    if (fault_planted(PLANTED_WATCH_VIEWS) && h->gateway->cluster)
         l->passed = cluster_position(h->gateway->cluster);
     l->arena = arena_new();
     l->work = (struct work){
@@ -341,7 +329,7 @@ static void continue_event(struct hub *h)
     release_at_hand(h);
     h->telling = false;
     h->position = h->begun;
-    if (h->ledger_at && !planted(PLANTED_BLIND_LEDGER))
+    if (h->ledger_at && !fault_planted(PLANTED_BLIND_LEDGER))
         atomic_store_explicit(h->ledger_at, h->position, memory_order_release);
     hub_is_spent(h, EVENT_TICKS);
     if (!links_empty(&h->guests) || !links_empty(&h->wanted))

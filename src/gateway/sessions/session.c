@@ -292,7 +292,8 @@ void session_dispatch(struct session *s, struct news *n, unsigned form)
 {
     s->seq++;
     if (s->ledger) {
-        ledger_note(s->ledger, s->seq, planted(PLANTED_BLIND_LEDGER) ? TOLD_FLEETING : told_as(n));
+        ledger_note(s->ledger, s->seq,
+                    fault_planted(PLANTED_BLIND_LEDGER) ? TOLD_FLEETING : told_as(n));
         ledger_copies_mark(s);
     }
     if (n->event != EVENT_READY)

@@ -4,7 +4,7 @@
 #include "json/schema.h"
 #include "model/fields/rows.h"
 #include "model/fields/types.h"
-#include "venues.h"
+#include "test_guild.h"
 
 #define INCIDENTS "/guilds/%s/incident-actions"
 

@@ -28,7 +28,7 @@ enum err owner_row_change(struct tx *tx, uint64_t number, uint32_t from, uint32_
     enum err e =
         tx_exec(tx, CHANGE, BIND(v_int((int64_t)number), v_int(from), v_int(to)), &changed);
 
-    *ret = !e && (changed == 1 || planted(PLANTED_TWO_OWNERS));
+    *ret = !e && (changed == 1 || fault_planted(PLANTED_TWO_OWNERS));
     return e;
 }
 

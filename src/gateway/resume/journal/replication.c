@@ -54,7 +54,7 @@ bool ledger_copies_write_told(struct buf *out, uint64_t number, const struct led
 
     if (count >= LEDGER_TOLD)
         return false;
-    if (planted(PLANTED_BLIND_KEEPER))
+    if (fault_planted(PLANTED_BLIND_KEEPER))
         return true;
     serial_put(out, COPY_TOLD);
     serial_put(out, number);

@@ -1,5 +1,5 @@
-/* venues.c - guilds for tests, made directly in the store, and what is heard in them. */
-#include "venues.h"
+/* test_guild.c - guilds for tests, made directly in the store, and what is heard in them. */
+#include "test_guild.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,7 +44,7 @@ static int64_t run_sql(struct world *w, const char *fmt, va_list args)
     return s.number;
 }
 
-void venue_take_right(struct venue *p, uint64_t right)
+void test_guild_take_right(struct test_guild *p, uint64_t right)
 {
     world_sql(p->world, "update roles set permissions = %llu where id = %s",
               (unsigned long long)(PERMISSIONS_DEFAULT & ~right), p->id);
@@ -69,9 +69,9 @@ int64_t world_number(struct world *w, const char *fmt, ...)
     return number;
 }
 
-struct venue world_venue(struct world *w, struct client *owner)
+struct test_guild world_test_guild(struct world *w, struct client *owner)
 {
-    struct venue p = { .world = w };
+    struct test_guild p = { .world = w };
 
     snprintf(p.id, sizeof p.id, "%llu", (unsigned long long)snowflake_new());
     snprintf(p.channel, sizeof p.channel, "%llu", (unsigned long long)snowflake_new());
@@ -83,18 +83,18 @@ struct venue world_venue(struct world *w, struct client *owner)
               p.id, p.id, (unsigned long long)PERMISSIONS_DEFAULT);
     world_sql(w, "insert into channels (id, guild_id, type, name) values (%s, %s, 0, 'general')",
               p.channel, p.id);
-    venue_add(&p, owner);
+    test_guild_add(&p, owner);
     return p;
 }
 
-void venue_add(struct venue *p, struct client *c)
+void test_guild_add(struct test_guild *p, struct client *c)
 {
     world_sql(p->world, "insert into members (guild_id, user_id, joined_at) values (%s, %s, %lld)",
               p->id, c->id, (long long)clock_us());
     world_sql(p->world, "update guilds set member_count = member_count + 1 where id = %s", p->id);
 }
 
-const char *venue_role(struct venue *p, int position, uint64_t permissions)
+const char *test_guild_role(struct test_guild *p, int position, uint64_t permissions)
 {
     struct str id = str_printf(world_arena(p->world), "%llu", (unsigned long long)snowflake_new());
 
@@ -105,18 +105,19 @@ const char *venue_role(struct venue *p, int position, uint64_t permissions)
     return id.p;
 }
 
-void venue_give(struct venue *p, struct client *c, const char *role)
+void test_guild_give(struct test_guild *p, struct client *c, const char *role)
 {
     world_sql(p->world, "insert into member_roles (guild_id, user_id, role_id) values (%s, %s, %s)",
               p->id, c->id, role);
 }
 
-const char *venue_add_with(struct venue *p, struct client *c, int position, uint64_t permissions)
+const char *test_guild_add_with(struct test_guild *p, struct client *c, int position,
+                                uint64_t permissions)
 {
-    const char *role = venue_role(p, position, permissions);
+    const char *role = test_guild_role(p, position, permissions);
 
-    venue_add(p, c);
-    venue_give(p, c, role);
+    test_guild_add(p, c);
+    test_guild_give(p, c, role);
     return role;
 }
 
@@ -151,7 +152,7 @@ const struct dom *world_last_event(struct world *w, const char *event)
 
 static const struct heard *next_heard(void *of)
 {
-    struct venue *p = of;
+    struct test_guild *p = of;
     struct world *w = p->world;
     const struct heard *found = NULL;
     size_t i = 0;
@@ -166,7 +167,7 @@ static const struct heard *next_heard(void *of)
     return found;
 }
 
-void expect_venue_event_at(const char *file, int line, struct venue *p, uint64_t any_of,
+void expect_guild_event_at(const char *file, int line, struct test_guild *p, uint64_t any_of,
                            const char *event, const char *fmt, ...)
 {
     struct arena *a = world_arena(p->world);
@@ -188,7 +189,7 @@ void expect_venue_event_at(const char *file, int line, struct venue *p, uint64_t
         fail_test(file, line, "%s: %s in %s", event, where.p, h->payload);
 }
 
-void expect_venue_silence_at(const char *file, int line, struct venue *p)
+void expect_guild_silence_at(const char *file, int line, struct test_guild *p)
 {
     const struct heard *h = next_heard(p);
 
@@ -196,7 +197,7 @@ void expect_venue_silence_at(const char *file, int line, struct venue *p)
         fail_test(file, line, "the guild heard %s", event_name(h->event));
 }
 
-static void venue_read_hold(const struct hold_record *r, void *arg)
+static void test_guild_read_hold(const struct hold_record *r, void *arg)
 {
     struct hold_record *found = arg;
 
@@ -208,7 +209,7 @@ static void expect_short(const char *kind, const char *part, double ms)
 {
     struct hold_record found = { .kind = kind, .part = part };
 
-    hold_each(venue_read_hold, &found);
+    hold_each(test_guild_read_hold, &found);
     double took = (double)found.longest_ns / 1e6;
     if (took >= ms * build_slowness())
         note_hold(kind, part, took);

@@ -1,5 +1,6 @@
-/* asks.c - interactions for tests, put straight into the store as if somebody had asked. */
-#include "asks.h"
+/* test_interaction.c - interactions for tests, put straight into the store as if somebody had
+ * asked. */
+#include "test_interaction.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -10,16 +11,18 @@
 #include "base/clock.h"
 #include "internal.h"
 
-struct stage world_stage(struct world *w)
+struct test_bot world_test_bot(struct world *w)
 {
-    struct stage s = { .world = w, .ada = world_client(w, "ada"), .bob = world_client(w, "bob") };
+    struct test_bot s = { .world = w,
+                          .ada = world_client(w, "ada"),
+                          .bob = world_client(w, "bob") };
 
-    s.venue = world_venue(w, s.ada);
-    venue_add(&s.venue, s.bob);
+    s.test_guild = world_test_guild(w, s.ada);
+    test_guild_add(&s.test_guild, s.bob);
     s.application = make_application(s.ada, "Weather");
     s.bot = application_bot(s.ada, s.application);
-    venue_add(&s.venue, s.bot);
-    s.room = world_room(w, s.venue.channel);
+    test_guild_add(&s.test_guild, s.bot);
+    s.room = world_channel_events(w, s.test_guild.channel);
     return s;
 }
 
@@ -45,16 +48,16 @@ static const char *quoted(struct world *w, const char *text)
     return text ? TEXT(w, "'%s'", text) : "null";
 }
 
-struct ask ask_app(struct stage *s, const struct asking *how)
+struct test_interaction interaction_make(struct test_bot *s, const struct interaction_options *how)
 {
     static unsigned number;
     struct world *w = s->world;
     snowflake id = snowflake_at(clock_ms() - (int64_t)(how->age * 1000)) + ++number % 4096;
     const char *user = how->by ? how->by->id : s->ada->id;
-    const char *guild = or (how->guild, s->venue.id);
+    const char *guild = or (how->guild, s->test_guild.id);
     int type = how->type ? how->type : 2;
     int command = how->command_type ? how->command_type : type == 2 || type == 4 ? 1 : 0;
-    struct ask a = { .app = world_stranger(w), .id = TEXT(w, "%" PRIu64, id) };
+    struct test_interaction a = { .app = world_stranger(w), .id = TEXT(w, "%" PRIu64, id) };
 
     a.application = or (how->application, s->application);
     a.token = token_of(w, id);
@@ -63,7 +66,7 @@ struct ask ask_app(struct stage *s, const struct asking *how)
               "context, owners, locale, nonce, command_id, command_type, handler, name, target_id, "
               "focused_type, message_id, opener_id) values (%s, %d, %s, %s, %s, %s, %d, %s, %s, "
               "%s, %s, %s, %s, %s, %s, %s, %s, %s)",
-              a.id, type, a.application, user, or (how->channel, s->venue.channel),
+              a.id, type, a.application, user, or (how->channel, s->test_guild.channel),
               *guild ? guild : "null", *guild ? 0 : 1,
               quoted(w, or (how->owners, TEXT(w, "{\"0\":\"%s\"}", guild))),
               quoted(w, or (how->locale, "en-US")), quoted(w, how->nonce), command ? "77" : "null",
@@ -75,7 +78,8 @@ struct ask ask_app(struct stage *s, const struct asking *how)
     return a;
 }
 
-struct answer ask_answer(const struct ask *a, const char *query, const char *json, ...)
+struct answer interaction_answer(const struct test_interaction *a, const char *query,
+                                 const char *json, ...)
 {
     char *body = NULL;
     va_list args;
@@ -89,21 +93,21 @@ struct answer ask_answer(const struct ask *a, const char *query, const char *jso
     return client_post(a->app, kept, "/interactions/%s/%s/callback%s", a->id, a->token, query);
 }
 
-void ask_answered(const struct ask *a, const char *json)
+void interaction_answered(const struct test_interaction *a, const char *json)
 {
-    expect_status(ask_answer(a, "", "%s", json), 204);
+    expect_status(interaction_answer(a, "", "%s", json), 204);
 }
 
-const char *stage_message(struct stage *s)
+const char *test_bot_message(struct test_bot *s)
 {
     struct answer a = client_post(
         s->bot,
         "{'content': 'Choose', 'components': [{'type': 1, 'components': [{'type': 2, 'style': 1, "
         "'label': 'OK', 'custom_id': 'ok'}]}, {'type': 1, 'components': [{'type': 3, 'custom_id': "
         "'pick', 'options': [{'label': 'A', 'value': 'a'}]}]}]}",
-        "/channels/%s/messages", s->venue.channel);
+        "/channels/%s/messages", s->test_guild.channel);
 
     expect_status(a, 200);
-    s->room = world_room(s->world, s->venue.channel);
+    s->room = world_channel_events(s->world, s->test_guild.channel);
     return answer_text(a, "id");
 }

@@ -1,8 +1,10 @@
-/* planted.c - faults that a test plants: by words in the environment. */
+/* planted.c - faults that a test plants: named in the environment. */
 #include "base/planted.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "base/str.h"
 
@@ -42,8 +44,34 @@ static void planted_read(void)
         planted_choose(str_cut(&rest, ','));
 }
 
-bool planted(enum planted_fault fault)
+bool fault_planted(enum planted_fault fault)
 {
     pthread_once(&once, planted_read);
     return chosen[fault];
+}
+
+/* Of three reads that begin together, one reads first and ends last. */
+static void planted_sleep(unsigned turn, bool at_end)
+{
+    static const unsigned wait_ms[3][2] = { { 0, 600 }, { 300, 0 }, { 200, 0 } };
+
+    nanosleep(&(struct timespec){ .tv_nsec = wait_ms[turn % 3][at_end] * 1000000L }, NULL);
+}
+
+unsigned planted_wait_before(void)
+{
+    static _Atomic unsigned turns;
+
+    if (!fault_planted(PLANTED_LATE_LOOKS))
+        return 0;
+    unsigned turn = atomic_fetch_add(&turns, 1);
+
+    planted_sleep(turn, false);
+    return turn;
+}
+
+void planted_wait_after(unsigned turn)
+{
+    if (fault_planted(PLANTED_LATE_LOOKS))
+        planted_sleep(turn, true);
 }

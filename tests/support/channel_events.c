@@ -1,5 +1,5 @@
-/* rooms.c - what is heard in one channel, and files that are sent to it. */
-#include "rooms.h"
+/* channel_events.c - what is heard in one channel, and files that are sent to it. */
+#include "channel_events.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,9 +18,9 @@ static size_t heard_so_far(struct world *w)
     return n;
 }
 
-struct room world_room(struct world *w, const char *channel_id)
+struct channel_events world_channel_events(struct world *w, const char *channel_id)
 {
-    struct room r = { .world = w, .heard = heard_so_far(w) };
+    struct channel_events r = { .world = w, .heard = heard_so_far(w) };
 
     snprintf(r.id, sizeof r.id, "%s", channel_id);
     return r;
@@ -34,7 +34,7 @@ static bool is_for(const struct heard *h, snowflake channel)
 
 static const struct heard *next_heard(void *of)
 {
-    struct room *r = of;
+    struct channel_events *r = of;
     struct world *w = r->world;
     snowflake channel = strtoull(r->id, NULL, 10);
     const struct heard *found = NULL;
@@ -50,8 +50,8 @@ static const struct heard *next_heard(void *of)
     return found;
 }
 
-void expect_room_event_at(const char *file, int line, struct room *r, const char *event,
-                          const char *fmt, ...)
+void expect_channel_event_at(const char *file, int line, struct channel_events *r,
+                             const char *event, const char *fmt, ...)
 {
     struct arena *a = world_arena(r->world);
     const struct heard *h = heard_soon(next_heard, r);
@@ -69,7 +69,7 @@ void expect_room_event_at(const char *file, int line, struct room *r, const char
         fail_test(file, line, "%s: %s in %s", event, where.p, h->payload);
 }
 
-void expect_room_silence_at(const char *file, int line, struct room *r)
+void expect_channel_silence_at(const char *file, int line, struct channel_events *r)
 {
     const struct heard *h = next_heard(r);
 

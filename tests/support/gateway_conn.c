@@ -1,5 +1,5 @@
-/* gate.c - people who are connected to a world's gateway. */
-#include "gate.h"
+/* gateway_conn.c - people who are connected to a world's gateway. */
+#include "gateway_conn.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -20,8 +20,8 @@
 
 enum { PATIENCE_MS = 120000, LARGEST = 64 * 1024 * 1024 };
 
-struct gate {
-    struct gate *next;
+struct gateway_conn {
+    struct gateway_conn *next;
     struct client *client;
     int fd;
     struct buf in;
@@ -38,7 +38,7 @@ struct gate {
 
 /* --- frames --------------------------------------------------------------------------- */
 
-static void send_bytes(struct gate *g, struct str bytes)
+static void send_bytes(struct gateway_conn *g, struct str bytes)
 {
     while (bytes.n) {
         ssize_t n = send(g->fd, bytes.p, bytes.n, MSG_NOSIGNAL);
@@ -49,7 +49,7 @@ static void send_bytes(struct gate *g, struct str bytes)
     }
 }
 
-void gate_send_bytes(struct gate *g, int opcode, struct str bytes)
+void conn_send_bytes(struct gateway_conn *g, int opcode, struct str bytes)
 {
     static const unsigned char mask[4] = { 0x12, 0x34, 0x56, 0x78 };
     struct buf out;
@@ -70,7 +70,7 @@ void gate_send_bytes(struct gate *g, int opcode, struct str bytes)
     buf_clear(&out);
 }
 
-static bool receive(struct gate *g, int wait_ms)
+static bool receive(struct gateway_conn *g, int wait_ms)
 {
     struct pollfd p = { .fd = g->fd, .events = POLLIN };
     char *room = buf_room(&g->in, 65536);
@@ -86,7 +86,7 @@ static bool receive(struct gate *g, int wait_ms)
 }
 
 /* A whole frame out of what was received; its payload is copied. */
-static bool take_frame(struct gate *g, int *ret_opcode, struct str *ret)
+static bool take_frame(struct gateway_conn *g, int *ret_opcode, struct str *ret)
 {
     const unsigned char *p = (const unsigned char *)g->in.p;
     size_t head = 2, n;
@@ -129,7 +129,7 @@ static bool inflate_all(z_stream *z, struct str in, struct buf *out)
     return z->avail_in == 0;
 }
 
-static bool unzstd(struct gate *g, struct str in, struct buf *out)
+static bool unzstd(struct gateway_conn *g, struct str in, struct buf *out)
 {
     ZSTD_inBuffer from = { in.p, in.n, 0 };
 
@@ -149,7 +149,7 @@ static bool unzstd(struct gate *g, struct str in, struct buf *out)
     return true;
 }
 
-static bool decode(struct gate *g, struct str in, struct buf *out)
+static bool decode(struct gateway_conn *g, struct str in, struct buf *out)
 {
     if (g->zlib) {
         static const char end[] = { 0, 0, (char)0xff, (char)0xff };
@@ -170,7 +170,7 @@ static bool decode(struct gate *g, struct str in, struct buf *out)
     return true;
 }
 
-static const struct dom *understand(struct gate *g, struct str payload)
+static const struct dom *understand(struct gateway_conn *g, struct str payload)
 {
     struct arena *a = g->client->world->arena;
     struct buf plain, json;
@@ -204,12 +204,12 @@ static bool comes_anytime(struct str event)
 }
 
 /* Whether it is about heartbeats that this client sees to by itself. */
-static bool is_seen_to(struct gate *g, const struct dom *m)
+static bool is_seen_to(struct gateway_conn *g, const struct dom *m)
 {
     long op = number_at(m, "op");
 
     if (op == 1) {
-        gate_send(g, "{'op':1,'d':null}");
+        conn_send(g, "{'op':1,'d':null}");
         g->beaten++;
     } else if (op == 11 && g->beaten) {
         g->beaten--;
@@ -219,7 +219,7 @@ static bool is_seen_to(struct gate *g, const struct dom *m)
     return true;
 }
 
-const struct dom *gate_read(struct gate *g, int wait_ms)
+const struct dom *conn_read(struct gateway_conn *g, int wait_ms)
 {
     int opcode;
     struct str payload;
@@ -252,24 +252,24 @@ const struct dom *gate_read(struct gate *g, int wait_ms)
 
 /* --- beginning and end ---------------------------------------------------------------- */
 
-static struct gate *all_gates;
+static struct gateway_conn *all_gates;
 
-struct gate *gate_open(struct client *c, const char *query)
+struct gateway_conn *conn_open(struct client *c, const char *query)
 {
     char target[256];
 
     snprintf(target, sizeof target, "/?%s", query);
-    return gate_open_at(c, target);
+    return conn_open_at(c, target);
 }
 
-struct gate *gate_open_at(struct client *c, const char *target)
+struct gateway_conn *conn_open_at(struct client *c, const char *target)
 {
-    return gate_open_as(c, target, "gate.test");
+    return conn_open_as(c, target, "gate.test");
 }
 
-struct gate *gate_open_as(struct client *c, const char *target, const char *host)
+struct gateway_conn *conn_open_as(struct client *c, const char *target, const char *host)
 {
-    struct gate *g = mem_new(sizeof *g);
+    struct gateway_conn *g = mem_new(sizeof *g);
     char request[512];
 
     g->client = c;
@@ -302,7 +302,7 @@ struct gate *gate_open_as(struct client *c, const char *target, const char *host
     }
 }
 
-void gate_kill(struct gate *g)
+void conn_kill(struct gateway_conn *g)
 {
     struct linger now = { 1, 0 };
 
@@ -313,7 +313,7 @@ void gate_kill(struct gate *g)
     g->fd = -1;
 }
 
-static const struct dom *census_of(const struct gate *g)
+static const struct dom *census_of(const struct gateway_conn *g)
 {
     struct world *w = g->client->world;
     struct buf all;
@@ -331,7 +331,7 @@ static const struct dom *census_of(const struct gate *g)
     return NULL;
 }
 
-long gate_census(const struct gate *g, const char *name)
+long conn_census(const struct gateway_conn *g, const char *name)
 {
     const struct dom *line = census_of(g), *value = line ? dom_at(line, name) : NULL;
 
@@ -340,10 +340,10 @@ long gate_census(const struct gate *g, const char *name)
     return value->kind == JSON_BOOL ? value->truth : number_at(line, name);
 }
 
-void gate_lose(struct gate *g)
+void conn_lose(struct gateway_conn *g)
 {
-    gate_kill(g);
-    expect_soon(gate_census(g, "connected") == 0);
+    conn_kill(g);
+    expect_soon(conn_census(g, "connected") == 0);
 }
 
 /* The server says goodbye, lets the session go and closes, in this order. */
@@ -356,24 +356,24 @@ static void await_end(int fd)
         ;
 }
 
-void gate_close(struct gate *g, int code)
+void conn_close(struct gateway_conn *g, int code)
 {
     char bytes[2] = { (char)(code >> 8), (char)code };
 
-    gate_send_bytes(g, WS_CLOSE, str_slice(bytes, 2));
-    while (!g->close_code && gate_read(g, PATIENCE_MS))
+    conn_send_bytes(g, WS_CLOSE, str_slice(bytes, 2));
+    while (!g->close_code && conn_read(g, PATIENCE_MS))
         ;
     await_end(g->fd);
     close(g->fd);
     g->fd = -1;
 }
 
-void gates_close(struct world *w)
+void conns_close(struct world *w)
 {
     (void)w;
-    for (struct gate *g = all_gates, *next; g; g = next) {
+    for (struct gateway_conn *g = all_gates, *next; g; g = next) {
         next = g->next;
-        gate_kill(g);
+        conn_kill(g);
         buf_clear(&g->in);
         inflateEnd(&g->inflate);
         ZSTD_freeDCtx(g->dctx);
@@ -382,60 +382,60 @@ void gates_close(struct world *w)
     all_gates = NULL;
 }
 
-void gate_watch(struct gate *g, bool watch)
+void conn_watch(struct gateway_conn *g, bool watch)
 {
     g->watches = watch;
 }
 
-void gate_beat(struct gate *g)
+void conn_beat(struct gateway_conn *g)
 {
     g->beats = true;
 }
 
-int gate_fd(struct gate *g)
+int conn_fd(struct gateway_conn *g)
 {
     return g->fd;
 }
 
-int gate_close_code(const struct gate *g)
+int conn_close_code(const struct gateway_conn *g)
 {
     return g->close_code;
 }
 
-uint64_t gate_seq(const struct gate *g)
+uint64_t conn_seq(const struct gateway_conn *g)
 {
     return g->seq;
 }
 
-const char *gate_id(const struct gate *g)
+const char *conn_id(const struct gateway_conn *g)
 {
     return g->id;
 }
 
-bool gate_was_binary(const struct gate *g)
+bool conn_was_binary(const struct gateway_conn *g)
 {
     return g->binary;
 }
 
 /* --- speaking ------------------------------------------------------------------------- */
 
-static void send_json(struct gate *g, struct str json)
+static void send_json(struct gateway_conn *g, struct str json)
 {
     struct arena *a = g->client->world->arena;
     struct buf out;
 
     if (!g->etf) {
-        gate_send_bytes(g, WS_TEXT, json);
+        conn_send_bytes(g, WS_TEXT, json);
         return;
     }
     buf_init(&out, LARGEST);
     buf_add_char(&out, (char)ETF_VERSION);
     etf_from_json(json, a, &out);
-    gate_send_bytes(g, WS_BINARY, buf_str(&out));
+    conn_send_bytes(g, WS_BINARY, buf_str(&out));
     buf_clear(&out);
 }
 
-void gate_send(struct gate *g, const char *fmt, ...)
+void conn_send(struct gateway_conn *g, const char *fmt, ...)
 {
     char *text = NULL;
     va_list args;
@@ -451,26 +451,26 @@ void gate_send(struct gate *g, const char *fmt, ...)
     free(text);
 }
 
-void gate_identify(struct gate *g, const char *more)
+void conn_identify(struct gateway_conn *g, const char *more)
 {
-    gate_send(g, "{'op':2,'d':{'token':'%s','properties':{'os':'test'}%s%s}}",
+    conn_send(g, "{'op':2,'d':{'token':'%s','properties':{'os':'test'}%s%s}}",
               g->client->authorization, *more ? "," : "", more);
 }
 
-void gate_resume(struct gate *g, const char *session_id, uint64_t seq)
+void conn_resume(struct gateway_conn *g, const char *session_id, uint64_t seq)
 {
     g->seq = seq;
     snprintf(g->id, sizeof g->id, "%s", session_id);
-    gate_send(g, "{'op':6,'d':{'token':'%s','session_id':'%s','seq':%llu}}",
+    conn_send(g, "{'op':6,'d':{'token':'%s','session_id':'%s','seq':%llu}}",
               g->client->authorization, session_id, (unsigned long long)seq);
 }
 
-struct gate *gate_session(struct client *c, const char *query, const char *more)
+struct gateway_conn *conn_session(struct client *c, const char *query, const char *more)
 {
-    struct gate *g = gate_open(c, query);
+    struct gateway_conn *g = conn_open(c, query);
 
     expect_op(g, 10);
-    gate_identify(g, more);
+    conn_identify(g, more);
     const struct dom *d = expect_dispatch(g, "READY", "{}");
     const struct dom *id = dom_at(d, "session_id");
     snprintf(g->id, sizeof g->id, "%.*s", STR_FMT(id->text));
@@ -479,10 +479,10 @@ struct gate *gate_session(struct client *c, const char *query, const char *more)
 
 void client_connect(struct client *c)
 {
-    struct gate *g = gate_open(c, "v=10");
+    struct gateway_conn *g = conn_open(c, "v=10");
 
     expect_op(g, 10);
-    gate_identify(g, "'intents': 33554431");
+    conn_identify(g, "'intents': 33554431");
     const struct dom *ready = expect_dispatch(g, "READY", "{}");
     bool bot = dom_at(ready, "application");
     snprintf(g->id, sizeof g->id, "%.*s", STR_FMT(dom_at(ready, "session_id")->text));
@@ -493,9 +493,10 @@ void client_connect(struct client *c)
 
 /* --- expectations --------------------------------------------------------------------- */
 
-static const struct dom *read_or_fail(const char *file, int line, struct gate *g, const char *what)
+static const struct dom *read_or_fail(const char *file, int line, struct gateway_conn *g,
+                                      const char *what)
 {
-    const struct dom *d = gate_read(g, PATIENCE_MS);
+    const struct dom *d = conn_read(g, PATIENCE_MS);
 
     if (!d)
         fail_test(file, line, "%s: %s, not %s (%d)", g->client->name,
@@ -503,7 +504,7 @@ static const struct dom *read_or_fail(const char *file, int line, struct gate *g
     return d;
 }
 
-void gate_count(struct gate *g, const struct dom *message)
+void conn_count(struct gateway_conn *g, const struct dom *message)
 {
     if (number_at(message, "s") != (long)g->seq + 1)
         fail_test(__FILE__, __LINE__, "number %ld after %ld", number_at(message, "s"),
@@ -511,12 +512,12 @@ void gate_count(struct gate *g, const struct dom *message)
     g->seq++;
 }
 
-void gate_restart(struct gate *g)
+void conn_restart(struct gateway_conn *g)
 {
     g->seq = 0;
 }
 
-const struct dom *expect_op_at(const char *file, int line, struct gate *g, int op)
+const struct dom *expect_op_at(const char *file, int line, struct gateway_conn *g, int op)
 {
     const struct dom *d = read_or_fail(file, line, g, "an opcode");
     long got = number_at(d, "op");
@@ -526,8 +527,8 @@ const struct dom *expect_op_at(const char *file, int line, struct gate *g, int o
     return d;
 }
 
-const struct dom *expect_dispatch_of(const char *file, int line, struct gate *g, const char *event,
-                                     const struct dom *expected)
+const struct dom *expect_dispatch_of(const char *file, int line, struct gateway_conn *g,
+                                     const char *event, const struct dom *expected)
 {
     const struct dom *m = read_or_fail(file, line, g, event), *t = dom_at(m, "t");
     const struct dom *d = dom_at(m, "d");
@@ -545,8 +546,8 @@ const struct dom *expect_dispatch_of(const char *file, int line, struct gate *g,
     return d;
 }
 
-const struct dom *expect_dispatch_at(const char *file, int line, struct gate *g, const char *event,
-                                     const char *fmt, ...)
+const struct dom *expect_dispatch_at(const char *file, int line, struct gateway_conn *g,
+                                     const char *event, const char *fmt, ...)
 {
     va_list args;
 
@@ -556,9 +557,9 @@ const struct dom *expect_dispatch_at(const char *file, int line, struct gate *g,
     return expect_dispatch_of(file, line, g, event, expected);
 }
 
-void expect_close_at(const char *file, int line, struct gate *g, int code)
+void expect_close_at(const char *file, int line, struct gateway_conn *g, int code)
 {
-    const struct dom *d = gate_read(g, PATIENCE_MS);
+    const struct dom *d = conn_read(g, PATIENCE_MS);
 
     if (d)
         fail_test(file, line, "%s got opcode %ld, not close %d", g->client->name,
@@ -568,8 +569,8 @@ void expect_close_at(const char *file, int line, struct gate *g, int code)
                   code);
 }
 
-void expect_quiet_at(const char *file, int line, struct gate *g)
+void expect_quiet_at(const char *file, int line, struct gateway_conn *g)
 {
-    gate_send(g, "{'op':1,'d':null}");
+    conn_send(g, "{'op':1,'d':null}");
     expect_op_at(file, line, g, 11);
 }

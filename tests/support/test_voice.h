@@ -1,38 +1,38 @@
-/* voices.h - a guild with voice channels, and people who ask for them. */
-#ifndef TESTS_VOICES_H
-#define TESTS_VOICES_H
+/* test_voice.h - a guild with voice channels, and people who ask for them. */
+#ifndef TESTS_TEST_VOICE_H
+#define TESTS_TEST_VOICE_H
 
 #include "channels.h"
-#include "gate.h"
-#include "venues.h"
+#include "gateway_conn.h"
+#include "test_guild.h"
 
 /* ada's guild, with bob in it and two voice channels and a stage; both are connected. */
-struct hall {
+struct test_voice {
     struct world *world;
     struct client *ada, *bob;
     const char *guild, *voice, *other, *stage;
 };
 
-struct hall world_hall(struct world *w);
+struct test_voice world_test_voice(struct world *w);
 /* A guild like it, with the same people. */
-struct hall another_hall(const struct hall *h);
+struct test_voice another_test_voice(const struct test_voice *h);
 /* One more member, connected. */
-struct client *hall_member(const struct hall *h, const char *name, uint64_t rights);
+struct client *test_voice_member(const struct test_voice *h, const char *name, uint64_t rights);
 /* A bot in the guild, connected. */
-struct client *hall_bot(const struct hall *h, const char *name);
+struct client *test_voice_bot(const struct test_voice *h, const char *name);
 
 /* So many people, who show themselves and hear nothing. */
-void fill_with_cameras(const struct hall *h, const char *channel, int count);
+void fill_with_cameras(const struct test_voice *h, const char *channel, int count);
 
 /* Op 4. NULL stands for null; more is JSON such as ", 'self_mute': true". */
 void ask_voice(struct client *c, const char *guild, const char *channel, const char *more);
 /* The same by another session. */
-void ask_voice_by(struct client *c, struct gate *g, const char *guild, const char *channel);
+void ask_voice_by(struct client *c, struct gateway_conn *g, const char *guild, const char *channel);
 /* Op 4, answered by both events; everybody else who is connected and named hears of the
  * state. The list ends with NULL. */
-void join_voice(const struct hall *h, struct client *c, const char *channel, ...);
+void join_voice(const struct test_voice *h, struct client *c, const char *channel, ...);
 /* The same for leaving. */
-void leave_voice(const struct hall *h, struct client *c, ...);
+void leave_voice(const struct test_voice *h, struct client *c, ...);
 /* Nothing but VOICE_SERVER_UPDATE comes, a moment later. */
 void expect_server(struct client *c);
 

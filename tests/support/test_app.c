@@ -1,5 +1,5 @@
-/* workshops.c - an app with commands for tests, in a guild. */
-#include "workshops.h"
+/* test_app.c - an app with commands for tests, in a guild. */
+#include "test_app.h"
 
 #include "api/call.h"
 #include "apps.h"
@@ -28,9 +28,9 @@ void install_on_account(struct client *c, const char *app)
     forget_told(c->world);
 }
 
-struct workshop world_workshop(struct world *w)
+struct test_app world_test_app(struct world *w)
 {
-    struct workshop s = { .world = w, .ada = world_client(w, "ada") };
+    struct test_app s = { .world = w, .ada = world_client(w, "ada") };
 
     s.app = make_application(s.ada, "Helper");
     s.bot = application_bot(s.ada, s.app);
@@ -50,7 +50,7 @@ const char *make_command(struct client *c, const char *path, const char *json)
     return answer_text(a, "id");
 }
 
-struct client *workshop_member(struct workshop *s, const char *name, uint64_t rights)
+struct client *test_app_member(struct test_app *s, const char *name, uint64_t rights)
 {
     if (rights)
         return member_with(s->ada, s->guild, name, rights);
@@ -72,7 +72,7 @@ static enum err use(struct tx *tx, void *arg)
     return command_used(&call, &command);
 }
 
-void use_command(struct workshop *s, const char *id)
+void use_command(struct test_app *s, const char *id)
 {
     struct use u = { id_of(id), id_of(s->app) };
 

@@ -1,5 +1,5 @@
-/* voices.c - a guild with voice channels, and people who ask for them. */
-#include "voices.h"
+/* test_voice.c - a guild with voice channels, and people who ask for them. */
+#include "test_voice.h"
 
 #include <stdarg.h>
 
@@ -7,7 +7,7 @@
 #include "internal.h"
 #include "waits.h"
 
-static struct hall fill(struct hall h)
+static struct test_voice fill(struct test_voice h)
 {
     h.guild = found_guild(h.ada, "Hall");
     h.voice = make_channel(h.ada, h.guild, "{'name': 'voice', 'type': 2}");
@@ -17,33 +17,33 @@ static struct hall fill(struct hall h)
     return h;
 }
 
-struct hall world_hall(struct world *w)
+struct test_voice world_test_voice(struct world *w)
 {
-    struct hall h = fill(
-        (struct hall){ .world = w, .ada = world_client(w, "ada"), .bob = world_client(w, "bob") });
+    struct test_voice h = fill((struct test_voice){
+        .world = w, .ada = world_client(w, "ada"), .bob = world_client(w, "bob") });
 
     client_connect(h.ada);
     client_connect(h.bob);
     return h;
 }
 
-struct hall another_hall(const struct hall *h)
+struct test_voice another_test_voice(const struct test_voice *h)
 {
-    return fill((struct hall){ .world = h->world, .ada = h->ada, .bob = h->bob });
+    return fill((struct test_voice){ .world = h->world, .ada = h->ada, .bob = h->bob });
 }
 
-struct client *hall_member(const struct hall *h, const char *name, uint64_t rights)
+struct client *test_voice_member(const struct test_voice *h, const char *name, uint64_t rights)
 {
     struct client *c = world_client(h->world, name);
-    struct venue v = { .world = h->world };
+    struct test_guild v = { .world = h->world };
 
     snprintf(v.id, sizeof v.id, "%s", h->guild);
-    venue_add_with(&v, c, 1, rights);
+    test_guild_add_with(&v, c, 1, rights);
     client_connect(c);
     return c;
 }
 
-struct client *hall_bot(const struct hall *h, const char *name)
+struct client *test_voice_bot(const struct test_voice *h, const char *name)
 {
     struct client *c = world_bot(h->world, name);
 
@@ -52,7 +52,7 @@ struct client *hall_bot(const struct hall *h, const char *name)
     return c;
 }
 
-void fill_with_cameras(const struct hall *h, const char *channel, int count)
+void fill_with_cameras(const struct test_voice *h, const char *channel, int count)
 {
     char name[16];
 
@@ -73,10 +73,10 @@ static const char *quoted(struct world *w, const char *id)
     return id ? str_printf(world_arena(w), "'%s'", id).p : "null";
 }
 
-static void ask(struct world *w, struct gate *g, const char *guild, const char *channel,
+static void ask(struct world *w, struct gateway_conn *g, const char *guild, const char *channel,
                 const char *more)
 {
-    gate_send(g, "{'op': 4, 'd': {'guild_id': %s, 'channel_id': %s%s}}", quoted(w, guild),
+    conn_send(g, "{'op': 4, 'd': {'guild_id': %s, 'channel_id': %s%s}}", quoted(w, guild),
               quoted(w, channel), more);
 }
 
@@ -85,7 +85,7 @@ void ask_voice(struct client *c, const char *guild, const char *channel, const c
     ask(c->world, c->gate, guild, channel, more);
 }
 
-void ask_voice_by(struct client *c, struct gate *g, const char *guild, const char *channel)
+void ask_voice_by(struct client *c, struct gateway_conn *g, const char *guild, const char *channel)
 {
     ask(c->world, g, guild, channel, "");
 }
@@ -97,7 +97,7 @@ static void expect_state(struct client *to, const struct client *about, const ch
                  guild, about->id, quoted(to->world, channel));
 }
 
-void join_voice(const struct hall *h, struct client *c, const char *channel, ...)
+void join_voice(const struct test_voice *h, struct client *c, const char *channel, ...)
 {
     va_list others;
 
@@ -117,12 +117,12 @@ void expect_server(struct client *c)
 
 static const struct dom *read_voice(struct client *c, int wait_ms)
 {
-    for (const struct dom *m; (m = gate_read(c->gate, wait_ms));) {
+    for (const struct dom *m; (m = conn_read(c->gate, wait_ms));) {
         const struct dom *t = dom_at(m, "t");
 
         if (!t || t->kind != JSON_STRING)
             continue;
-        gate_count(c->gate, m);
+        conn_count(c->gate, m);
         if (str_starts(t->text, STR("VOICE_")))
             return m;
     }
@@ -150,7 +150,7 @@ void await_self_mute(struct client *c)
 
 /* A place that was entered again is told of again only when the last time was a second ago;
  * whether that has come before does not matter to who leaves. */
-static void expect_left(const struct hall *h, struct client *c)
+static void expect_left(const struct test_voice *h, struct client *c)
 {
     struct arena *a = world_arena(c->world);
     struct str left = str_printf(a,
@@ -168,7 +168,7 @@ static void expect_left(const struct hall *h, struct client *c)
                   STR_FMT(dom_at(m, "t")->text));
 }
 
-void leave_voice(const struct hall *h, struct client *c, ...)
+void leave_voice(const struct test_voice *h, struct client *c, ...)
 {
     va_list others;
 
@@ -201,13 +201,13 @@ static void hear_no_voice(struct client *c)
 {
     const struct dom *m;
 
-    gate_send(c->gate, "{'op':1,'d':null}");
-    while ((m = gate_read(c->gate, 60000)) && !str_is(dom_at(m, "op")->text, "11")) {
+    conn_send(c->gate, "{'op':1,'d':null}");
+    while ((m = conn_read(c->gate, 60000)) && !str_is(dom_at(m, "op")->text, "11")) {
         const struct dom *t = dom_at(m, "t");
 
         if (!t || t->kind != JSON_STRING)
             continue;
-        gate_count(c->gate, m);
+        conn_count(c->gate, m);
         if (str_starts(t->text, STR("VOICE_")))
             fail_test(__FILE__, __LINE__, "%s heard %.*s", c->name, STR_FMT(t->text));
     }

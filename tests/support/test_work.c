@@ -1,5 +1,5 @@
-/* works.c - many works at a time. */
-#include "support/works.h"
+/* test_work.c - many works at a time. */
+#include "support/test_work.h"
 
 #include "base/mem.h"
 
@@ -27,7 +27,7 @@ void reopen_with(struct fixture *f, unsigned workers)
 /* Reads, then writes: lost updates would show. */
 enum err add_to_counter(struct work *w, struct tx *tx)
 {
-    struct one *o = container_of(w, struct one, work);
+    struct test_work *o = container_of(w, struct test_work, work);
     struct rows r;
     bool found;
     enum err e = tx_one(tx, "select n from counter where id = 1", NO_BIND, &r, &found);
@@ -40,19 +40,19 @@ enum err add_to_counter(struct work *w, struct tx *tx)
 
 void note_done(struct work *w, enum err e)
 {
-    struct one *o = container_of(w, struct one, work);
+    struct test_work *o = container_of(w, struct test_work, work);
 
     o->result = e;
     sem_post(o->finished);
 }
 
-struct one *ones_new(size_t count, sem_t *finished)
+struct test_work *test_works_new(size_t count, sem_t *finished)
 {
-    struct one *ones = mem_new(count * sizeof *ones);
+    struct test_work *ones = mem_new(count * sizeof *ones);
 
     sem_init(finished, 0, 0);
     for (size_t i = 0; i < count; i++)
-        ones[i] = (struct one){
+        ones[i] = (struct test_work){
             .work = { .mode = STORE_WRITE,
                       .run = add_to_counter,
                       .done = note_done,
@@ -63,7 +63,7 @@ struct one *ones_new(size_t count, sem_t *finished)
     return ones;
 }
 
-void ones_free(struct one *ones, size_t count)
+void test_works_free(struct test_work *ones, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         arena_free(ones[i].work.arena);
@@ -72,7 +72,7 @@ void ones_free(struct one *ones, size_t count)
 
 /* A work that keeps its thread busy until it is let go. */
 struct stopper {
-    struct one one;
+    struct test_work one;
     sem_t entered, go;
 };
 
@@ -110,7 +110,7 @@ static void stopper_end(struct stopper *s)
 }
 
 /* Submits while the writer is held, so that on SQLite they are one batch. */
-void run_as_batch(struct fixture *f, struct one *ones, size_t count, sem_t *finished)
+void run_as_batch(struct fixture *f, struct test_work *ones, size_t count, sem_t *finished)
 {
     struct stopper s;
 

@@ -1,5 +1,5 @@
-/* invoking.c - an app with commands, and people who use them. */
-#include "invoking.h"
+/* test_commands.c - an app with commands, and people who use them. */
+#include "test_commands.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -47,30 +47,32 @@ static snowflake number(const char *id)
     return strtoull(id, NULL, 10);
 }
 
-void install_in(struct scene *s, const char *guild, const char *scopes)
+void install_in(struct test_commands *s, const char *guild, const char *scopes)
 {
     insert(s->world, ADD_INTEGRATION,
            BIND(v_id(snowflake_new()), v_id(number(guild)), v_id(number(s->application)),
                 v_text(str_of(scopes)), v_int(clock_us())));
 }
 
-void install_on(struct scene *s, struct client *user)
+void install_on(struct test_commands *s, struct client *user)
 {
     insert(s->world, ADD_AUTHORIZATION,
            BIND(v_id(snowflake_new()), v_id(number(user->id)), v_id(number(s->application)),
                 v_int(clock_us())));
 }
 
-struct scene world_scene(struct world *w)
+struct test_commands world_test_commands(struct world *w)
 {
-    struct scene s = { .world = w, .ada = world_client(w, "ada"), .bob = world_client(w, "bob") };
+    struct test_commands s = { .world = w,
+                               .ada = world_client(w, "ada"),
+                               .bob = world_client(w, "bob") };
 
-    s.venue = world_venue(w, s.ada);
-    venue_add(&s.venue, s.bob);
+    s.test_guild = world_test_guild(w, s.ada);
+    test_guild_add(&s.test_guild, s.bob);
     s.application = make_application(s.ada, "Dice");
     s.bot = application_bot(s.ada, s.application);
-    venue_add(&s.venue, s.bot);
-    install_in(&s, s.venue.id, "[\"bot\",\"applications.commands\"]");
+    test_guild_add(&s.test_guild, s.bot);
+    install_in(&s, s.test_guild.id, "[\"bot\",\"applications.commands\"]");
     return s;
 }
 
@@ -89,7 +91,7 @@ static struct str written(struct world *w, const char *fmt, va_list args)
 }
 
 /* A later member of the same name wins. */
-const char *scene_command(struct scene *s, const char *members, ...)
+const char *make_global_command(struct test_commands *s, const char *members, ...)
 {
     snowflake id = snowflake_new();
     struct world *w = s->world;
@@ -113,18 +115,20 @@ const char *scene_command(struct scene *s, const char *members, ...)
 
 /* --- calls ---------------------------------------------------------------------------- */
 
-static struct answer post(struct scene *s, struct client *by, const char *more, struct str data)
+static struct answer post(struct test_commands *s, struct client *by, const char *more,
+                          struct str data)
 {
     return client_post(by,
                        TEXT(s->world,
                             "{'type': 2, 'application_id': '%s', 'channel_id': '%s', 'guild_id': "
                             "'%s', 'data': {%.*s}%s%s}",
-                            s->application, s->venue.channel, s->venue.id, STR_FMT(data),
+                            s->application, s->test_guild.channel, s->test_guild.id, STR_FMT(data),
                             *more ? ", " : "", more),
                        "/interactions");
 }
 
-struct answer invoke(struct scene *s, struct client *by, const char *more, const char *data, ...)
+struct answer invoke(struct test_commands *s, struct client *by, const char *more, const char *data,
+                     ...)
 {
     va_list args;
 
@@ -134,7 +138,8 @@ struct answer invoke(struct scene *s, struct client *by, const char *more, const
     return post(s, by, more, text);
 }
 
-struct answer roll(struct scene *s, struct client *by, const char *command, const char *more, ...)
+struct answer roll(struct test_commands *s, struct client *by, const char *command,
+                   const char *more, ...)
 {
     va_list args;
 
@@ -148,7 +153,7 @@ struct answer roll(struct scene *s, struct client *by, const char *command, cons
 
 /* --- what the app was told ------------------------------------------------------------ */
 
-static const struct heard *last_told(struct scene *s, size_t *ret_count)
+static const struct heard *last_told(struct test_commands *s, size_t *ret_count)
 {
     struct world *w = s->world;
     const struct heard *found = NULL;
@@ -165,7 +170,7 @@ static const struct heard *last_told(struct scene *s, size_t *ret_count)
     return found;
 }
 
-const struct dom *last_interaction(struct scene *s)
+const struct dom *last_interaction(struct test_commands *s)
 {
     size_t count;
     const struct heard *h = last_told(s, &count);
@@ -175,7 +180,7 @@ const struct dom *last_interaction(struct scene *s)
     return dom_parse(s->world->arena, str_of(h->payload));
 }
 
-size_t interactions_told(struct scene *s)
+size_t interactions_told(struct test_commands *s)
 {
     size_t count;
 
@@ -183,7 +188,7 @@ size_t interactions_told(struct scene *s)
     return count;
 }
 
-const char *dom_text(struct scene *s, const struct dom *d, const char *path)
+const char *dom_text(struct test_commands *s, const struct dom *d, const char *path)
 {
     const struct dom *found = dom_at(d, path);
 
@@ -192,7 +197,7 @@ const char *dom_text(struct scene *s, const struct dom *d, const char *path)
     return str_dupz(s->world->arena, found->text);
 }
 
-void expect_dom_at(const char *file, int line, struct scene *s, const struct dom *d,
+void expect_dom_at(const char *file, int line, struct test_commands *s, const struct dom *d,
                    const char *fmt, ...)
 {
     struct str where;

@@ -1,6 +1,6 @@
-/* works.h - many works at a time, for tests of what they do to each other. */
-#ifndef TESTS_SUPPORT_WORKS_H
-#define TESTS_SUPPORT_WORKS_H
+/* test_work.h - many works at a time, for tests of what they do to each other. */
+#ifndef TESTS_SUPPORT_TEST_WORK_H
+#define TESTS_SUPPORT_TEST_WORK_H
 
 #include "unit/unit.h"
 
@@ -17,7 +17,7 @@ void counter_make(struct fixture *f);
 void reopen_with(struct fixture *f, unsigned workers);
 
 /* A work that adds to the counter, unless it is given something else to run. */
-struct one {
+struct test_work {
     struct work work;
     sem_t *finished; /* told when done was called */
     int64_t add;
@@ -26,8 +26,8 @@ struct one {
 };
 
 /* Works that are not on a loop; sets up the semaphore they share. */
-struct one *ones_new(size_t count, sem_t *finished);
-void ones_free(struct one *ones, size_t count);
+struct test_work *test_works_new(size_t count, sem_t *finished);
+void test_works_free(struct test_work *ones, size_t count);
 
 enum err add_to_counter(struct work *w, struct tx *tx);
 void note_done(struct work *w, enum err e);
@@ -35,6 +35,6 @@ void wait_for(sem_t *s);
 
 /* Submits them while the writer is kept busy: on SQLite they are one batch, as
  * far as one may be big. Returns when all are done. */
-void run_as_batch(struct fixture *f, struct one *ones, size_t count, sem_t *finished);
+void run_as_batch(struct fixture *f, struct test_work *ones, size_t count, sem_t *finished);
 
 #endif

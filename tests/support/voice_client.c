@@ -1,5 +1,5 @@
-/* phones.c - people who are connected to voice. */
-#include "phones.h"
+/* voice_client.c - people who are connected to voice. */
+#include "voice_client.h"
 
 #include <arpa/inet.h>
 #include <openssl/evp.h>
@@ -50,15 +50,16 @@ static const char *text_in(struct world *w, const struct dom *d, const char *pat
 
 /* --- the voice gateway ---------------------------------------------------------------- */
 
-struct phone phone_join(const struct hall *h, struct client *c, const char *channel)
+struct voice_client voice_client_join(const struct test_voice *h, struct client *c,
+                                      const char *channel)
 {
-    return phone_join_with(h, c, channel, "");
+    return voice_client_join_with(h, c, channel, "");
 }
 
-struct phone phone_join_with(const struct hall *h, struct client *c, const char *channel,
-                             const char *more)
+struct voice_client voice_client_join_with(const struct test_voice *h, struct client *c,
+                                           const char *channel, const char *more)
 {
-    struct phone p = { .client = c, .guild = h->guild, .fd = -1 };
+    struct voice_client p = { .client = c, .guild = h->guild, .fd = -1 };
 
     ask_voice(c, h->guild, channel, more);
     for (;;) {
@@ -67,44 +68,44 @@ struct phone phone_join_with(const struct hall *h, struct client *c, const char 
         expect(m);
         if (!str_is(dom_at(m, "t")->text, "VOICE_SERVER_UPDATE"))
             continue;
-        p.session = gate_id(c->gate);
+        p.session = conn_id(c->gate);
         p.token = text_in(h->world, m, "d.token");
         return p;
     }
 }
 
-void phone_dial(struct phone *p, int version)
+void voice_client_dial(struct voice_client *p, int version)
 {
     char target[32];
 
     snprintf(target, sizeof target, "/voice?v=%d", version);
     p->version = version;
-    p->gate = gate_open_at(p->client, target);
+    p->gate = conn_open_at(p->client, target);
     expect_op(p->gate, 8);
-    gate_send(p->gate,
+    conn_send(p->gate,
               "{'op': 0, 'd': {'server_id': '%s', 'user_id': '%s', 'session_id': '%s', "
               "'token': '%s', 'max_dave_protocol_version': 1%s}}",
               p->guild, p->client->id, p->session, p->token, p->more ? p->more : "");
 }
 
-const struct dom *phone_await(struct phone *p, int op)
+const struct dom *voice_client_await(struct voice_client *p, int op)
 {
     for (;;) {
-        const struct dom *m = gate_read(p->gate, PATIENCE_MS);
+        const struct dom *m = conn_read(p->gate, PATIENCE_MS);
 
         if (!m)
             fail_test(__FILE__, __LINE__, "op %d did not come; closed with %d", op,
-                      gate_close_code(p->gate));
+                      conn_close_code(p->gate));
         if (number_in(m, "op") == op)
             return m;
     }
 }
 
-void phone_expect_none(struct phone *p, int op)
+void voice_client_expect_none(struct voice_client *p, int op)
 {
-    gate_send(p->gate, "{'op': 3, 'd': {'t': 1}}");
+    conn_send(p->gate, "{'op': 3, 'd': {'t': 1}}");
     for (;;) {
-        const struct dom *m = gate_read(p->gate, PATIENCE_MS);
+        const struct dom *m = conn_read(p->gate, PATIENCE_MS);
 
         expect(m);
         if (number_in(m, "op") == 6)
@@ -113,7 +114,7 @@ void phone_expect_none(struct phone *p, int op)
     }
 }
 
-int phone_socket(void)
+int voice_client_socket(void)
 {
     struct sockaddr_in any = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
     int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -167,10 +168,10 @@ static void wait_for_datagrams(struct client *c)
 
 /* Datagrams are counted when they are looked at, and what they cause is sent before the next
  * ones are received. */
-void phones_settle(struct world *w, int port)
+void voice_clients_settle(struct world *w, int port)
 {
     struct client *c = world_stranger(w);
-    int fd = phone_socket();
+    int fd = voice_client_socket();
 
     wait_for_datagrams(c);
     send_to(fd, port, STR("x"));
@@ -178,8 +179,8 @@ void phones_settle(struct world *w, int port)
     close(fd);
 }
 
-bool phone_discover(struct world *w, int fd, int port, uint32_t ssrc, char address[64],
-                    int *ret_port)
+bool voice_client_discover(struct world *w, int fd, int port, uint32_t ssrc, char address[64],
+                           int *ret_port)
 {
     unsigned char ask[74] = { 0, 1, 0, 70 }, answer[LARGEST];
     struct pollfd p = { .fd = fd, .events = POLLIN };
@@ -187,7 +188,7 @@ bool phone_discover(struct world *w, int fd, int port, uint32_t ssrc, char addre
 
     memcpy(ask + 4, &wire, 4);
     send_to(fd, port, str_slice((const char *)ask, sizeof ask));
-    phones_settle(w, port);
+    voice_clients_settle(w, port);
     if (poll(&p, 1, 0) <= 0)
         return false;
     ssize_t n = recv(fd, answer, sizeof answer, 0);
@@ -197,23 +198,23 @@ bool phone_discover(struct world *w, int fd, int port, uint32_t ssrc, char addre
     return true;
 }
 
-const struct dom *phone_ready(struct phone *p)
+const struct dom *voice_client_ready(struct voice_client *p)
 {
-    const struct dom *ready = phone_await(p, 2);
+    const struct dom *ready = voice_client_await(p, 2);
 
     p->ssrc = (uint32_t)number_in(ready, "d.ssrc");
     p->port = (int)number_in(ready, "d.port");
     return ready;
 }
 
-void phone_select(struct phone *p, enum phone_mode mode)
+void voice_client_select(struct voice_client *p, enum voice_client_mode mode)
 {
     p->mode = mode;
-    gate_send(p->gate,
+    conn_send(p->gate,
               "{'op': 1, 'd': {'protocol': 'udp', 'data': {'address': '127.0.0.1', 'port': 1, "
               "'mode': '%s'}}}",
               mode_names[mode]);
-    const struct dom *d = phone_await(p, 4), *key = dom_at(d, "d.secret_key");
+    const struct dom *d = voice_client_await(p, 4), *key = dom_at(d, "d.secret_key");
     expect(str_is(dom_at(d, "d.mode")->text, mode_names[mode]));
     expect(number_in(d, "d.dave_protocol_version") == 0);
     expect(key && key->count == sizeof p->key);
@@ -221,37 +222,37 @@ void phone_select(struct phone *p, enum phone_mode mode)
         p->key[i] = (unsigned char)strtol(key->items[i].text.p, NULL, 10);
 }
 
-void phone_connect(struct phone *p, enum phone_mode mode)
+void voice_client_connect(struct voice_client *p, enum voice_client_mode mode)
 {
     char address[64];
     int port;
 
-    phone_ready(p);
-    p->fd = phone_socket();
-    expect(phone_discover(p->client->world, p->fd, p->port, p->ssrc, address, &port));
+    voice_client_ready(p);
+    p->fd = voice_client_socket();
+    expect(voice_client_discover(p->client->world, p->fd, p->port, p->ssrc, address, &port));
     expect(strcmp(address, "127.0.0.1") == 0);
-    phone_select(p, mode);
+    voice_client_select(p, mode);
 }
 
-struct phone phone_call(const struct hall *h, struct client *c, const char *channel,
-                        enum phone_mode mode)
+struct voice_client voice_client_call(const struct test_voice *h, struct client *c,
+                                      const char *channel, enum voice_client_mode mode)
 {
-    struct phone p = phone_join(h, c, channel);
+    struct voice_client p = voice_client_join(h, c, channel);
 
-    phone_dial(&p, 8);
-    phone_connect(&p, mode);
+    voice_client_dial(&p, 8);
+    voice_client_connect(&p, mode);
     return p;
 }
 
-void expect_cut_at(const char *file, int line, struct phone *p, int code)
+void expect_cut_at(const char *file, int line, struct voice_client *p, int code)
 {
-    while (gate_read(p->gate, PATIENCE_MS))
+    while (conn_read(p->gate, PATIENCE_MS))
         ;
-    if (gate_close_code(p->gate) != code)
-        fail_test(file, line, "closed with %d, not %d", gate_close_code(p->gate), code);
+    if (conn_close_code(p->gate) != code)
+        fail_test(file, line, "closed with %d, not %d", conn_close_code(p->gate), code);
 }
 
-void phone_hang_up(struct phone *p)
+void voice_client_hang_up(struct voice_client *p)
 {
     if (p->fd >= 0)
         close(p->fd);
@@ -266,7 +267,7 @@ static void put_u32(unsigned char *at, uint32_t v)
     memcpy(at, &v, 4);
 }
 
-static size_t aes(const struct phone *p, bool seals, const unsigned char *nonce,
+static size_t aes(const struct voice_client *p, bool seals, const unsigned char *nonce,
                   const unsigned char *in, size_t n, struct str head, unsigned char *out)
 {
     EVP_CIPHER_CTX *c = EVP_CIPHER_CTX_new();
@@ -286,16 +287,17 @@ static size_t aes(const struct phone *p, bool seals, const unsigned char *nonce,
 }
 
 /* Returns the bytes behind the header, without the counter; 0: not authentic. */
-static size_t phone_crypt(const struct phone *p, bool seals, const unsigned char *nonce,
-                          const unsigned char *in, size_t n, struct str head, unsigned char *out)
+static size_t voice_client_crypt(const struct voice_client *p, bool seals,
+                                 const unsigned char *nonce, const unsigned char *in, size_t n,
+                                 struct str head, unsigned char *out)
 {
     const unsigned char *clear = (const unsigned char *)head.p;
     unsigned long long made = 0;
     bool good;
 
-    if (p->mode == PHONE_AES)
+    if (p->mode == VOICE_CLIENT_AES)
         return aes(p, seals, nonce, in, n, head, out);
-    if (p->mode == PHONE_SALSA) {
+    if (p->mode == VOICE_CLIENT_SALSA) {
         good = (seals ? crypto_secretbox_easy(out, in, n, nonce, p->key)
                       : crypto_secretbox_open_easy(out, in, n, nonce, p->key)) == 0;
         return good ? (seals ? n + TAG : n - TAG) : 0;
@@ -308,17 +310,18 @@ static size_t phone_crypt(const struct phone *p, bool seals, const unsigned char
 }
 
 /* Behind so many clear bytes, which are there. */
-static struct str seal_behind(struct phone *p, unsigned char *out, size_t clear, struct str plain)
+static struct str seal_behind(struct voice_client *p, unsigned char *out, size_t clear,
+                              struct str plain)
 {
     unsigned char nonce[24] = { 0 };
-    bool counted = p->mode != PHONE_SALSA;
+    bool counted = p->mode != VOICE_CLIENT_SALSA;
 
     if (counted)
         put_u32(nonce, p->little_endian ? __builtin_bswap32(p->counter) : p->counter);
     else
         memcpy(nonce, out, HEADER);
-    size_t n = clear + phone_crypt(p, true, nonce, (const unsigned char *)plain.p, plain.n,
-                                   str_slice((const char *)out, clear), out + clear);
+    size_t n = clear + voice_client_crypt(p, true, nonce, (const unsigned char *)plain.p, plain.n,
+                                          str_slice((const char *)out, clear), out + clear);
     if (counted) {
         memcpy(out + n, nonce, 4);
         n += 4;
@@ -327,7 +330,7 @@ static struct str seal_behind(struct phone *p, unsigned char *out, size_t clear,
     return str_dup(world_arena(p->client->world), str_slice((const char *)out, n));
 }
 
-static struct str seal_media(struct phone *p, uint32_t ssrc, unsigned type, struct str frame)
+static struct str seal_media(struct voice_client *p, uint32_t ssrc, unsigned type, struct str frame)
 {
     unsigned char out[LARGEST] = { 0x80, (unsigned char)type };
 
@@ -340,36 +343,36 @@ static struct str seal_media(struct phone *p, uint32_t ssrc, unsigned type, stru
     return seal_behind(p, out, HEADER, frame);
 }
 
-struct str phone_seal(struct phone *p, struct str frame)
+struct str voice_client_seal(struct voice_client *p, struct str frame)
 {
     return seal_media(p, p->ssrc, AUDIO, frame);
 }
 
-void phone_show(struct phone *p, uint32_t ssrc, unsigned type, const char *frame)
+void voice_client_show(struct voice_client *p, uint32_t ssrc, unsigned type, const char *frame)
 {
-    phone_send(p, seal_media(p, ssrc, type, str_of(frame)));
+    voice_client_send(p, seal_media(p, ssrc, type, str_of(frame)));
 }
 
-void phone_control(struct phone *p, struct str packet)
+void voice_client_control(struct voice_client *p, struct str packet)
 {
     unsigned char out[LARGEST];
 
     memcpy(out, packet.p, CONTROL_HEADER);
-    phone_send(p, seal_behind(p, out, CONTROL_HEADER, str_from(packet, CONTROL_HEADER)));
+    voice_client_send(p, seal_behind(p, out, CONTROL_HEADER, str_from(packet, CONTROL_HEADER)));
 }
 
-void phone_shows(struct phone *p, const char *streams)
+void voice_client_shows(struct voice_client *p, const char *streams)
 {
-    gate_send(p->gate,
+    conn_send(p->gate,
               "{'op': 12, 'd': {'audio_ssrc': %u, 'video_ssrc': %u, 'rtx_ssrc': %u, "
               "'streams': %s}}",
               p->ssrc, p->ssrc + 1, p->ssrc + 2, streams);
 }
 
-void phone_wants(struct phone *p, const char *wants)
+void voice_client_wants(struct voice_client *p, const char *wants)
 {
-    gate_send(p->gate, "{'op': 15, 'd': %s}", wants);
-    phone_flush(p);
+    conn_send(p->gate, "{'op': 15, 'd': %s}", wants);
+    voice_client_flush(p);
 }
 
 struct str control_packet(struct world *w, unsigned type, unsigned format, uint32_t sender,
@@ -387,30 +390,31 @@ struct str control_packet(struct world *w, unsigned type, unsigned format, uint3
     return str_slice((const char *)b, 12);
 }
 
-void phone_flush(struct phone *p)
+void voice_client_flush(struct voice_client *p)
 {
     /* This answer comes from where wishes are read, behind them. */
-    gate_send(p->gate, "{'op': 16, 'd': {}}");
-    phone_await(p, 16);
+    conn_send(p->gate, "{'op': 16, 'd': {}}");
+    voice_client_await(p, 16);
 }
 
-void phone_send(struct phone *p, struct str datagram)
+void voice_client_send(struct voice_client *p, struct str datagram)
 {
     send_to(p->fd, p->port, datagram);
 }
 
-void phone_say(struct phone *p, const char *frame)
+void voice_client_say(struct voice_client *p, const char *frame)
 {
-    phone_send(p, phone_seal(p, str_of(frame)));
+    voice_client_send(p, voice_client_seal(p, str_of(frame)));
 }
 
 /* The next datagram, whose first bytes are clear and stay at the front; their length and that of
  * what was sealed, or 0. */
-static size_t hear_behind(struct phone *p, unsigned char out[LARGEST], size_t clear, int wait_ms)
+static size_t hear_behind(struct voice_client *p, unsigned char out[LARGEST], size_t clear,
+                          int wait_ms)
 {
     unsigned char in[LARGEST], nonce[24] = { 0 };
     struct pollfd poller = { .fd = p->fd, .events = POLLIN };
-    size_t suffix = p->mode == PHONE_SALSA ? 0 : 4;
+    size_t suffix = p->mode == VOICE_CLIENT_SALSA ? 0 : 4;
 
     if (poll(&poller, 1, wait_ms) <= 0)
         return 0;
@@ -423,13 +427,13 @@ static size_t hear_behind(struct phone *p, unsigned char out[LARGEST], size_t cl
         memcpy(nonce, in, HEADER);
     memcpy(p->last, nonce, sizeof p->last);
     memcpy(out, in, clear);
-    size_t made = phone_crypt(p, false, nonce, in + clear, n - clear - suffix,
-                              str_slice((const char *)in, clear), out + clear);
+    size_t made = voice_client_crypt(p, false, nonce, in + clear, n - clear - suffix,
+                                     str_slice((const char *)in, clear), out + clear);
     expect(made);
     return clear + made;
 }
 
-struct str phone_hear_control(struct phone *p, int wait_ms)
+struct str voice_client_hear_control(struct voice_client *p, int wait_ms)
 {
     unsigned char in[LARGEST];
     size_t n = hear_behind(p, in, CONTROL_HEADER, wait_ms);
@@ -438,7 +442,7 @@ struct str phone_hear_control(struct phone *p, int wait_ms)
              : (struct str){ 0 };
 }
 
-struct heard_frame phone_hear(struct phone *p, int wait_ms)
+struct heard_frame voice_client_hear(struct voice_client *p, int wait_ms)
 {
     unsigned char in[LARGEST];
     size_t n = hear_behind(p, in, HEADER, wait_ms);
@@ -458,28 +462,29 @@ struct heard_frame phone_hear(struct phone *p, int wait_ms)
     return f;
 }
 
-void expect_heard_at(const char *file, int line, struct phone *p, const struct phone *from,
-                     const char *frame)
+void expect_heard_at(const char *file, int line, struct voice_client *p,
+                     const struct voice_client *from, const char *frame)
 {
-    struct heard_frame f = phone_hear(p, PATIENCE_MS);
+    struct heard_frame f = voice_client_hear(p, PATIENCE_MS);
 
     if (!f.frame.p || !str_is(f.frame, frame) || f.ssrc != from->ssrc || f.type != AUDIO)
         fail_test(file, line, "heard '%.*s' of %u instead of '%s'", STR_FMT(f.frame), f.ssrc,
                   frame);
 }
 
-void expect_seen_at(const char *file, int line, struct phone *p, uint32_t ssrc, const char *frame)
+void expect_seen_at(const char *file, int line, struct voice_client *p, uint32_t ssrc,
+                    const char *frame)
 {
-    struct heard_frame f = phone_hear(p, PATIENCE_MS);
+    struct heard_frame f = voice_client_hear(p, PATIENCE_MS);
 
-    if (!f.frame.p || !str_is(f.frame, frame) || f.ssrc != ssrc || f.type != PHONE_VIDEO)
+    if (!f.frame.p || !str_is(f.frame, frame) || f.ssrc != ssrc || f.type != VOICE_CLIENT_VIDEO)
         fail_test(file, line, "saw '%.*s' of %u instead of '%s'", STR_FMT(f.frame), f.ssrc, frame);
 }
 
-void expect_deaf_at(const char *file, int line, struct phone *p)
+void expect_deaf_at(const char *file, int line, struct voice_client *p)
 {
-    phones_settle(p->client->world, p->port);
-    struct heard_frame f = phone_hear(p, 0);
+    voice_clients_settle(p->client->world, p->port);
+    struct heard_frame f = voice_client_hear(p, 0);
 
     if (f.frame.p)
         fail_test(file, line, "heard '%.*s'", STR_FMT(f.frame));
