@@ -83,6 +83,7 @@ static const struct list *take_message(const void *object, struct facts *f)
     const struct message *m = object;
 
     f->message.author_id = m->author ? m->author->id : 0;
+    f->message.application_id = m->application_id.value;
     return &m->mentions;
 }
 

@@ -39,7 +39,7 @@ struct facts {
             int64_t restrained_until; /* member_restrained_until */
         } member;
         struct {
-            snowflake author_id;
+            snowflake author_id, application_id; /* 0: none */
         } message;
     };
 };

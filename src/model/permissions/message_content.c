@@ -7,13 +7,19 @@
 #include "json/write.h"
 #include "model/fields/ids.h"
 
-bool content_is_hidden(const struct content_reader *reader, bool in_guild, snowflake author_id,
-                       const snowflake *mentioned, size_t count)
+static bool is_own_message(const struct content_reader *reader, const struct content_origin *from)
 {
-    if (!reader->bot || reader->granted || !in_guild || author_id == reader->id)
+    return from->author_id == reader->id ||
+           (reader->application_id && from->application_id == reader->application_id);
+}
+
+bool content_is_hidden(const struct content_reader *reader, bool in_guild,
+                       const struct content_origin *from)
+{
+    if (!reader->bot || reader->granted || !in_guild || is_own_message(reader, from))
         return false;
-    for (size_t i = 0; i < count; i++)
-        if (mentioned[i] == reader->id)
+    for (size_t i = 0; i < from->mentioned_count; i++)
+        if (from->mentioned[i] == reader->id)
             return false;
     return true;
 }
@@ -96,73 +102,103 @@ void message_emptied(struct str message, struct arena *arena, struct buf *out)
 
 /* --- a message for one reader --------------------------------------------------------- */
 
-/* The id of a user object that comes next; 0: it has none. */
-static snowflake next_user_id(struct json_reader *r)
+/* The id that comes next; 0: something else comes. */
+static snowflake next_id(struct json_reader *r)
 {
-    struct str key, raw, text;
+    struct str text;
     snowflake id = 0;
 
+    if (json_peek(r) != JSON_STRING)
+        json_skip(r, &text);
+    else if (json_take_string(r, &text) && !snowflake_parse(text, &id))
+        id = 0;
+    return id;
+}
+
+/* The id of a user object that comes next, and whether it is a bot or a webhook. */
+static snowflake next_user_id(struct json_reader *r, bool *ret_bot)
+{
+    struct str key, raw;
+    snowflake id = 0;
+
+    *ret_bot = false;
     if (json_peek(r) != JSON_OBJECT) {
         json_skip(r, &raw);
         return 0;
     }
     json_enter(r);
     while (json_next_member(r, &key))
-        if (str_is(key, "id") && json_peek(r) == JSON_STRING) {
-            if (json_take_string(r, &text) && !snowflake_parse(text, &id))
-                id = 0;
-        } else if (!json_skip(r, &raw)) {
+        if (str_is(key, "id"))
+            id = next_id(r);
+        else if (!json_skip(r, &raw))
+            break;
+        else if (str_is(key, "bot"))
+            *ret_bot = str_is(raw, "true");
+    return id;
+}
+
+/* Reads who wrote a message. ret_bot: a bot or a webhook. */
+static struct content_origin message_origin(struct str message, struct arena *arena, bool *ret_bot)
+{
+    struct content_origin from = { 0 };
+    struct list mentioned = { 0 };
+    struct json_reader r;
+    struct str key, raw;
+    bool other;
+
+    *ret_bot = false;
+    json_reader_init(&r, message, arena);
+    json_enter(&r);
+    while (json_next_member(&r, &key)) {
+        if (str_is(key, "author")) {
+            from.author_id = next_user_id(&r, ret_bot);
+        } else if (str_is(key, "application_id")) {
+            from.application_id = next_id(&r);
+        } else if (str_is(key, "mentions") && json_peek(&r) == JSON_ARRAY) {
+            json_enter(&r);
+            while (json_next_item(&r))
+                ids_add(arena, &mentioned, next_user_id(&r, &other));
+        } else if (!json_skip(&r, &raw)) {
             break;
         }
-    return id;
+    }
+    from.mentioned = mentioned.items;
+    from.mentioned_count = mentioned.count;
+    return from;
 }
 
 struct str message_for_reader(struct str message, bool in_guild,
                               const struct content_reader *reader, struct arena *arena)
 {
-    struct list mentioned = { 0 };
-    snowflake author_id = 0;
-    struct json_reader r;
-    struct str key, raw;
+    bool by_bot;
+    struct content_origin from = message_origin(message, arena, &by_bot);
 
-    json_reader_init(&r, message, arena);
-    json_enter(&r);
-    while (json_next_member(&r, &key)) {
-        if (str_is(key, "author")) {
-            author_id = next_user_id(&r);
-        } else if (str_is(key, "mentions") && json_peek(&r) == JSON_ARRAY) {
-            json_enter(&r);
-            while (json_next_item(&r))
-                ids_add(arena, &mentioned, next_user_id(&r));
-        } else if (!json_skip(&r, &raw)) {
-            break;
-        }
-    }
-    if (content_is_hidden(reader, in_guild, author_id, mentioned.items, mentioned.count))
-        return emptied_text(message, arena);
-    return author_id == reader->id ? own_message_for_reader(message, in_guild, reader, arena)
-                                   : message;
+    return content_is_hidden(reader, in_guild, &from)
+               ? emptied_text(message, arena)
+               : visible_message_for_reader(message, in_guild, reader, arena);
 }
 
-/* Quotation marks inside of texts are escaped, so a text never contains these. */
-static bool quotes_others(struct str message)
+/* Quotation marks inside of texts are escaped, so a text never contains this. */
+static bool quotes_answered(struct str message)
 {
-    static const char QUOTED_REPLY[] = "\"referenced_message\":{",
-                      QUOTED_FORWARD[] = "\"message_snapshots\":[{";
+    static const char QUOTED_REPLY[] = "\"referenced_message\":{";
 
-    return memmem(message.p, message.n, QUOTED_REPLY, sizeof QUOTED_REPLY - 1) ||
-           memmem(message.p, message.n, QUOTED_FORWARD, sizeof QUOTED_FORWARD - 1);
+    return memmem(message.p, message.n, QUOTED_REPLY, sizeof QUOTED_REPLY - 1);
 }
 
-struct str own_message_for_reader(struct str message, bool in_guild,
-                                  const struct content_reader *reader, struct arena *arena)
+struct str visible_message_for_reader(struct str message, bool in_guild,
+                                      const struct content_reader *reader, struct arena *arena)
 {
+    bool by_bot;
     struct json_reader r;
     struct buf out;
     struct json j = json_to(&out);
     struct str key, raw;
 
-    if (!reader->bot || reader->granted || !quotes_others(message))
+    if (!reader->bot || reader->granted || !quotes_answered(message))
+        return message;
+    message_origin(message, arena, &by_bot);
+    if (!by_bot)
         return message;
     buf_init(&out, LONGEST_MESSAGE);
     json_reader_init(&r, message, arena);
@@ -172,8 +208,6 @@ struct str own_message_for_reader(struct str message, bool in_guild,
         json_key_text(&j, key);
         if (str_is(key, "referenced_message") && !str_is(raw, "null"))
             raw = message_for_reader(raw, in_guild, reader, arena);
-        else if (str_is(key, "message_snapshots"))
-            raw = snapshots_emptied(raw, arena);
         json_raw(&j, raw);
     }
     json_object_end(&j);

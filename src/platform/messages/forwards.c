@@ -173,6 +173,8 @@ enum err message_forward(struct call *call, const struct sender *to, const struc
     if (!e)
         e = message_find(call, source.channel->id, in->message_id, &m);
     if (!e)
+        e = message_check_readable(call, source.standing, &m);
+    if (!e)
         e = check_source(source.channel, to->channel);
     if (e)
         return e;

@@ -5,6 +5,7 @@
 #include "apps.h"
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/mem.h"
 #include "base/timestamp.h"
 #include "gateway_conn.h"
 #include "guilds.h"
@@ -673,9 +674,9 @@ static void bots_without_the_flag_read_nothing_by_answering_or_forwarding(struct
     const char *secret = say_text(ada, v.channel, "secret"),
                *own = say_text(bot, v.channel, "mine");
     const char *reply = "{'content': 'yes <@%s>', 'message_reference': {'message_id': '%s'}}";
-    const char *forward =
-        TEXT(w, "{'message_reference': {'type': 1, 'message_id': '%s', 'channel_id': '%s'}}",
-             secret, v.channel);
+    const char *forwarded =
+        "{'message_reference': {'type': 1, 'message_id': '%s', 'channel_id': '%s'}}";
+    const char *forward = TEXT(w, forwarded, secret, v.channel);
     struct gateway_conn *g = conn_session(bot, "v=10&encoding=json", "'intents': 512");
 
     struct answer a = client_post(bot, TEXT(w, reply, bot->id, secret), MESSAGES, v.channel);
@@ -693,25 +694,24 @@ static void bots_without_the_flag_read_nothing_by_answering_or_forwarding(struct
     expect_json(a, "{'referenced_message': {'content': 'mine'}}");
     expect_dispatch(g, "MESSAGE_CREATE", "{'referenced_message': {'content': 'mine'}}");
 
-    a = client_post(bot, forward, MESSAGES, v.channel);
-    expect_json(a, "{'message_snapshots': [{'message': {'content': '', 'embeds': []}}]}");
-    id = answer_text(a, "id");
-    expect_dispatch(g, "MESSAGE_CREATE", "{'message_snapshots': [{'message': {'content': ''}}]}");
-    expect_json(client_get(bot, MESSAGE, v.channel, id),
-                "{'message_snapshots': [{'message': {'content': ''}}]}");
-    expect_json(client_get(ada, MESSAGE, v.channel, id),
-                "{'message_snapshots': [{'message': {'content': 'secret'}}]}");
-
-    /* In a private channel of its own, too; a person who forwards shows the message. */
+    /* A message that it cannot read is not forwarded, to a private channel neither. */
     a = client_post(bot, TEXT(w, "{'recipient_id': '%s'}", ada->id), "/users/@me/channels");
     const char *dm = answer_text(a, "id");
     struct gateway_conn *private = conn_session(bot, "v=10&encoding=json", "'intents': 4096");
-    a = client_post(bot, forward, MESSAGES, dm);
-    expect_json(a, "{'message_snapshots': [{'message': {'content': ''}}]}");
-    expect_dispatch(private, "MESSAGE_CREATE",
-                    "{'message_snapshots': [{'message': {'content': ''}}]}");
-    expect_json(client_get(bot, MESSAGES, dm),
-                "[{'message_snapshots': [{'message': {'content': ''}}]}]");
+    expect_error(client_post(bot, forward, MESSAGES, v.channel), 403, 160014);
+    expect_error(client_post(bot, forward, MESSAGES, dm), 403, 160014);
+    const char *readable[] = { own, say_text(ada, v.channel, TEXT(w, "<@%s> look", bot->id)) };
+    expect_dispatch(g, "MESSAGE_CREATE", "{'id': '%s'}", readable[1]);
+    for (size_t i = 0; i < COUNT_OF(readable); i++) {
+        a = client_post(bot, TEXT(w, forwarded, readable[i], v.channel), MESSAGES, v.channel);
+        const char *text = i ? TEXT(w, "<@%s> look", bot->id) : "mine";
+        expect_json(a, "{'message_snapshots': [{'message': {'content': '%s'}}]}", text);
+        expect_dispatch(g, "MESSAGE_CREATE",
+                        "{'message_snapshots': [{'message': {'content': '%s'}}]}", text);
+        expect_json(client_get(bot, MESSAGE, v.channel, answer_text(a, "id")),
+                    "{'message_snapshots': [{'message': {'content': '%s'}}]}", text);
+    }
+    /* A person who forwards a message to it shows that message. */
     expect_status(client_post(ada, forward, MESSAGES, dm), 200);
     expect_dispatch(private, "MESSAGE_CREATE",
                     "{'message_snapshots': [{'message': {'content': 'secret'}}]}");
@@ -727,6 +727,73 @@ static void bots_without_the_flag_read_nothing_by_answering_or_forwarding(struct
     world_sql(w, "update applications set flags = %d where id = %s", 1 << 19, app);
     expect_json(client_post(bot, TEXT(w, reply, bot->id, secret), MESSAGES, v.channel),
                 "{'referenced_message': {'content': 'secret'}}");
+}
+
+/* One answers a message and mentions the other, which would get the content of both. */
+static void two_bots_without_the_flag_read_nothing_together(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct test_guild v = world_test_guild(w, ada);
+    const char *apps[] = { make_application(ada, "one"), make_application(ada, "two") };
+    struct client *one = application_bot(ada, apps[0]), *two = application_bot(ada, apps[1]);
+
+    test_guild_add_with(&v, one, 1, PERMISSION(ADMINISTRATOR));
+    test_guild_add_with(&v, two, 2, PERMISSION(ADMINISTRATOR));
+    for (size_t i = 0; i < COUNT_OF(apps); i++)
+        world_sql(w, "update applications set flags = 0 where id = %s", apps[i]);
+    const char *secret = say_text(ada, v.channel, "secret"),
+               *seen = say_text(ada, v.channel, TEXT(w, "<@%s> look", two->id));
+    const char *reply = "{'content': 'yes <@%s>', 'message_reference': {'message_id': '%s'}}";
+    struct gateway_conn *g = conn_session(two, "v=10&encoding=json", "'intents': 512"),
+                *with = conn_session(ada, "v=10&encoding=json", "");
+
+    struct answer a = client_post(one, TEXT(w, reply, two->id, secret), MESSAGES, v.channel);
+    const char *id = answer_text(a, "id");
+    expect_dispatch(g, "MESSAGE_CREATE",
+                    "{'id': '%s', 'content': 'yes <@%s>', 'referenced_message': " NO_CONTENT "}",
+                    id, two->id);
+    expect_dispatch(with, "MESSAGE_CREATE", "{'referenced_message': {'content': 'secret'}}");
+    expect_json(client_get(two, MESSAGE, v.channel, id),
+                "{'content': 'yes <@%s>', 'referenced_message': " NO_CONTENT "}", two->id);
+    expect_json(client_get(two, MESSAGES "?limit=1", v.channel),
+                "[{'referenced_message': " NO_CONTENT "}]");
+
+    /* A message that mentions the reader is no secret, whoever answers it. */
+    a = client_post(one, TEXT(w, reply, two->id, seen), MESSAGES, v.channel);
+    expect_dispatch(g, "MESSAGE_CREATE", "{'referenced_message': {'content': '<@%s> look'}}",
+                    two->id);
+    expect_json(client_get(two, MESSAGE, v.channel, answer_text(a, "id")),
+                "{'referenced_message': {'content': '<@%s> look'}}", two->id);
+
+    /* A person who answers and mentions the bot shows it the message. */
+    a = client_post(ada, TEXT(w, reply, two->id, secret), MESSAGES, v.channel);
+    expect_dispatch(g, "MESSAGE_CREATE", "{'referenced_message': {'content': 'secret'}}");
+    expect_json(client_get(two, MESSAGE, v.channel, answer_text(a, "id")),
+                "{'referenced_message': {'content': 'secret'}}");
+}
+
+static void bots_without_the_flag_read_messages_of_their_own_webhooks(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct test_guild v = world_test_guild(w, ada);
+    const char *apps[] = { make_application(ada, "one"), make_application(ada, "two") };
+    struct client *bots[] = { application_bot(ada, apps[0]), application_bot(ada, apps[1]) };
+    struct gateway_conn *g[2];
+
+    for (int i = 0; i < 2; i++) {
+        test_guild_add_with(&v, bots[i], i + 1, PERMISSION(ADMINISTRATOR));
+        world_sql(w, "update applications set flags = 0 where id = %s", apps[i]);
+        g[i] = conn_session(bots[i], "v=10&encoding=json", "'intents': 512");
+    }
+    struct answer hook =
+        client_post(bots[0], "{'name': 'hook'}", "/channels/%s/webhooks", v.channel);
+    struct answer a = client_post(ada, "{'content': 'from the hook'}", "/webhooks/%s/%s?wait=true",
+                                  answer_text(hook, "id"), answer_text(hook, "token"));
+    const char *id = answer_text(a, "id");
+    expect_dispatch(g[0], "MESSAGE_CREATE", "{'id': '%s', 'content': 'from the hook'}", id);
+    expect_dispatch(g[1], "MESSAGE_CREATE", "{'id': '%s', 'content': ''}", id);
+    expect_json(client_get(bots[0], MESSAGE, v.channel, id), "{'content': 'from the hook'}");
+    expect_json(client_get(bots[1], MESSAGE, v.channel, id), NO_CONTENT);
 }
 
 const struct test messages_tests[] = {
@@ -755,5 +822,7 @@ const struct test messages_tests[] = {
     TEST(old_messages_are_not_deleted_in_bulk),
     TEST(bots_without_the_flag_get_no_content_in_answers),
     TEST(bots_without_the_flag_read_nothing_by_answering_or_forwarding),
+    TEST(two_bots_without_the_flag_read_nothing_together),
+    TEST(bots_without_the_flag_read_messages_of_their_own_webhooks),
     { 0 },
 };
