@@ -23,7 +23,7 @@ enum { MOST = 400 };
 
 /* --- what is asked while the store fails ---------------------------------------------- */
 
-struct test_commands {
+struct scene {
     struct world *world;
     struct client *ada;
     const char *guild, *channel;
@@ -31,9 +31,9 @@ struct test_commands {
     bool acknowledged[MOST];
 };
 
-static struct test_commands scene_new(struct world *w)
+static struct scene scene_new(struct world *w)
 {
-    struct test_commands s = { .world = w, .ada = world_client(w, "ada") };
+    struct scene s = { .world = w, .ada = world_client(w, "ada") };
 
     s.guild = found_guild(s.ada, "Hall");
     s.channel = make_channel(s.ada, s.guild, "{'name': 'a'}");
@@ -49,7 +49,7 @@ static bool is_clean(struct answer a)
     return false;
 }
 
-static void ask_all(struct test_commands *s)
+static void ask_all(struct scene *s)
 {
     unsigned n = s->sent++;
 
@@ -69,7 +69,7 @@ static void ask_all(struct test_commands *s)
 
 /* --- afterwards ----------------------------------------------------------------------- */
 
-static bool is_there(struct test_commands *s, unsigned n)
+static bool is_there(struct scene *s, unsigned n)
 {
     int64_t count =
         world_number(s->world, "select count(*) from messages where content = 'number %u'", n);
@@ -79,7 +79,7 @@ static bool is_there(struct test_commands *s, unsigned n)
 }
 
 /* maybe: a lost commit may have happened after all. */
-static void expect_sound(struct test_commands *s, bool maybe)
+static void expect_sound(struct scene *s, bool maybe)
 {
     for (unsigned i = 0; i < s->sent; i++) {
         bool there = is_there(s, i);
@@ -97,7 +97,7 @@ static void expect_sound(struct test_commands *s, bool maybe)
 
 static void ask_while_disk_fails(struct world *w, enum fault fault, int places)
 {
-    struct test_commands s = scene_new(w);
+    struct scene s = scene_new(w);
 
     for (int after = 1; after <= places; after++) {
         disk_fails(fault, after);
@@ -131,7 +131,7 @@ static void *let_go(void *db)
 
 static void another_program_on_the_file_is_waited_for(struct world *w)
 {
-    struct test_commands s = scene_new(w);
+    struct scene s = scene_new(w);
     char path[200];
     pthread_t other;
     void *result;
@@ -160,7 +160,7 @@ static void ask_while_commits_break(struct world *w, const char *how, bool maybe
 {
     char sql[600];
 
-    struct test_commands s = scene_new(w);
+    struct scene s = scene_new(w);
     snprintf(sql, sizeof sql, BREAK, how);
     for (int round = 0; round < 3; round++) {
         test_postgres_do(w->schema, sql);
@@ -189,7 +189,7 @@ static void a_connection_that_ends_in_its_commit_is_refused_cleanly(struct world
 
 static void connections_that_end_between_calls_are_not_noticed(struct world *w)
 {
-    struct test_commands s = scene_new(w);
+    struct scene s = scene_new(w);
 
     for (int i = 0; i < 10; i++) {
         test_postgres_do(w->schema,

@@ -6,18 +6,18 @@
 static const int64_t MS = 1000000, BEAT = 1000;
 
 /* What a server sees that looks every second, of a database whose clock is `ahead`. */
-struct test_commands {
+struct scene {
     struct clock_watch watch;
     int64_t now; /* ms */
 };
 
-static struct clock_look look_at(struct test_commands *s, int64_t ahead)
+static struct clock_look look_at(struct scene *s, int64_t ahead)
 {
     s->now += BEAT;
     return (struct clock_look){ s->now * MS, (s->now + 1) * MS, 1700000000000 + s->now + ahead };
 }
 
-static bool beat(struct test_commands *s, int64_t ahead, bool agrees)
+static bool beat(struct scene *s, int64_t ahead, bool agrees)
 {
     struct clock_look look = look_at(s, ahead);
     bool jumped = clocks_jumped(&s->watch, &look);
@@ -62,7 +62,7 @@ static void a_database_that_is_alone_with_its_time_is_wrong(void **state)
 
 static void one_look_makes_nobody_unready(void **state)
 {
-    struct test_commands s = { 0 };
+    struct scene s = { 0 };
 
     (void)state;
     beat(&s, 0, true);
@@ -83,7 +83,7 @@ static void one_look_makes_nobody_unready(void **state)
 
 static void who_begins_with_a_wrong_clock_is_not_ready_from_the_first_look_on(void **state)
 {
-    struct test_commands s = { 0 };
+    struct scene s = { 0 };
 
     (void)state;
     beat(&s, 5000, false);
@@ -94,7 +94,7 @@ static void who_begins_with_a_wrong_clock_is_not_ready_from_the_first_look_on(vo
 
 static void a_clock_that_was_set_is_noticed(void **state)
 {
-    struct test_commands s = { 0 };
+    struct scene s = { 0 };
 
     (void)state;
     assert_false(beat(&s, 7000, true));
@@ -108,7 +108,7 @@ static void a_clock_that_was_set_is_noticed(void **state)
 /* A look that took long says less: the clock was read somewhere in it. */
 static void a_slow_look_is_no_jump(void **state)
 {
-    struct test_commands s = { 0 };
+    struct scene s = { 0 };
 
     (void)state;
     beat(&s, 0, true);

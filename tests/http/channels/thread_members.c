@@ -10,14 +10,14 @@
 
 static const char *const PLAIN = "v=10&encoding=json";
 
-struct test_voice {
+struct hall {
     struct client *ada, *bob, *cleo; /* the owner, two members */
     const char *guild, *channel;
 };
 
-static struct test_voice open_hall(struct world *w)
+static struct hall open_hall(struct world *w)
 {
-    struct test_voice h = { world_client(w, "ada"), world_client(w, "bob"), world_client(w, "cleo") };
+    struct hall h = { world_client(w, "ada"), world_client(w, "bob"), world_client(w, "cleo") };
 
     h.guild = found_guild(h.ada, "Hall");
     h.channel = make_channel(h.ada, h.guild, "{'name': 'a'}");
@@ -39,7 +39,7 @@ static const char *start(struct client *c, const char *channel, const char *rest
 
 static void joining_and_leaving_is_told(struct world *w)
 {
-    struct test_voice h = open_hall(w);
+    struct hall h = open_hall(w);
     const char *t = start(h.bob, h.channel, ", 'type': 11");
 
     expect_error(client_get(h.cleo, MEMBER, t, "@me"), 404, 10007);
@@ -69,7 +69,7 @@ static void joining_and_leaving_is_told(struct world *w)
 
 static void people_join_by_post_as_well(struct world *w)
 {
-    struct test_voice h = open_hall(w);
+    struct hall h = open_hall(w);
     const char *t = start(h.bob, h.channel, ", 'type': 11");
 
     expect_error(client_post(world_client(w, "eve"), "", MEMBER, t, "@me"), 403, 50001);
@@ -87,7 +87,7 @@ static void people_join_by_post_as_well(struct world *w)
 
 static void members_are_listed_by_account(struct world *w)
 {
-    struct test_voice h = open_hall(w);
+    struct hall h = open_hall(w);
     const char *t = start(h.bob, h.channel, ", 'type': 11");
 
     expect_status(client_put(h.cleo, "", MEMBER, t, "@me"), 204);
@@ -108,7 +108,7 @@ static void members_are_listed_by_account(struct world *w)
 
 static void adding_somebody_takes_rights_and_a_view(struct world *w)
 {
-    struct test_voice h = open_hall(w);
+    struct hall h = open_hall(w);
     struct client *dan = world_client(w, "dan"); /* a stranger */
     const char *t = start(h.bob, h.channel, ", 'type': 12, 'invitable': false");
 
@@ -145,7 +145,7 @@ static void adding_somebody_takes_rights_and_a_view(struct world *w)
 
 static void who_speaks_or_is_called_comes_to_the_thread(struct world *w)
 {
-    struct test_voice h = open_hall(w);
+    struct hall h = open_hall(w);
     const char *t = start(h.bob, h.channel, ", 'type': 12");
     struct arena *arena = world_arena(w);
 
@@ -175,7 +175,7 @@ static void who_speaks_or_is_called_comes_to_the_thread(struct world *w)
 
 static void a_private_thread_is_heard_of_by_its_members_alone(struct world *w)
 {
-    struct test_voice h = open_hall(w);
+    struct hall h = open_hall(w);
     struct client *dan = world_client(w, "dan"), *robot = world_bot(w, "robot");
 
     put_member(h.guild, dan);
@@ -200,7 +200,7 @@ static void a_private_thread_is_heard_of_by_its_members_alone(struct world *w)
 
 static void a_removed_starter_is_out_like_others(struct world *w)
 {
-    struct test_voice h = open_hall(w);
+    struct hall h = open_hall(w);
     const char *t = start(h.bob, h.channel, ", 'type': 12");
     struct gateway_conn *b = conn_session(h.bob, PLAIN, "");
 
@@ -226,7 +226,7 @@ static void a_removed_starter_is_out_like_others(struct world *w)
 
 static void without_the_intent_a_bot_hears_of_itself(struct world *w)
 {
-    struct test_voice h = open_hall(w);
+    struct hall h = open_hall(w);
     struct client *robot = world_bot(w, "robot");
 
     put_member(h.guild, robot);
@@ -244,7 +244,7 @@ static void without_the_intent_a_bot_hears_of_itself(struct world *w)
 
 static void a_thread_has_room_for_a_thousand(struct world *w)
 {
-    struct test_voice h = open_hall(w);
+    struct hall h = open_hall(w);
     const char *t = start(h.bob, h.channel, ", 'type': 11");
 
     world_sql(w, "with recursive n(i) as (select 1 union all select i + 1 from n where i < 999) "
@@ -264,7 +264,7 @@ static void a_thread_has_room_for_a_thousand(struct world *w)
 }
 
 /* Members with a role, whose accounts are first, first + 1 and so on. */
-static const char *crowd_of_role(struct test_voice *h, const char *name, int first, int count)
+static const char *crowd_of_role(struct hall *h, const char *name, int first, int count)
 {
     struct world *w = h->ada->world;
     const char *role =
@@ -285,7 +285,7 @@ static const char *crowd_of_role(struct test_voice *h, const char *name, int fir
     return role;
 }
 
-static void expect_called(struct test_voice *h, const char *text, int members, bool all)
+static void expect_called(struct hall *h, const char *text, int members, bool all)
 {
     struct world *w = h->ada->world;
     const char *t = start(h->ada, h->channel, ", 'type': 11");
@@ -300,7 +300,7 @@ static void expect_called(struct test_voice *h, const char *text, int members, b
 /* 250 in all are called in by roles; what is more, the message says. */
 static void roles_that_are_called_come_to_the_thread(struct world *w)
 {
-    struct test_voice h = open_hall(w);
+    struct hall h = open_hall(w);
     const char *most = crowd_of_role(&h, "most", 5001, 250);
     const char *few = crowd_of_role(&h, "few", 6001, 30);
 
@@ -311,7 +311,7 @@ static void roles_that_are_called_come_to_the_thread(struct world *w)
 
 static void settings_of_a_thread_are_ones_own(struct world *w)
 {
-    struct test_voice h = open_hall(w);
+    struct hall h = open_hall(w);
     const char *t = start(h.bob, h.channel, ", 'type': 11");
 #define SETTINGS "/channels/%s/thread-members/@me/settings"
 
@@ -328,7 +328,7 @@ static void settings_of_a_thread_are_ones_own(struct world *w)
 
 static void archived_threads_are_listed_in_pages(struct world *w)
 {
-    struct test_voice h = open_hall(w);
+    struct hall h = open_hall(w);
     const char *open[3], *closed[3];
 #define ARCHIVED "/channels/%s/threads/archived/%s"
 #define JOINED   "/channels/%s/users/@me/threads/archived/private"
@@ -366,7 +366,7 @@ static void archived_threads_are_listed_in_pages(struct world *w)
 
 static void a_locked_thread_is_for_moderators(struct world *w)
 {
-    struct test_voice h = open_hall(w);
+    struct hall h = open_hall(w);
     const char *t = start(h.bob, h.channel, ", 'type': 11");
     struct answer a = client_post(h.bob, "{'content': 'hi'}", "/channels/%s/messages", t);
     const char *m = answer_text(a, "id");
@@ -396,7 +396,7 @@ static void a_locked_thread_is_for_moderators(struct world *w)
 
 static void starting_threads_is_slowed_apart(struct world *w)
 {
-    struct test_voice h = open_hall(w);
+    struct hall h = open_hall(w);
 
     expect_status(client_patch(h.ada, "{'rate_limit_per_user': 30}", "/channels/%s", h.channel),
                   200);
@@ -415,7 +415,7 @@ static void starting_threads_is_slowed_apart(struct world *w)
 
 static void who_leaves_the_guild_leaves_its_threads(struct world *w)
 {
-    struct test_voice h = open_hall(w);
+    struct hall h = open_hall(w);
     const char *t = start(h.bob, h.channel, ", 'type': 11");
 
     expect_status(client_put(h.cleo, "", MEMBER, t, "@me"), 204);

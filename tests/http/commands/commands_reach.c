@@ -184,13 +184,13 @@ enum said {
     SAID
 };
 
-struct test_bot {
+struct stage {
     struct test_app *s;
     struct client *who;
     const char *role, *here, *there;
 };
 
-static void say(const struct test_bot *g, struct str target, enum said what)
+static void say(const struct stage *g, struct str target, enum said what)
 {
     const char *entity[SAID] = {
         [ME_YES] = g->who->id,   [ME_NO] = g->who->id,   [ROLE_YES] = g->role, [ROLE_NO] = g->role,
@@ -209,7 +209,7 @@ static void say(const struct test_bot *g, struct str target, enum said what)
 }
 
 /* Rows of a command and of its app; does the index show it exactly when some channel takes it? */
-static void hold_index_against_channels(const struct test_bot *g, const struct dom *k,
+static void hold_index_against_channels(const struct stage *g, const struct dom *k,
                                         const struct dom *own)
 {
     struct answer a = client_get(g->who, "/guilds/%s/application-command-index", g->s->guild);
@@ -222,7 +222,7 @@ static void hold_index_against_channels(const struct test_bot *g, const struct d
     expect(can_use(g->who, own, g->s->guild, g->there) == there);
 }
 
-static void walk_rows(const struct test_bot *g, const struct dom *k, const struct dom *own)
+static void walk_rows(const struct stage *g, const struct dom *k, const struct dom *own)
 {
     struct world *w = g->s->world;
     struct str app = dom_at(k, "application_id")->text;
@@ -252,7 +252,7 @@ static const struct dom *made(struct test_app *s, int type, const char *needs)
     return a.json;
 }
 
-static void walk_needs(struct test_bot *g)
+static void walk_needs(struct stage *g)
 {
     /* MANAGE_MESSAGES: which the channel there gives. */
     static const char *const needs[] = { "null", "'0'", "'8192'" };
@@ -265,7 +265,7 @@ static void a_guild_lists_what_some_channel_takes(struct world *w)
 {
     struct test_app s = world_test_app(w);
     struct client *bob = test_app_member(&s, "bob", 0);
-    struct test_bot g = { &s, bob, make_role(s.ada, s.guild, "{'name': 'r'}"),
+    struct stage g = { &s, bob, make_role(s.ada, s.guild, "{'name': 'r'}"),
                        make_channel(s.ada, s.guild, "{'name': 'here'}"),
                        make_channel(s.ada, s.guild, "{'name': 'there'}") };
 

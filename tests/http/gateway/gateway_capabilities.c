@@ -5,15 +5,15 @@
 #include "test_guild.h"
 
 /* Ada, who has a friend, a private channel and a guild with two others. */
-struct test_commands {
+struct scene {
     struct client *ada, *bob, *cleo;
     struct test_guild test_guild;
     const char *direct;
 };
 
-static struct test_commands open_scene(struct world *w)
+static struct scene open_scene(struct world *w)
 {
-    struct test_commands s = { .ada = world_client(w, "ada"),
+    struct scene s = { .ada = world_client(w, "ada"),
                        .bob = world_client(w, "bob"),
                        .cleo = world_client(w, "cleo") };
     struct answer a;
@@ -50,7 +50,7 @@ static void end(struct gateway_conn *g)
 
 static void without_capabilities_everything_is_plain(struct world *w)
 {
-    struct test_commands s = open_scene(w);
+    struct scene s = open_scene(w);
     struct gateway_conn *g = greet(s.ada, 0);
     const struct dom *d = expect_dispatch(
         g, "READY",
@@ -70,7 +70,7 @@ static void without_capabilities_everything_is_plain(struct world *w)
 
 static void settings_are_those_of_the_account(struct world *w)
 {
-    struct test_commands s = open_scene(w);
+    struct scene s = open_scene(w);
     struct gateway_conn *g = greet(s.bob, 0);
 
     expect_dispatch(g, "READY",
@@ -89,7 +89,7 @@ static void settings_are_those_of_the_account(struct world *w)
 
 static void notes_and_settings_may_be_left_out(struct world *w)
 {
-    struct test_commands s = open_scene(w);
+    struct scene s = open_scene(w);
     struct gateway_conn *g = greet(s.ada, 1);
     const struct dom *d = expect_dispatch(g, "READY", "{'user_settings': {}, 'read_state': []}");
 
@@ -112,7 +112,7 @@ static void notes_and_settings_may_be_left_out(struct world *w)
 
 static void states_and_settings_have_versions(struct world *w)
 {
-    struct test_commands s = open_scene(w);
+    struct scene s = open_scene(w);
     struct gateway_conn *g = greet(s.ada, 1 << 2);
 
     expect_dispatch(g, "READY",
@@ -127,7 +127,7 @@ static void states_and_settings_have_versions(struct world *w)
 }
 
 /* Every user stands once, in the list of all. */
-static void expect_users(const struct test_commands *s, const struct dom *d, bool cleo)
+static void expect_users(const struct scene *s, const struct dom *d, bool cleo)
 {
     const struct dom *users = dom_at(d, "users");
 
@@ -142,7 +142,7 @@ static void expect_users(const struct test_commands *s, const struct dom *d, boo
 
 static void users_may_stand_in_one_list(struct world *w)
 {
-    struct test_commands s = open_scene(w);
+    struct scene s = open_scene(w);
     struct gateway_conn *g = greet(s.ada, 1 << 4);
     const struct dom *d = expect_dispatch(
         g, "READY",
@@ -164,7 +164,7 @@ static void users_may_stand_in_one_list(struct world *w)
 
 static void ready_may_come_in_two_parts(struct world *w)
 {
-    struct test_commands s = open_scene(w);
+    struct scene s = open_scene(w);
     /* 509 is what a plugin for a messenger sends. */
     static const int capabilities[] = { 1 << 4 | 1 << 5, 509 };
 
@@ -194,7 +194,7 @@ static void ready_may_come_in_two_parts(struct world *w)
 
 static void a_guilds_own_fields_may_stand_apart(struct world *w)
 {
-    struct test_commands s = open_scene(w);
+    struct scene s = open_scene(w);
     struct gateway_conn *g = greet(s.ada, 1 << 10);
     const struct dom *d = expect_dispatch(
         g, "READY",
@@ -222,7 +222,7 @@ static void bots_get_the_plain_form(struct world *w)
 
 static void calls_that_run_may_follow(struct world *w)
 {
-    struct test_commands s = open_scene(w);
+    struct scene s = open_scene(w);
     struct gateway_conn *b = conn_session(s.bob, "v=9&encoding=json", "");
 
     conn_send(b,

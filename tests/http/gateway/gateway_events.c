@@ -14,7 +14,7 @@
 
 enum { BITS = 22, NONE = BITS, PERSON, STRANGER, LISTENERS };
 
-struct test_voice {
+struct hall {
     struct world *world;
     struct client *ada, *bot, *eve;
     struct test_guild test_guild;
@@ -22,7 +22,7 @@ struct test_voice {
     const char *payload;
 };
 
-static void publish(struct test_voice *h, enum event event, struct subject to, const char *payload)
+static void publish(struct hall *h, enum event event, struct subject to, const char *payload)
 {
     struct announcement a = { .event = event, .to = to, .payload = str_of(payload) };
 
@@ -31,7 +31,7 @@ static void publish(struct test_voice *h, enum event event, struct subject to, c
 }
 
 /* A session of the bot with one intent, or none, that has its guild. */
-static struct gateway_conn *bot_session(struct test_voice *h, int bit)
+static struct gateway_conn *bot_session(struct hall *h, int bit)
 {
     char more[32];
 
@@ -46,7 +46,7 @@ static struct gateway_conn *bot_session(struct test_voice *h, int bit)
 }
 
 /* Everybody has heard of everybody; from here on presences count. */
-static void settle(struct test_voice *h)
+static void settle(struct hall *h)
 {
     for (int i = 0; i < LISTENERS; i++) {
         conn_watch(h->gates[i], false);
@@ -55,9 +55,9 @@ static void settle(struct test_voice *h)
     }
 }
 
-static void open_hall(struct world *w, struct test_voice *h)
+static void open_hall(struct world *w, struct hall *h)
 {
-    *h = (struct test_voice){ .world = w,
+    *h = (struct hall){ .world = w,
                         .ada = world_client(w, "ada"),
                         .bot = world_bot(w, "robot"),
                         .eve = world_client(w, "eve") };
@@ -95,7 +95,7 @@ static bool heard(struct gateway_conn *g, enum event event)
     }
 }
 
-static void mark(struct test_voice *h)
+static void mark(struct hall *h)
 {
     struct client *all[] = { h->ada, h->bot, h->eve };
 
@@ -105,7 +105,7 @@ static void mark(struct test_voice *h)
 
 /* Exactly these: the bot's sessions with one of the intents (or all, when it needs
  * none), and the person. */
-static void expect_heard(struct test_voice *h, enum event event, unsigned intents, bool bots, bool person)
+static void expect_heard(struct hall *h, enum event event, unsigned intents, bool bots, bool person)
 {
     mark(h);
     for (int i = 0; i < LISTENERS; i++) {
@@ -129,7 +129,7 @@ static bool is_for_one(enum event e)
 
 static void every_event_in_a_guild_reaches_who_asked(struct world *w)
 {
-    struct test_voice h;
+    struct hall h;
 
     open_hall(w, &h);
     for (enum event e = EVENT_NONE + 1; e < EVENT_COUNT; e++) {
@@ -149,7 +149,7 @@ static void every_event_in_a_guild_reaches_who_asked(struct world *w)
 /* The same with a channel that nobody but the owner may see. */
 static void hidden_channels_keep_their_events(struct world *w)
 {
-    struct test_voice h;
+    struct hall h;
 
     open_hall(w, &h);
     world_sql(w, "delete from member_roles where user_id = %s", h.bot->id);
@@ -176,7 +176,7 @@ static void hidden_channels_keep_their_events(struct world *w)
 
 static void every_event_of_a_private_channel_reaches_who_asked(struct world *w)
 {
-    struct test_voice h;
+    struct hall h;
 
     open_hall(w, &h);
     struct answer a =
@@ -210,7 +210,7 @@ static void every_event_of_a_private_channel_reaches_who_asked(struct world *w)
 
 static void rights_narrow_an_event(struct world *w)
 {
-    struct test_voice h;
+    struct hall h;
 
     open_hall(w, &h);
     snowflake guild = id_of(h.test_guild.id);

@@ -12,14 +12,14 @@ enum { PLAIN = 0, REFERRING = 1 << 4, APART = 1 << 10 };
 /* More often than there are loops: each keeps what it has read. */
 enum { TIMES = 6 };
 
-struct test_commands {
+struct scene {
     struct client *ada, *bob, *cleo;
     struct test_guild test_guild;
 };
 
-static struct test_commands open_scene(struct world *w)
+static struct scene open_scene(struct world *w)
 {
-    struct test_commands s = { .ada = world_client(w, "ada"),
+    struct scene s = { .ada = world_client(w, "ada"),
                        .bob = world_client(w, "bob"),
                        .cleo = world_client(w, "cleo") };
 
@@ -43,7 +43,7 @@ static void expect_ready(struct client *c, int capabilities, const char *ready)
 }
 
 /* The third of three members, in both forms; what is the user's and what is the member's. */
-static void expect_third(const struct test_commands *s, const char *user, const char *member)
+static void expect_third(const struct scene *s, const char *user, const char *member)
 {
     struct world *w = s->ada->world;
 
@@ -56,7 +56,7 @@ static void expect_third(const struct test_commands *s, const char *user, const 
 
 static void a_member_that_changes(struct world *w)
 {
-    struct test_commands s = open_scene(w);
+    struct scene s = open_scene(w);
 
     expect_third(&s, "'global_name': null", "'nick': null");
     expect_status(
@@ -69,7 +69,7 @@ static void a_member_that_changes(struct world *w)
 
 static void a_role_that_comes_and_goes(struct world *w)
 {
-    struct test_commands s = open_scene(w);
+    struct scene s = open_scene(w);
     struct answer a = client_post(s.ada, "{'name': 'Guard'}", "/guilds/%s/roles", s.test_guild.id);
 
     expect_status(a, 200);
@@ -86,7 +86,7 @@ static void a_role_that_comes_and_goes(struct world *w)
 
 static void somebody_who_leaves_and_comes_back(struct world *w)
 {
-    struct test_commands s = open_scene(w);
+    struct scene s = open_scene(w);
 
     expect_third(&s, "", "'nick': null");
     expect_status(client_delete(s.cleo, "/users/@me/guilds/%s", s.test_guild.id), 204);
@@ -97,7 +97,7 @@ static void somebody_who_leaves_and_comes_back(struct world *w)
 }
 
 /* The one relationship, in both forms. */
-static void expect_friend(const struct test_commands *s, const char *user, const char *relationship)
+static void expect_friend(const struct scene *s, const char *user, const char *relationship)
 {
     struct world *w = s->ada->world;
 
@@ -109,7 +109,7 @@ static void expect_friend(const struct test_commands *s, const char *user, const
 
 static void a_friend_who_changes(struct world *w)
 {
-    struct test_commands s = open_scene(w);
+    struct scene s = open_scene(w);
 
     expect_friend(&s, "'global_name': null", "'type': 1, 'nickname': null");
     expect_status(client_patch(s.bob, "{'global_name': 'B.'}", "/users/@me"), 200);
@@ -136,7 +136,7 @@ static void expect_guild(struct client *c, const char *own, const char *others)
 
 static void a_guild_that_changes(struct world *w)
 {
-    struct test_commands s = open_scene(w);
+    struct scene s = open_scene(w);
 
     expect_guild(
         s.ada, "'name': 'Hall', 'afk_timeout': 300",
@@ -159,7 +159,7 @@ static void a_guild_that_changes(struct world *w)
 /* In turns: what one was shown is not what the next one sees. */
 static void channels_that_not_all_may_see(struct world *w)
 {
-    struct test_commands s = open_scene(w);
+    struct scene s = open_scene(w);
     const char *hidden = make_channel(s.ada, s.test_guild.id,
                                       TEXT(w,
                                            "{'name': 'hidden', 'permission_overwrites': "

@@ -16,7 +16,7 @@
 static const char *const PLAIN = "v=10&encoding=json";
 
 /* A guild of ada's with bob, who has a hoisted role, and cleo. All but cleo are there. */
-struct test_voice {
+struct hall {
     struct world *world;
     struct client *ada, *bob, *cleo;
     struct test_guild test_guild;
@@ -24,9 +24,9 @@ struct test_voice {
     struct gateway_conn *of_ada, *of_bob;
 };
 
-static struct test_voice open_hall(struct world *w)
+static struct hall open_hall(struct world *w)
 {
-    struct test_voice h = { .world = w,
+    struct hall h = { .world = w,
                       .ada = world_client(w, "ada"),
                       .bob = world_client(w, "bob"),
                       .cleo = world_client(w, "cleo") };
@@ -47,7 +47,7 @@ static struct test_voice open_hall(struct world *w)
     return h;
 }
 
-static void show_rows(struct gateway_conn *g, const struct test_voice *h, const char *channel,
+static void show_rows(struct gateway_conn *g, const struct hall *h, const char *channel,
                       const char *ranges)
 {
     conn_send(g, "{'op':14,'d':{'guild_id':'%s','typing':true,'channels':{'%s':%s}}}",
@@ -55,7 +55,7 @@ static void show_rows(struct gateway_conn *g, const struct test_voice *h, const 
 }
 
 /* Longer than lists rest, also on a busy machine; shorter than clients may be silent. */
-static void let_time_pass(struct test_voice *h)
+static void let_time_pass(struct hall *h)
 {
     world_wait(h->world, 6);
 }
@@ -64,7 +64,7 @@ static void let_time_pass(struct test_voice *h)
 
 static void a_list_is_told_at_once(struct world *w)
 {
-    struct test_voice h = open_hall(w);
+    struct hall h = open_hall(w);
 
     show_rows(h.of_ada, &h, h.test_guild.channel, "[[0,99]]");
     const struct dom *d = expect_dispatch(
@@ -89,7 +89,7 @@ static void a_list_is_told_at_once(struct world *w)
 
 static void only_ranges_that_were_asked_for_are_told(struct world *w)
 {
-    struct test_voice h = open_hall(w);
+    struct hall h = open_hall(w);
 
     show_rows(h.of_ada, &h, h.test_guild.channel, "[[1,2],[4,9],[100,199]]");
     expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
@@ -112,7 +112,7 @@ static void only_ranges_that_were_asked_for_are_told(struct world *w)
 
 static void changes_of_members_are_told_in_time(struct world *w)
 {
-    struct test_voice h = open_hall(w);
+    struct hall h = open_hall(w);
 
     show_rows(h.of_ada, &h, h.test_guild.channel, "[[0,99]]");
     expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE", "{}");
@@ -173,7 +173,7 @@ static const struct dom *expect_past_lists(struct gateway_conn *g, const char *e
 
 static void roles_make_the_groups(struct world *w)
 {
-    struct test_voice h = open_hall(w);
+    struct hall h = open_hall(w);
 
     show_rows(h.of_ada, &h, h.test_guild.channel, "[[0,99]]");
     expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE", "{'groups': [{'id': '%s'}, {}, {}]}",
@@ -212,7 +212,7 @@ static void roles_make_the_groups(struct world *w)
 
 /* --- who is in a list, and who hears of it -------------------------------------------- */
 
-static const char *hidden_channel(struct test_voice *h)
+static const char *hidden_channel(struct hall *h)
 {
     return make_channel(
         h->ada, h->test_guild.id,
@@ -224,7 +224,7 @@ static const char *hidden_channel(struct test_voice *h)
 
 static void a_hidden_channel_lists_who_sees_it(struct world *w)
 {
-    struct test_voice h = open_hall(w);
+    struct hall h = open_hall(w);
     const char *hidden = hidden_channel(&h);
     struct overwrite rules[] = { { .id = id_of(h.test_guild.id), .deny = PERMISSION(VIEW_CHANNEL) },
                                  { .id = id_of(h.role), .allow = PERMISSION(VIEW_CHANNEL) } };
@@ -264,7 +264,7 @@ static void a_hidden_channel_lists_who_sees_it(struct world *w)
 
 static void who_shows_no_rows_any_more_is_told_nothing(struct world *w)
 {
-    struct test_voice h = open_hall(w);
+    struct hall h = open_hall(w);
 
     show_rows(h.of_ada, &h, h.test_guild.channel, "[[0,99]]");
     expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE", "{}");
@@ -281,7 +281,7 @@ static void who_shows_no_rows_any_more_is_told_nothing(struct world *w)
 
 static void of_eleven_channels_the_first_is_forgotten(struct world *w)
 {
-    struct test_voice h = open_hall(w);
+    struct hall h = open_hall(w);
     /* Each list is one of its own, of a channel that others do not see. */
     for (int i = 0; i < 11; i++) {
         const char *channel = make_channel(
@@ -307,7 +307,7 @@ static void of_eleven_channels_the_first_is_forgotten(struct world *w)
 
 static void several_guilds_are_subscribed_to_at_once(struct world *w)
 {
-    struct test_voice h = open_hall(w);
+    struct hall h = open_hall(w);
     const char *other = found_guild(h.ada, "Other");
     const char *room = make_channel(h.ada, other, "{'name': 'room'}");
 
@@ -348,7 +348,7 @@ static void expect_list_again(struct client *c, const char *id, uint64_t seq, co
 
 static void a_list_goes_on_after_a_restart(struct world *w)
 {
-    struct test_voice h = open_hall(w);
+    struct hall h = open_hall(w);
     char id[64];
 
     show_rows(h.of_ada, &h, h.test_guild.channel, "[[0,99]]");
@@ -363,7 +363,7 @@ static void a_list_goes_on_after_a_restart(struct world *w)
 
 static void who_comes_back_is_told_all_of_it(struct world *w)
 {
-    struct test_voice h = open_hall(w);
+    struct hall h = open_hall(w);
 
     show_rows(h.of_ada, &h, h.test_guild.channel, "[[0,99]]");
     expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE", "{'online_count': 2}");
@@ -404,7 +404,7 @@ static void a_list_waits_for_a_store_that_fails(struct world *w)
     source.roles = failing_roles;
     source.members = failing_members;
     world_use_source(w, &source);
-    struct test_voice h = open_hall(w);
+    struct hall h = open_hall(w);
     failures = 2; /* the first round is in vain */
     show_rows(h.of_ada, &h, h.test_guild.channel, "[[0,99]]");
     expect_soon(failures == 0);
@@ -422,7 +422,7 @@ enum { LARGE = 1001 };
 
 static void a_large_guild_lists_who_is_there(struct world *w)
 {
-    struct test_voice h = open_hall(w);
+    struct hall h = open_hall(w);
 
     world_sql(w,
               "insert into users (id, username) with recursive n(i) as (select 1 union all select "
@@ -590,7 +590,7 @@ static void many_lists_are_entered_moved_and_left_in_pieces(struct world *w)
 
 static void malformed_subscriptions_are_closed(struct world *w)
 {
-    struct test_voice h = open_hall(w);
+    struct hall h = open_hall(w);
     static const struct {
         int code;
         const char *message;
@@ -625,7 +625,7 @@ static void malformed_subscriptions_are_closed(struct world *w)
 /* Of guilds and channels that one is not in nothing is said; bots have no lists. */
 static void what_is_not_there_has_no_list(struct world *w)
 {
-    struct test_voice h = open_hall(w);
+    struct hall h = open_hall(w);
     struct client *eve = world_client(w, "eve"), *bot = world_bot(w, "robot");
 
     test_guild_add(&h.test_guild, bot);

@@ -39,14 +39,14 @@ static void say(struct client *c, const char *channel, const char *text)
         200);
 }
 
-struct test_voice {
+struct hall {
     struct client *ada, *bob;
     const char *guild, *channel;
 };
 
-static struct test_voice open_hall(struct world *w)
+static struct hall open_hall(struct world *w)
 {
-    struct test_voice h = { .ada = world_client(w, "ada"), .bob = world_client(w, "bob") };
+    struct hall h = { .ada = world_client(w, "ada"), .bob = world_client(w, "bob") };
 
     h.guild = found_guild(h.ada, "Hall");
     h.channel = make_channel(h.ada, h.guild, "{'name': 'open'}");
@@ -57,7 +57,7 @@ static struct test_voice open_hall(struct world *w)
 /* Before, in between and after: each once, in order, numbered on. */
 static void what_happened_around_a_restart_is_told_once(struct world *w)
 {
-    struct test_voice h = open_hall(w);
+    struct hall h = open_hall(w);
     struct gateway_conn *g = conn_session(h.bob, PLAIN, "");
 
     say(h.ada, h.channel, "read");
@@ -85,7 +85,7 @@ static void what_happened_around_a_restart_is_told_once(struct world *w)
 
 static void it_goes_on_after_the_next_restart_too(struct world *w)
 {
-    struct test_voice h = open_hall(w);
+    struct hall h = open_hall(w);
     struct gateway_conn *g = conn_session(h.bob, PLAIN, "");
 
     for (int i = 0; i < 3; i++) {
@@ -102,7 +102,7 @@ static void it_goes_on_after_the_next_restart_too(struct world *w)
 /* Without the content that it was told without; with its intents and shards. */
 static void a_bot_goes_on_as_it_was(struct world *w)
 {
-    struct test_voice h = open_hall(w);
+    struct hall h = open_hall(w);
     struct client *robot = world_bot(w, "robot");
 
     put_member(h.guild, robot);
@@ -122,7 +122,7 @@ static void a_bot_goes_on_as_it_was(struct world *w)
 
 static void channels_that_came_and_went_meanwhile_are_told(struct world *w)
 {
-    struct test_voice h = open_hall(w);
+    struct hall h = open_hall(w);
     const char *secret = make_channel(h.ada, h.guild, "{'name': 'secret'}");
     struct memory bob = leave(h.bob, conn_session(h.bob, PLAIN, ""));
 
@@ -140,7 +140,7 @@ static void channels_that_came_and_went_meanwhile_are_told(struct world *w)
 
 static void nobody_else_gets_it(struct world *w)
 {
-    struct test_voice h = open_hall(w);
+    struct hall h = open_hall(w);
     struct memory bob = leave(h.bob, conn_session(h.bob, PLAIN, "")), ada = bob;
 
     world_restart(w);
@@ -154,7 +154,7 @@ static void nobody_else_gets_it(struct world *w)
 
 static void who_comes_back_too_late_begins_anew(struct world *w)
 {
-    struct test_voice h = open_hall(w);
+    struct hall h = open_hall(w);
     struct memory bob = leave(h.bob, conn_session(h.bob, PLAIN, ""));
 
     world_restart(w);
@@ -165,7 +165,7 @@ static void who_comes_back_too_late_begins_anew(struct world *w)
 /* The second server has told others what this session never heard of. */
 static void who_missed_two_restarts_begins_anew(struct world *w)
 {
-    struct test_voice h = open_hall(w);
+    struct hall h = open_hall(w);
     struct memory bob = leave(h.bob, conn_session(h.bob, PLAIN, ""));
 
     world_restart(w);
@@ -179,7 +179,7 @@ static void who_missed_two_restarts_begins_anew(struct world *w)
 
 static void one_whose_token_has_ended_does_not_come_back(struct world *w)
 {
-    struct test_voice h = open_hall(w);
+    struct hall h = open_hall(w);
     struct memory bob = leave(h.bob, conn_session(h.bob, PLAIN, ""));
 
     world_restart(w);

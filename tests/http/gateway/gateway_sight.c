@@ -9,16 +9,16 @@
 static const char *const PLAIN = "v=10&encoding=json";
 
 /* A guild of ada's with a channel that only a role sees, and bob. */
-struct test_commands {
+struct scene {
     struct client *ada, *bob, *bot;
     const char *guild, *role, *hidden;
     struct gateway_conn *of_ada, *of_bob, *of_bot;
 };
 
-static struct test_commands open_scene(struct world *w)
+static struct scene open_scene(struct world *w)
 {
     struct hidden_place p = world_hidden_place(w);
-    struct test_commands s = { p.ada, p.bob, p.bot, p.guild, p.role, p.hidden, NULL, NULL, NULL };
+    struct scene s = { p.ada, p.bob, p.bot, p.guild, p.role, p.hidden, NULL, NULL, NULL };
 
     s.of_ada = conn_session(s.ada, PLAIN, "");
     s.of_bob = conn_session(s.bob, PLAIN, "");
@@ -60,7 +60,7 @@ static void open_stages_are_shown_with_their_channels(struct world *w)
     expect_dispatch(g, "GUILD_CREATE", "{'stage_instances': [{'topic': 'Tea'}]}");
 }
 
-static void give(struct test_commands *s, bool has)
+static void give(struct scene *s, bool has)
 {
     struct answer a = client_patch(
         s->ada, has ? TEXT(s->ada->world, "{'roles': ['%s']}", s->role) : "{'roles': []}",
@@ -89,7 +89,7 @@ static void expect_sync(struct gateway_conn *g, const char *guild, const char *c
 
 static void a_role_that_comes_and_goes_shows_and_hides_channels(struct world *w)
 {
-    struct test_commands s = open_scene(w);
+    struct scene s = open_scene(w);
 
     give(&s, true);
     expect_dispatch(s.of_bob, "GUILD_MEMBER_UPDATE", "{'roles': ['%s']}", s.role);
@@ -130,7 +130,7 @@ static void expect_channels_to(struct gateway_conn *g, const char *event, const 
 
 static void rights_of_a_role_show_and_hide_channels(struct world *w)
 {
-    struct test_commands s = open_scene(w);
+    struct scene s = open_scene(w);
     const char *open = make_channel(s.ada, s.guild, "{'name': 'open'}");
 
     expect_dispatch(s.of_bob, "CHANNEL_CREATE", "{'id': '%s'}", open);
@@ -161,7 +161,7 @@ static void rights_of_a_role_show_and_hide_channels(struct world *w)
 
 static void a_deleted_role_hides_what_it_showed(struct world *w)
 {
-    struct test_commands s = open_scene(w);
+    struct scene s = open_scene(w);
 
     give(&s, true);
     expect_dispatch(s.of_bob, "GUILD_MEMBER_UPDATE", "{}");
@@ -179,7 +179,7 @@ static void a_deleted_role_hides_what_it_showed(struct world *w)
 
 enum { WATCHERS = 40, ROOMS = 120 };
 
-static void show_to_everyone(struct test_commands *s, bool shown)
+static void show_to_everyone(struct scene *s, bool shown)
 {
     expect_status(client_patch(s->ada,
                                shown ? "{'permissions': '3072'}" : "{'permissions': '2048'}",
@@ -212,7 +212,7 @@ static bool next_is_message(struct gateway_conn *g)
  * the middle of it; what is said in a channel comes after the channel. */
 static void many_are_shown_many_channels_before_what_follows(struct world *w)
 {
-    struct test_commands s = open_scene(w);
+    struct scene s = open_scene(w);
     const char *rooms[ROOMS];
     struct gateway_conn *watchers[WATCHERS];
 
@@ -277,7 +277,7 @@ static void channels_that_are_read_anew_are_all_shown(struct world *w)
     slow = gateway_source;
     slow.channel = slow_channel;
     world_use_source(w, &slow);
-    struct test_commands s = open_scene(w);
+    struct scene s = open_scene(w);
     for (int i = 0; i < 4; i++) {
         rooms[i] = make_channel(s.ada, s.guild, TEXT(w, "{'name': 'r%d'}", i));
         expect_dispatch(s.of_bob, "CHANNEL_CREATE", "{'id': '%s'}", rooms[i]);
@@ -292,7 +292,7 @@ static void channels_that_are_read_anew_are_all_shown(struct world *w)
 
 /* --- threads -------------------------------------------------------------------------- */
 
-static const char *start_thread(struct test_commands *s, struct client *c, const char *channel, int type)
+static const char *start_thread(struct scene *s, struct client *c, const char *channel, int type)
 {
     struct answer a = client_post(c, TEXT(s->ada->world, "{'name': 't', 'type': %d}", type),
                                   "/channels/%s/threads", channel);
@@ -303,7 +303,7 @@ static const char *start_thread(struct test_commands *s, struct client *c, const
 
 static void private_threads_are_their_starters(struct world *w)
 {
-    struct test_commands s = open_scene(w);
+    struct scene s = open_scene(w);
     struct client *cleo = member_with(s.ada, s.guild, "cleo", 0);
     const char *open = make_channel(s.ada, s.guild, "{'name': 'open'}");
     struct gateway_conn *of_cleo = conn_session(cleo, PLAIN, "");
@@ -327,7 +327,7 @@ static void private_threads_are_their_starters(struct world *w)
 
 static void archived_threads_are_heard_of(struct world *w)
 {
-    struct test_commands s = open_scene(w);
+    struct scene s = open_scene(w);
     const char *open = make_channel(s.ada, s.guild, "{'name': 'open'}");
 
     expect_dispatch(s.of_bob, "CHANNEL_CREATE", "{}");

@@ -7,15 +7,15 @@
 #include "integrations/integrations.h"
 
 /* ada owns the guild, bob manages it, eve is only in it; ada has connected "streamer". */
-struct test_commands {
+struct scene {
     struct client *ada, *bob, *eve;
     const char *guild;
 };
 
-static struct test_commands make_scene(struct world *w)
+static struct scene make_scene(struct world *w)
 {
     struct home h = world_home(w, PERMISSION(MANAGE_GUILD));
-    struct test_commands s = { h.ada, h.bob, world_client(w, "eve"), h.guild };
+    struct scene s = { h.ada, h.bob, world_client(w, "eve"), h.guild };
 
     put_member(s.guild, s.eve);
     make_account(w, PLATFORM_A, "streamer", "Streamer");
@@ -24,7 +24,7 @@ static struct test_commands make_scene(struct world *w)
     return s;
 }
 
-static const char *install(struct test_commands *s, const char *scopes, const char *permissions)
+static const char *install(struct scene *s, const char *scopes, const char *permissions)
 {
     struct world *w = s->ada->world;
     const char *app = make_application(s->ada, "Dice");
@@ -49,7 +49,7 @@ static const char *integration_of(struct world *w, const char *app)
 
 static void integrations_of_platforms_have_every_field(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
     const char *id = follow(s.ada, s.guild, PLATFORM_A, "streamer");
     struct answer a = client_get(s.bob, INTEGRATIONS, s.guild);
 
@@ -70,7 +70,7 @@ static void integrations_of_platforms_have_every_field(struct world *w)
 
 static void a_platform_that_is_switched_off_is_not_enabled(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
 
     follow(s.ada, s.guild, PLATFORM_A, "streamer");
     expect_json(client_get(s.ada, INTEGRATIONS, s.guild), "[{'enabled': true}]");
@@ -86,7 +86,7 @@ static void a_platform_that_is_switched_off_is_not_enabled(struct world *w)
 
 static void bots_that_manage_the_guild_sync_and_modify(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
     const char *id = follow(s.ada, s.guild, PLATFORM_A, "streamer");
     const char *app = install(&s, "bot", "32");
     struct client *bot = application_bot(s.ada, app);
@@ -101,7 +101,7 @@ static void bots_that_manage_the_guild_sync_and_modify(struct world *w)
 
 static void bots_create_no_integrations(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
     const char *app = install(&s, "bot", "8");
     struct client *bot = application_bot(s.ada, app);
     const char *id = answer_text(client_get(bot, INTEGRATIONS, s.guild), "0.id");
@@ -116,7 +116,7 @@ static void bots_create_no_integrations(struct world *w)
 
 static void integrations_of_platform_b_have_no_emoticons(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
 
     link_new(s.ada, PLATFORM_B, "channel");
     follow(s.ada, s.guild, PLATFORM_B, "channel");
@@ -127,7 +127,7 @@ static void integrations_of_platform_b_have_no_emoticons(struct world *w)
 
 static void integrations_of_apps_have_every_field(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
     const char *app = install(&s, "bot", "0");
     struct answer a = client_get(s.ada, INTEGRATIONS, s.guild);
 
@@ -160,7 +160,7 @@ static enum err add_subscription(struct tx *tx, void *arg)
 
 static void integrations_of_the_guild_itself_are_shown_and_stay(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
 
     for (int i = 0; i < 2; i++)
         expect(store_run(guildhall_store(world_server(w)), STORE_WRITE, world_arena(w),
@@ -184,7 +184,7 @@ static void integrations_of_the_guild_itself_are_shown_and_stay(struct world *w)
 
 static void integrations_tell_of_role_connections_when_asked(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
     const char *app = install(&s, "bot", "0");
 
     follow(s.ada, s.guild, PLATFORM_A, "streamer");
@@ -212,7 +212,7 @@ static void integrations_tell_of_role_connections_when_asked(struct world *w)
 
 static void integrations_with_commands_are_found(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
     const char *app = install(&s, "bot", "0");
     unsigned long long id = snowflake_new();
 
@@ -238,7 +238,7 @@ static void integrations_with_commands_are_found(struct world *w)
 
 static void integrations_are_for_those_who_manage_the_guild(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
     struct client *zoe = world_client(w, "zoe");
     const char *id = follow(s.ada, s.guild, PLATFORM_A, "streamer");
     const char *other = found_guild(s.ada, "Other");
@@ -263,7 +263,7 @@ static void integrations_are_for_those_who_manage_the_guild(struct world *w)
 
 static void integrations_are_made_with_a_role_and_told(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
 
     expect_status(
         client_post(s.ada, "{'type': 'platform_a', 'id': 'streamer'}", INTEGRATIONS, s.guild), 204);
@@ -297,7 +297,7 @@ static void integrations_are_made_with_a_role_and_told(struct world *w)
 
 static void integrations_need_a_connection_of_the_callers(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
     const char *body = "{'type': 'platform_a', 'id': 'streamer'}";
 
     /* Knowing the id of somebody's account is not having it. */
@@ -320,7 +320,7 @@ static void integrations_need_a_connection_of_the_callers(struct world *w)
 
 static void integrations_are_drafted_with_a_platform_and_an_id(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
 
     expect_invalid(client_post(s.ada, "{'id': 'x'}", INTEGRATIONS, s.guild), "type",
                    "BASE_TYPE_REQUIRED");
@@ -352,7 +352,7 @@ static void fill(struct world *w, const char *guild, int count)
 
 static void integrations_are_at_most_50(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
     const char *body = "{'type': 'platform_a', 'id': 'streamer'}";
 
     fill(w, s.guild, 50);
@@ -382,7 +382,7 @@ static void integrations_have_roles_with_names_that_fit(struct world *w)
 
 static void integrations_do_without_a_role_when_there_is_no_room(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
 
     for (int i = 0; i < 248; i++)
         world_sql(w,
@@ -396,7 +396,7 @@ static void integrations_do_without_a_role_when_there_is_no_room(struct world *w
 
 static void integrations_come_back_to_life_when_made_again(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
     const char *id = follow(s.ada, s.guild, PLATFORM_A, "streamer");
 
     world_sql(w, "update integrations set enabled = 0, revoked_at = 5 where id = %s", id);
@@ -411,7 +411,7 @@ static void integrations_come_back_to_life_when_made_again(struct world *w)
 
 static void integrations_are_changed_and_told(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
     const char *id = follow(s.ada, s.guild, PLATFORM_A, "streamer");
 
     expect_status(client_patch(s.bob,
@@ -438,7 +438,7 @@ static void integrations_are_changed_and_told(struct world *w)
 
 static void integrations_have_grace_of_certain_days(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
     const char *id = follow(s.ada, s.guild, PLATFORM_A, "streamer");
     static const int good[] = { 1, 3, 7, 14, 30 }, bad[] = { 0, 2, 4, 6, 8, 13, 15, 29, 31, -1 };
 
@@ -459,7 +459,7 @@ static void integrations_have_grace_of_certain_days(struct world *w)
 
 static void integrations_of_platform_b_ignore_emoticons(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
 
     link_new(s.ada, PLATFORM_B, "channel");
     const char *id = follow(s.ada, s.guild, PLATFORM_B, "channel");
@@ -470,7 +470,7 @@ static void integrations_of_platform_b_ignore_emoticons(struct world *w)
 
 static void integrations_of_apps_are_not_changed_or_synced(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
     const char *id = integration_of(w, install(&s, "bot", "0"));
 
     expect_invalid(client_patch(s.ada, "{'expire_behavior': 1}", INTEGRATIONS "/%s", s.guild, id),

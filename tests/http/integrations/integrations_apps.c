@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* ada owns the guild; bob manages it; Dice is installed with a bot and a role. */
-struct test_commands {
+struct scene {
     struct client *ada, *bob, *bot;
     const char *guild, *app, *id, *role, *channel;
 };
@@ -24,10 +24,10 @@ static void install(struct client *c, const char *guild, const char *app, const 
     forget_told(c->world);
 }
 
-static struct test_commands make_scene(struct world *w)
+static struct scene make_scene(struct world *w)
 {
     struct home h = world_home(w, PERMISSION(MANAGE_GUILD));
-    struct test_commands s = { .ada = h.ada, .bob = h.bob, .guild = h.guild };
+    struct scene s = { .ada = h.ada, .bob = h.bob, .guild = h.guild };
 
     s.app = make_application(s.ada, "Dice");
     s.bot = application_bot(s.ada, s.app);
@@ -53,7 +53,7 @@ static struct test_commands make_scene(struct world *w)
 
 static void removing_an_app_integration_takes_all_it_brought(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
     struct subject guild = to_guild(id_of(s.guild));
 
     world_sql(w, ADD_WEBHOOK, (unsigned long long)snowflake_new(), s.guild, s.channel, s.app);
@@ -89,7 +89,7 @@ static void removing_an_app_integration_takes_all_it_brought(struct world *w)
 
 static void removing_an_app_integration_tells_its_bot_too(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
     struct gateway_conn *bot = conn_session(s.bot, "v=10&encoding=json", "'intents': 17");
 
     expect_dispatch(bot, "GUILD_CREATE", "{'id': '%s'}", s.guild);
@@ -104,7 +104,7 @@ static void removing_an_app_integration_tells_its_bot_too(struct world *w)
 
 static void removing_a_platform_integration_takes_its_role(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
 
     link_new(s.ada, PLATFORM_A, "streamer");
     const char *id = follow(s.ada, s.guild, PLATFORM_A, "streamer"), *role = role_of(w, id);
@@ -122,7 +122,7 @@ static void removing_a_platform_integration_takes_its_role(struct world *w)
 
 static void integrations_are_removed_with_a_reason(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
     struct answer a = client_request(s.bob, "DELETE",
                                      TEXT(w, "/api/v10/guilds/%s/integrations/%s", s.guild, s.id),
                                      "X-Audit-Log-Reason: no%20dice\r\n", STR(""));
@@ -136,7 +136,7 @@ static void integrations_are_removed_with_a_reason(struct world *w)
 
 static void an_app_integration_stays_without_its_bot(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
 
     expect_status(client_delete(s.ada, "/guilds/%s/members/%s", s.guild, s.app), 204);
     expect_json(client_get(s.ada, INTEGRATIONS, s.guild),
@@ -148,7 +148,7 @@ static void an_app_integration_stays_without_its_bot(struct world *w)
 
 static void an_app_integration_with_nothing_left_goes(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
 
     world_sql(w, "update integrations set scopes = '[\"bot\"]'");
     expect_status(client_delete(s.ada, "/guilds/%s/members/%s", s.guild, s.app), 204);
@@ -162,7 +162,7 @@ static void an_app_integration_with_nothing_left_goes(struct world *w)
 
 static void migrating_gives_old_app_integrations_their_scope(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
     const char *other = make_application(s.ada, "Cards");
 
     install(s.ada, s.guild, other, "bot", "0");
@@ -188,7 +188,7 @@ static void migrating_gives_old_app_integrations_their_scope(struct world *w)
 
 static void migrating_leaves_other_integrations_alone(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
 
     world_sql(w, "update integrations set scopes = '[\"webhook.incoming\"]'");
     link_new(s.ada, PLATFORM_A, "streamer");
@@ -201,7 +201,7 @@ static void migrating_leaves_other_integrations_alone(struct world *w)
 
 static void the_app_of_an_integration_shows_what_it_has(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
     struct answer a = client_get(s.ada, INTEGRATIONS, s.guild);
 
     expect(!dom_at(a.json, "0.application.cover_image"));
@@ -222,7 +222,7 @@ static void the_app_of_an_integration_shows_what_it_has(struct world *w)
 
 static void application_ids_of_all_guilds_are_listed(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
     const char *empty = found_guild(s.ada, "Empty"), *other = make_application(s.ada, "Cards");
 
     install(s.ada, s.guild, other, "applications.commands", "0");
@@ -244,7 +244,7 @@ static void application_ids_of_all_guilds_are_listed(struct world *w)
 
 static void integration_events_are_for_managers_and_bots_that_asked(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
     struct client *eve = world_client(w, "eve");
     const char *plain = make_application(s.ada, "Plain"), *deaf = make_application(s.ada, "Deaf");
 

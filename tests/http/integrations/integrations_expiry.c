@@ -4,14 +4,14 @@
 #include "waits.h"
 
 /* ada owns the guild and follows her "streamer"; bob is in it and no longer subscribes. */
-struct test_commands {
+struct scene {
     struct client *ada, *bob;
     const char *guild, *id, *role;
 };
 
-static struct test_commands make_scene(struct world *w)
+static struct scene make_scene(struct world *w)
 {
-    struct test_commands s = { world_client(w, "ada"), world_client(w, "bob") };
+    struct scene s = { world_client(w, "ada"), world_client(w, "bob") };
 
     s.guild = found_guild(s.ada, "The Guild");
     put_member(s.guild, s.bob);
@@ -24,7 +24,7 @@ static struct test_commands make_scene(struct world *w)
     return s;
 }
 
-static void lapse(struct world *w, const struct test_commands *s)
+static void lapse(struct world *w, const struct scene *s)
 {
     unsubscribe(w, PLATFORM_A, "streamer", "bob");
     sync_now(s->ada, s->guild, s->id);
@@ -40,7 +40,7 @@ static void wait_days(struct world *w, double days)
     world_settle(w);
 }
 
-static void kicks(struct client *c, const struct test_commands *s)
+static void kicks(struct client *c, const struct scene *s)
 {
     expect_status(client_patch(c, "{'expire_behavior': 1}", INTEGRATIONS "/%s", s->guild, s->id),
                   204);
@@ -49,7 +49,7 @@ static void kicks(struct client *c, const struct test_commands *s)
 
 static void expiry_takes_the_role_after_the_grace(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
 
     lapse(w, &s);
     wait_days(w, 6.9);
@@ -69,7 +69,7 @@ static void expiry_takes_the_role_after_the_grace(struct world *w)
 
 static void expiry_follows_a_grace_that_gets_shorter(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
 
     lapse(w, &s);
     wait_days(w, 2);
@@ -82,7 +82,7 @@ static void expiry_follows_a_grace_that_gets_shorter(struct world *w)
 
 static void expiry_removes_members_where_the_guild_wants_it(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
 
     lapse(w, &s);
     kicks(s.ada, &s);
@@ -99,7 +99,7 @@ static void expiry_removes_members_where_the_guild_wants_it(struct world *w)
 
 static void expiry_keeps_who_manages_the_guild(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
     const char *role =
         make_role(s.ada, s.guild,
                   TEXT(w, "{'name': 'x', 'permissions': '%llu'}", BITS(PERMISSION(MANAGE_GUILD))));
@@ -114,7 +114,7 @@ static void expiry_keeps_who_manages_the_guild(struct world *w)
 
 static void expiry_keeps_the_owner(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
 
     lapse(w, &s);
     kicks(s.ada, &s);
@@ -126,7 +126,7 @@ static void expiry_keeps_the_owner(struct world *w)
 
 static void expiry_asks_once_more(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
 
     lapse(w, &s);
     subscribe(w, PLATFORM_A, "streamer", "bob");
@@ -138,7 +138,7 @@ static void expiry_asks_once_more(struct world *w)
 
 static void expiry_waits_while_nothing_is_known(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
 
     lapse(w, &s);
     world_sql(w, "update integrations set revoked_at = 1");
@@ -156,7 +156,7 @@ static void expiry_waits_while_nothing_is_known(struct world *w)
 
 static void expiry_comes_to_who_takes_the_connection_away(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
 
     expect_status(client_delete(s.bob, "/users/@me/connections/platform_a/bob"), 204);
     expect(is_member(s.guild, s.bob) && has_role(s.guild, s.bob, s.role));

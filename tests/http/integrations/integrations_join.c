@@ -4,14 +4,14 @@
 #include "platforms.h"
 
 /* ada owns the guild and follows her "streamer"; bob subscribes but is not in the guild. */
-struct test_commands {
+struct scene {
     struct client *ada, *bob;
     const char *guild, *id, *role;
 };
 
-static struct test_commands make_scene(struct world *w)
+static struct scene make_scene(struct world *w)
 {
-    struct test_commands s = { world_client(w, "ada"), world_client(w, "bob") };
+    struct scene s = { world_client(w, "ada"), world_client(w, "bob") };
 
     s.guild = found_guild(s.ada, "The Guild");
     link_new(s.ada, PLATFORM_A, "streamer");
@@ -27,7 +27,7 @@ static struct test_commands make_scene(struct world *w)
 
 static void joining_an_integration_brings_its_role(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
 
     expect_status(client_post(s.bob, NULL, JOIN, s.id), 204);
     expect_event(s.bob, "GUILD_CREATE", "{'id': '%s', 'name': 'The Guild'}", s.guild);
@@ -50,7 +50,7 @@ static void joining_an_integration_brings_its_role(struct world *w)
 
 static void joining_an_integration_asks_about_new_subscribers(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
     struct client *eve = world_client(w, "eve");
 
     link_new(eve, PLATFORM_A, "eve");
@@ -64,7 +64,7 @@ static void joining_an_integration_asks_about_new_subscribers(struct world *w)
 
 static void joining_an_integration_is_refused_in_order(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
     struct client *zoe = world_client(w, "zoe");
     const char *app = make_application(s.ada, "Dice");
 
@@ -103,7 +103,7 @@ static void joining_an_integration_is_refused_in_order(struct world *w)
 
 static void joining_an_integration_counts_among_100_guilds(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
 
     for (int i = 0; i < 100; i++) {
         unsigned long long id = snowflake_new();
@@ -118,7 +118,7 @@ static void joining_an_integration_counts_among_100_guilds(struct world *w)
 
 static void the_account_itself_joins_its_integration_without_role(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
     const char *other = found_guild(s.bob, "Other");
 
     /* bob's guild follows ada's account once she has given it to him and got it back. */
@@ -132,7 +132,7 @@ static void the_account_itself_joins_its_integration_without_role(struct world *
 
 static void unlinking_leaves_guilds_joined_through_an_integration(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
 
     expect_status(client_post(s.bob, NULL, JOIN, s.id), 204);
     expect_event(s.bob, "GUILD_CREATE", "{}");
@@ -148,7 +148,7 @@ static void unlinking_leaves_guilds_joined_through_an_integration(struct world *
 
 static void unlinking_keeps_who_came_to_an_integration_otherwise(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
 
     put_member(s.guild, s.bob);
     expect_status(client_post(s.bob, NULL, JOIN, s.id), 204);
@@ -158,7 +158,7 @@ static void unlinking_keeps_who_came_to_an_integration_otherwise(struct world *w
 
 static void unlinking_keeps_the_owner_of_an_integrations_guild(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
 
     expect_status(client_post(s.bob, NULL, JOIN, s.id), 204);
     world_sql(w, "update guilds set owner_id = %s where id = %s", s.bob->id, s.guild);
@@ -168,7 +168,7 @@ static void unlinking_keeps_the_owner_of_an_integrations_guild(struct world *w)
 
 static void unlinking_one_account_keeps_what_another_gives(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
     const char *other = found_guild(s.bob, "Other");
 
     /* ada comes to bob's guild as the owner of the account that it follows. */
@@ -257,7 +257,7 @@ static void unlinking_keeps_who_came_to_the_house_otherwise(struct world *w)
 
 static void joining_an_integration_is_kept_as_the_source(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
 
     expect_status(client_post(s.bob, NULL, JOIN, s.id), 204);
     expect(world_number(w, "select join_source from members where user_id = %s", s.bob->id) == 2);

@@ -188,7 +188,7 @@ static void provider_end(void)
 
 /* --- what it is asked ----------------------------------------------------------------- */
 
-struct test_commands {
+struct scene {
     struct client *ada, *bob;
     const char *guild;
 };
@@ -202,9 +202,9 @@ static void link_with(struct client *c, const char *code, int status)
                   status);
 }
 
-static struct test_commands make_scene(struct world *w)
+static struct scene make_scene(struct world *w)
 {
-    struct test_commands s = { world_client(w, "ada"), world_client(w, "bob") };
+    struct scene s = { world_client(w, "ada"), world_client(w, "bob") };
 
     s.guild = found_guild(s.ada, "The Guild");
     put_member(s.guild, s.bob);
@@ -218,7 +218,7 @@ static struct test_commands make_scene(struct world *w)
 
 static void a_provider_is_asked_as_documented(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
     struct answer a = client_get(s.ada, "/connections/platform_a/authorize");
 
     expect(strstr(answer_text(a, "url"), "/base/authorize?state=") &&
@@ -239,7 +239,7 @@ static void a_provider_is_asked_as_documented(struct world *w)
 
 static void a_provider_is_asked_once_more_before_a_role_goes(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
     const char *id = follow(s.ada, s.guild, PLATFORM_A, "streamer");
 
     world_sql(w, "insert into integration_members values (%s, %s, %s, 1, 0)", id, s.bob->id,
@@ -264,7 +264,7 @@ static void a_provider_is_asked_once_more_before_a_role_goes(struct world *w)
 
 static void a_bad_provider_costs_one_error(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
     const char *body = "{'type': 'platform_a', 'id': 'streamer'}";
     static const enum mood bad[] = { FAILING, ENDLESS, NONSENSE, LYING, CIRCULAR, WRONG_KIND };
 
@@ -284,7 +284,7 @@ static void a_bad_provider_costs_one_error(struct world *w)
 
 static void a_bad_provider_leaves_an_integration_as_it_was(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
     const char *id = follow(s.ada, s.guild, PLATFORM_A, "streamer");
     int64_t synced_at = store_count(w, "select synced_at from integrations");
     static const enum mood bad[] = { FAILING, ENDLESS, NONSENSE, LYING, CIRCULAR, WRONG_KIND };
@@ -318,7 +318,7 @@ static void a_bad_provider_leaves_an_integration_as_it_was(struct world *w)
 
 static void a_provider_that_hangs_holds_up_nobody(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
     const char *id = follow(s.ada, s.guild, PLATFORM_A, "streamer");
 
     provider.mood = HANGING;
@@ -334,7 +334,7 @@ static void a_provider_that_hangs_holds_up_nobody(struct world *w)
 
 static void a_platform_that_is_off_is_refused(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
 
     expect_error(client_get(s.ada, "/connections/platform_b/authorize"), 403, 40006);
     expect_error(client_post(s.ada, "{'type': 'platform_b', 'id': 'x'}", INTEGRATIONS, s.guild),

@@ -5,14 +5,14 @@
 
 /* ada owns the guild and follows her "streamer"; it has 700 members with the role, and more
  * subscribers than one step removes. */
-struct test_commands {
+struct scene {
     struct client *ada;
     const char *guild, *id, *role;
 };
 
-static struct test_commands make_scene(struct world *w)
+static struct scene make_scene(struct world *w)
 {
-    struct test_commands s = { .ada = world_client(w, "ada") };
+    struct scene s = { .ada = world_client(w, "ada") };
     long long me;
 
     s.guild = found_guild(s.ada, "The Guild");
@@ -62,7 +62,7 @@ static void expect_all_gone(struct world *w)
 
 static void a_large_one_goes_in_steps(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
 
     expect_status(client_delete(s.ada, INTEGRATIONS "/%s", s.guild, s.id), 204);
     /* Told at once; the role when nobody has it any more, once. */
@@ -78,7 +78,7 @@ static void a_large_one_goes_in_steps(struct world *w)
 }
 
 /* As a process leaves it that dies after the first step; jobs wait for the test's clock. */
-static void cut_off(struct world *w, const struct test_commands *s)
+static void cut_off(struct world *w, const struct scene *s)
 {
     world_sql(w,
               "update integrations set type = 'removed', account_id = null, enabled = 0 "
@@ -94,7 +94,7 @@ static void cut_off(struct world *w, const struct test_commands *s)
 
 static void one_that_is_going_is_gone(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
 
     cut_off(w, &s);
     expect(client_get(s.ada, INTEGRATIONS, s.guild).json->count == 0);
@@ -115,7 +115,7 @@ static void one_that_is_going_is_gone(struct world *w)
     expect(store_count(w, "select count(*) from roles where managed = 1") == 1);
 }
 
-static int install(struct world *w, const struct test_commands *s, const char *app)
+static int install(struct world *w, const struct scene *s, const char *app)
 {
     return client_post(s->ada, TEXT(w, "{'authorize': true, 'guild_id': '%s'}", s->guild),
                        "/oauth2/authorize?client_id=%s&scope=applications.commands", app)
@@ -124,7 +124,7 @@ static int install(struct world *w, const struct test_commands *s, const char *a
 
 static void one_that_is_going_takes_no_room(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
     const char *app = make_application(s.ada, "App");
 
     cut_off(w, &s);
@@ -146,7 +146,7 @@ static void one_that_is_going_takes_no_room(struct world *w)
 
 static void a_removal_that_was_cut_off_goes_on(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
 
     cut_off(w, &s);
     world_sql(w, "update jobs set due = 0 where kind = 'integration-removal'");
@@ -156,7 +156,7 @@ static void a_removal_that_was_cut_off_goes_on(struct world *w)
 
 static void a_guild_may_go_meanwhile(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
 
     cut_off(w, &s);
     expect_status(client_delete(s.ada, "/guilds/%s", s.guild), 204);

@@ -9,14 +9,14 @@
 #include "waits.h"
 
 /* ada owns the guild and follows her "streamer"; bob is in it and has "bob" connected. */
-struct test_commands {
+struct scene {
     struct client *ada, *bob;
     const char *guild, *id, *role;
 };
 
-static struct test_commands make_scene(struct world *w)
+static struct scene make_scene(struct world *w)
 {
-    struct test_commands s = { world_client(w, "ada"), world_client(w, "bob") };
+    struct scene s = { world_client(w, "ada"), world_client(w, "bob") };
 
     s.guild = found_guild(s.ada, "The Guild");
     put_member(s.guild, s.bob);
@@ -36,7 +36,7 @@ static int64_t lapses(struct world *w)
 
 static void a_sync_gives_subscribers_their_role(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
 
     subscribe(w, PLATFORM_A, "streamer", "bob");
     subscribe(w, PLATFORM_A, "streamer", "somebody-else");
@@ -69,7 +69,7 @@ static void watch_statements(struct config *config)
 /* Half a million would hold the only writer, so they are counted by a thread that reads. */
 static void subscribers_are_not_counted_by_the_writer(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
 
     subscribe(w, PLATFORM_A, "streamer", "bob");
     sync_now(s.ada, s.guild, s.id);
@@ -85,7 +85,7 @@ static void subscribers_are_not_counted_by_the_writer(struct world *w)
 
 static void a_sync_may_be_asked_for_once_a_minute(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
 
     expect_status(client_post(s.ada, NULL, INTEGRATIONS "/%s/sync", s.guild, s.id), 204);
     expect_number(w, 1, "select count(*) from integrations where syncing = 0 and round = 2");
@@ -101,7 +101,7 @@ static void a_sync_may_be_asked_for_once_a_minute(struct world *w)
 
 static void a_sync_that_runs_is_joined(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
 
     world_sql(w, "update integrations set syncing = 1");
     forget_told(w);
@@ -114,7 +114,7 @@ static void a_sync_that_runs_is_joined(struct world *w)
 
 static void a_sync_comes_every_hour_by_itself(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
 
     subscribe(w, PLATFORM_A, "streamer", "bob");
     world_wait(w, 3590);
@@ -127,7 +127,7 @@ static void a_sync_comes_every_hour_by_itself(struct world *w)
 
 static void a_sync_notes_who_no_longer_subscribes(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
 
     subscribe(w, PLATFORM_A, "streamer", "bob");
     sync_now(s.ada, s.guild, s.id);
@@ -149,7 +149,7 @@ static void a_sync_notes_who_no_longer_subscribes(struct world *w)
 
 static void a_subscription_with_an_end_ends(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
 
     subscribe(w, PLATFORM_A, "streamer", "bob");
     world_sql(w, "update platform_subscription set until = %lld",
@@ -163,7 +163,7 @@ static void a_subscription_with_an_end_ends(struct world *w)
 
 static void a_sync_gives_back_a_role_that_was_taken(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
 
     subscribe(w, PLATFORM_A, "streamer", "bob");
     sync_now(s.ada, s.guild, s.id);
@@ -174,7 +174,7 @@ static void a_sync_gives_back_a_role_that_was_taken(struct world *w)
 
 static void only_good_connections_count_in_a_sync(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
     struct client *eve = world_client(w, "eve");
 
     link_new(eve, PLATFORM_A, "eve"); /* not in the guild */
@@ -194,7 +194,7 @@ static void only_good_connections_count_in_a_sync(struct world *w)
 
 static void one_of_several_connections_is_enough_for_a_sync(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
 
     link_new(s.bob, PLATFORM_A, "bobs-other");
     subscribe(w, PLATFORM_A, "streamer", "bobs-other");
@@ -208,7 +208,7 @@ static void one_of_several_connections_is_enough_for_a_sync(struct world *w)
 
 static void a_sync_of_many_pages_and_members_reaches_all(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
     long long me = (long long)snowflake_new();
 
     /* 1200 subscribers and 700 members, 600 of whom subscribe. */
@@ -248,7 +248,7 @@ static void a_sync_of_many_pages_and_members_reaches_all(struct world *w)
 
 static void an_account_without_owner_is_revoked(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
 
     subscribe(w, PLATFORM_A, "streamer", "bob");
     sync_now(s.ada, s.guild, s.id);
@@ -273,7 +273,7 @@ static void an_account_without_owner_is_revoked(struct world *w)
 
 static void an_account_that_stays_revoked_is_switched_off(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
 
     expect_status(client_delete(s.ada, "/users/@me/connections/platform_a/streamer"), 204);
     world_wait(w, 29 * 86400);
@@ -287,7 +287,7 @@ static void an_account_that_stays_revoked_is_switched_off(struct world *w)
 
 static void an_integration_ends_with_who_added_it(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
 
     world_sql(w, "update users set deleting = 1 where id = %s", s.ada->id);
     world_wait(w, 4000);
@@ -296,7 +296,7 @@ static void an_integration_ends_with_who_added_it(struct world *w)
 
 static void a_sync_that_was_cut_off_goes_on(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
 
     subscribe(w, PLATFORM_A, "streamer", "bob");
     /* As a process leaves it that dies among the members. */
@@ -315,7 +315,7 @@ static void a_sync_that_was_cut_off_goes_on(struct world *w)
 
 static void an_integration_may_go_while_its_sync_is_due(struct world *w)
 {
-    struct test_commands s = make_scene(w);
+    struct scene s = make_scene(w);
 
     expect_status(client_post(s.ada, NULL, INTEGRATIONS "/%s/sync", s.guild, s.id), 204);
     expect_status(client_delete(s.ada, INTEGRATIONS "/%s", s.guild, s.id), 204);

@@ -13,15 +13,15 @@
 
 #define MESSAGES "/channels/%s/messages"
 
-struct test_bot {
+struct stage {
     struct client *ada, *bob;
     struct test_guild v;
     const char *own, *other; /* messages of bob's and of ada's */
 };
 
-static struct test_bot world_test_bot(struct world *w)
+static struct stage world_stage(struct world *w)
 {
-    struct test_bot s = { .ada = world_client(w, "ada"), .bob = world_client(w, "bob") };
+    struct stage s = { .ada = world_client(w, "ada"), .bob = world_client(w, "bob") };
 
     s.v = world_test_guild(w, s.ada);
     test_guild_add(&s.v, s.bob);
@@ -30,14 +30,14 @@ static struct test_bot world_test_bot(struct world *w)
     return s;
 }
 
-static void set_level(struct test_bot *s, int level)
+static void set_level(struct stage *s, int level)
 {
     expect_status(client_patch(s->ada, TEXT(s->v.world, "{'verification_level': %d}", level),
                                "/guilds/%s", s->v.id),
                   200);
 }
 
-static void speaks(struct test_bot *s, int code)
+static void speaks(struct stage *s, int code)
 {
     struct answer a = client_post(s->bob, "{'content': 'x'}", MESSAGES, s->v.channel);
 
@@ -49,7 +49,7 @@ static void speaks(struct test_bot *s, int code)
 
 /* --- every route ---------------------------------------------------------------------- */
 
-static struct test_bot at;
+static struct stage at;
 static const char *role;
 static struct client *outsider;
 static int expected_code, refused;
@@ -173,7 +173,7 @@ static void walk_refuses(struct world *w, int code)
 
 static void no_write_that_others_see_is_open_to_members_who_may_only_read(struct world *w)
 {
-    at = world_test_bot(w);
+    at = world_stage(w);
     outsider = world_client(w, "eve");
     role = test_guild_role(&at.v, 1, 0);
     world_sql(w, "update members set timed_out_until = 9000000000000000 where user_id = %s",
@@ -196,7 +196,7 @@ static void no_write_that_others_see_is_open_to_members_who_may_only_read(struct
 
 static void a_timed_out_member_edits_votes_and_joins_nothing(struct world *w)
 {
-    struct test_bot s = world_test_bot(w);
+    struct stage s = world_stage(w);
     struct answer a = client_post(s.ada,
                                   "{'poll': {'question': {'text': 'q'}, 'answers': [{'poll_media': "
                                   "{'text': 'a'}}], 'duration': 1}}",
@@ -240,7 +240,7 @@ static void a_timed_out_member_edits_votes_and_joins_nothing(struct world *w)
 
 static void a_quarantined_member_changes_the_nickname_alone(struct world *w)
 {
-    struct test_bot s = world_test_bot(w);
+    struct stage s = world_stage(w);
 
     world_sql(w, "update members set flags = 128 where user_id = %s", s.bob->id);
     expect_status(client_patch(s.bob, "{'nick': 'fine'}", "/guilds/%s/members/@me", s.v.id), 200);
@@ -252,7 +252,7 @@ static void a_quarantined_member_changes_the_nickname_alone(struct world *w)
 
 static void level_1_takes_a_verified_address(struct world *w)
 {
-    struct test_bot s = world_test_bot(w);
+    struct stage s = world_stage(w);
     struct channel_events room = world_channel_events(w, s.v.channel);
 
     world_sql(w, "update users set verified = 0 where id in (%s, %s)", s.bob->id, s.ada->id);
@@ -277,7 +277,7 @@ static void level_1_takes_a_verified_address(struct world *w)
 
 static void level_2_takes_an_account_of_five_minutes(struct world *w)
 {
-    struct test_bot s = world_test_bot(w);
+    struct stage s = world_stage(w);
 
     set_level(&s, 2);
     speaks(&s, 50009);
@@ -289,7 +289,7 @@ static void level_2_takes_an_account_of_five_minutes(struct world *w)
 
 static void level_3_takes_a_membership_of_ten_minutes(struct world *w)
 {
-    struct test_bot s = world_test_bot(w);
+    struct stage s = world_stage(w);
 
     world_sql(w, "update members set joined_at = %" PRId64 " where user_id = %s", clock_us(),
               s.bob->id);
@@ -304,7 +304,7 @@ static void level_3_takes_a_membership_of_ten_minutes(struct world *w)
 
 static void level_4_takes_a_phone_or_a_role(struct world *w)
 {
-    struct test_bot s = world_test_bot(w);
+    struct stage s = world_stage(w);
     struct client *cleo = world_client(w, "cleo"), *dan = world_client(w, "dan"),
                   *robot = world_bot(w, "robot");
 
@@ -340,7 +340,7 @@ static void level_4_takes_a_phone_or_a_role(struct world *w)
 /* Gateway: voice is for those who may speak. */
 static void unverified_members_do_not_enter_voice(struct world *w)
 {
-    struct test_bot s = world_test_bot(w);
+    struct stage s = world_stage(w);
     const char *voice = answer_text(
         client_post(s.ada, "{'name': 'v', 'type': 2}", "/guilds/%s/channels", s.v.id), "id");
     struct gateway_conn *g = conn_session(s.bob, "v=10&encoding=json", "");
@@ -363,7 +363,7 @@ static void unverified_members_do_not_enter_voice(struct world *w)
 
 static void nobody_comes_in_while_invites_are_paused(struct world *w)
 {
-    struct test_bot s = world_test_bot(w);
+    struct stage s = world_stage(w);
     struct client *eve = world_client(w, "eve");
     const char *code =
         answer_text(client_post(s.ada, "{}", "/channels/%s/invites", s.v.channel), "code");

@@ -16,16 +16,16 @@
 #define PLAY_MARK  "%E2%96%B6%EF%B8%8F"
 
 /* ada's guild with bob in it, and a message of ada's. */
-struct test_bot {
+struct stage {
     struct client *ada, *bob;
     struct test_guild v;
     const char *message;
     struct channel_events room;
 };
 
-static struct test_bot open_stage(struct world *w)
+static struct stage open_stage(struct world *w)
 {
-    struct test_bot s = { .ada = world_client(w, "ada"), .bob = world_client(w, "bob") };
+    struct stage s = { .ada = world_client(w, "ada"), .bob = world_client(w, "bob") };
 
     s.v = world_test_guild(w, s.ada);
     test_guild_add(&s.v, s.bob);
@@ -35,12 +35,12 @@ static struct test_bot open_stage(struct world *w)
     return s;
 }
 
-static struct answer react(struct test_bot *s, struct client *c, const char *emoji)
+static struct answer react(struct stage *s, struct client *c, const char *emoji)
 {
     return client_put(c, NULL, OWN, s->v.channel, s->message, emoji);
 }
 
-static struct answer shown(struct test_bot *s, struct client *c)
+static struct answer shown(struct stage *s, struct client *c)
 {
     return client_get(c, MESSAGE, s->v.channel, s->message);
 }
@@ -49,7 +49,7 @@ static struct answer shown(struct test_bot *s, struct client *c)
 
 static void a_reaction_is_shown_and_told(struct world *w)
 {
-    struct test_bot s = open_stage(w);
+    struct stage s = open_stage(w);
 
     expect_absent(shown(&s, s.ada), "reactions");
     expect_status(react(&s, s.bob, THUMB), 204);
@@ -79,7 +79,7 @@ static void a_reaction_is_shown_and_told(struct world *w)
 
 static void a_page_shows_reactions_of_each_message(struct world *w)
 {
-    struct test_bot s = open_stage(w);
+    struct stage s = open_stage(w);
     const char *second =
         answer_text(client_post(s.ada, "{'content': 'two'}", MESSAGES, s.v.channel), "id");
 
@@ -96,7 +96,7 @@ static void a_page_shows_reactions_of_each_message(struct world *w)
 
 static void only_answers_show_reactions(struct world *w)
 {
-    struct test_bot s = open_stage(w);
+    struct stage s = open_stage(w);
 
     react(&s, s.bob, THUMB);
     expect_channel_event(&s.room, "MESSAGE_REACTION_ADD", "{}");
@@ -117,7 +117,7 @@ static void only_answers_show_reactions(struct world *w)
 
 static void an_emoji_that_comes_back_stands_last(struct world *w)
 {
-    struct test_bot s = open_stage(w);
+    struct stage s = open_stage(w);
 
     react(&s, s.bob, THUMB);
     react(&s, s.bob, FIRE);
@@ -131,7 +131,7 @@ static void an_emoji_that_comes_back_stands_last(struct world *w)
 static void everybody_sees_its_own_however_many_there_are(struct world *w)
 {
     enum { PEOPLE = 7 };
-    struct test_bot s = open_stage(w);
+    struct stage s = open_stage(w);
     struct client *people[PEOPLE];
 
     for (int i = 0; i < PEOPLE; i++) {
@@ -160,7 +160,7 @@ static void everybody_sees_its_own_however_many_there_are(struct world *w)
 
 static void marks_make_no_other_emoji(struct world *w)
 {
-    struct test_bot s = open_stage(w);
+    struct stage s = open_stage(w);
 
     expect_status(react(&s, s.ada, PLAY), 204);
     expect_status(react(&s, s.bob, PLAY_MARK), 204);
@@ -178,7 +178,7 @@ static void marks_make_no_other_emoji(struct world *w)
 
 static void letters_of_flags_and_keycaps_are_emoji(struct world *w)
 {
-    struct test_bot s = open_stage(w);
+    struct stage s = open_stage(w);
 
     expect_status(react(&s, s.ada, "%F0%9F%87%A6"), 204);
     expect_status(react(&s, s.ada, "%F0%9F%87%A9%F0%9F%87%AA"), 204);
@@ -188,7 +188,7 @@ static void letters_of_flags_and_keycaps_are_emoji(struct world *w)
 
 static void what_is_no_emoji_is_unknown(struct world *w)
 {
-    struct test_bot s = open_stage(w);
+    struct stage s = open_stage(w);
     static const char *const wrong[] = { "smile",      "%3Asmile%3A",  "123456789", "a",   "%20",
                                          "a:b:c:77",   "x:",           "%3A77",     "%2F", "x:y",
                                          "%E2%96%B6x", "a%3A%3A77777", "x:0" };
@@ -203,7 +203,7 @@ static void what_is_no_emoji_is_unknown(struct world *w)
 
 static void of_a_custom_emoji_only_the_id_counts(struct world *w)
 {
-    struct test_bot s = open_stage(w);
+    struct stage s = open_stage(w);
     static const char *const forms[] = { "wave:71",          "other%3A71",     "a:wave:71",
                                          "a%3Awave%3A71",    ":wave:71",       "%3Cwave:71%3E",
                                          "%3C%3Awave:71%3E", "%3Ca:wave:71%3E" };
@@ -232,7 +232,7 @@ static void of_a_custom_emoji_only_the_id_counts(struct world *w)
 
 static void ones_own_reaction_goes(struct world *w)
 {
-    struct test_bot s = open_stage(w);
+    struct stage s = open_stage(w);
 
     react(&s, s.ada, THUMB);
     react(&s, s.bob, THUMB);
@@ -258,7 +258,7 @@ static void ones_own_reaction_goes(struct world *w)
 
 static void moderators_remove_others(struct world *w)
 {
-    struct test_bot s = open_stage(w);
+    struct stage s = open_stage(w);
 
     react(&s, s.ada, THUMB);
     react(&s, s.bob, THUMB);
@@ -303,7 +303,7 @@ static void moderators_remove_others(struct world *w)
 
 static void those_who_used_an_emoji_are_listed_by_id(struct world *w)
 {
-    struct test_bot s = open_stage(w);
+    struct stage s = open_stage(w);
 
     react(&s, s.bob, THUMB);
     react(&s, s.ada, THUMB);
