@@ -10,7 +10,7 @@
 #include "gateway/fanout/dispatch.h"
 #include "gateway/identify/greeting.h"
 #include "gateway/identify/guilds.h"
-#include "gateway/resume/moves.h"
+#include "gateway/resume/resume.h"
 #include "gateway/member_lists/lists.h"
 #include "gateway/resume/suspend.h"
 #include "gateway/presence/directory.h"
@@ -43,7 +43,7 @@ const struct gateway_upcalls gateway_upcalls = {
     .lists_free = lists_free,
     .guild_join = guild_join,
     .handovers_continue = handovers_continue,
-    .fetch_again = fetch_again,
+    .request_again = request_again,
     .opcode_find = opcode_find,
 };
 
@@ -81,9 +81,9 @@ void gateway_share(struct gateway *g, struct cluster *c)
 void gateway_move(struct gateway *g, const struct session_move *m)
 {
     if (m->kind == MOVE_ASK && m->from == cluster_identity(g->cluster))
-        give_asked(g, m);
+        release_requested(g, m);
     else if (m->kind != MOVE_ASK && m->to == cluster_identity(g->cluster))
-        fetch_heard(g, m);
+        request_answered(g, m);
 }
 
 void gateway_hear_ledger(struct gateway *g, struct str message)
@@ -99,7 +99,7 @@ void gateway_hear_ledger(struct gateway *g, struct str message)
     if (reply.anew)
         ledger_copies_begin_hub_anew(g, reply.hub);
     if (reply.number)
-        fetch_heard(g, &(struct session_move){ .kind = MOVE_GIVEN, .number = reply.number });
+        request_answered(g, &(struct session_move){ .kind = MOVE_GIVEN, .number = reply.number });
     buf_clear(&reply.bytes);
 }
 
@@ -194,8 +194,8 @@ static void end_hub(struct loop *loop, void *arg)
     struct gateway *g = arg;
     struct hub *h = g->hubs[loop_index(loop)];
 
-    gives_drop(h);
-    fetches_drop(h);
+    releases_drop(h);
+    requests_drop(h);
     hub_free(h);
     g->hubs[loop_index(loop)] = NULL;
 }

@@ -170,7 +170,7 @@ void directory_note(struct session *s)
 
     if (s->abroad)
         link_remove(&s->abroad->unsaid);
-    if (!d || !s->ready || s->hub->gateway->draining)
+    if (!d || !session_is_ready(s) || s->hub->gateway->draining)
         return;
     buf_init(&out, MAX_TOLD);
     record_write(s, &out);
@@ -204,7 +204,7 @@ void directory_end(struct session *s)
         return;
     pthread_mutex_lock(&d->lock);
     struct own_record *r = map_get(&d->own, s->number);
-    if (r && (s->moving || s->parked)) {
+    if (r && session_continues(s)) {
         r->until = clock_steady_ms() + FADE_MS;
     } else if (r) {
         tell_drop(d, s->number);

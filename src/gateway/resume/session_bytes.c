@@ -156,7 +156,8 @@ bool session_write(struct session *s, const struct session_places *places,
                                                 (uint64_t)session_presence_ms(s) };
     char id[SESSION_ID + 1];
 
-    if (!s->ready || s->revoked || session_errand_count(s) || s->seq - s->sent > s->replay.count)
+    if (!session_is_ready(s) || s->revoked || session_errand_count(s) ||
+        s->seq - s->sent > s->replay.count)
         return false;
     session_id_write(s, id);
     head_write(id, numbers, session_activities(s), session_client(s), out);

@@ -71,7 +71,8 @@ static void batch_fill(struct loop *loop, void *arg)
 
         b->at = b->at->next;
         s->seen = h->position;
-        s->parked = batch_add(b, s);
+        if (batch_add(b, s))
+            session_set_state(s, SESSION_SUSPENDED);
     }
     b->last = b->at == &h->sessions;
 }

@@ -82,7 +82,7 @@ struct hub *hub_new(struct gateway *g, struct loop *loop)
     h->away = deadlines_new(loop, AWAY_MS, true, session_expired);
     h->fading = deadlines_new(loop, FADE_MS, true, session_faded);
     h->windows = deadlines_new(loop, PRESENCE_MS, true, gateway_upcalls.presence_window_ended);
-    h->fetching = deadlines_new(loop, FETCH_MS, false, gateway_upcalls.fetch_again);
+    h->fetching = deadlines_new(loop, FETCH_MS, false, gateway_upcalls.request_again);
     h->recordings = deadlines_new(loop, AWAY_MS, true, recording_expired);
     h->turn_end.run = hub_turn_end;
     h->pump_post.run = hub_pump_on;

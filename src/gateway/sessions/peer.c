@@ -131,6 +131,8 @@ void peer_become(struct peer *p, struct session *s)
     p->state = PEER_KNOWN;
     p->session = s;
     s->peer = p;
+    if (session_is_ready(s))
+        session_set_state(s, SESSION_LIVE);
     deadline_touch(p->hub->overdue, &p->deadline);
 }
 

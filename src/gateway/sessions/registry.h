@@ -109,7 +109,7 @@ struct session *registry_local(struct hub *h, uint64_t number);
 /* The number in a session's id; false: it cannot be one. */
 bool session_id_read(struct str id, uint64_t *ret_number);
 /* Where the session of that number lives now or will arrive, or NULL. */
-struct hub *registry_home(struct gateway *g, uint64_t number);
+struct hub *registry_hub(struct gateway *g, uint64_t number);
 /* Whether it lives on one of the loops. */
 bool registry_has(struct gateway *g, uint64_t number);
 /* May the account begin another session with this shard now, when it has begun at least

@@ -2,6 +2,7 @@
 #include "gateway/sessions/session.h"
 
 #include <sodium.h>
+#include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -118,7 +119,7 @@ static void own_presence_free(struct own_presence *own)
 
 static bool watches_presences(const struct session *s)
 {
-    return s->ready && s->bot && s->intents & INTENT(GUILD_PRESENCES);
+    return session_is_ready(s) && s->bot && s->intents & INTENT(GUILD_PRESENCES);
 }
 
 static void client_name_end(struct session *s)
@@ -135,25 +136,26 @@ static void client_name_end(struct session *s)
 void session_end(struct session *s)
 {
     struct gateway *g = s->hub->gateway;
-    /* Who takes it up tells of it: nobody shall see it go in between. */
-    bool goes_on = s->parked || (s->moving && g->directory);
+    /* The next owner announces the presence: others must not see the account offline meanwhile. */
+    bool stays_shown =
+        s->state == SESSION_SUSPENDED || (s->state == SESSION_MOVING && g->directory);
 
-    if (!goes_on)
+    if (!stays_shown)
         gateway_upcalls.presence_change(s, true);
     if (s->peer)
         peer_become_stranger(s->peer);
-    if (g->options.hooks.ended && s->listed && !s->parked) {
+    if (g->options.hooks.ended && s->listed && s->state != SESSION_SUSPENDED) {
         struct gateway_caller who = session_caller(s);
 
         g->options.hooks.ended(g->options.hooks.arg, &who);
     }
     errands_drop(s);
     gateway_upcalls.lists_leave(s, true);
-    if (g->cluster && s->ready && !s->moving && !s->parked)
+    if (g->cluster && session_is_ready(s) && !session_continues(s))
         home_forget(s);
     ledger_drop(s);
     registry_remove(g, s);
-    if (s->ready && !s->bot && !g->draining)
+    if (session_is_ready(s) && !s->bot && !g->draining)
         gateway_upcalls.sessions_changed(s);
     absence_end(s);
     seats_clear(&s->seats);
@@ -198,6 +200,35 @@ struct gateway_viewer session_viewer(const struct session *s)
 bool session_covers(const struct session *s, snowflake guild_id)
 {
     return (guild_id >> 22) % s->shard_count == s->shard_id;
+}
+
+/* --- states --------------------------------------------------------------------------- */
+
+#define TO(state) (1U << SESSION_##state)
+
+static const unsigned allowed[SESSION_STATES] = {
+    [SESSION_IDENTIFYING] = TO(LIVE) | TO(ARRIVING) | TO(RECOVERED),
+    [SESSION_LIVE] = TO(DISCONNECTED) | TO(SUSPENDED),
+    [SESSION_DISCONNECTED] = TO(LIVE) | TO(ARRIVING) | TO(MOVING) | TO(SUSPENDED),
+    [SESSION_ARRIVING] = TO(LIVE) | TO(DISCONNECTED),
+    [SESSION_RECOVERED] = TO(LIVE) | TO(DISCONNECTED),
+    [SESSION_MOVING] = 0,
+    [SESSION_SUSPENDED] = 0,
+};
+
+void session_set_state(struct session *s, enum session_state state)
+{
+    struct gateway *g = s->hub->gateway;
+
+    if (s->state == state)
+        return;
+    if (!(allowed[s->state] & 1U << state)) {
+        log_error("gateway: a session went from state %u to %u", s->state, (unsigned)state);
+        abort();
+    }
+    pthread_mutex_lock(&g->lock);
+    s->state = (unsigned char)state;
+    pthread_mutex_unlock(&g->lock);
 }
 
 /* --- telling -------------------------------------------------------------------------- */
@@ -374,6 +405,7 @@ void session_invalid_soon(struct hub *h, uint64_t number)
 
 void session_lose_peer(struct session *s)
 {
+    session_set_state(s, SESSION_DISCONNECTED);
     if (!s->absence) {
         s->absence = mem_new(sizeof *s->absence);
         s->absence->session = s;

@@ -26,6 +26,19 @@ enum presence_status {
     PRESENCE_INVISIBLE,
 };
 
+/* Where a session is; resume/resume.h has the diagram. A session that ends is freed, whatever its
+ * state is. */
+enum session_state {
+    SESSION_IDENTIFYING,  /* READY was not sent: others do not see the session */
+    SESSION_LIVE,         /* it has a connection */
+    SESSION_DISCONNECTED, /* its connection is lost; its client may resume it on this node */
+    SESSION_ARRIVING,     /* on its way to the loop of its client, until it has all missed events */
+    SESSION_RECOVERED,    /* the same, rebuilt from the journal of a node that crashed */
+    SESSION_MOVING,       /* being released to another node */
+    SESSION_SUSPENDED,    /* stored because this server stops */
+    SESSION_STATES,
+};
+
 /* What sessions are together, and those of each kind of client: enum presence_status. */
 struct statuses {
     unsigned char whole, of[CLIENT_KINDS];
@@ -82,11 +95,9 @@ struct session {
     bool bot;
     _Atomic bool revoked; /* its credential is gone: it ends when its loop has it */
     bool listed;          /* in the gateway's lists; of its own loop */
-    bool ready;           /* READY was told: others may see it; with the gateway's lock */
+    unsigned char state;  /* enum session_state; changed by session_set_state, with the lock */
     bool faded;           /* away for so long that it is not seen; the same */
     bool presence_due;    /* a change was not told yet */
-    bool moving;          /* another server of the cluster gets it */
-    bool parked;          /* it goes on in another process: nothing ends with it here */
     bool enters_lists;    /* some of its member lists have not begun yet */
     unsigned char status; /* enum presence_status */
     unsigned char kind;   /* enum client_kind */
@@ -109,6 +120,18 @@ struct session {
     struct errand_line *errands;
     struct session_abroad *abroad;
 };
+
+/* READY was sent. */
+static inline bool session_is_ready(const struct session *s)
+{
+    return s->state != SESSION_IDENTIFYING;
+}
+
+/* Another process continues the session: nothing of it ends when it ends here. */
+static inline bool session_continues(const struct session *s)
+{
+    return s->state == SESSION_MOVING || s->state == SESSION_SUSPENDED;
+}
 
 /* "os|browser|device", for lists of sessions. */
 static inline const char *session_client(const struct session *s)
@@ -142,6 +165,8 @@ bool session_is_called(const struct session *s, struct str id);
 struct session *session_new(struct hub *h, const struct caller *caller);
 /* One that another process began. */
 struct session *session_new_known(struct hub *h, const struct caller *caller, const char *id);
+/* Ends the process if the session may not go from its state to that one. On its loop. */
+void session_set_state(struct session *s, enum session_state state);
 void session_end(struct session *s);
 void session_invalid(struct peer *p); /* op 9; its session, if any, ends */
 /* The same from the loop itself, for those who are in the middle of an event: a session
