@@ -72,10 +72,10 @@ void gateway_share(struct gateway *g, struct cluster *c)
         g->directory = directory_new(g);
     g->published = (uint64_t)cluster_position(c) << NUMBERS_OF_POSITION;
     g->older = g->published | ((UINT64_C(1) << NUMBERS_OF_POSITION) - 1);
-    if (g->options.ledger)
-        g->ledger = ledger_open(g->options.ledger, cluster_identity(c));
-    if (g->options.keeps && g->ledger && cluster_has_wire(c))
-        g->keeper = keeper_new();
+    if (g->options.journal)
+        g->journal = journal_open(g->options.journal, cluster_identity(c));
+    if (g->options.replicates && g->journal && cluster_has_wire(c))
+        g->replica = replica_new();
 }
 
 void gateway_move(struct gateway *g, const struct session_move *m)
@@ -88,16 +88,16 @@ void gateway_move(struct gateway *g, const struct session_move *m)
 
 void gateway_hear_ledger(struct gateway *g, struct str message)
 {
-    struct keeper_reply reply;
+    struct replica_reply reply;
 
-    if (!g->keeper)
+    if (!g->replica)
         return;
     buf_init(&reply.bytes, MAX_KEPT_BYTES);
-    keeper_hear(g->keeper, message, &reply);
+    replica_receive(g->replica, message, &reply);
     if (reply.to && !buf_full(&reply.bytes))
         cluster_tell_one(g->cluster, reply.to, CLUSTER_LEDGERS, buf_str(&reply.bytes));
-    if (reply.anew)
-        ledger_copies_begin_hub_anew(g, reply.hub);
+    if (reply.restart)
+        replication_restart_hub(g, reply.hub);
     if (reply.number)
         request_answered(g, &(struct session_move){ .kind = MOVE_GIVEN, .number = reply.number });
     buf_clear(&reply.bytes);
@@ -242,8 +242,8 @@ void gateway_free(struct gateway *g)
     client_names_clear(&g->client_names);
     pthread_mutex_destroy(&g->lock);
     pthread_mutex_destroy(&g->publishing);
-    keeper_free(g->keeper);
-    ledger_close(g->ledger);
+    replica_free(g->replica);
+    journal_close(g->journal);
     mem_free(g->delivered);
     mem_free(g->hubs);
     mem_free(g);
@@ -271,8 +271,8 @@ void gateway_stats(const struct gateway *g, struct gateway_stats *ret)
         .identified = g->identified,
         .resumed = g->resumed,
         .recovered = g->recovered,
-        .kept_by = g->kept_by,
-        .kept = g->keeper ? keeper_count(g->keeper) : 0,
+        .kept_by = g->replicated_by,
+        .kept = g->replica ? replica_count(g->replica) : 0,
         .published = g->published,
         .delivered = count_delivered(g),
         .cut = g->cut,

@@ -237,7 +237,7 @@ void dispatch_begin(struct hub *h, struct news *n)
         d->changed = changed_channel_begin(d);
     }
     change_view(d, t->view);
-    d->crowd = t->count > CROWD && !h->queue && !ledger_copies_come_first(h);
+    d->crowd = t->count > CROWD && !h->queue && !replication_comes_first(h);
 }
 
 bool dispatch_continue(struct hub *h)

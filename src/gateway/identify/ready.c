@@ -358,9 +358,9 @@ static void ready_finish(struct load *l, enum err e)
         atomic_fetch_add(&g->watchers, 1);
     presence_begin(s, s->bot ? NULL : &i->friends);
     if (g->cluster)
-        home_note(s);
-    ledger_take(s);
-    ledger_settle(s);
+        session_owner_add(s);
+    journal_begin(s);
+    journal_settle(s);
     atomic_fetch_add(&g->identified, 1);
     identification_free(i);
 }

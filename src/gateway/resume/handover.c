@@ -61,7 +61,7 @@ static void handover_take(struct handover *h, struct session *s)
     h->session = s;
     pack_seats(h, s);
     s->seen = h->from->position;
-    ledger_unsettle(s);
+    journal_unsettle(s);
     session_detach(s);
     pthread_mutex_lock(&g->lock);
     s->hub = h->to;
@@ -199,7 +199,7 @@ static void catch_up_end(struct handover *h, struct session *s)
     to->running--;
     to->loads--;
     if (s) {
-        ledger_settle(s);
+        journal_settle(s);
         if (!s->peer) /* a newer connection may have it already */
             session_lose_peer(s);
         lists_return(s);
@@ -241,7 +241,7 @@ static void catch_up(struct handover *h, struct session *s)
     h->to->running++;
     h->to->loads++;
     atomic_fetch_add(&h->to->gateway->recovered, s->state == SESSION_RECOVERED);
-    ledger_take(s);
+    journal_begin(s);
     seen_channels_tell(&h->changes, s);
     h->recent_at = recent_after(&h->to->recent, h->since, s->seen);
     h->post.run = catch_up_continue;

@@ -133,19 +133,19 @@ static enum err take_recovered(struct session_request *q, struct tx *tx, uint32_
 {
     const struct gateway *g = q->load.hub->gateway;
     const struct resumption *r = q->handover->resumption;
-    enum ledger_answer answer;
+    enum journal_verdict answer;
     enum err e = recovery_take(g, tx, r, identity, silent, &answer, &q->bytes);
 
-    q->unfit = answer == LEDGER_UNFIT;
-    if (answer == LEDGER_SHORT && !q->short_at)
+    q->unfit = answer == JOURNAL_UNFIT;
+    if (answer == JOURNAL_SHORT && !q->short_at)
         q->short_at = q->reads;
-    *ret = answer == LEDGER_GONE || answer == LEDGER_FOUND;
+    *ret = answer == JOURNAL_GONE || answer == JOURNAL_FOUND;
     if (e || !*ret)
         return e;
-    q->state = answer == LEDGER_FOUND ? REQUEST_RECOVERED : REQUEST_GONE;
-    if (answer == LEDGER_FOUND)
+    q->state = answer == JOURNAL_FOUND ? REQUEST_RECOVERED : REQUEST_GONE;
+    if (answer == JOURNAL_FOUND)
         e = find_missed(q, tx);
-    if (!e && answer == LEDGER_FOUND && q->state == REQUEST_GONE)
+    if (!e && answer == JOURNAL_FOUND && q->state == REQUEST_GONE)
         e = owner_row_remove(tx, r->number, cluster_identity(g->cluster));
     /* If the owner was only paused, it reads the question and finds that it has lost the session.
      */
@@ -167,7 +167,7 @@ static void ask_replicas(const struct session_request *q, uint32_t identity)
     struct buf question;
 
     buf_init(&question, QUESTION_BYTES);
-    keeper_write_question(&question, identity, r->number, r->seq, cluster_identity(g->cluster));
+    replica_write_question(&question, identity, r->number, r->seq, cluster_identity(g->cluster));
     cluster_tell(g->cluster, CLUSTER_LEDGERS, buf_str(&question));
     buf_clear(&question);
 }
@@ -178,7 +178,7 @@ static bool replicas_may_answer(struct session_request *q, uint32_t identity)
 {
     bool first = q->replicas_of != identity;
 
-    if (!q->load.hub->gateway->keeper || q->unfit)
+    if (!q->load.hub->gateway->replica || q->unfit)
         return false;
     if (first) {
         q->replicas_of = identity;
@@ -264,7 +264,7 @@ static void missed_page_done(struct load *l, enum err e)
     }
     if (e || !missed_is_whole(&q->missed)) {
         q->state = REQUEST_GONE;
-        home_forget_number(l->hub, q->handover->resumption->number);
+        session_owner_remove_number(l->hub, q->handover->resumption->number);
     }
     request_end(q);
 }

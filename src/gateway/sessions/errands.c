@@ -24,7 +24,7 @@ static void count_errands(struct session *s, unsigned more, unsigned less)
         a->errand_count += more - less;
     pthread_mutex_unlock(&g->lock);
     s->errands->count += more - less;
-    ledger_note_errands(s);
+    journal_note_errands(s);
 }
 
 /* A session's first errand is always taken: its guilds arrive by it. */

@@ -49,10 +49,10 @@ struct hub *hub_new(struct gateway *g, struct loop *loop)
     h->loop = loop;
     h->delivered = &g->delivered[loop_index(loop)];
     h->begun = h->position = g->published;
-    h->ledger_at = ledger_hub(g->ledger, loop_index(loop));
-    if (h->ledger_at)
-        atomic_store(h->ledger_at, h->position);
-    h->copies = ledger_copies_new(h);
+    h->journal_position = journal_hub_position(g->journal, loop_index(loop));
+    if (h->journal_position)
+        atomic_store(h->journal_position, h->position);
+    h->replication = replication_new(h);
     links_init(&h->peers);
     links_init(&h->sessions);
     links_init(&h->greetings);
@@ -63,7 +63,7 @@ struct hub *hub_new(struct gateway *g, struct loop *loop)
     map_init(&h->fetches_by_number);
     links_init(&h->expected);
     links_init(&h->runnable);
-    links_init(&h->unsaid);
+    links_init(&h->unpublished);
     topics_init(&h->topics, loop);
     h->topics.crowds = &g->crowds;
     if (g->directory)
@@ -122,7 +122,7 @@ void hub_free(struct hub *h)
     drop_queue(h);
     delays_free(h);
     mem_free(h->delivery);
-    ledger_copies_free(h->copies);
+    replication_free(h->replication);
     recent_clear(&h->recent);
     map_clear(&h->fetches_by_number);
     topics_clear(&h->topics);
@@ -341,8 +341,8 @@ static void continue_event(struct hub *h)
     release_at_hand(h);
     h->telling = false;
     h->position = h->begun;
-    if (h->ledger_at && !planted(PLANTED_BLIND_LEDGER))
-        atomic_store_explicit(h->ledger_at, h->position, memory_order_release);
+    if (h->journal_position && !planted(PLANTED_BLIND_LEDGER))
+        atomic_store_explicit(h->journal_position, h->position, memory_order_release);
     hub_is_spent(h, EVENT_TICKS);
     if (!links_empty(&h->guests) || !links_empty(&h->wanted))
         gateway_upcalls.handovers_continue(h);
@@ -439,7 +439,7 @@ void hub_turn_end(struct turn_end *t)
     if (h->framed)
         frames_forget(h->frames);
     h->framed = false;
-    if (!links_empty(&h->unsaid))
+    if (!links_empty(&h->unpublished))
         gateway_upcalls.directory_flush(h);
-    ledger_copies_flush(h); /* before the server sends what was gathered in this turn */
+    replication_flush(h); /* before the server sends what was gathered in this turn */
 }

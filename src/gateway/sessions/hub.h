@@ -20,7 +20,7 @@
 #include "net/loop.h"
 #include "store/store.h"
 
-struct ledger_copies;
+struct replication;
 struct delay_line;
 struct delivery;
 struct gateway;
@@ -74,17 +74,17 @@ struct hub {
 
     struct known_positions *looked; /* what the look has seen that is being taken over; or NULL */
     bool looked_ahead;              /* that is more than was told */
-    struct parcel *queue, **queue_end; /* with events in line: none of them is begun to its end */
-    struct delay_line *delays;         /* events that do not stand in line yet; NULL: none ever */
-    struct parcel *at_hand;            /* has the event that is begun and not finished */
-    bool telling;                      /* there is such an event */
-    struct delivery *delivery;         /* that event, on its way: fanout/; NULL before the first */
-    uint64_t begun, position;          /* numbers of the last event that was begun, and finished */
-    _Atomic uint64_t *ledger_at;       /* where the second of these is noted; or NULL */
-    struct ledger_copies *copies;      /* of the ledger, for another server; NULL: none */
-    struct link waiting;               /* struct load that wait for a quiet moment */
-    unsigned running;                  /* loads that events wait for */
-    unsigned loads;                    /* all that run */
+    struct parcel *queue, **queue_end;  /* with events in line: none of them is begun to its end */
+    struct delay_line *delays;          /* events that do not stand in line yet; NULL: none ever */
+    struct parcel *at_hand;             /* has the event that is begun and not finished */
+    bool telling;                       /* there is such an event */
+    struct delivery *delivery;          /* that event, on its way: fanout/; NULL before the first */
+    uint64_t begun, position;           /* numbers of the last event that was begun, and finished */
+    _Atomic uint64_t *journal_position; /* where the second of these is noted; or NULL */
+    struct replication *replication;    /* sends the journal to its replica; NULL: there is none */
+    struct link waiting;                /* struct load that wait for a quiet moment */
+    unsigned running;                   /* loads that events wait for */
+    unsigned loads;                     /* all that run */
     bool pumping;
 
     /* Events have a share of each turn; the rest of them is posted. */
@@ -107,8 +107,8 @@ struct hub {
     size_t recorded;             /* bytes of these */
     struct deadlines *recordings;
     struct deadline recording_end;
-    struct link runnable; /* sessions whose first errand may go on */
-    struct link unsaid;   /* sessions that are different now, for presence/directory.h */
+    struct link runnable;    /* sessions whose first errand may go on */
+    struct link unpublished; /* sessions that are different now, for presence/directory.h */
     struct post errands_post;
     bool errands_posted;
     struct rosters *rosters; /* member lists: lists/; NULL before the first */

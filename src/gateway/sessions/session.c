@@ -88,14 +88,14 @@ struct own_presence *session_own_presence(struct session *s)
 }
 
 /* Nothing of it was copied yet. */
-struct session_abroad *session_abroad(struct session *s)
+struct session_sync *session_sync(struct session *s)
 {
-    if (!s->abroad) {
-        s->abroad = mem_new(sizeof *s->abroad);
-        s->abroad->session = s;
-        s->abroad->whole = true;
+    if (!s->sync) {
+        s->sync = mem_new(sizeof *s->sync);
+        s->sync->session = s;
+        s->sync->whole = true;
     }
-    return s->abroad;
+    return s->sync;
 }
 
 static void absence_end(struct session *s)
@@ -152,8 +152,8 @@ void session_end(struct session *s)
     errands_drop(s);
     gateway_upcalls.lists_leave(s, true);
     if (g->cluster && session_is_ready(s) && !session_continues(s))
-        home_forget(s);
-    ledger_drop(s);
+        session_owner_remove(s);
+    journal_end(s);
     registry_remove(g, s);
     if (session_is_ready(s) && !s->bot && !g->draining)
         gateway_upcalls.sessions_changed(s);
@@ -165,7 +165,7 @@ void session_end(struct session *s)
     link_remove(&s->link);
     replay_clear(&s->replay);
     own_presence_free(s->own);
-    mem_free(s->abroad);
+    mem_free(s->sync);
     client_name_end(s);
     mem_free(s);
 }
@@ -310,21 +310,21 @@ static void send_newest(struct session *s, struct news *n, unsigned form)
 }
 
 /* RESUMED is not missed: who did not read it resumes again. */
-static uint64_t told_as(const struct news *n)
+static uint64_t sent_as(const struct news *n)
 {
     if (n->number)
         return n->number;
     bool fleeting = n->event == EVENT_RESUMED || event_info(n->event)->flags & EVENT_FLEETING;
 
-    return fleeting ? TOLD_FLEETING : TOLD_ANSWER;
+    return fleeting ? SENT_TRANSIENT : SENT_RESPONSE;
 }
 
 void session_dispatch(struct session *s, struct news *n, unsigned form)
 {
     s->seq++;
-    if (s->ledger) {
-        ledger_note(s->ledger, s->seq, planted(PLANTED_BLIND_LEDGER) ? TOLD_FLEETING : told_as(n));
-        ledger_copies_mark(s);
+    if (s->slot) {
+        journal_note(s->slot, s->seq, planted(PLANTED_BLIND_LEDGER) ? SENT_TRANSIENT : sent_as(n));
+        replication_mark(s);
     }
     if (n->event != EVENT_READY)
         replay_add(&s->replay, n, form, hub_second(s->hub));
@@ -453,9 +453,9 @@ void session_detach(struct session *s)
     errands_detach(s);
     gateway_upcalls.lists_leave(s, false);
     link_remove(&s->link);
-    if (s->abroad) {
-        link_remove(&s->abroad->unsaid);
-        link_remove(&s->abroad->uncopied);
+    if (s->sync) {
+        link_remove(&s->sync->unpublished);
+        link_remove(&s->sync->unreplicated);
     }
 }
 
@@ -467,9 +467,9 @@ void session_attach(struct session *s, struct hub *h)
     s->seats.topics = &h->topics;
     links_append(&h->sessions, &s->link);
     errands_attach(s);
-    if (s->abroad)
-        s->abroad->round = 0; /* each hub counts its own */
-    ledger_copies_mark_whole(s);
+    if (s->sync)
+        s->sync->round = 0; /* each hub counts its own */
+    replication_mark_all(s);
     if (s->presence_due && s->own)
         deadline_touch(h->windows, &s->own->window);
 }

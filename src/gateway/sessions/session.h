@@ -9,7 +9,7 @@
 #include "gateway/views/topics.h"
 
 struct hub;
-struct ledger_slot;
+struct journal_slot;
 struct peer;
 
 enum {
@@ -69,14 +69,14 @@ struct errand_line {
     unsigned count;
 };
 
-/* What other servers have been told of it. */
-struct session_abroad {
+/* What other nodes know of it. */
+struct session_sync {
     struct session *session;
-    struct link unsaid;   /* in the hub's list: they have to be told how it is now */
-    struct link uncopied; /* the same: its keeper has to be told what it was told: … */
-    uint64_t copied;      /* … after this seq, … */
-    uint32_t round;
-    bool whole; /* … or all of it */
+    struct link unpublished;  /* in the hub's list: its presence record has changed */
+    struct link unreplicated; /* in the list of struct replication: … */
+    uint64_t copied;          /* … the replica has its notes up to this seq, … */
+    uint32_t round;           /* … and was sent the whole session in this round; … */
+    bool whole;               /* … the whole session has to be sent */
 };
 
 struct session {
@@ -88,9 +88,9 @@ struct session {
     uint64_t seen;      /* news up to this number was delivered on another loop */
     uint64_t presences; /* up to this number READY has told of them, and later ones count */
     uint64_t seq;
-    struct ledger_slot *ledger; /* where what it is told is noted; or NULL */
-    uint64_t sent;              /* to the peer: what follows waits in the replay */
-    uint32_t intents;           /* of a person, 0: everything */
+    struct journal_slot *slot; /* its record in the journal; or NULL */
+    uint64_t sent;             /* to the peer: what follows waits in the replay */
+    uint32_t intents;          /* of a person, 0: everything */
     uint32_t shard_id, shard_count;
     bool bot;
     _Atomic bool revoked; /* its credential is gone: it ends when its loop has it */
@@ -118,7 +118,7 @@ struct session {
     struct session_absence *absence; /* these four: NULL while there is nothing of it */
     struct own_presence *own;
     struct errand_line *errands;
-    struct session_abroad *abroad;
+    struct session_sync *sync;
 };
 
 /* READY was sent. */
@@ -156,7 +156,7 @@ static inline unsigned session_errand_count(const struct session *s)
 
 /* Made when they are not there. */
 struct own_presence *session_own_presence(struct session *s);
-struct session_abroad *session_abroad(struct session *s);
+struct session_sync *session_sync(struct session *s);
 /* What it calls itself, for a session that is on no list yet. */
 void session_set_client(struct session *s, const char *client);
 void session_id_write(const struct session *s, char out[SESSION_ID + 1]);
