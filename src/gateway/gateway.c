@@ -174,8 +174,8 @@ static void look_busy(struct loop *loop, void *arg)
     struct gateway *g = arg;
     const struct hub *h = g->hubs[loop_index(loop)];
 
-    g->busy |= h->loads > 0 || h->pump_posted || h->errands_posted || h->topics.posted ||
-               h->list_pieces || h->queue || h->telling || delays_wait(h);
+    g->busy |= h->reads.count > 0 || h->queue.posted || h->errands.posted || h->topics.posted ||
+               h->list_pieces || h->queue.first || h->queue.sending || delays_wait(h);
 }
 
 static void wait_for_loads(struct gateway *g, unsigned count)

@@ -555,7 +555,7 @@ static struct round_scene *round_scene_new(uint32_t presence)
     struct round_scene *s = calloc(1, sizeof *s);
 
     s->sessions = calloc(MANY, sizeof *s->sessions);
-    s->hub.replication = &s->copies;
+    s->hub.resume.replication = &s->copies;
     s->copies.hub = &s->hub;
     s->copies.round = 1;
     s->slot.presence_n = presence;

@@ -254,12 +254,12 @@ static void ready_take_seats(struct identification *i)
 {
     struct session *s = i->session;
 
-    seat_know(seat_take(&s->seats, SUBJECT_USER, s->caller.id), s->hub->looked);
+    seat_know(seat_take(&s->seats, SUBJECT_USER, s->caller.id), s->hub->reads.seen);
     for (size_t k = 0; k < i->guilds.count && !s->bot; k++) {
         struct seat *seat = guild_facts_apply(s, (struct guild_facts *)i->guilds.items + k);
 
         if (seat)
-            seat_know(seat, s->hub->looked);
+            seat_know(seat, s->hub->reads.seen);
     }
 }
 

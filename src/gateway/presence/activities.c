@@ -198,7 +198,7 @@ static bool may_tell(struct session *s)
     if (now < own->since_ms || now - own->since_ms >= PRESENCE_MS) {
         own->since_ms = now;
         own->count = 0;
-        deadline_touch(s->hub->windows, &own->window);
+        deadline_touch(s->hub->timers.windows, &own->window);
     }
     return own->count < WINDOW_UPDATES || s->hub->gateway->options.no_limits;
 }

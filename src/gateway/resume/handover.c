@@ -89,7 +89,7 @@ static void handover_requested(struct post *post)
 {
     struct handover *h = container_of(post, struct handover, post);
 
-    links_append(&h->from->guests, &h->link);
+    links_append(&h->from->resume.leaving, &h->link);
     handovers_continue(h->from);
 }
 
@@ -105,15 +105,15 @@ static bool may_leave(const struct handover *o, struct hub *h)
         return false;
     if (s && s->state == SESSION_MOVING)
         return false;
-    return h->position >= o->least && h->position == h->begun && !h->running &&
+    return h->position >= o->least && h->position == h->begun && !h->reads.blocking &&
            !(s && errands_stepping(s));
 }
 
 void handovers_continue(struct hub *h)
 {
-    struct link *at = h->guests.next;
+    struct link *at = h->resume.leaving.next;
 
-    while (at != &h->guests) {
+    while (at != &h->resume.leaving) {
         struct handover *o = container_of(at, struct handover, link);
 
         at = at->next;
@@ -127,26 +127,26 @@ void handovers_continue(struct hub *h)
 
 static void handover_expect(struct handover *h)
 {
-    h->since = recent_end(&h->to->recent);
-    links_append(&h->to->expected, &h->awaited);
+    h->since = recent_end(&h->to->resume.recent);
+    links_append(&h->to->resume.arriving, &h->awaited);
 }
 
 /* Drops the retained events that no other handover needs. */
 static void handover_unexpect(struct handover *h)
 {
     struct hub *to = h->to;
-    uint64_t needed = recent_end(&to->recent);
+    uint64_t needed = recent_end(&to->resume.recent);
 
     link_remove(&h->awaited);
-    for (struct link *at = to->expected.next; at != &to->expected; at = at->next) {
+    for (struct link *at = to->resume.arriving.next; at != &to->resume.arriving; at = at->next) {
         uint64_t since = container_of(at, struct handover, awaited)->since;
 
         needed = since < needed ? since : needed;
     }
     /* A suspended session needs all events since the start, whenever its client comes. */
-    if (to->recording)
+    if (to->resume.recording)
         needed = 0;
-    recent_trim(&to->recent, needed);
+    recent_trim(&to->resume.recent, needed);
 }
 
 static void handover_end(struct handover *h, struct session *s)
@@ -196,8 +196,8 @@ static void catch_up_end(struct handover *h, struct session *s)
 {
     struct hub *to = h->to;
 
-    to->running--;
-    to->loads--;
+    to->reads.blocking--;
+    to->reads.count--;
     if (s) {
         journal_settle(s);
         if (!s->peer) /* a newer connection may have it already */
@@ -213,7 +213,7 @@ static struct news *next_missed(struct handover *h)
 {
     if (h->missed_at < h->missed_count)
         return h->missed[h->missed_at++];
-    return recent_at(&h->to->recent, h->recent_at++);
+    return recent_at(&h->to->resume.recent, h->recent_at++);
 }
 
 /* A session may have missed thousands of events: they have the time budget of events. */
@@ -238,12 +238,12 @@ static void catch_up_continue(struct post *post)
  * the source loop has sent it already. The session has its seats, so new events wait meanwhile. */
 static void catch_up(struct handover *h, struct session *s)
 {
-    h->to->running++;
-    h->to->loads++;
+    h->to->reads.blocking++;
+    h->to->reads.count++;
     atomic_fetch_add(&h->to->gateway->recovered, s->state == SESSION_RECOVERED);
     journal_begin(s);
     seen_channels_tell(&h->changes, s);
-    h->recent_at = recent_after(&h->to->recent, h->since, s->seen);
+    h->recent_at = recent_after(&h->to->resume.recent, h->since, s->seen);
     h->post.run = catch_up_continue;
     catch_up_continue(&h->post);
 }

@@ -144,7 +144,7 @@ static bool changes_what_it_sees(const struct news *n, const struct session *s)
 
 bool recovery_is_exact(const struct handover *h, const struct session *s)
 {
-    struct recent_events *recent = &h->to->recent;
+    struct recent_events *recent = &h->to->resume.recent;
     struct news *n;
 
     if (planted(PLANTED_BLIND_SIGHT))

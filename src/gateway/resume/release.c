@@ -27,7 +27,7 @@ static void release_arrived(struct post *post)
 {
     struct session_release *v = container_of(post, struct session_release, post);
 
-    links_append(&v->hub->wanted, &v->link);
+    links_append(&v->hub->resume.releases, &v->link);
     releases_continue(v->hub);
 }
 
@@ -129,7 +129,7 @@ static bool may_leave(const struct session_release *v, const struct session *s)
 {
     const struct hub *h = v->hub;
 
-    return h->position >= v->least && h->position == h->begun && !h->running &&
+    return h->position >= v->least && h->position == h->begun && !h->reads.blocking &&
            session_is_ready(s) && !session_errand_count(s) && !errands_stepping(s);
 }
 
@@ -162,7 +162,7 @@ static void release_step(struct session_release *v)
 
 void releases_continue(struct hub *h)
 {
-    for (struct link *at = h->wanted.next, *next; at != &h->wanted; at = next) {
+    for (struct link *at = h->resume.releases.next, *next; at != &h->resume.releases; at = next) {
         next = at->next;
         release_step(container_of(at, struct session_release, link));
     }
@@ -170,8 +170,9 @@ void releases_continue(struct hub *h)
 
 void releases_drop(struct hub *h)
 {
-    while (!links_empty(&h->wanted)) {
-        struct session_release *v = container_of(h->wanted.next, struct session_release, link);
+    while (!links_empty(&h->resume.releases)) {
+        struct session_release *v =
+            container_of(h->resume.releases.next, struct session_release, link);
 
         link_remove(&v->link);
         mem_free(v);

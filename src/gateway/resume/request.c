@@ -238,8 +238,8 @@ static void request_end(struct session_request *q)
     struct str bytes = q->copy.n ? buf_str(&q->copy) : q->bytes;
 
     link_remove(&q->link);
-    if (map_get(&h->to->fetches_by_number, h->resumption->number) == q)
-        map_remove(&h->to->fetches_by_number, h->resumption->number);
+    if (map_get(&h->to->resume.requests_by_number, h->resumption->number) == q)
+        map_remove(&h->to->resume.requests_by_number, h->resumption->number);
     deadline_drop(&q->deadline);
     if (q->state == REQUEST_TAKEN)
         handover_unpack(h, bytes, SESSION_ARRIVING);
@@ -306,7 +306,7 @@ static void request_done(struct load *l, enum err e)
         if (q->answered)
             request_read(q);
         else
-            deadline_touch(l->hub->fetching, &q->deadline);
+            deadline_touch(l->hub->resume.request_timer, &q->deadline);
         return;
     }
     if (q->misses && (q->state == REQUEST_TAKEN || q->state == REQUEST_RECOVERED))
@@ -347,15 +347,16 @@ void request_begin(struct resumption *r)
     q->begun = here->begun > here->gateway->older ? here->begun : here->gateway->older;
     q->handover = handover_new(r, NULL);
     registry_expect(here->gateway, r->number, here);
-    links_append(&here->fetches, &q->link);
-    map_put(&here->fetches_by_number, r->number, q);
+    links_append(&here->resume.requests, &q->link);
+    map_put(&here->resume.requests_by_number, r->number, q);
     request_read(q);
 }
 
 void requests_drop(struct hub *h)
 {
-    while (!links_empty(&h->fetches)) {
-        struct session_request *q = container_of(h->fetches.next, struct session_request, link);
+    while (!links_empty(&h->resume.requests)) {
+        struct session_request *q =
+            container_of(h->resume.requests.next, struct session_request, link);
 
         q->state = REQUEST_GONE;
         request_end(q);
@@ -375,7 +376,7 @@ struct request_answer {
 static void answer_arrived(struct post *post)
 {
     struct request_answer *a = container_of(post, struct request_answer, post);
-    struct session_request *q = map_get(&a->hub->fetches_by_number, a->move.number);
+    struct session_request *q = map_get(&a->hub->resume.requests_by_number, a->move.number);
 
     if (q && a->move.kind == MOVE_GONE) {
         q->refusals++;

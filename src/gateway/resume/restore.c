@@ -1,7 +1,7 @@
 /* restore.c - makes a session from bytes; restores one that was suspended before a restart.
  *
- * Since the restart every loop retains the events that it begins (hub.recording), so that the
- * session can be sent what it missed. */
+ * Since the restart every loop retains the events that it begins (hub.resume.recording), so that
+ * the session can be sent what it missed. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "gateway/presence/presence.h"
@@ -59,7 +59,7 @@ static void restore_done(struct load *l, enum err e)
     struct handover *h = x->handover;
 
     /* Event numbers start again with the process: all events of this one are later. */
-    if (!e && h->to->recording && handover_unpack(h, x->bytes, SESSION_ARRIVING))
+    if (!e && h->to->resume.recording && handover_unpack(h, x->bytes, SESSION_ARRIVING))
         h->session->seen = h->session->presences = 0;
     mem_free(x);
     handover_arrive(h);

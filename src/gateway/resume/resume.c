@@ -121,7 +121,7 @@ static void resume_known(struct greeting *g)
         handover_begin(r, hub);
     else if (!s && r->id[0] && here->gateway->cluster)
         request_begin(r);
-    else if (!s && here->recording)
+    else if (!s && here->resume.recording)
         restore_begin(r);
     else
         resume_answer(r, resume_is_theirs(s, r) ? s : NULL);

@@ -410,9 +410,9 @@ void session_lose_peer(struct session *s)
         s->absence = mem_new(sizeof *s->absence);
         s->absence->session = s;
     }
-    deadline_touch(s->hub->away, &s->absence->away);
+    deadline_touch(s->hub->timers.away, &s->absence->away);
     if (!s->faded)
-        deadline_touch(s->hub->fading, &s->absence->fade);
+        deadline_touch(s->hub->timers.fading, &s->absence->fade);
     errands_wake(s);
 }
 
@@ -471,5 +471,5 @@ void session_attach(struct session *s, struct hub *h)
         s->sync->round = 0; /* each hub counts its own */
     replication_mark_all(s);
     if (s->presence_due && s->own)
-        deadline_touch(h->windows, &s->own->window);
+        deadline_touch(h->timers.windows, &s->own->window);
 }

@@ -206,7 +206,7 @@ void journal_settle(struct session *s)
         return;
     if (s->hub->position > slot->base)
         slot->base = s->hub->position;
-    if (s->hub->journal_position)
+    if (s->hub->resume.journal_position)
         atomic_store(&slot->hub, loop_index(s->hub->loop));
     replication_mark_all(s);
 }

@@ -113,7 +113,7 @@ static void replication_discard(struct replication *c)
 
 void replication_flush(struct hub *h)
 {
-    struct replication *c = h->replication;
+    struct replication *c = h->resume.replication;
 
     if (!c || (links_empty(&c->unsent) && !c->out.n))
         return;
@@ -139,7 +139,7 @@ void replication_mark_all(struct session *s)
 
 void replication_send_now(struct session *s)
 {
-    struct replication *c = s->hub->replication;
+    struct replication *c = s->hub->resume.replication;
 
     if (!c || !c->node || !s->slot)
         return;
@@ -150,7 +150,7 @@ void replication_send_now(struct session *s)
 
 void replication_end_session(struct session *s)
 {
-    struct replication *c = s->hub->replication;
+    struct replication *c = s->hub->resume.replication;
 
     if (s->sync)
         link_remove(&s->sync->unreplicated);
@@ -293,7 +293,7 @@ static void replica_changed(struct replication *c, uint32_t node)
 static void tick_arrived(struct post *post)
 {
     struct replication_tick *t = container_of(post, struct replication_tick, post);
-    struct replication *c = t->hub->replication;
+    struct replication *c = t->hub->resume.replication;
 
     if (!t->restart && c->node != t->node)
         replica_changed(c, t->node);

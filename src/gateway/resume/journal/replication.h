@@ -54,7 +54,7 @@ void replication_restart_hub(struct gateway *g, unsigned hub);
 /* The session has an unsent note. */
 static inline void replication_mark(struct session *s)
 {
-    struct replication *c = s->hub->replication;
+    struct replication *c = s->hub->resume.replication;
 
     if (!c)
         return;
@@ -66,7 +66,7 @@ static inline void replication_mark(struct session *s)
 /* Whether nothing may be sent to clients before the end of the loop iteration. */
 static inline bool replication_comes_first(const struct hub *h)
 {
-    return h->replication && h->replication->node;
+    return h->resume.replication && h->resume.replication->node;
 }
 
 /* --- messages ------------------------------------------------------------------------- */
