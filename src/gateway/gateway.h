@@ -129,9 +129,9 @@ struct gateway_options {
     unsigned max_strangers;  /* sockets of one address that have not said who they are; 0: 64 */
     unsigned hello_ms;       /* from the upgrade to HELLO; 0: as clients need it */
     struct traffic *traffic; /* where messages are noted while somebody looks; may be NULL */
-    const char *ledger;      /* folder of what sessions were told, in a cluster; NULL: none */
-    bool keeps;              /* the same of other servers; and others have this one's */
-    bool parks;              /* sessions go on after a restart */
+    const char *journal;     /* folder of the journal, in a cluster; NULL: none */
+    bool replicates;         /* nodes store copies of each other's journals */
+    bool suspends;           /* sessions are suspended when the server stops */
     bool no_limits;          /* identify, and ask for all members, as often as you like */
 };
 

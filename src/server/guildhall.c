@@ -244,9 +244,9 @@ static struct gateway *make_gateway(struct guildhall *g)
                    wire_guild_entered },
         .public_url = c->public_url,
         .hello_ms = g->hooks.hello_ms,
-        .ledger = parts_ledger(g),
-        .keeps = c->keeper,
-        .parks = true,
+        .journal = parts_ledger(g),
+        .replicates = c->node,
+        .suspends = true,
         .no_limits = !c->rate_limits,
         .traffic = workbench_traffic(g->workbench),
     };

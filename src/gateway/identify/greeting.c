@@ -2,9 +2,6 @@
 #include "gateway/identify/greeting.h"
 
 #include "base/mem.h"
-#include "base/planted.h"
-#include "cluster/cluster.h"
-#include "gateway/resume/journal/owner_rows.h"
 #include "gateway/sessions/registry.h"
 
 bool greeting_init(struct greeting *g, struct peer *p, struct str token)
@@ -52,18 +49,6 @@ static enum err greeting_find(struct greeting *g, struct tx *tx)
     return e;
 }
 
-/* This server may have stood still while another one took the session up. */
-static enum err greeting_look_elsewhere(struct greeting *g, struct tx *tx)
-{
-    const struct gateway *gateway = g->load.hub->gateway;
-    struct session_owner owner;
-    enum err e = owner_row_find(tx, g->number, g->caller.id, &owner);
-
-    g->elsewhere = !e && owner.found && owner.identity != cluster_identity(gateway->cluster) &&
-                   !fault_planted(PLANTED_TWO_OWNERS);
-    return e;
-}
-
 static enum err greeting_look(struct load *l, struct tx *tx)
 {
     struct greeting *g = container_of(l, struct greeting, load);
@@ -79,8 +64,8 @@ static enum err greeting_look(struct load *l, struct tx *tx)
         e = source->starts(tx, g->caller.id, registry_today(), &g->starts);
     if (!e && g->wants_guilds)
         e = source->guilds(tx, g->caller.id, &g->guilds);
-    if (!e && g->number)
-        e = greeting_look_elsewhere(g, tx);
+    if (!e && g->read_more)
+        e = g->read_more(g, tx);
     return e;
 }
 

@@ -1,8 +1,8 @@
 /* greeting.h - a client that has said who it is and waits for our answer.
  *
- * This folder is how a session begins and comes back: identify.c and resume.c end the greeting,
- * ready.c tells READY, guilds.c has the guilds that arrive after it, revoke.c ends sessions with
- * their credential. A session that is being greeted has a socket in the state PEER_ASKING. */
+ * This folder is how a session begins: identify.c ends the greeting (and resume/ does, for RESUME),
+ * ready.c sends READY, guilds.c has the guilds that arrive after it, revoke.c ends sessions with
+ * their credential. A client that is being greeted has a socket in the state PEER_ASKING. */
 #ifndef GATEWAY_IDENTIFY_GREETING_H
 #define GATEWAY_IDENTIFY_GREETING_H
 
@@ -29,9 +29,8 @@ struct greeting {
     int64_t starts;     /* sessions begun today, as far as the store knows */
     struct list guilds; /* ids, in the look's arena */
     bool wants_guilds;
-    /* Of who resumes, where there may be other servers: another one has the session. */
-    uint64_t number; /* of the session; 0: it is not asked */
-    bool elsewhere;
+    /* More to read in the same transaction, once the credential is good; or NULL. */
+    enum err (*read_more)(struct greeting *g, struct tx *tx);
 };
 
 /* Reads the token; false: it can be nobody's. */
@@ -42,9 +41,6 @@ void greeting_begin(struct greeting *g);
 struct peer *greeting_end(struct greeting *g);
 
 void handle_identify(struct peer *p, int op, struct str raw, const void *d);
-void handle_resume(struct peer *p, int op, struct str raw, const void *d);
-/* Sessions that other loops have asked this one for: those go that can go now. */
-void handovers_continue(struct hub *h);
 
 /* The session is now that of the greeting's token: it ends with it. */
 void session_bind(struct session *s, const struct greeting *g);

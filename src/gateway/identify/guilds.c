@@ -56,7 +56,7 @@ bool guild_facts_outrun(const struct hub *h, const struct guild_facts *f)
 
     if (f->gone || !f->lacks_view)
         return !f->gone && !v;
-    return v && !known_covers(h->looked, v->known);
+    return v && !known_covers(h->reads.seen, v->known);
 }
 
 struct seat *guild_facts_apply(struct session *s, const struct guild_facts *f)
@@ -68,8 +68,8 @@ struct seat *guild_facts_apply(struct session *s, const struct guild_facts *f)
 
     if (f->wants_view && !t->view) {
         t->view = view_new(&f->guild, &f->channels);
-        t->view->known = known_ref(s->hub->looked);
-    } else if (f->wants_view && !s->hub->looked_ahead && fault_planted(PLANTED_WATCH_VIEWS)) {
+        t->view->known = known_ref(s->hub->reads.seen);
+    } else if (f->wants_view && !s->hub->reads.ahead && fault_planted(PLANTED_WATCH_VIEWS)) {
         view_watch(t->view, &f->guild, &f->channels);
     }
     seat_set_roles(seat, f->member.roles.items, f->member.roles.count,
@@ -237,7 +237,7 @@ static void arrival_stepped(struct session_errand *e, enum err error)
     struct seat *seat = guild_facts_apply(s, &a->facts);
     if (!seat)
         return;
-    seat_know(seat, s->hub->looked);
+    seat_know(seat, s->hub->reads.seen);
     if (a->news)
         session_dispatch(s, a->news, 0);
     arrival_forget(a);

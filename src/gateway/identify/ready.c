@@ -254,12 +254,12 @@ static void ready_take_seats(struct identification *i)
 {
     struct session *s = i->session;
 
-    seat_know(seat_take(&s->seats, SUBJECT_USER, s->caller.id), s->hub->looked);
+    seat_know(seat_take(&s->seats, SUBJECT_USER, s->caller.id), s->hub->reads.seen);
     for (size_t k = 0; k < i->guilds.count && !s->bot; k++) {
         struct seat *seat = guild_facts_apply(s, (struct guild_facts *)i->guilds.items + k);
 
         if (seat)
-            seat_know(seat, s->hub->looked);
+            seat_know(seat, s->hub->reads.seen);
     }
 }
 
@@ -358,9 +358,9 @@ static void ready_finish(struct load *l, enum err e)
         atomic_fetch_add(&g->watchers, 1);
     presence_begin(s, s->bot ? NULL : &i->friends);
     if (g->cluster)
-        home_note(s);
-    ledger_take(s);
-    ledger_settle(s);
+        session_owner_add(s);
+    journal_begin(s);
+    journal_settle(s);
     atomic_fetch_add(&g->identified, 1);
     identification_free(i);
 }

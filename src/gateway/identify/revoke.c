@@ -47,7 +47,7 @@ static void revoke_greetings(const struct revocation *r)
 /* A session that waits for its READY is not ended here: its identification holds it. */
 static bool may_end_here(const struct session *s, const struct hub *h)
 {
-    return s->hub == h && s->link.next && s->ready;
+    return s->hub == h && s->link.next && session_is_ready(s);
 }
 
 /* Marks the sessions of the credential; ret: the numbers of those that can end now. */
@@ -173,7 +173,7 @@ static void revoke_addresses_here(struct post *post)
         next = at->next;
         if (!peer_is_from(s->peer, &r->network))
             continue;
-        if (!s->ready) { /* its identification has it, and ends it */
+        if (!session_is_ready(s)) { /* its identification has it, and ends it */
             session_mark_revoked(s);
             continue;
         }

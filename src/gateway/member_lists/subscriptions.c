@@ -131,7 +131,7 @@ void subscription_free(struct list_subscription *u)
     subscription_leave(u);
     link_remove(&u->of_session);
     mem_free(u);
-    ledger_note_errands(s);
+    journal_note_errands(s);
 }
 
 bool subscription_may_enter(const struct list_subscription *u)
@@ -424,7 +424,7 @@ static void session_subscribe(struct session *s, snowflake guild_id, snowflake c
     u->count = (uint32_t)count;
     memcpy(u->ranges, ranges, count * sizeof *ranges);
     links_append(&s->lists, &u->of_session);
-    ledger_note_errands(s);
+    journal_note_errands(s);
     lists_enter(s);
 }
 

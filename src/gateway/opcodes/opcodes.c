@@ -4,6 +4,7 @@
 #include "gateway/identify/greeting.h"
 #include "gateway/member_lists/lists.h"
 #include "gateway/presence/presence.h"
+#include "gateway/resume/resume.h"
 #include "gateway/sessions/registry.h"
 #include "gateway/sessions/session.h"
 #include "gateway/wire/messages.h"

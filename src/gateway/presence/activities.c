@@ -198,7 +198,7 @@ static bool may_tell(struct session *s)
     if (now < own->since_ms || now - own->since_ms >= PRESENCE_MS) {
         own->since_ms = now;
         own->count = 0;
-        deadline_touch(s->hub->windows, &own->window);
+        deadline_touch(s->hub->timers.windows, &own->window);
     }
     return own->count < WINDOW_UPDATES || s->hub->gateway->options.no_limits;
 }
@@ -231,7 +231,7 @@ void handle_presence(struct peer *p, int op, struct str raw, const void *d)
     s->status = (unsigned char)presence_status(in->status, s->status);
     session_set_activities(s, presence_activities(in), p->hub->arena);
     pthread_mutex_unlock(&g->lock);
-    ledger_note_presence(s);
+    journal_note_presence(s);
     s->presence_due = true;
     presence_tell(s);
 }

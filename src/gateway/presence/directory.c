@@ -168,9 +168,9 @@ void directory_note(struct session *s)
     struct directory *d = s->hub->gateway->directory;
     struct buf out;
 
-    if (s->abroad)
-        link_remove(&s->abroad->unsaid);
-    if (!d || !s->ready || s->hub->gateway->draining)
+    if (s->sync)
+        link_remove(&s->sync->unpublished);
+    if (!d || !session_is_ready(s) || s->hub->gateway->draining)
         return;
     buf_init(&out, MAX_TOLD);
     record_write(s, &out);
@@ -183,28 +183,29 @@ void directory_mark(struct session *s)
 {
     if (!s->hub->gateway->directory || !s->link.next)
         return;
-    struct session_abroad *abroad = session_abroad(s);
-    if (!abroad->unsaid.next)
-        links_append(&s->hub->unsaid, &abroad->unsaid);
+    struct session_sync *sync = session_sync(s);
+    if (!sync->unpublished.next)
+        links_append(&s->hub->unpublished, &sync->unpublished);
 }
 
 void directory_flush(struct hub *h)
 {
-    while (!links_empty(&h->unsaid))
-        directory_note(container_of(h->unsaid.next, struct session_abroad, unsaid)->session);
+    while (!links_empty(&h->unpublished))
+        directory_note(
+            container_of(h->unpublished.next, struct session_sync, unpublished)->session);
 }
 
 void directory_end(struct session *s)
 {
     struct directory *d = s->hub->gateway->directory;
 
-    if (s->abroad)
-        link_remove(&s->abroad->unsaid);
+    if (s->sync)
+        link_remove(&s->sync->unpublished);
     if (!d)
         return;
     pthread_mutex_lock(&d->lock);
     struct own_record *r = map_get(&d->own, s->number);
-    if (r && (s->moving || s->parked)) {
+    if (r && session_continues(s)) {
         r->until = clock_steady_ms() + FADE_MS;
     } else if (r) {
         tell_drop(d, s->number);

@@ -328,7 +328,7 @@ void gateway_hear(struct gateway *g, struct str message)
 /* What was said meanwhile, on both sides, was heard by nobody. */
 void gateway_hears(struct gateway *g)
 {
-    ledger_copies_begin_anew(g);
+    replication_restart(g);
     if (!g->directory)
         return;
     directory_ask(g->directory, 0);
@@ -468,9 +468,9 @@ void gateway_nodes_live(struct gateway *g, const uint32_t *identities, size_t co
 {
     struct directory *d = g->directory;
 
-    ledger_copies_nodes_live(g, identities, count);
-    if (g->keeper)
-        keeper_tidy(g->keeper, clock_steady_ms());
+    replication_nodes_live(g, identities, count);
+    if (g->replica)
+        replica_prune(g->replica, clock_steady_ms());
     if (!d)
         return;
     pthread_mutex_lock(&d->hearing);

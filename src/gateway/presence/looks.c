@@ -21,7 +21,7 @@ static struct looked_session looked_here(const struct session *s, const struct a
 {
     return (struct looked_session){ .status = s->status,
                                     .kind = s->kind,
-                                    .counts = s != c->but && s->ready && !s->faded,
+                                    .counts = s != c->but && session_is_ready(s) && !s->faded,
                                     .shard_id = s->shard_id,
                                     .shard_count = s->shard_count,
                                     .presence = session_activities(s) };

@@ -185,16 +185,14 @@ static bool take_look(struct session *s, bool ending, struct presence_look *ret)
 
 void presence_recount(struct session *s)
 {
-    seats_show(&s->seats, s->ready && !s->faded && s->status != PRESENCE_INVISIBLE);
+    seats_show(&s->seats, session_is_ready(s) && !s->faded && s->status != PRESENCE_INVISIBLE);
 }
 
 void presence_begin(struct session *s, const struct list *friends)
 {
     struct presence_look l;
 
-    pthread_mutex_lock(&s->hub->gateway->lock);
-    s->ready = true;
-    pthread_mutex_unlock(&s->hub->gateway->lock);
+    session_set_state(s, SESSION_LIVE);
     presence_recount(s);
     directory_note(s);
     if (!take_look(s, false, &l))
@@ -213,7 +211,7 @@ void presence_change(struct session *s, bool ending)
 
     presence_recount(s);
     directory_mark(s);
-    if (!s->ready || s->hub->gateway->draining || !take_look(s, ending, &l))
+    if (!session_is_ready(s) || s->hub->gateway->draining || !take_look(s, ending, &l))
         return;
     tell_guilds(s, &l);
     if (s->bot) {
@@ -234,7 +232,8 @@ void presence_arrive(struct session *s, snowflake guild_id)
     struct gateway *g = s->hub->gateway;
     const struct seat *seat = seat_find(&s->seats, SUBJECT_GUILD, guild_id);
 
-    if (!seat || !s->ready || !(is_watched(g, seat) || crowd_is_watched(&g->crowds, guild_id)))
+    if (!seat || !session_is_ready(s) ||
+        !(is_watched(g, seat) || crowd_is_watched(&g->crowds, guild_id)))
         return;
     pthread_mutex_lock(&g->lock);
     struct presence_look l = account_look(map_get(&g->accounts, s->caller.id), shard_of(s));

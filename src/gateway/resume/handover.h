@@ -1,4 +1,4 @@
-/* handover.h - a session on its way to the loop where its client is now. */
+/* handover.h - a session on its way to the event loop of its client's new connection. */
 #ifndef GATEWAY_RESUME_HANDOVER_H
 #define GATEWAY_RESUME_HANDOVER_H
 
@@ -7,49 +7,66 @@
 #include "gateway/identify/guilds.h"
 #include "gateway/sessions/session.h"
 
+enum resume_verdict {
+    RESUME_OPEN,       /* nothing speaks against it so far */
+    RESUME_SUPERSEDED, /* a newer connection of the client has the session */
+    RESUME_NOT_OWNER,  /* another node owns the session, though this one has it */
+};
+
 /* A client that wants its session back. */
 struct resumption {
     struct greeting greeting;
     uint64_t number;
     char id[SESSION_ID + 1];
     uint64_t seq;
-    uint64_t turn; /* of the socket that asks, among all */
-    bool bad_seq, late;
+    uint64_t turn; /* of the connection, in the order of HELLO */
+    bool bad_seq;
+    enum resume_verdict verdict;
 };
 
 struct handover {
     struct post post;
-    struct link link;      /* in the giver's list */
+    struct link link;      /* in the list of the source loop */
     struct hub *from, *to; /* from NULL: not from a loop of this process */
     struct resumption *resumption;
-    uint64_t least;          /* events that must have been looked at */
-    struct session *session; /* NULL: it is not there any more */
-    struct link awaited;     /* in the receiver's list */
-    uint64_t since;          /* the first event that the receiver began after it asked */
-    struct load load;        /* rights, as the new home sees them; then channels */
+    uint64_t least;          /* the source loop must have processed this event */
+    struct session *session; /* NULL: it does not exist any more */
+    struct link awaited;     /* in the list of the target loop */
+    uint64_t since;          /* index of the first event that the target began after the request */
+    struct load load;        /* reads rights as the target loop sees them, then channels */
     struct gateway_viewer viewer;
     struct guild_facts *facts;
     size_t guild_count;
-    struct seen_channels seen, changes; /* of a person: at the giver, and what is other here */
-    struct news **missed; /* what came before since, for one from another server; or NULL */
+    struct seen_channels seen, changes; /* of a user: at the source, and the difference here */
+    struct news **missed; /* events before `since`, if it comes from another process; or NULL */
     size_t missed_count, missed_cap;
-    size_t missed_at;   /* how far it was told of these, … */
-    uint64_t recent_at; /* … and of what the receiver began meanwhile */
-    bool recovered;     /* its server was killed: see recovery.h */
+    size_t missed_at;   /* of these so many were sent, … */
+    uint64_t recent_at; /* … and of the events since, those before this index */
 };
 
-/* Notes from now on what the loop of the socket sees. */
+/* From now on the loop of the connection retains the events that it begins. */
 struct handover *handover_new(struct resumption *r, struct hub *from);
-/* The session is there, or is not: gives it seats and tells it what it missed. */
+/* handover->session is set, or NULL: subscribes the session and sends it what it missed. */
 void handover_arrive(struct handover *h);
-void handover_end(struct handover *h, struct session *s);
+/* Asks the loop that has the session for it. */
+void handover_begin(struct resumption *r, struct hub *from);
+/* Makes the session from bytes (session_bytes.h), for handover_arrive, in state ARRIVING or
+ * RECOVERED. False: they are not bytes of this session. */
+bool handover_unpack(struct handover *h, struct str bytes, enum session_state state);
 
-/* Closes the socket that it has now, if any. */
+/* resume.c: sends the client the answer, and frees the resumption; s NULL: op 9. */
+void resume_answer(struct resumption *r, struct session *s);
+/* Whether the session belongs to the client; whether a newer connection of it has the session. */
+bool resume_is_theirs(const struct session *s, const struct resumption *r);
+bool resume_is_superseded(const struct session *s, const struct resumption *r);
+/* Closes the session's connection, if it has one. */
 void session_take_from_peer(struct session *s);
-/* Makes the session from bytes, for handover_arrive; false: they are not of this session. */
-bool handover_unpack(struct handover *h, struct str bytes);
 
-/* restore.c: looks whether it was put away; answers the client. */
-void wake_begin(struct resumption *r);
+/* request.c: gets the session from another node or from the store. */
+void request_begin(struct resumption *r);
+/* release.c: see handovers_continue. */
+void releases_continue(struct hub *h);
+/* restore.c: reads the session if it was suspended before the restart of this server. */
+void restore_begin(struct resumption *r);
 
 #endif

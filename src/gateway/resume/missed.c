@@ -1,7 +1,7 @@
-/* missed.c - what a session missed between two servers, read from the log a page at a time.
+/* missed.c - the events that a session missed between two processes, read from the log in pages.
  *
- * The rows are decoded where they are read, beside the loops. The log may lose its oldest rows
- * between two pages: what was lost may have been for the session, which is over then. */
+ * The rows are decoded on the thread that reads them, off the event loops. If the log is trimmed
+ * between two pages, an event of the session may be lost: the session is over. */
 #include "gateway/resume/missed.h"
 
 #include "base/mem.h"
@@ -11,21 +11,21 @@
 
 enum {
     PAGE_ROWS = 256,
-    MOST_MISSED = 20000, /* positions of the log that one session is told of */
+    MOST_MISSED = 20000, /* positions of the log that are read for one session */
 };
 
-struct missed_events missed_between(uint64_t seen, uint64_t last, bool recovered)
+struct missed_events missed_between(uint64_t seen, uint64_t last, bool with_seen)
 {
     return (struct missed_events){
         .at = (int64_t)(seen >> NUMBERS_OF_POSITION) - 1,
         .last = (int64_t)(last >> NUMBERS_OF_POSITION),
         .after = seen,
         .last_one = last,
-        .recovered = recovered,
+        .with_seen = with_seen,
     };
 }
 
-/* The position that it heard something of need not be there any more. */
+/* The position of the last event that it has got may be trimmed. */
 bool missed_is_cut(const struct missed_events *m, int64_t first)
 {
     int64_t needed = m->at + (m->begun ? 1 : 2);
@@ -48,7 +48,7 @@ static void missed_take(void *arg, struct news *n)
     struct handover *h = t->handover;
 
     n->number = ++t->number;
-    if ((n->number <= m->after && !m->recovered) || n->number > m->last_one) {
+    if ((n->number <= m->after && !m->with_seen) || n->number > m->last_one) {
         news_unref(n);
         return;
     }
@@ -59,7 +59,7 @@ static void missed_take(void *arg, struct news *n)
     h->missed[h->missed_count++] = n;
 }
 
-/* False: something in it cannot be read. */
+/* False: a row is malformed. */
 static bool missed_unpack(struct missed_taker *t, const struct list *page)
 {
     const struct log_row *rows = page->items;
@@ -81,10 +81,10 @@ static bool missed_unpack(struct missed_taker *t, const struct list *page)
     return ok;
 }
 
-/* The store may run it again. */
-static void page_forget(struct missed_events *m, struct handover *h)
+/* The store may restart the transaction. */
+static void page_discard(struct missed_events *m, struct handover *h)
 {
-    while (h->missed_count > m->kept)
+    while (h->missed_count > m->before)
         news_unref(h->missed[--h->missed_count]);
     m->failed = false;
 }
@@ -95,7 +95,7 @@ enum err missed_read_page(struct missed_events *m, struct handover *h, struct tx
     struct list page = { 0 };
     int64_t first = 0, end = 0;
 
-    page_forget(m, h);
+    page_discard(m, h);
     enum err e = event_log_range(tx, &first, &end);
     if (!e)
         e = event_log_page(tx, m->at, m->last, PAGE_ROWS, &page);
@@ -115,7 +115,7 @@ bool missed_goes_on(struct missed_events *m, const struct handover *h)
     if (m->failed || m->page_rows < PAGE_ROWS)
         return false;
     m->at = m->page_last;
-    m->kept = h->missed_count;
+    m->before = h->missed_count;
     return true;
 }
 

@@ -17,8 +17,8 @@ static enum err prune_rows(const struct gateway *g, struct tx *tx, uint32_t iden
     int64_t now = clock_ms();
     struct list with_journal = { 0 };
 
-    if (g->options.ledger)
-        ledgers_tidy(g->options.ledger, now, tx_arena(tx), &with_journal);
+    if (g->options.journal)
+        journals_prune(g->options.journal, now, tx_arena(tx), &with_journal);
     return owner_rows_prune(tx, identity, &with_journal, grace_ms, now);
 }
 

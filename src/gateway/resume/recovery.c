@@ -1,9 +1,9 @@
-/* recovery.c - a session whose server was killed, taken up from its ledger and the log.
+/* recovery.c - rebuilds a session whose node crashed, from its journal and the event log.
  *
- * The ledger, or what is kept here of one whose machine is gone (replica.h), says what the session
- * was told last, the store where it sits, the log what it missed. What it saw before nobody knows
- * any more, so when somebody changed what it sees, since the server was killed, the session is
- * over: its client would not hear of channels that came and went. */
+ * The journal, or its replica if the machine is lost, says which event the session was sent last.
+ * The store says its guilds, the log what it missed. Which channels its user saw before is not
+ * known, so the session is over if a missed event changes that: its client would not get the
+ * CHANNEL_CREATE and CHANNEL_DELETE events that follow from it. */
 #include "gateway/resume/recovery.h"
 
 #include "base/planted.h"
@@ -16,12 +16,12 @@
 
 enum { RECOVERED_BYTES = 4 * 1024 * 1024 };
 
-static bool shard_has(const struct ledger_slot *slot, snowflake guild_id)
+static bool shard_has(const struct journal_slot *slot, snowflake guild_id)
 {
     return slot->shard_count && (guild_id >> 22) % slot->shard_count == slot->shard_id;
 }
 
-static void keep_of_shard(const struct ledger_slot *slot, struct list *guilds)
+static void keep_shard(const struct journal_slot *slot, struct list *guilds)
 {
     snowflake *ids = guilds->items;
     size_t n = 0;
@@ -32,13 +32,13 @@ static void keep_of_shard(const struct ledger_slot *slot, struct list *guilds)
     guilds->count = n;
 }
 
-static bool is_of_client(const struct ledger_slot *slot, const struct resumption *r)
+static bool is_of_client(const struct journal_slot *slot, const struct resumption *r)
 {
     return slot->user_id == r->greeting.caller.id && str_is(str_of(r->id), slot->id);
 }
 
 static enum err recovery_write(struct tx *tx, const struct gateway_source *source,
-                               const struct ledger_entry *entry, uint64_t seq, struct str *ret)
+                               const struct journal_entry *entry, uint64_t seq, struct str *ret)
 {
     struct list guilds = { 0 };
     struct buf out;
@@ -46,7 +46,7 @@ static enum err recovery_write(struct tx *tx, const struct gateway_source *sourc
 
     if (e)
         return e;
-    keep_of_shard(entry->slot, &guilds);
+    keep_shard(entry->slot, &guilds);
     buf_init(&out, RECOVERED_BYTES);
     session_write_recovered(entry, seq, &guilds, &out);
     if (!buf_full(&out))
@@ -55,57 +55,58 @@ static enum err recovery_write(struct tx *tx, const struct gateway_source *sourc
     return OK;
 }
 
-static enum ledger_answer find_kept(const struct gateway *g, const struct resumption *r,
-                                    uint32_t identity, struct arena *arena,
-                                    struct ledger_entry *ret)
+static enum journal_verdict find_in_replica(const struct gateway *g, const struct resumption *r,
+                                            uint32_t identity, struct arena *arena,
+                                            struct journal_entry *ret)
 {
-    if (!g->keeper)
-        return LEDGER_UNKNOWN;
+    if (!g->replica)
+        return JOURNAL_UNKNOWN;
     if (r->bad_seq)
-        return LEDGER_UNFIT;
-    switch (keeper_find(g->keeper, identity, r->number, r->seq, arena, ret)) {
-    case KEPT_NONE:
-        return LEDGER_UNKNOWN;
-    case KEPT_SHORT:
-        return LEDGER_SHORT;
-    case KEPT_UNFIT:
-        return LEDGER_UNFIT;
-    case KEPT_FOUND:
+        return JOURNAL_UNFIT;
+    switch (replica_find(g->replica, identity, r->number, r->seq, arena, ret)) {
+    case REPLICA_NONE:
+        return JOURNAL_UNKNOWN;
+    case REPLICA_SHORT:
+        return JOURNAL_SHORT;
+    case REPLICA_UNFIT:
+        return JOURNAL_UNFIT;
+    case REPLICA_FOUND:
         break;
     }
-    return is_of_client(ret->slot, r) ? LEDGER_FOUND : LEDGER_UNFIT;
+    return is_of_client(ret->slot, r) ? JOURNAL_FOUND : JOURNAL_UNFIT;
 }
 
 enum err recovery_take(const struct gateway *g, struct tx *tx, const struct resumption *r,
-                       uint32_t identity, bool silent, enum ledger_answer *ret_answer,
+                       uint32_t identity, bool silent, enum journal_verdict *ret_answer,
                        struct str *ret)
 {
     const struct gateway_source *source = g->options.source;
     uint32_t me = cluster_identity(g->cluster);
-    struct ledger_entry entry;
+    struct journal_entry entry;
     bool moved = false;
-    enum ledger_answer answer = LEDGER_UNKNOWN;
+    enum journal_verdict answer = JOURNAL_UNKNOWN;
 
-    if (g->options.ledger)
-        answer = ledger_find(g->options.ledger, identity, r->number, r->seq, tx_arena(tx), &entry);
-    if ((answer == LEDGER_UNKNOWN || answer == LEDGER_LIVES) && silent)
-        answer = find_kept(g, r, identity, tx_arena(tx), &entry);
+    if (g->options.journal)
+        answer =
+            journal_find(g->options.journal, identity, r->number, r->seq, tx_arena(tx), &entry);
+    if ((answer == JOURNAL_UNKNOWN || answer == JOURNAL_LIVES) && silent)
+        answer = find_in_replica(g, r, identity, tx_arena(tx), &entry);
     *ret = STR("");
     *ret_answer = answer;
-    if (answer < LEDGER_GONE) /* its server may only be slow */
+    if (answer < JOURNAL_GONE) /* the owner may only be slow */
         return OK;
-    *ret_answer = LEDGER_GONE;
-    if (answer == LEDGER_GONE || r->bad_seq || !is_of_client(entry.slot, r))
+    *ret_answer = JOURNAL_GONE;
+    if (answer == JOURNAL_GONE || r->bad_seq || !is_of_client(entry.slot, r))
         return owner_row_remove(tx, r->number, identity);
     enum err e = owner_row_change(tx, r->number, identity, me, &moved);
     if (!e && moved)
         e = recovery_write(tx, source, &entry, r->seq, ret);
     if (!e && ret->n)
-        *ret_answer = LEDGER_FOUND;
+        *ret_answer = JOURNAL_FOUND;
     return e;
 }
 
-/* --- what nobody can compare any more ------------------------------------------------- */
+/* --- changes of what the user sees ------------------------------------------------- */
 
 static bool changes_sight(const struct news *n, snowflake user_id)
 {
@@ -125,7 +126,7 @@ static bool changes_sight(const struct news *n, snowflake user_id)
     }
 }
 
-/* Bots know every channel, and what they may hear of is asked for now. */
+/* Bots know every channel, and their rights are read at arrival. */
 static bool changes_what_it_sees(const struct news *n, const struct session *s)
 {
     bool moves = n->event == EVENT_GUILD_CREATE || n->event == EVENT_GUILD_DELETE;
@@ -143,7 +144,7 @@ static bool changes_what_it_sees(const struct news *n, const struct session *s)
 
 bool recovery_is_exact(const struct handover *h, const struct session *s)
 {
-    struct recent_events *recent = &h->to->recent;
+    struct recent_events *recent = &h->to->resume.recent;
     struct news *n;
 
     if (fault_planted(PLANTED_BLIND_SIGHT))

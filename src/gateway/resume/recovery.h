@@ -1,20 +1,20 @@
-/* recovery.h - a session whose server was killed, taken up from its ledger and the log. */
+/* recovery.h - rebuilds a session whose node crashed, from its journal and the event log. */
 #ifndef GATEWAY_RESUME_RECOVERY_H
 #define GATEWAY_RESUME_RECOVERY_H
 
 #include "gateway/resume/handover.h"
 #include "gateway/resume/journal/journal.h"
 
-/* In a write transaction. LEDGER_FOUND: the session's home is this server now, and *ret has it as
- * bytes, as it was for a client that has read up to its seq. LEDGER_GONE: it is over. Any other:
- * nothing has changed, its server is to be asked. silent: that server does not answer, so what is
- * kept here of its sessions counts, too. */
+/* In a write transaction. JOURNAL_FOUND: this node owns the session now, and *ret has its bytes, as
+ * it was for a client that has read up to its seq. JOURNAL_GONE: the session is over. Others:
+ * nothing has changed, the owner has to be asked. silent: the owner does not answer, so that the
+ * replica counts, too. */
 enum err recovery_take(const struct gateway *g, struct tx *tx, const struct resumption *r,
-                       uint32_t identity, bool silent, enum ledger_answer *ret_answer,
+                       uint32_t identity, bool silent, enum journal_verdict *ret_answer,
                        struct str *ret);
 
-/* Whether what a session missed says all that it has to be told, and nothing that it saw
- * otherwise has changed. Its seats are taken. */
+/* Whether the missed events are all that the session has to be sent, and its user sees the same
+ * channels as before. It has its seats. */
 bool recovery_is_exact(const struct handover *h, const struct session *s);
 
 #endif

@@ -1,395 +1,402 @@
-/* request.c - a client whose session is, or was, at another server of the cluster.
+/* request.c - gets a session from the node that owns it, or from what a stopped node left.
  *
- * The store says who has it. A server that lives is asked to give it; one that was stopped has put
- * it away, and what happened since is read from the log (missed.c). A session that lies in the
- * store is anybody's, also one on its way to a server that its client has left since: who follows a
- * client from server to server would never reach it. Whatever the answer is, the store is asked
- * again: an answer only says that this is worth it now. */
+ * The store says which node owns the session. A node that is alive is asked to release it (in the
+ * event log, so the question has a position). A node that was stopped has suspended it; a node that
+ * crashed has left a journal, and with NATS a replica of it on another node. A session that lies in
+ * the store may be taken by any node, also one that was released to a node which its client has
+ * left since; else a client that changes nodes quickly would never get its session.
+ *
+ * Whatever a node answers, the store decides: an answer only means that it is worth reading now.
+ * The store is read up to 24 times, at most once per 250 ms unless an answer comes. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cluster/cluster.h"
 #include "gateway/fanout/bus.h"
 #include "gateway/resume/handover.h"
+#include "gateway/resume/journal/event_log.h"
+#include "gateway/resume/journal/owner.h"
+#include "gateway/resume/journal/owner_rows.h"
+#include "gateway/resume/journal/replica.h"
 #include "gateway/resume/missed.h"
-#include "gateway/resume/moves.h"
 #include "gateway/resume/recovery.h"
+#include "gateway/resume/resume.h"
 #include "gateway/resume/session_bytes.h"
 #include "gateway/resume/suspended_rows.h"
-#include "gateway/resume/journal/event_log.h"
-#include "gateway/resume/journal/owner_rows.h"
-#include "gateway/resume/journal/owner.h"
-#include "gateway/resume/journal/replica.h"
 #include "gateway/sessions/registry.h"
 
+/* In reads of the store, which are 250 ms apart. */
 enum {
-    MOST_DENIALS = 3,
-    MOST_LOOKS = 24,   /* about six seconds */
-    SILENT_LOOKS = 4,  /* one second: so long its server may take to answer, … */
-    KEEPER_LOOKS = 12, /* … so long may keepers, … */
-    SHORT_LOOKS = 2,   /* … and so long others, when some have said that they know too little */
+    MOST_READS = 24,
+    SILENT_READS = 4,   /* the owner has so long to answer, … */
+    REPLICA_READS = 12, /* … replicas have so long, … */
+    SHORT_READS = 2,    /* … and others have so long when one has said that it knows too little */
 };
 
-enum { QUESTION_BYTES = 64 };
+enum { MOST_REFUSALS = 3, QUESTION_BYTES = 64 };
 
-enum fetch_state { FETCH_WAITS, FETCH_GOT, FETCH_GONE };
+enum request_state {
+    REQUEST_WAITING,
+    REQUEST_TAKEN,     /* bytes: suspended or released */
+    REQUEST_RECOVERED, /* bytes: from a journal or its replica */
+    REQUEST_GONE,      /* the session is over */
+};
 
-struct session_fetch {
+struct session_request {
     struct link link; /* in the hub's list */
     struct handover *handover;
-    struct deadline deadline;
+    struct deadline deadline; /* of the next read */
     struct load load;
-    uint64_t seen;  /* the last event that the session heard of */
-    uint64_t begun; /* the last event that this loop had begun when it began to note them */
+    uint64_t seen;  /* the last event that the session has got */
+    uint64_t begun; /* the last event that this loop had begun when it began to retain them */
     struct missed_events missed; /* of the log, between the two */
-    unsigned looks;
-    bool looking, heard;        /* the store or the log is being read; an answer came meanwhile */
-    uint32_t asked;             /* whom; 0: nobody yet */
-    uint32_t kept_of;           /* of whom keepers were asked for it; 0: they were not yet */
-    unsigned asked_at, kept_at; /* in which look each was, … */
-    unsigned short_at;          /* … and somebody said that they know too little; 0: nobody has */
-    unsigned denials;
-    bool abandoned; /* its socket is gone: what was asked for is left in the store */
-    /* of a look */
+    unsigned reads;              /* of the store */
+    bool reading, answered;      /* the store or the log is being read; an answer came meanwhile */
+    uint32_t asked;              /* the node that was asked to release it; 0: none yet */
+    uint32_t replicas_of;        /* the node whose replicas were asked; 0: none yet */
+    unsigned asked_at, replicas_asked_at; /* values of `reads` then, … */
+    unsigned short_at; /* … and when a replica said that it knows too little; 0: none has */
+    unsigned refusals;
+    bool abandoned; /* the connection is gone: the session stays in the store */
+    /* Results of one read: */
     struct session_move question;
-    enum fetch_state state;
-    bool asks, recovered;
-    bool unfit;       /* nobody who keeps it can help */
-    bool misses;      /* there is something to be read of the log */
-    struct str bytes; /* of the session: in the look's arena, … */
-    struct buf kept;  /* … and while the log is read */
+    enum request_state state;
+    bool asks;
+    bool unfit;       /* no replica can help */
+    bool misses;      /* there are missed events to read from the log */
+    struct str bytes; /* of the session, in the arena of the read, … */
+    struct buf copy;  /* … and while the log is read */
 };
 
-static void fetch_look(struct session_fetch *f);
+static void request_read(struct session_request *q);
 
-/* --- a look at the store -------------------------------------------------------------- */
+/* --- a read of the store -------------------------------------------------------------- */
 
-static uint64_t last_missed(const struct session_fetch *f)
+/* The session missed the events between the last one that it has got and the first one that this
+ * loop retains. A recovered session may have crashed in the middle of its last event, so that one
+ * is read, too. This function only checks that the log has them; they are read outside of the write
+ * transaction. */
+static enum err find_missed(struct session_request *q, struct tx *tx)
 {
-    return f->recovered && f->seen > f->begun ? f->seen : f->begun;
-}
+    const struct gateway *g = q->load.hub->gateway;
+    bool recovered = q->state == REQUEST_RECOVERED;
 
-/* What was told between the last event that it heard and the first that this loop has noted. Of
- * one whose server was killed also what that last event was: it may have been in the middle of
- * it. Whether the log has it is asked here, what it says is read beside the writer. */
-static enum err look_for_missed(struct session_fetch *f, struct tx *tx)
-{
-    const struct gateway *g = f->load.hub->gateway;
-
-    if (!session_bytes_seen(f->bytes, &f->seen) || (f->seen >= f->begun && !f->recovered))
+    if (!session_bytes_seen(q->bytes, &q->seen) || (q->seen >= q->begun && !recovered))
         return OK;
-    f->missed = missed_between(f->seen, last_missed(f), f->recovered);
+    uint64_t last = recovered && q->seen > q->begun ? q->seen : q->begun;
+    q->missed = missed_between(q->seen, last, recovered);
     int64_t first = 0, end = 0;
     enum err e = event_log_range(tx, &first, &end);
-    /* A ledger that knows more than the log did when this process began is of another time: a
-     * backup was restored since. Beside other servers the log may have grown meanwhile. */
+    /* If a journal is ahead of the log that this process found at its start, a backup was restored
+     * since. In a cluster other nodes may have extended the log since. */
     bool alone = cluster_is_alone(g->cluster);
     int64_t known = alone ? (int64_t)(g->older >> NUMBERS_OF_POSITION) : end;
-    bool older = f->recovered && known < f->missed.at + 1;
-    f->misses = !e && !older && !missed_is_cut(&f->missed, first);
-    if (!e && !f->misses)
-        f->state = FETCH_GONE;
+    bool log_is_older = recovered && known < q->missed.at + 1;
+    q->misses = !e && !log_is_older && !missed_is_cut(&q->missed, first);
+    if (!e && !q->misses)
+        q->state = REQUEST_GONE;
     return e;
 }
 
-/* From the store, if it lies there. */
-static enum err take_bytes(struct session_fetch *f, const struct gateway *g, struct tx *tx,
-                           const struct session_owner *home)
+/* Takes the session if it lies in the store. */
+static enum err take_suspended(struct session_request *q, const struct gateway *g, struct tx *tx,
+                               const struct session_owner *owner)
 {
-    const struct resumption *r = f->handover->resumption;
+    const struct resumption *r = q->handover->resumption;
     uint32_t me = cluster_identity(g->cluster);
-    bool moved = true;
-    enum err e = suspended_row_take(tx, r->number, r->greeting.caller.id, clock_ms(), &f->bytes);
+    bool changed = true;
+    enum err e = suspended_row_take(tx, r->number, r->greeting.caller.id, clock_ms(), &q->bytes);
 
-    if (!e && f->bytes.n && home->identity != me)
-        e = owner_row_change(tx, r->number, home->identity, me, &moved);
-    if (e || !f->bytes.n)
+    if (!e && q->bytes.n && owner->identity != me)
+        e = owner_row_change(tx, r->number, owner->identity, me, &changed);
+    if (e || !q->bytes.n)
         return e;
-    f->state = moved ? FETCH_GOT : FETCH_WAITS;
-    return moved ? look_for_missed(f, tx) : OK;
+    q->state = changed ? REQUEST_TAKEN : REQUEST_WAITING;
+    return changed ? find_missed(q, tx) : OK;
 }
 
-static void ask_for_it(struct session_fetch *f, const struct gateway *g, struct tx *tx,
-                       uint32_t identity)
+static void ask_owner(struct session_request *q, const struct gateway *g, struct tx *tx,
+                      uint32_t identity)
 {
-    const struct resumption *r = f->handover->resumption;
+    const struct resumption *r = q->handover->resumption;
 
-    f->question = (struct session_move){
+    q->question = (struct session_move){
         .kind = MOVE_ASK, .from = identity, .to = cluster_identity(g->cluster), .number = r->number
     };
-    memcpy(f->question.id, r->id, sizeof f->question.id);
-    cluster_log_move(g->cluster, tx, &f->question);
-    f->asks = true;
+    memcpy(q->question.id, r->id, sizeof q->question.id);
+    cluster_log_move(g->cluster, tx, &q->question);
+    q->asks = true;
 }
 
-/* Whether its server is known to be gone, so that nobody has to be asked. */
-static enum err take_from_ledger(struct session_fetch *f, struct tx *tx, uint32_t identity,
-                                 bool silent, bool *ret)
+/* *ret: the owner is known to be dead, so that it need not be asked. */
+static enum err take_recovered(struct session_request *q, struct tx *tx, uint32_t identity,
+                               bool silent, bool *ret)
 {
-    const struct gateway *g = f->load.hub->gateway;
-    const struct resumption *r = f->handover->resumption;
-    enum ledger_answer answer;
-    enum err e = recovery_take(g, tx, r, identity, silent, &answer, &f->bytes);
+    const struct gateway *g = q->load.hub->gateway;
+    const struct resumption *r = q->handover->resumption;
+    enum journal_verdict answer;
+    enum err e = recovery_take(g, tx, r, identity, silent, &answer, &q->bytes);
 
-    f->unfit = answer == LEDGER_UNFIT;
-    if (answer == LEDGER_SHORT && !f->short_at)
-        f->short_at = f->looks;
-    *ret = answer == LEDGER_GONE || answer == LEDGER_FOUND;
+    q->unfit = answer == JOURNAL_UNFIT;
+    if (answer == JOURNAL_SHORT && !q->short_at)
+        q->short_at = q->reads;
+    *ret = answer == JOURNAL_GONE || answer == JOURNAL_FOUND;
     if (e || !*ret)
         return e;
-    f->recovered = answer == LEDGER_FOUND;
-    f->state = f->recovered ? FETCH_GOT : FETCH_GONE;
-    if (f->recovered)
-        e = look_for_missed(f, tx);
-    if (!e && f->recovered && f->state == FETCH_GONE)
+    q->state = answer == JOURNAL_FOUND ? REQUEST_RECOVERED : REQUEST_GONE;
+    if (answer == JOURNAL_FOUND)
+        e = find_missed(q, tx);
+    if (!e && answer == JOURNAL_FOUND && q->state == REQUEST_GONE)
         e = owner_row_remove(tx, r->number, cluster_identity(g->cluster));
-    /* Should it go on after all it reads the question, and finds that it has given it away. */
-    if (!e && silent && f->asked != identity)
-        ask_for_it(f, g, tx, identity);
+    /* If the owner was only paused, it reads the question and finds that it has lost the session.
+     */
+    if (!e && silent && q->asked != identity)
+        ask_owner(q, g, tx, identity);
     return e;
 }
 
-/* Its machine may be gone. It may as well be slow: then it finds that the session is elsewhere. */
-static bool is_silent(const struct session_fetch *f, const struct session_owner *home)
+/* The owner does not answer. If it is only slow, it finds later that the session has left. */
+static bool is_silent(const struct session_request *q, const struct session_owner *owner)
 {
-    return !home->alive || (home->identity == f->asked && f->looks - f->asked_at >= SILENT_LOOKS);
+    return !owner->alive || (owner->identity == q->asked && q->reads - q->asked_at >= SILENT_READS);
 }
 
-static void ask_keepers(const struct session_fetch *f, uint32_t identity)
+static void ask_replicas(const struct session_request *q, uint32_t identity)
 {
-    const struct gateway *g = f->load.hub->gateway;
-    const struct resumption *r = f->handover->resumption;
+    const struct gateway *g = q->load.hub->gateway;
+    const struct resumption *r = q->handover->resumption;
     struct buf question;
 
     buf_init(&question, QUESTION_BYTES);
-    keeper_write_question(&question, identity, r->number, r->seq, cluster_identity(g->cluster));
+    replica_write_question(&question, identity, r->number, r->seq, cluster_identity(g->cluster));
     cluster_tell(g->cluster, CLUSTER_LEDGERS, buf_str(&question));
     buf_clear(&question);
 }
 
-/* Whether somebody may still say that they keep it. They are asked at each look until one has
- * answered: a question may be lost, and who has just come is not heard yet. */
-static bool keepers_may_answer(struct session_fetch *f, uint32_t identity)
+/* Whether a node may still answer that it has a replica. Replicas are asked at each read until one
+ * has answered, because a question may be lost, and a node that has just started hears nothing. */
+static bool replicas_may_answer(struct session_request *q, uint32_t identity)
 {
-    bool first = f->kept_of != identity;
+    bool first = q->replicas_of != identity;
 
-    if (!f->load.hub->gateway->keeper || f->unfit)
+    if (!q->load.hub->gateway->replica || q->unfit)
         return false;
     if (first) {
-        f->kept_of = identity;
-        f->kept_at = f->looks;
+        q->replicas_of = identity;
+        q->replicas_asked_at = q->reads;
     }
-    if (first || !f->short_at)
-        ask_keepers(f, identity);
-    if (f->short_at && f->looks - f->short_at >= SHORT_LOOKS)
+    if (first || !q->short_at)
+        ask_replicas(q, identity);
+    if (q->short_at && q->reads - q->short_at >= SHORT_READS)
         return false;
-    return f->looks - f->kept_at < KEEPER_LOOKS;
+    return q->reads - q->replicas_asked_at < REPLICA_READS;
 }
 
-static enum err fetch_read(struct load *l, struct tx *tx)
+static enum err request_run(struct load *l, struct tx *tx)
 {
-    struct session_fetch *f = container_of(l, struct session_fetch, load);
+    struct session_request *q = container_of(l, struct session_request, load);
     const struct gateway *g = l->hub->gateway;
-    const struct resumption *r = f->handover->resumption;
-    struct session_owner home;
-    bool gone = false;
+    const struct resumption *r = q->handover->resumption;
+    struct session_owner owner;
+    bool dead = false;
 
-    f->state = f->abandoned ? FETCH_GONE : FETCH_WAITS;
-    f->asks = f->recovered = f->misses = false;
-    f->bytes = STR("");
-    if (f->abandoned)
+    q->state = q->abandoned ? REQUEST_GONE : REQUEST_WAITING;
+    q->asks = q->misses = false;
+    q->bytes = STR("");
+    if (q->abandoned)
         return OK;
-    enum err e = owner_row_find(tx, r->number, r->greeting.caller.id, &home);
-    if (!e && home.found)
-        e = take_bytes(f, g, tx, &home);
-    if (e || f->bytes.n)
+    enum err e = owner_row_find(tx, r->number, r->greeting.caller.id, &owner);
+    if (!e && owner.found)
+        e = take_suspended(q, g, tx, &owner);
+    if (e || q->bytes.n)
         return e;
-    bool elsewhere = home.identity && home.identity != cluster_identity(g->cluster);
-    bool silent = elsewhere && is_silent(f, &home);
+    bool elsewhere = owner.identity && owner.identity != cluster_identity(g->cluster);
+    bool silent = elsewhere && is_silent(q, &owner);
     if (elsewhere)
-        e = take_from_ledger(f, tx, home.identity, silent, &gone);
-    if (e || gone || (silent && keepers_may_answer(f, home.identity)))
+        e = take_recovered(q, tx, owner.identity, silent, &dead);
+    if (e || dead || (silent && replicas_may_answer(q, owner.identity)))
         return e;
-    if (!elsewhere || !home.alive || f->denials == MOST_DENIALS)
-        f->state = FETCH_GONE;
-    else if (home.identity != f->asked)
-        ask_for_it(f, g, tx, home.identity);
+    if (!elsewhere || !owner.alive || q->refusals == MOST_REFUSALS)
+        q->state = REQUEST_GONE;
+    else if (owner.identity != q->asked)
+        ask_owner(q, g, tx, owner.identity);
     return OK;
 }
 
-static void fetch_committed(struct load *l)
+static void request_committed(struct load *l)
 {
-    struct session_fetch *f = container_of(l, struct session_fetch, load);
+    struct session_request *q = container_of(l, struct session_request, load);
 
-    if (f->asks)
-        cluster_moved(l->hub->gateway->cluster, &l->work, &f->question);
+    if (q->asks)
+        cluster_moved(l->hub->gateway->cluster, &l->work, &q->question);
 }
 
-/* --- the end of it -------------------------------------------------------------------- */
+/* --- the end of a request ------------------------------------------------------------- */
 
-static void fetch_end(struct session_fetch *f)
+static void request_end(struct session_request *q)
 {
-    struct handover *h = f->handover;
+    struct handover *h = q->handover;
+    struct str bytes = q->copy.n ? buf_str(&q->copy) : q->bytes;
 
-    link_remove(&f->link);
-    if (map_get(&h->to->fetches_by_number, h->resumption->number) == f)
-        map_remove(&h->to->fetches_by_number, h->resumption->number);
-    deadline_drop(&f->deadline);
-    if (f->state == FETCH_GOT)
-        handover_unpack(h, f->kept.n ? buf_str(&f->kept) : f->bytes);
-    h->recovered = f->recovered;
+    link_remove(&q->link);
+    if (map_get(&h->to->resume.requests_by_number, h->resumption->number) == q)
+        map_remove(&h->to->resume.requests_by_number, h->resumption->number);
+    deadline_drop(&q->deadline);
+    if (q->state == REQUEST_TAKEN)
+        handover_unpack(h, bytes, SESSION_ARRIVING);
+    else if (q->state == REQUEST_RECOVERED)
+        handover_unpack(h, bytes, SESSION_RECOVERED);
     registry_expect(h->to->gateway, h->resumption->number, NULL);
-    buf_clear(&f->kept);
-    mem_free(f);
+    buf_clear(&q->copy);
+    mem_free(q);
     handover_arrive(h);
 }
 
-static void fetch_read_on(struct session_fetch *f);
+static void missed_read_next(struct session_request *q);
 
-/* A session that was taken and cannot be told what it missed is nobody's. */
-static void fetch_read_done(struct load *l, enum err e)
+/* If a session was taken but its missed events cannot be read, it is over. */
+static void missed_page_done(struct load *l, enum err e)
 {
-    struct session_fetch *f = container_of(l, struct session_fetch, load);
+    struct session_request *q = container_of(l, struct session_request, load);
 
-    if (!e && missed_goes_on(&f->missed, f->handover)) {
-        fetch_read_on(f);
+    if (!e && missed_goes_on(&q->missed, q->handover)) {
+        missed_read_next(q);
         return;
     }
-    if (e || !missed_is_whole(&f->missed)) {
-        f->state = FETCH_GONE;
-        home_forget_number(l->hub, f->handover->resumption->number);
+    if (e || !missed_is_whole(&q->missed)) {
+        q->state = REQUEST_GONE;
+        session_owner_remove_number(l->hub, q->handover->resumption->number);
     }
-    fetch_end(f);
+    request_end(q);
 }
 
-static enum err fetch_read_page(struct load *l, struct tx *tx)
+static enum err missed_page_run(struct load *l, struct tx *tx)
 {
-    struct session_fetch *f = container_of(l, struct session_fetch, load);
+    struct session_request *q = container_of(l, struct session_request, load);
 
-    return missed_read_page(&f->missed, f->handover, tx);
+    return missed_read_page(&q->missed, q->handover, tx);
 }
 
-static void fetch_read_on(struct session_fetch *f)
+static void missed_read_next(struct session_request *q)
 {
-    f->load = (struct load){ .aside = true, .run = fetch_read_page, .done = fetch_read_done };
-    hub_load_now(f->handover->to, &f->load);
+    q->load = (struct load){ .aside = true, .run = missed_page_run, .done = missed_page_done };
+    hub_load_now(q->handover->to, &q->load);
 }
 
-/* Thousands of events may have been missed: they are read page by page, beside the loops and the
- * writer. */
-static void fetch_begin_reading(struct session_fetch *f)
+/* Thousands of events may have been missed: they are read in pages, by background reads. */
+static void missed_begin(struct session_request *q)
 {
-    f->looking = true;
-    buf_init(&f->kept, f->bytes.n);
-    buf_add_str(&f->kept, f->bytes);
-    fetch_read_on(f);
+    q->reading = true;
+    buf_init(&q->copy, q->bytes.n);
+    buf_add_str(&q->copy, q->bytes);
+    missed_read_next(q);
 }
 
-static void fetch_looked(struct load *l, enum err e)
+static void request_done(struct load *l, enum err e)
 {
-    struct session_fetch *f = container_of(l, struct session_fetch, load);
+    struct session_request *q = container_of(l, struct session_request, load);
 
-    f->looking = false;
+    q->reading = false;
     if (e)
-        f->state = FETCH_WAITS;
-    else if (f->asks) {
-        f->asked = f->question.from;
-        f->asked_at = f->looks;
+        q->state = REQUEST_WAITING;
+    else if (q->asks) {
+        q->asked = q->question.from;
+        q->asked_at = q->reads;
     }
-    if (f->state == FETCH_WAITS && f->looks < MOST_LOOKS) {
-        if (f->heard)
-            fetch_look(f);
+    if (q->state == REQUEST_WAITING && q->reads < MOST_READS) {
+        if (q->answered)
+            request_read(q);
         else
-            deadline_touch(l->hub->fetching, &f->deadline);
+            deadline_touch(l->hub->resume.request_timer, &q->deadline);
         return;
     }
-    if (f->state == FETCH_GOT && f->misses)
-        fetch_begin_reading(f);
+    if (q->misses && (q->state == REQUEST_TAKEN || q->state == REQUEST_RECOVERED))
+        missed_begin(q);
     else
-        fetch_end(f);
+        request_end(q);
 }
 
-/* --- from the beginning --------------------------------------------------------------- */
+/* --- the beginning -------------------------------------------------------------------- */
 
-static void fetch_look(struct session_fetch *f)
+/* A node that takes a session changes its row, and the second of two nodes that do so restarts: no
+ * more isolation is needed. With it, every session that moves would conflict with every other. */
+static void request_read(struct session_request *q)
 {
-    f->looks++;
-    f->looking = true;
-    f->heard = false;
-    f->abandoned = !f->handover->resumption->greeting.peer;
-    deadline_drop(&f->deadline);
-    /* Who takes a session changes its row, and of two who do the second begins anew: no more
-     * has to be kept apart. With other looks at these small tables every session that moves would
-     * get in the way of every other. */
-    f->load = (struct load){ .writes = true,
+    q->reads++;
+    q->reading = true;
+    q->answered = false;
+    q->abandoned = !q->handover->resumption->greeting.peer;
+    deadline_drop(&q->deadline);
+    q->load = (struct load){ .writes = true,
                              .own_rows = true,
-                             .run = fetch_read,
-                             .committed = fetch_committed,
-                             .done = fetch_looked };
-    hub_load_now(f->handover->to, &f->load);
+                             .run = request_run,
+                             .committed = request_committed,
+                             .done = request_done };
+    hub_load_now(q->handover->to, &q->load);
 }
 
-void fetch_again(struct deadline *d)
+void request_again(struct deadline *d)
 {
-    fetch_look(container_of(d, struct session_fetch, deadline));
+    request_read(container_of(d, struct session_request, deadline));
 }
 
-void fetch_begin(struct resumption *r)
+void request_begin(struct resumption *r)
 {
     struct hub *here = r->greeting.peer->hub;
-    struct session_fetch *f = mem_new(sizeof *f);
+    struct session_request *q = mem_new(sizeof *q);
 
-    f->begun = here->begun > here->gateway->older ? here->begun : here->gateway->older;
-    f->handover = handover_new(r, NULL);
+    q->begun = here->begun > here->gateway->older ? here->begun : here->gateway->older;
+    q->handover = handover_new(r, NULL);
     registry_expect(here->gateway, r->number, here);
-    links_append(&here->fetches, &f->link);
-    map_put(&here->fetches_by_number, r->number, f);
-    fetch_look(f);
+    links_append(&here->resume.requests, &q->link);
+    map_put(&here->resume.requests_by_number, r->number, q);
+    request_read(q);
 }
 
-void fetches_drop(struct hub *h)
+void requests_drop(struct hub *h)
 {
-    while (!links_empty(&h->fetches)) {
-        struct session_fetch *f = container_of(h->fetches.next, struct session_fetch, link);
+    while (!links_empty(&h->resume.requests)) {
+        struct session_request *q =
+            container_of(h->resume.requests.next, struct session_request, link);
 
-        f->state = FETCH_GONE;
-        fetch_end(f);
+        q->state = REQUEST_GONE;
+        request_end(q);
     }
 }
 
-/* --- what the others say -------------------------------------------------------------- */
+/* --- answers of other nodes ----------------------------------------------------------- */
 
-struct fetch_answer {
+struct request_answer {
     struct post post;
     struct hub *hub;
     struct session_move move;
 };
 
-/* A session that is gone there may have been put away just now. */
-static void fetch_answered(struct post *post)
+/* After a refusal the store is read, too: the session may have been suspended just now. It may also
+ * have moved to that node since, so that the node is asked again. */
+static void answer_arrived(struct post *post)
 {
-    struct fetch_answer *a = container_of(post, struct fetch_answer, post);
-    struct session_fetch *f = map_get(&a->hub->fetches_by_number, a->move.number);
+    struct request_answer *a = container_of(post, struct request_answer, post);
+    struct session_request *q = map_get(&a->hub->resume.requests_by_number, a->move.number);
 
-    /* It may have gone there, and back: it is asked again where it is now. */
-    if (f && a->move.kind == MOVE_GONE) {
-        f->denials++;
-        f->asked = 0;
+    if (q && a->move.kind == MOVE_GONE) {
+        q->refusals++;
+        q->asked = 0;
     }
     mem_free(a);
-    if (!f)
+    if (!q)
         return;
-    f->heard = true;
-    if (!f->looking)
-        fetch_look(f);
+    q->answered = true;
+    if (!q->reading)
+        request_read(q);
 }
 
-void fetch_heard(struct gateway *g, const struct session_move *m)
+void request_answered(struct gateway *g, const struct session_move *m)
 {
     pthread_mutex_lock(&g->publishing);
     for (unsigned i = 0; i < g->hub_count; i++) {
-        struct fetch_answer *a = mem_new(sizeof *a);
+        struct request_answer *a = mem_new(sizeof *a);
 
-        a->post.run = fetch_answered;
+        a->post.run = answer_arrived;
         a->hub = g->hubs[i];
         a->move = *m;
         loop_post(a->hub->loop, &a->post);

@@ -1,29 +1,14 @@
-/* restore.c - a session that was put away when the server was stopped, and comes back.
+/* restore.c - makes a session from bytes; restores one that was suspended before a restart.
  *
- * Since the server was started again every loop has kept what it told others (hub.recording), so
- * that the session can be told what it missed. */
+ * Since the restart every loop retains the events that it begins (hub.resume.recording), so that
+ * the session can be sent what it missed. */
 #include "base/clock.h"
 #include "base/mem.h"
+#include "gateway/presence/presence.h"
 #include "gateway/resume/handover.h"
 #include "gateway/resume/session_bytes.h"
 #include "gateway/resume/suspended_rows.h"
-#include "gateway/presence/presence.h"
 #include "gateway/sessions/registry.h"
-
-struct waking {
-    struct load load;
-    struct handover *handover;
-    struct str bytes; /* in the look's arena; empty: there is none */
-};
-
-static enum err wake_read(struct load *l, struct tx *tx)
-{
-    struct waking *w = container_of(l, struct waking, load);
-    const struct resumption *r = w->handover->resumption;
-
-    w->bytes = STR("");
-    return suspended_row_take(tx, r->number, r->greeting.caller.id, clock_ms(), &w->bytes);
-}
 
 static void unpack_places(struct handover *h, const struct session_places *p)
 {
@@ -34,7 +19,7 @@ static void unpack_places(struct handover *h, const struct session_places *p)
     mem_free(p->guilds);
 }
 
-bool handover_unpack(struct handover *h, struct str bytes)
+bool handover_unpack(struct handover *h, struct str bytes, enum session_state state)
 {
     const struct resumption *r = h->resumption;
     struct session_places places;
@@ -44,7 +29,7 @@ bool handover_unpack(struct handover *h, struct str bytes)
     if (!s)
         return false;
     unpack_places(h, &places);
-    s->ready = true;
+    session_set_state(s, state);
     presence_recount(s);
     h->session = s;
     registry_put(h->to->gateway, s);
@@ -53,25 +38,40 @@ bool handover_unpack(struct handover *h, struct str bytes)
     return true;
 }
 
-static void wake_done(struct load *l, enum err e)
-{
-    struct waking *w = container_of(l, struct waking, load);
-    struct handover *h = w->handover;
+struct restoration {
+    struct load load;
+    struct handover *handover;
+    struct str bytes; /* in the arena of the read; empty: there is no such session */
+};
 
-    /* Numbers of events begin anew with the process: whatever this one has told is later. */
-    if (!e && h->to->recording && handover_unpack(h, w->bytes))
+static enum err restore_run(struct load *l, struct tx *tx)
+{
+    struct restoration *x = container_of(l, struct restoration, load);
+    const struct resumption *r = x->handover->resumption;
+
+    x->bytes = STR("");
+    return suspended_row_take(tx, r->number, r->greeting.caller.id, clock_ms(), &x->bytes);
+}
+
+static void restore_done(struct load *l, enum err e)
+{
+    struct restoration *x = container_of(l, struct restoration, load);
+    struct handover *h = x->handover;
+
+    /* Event numbers start again with the process: all events of this one are later. */
+    if (!e && h->to->resume.recording && handover_unpack(h, x->bytes, SESSION_ARRIVING))
         h->session->seen = h->session->presences = 0;
-    mem_free(w);
+    mem_free(x);
     handover_arrive(h);
 }
 
-void wake_begin(struct resumption *r)
+void restore_begin(struct resumption *r)
 {
     struct hub *here = r->greeting.peer->hub;
-    struct waking *w = mem_new(sizeof *w);
+    struct restoration *x = mem_new(sizeof *x);
 
-    w->handover = handover_new(r, NULL);
-    w->handover->since = 0;
-    w->load = (struct load){ .writes = true, .run = wake_read, .done = wake_done };
-    hub_load_now(here, &w->load);
+    x->handover = handover_new(r, NULL);
+    x->handover->since = 0;
+    x->load = (struct load){ .writes = true, .run = restore_run, .done = restore_done };
+    hub_load_now(here, &x->load);
 }

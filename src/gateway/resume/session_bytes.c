@@ -1,7 +1,7 @@
-/* session_bytes.c - a session as bytes, for another process that goes on with it.
+/* session_bytes.c - a session as bytes, for another process that continues it.
  *
- * What it was told last goes along as it was told, whatever its form was: a bot that may not
- * read what somebody wrote gets the same again. */
+ * Dispatches are written in the form in which they were sent: a bot without the message content
+ * intent gets them without content again. */
 #include "gateway/resume/session_bytes.h"
 
 #include <limits.h>
@@ -18,7 +18,7 @@ enum { SESSION_VERSION = 3, STATUS_MAX = PRESENCE_INVISIBLE };
 
 static const char SESSION_MAGIC[] = { 'G', 'H', 'S', SESSION_VERSION };
 
-/* --- where it sat --------------------------------------------------------------------- */
+/* --- guilds and channels --------------------------------------------------------------------- */
 
 void session_places_read(const struct session *s, struct session_places *ret)
 {
@@ -73,9 +73,9 @@ static void places_get(struct serial_reader *r, struct session_places *ret)
     }
 }
 
-/* --- what it was told ----------------------------------------------------------------- */
+/* --- dispatches ----------------------------------------------------------------- */
 
-/* How many of the newest dispatches go along. */
+/* How many of the newest dispatches are written. */
 static uint32_t count_kept(const struct session *s, const struct session_limits *limits)
 {
     uint64_t unsent = s->seq - s->sent;
@@ -123,7 +123,7 @@ static void replay_get(struct serial_reader *r, struct session *s)
     }
 }
 
-/* --- all of it ------------------------------------------------------------------------ */
+/* --- the session ------------------------------------------------------------------------ */
 
 enum { SESSION_NUMBERS = 13 };
 
@@ -156,7 +156,8 @@ bool session_write(struct session *s, const struct session_places *places,
                                                 (uint64_t)session_presence_ms(s) };
     char id[SESSION_ID + 1];
 
-    if (!s->ready || s->revoked || session_errand_count(s) || s->seq - s->sent > s->replay.count)
+    if (!session_is_ready(s) || s->revoked || session_errand_count(s) ||
+        s->seq - s->sent > s->replay.count)
         return false;
     session_id_write(s, id);
     head_write(id, numbers, session_activities(s), session_client(s), out);
@@ -166,10 +167,10 @@ bool session_write(struct session *s, const struct session_places *places,
     return !buf_full(out);
 }
 
-void session_write_recovered(const struct ledger_entry *entry, uint64_t seq,
+void session_write_recovered(const struct journal_entry *entry, uint64_t seq,
                              const struct list *guilds, struct buf *out)
 {
-    const struct ledger_slot *slot = entry->slot;
+    const struct journal_slot *slot = entry->slot;
     const uint64_t numbers[SESSION_NUMBERS] = { slot->user_id,
                                                 slot->caller_kind,
                                                 entry->seen,
@@ -187,8 +188,8 @@ void session_write_recovered(const struct ledger_entry *entry, uint64_t seq,
 
     head_write(slot->id, numbers, str_slice(slot->presence, slot->presence_n), slot->client, out);
     places_write(&places, out);
-    serial_put(out, 0); /* one with member lists is not taken up */
-    serial_put(out, 0); /* of what it was told nothing is kept */
+    serial_put(out, 0); /* a session with member lists is not recovered */
+    serial_put(out, 0); /* no dispatches */
 }
 
 bool session_bytes_seen(struct str bytes, uint64_t *ret)
@@ -261,7 +262,7 @@ struct session *session_read(struct hub *h, const struct caller *caller, const c
     replay_get(&r, s);
     session_detach(s);
     s->sent = s->seq;
-    s->faded = true; /* until its socket is there */
+    s->faded = true; /* until it has a connection */
     if (!r.bad && !r.rest.n)
         return s;
     session_attach(s, h);

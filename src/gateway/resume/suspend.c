@@ -71,7 +71,8 @@ static void batch_fill(struct loop *loop, void *arg)
 
         b->at = b->at->next;
         s->seen = h->position;
-        s->parked = batch_add(b, s);
+        if (batch_add(b, s))
+            session_set_state(s, SESSION_SUSPENDED);
     }
     b->last = b->at == &h->sessions;
 }
@@ -141,7 +142,7 @@ void suspend_sessions(struct gateway *g, unsigned loops)
     int64_t until = clock_mono() + (int64_t)LONGEST_MS * 1000000;
     enum err e = OK;
 
-    if (g->options.parks && g->session_count) {
+    if (g->options.suspends && g->session_count) {
         e = g->cluster ? OK : drop_earlier(g, arena);
         for (unsigned i = 0; i < loops && !e; i++)
             e = suspend_loop(g, i, arena, until);
@@ -180,7 +181,7 @@ void gateway_wake(struct gateway *g)
     if (g->cluster) {
         if (store_run(g->options.store, STORE_WRITE, arena, prune_at_start, g))
             log_warn("gateway: could not clean up sessions of stopped nodes; will retry");
-    } else if (g->options.parks &&
+    } else if (g->options.suspends &&
                !store_run(g->options.store, STORE_WRITE, arena, find_suspended, &any) && any)
         for (unsigned i = 0; i < g->hub_count; i++)
             loop_call(g->hubs[i]->loop, record_hub, g);

@@ -2,6 +2,7 @@
 #include "gateway/sessions/session.h"
 
 #include <sodium.h>
+#include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -87,14 +88,14 @@ struct own_presence *session_own_presence(struct session *s)
 }
 
 /* Nothing of it was copied yet. */
-struct session_abroad *session_abroad(struct session *s)
+struct session_sync *session_sync(struct session *s)
 {
-    if (!s->abroad) {
-        s->abroad = mem_new(sizeof *s->abroad);
-        s->abroad->session = s;
-        s->abroad->whole = true;
+    if (!s->sync) {
+        s->sync = mem_new(sizeof *s->sync);
+        s->sync->session = s;
+        s->sync->whole = true;
     }
-    return s->abroad;
+    return s->sync;
 }
 
 static void absence_end(struct session *s)
@@ -118,7 +119,7 @@ static void own_presence_free(struct own_presence *own)
 
 static bool watches_presences(const struct session *s)
 {
-    return s->ready && s->bot && s->intents & INTENT(GUILD_PRESENCES);
+    return session_is_ready(s) && s->bot && s->intents & INTENT(GUILD_PRESENCES);
 }
 
 static void client_name_end(struct session *s)
@@ -135,25 +136,26 @@ static void client_name_end(struct session *s)
 void session_end(struct session *s)
 {
     struct gateway *g = s->hub->gateway;
-    /* Who takes it up tells of it: nobody shall see it go in between. */
-    bool goes_on = s->parked || (s->moving && g->directory);
+    /* The next owner announces the presence: others must not see the account offline meanwhile. */
+    bool stays_shown =
+        s->state == SESSION_SUSPENDED || (s->state == SESSION_MOVING && g->directory);
 
-    if (!goes_on)
+    if (!stays_shown)
         gateway_upcalls.presence_change(s, true);
     if (s->peer)
         peer_become_stranger(s->peer);
-    if (g->options.hooks.ended && s->listed && !s->parked) {
+    if (g->options.hooks.ended && s->listed && s->state != SESSION_SUSPENDED) {
         struct gateway_caller who = session_caller(s);
 
         g->options.hooks.ended(g->options.hooks.arg, &who);
     }
     errands_drop(s);
     gateway_upcalls.lists_leave(s, true);
-    if (g->cluster && s->ready && !s->moving && !s->parked)
-        home_forget(s);
-    ledger_drop(s);
+    if (g->cluster && session_is_ready(s) && !session_continues(s))
+        session_owner_remove(s);
+    journal_end(s);
     registry_remove(g, s);
-    if (s->ready && !s->bot && !g->draining)
+    if (session_is_ready(s) && !s->bot && !g->draining)
         gateway_upcalls.sessions_changed(s);
     absence_end(s);
     seats_clear(&s->seats);
@@ -163,7 +165,7 @@ void session_end(struct session *s)
     link_remove(&s->link);
     replay_clear(&s->replay);
     own_presence_free(s->own);
-    mem_free(s->abroad);
+    mem_free(s->sync);
     client_name_end(s);
     mem_free(s);
 }
@@ -198,6 +200,35 @@ struct gateway_viewer session_viewer(const struct session *s)
 bool session_covers(const struct session *s, snowflake guild_id)
 {
     return (guild_id >> 22) % s->shard_count == s->shard_id;
+}
+
+/* --- states --------------------------------------------------------------------------- */
+
+#define TO(state) (1U << SESSION_##state)
+
+static const unsigned allowed[SESSION_STATES] = {
+    [SESSION_IDENTIFYING] = TO(LIVE) | TO(ARRIVING) | TO(RECOVERED),
+    [SESSION_LIVE] = TO(DISCONNECTED) | TO(SUSPENDED),
+    [SESSION_DISCONNECTED] = TO(LIVE) | TO(ARRIVING) | TO(MOVING) | TO(SUSPENDED),
+    [SESSION_ARRIVING] = TO(LIVE) | TO(DISCONNECTED),
+    [SESSION_RECOVERED] = TO(LIVE) | TO(DISCONNECTED),
+    [SESSION_MOVING] = 0,
+    [SESSION_SUSPENDED] = 0,
+};
+
+void session_set_state(struct session *s, enum session_state state)
+{
+    struct gateway *g = s->hub->gateway;
+
+    if (s->state == state)
+        return;
+    if (!(allowed[s->state] & 1U << state)) {
+        log_error("gateway: a session went from state %u to %u", s->state, (unsigned)state);
+        abort();
+    }
+    pthread_mutex_lock(&g->lock);
+    s->state = (unsigned char)state;
+    pthread_mutex_unlock(&g->lock);
 }
 
 /* --- telling -------------------------------------------------------------------------- */
@@ -279,22 +310,21 @@ static void send_newest(struct session *s, struct news *n, unsigned form)
 }
 
 /* RESUMED is not missed: who did not read it resumes again. */
-static uint64_t told_as(const struct news *n)
+static uint64_t sent_as(const struct news *n)
 {
     if (n->number)
         return n->number;
     bool fleeting = n->event == EVENT_RESUMED || event_info(n->event)->flags & EVENT_FLEETING;
 
-    return fleeting ? TOLD_FLEETING : TOLD_ANSWER;
+    return fleeting ? SENT_TRANSIENT : SENT_RESPONSE;
 }
 
 void session_dispatch(struct session *s, struct news *n, unsigned form)
 {
     s->seq++;
-    if (s->ledger) {
-        ledger_note(s->ledger, s->seq,
-                    fault_planted(PLANTED_BLIND_LEDGER) ? TOLD_FLEETING : told_as(n));
-        ledger_copies_mark(s);
+    if (s->slot) {
+        journal_note(s->slot, s->seq, fault_planted(PLANTED_BLIND_LEDGER) ? SENT_TRANSIENT : sent_as(n));
+        replication_mark(s);
     }
     if (n->event != EVENT_READY)
         replay_add(&s->replay, n, form, hub_second(s->hub));
@@ -375,13 +405,14 @@ void session_invalid_soon(struct hub *h, uint64_t number)
 
 void session_lose_peer(struct session *s)
 {
+    session_set_state(s, SESSION_DISCONNECTED);
     if (!s->absence) {
         s->absence = mem_new(sizeof *s->absence);
         s->absence->session = s;
     }
-    deadline_touch(s->hub->away, &s->absence->away);
+    deadline_touch(s->hub->timers.away, &s->absence->away);
     if (!s->faded)
-        deadline_touch(s->hub->fading, &s->absence->fade);
+        deadline_touch(s->hub->timers.fading, &s->absence->fade);
     errands_wake(s);
 }
 
@@ -422,9 +453,9 @@ void session_detach(struct session *s)
     errands_detach(s);
     gateway_upcalls.lists_leave(s, false);
     link_remove(&s->link);
-    if (s->abroad) {
-        link_remove(&s->abroad->unsaid);
-        link_remove(&s->abroad->uncopied);
+    if (s->sync) {
+        link_remove(&s->sync->unpublished);
+        link_remove(&s->sync->unreplicated);
     }
 }
 
@@ -436,9 +467,9 @@ void session_attach(struct session *s, struct hub *h)
     s->seats.topics = &h->topics;
     links_append(&h->sessions, &s->link);
     errands_attach(s);
-    if (s->abroad)
-        s->abroad->round = 0; /* each hub counts its own */
-    ledger_copies_mark_whole(s);
+    if (s->sync)
+        s->sync->round = 0; /* each hub counts its own */
+    replication_mark_all(s);
     if (s->presence_due && s->own)
-        deadline_touch(h->windows, &s->own->window);
+        deadline_touch(h->timers.windows, &s->own->window);
 }

@@ -9,7 +9,7 @@
 #include "gateway/views/topics.h"
 
 struct hub;
-struct ledger_slot;
+struct journal_slot;
 struct peer;
 
 enum {
@@ -24,6 +24,19 @@ enum presence_status {
     PRESENCE_IDLE,
     PRESENCE_DND,
     PRESENCE_INVISIBLE,
+};
+
+/* Where a session is; resume/resume.h has the diagram. A session that ends is freed, whatever its
+ * state is. */
+enum session_state {
+    SESSION_IDENTIFYING,  /* READY was not sent: others do not see the session */
+    SESSION_LIVE,         /* it has a connection */
+    SESSION_DISCONNECTED, /* its connection is lost; its client may resume it on this node */
+    SESSION_ARRIVING,     /* on its way to the loop of its client, until it has all missed events */
+    SESSION_RECOVERED,    /* the same, rebuilt from the journal of a node that crashed */
+    SESSION_MOVING,       /* being released to another node */
+    SESSION_SUSPENDED,    /* stored because this server stops */
+    SESSION_STATES,
 };
 
 /* What sessions are together, and those of each kind of client: enum presence_status. */
@@ -56,14 +69,14 @@ struct errand_line {
     unsigned count;
 };
 
-/* What other servers have been told of it. */
-struct session_abroad {
+/* What other nodes know of it. */
+struct session_sync {
     struct session *session;
-    struct link unsaid;   /* in the hub's list: they have to be told how it is now */
-    struct link uncopied; /* the same: its keeper has to be told what it was told: … */
-    uint64_t copied;      /* … after this seq, … */
-    uint32_t round;
-    bool whole; /* … or all of it */
+    struct link unpublished;  /* in the hub's list: its presence record has changed */
+    struct link unreplicated; /* in the list of struct replication: … */
+    uint64_t copied;          /* … the replica has its notes up to this seq, … */
+    uint32_t round;           /* … and was sent the whole session in this round; … */
+    bool whole;               /* … the whole session has to be sent */
 };
 
 struct session {
@@ -75,18 +88,16 @@ struct session {
     uint64_t seen;      /* news up to this number was delivered on another loop */
     uint64_t presences; /* up to this number READY has told of them, and later ones count */
     uint64_t seq;
-    struct ledger_slot *ledger; /* where what it is told is noted; or NULL */
-    uint64_t sent;              /* to the peer: what follows waits in the replay */
-    uint32_t intents;           /* of a person, 0: everything */
+    struct journal_slot *slot; /* its record in the journal; or NULL */
+    uint64_t sent;             /* to the peer: what follows waits in the replay */
+    uint32_t intents;          /* of a person, 0: everything */
     uint32_t shard_id, shard_count;
     bool bot;
     _Atomic bool revoked; /* its credential is gone: it ends when its loop has it */
     bool listed;          /* in the gateway's lists; of its own loop */
-    bool ready;           /* READY was told: others may see it; with the gateway's lock */
+    unsigned char state;  /* enum session_state; changed by session_set_state, with the lock */
     bool faded;           /* away for so long that it is not seen; the same */
     bool presence_due;    /* a change was not told yet */
-    bool moving;          /* another server of the cluster gets it */
-    bool parked;          /* it goes on in another process: nothing ends with it here */
     bool enters_lists;    /* some of its member lists have not begun yet */
     unsigned char status; /* enum presence_status */
     unsigned char kind;   /* enum client_kind */
@@ -107,8 +118,20 @@ struct session {
     struct session_absence *absence; /* these four: NULL while there is nothing of it */
     struct own_presence *own;
     struct errand_line *errands;
-    struct session_abroad *abroad;
+    struct session_sync *sync;
 };
+
+/* READY was sent. */
+static inline bool session_is_ready(const struct session *s)
+{
+    return s->state != SESSION_IDENTIFYING;
+}
+
+/* Another process continues the session: nothing of it ends when it ends here. */
+static inline bool session_continues(const struct session *s)
+{
+    return s->state == SESSION_MOVING || s->state == SESSION_SUSPENDED;
+}
 
 /* "os|browser|device", for lists of sessions. */
 static inline const char *session_client(const struct session *s)
@@ -133,7 +156,7 @@ static inline unsigned session_errand_count(const struct session *s)
 
 /* Made when they are not there. */
 struct own_presence *session_own_presence(struct session *s);
-struct session_abroad *session_abroad(struct session *s);
+struct session_sync *session_sync(struct session *s);
 /* What it calls itself, for a session that is on no list yet. */
 void session_set_client(struct session *s, const char *client);
 void session_id_write(const struct session *s, char out[SESSION_ID + 1]);
@@ -142,6 +165,8 @@ bool session_is_called(const struct session *s, struct str id);
 struct session *session_new(struct hub *h, const struct caller *caller);
 /* One that another process began. */
 struct session *session_new_known(struct hub *h, const struct caller *caller, const char *id);
+/* Ends the process if the session may not go from its state to that one. On its loop. */
+void session_set_state(struct session *s, enum session_state state);
 void session_end(struct session *s);
 void session_invalid(struct peer *p); /* op 9; its session, if any, ends */
 /* The same from the loop itself, for those who are in the middle of an event: a session

@@ -34,7 +34,7 @@ struct gateway_upcalls {
     /* identify/, resume/ */
     void (*guild_join)(struct session *s, snowflake guild_id, bool is_told);
     void (*handovers_continue)(struct hub *h);
-    void (*fetch_again)(struct deadline *d);
+    void (*request_again)(struct deadline *d);
     /* opcodes/opcodes.h */
     const struct opcode_row *(*opcode_find)(int64_t op);
 };

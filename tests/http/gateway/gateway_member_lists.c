@@ -534,7 +534,7 @@ static const struct hub *loop_of(const struct client *c, const struct gateway_co
     uint64_t number;
 
     expect(session_id_read(str_of(conn_id(g)), &number));
-    return registry_home(guildhall_gateway(world_server(c->world)), number);
+    return registry_hub(guildhall_gateway(world_server(c->world)), number);
 }
 
 /* Which loop has a new socket is the kernel's choice: as often as it takes for another one. */

@@ -1,4 +1,4 @@
-/* journal.c - which event each session was told last: written. */
+/* journal.c - writes the journal of this process. */
 #include "gateway/resume/journal/journal.h"
 
 #include <errno.h>
@@ -20,38 +20,39 @@
 #include "gateway/sessions/registry.h"
 #include "gateway/sessions/session.h"
 
-/* Room on the disk is taken before it is written to: a mapped page that has none kills. */
+/* Disk space is allocated before it is written to: a write to a mapped page without space kills the
+ * process (SIGBUS). */
 enum { SLOTS_AT_ONCE = 256 };
 
-struct ledger {
+struct journal {
     char *path;
     int fd;
-    struct ledger_head *head; /* the whole file */
-    pthread_mutex_t lock;     /* of what follows */
-    uint32_t *free;           /* slots that were used and are not any more */
-    uint32_t free_count, used, roomy;
-    bool full; /* and that was said */
+    struct journal_head *head; /* the whole file */
+    pthread_mutex_t lock;      /* of the members below */
+    uint32_t *free;            /* slots that are free again */
+    uint32_t free_count, used, allocated;
+    bool full; /* and that was logged */
 };
 
 /* --- the file ------------------------------------------------------------------------- */
 
-static char *ledger_path(const char *folder, uint32_t identity)
+static char *journal_path(const char *folder, uint32_t identity)
 {
-    size_t n = strlen(folder) + LEDGER_NAME;
+    size_t n = strlen(folder) + JOURNAL_NAME;
     char *path = mem_resize(NULL, n);
 
     snprintf(path, n, "%s/ledger-%" PRIu32, folder, identity);
     return path;
 }
 
-static bool ledger_map(struct ledger *l)
+static bool journal_map(struct journal *l)
 {
-    size_t size = ledger_offset(LEDGER_SLOTS);
+    size_t size = journal_offset(JOURNAL_SLOTS);
     int failed = ftruncate(l->fd, 0) != 0 || ftruncate(l->fd, (off_t)size) != 0 ? errno : 0;
     void *at;
 
     if (!failed)
-        failed = posix_fallocate(l->fd, 0, (off_t)ledger_offset(0));
+        failed = posix_fallocate(l->fd, 0, (off_t)journal_offset(0));
     if (failed) {
         errno = failed;
         return false;
@@ -60,35 +61,35 @@ static bool ledger_map(struct ledger *l)
     if (at == MAP_FAILED)
         return false;
     l->head = at;
-    ledger_boot(l->head->boot);
-    atomic_store(&l->head->magic, LEDGER_MAGIC);
+    journal_boot_id(l->head->boot);
+    atomic_store(&l->head->magic, JOURNAL_MAGIC);
     return true;
 }
 
-struct ledger *ledger_open(const char *folder, uint32_t identity)
+struct journal *journal_open(const char *folder, uint32_t identity)
 {
-    struct ledger *l = mem_new(sizeof *l);
+    struct journal *l = mem_new(sizeof *l);
 
-    mkdir(folder, 0700); /* it may be there */
-    l->path = ledger_path(folder, identity);
+    mkdir(folder, 0700); /* may exist */
+    l->path = journal_path(folder, identity);
     l->fd = open(l->path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     pthread_mutex_init(&l->lock, NULL);
-    l->free = mem_new(LEDGER_SLOTS * sizeof *l->free);
-    if (l->fd >= 0 && flock(l->fd, LOCK_EX | LOCK_NB) == 0 && ledger_map(l))
+    l->free = mem_new(JOURNAL_SLOTS * sizeof *l->free);
+    if (l->fd >= 0 && flock(l->fd, LOCK_EX | LOCK_NB) == 0 && journal_map(l))
         return l;
     log_warn("gateway: %s: %s; sessions will not outlive a server that is killed", l->path,
              strerror(errno));
-    ledger_close(l);
+    journal_close(l);
     return NULL;
 }
 
-void ledger_close(struct ledger *l)
+void journal_close(struct journal *l)
 {
     if (!l)
         return;
     if (l->head)
-        munmap(l->head, ledger_offset(LEDGER_SLOTS));
-    if (l->head) /* else it may be somebody else's */
+        munmap(l->head, journal_offset(JOURNAL_SLOTS));
+    if (l->head) /* else the file may be another process's */
         unlink(l->path);
     if (l->fd >= 0)
         close(l->fd);
@@ -98,31 +99,31 @@ void ledger_close(struct ledger *l)
     mem_free(l);
 }
 
-_Atomic uint64_t *ledger_hub(struct ledger *l, unsigned hub)
+_Atomic uint64_t *journal_hub_position(struct journal *l, unsigned hub)
 {
-    return l && hub < LEDGER_HUBS ? &l->head->hubs[hub].position : NULL;
+    return l && hub < JOURNAL_HUBS ? &l->head->hubs[hub].position : NULL;
 }
 
 /* --- slots ---------------------------------------------------------------------------- */
 
-static struct ledger_slot *slot_at(struct ledger *l, uint32_t i)
+static struct journal_slot *slot_at(struct journal *l, uint32_t i)
 {
-    return (struct ledger_slot *)((char *)l->head + ledger_offset(i));
+    return (struct journal_slot *)((char *)l->head + journal_offset(i));
 }
 
-static uint32_t slot_index(struct ledger *l, const struct ledger_slot *slot)
+static uint32_t slot_index(struct journal *l, const struct journal_slot *slot)
 {
-    return (uint32_t)(((const char *)slot - (const char *)l->head - ledger_offset(0)) /
-                      LEDGER_SLOT);
+    return (uint32_t)(((const char *)slot - (const char *)l->head - journal_offset(0)) /
+                      JOURNAL_SLOT);
 }
 
-/* With the lock. False: the disk has no room. */
-static bool make_roomy(struct ledger *l)
+/* With the lock. False: the disk is full. */
+static bool slots_allocate(struct journal *l)
 {
-    if (l->used < l->roomy)
+    if (l->used < l->allocated)
         return true;
-    if (l->used == LEDGER_SLOTS || posix_fallocate(l->fd, (off_t)ledger_offset(l->used),
-                                                   (off_t)SLOTS_AT_ONCE * LEDGER_SLOT) != 0) {
+    if (l->used == JOURNAL_SLOTS || posix_fallocate(l->fd, (off_t)journal_offset(l->used),
+                                                    (off_t)SLOTS_AT_ONCE * JOURNAL_SLOT) != 0) {
         if (!l->full)
             log_warn("gateway: %s has no room; some sessions will not outlive a server that is "
                      "killed",
@@ -130,24 +131,24 @@ static bool make_roomy(struct ledger *l)
         l->full = true;
         return false;
     }
-    l->roomy += SLOTS_AT_ONCE;
+    l->allocated += SLOTS_AT_ONCE;
     return true;
 }
 
-static struct ledger_slot *slot_take(struct ledger *l)
+static struct journal_slot *slot_take(struct journal *l)
 {
-    struct ledger_slot *slot = NULL;
+    struct journal_slot *slot = NULL;
 
     pthread_mutex_lock(&l->lock);
     if (l->free_count)
         slot = slot_at(l, l->free[--l->free_count]);
-    else if (make_roomy(l))
+    else if (slots_allocate(l))
         slot = slot_at(l, l->used++);
     pthread_mutex_unlock(&l->lock);
     return slot;
 }
 
-static void slot_fill(struct ledger_slot *slot, const struct session *s)
+static void slot_fill(struct journal_slot *slot, const struct session *s)
 {
     memset(slot, 0, sizeof *slot);
     slot->user_id = s->caller.id;
@@ -163,75 +164,75 @@ static void slot_fill(struct ledger_slot *slot, const struct session *s)
     memcpy(slot->client, session_client(s), strlen(session_client(s)) + 1);
     slot->first = s->seq;
     slot->base = s->seen;
-    slot->hub = LEDGER_AWAY;
+    slot->hub = JOURNAL_IN_TRANSIT;
     slot->seq = s->seq;
 }
 
-void ledger_take(struct session *s)
+void journal_begin(struct session *s)
 {
-    struct ledger *l = s->hub->gateway->ledger;
+    struct journal *l = s->hub->gateway->journal;
 
-    if (!l || s->ledger || !(s->ledger = slot_take(l)))
+    if (!l || s->slot || !(s->slot = slot_take(l)))
         return;
-    slot_fill(s->ledger, s);
-    ledger_note_presence(s);
-    ledger_note_errands(s);
-    atomic_store(&l->head->numbers[slot_index(l, s->ledger)], s->number);
-    ledger_copies_mark_whole(s);
+    slot_fill(s->slot, s);
+    journal_note_presence(s);
+    journal_note_errands(s);
+    atomic_store(&l->head->numbers[slot_index(l, s->slot)], s->number);
+    replication_mark_all(s);
 }
 
-void ledger_drop(struct session *s)
+void journal_end(struct session *s)
 {
-    struct ledger *l = s->hub->gateway->ledger;
+    struct journal *l = s->hub->gateway->journal;
 
-    ledger_copies_end(s);
-    if (!s->ledger)
+    replication_end_session(s);
+    if (!s->slot)
         return;
-    uint32_t slot = slot_index(l, s->ledger);
+    uint32_t slot = slot_index(l, s->slot);
     atomic_store(&l->head->numbers[slot], 0);
     pthread_mutex_lock(&l->lock);
     l->free[l->free_count++] = slot;
     pthread_mutex_unlock(&l->lock);
-    s->ledger = NULL;
+    s->slot = NULL;
 }
 
 /* --- what changes --------------------------------------------------------------------- */
 
-void ledger_settle(struct session *s)
+void journal_settle(struct session *s)
 {
-    struct ledger_slot *slot = s->ledger;
+    struct journal_slot *slot = s->slot;
 
     if (!slot)
         return;
     if (s->hub->position > slot->base)
         slot->base = s->hub->position;
-    if (s->hub->ledger_at)
+    if (s->hub->resume.journal_position)
         atomic_store(&slot->hub, loop_index(s->hub->loop));
-    ledger_copies_mark_whole(s);
+    replication_mark_all(s);
 }
 
-void ledger_unsettle(struct session *s)
+void journal_unsettle(struct session *s)
 {
-    struct ledger_slot *slot = s->ledger;
+    struct journal_slot *slot = s->slot;
 
     if (!slot)
         return;
     if (s->hub->position > slot->base)
         slot->base = s->hub->position;
-    atomic_store(&slot->hub, LEDGER_AWAY);
-    ledger_copies_write_now(s);
+    atomic_store(&slot->hub, JOURNAL_IN_TRANSIT);
+    replication_send_now(s);
 }
 
-/* One that is too long leaves the slot torn: its client begins anew rather than be shown as
- * somebody who does nothing. */
-void ledger_note_presence(struct session *s)
+/* Activities that are too long leave the slot torn: the client then identifies again, instead of
+ * being shown without activities. */
+void journal_note_presence(struct session *s)
 {
-    struct ledger_slot *slot = s->ledger;
+    struct journal_slot *slot = s->slot;
     struct str activities = session_activities(s);
 
     if (!slot)
         return;
-    ledger_copies_mark_whole(s);
+    replication_mark_all(s);
     atomic_store(&slot->torn, 1);
     slot->status = s->status;
     slot->presence_ms = session_presence_ms(s);
@@ -243,11 +244,11 @@ void ledger_note_presence(struct session *s)
     atomic_store(&slot->torn, 0);
 }
 
-/* Member lists are answers that go on: which ones, is noted nowhere. */
-void ledger_note_errands(struct session *s)
+/* A member list counts as a running task: the journal does not have the ranges it shows. */
+void journal_note_errands(struct session *s)
 {
-    if (!s->ledger)
+    if (!s->slot)
         return;
-    atomic_store(&s->ledger->errands, session_errand_count(s) + !links_empty(&s->lists));
-    ledger_copies_mark_whole(s);
+    atomic_store(&s->slot->errands, session_errand_count(s) + !links_empty(&s->lists));
+    replication_mark_all(s);
 }

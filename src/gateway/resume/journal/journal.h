@@ -1,14 +1,15 @@
-/* journal.h - which event each session was told last, in a file that outlives its process.
+/* journal.h - the last events that each session was sent, in a file that survives a crash.
  *
- * A client comes back with the number of the last event that it has read. When the process that
- * had its session was killed, the ledger says where that was in the log, and the log has what
- * follows. Every event that a session is told is noted before its bytes go to the socket, so no
- * client can have read more than is noted. The file is mapped: what was noted is there for
- * whoever opens it next, however the process ended. While the process lives it holds a lock on the
- * file; who can lock it knows that the process is gone.
+ * A client resumes with the seq of the last event that it has read. After a crash of the node that
+ * owned the session, the journal says which position of the event log that seq was, and the log has
+ * the events after it. Each event is noted before its bytes go to the socket, so no client can have
+ * read more than is noted. The file is mapped, so it has every note, however the process ended. The
+ * process holds a lock on the file while it lives: whoever can lock the file knows that the process
+ * is dead.
  *
- * Where the ledger cannot tell exactly what a session is owed it says so, and the session is over
- * (op 9). */
+ * If the journal cannot tell exactly what a session missed, the session is over (op 9).
+ *
+ * The option is called --ledger, and so are the files. */
 #ifndef GATEWAY_RESUME_JOURNAL_JOURNAL_H
 #define GATEWAY_RESUME_JOURNAL_JOURNAL_H
 
@@ -19,96 +20,96 @@
 #include "json/schema.h"
 
 struct hub;
-struct ledger;
+struct journal;
 struct news;
 struct session;
 
 enum {
-    LEDGER_TOLD = 256,      /* one more than the unread events that a session can have */
-    LEDGER_PRESENCE = 1536, /* bytes of activities; a session with more is not kept */
-    LEDGER_SLOT = 4096,
-    LEDGER_AWAY = 0xffffffff, /* instead of a hub: on its way between two */
+    JOURNAL_SENT = 256,      /* one more than the unread events that can be replayed */
+    JOURNAL_PRESENCE = 1536, /* bytes of activities; a session with more is not recovered */
+    JOURNAL_SLOT = 4096,
+    JOURNAL_IN_TRANSIT = 0xffffffff, /* instead of a hub: between two hubs */
 };
 
-/* What was told, when it was not an event with a number. */
-enum { TOLD_FLEETING = 0, TOLD_ANSWER = 1 };
+/* Dispatches that are not in the event log: their loss does no harm; or the client asked for it. */
+enum { SENT_TRANSIENT = 0, SENT_RESPONSE = 1 };
 
-/* What stands in the file of one session. */
-struct ledger_slot {
-    /* As it identified. */
+/* The record of one session in the file. */
+struct journal_slot {
+    /* From IDENTIFY: */
     uint64_t user_id, caller_kind, presences, intents, shard_id, shard_count, status, client_kind;
     int64_t capabilities, large_threshold, presence_ms;
     char id[40], client[64];
-    /* What changes. */
-    _Atomic uint32_t torn;    /* something here is being written */
-    _Atomic uint32_t errands; /* what it is owed by these is noted nowhere */
-    _Atomic uint32_t hub;     /* whose position is the session's too, or LEDGER_AWAY */
+    /* What changes: */
+    _Atomic uint32_t torn;    /* a write is not finished */
+    _Atomic uint32_t errands; /* running; their remaining dispatches are not in the log */
+    _Atomic uint32_t hub;     /* whose position holds for the session, or JOURNAL_IN_TRANSIT */
     uint32_t presence_n;
-    uint64_t first;       /* what it was told up to this one is not known */
-    uint64_t base;        /* it has been told everything up to this number that is not in `told` */
-    _Atomic uint64_t seq; /* the last that was noted */
-    char presence[LEDGER_PRESENCE];
-    uint64_t told[LEDGER_TOLD]; /* numbers of events, by seq */
+    uint64_t first;       /* seq; dispatches up to it are not known */
+    uint64_t base;        /* all events up to this number are sent or in `sent` */
+    _Atomic uint64_t seq; /* of the last note */
+    char presence[JOURNAL_PRESENCE];
+    uint64_t sent[JOURNAL_SENT]; /* numbers of events, by seq modulo JOURNAL_SENT */
 };
 
-/* --- of this process ------------------------------------------------------------------ */
+/* --- the journal of this process
+ * ------------------------------------------------------------------ */
 
-/* NULL: there will be none, which is logged. */
-struct ledger *ledger_open(const char *folder, uint32_t identity);
-/* Accepts NULL. Nobody needs it any more. */
-void ledger_close(struct ledger *l);
+/* NULL after a failure, which is logged. */
+struct journal *journal_open(const char *folder, uint32_t identity);
+/* Deletes the file: no session needs it. Accepts NULL. */
+void journal_close(struct journal *l);
 
-/* From now on what the session is told is noted, as far as there is room. The first of these:
- * it is on its way to its hub. */
-void ledger_take(struct session *s);
-/* It has been told all that its hub has been through; or that may not be so from now on. */
-void ledger_settle(struct session *s);
-void ledger_unsettle(struct session *s);
-void ledger_note_presence(struct session *s);
-void ledger_note_errands(struct session *s);
-void ledger_drop(struct session *s);
-/* Where the position of a hub stands in the file; NULL: nowhere. */
-_Atomic uint64_t *ledger_hub(struct ledger *l, unsigned hub);
+/* From now on the session's dispatches are noted, if the file has room. It starts as in transit. */
+void journal_begin(struct session *s);
+/* The position of its hub holds for the session; it does not any more. */
+void journal_settle(struct session *s);
+void journal_unsettle(struct session *s);
+void journal_note_presence(struct session *s);
+void journal_note_errands(struct session *s);
+void journal_end(struct session *s);
+/* Where the file has the position of a hub; NULL: it has none. */
+_Atomic uint64_t *journal_hub_position(struct journal *l, unsigned hub);
 
-/* What a session is told next. The process may be killed between any two of these lines: what
- * stands one beyond the last seq is then a number that does not count yet, or an old one that is
- * already in the base. */
-static inline void ledger_note(struct ledger_slot *slot, uint64_t seq, uint64_t number)
+/* Notes a dispatch. The process may be killed between any two of these lines: the slot after the
+ * last seq then has a number that does not count yet, or an old one that is already in the base. */
+static inline void journal_note(struct journal_slot *slot, uint64_t seq, uint64_t number)
 {
-    uint64_t next = slot->told[(seq + 1) % LEDGER_TOLD];
+    uint64_t next = slot->sent[(seq + 1) % JOURNAL_SENT];
 
     if (next > slot->base)
         slot->base = next;
-    slot->told[seq % LEDGER_TOLD] = number;
+    slot->sent[seq % JOURNAL_SENT] = number;
     atomic_store_explicit(&slot->seq, seq, memory_order_release);
 }
 
-/* --- of processes that are gone ------------------------------------------------------- */
+/* --- journals of dead processes ------------------------------------------------------- */
 
-enum ledger_answer {
-    LEDGER_UNKNOWN, /* there is no such file here that could be relied on */
-    LEDGER_LIVES,   /* the process does */
-    LEDGER_SHORT,   /* it is silent, and what is kept of the session ends before, or begins after */
-    LEDGER_UNFIT,   /* it is silent, and what is kept of the session is of no use */
-    LEDGER_GONE,    /* it does not, and what it knew of the session was not enough */
-    LEDGER_FOUND,
+enum journal_verdict {
+    JOURNAL_UNKNOWN, /* there is no such file, or it is not reliable */
+    JOURNAL_LIVES,   /* the process is alive */
+    JOURNAL_SHORT, /* the node is silent; the replica ends before the client's seq, or begins after
+                    */
+    JOURNAL_UNFIT, /* the node is silent; the replica of the session is of no use */
+    JOURNAL_GONE,  /* the process is dead; its journal does not suffice for this session */
+    JOURNAL_FOUND,
 };
 
-struct ledger_entry {
-    struct ledger_slot *slot; /* in the arena */
-    uint64_t seen;            /* the session was told, or was not to be told, all up to this one */
+struct journal_entry {
+    struct journal_slot *slot; /* in the arena */
+    uint64_t seen; /* all events up to this number were sent, or were not for the session */
 };
 
-/* A session of such a process, whose client has read up to a seq. */
-enum ledger_answer ledger_find(const char *folder, uint32_t identity, uint64_t number, uint64_t seq,
-                               struct arena *arena, struct ledger_entry *ret);
-/* All up to this event the session was told, or was not to be told, when it was last noted. */
-uint64_t ledger_slot_read(const struct ledger_slot *slot, uint64_t hub_position);
-/* The rule itself. False: nobody knows. */
-bool ledger_slot_seen(const struct ledger_slot *slot, uint64_t hub_position, uint64_t seq,
-                      uint64_t *ret);
-/* Drops files of processes that are gone for longer than a session may be away; *ret has the
- * identities (snowflake) of the others. */
-void ledgers_tidy(const char *folder, int64_t now_ms, struct arena *arena, struct list *ret);
+/* Finds a session whose client has read up to a seq. */
+enum journal_verdict journal_find(const char *folder, uint32_t identity, uint64_t number,
+                                  uint64_t seq, struct arena *arena, struct journal_entry *ret);
+/* All events up to this number were sent to the session, or were not for it. */
+uint64_t journal_slot_position(const struct journal_slot *slot, uint64_t hub_position);
+/* The same for a client that has read up to a seq. False: the slot does not say. */
+bool journal_slot_seen(const struct journal_slot *slot, uint64_t hub_position, uint64_t seq,
+                       uint64_t *ret);
+/* Deletes files of processes that have been dead for longer than a session can be resumed; *ret:
+ * identities (snowflake) of the other files. */
+void journals_prune(const char *folder, int64_t now_ms, struct arena *arena, struct list *ret);
 
 #endif

@@ -1,8 +1,8 @@
-/* owner.c - the other servers of a cluster know who has a session.
+/* owner.c - tells the other nodes of a cluster which node owns a session.
  *
- * A row is written when a session begins and deleted when it ends, and nobody waits for either: a
- * client that comes to another server before the row is there begins anew, and a row that is left
- * leads to a server which says that the session is gone. */
+ * A row is written when a session begins and deleted when it ends, and nothing waits for either. A
+ * client that comes to another node before the row is committed identifies again; a row that is
+ * left over leads to a node which answers that the session is gone. */
 #include "gateway/resume/journal/owner.h"
 
 #include "base/mem.h"
@@ -12,58 +12,58 @@
 #include "gateway/sessions/registry.h"
 #include "gateway/sessions/session.h"
 
-struct home_change {
+struct owner_change {
     struct load load;
     uint64_t number;
     snowflake user_id;
 };
 
-static enum err home_write(struct load *l, struct tx *tx)
+static enum err owner_add_run(struct load *l, struct tx *tx)
 {
-    struct home_change *c = container_of(l, struct home_change, load);
+    struct owner_change *c = container_of(l, struct owner_change, load);
     const struct gateway *g = l->hub->gateway;
 
     return owner_row_add(tx, c->number, c->user_id, cluster_identity(g->cluster));
 }
 
-static enum err home_delete(struct load *l, struct tx *tx)
+static enum err owner_remove_run(struct load *l, struct tx *tx)
 {
-    struct home_change *c = container_of(l, struct home_change, load);
+    struct owner_change *c = container_of(l, struct owner_change, load);
     const struct gateway *g = l->hub->gateway;
 
     return owner_row_remove(tx, c->number, cluster_identity(g->cluster));
 }
 
-static void home_written(struct load *l, enum err e)
+static void owner_changed(struct load *l, enum err e)
 {
-    (void)e; /* the client begins anew, or the row leads to nothing */
-    mem_free(container_of(l, struct home_change, load));
+    (void)e; /* see above */
+    mem_free(container_of(l, struct owner_change, load));
 }
 
-static void home_change(struct hub *h, uint64_t number, snowflake user_id,
-                        enum err (*run)(struct load *l, struct tx *tx))
+static void owner_change(struct hub *h, uint64_t number, snowflake user_id,
+                         enum err (*run)(struct load *l, struct tx *tx))
 {
-    struct home_change *c = mem_new(sizeof *c);
+    struct owner_change *c = mem_new(sizeof *c);
 
-    c->load = (struct load){ .writes = true, .own_rows = true, .run = run, .done = home_written };
+    c->load = (struct load){ .writes = true, .own_rows = true, .run = run, .done = owner_changed };
     c->number = number;
     c->user_id = user_id;
     hub_load_now(h, &c->load);
 }
 
-void home_note(struct session *s)
+void session_owner_add(struct session *s)
 {
-    home_change(s->hub, s->number, s->caller.id, home_write);
+    owner_change(s->hub, s->number, s->caller.id, owner_add_run);
 }
 
-void home_forget_number(struct hub *h, uint64_t number)
+void session_owner_remove_number(struct hub *h, uint64_t number)
 {
-    /* When the gateway stops all its rows go at once. */
+    /* A gateway that stops deletes all its rows in one statement. */
     if (!h->gateway->draining)
-        home_change(h, number, 0, home_delete);
+        owner_change(h, number, 0, owner_remove_run);
 }
 
-void home_forget(struct session *s)
+void session_owner_remove(struct session *s)
 {
-    home_forget_number(s->hub, s->number);
+    session_owner_remove_number(s->hub, s->number);
 }

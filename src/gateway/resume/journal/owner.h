@@ -1,4 +1,4 @@
-/* owner.h - the other servers of a cluster know who has a session. */
+/* owner.h - tells the other nodes of a cluster which node owns a session. */
 #ifndef GATEWAY_RESUME_JOURNAL_OWNER_H
 #define GATEWAY_RESUME_JOURNAL_OWNER_H
 
@@ -7,10 +7,10 @@
 struct hub;
 struct session;
 
-/* This server has it; has it no more. Written beside what goes on. */
-void home_note(struct session *s);
-void home_forget(struct session *s);
-/* The same of a session that was taken from elsewhere and cannot go on. */
-void home_forget_number(struct hub *h, uint64_t number);
+/* This node owns the session; does not any more. The rows are written in the background. */
+void session_owner_add(struct session *s);
+void session_owner_remove(struct session *s);
+/* The same for a session that was taken from another node and cannot continue. */
+void session_owner_remove_number(struct hub *h, uint64_t number);
 
 #endif

@@ -1,7 +1,7 @@
-/* recent.c - events that a loop has begun while sessions are on their way to it.
+/* recent.c - events that a loop retains for sessions that are on their way to it.
  *
- * Each session needs those that began after it was asked for, so they are known by an index
- * that goes on counting, and the oldest go as soon as nobody is expected who needs them. */
+ * Each session needs the events that began after it was requested. Events have an index that only
+ * grows; the oldest are trimmed as soon as no session that is expected needs them. */
 #include "gateway/resume/journal/recent.h"
 
 #include "base/mem.h"

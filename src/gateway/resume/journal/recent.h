@@ -1,4 +1,4 @@
-/* recent.h - events that a loop has begun while sessions are on their way to it. */
+/* recent.h - events that a loop retains for sessions that are on their way to it. */
 #ifndef GATEWAY_RESUME_JOURNAL_RECENT_H
 #define GATEWAY_RESUME_JOURNAL_RECENT_H
 
@@ -7,13 +7,13 @@
 struct recent_events {
     struct news **items;
     size_t from, to, cap; /* in items */
-    uint64_t dropped;     /* all that are not there any more: the index of items[from] */
+    uint64_t dropped;     /* how many were trimmed: the index of items[from] */
 };
 
-void recent_add(struct recent_events *r, struct news *n); /* takes a reference of its own */
+void recent_add(struct recent_events *r, struct news *n); /* takes a reference */
 /* The index that the next event will have. */
 uint64_t recent_end(const struct recent_events *r);
-/* NULL: there is no such event. */
+/* NULL: no such event is retained. */
 struct news *recent_at(struct recent_events *r, uint64_t index);
 /* The first index from this one on whose event has a higher number. */
 uint64_t recent_after(const struct recent_events *r, uint64_t index, uint64_t number);

@@ -1,4 +1,4 @@
-/* replica.c - what sessions of other servers were told, kept here in case their machine goes. */
+/* replica.c - copies of other nodes' journals: messages, the choice of a replica, expiry. */
 #include "gateway/resume/journal/replica.h"
 
 #include "base/clock.h"
@@ -7,81 +7,82 @@
 #include "gateway/sessions/session.h"
 
 enum {
-    MOST_SERVERS = 4096, /* that said that they keep */
+    MOST_NODES = 4096, /* that store copies */
     DROPPED_AT_ONCE = 1024,
-    SLOW_MS = 60 * 1000, /* in which a server tells of each session several times */
+    SLOW_MS = 60 * 1000, /* in which a node sends each session several times */
 };
 
-struct keeper *keeper_new(void)
+struct replica *replica_new(void)
 {
-    struct keeper *k = mem_new(sizeof *k);
+    struct replica *k = mem_new(sizeof *k);
 
     pthread_mutex_init(&k->lock, NULL);
-    map_init(&k->servers);
+    map_init(&k->nodes);
     map_init(&k->sessions);
-    map_init(&k->keepers);
+    map_init(&k->replicas);
     links_init(&k->by_age);
     return k;
 }
 
-void keeper_free(struct keeper *k)
+void replica_free(struct replica *k)
 {
     size_t at = 0;
 
     if (!k)
         return;
-    for (struct kept_session *s; (s = map_next(&k->sessions, &at));)
+    for (struct replica_session *s; (s = map_next(&k->sessions, &at));)
         mem_free(s);
     at = 0;
-    for (struct kept_server *s; (s = map_next(&k->servers, &at));)
+    for (struct replica_node *s; (s = map_next(&k->nodes, &at));)
         mem_free(s);
     map_clear(&k->sessions);
-    map_clear(&k->servers);
-    map_clear(&k->keepers);
+    map_clear(&k->nodes);
+    map_clear(&k->replicas);
     pthread_mutex_destroy(&k->lock);
     mem_free(k);
 }
 
-/* --- who keeps ------------------------------------------------------------------------ */
+/* --- nodes that store copies
+ * ------------------------------------------------------------------------ */
 
-void keeper_write_here(struct buf *out, uint32_t identity)
+void replica_write_hello(struct buf *out, uint32_t identity)
 {
-    serial_put(out, KEEPER_HERE);
+    serial_put(out, REPLICA_HELLO);
     serial_put(out, identity);
-    serial_put(out, LEDGER_MAGIC);
+    serial_put(out, JOURNAL_MAGIC);
 }
 
-static void hear_here(struct keeper *k, uint32_t identity, struct serial_reader *in)
+static void receive_hello(struct replica *k, uint32_t identity, struct serial_reader *in)
 {
     uint64_t magic = serial_get(in);
 
-    if (!in->bad && magic == LEDGER_MAGIC && k->keepers.count < MOST_SERVERS)
-        map_put(&k->keepers, identity, k);
+    if (!in->bad && magic == JOURNAL_MAGIC && k->replicas.count < MOST_NODES)
+        map_put(&k->replicas, identity, k);
 }
 
-/* Those who are gone are dropped from who said that they keep: who lives says it again. */
-static void keepers_take_living(struct keeper *k, const uint32_t *identities, size_t count)
+/* Dead nodes are dropped; living nodes announce themselves regularly. */
+static void replicas_keep_living(struct replica *k, const uint32_t *identities, size_t count)
 {
     struct map living;
 
     map_init(&living);
     for (size_t i = 0; i < count; i++)
-        if (map_get(&k->keepers, identities[i]))
+        if (map_get(&k->replicas, identities[i]))
             map_put(&living, identities[i], k);
-    map_clear(&k->keepers);
-    k->keepers = living;
+    map_clear(&k->replicas);
+    k->replicas = living;
 }
 
-uint32_t keeper_choose(struct keeper *k, uint32_t me, const uint32_t *identities, size_t count)
+uint32_t replica_choose(struct replica *k, uint32_t me, const uint32_t *identities, size_t count)
 {
     uint32_t next = 0, first = 0;
 
     pthread_mutex_lock(&k->lock);
-    keepers_take_living(k, identities, count);
+    replicas_keep_living(k, identities, count);
     for (size_t i = 0; i < count; i++) {
         uint32_t id = identities[i];
 
-        if (id == me || !map_get(&k->keepers, id))
+        if (id == me || !map_get(&k->replicas, id))
             continue;
         if (id > me && (!next || id < next))
             next = id;
@@ -92,17 +93,17 @@ uint32_t keeper_choose(struct keeper *k, uint32_t me, const uint32_t *identities
     return next ? next : first;
 }
 
-/* --- all that is heard ---------------------------------------------------------------- */
+/* --- messages ---------------------------------------------------------------- */
 
-static void hear_missed(struct serial_reader *in, struct keeper_reply *ret)
+static void receive_missed(struct serial_reader *in, struct replica_reply *ret)
 {
     uint64_t hub = serial_get(in);
 
-    ret->anew = !in->bad && hub < LEDGER_HUBS;
+    ret->restart = !in->bad && hub < JOURNAL_HUBS;
     ret->hub = (unsigned)hub;
 }
 
-void keeper_hear(struct keeper *k, struct str message, struct keeper_reply *ret)
+void replica_receive(struct replica *k, struct str message, struct replica_reply *ret)
 {
     struct serial_reader in = { .rest = message };
     uint64_t kind = serial_get(&in);
@@ -110,32 +111,32 @@ void keeper_hear(struct keeper *k, struct str message, struct keeper_reply *ret)
 
     ret->to = 0;
     ret->number = 0;
-    ret->anew = false;
+    ret->restart = false;
     if (in.bad)
         return;
     pthread_mutex_lock(&k->lock);
-    if (kind == KEEPER_COPIES)
-        keeper_hear_copies(k, identity, &in, ret);
-    else if (kind == KEEPER_MISSED)
-        hear_missed(&in, ret);
-    else if (kind == KEEPER_ASK)
-        keeper_hear_question(k, identity, &in, ret);
-    else if (kind == KEEPER_ANSWER)
-        keeper_hear_answer(k, identity, &in, ret);
-    else if (kind == KEEPER_UNFIT)
-        keeper_hear_unfit(k, identity, &in, ret);
-    else if (kind == KEEPER_HERE)
-        hear_here(k, identity, &in);
+    if (kind == REPLICA_RECORDS)
+        replica_receive_records(k, identity, &in, ret);
+    else if (kind == REPLICA_MISSED)
+        receive_missed(&in, ret);
+    else if (kind == REPLICA_ASK)
+        replica_receive_question(k, identity, &in, ret);
+    else if (kind == REPLICA_ANSWER)
+        replica_receive_answer(k, identity, &in, ret);
+    else if (kind == REPLICA_REFUSAL)
+        replica_receive_unfit(k, identity, &in, ret);
+    else if (kind == REPLICA_HELLO)
+        receive_hello(k, identity, &in);
     pthread_mutex_unlock(&k->lock);
 }
 
-enum kept_answer keeper_find(struct keeper *k, uint32_t identity, uint64_t number, uint64_t seq,
-                             struct arena *arena, struct ledger_entry *ret)
+enum replica_verdict replica_find(struct replica *k, uint32_t identity, uint64_t number,
+                                  uint64_t seq, struct arena *arena, struct journal_entry *ret)
 {
     pthread_mutex_lock(&k->lock);
-    const struct kept_session *s = kept_session_find(k, number, identity);
-    enum kept_answer answer = kept_judge(k, s, seq, &ret->seen);
-    if (answer == KEPT_FOUND) {
+    const struct replica_session *s = replica_session_find(k, number, identity);
+    enum replica_verdict answer = replica_session_judge(k, s, seq, &ret->seen);
+    if (answer == REPLICA_FOUND) {
         ret->slot = arena_alloc(arena, sizeof *ret->slot);
         *ret->slot = s->slot;
     }
@@ -143,32 +144,33 @@ enum kept_answer keeper_find(struct keeper *k, uint32_t identity, uint64_t numbe
     return answer;
 }
 
-/* --- what nobody needs any more ------------------------------------------------------- */
+/* --- expiry ------------------------------------------------------- */
 
-static bool is_forgotten(int64_t heard_ms, int64_t now_ms)
+static bool is_expired(int64_t received_ms, int64_t now_ms)
 {
-    return now_ms - heard_ms > AWAY_MS + SLOW_MS;
+    return now_ms - received_ms > AWAY_MS + SLOW_MS;
 }
 
-/* The oldest stand first, so that nobody who may stay is looked at. */
-void keeper_tidy(struct keeper *k, int64_t now_ms)
+/* The list is sorted by age, so the loop ends at the first session that stays. */
+void replica_prune(struct replica *k, int64_t now_ms)
 {
     size_t count = 0, at = 0;
-    struct kept_server *silent = NULL;
+    struct replica_node *silent = NULL;
 
     pthread_mutex_lock(&k->lock);
     for (; count < DROPPED_AT_ONCE && !links_empty(&k->by_age); count++) {
-        const struct kept_session *s = container_of(k->by_age.next, struct kept_session, link);
+        const struct replica_session *s =
+            container_of(k->by_age.next, struct replica_session, link);
 
-        if (!is_forgotten(s->heard_ms, now_ms))
+        if (!is_expired(s->received_ms, now_ms))
             break;
-        kept_session_drop(k, s->number);
+        replica_session_drop(k, s->number);
     }
-    for (struct kept_server *s; (s = map_next(&k->servers, &at));)
-        if (is_forgotten(s->heard_ms, now_ms))
+    for (struct replica_node *s; (s = map_next(&k->nodes, &at));)
+        if (is_expired(s->received_ms, now_ms))
             silent = s;
     if (silent) {
-        map_remove(&k->servers, silent->identity);
+        map_remove(&k->nodes, silent->identity);
         mem_free(silent);
     }
     if (count)
@@ -176,7 +178,7 @@ void keeper_tidy(struct keeper *k, int64_t now_ms)
     pthread_mutex_unlock(&k->lock);
 }
 
-uint64_t keeper_count(struct keeper *k)
+uint64_t replica_count(struct replica *k)
 {
     pthread_mutex_lock(&k->lock);
     uint64_t count = k->sessions.count;

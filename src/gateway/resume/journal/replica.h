@@ -1,74 +1,75 @@
-/* replica.h - what sessions of other servers were told, kept here in case their machine goes.
+/* replica.h - copies of other nodes' journals, for the case that their machine is lost.
  *
- * A ledger (journal.h) outlives its process, not its machine. So each server tells one other, the
- * keeper, through NATS, what it notes there (replication.h), before clients can have read it. A
- * copy that is behind is still exact for every client that has read no more than it knows: whatever
- * was told later is read from the log. One that has read more begins anew.
+ * A journal (journal.h) survives its process, not its machine. So each node sends its notes through
+ * NATS to one other node (replication.h) before clients can have read the events. A copy that is
+ * behind is still exact for each client that has read no more than it knows, because later events
+ * are in the log. A client that has read more identifies again.
  *
- * Messages are numbered by hub. After one that was lost the position of the hub counts for no
- * session before all of it is told again, and what is told of a session goes on only where it
- * ended. Who misses one says so. A server keeps only what one with the same layout of slots
- * (LEDGER_MAGIC) tells it, and is told only when it has said that it keeps.
+ * Messages are numbered by hub. After a lost message the position of the hub holds for no session
+ * until the whole session is sent again, and notes of a session continue only where they ended. A
+ * replica that misses a message reports it. A node stores only copies with its own layout of slots
+ * (JOURNAL_MAGIC), and gets copies only after it has announced that it stores them.
  *
- * A client comes to any server: one that keeps nothing of it asks all of them. */
+ * A client may come to any node: a node without a copy asks all others. The option is called
+ * --keeper. */
 #ifndef GATEWAY_RESUME_JOURNAL_REPLICA_H
 #define GATEWAY_RESUME_JOURNAL_REPLICA_H
 
 #include "base/buf.h"
 #include "gateway/resume/journal/journal.h"
 
-struct keeper;
+struct replica;
 
-/* A message begins with its kind and an identity: of who sends it, or of the server in question. */
-enum keeper_kind {
-    KEEPER_COPIES, /* magic, hub, number of the message, position (0: as before); then records */
-    KEEPER_ASK,    /* who asks, number of the session, up to which seq its client has read */
-    KEEPER_MISSED, /* hub: the server, which is told this, shall tell all of that again */
-    KEEPER_ANSWER, /* number of the session, position of its hub; magic, its slot */
-    KEEPER_UNFIT,  /* number, first and last seq: it is kept, and is of no use for that client */
-    KEEPER_HERE,   /* magic: the server keeps what it is told */
+/* A message begins with its kind and an identity: of its sender, or of the node in question. */
+enum replica_message {
+    REPLICA_RECORDS, /* magic, hub, number of the message, position (0: unchanged); then records */
+    REPLICA_ASK,     /* the asking node, number of the session, last seq that its client has read */
+    REPLICA_MISSED,  /* hub: the receiver shall send all sessions of it again */
+    REPLICA_ANSWER,  /* number of the session, position of its hub; magic, its slot */
+    REPLICA_REFUSAL, /* number, first and last seq: the copy is of no use for that client */
+    REPLICA_HELLO,   /* magic: the sender stores copies */
 };
 
-/* Of a session, each with its number after the kind. */
-enum copy_kind {
-    COPY_WHOLE, /* all up to which event it has been told; its slot up to the activities; these */
-    COPY_TOLD,  /* the last seq, a count; as many numbers of events */
-    COPY_GONE,
+/* Records of a session; its number follows the kind. */
+enum record_kind {
+    RECORD_ALL,  /* the last event that it has got; its slot up to the activities; the activities */
+    RECORD_SENT, /* the last seq, a count; as many numbers of events */
+    RECORD_END,
 };
 
-/* What is to be done about a message that was heard. */
-struct keeper_reply {
-    uint32_t to;      /* who asked; 0: nobody did */
-    struct buf bytes; /* for them */
-    uint64_t number;  /* of a session that was asked for and is known now; 0: none */
-    bool anew;        /* the keeper has missed something that this server told, … */
-    unsigned hub;     /* … of this one */
+/* What to do about a received message. */
+struct replica_reply {
+    uint32_t to;      /* the node that gets a reply; 0: none */
+    struct buf bytes; /* the reply */
+    uint64_t number;  /* of a session that was requested and is known now; 0: none */
+    bool restart;     /* the replica has missed a message of this node, … */
+    unsigned hub;     /* … of this hub */
 };
 
-/* Of a session. */
-enum kept_answer {
-    KEPT_NONE,
-    KEPT_SHORT, /* its client has read more than is known, or less; another keeper may know that */
-    KEPT_UNFIT, /* nobody can tell its client what it missed */
-    KEPT_FOUND,
+/* What a replica says of a session. */
+enum replica_verdict {
+    REPLICA_NONE,
+    REPLICA_SHORT, /* the client's seq is after or before the copy; another replica may have it */
+    REPLICA_UNFIT, /* no replica can tell what the client missed */
+    REPLICA_FOUND,
 };
 
-struct keeper *keeper_new(void);
-void keeper_free(struct keeper *k); /* accepts NULL */
+struct replica *replica_new(void);
+void replica_free(struct replica *k); /* accepts NULL */
 
-/* All of these from any thread. */
-void keeper_hear(struct keeper *k, struct str message, struct keeper_reply *ret);
-void keeper_write_question(struct buf *out, uint32_t identity, uint64_t number, uint64_t seq,
-                           uint32_t asker);
-void keeper_write_here(struct buf *out, uint32_t identity);
-/* A session of a server, whose client has read up to a seq. */
-enum kept_answer keeper_find(struct keeper *k, uint32_t identity, uint64_t number, uint64_t seq,
-                             struct arena *arena, struct ledger_entry *ret);
-/* Of those who live, who shall keep what server `me` tells: the next one after it, in a ring of
- * those who have said that they do; 0: nobody. */
-uint32_t keeper_choose(struct keeper *k, uint32_t me, const uint32_t *identities, size_t count);
-/* Forgets some of what nobody has told of for longer than a session may be away. */
-void keeper_tidy(struct keeper *k, int64_t now_ms);
-uint64_t keeper_count(struct keeper *k);
+/* All functions below: from any thread. */
+void replica_receive(struct replica *k, struct str message, struct replica_reply *ret);
+void replica_write_question(struct buf *out, uint32_t identity, uint64_t number, uint64_t seq,
+                            uint32_t asker);
+void replica_write_hello(struct buf *out, uint32_t identity);
+/* A session of a node, whose client has read up to a seq. */
+enum replica_verdict replica_find(struct replica *k, uint32_t identity, uint64_t number,
+                                  uint64_t seq, struct arena *arena, struct journal_entry *ret);
+/* Chooses the replica of node `me`: the next one in the ring of living nodes that store copies;
+ * 0: none. */
+uint32_t replica_choose(struct replica *k, uint32_t me, const uint32_t *identities, size_t count);
+/* Drops some copies that were not updated for longer than a session can be resumed. */
+void replica_prune(struct replica *k, int64_t now_ms);
+uint64_t replica_count(struct replica *k);
 
 #endif

@@ -1,4 +1,4 @@
-/* replica_internal.h - what the files of the keeper share. */
+/* replica_internal.h - what the files of the replica share. */
 #ifndef GATEWAY_RESUME_JOURNAL_REPLICA_INTERNAL_H
 #define GATEWAY_RESUME_JOURNAL_REPLICA_INTERNAL_H
 
@@ -10,63 +10,64 @@
 #include "gateway/resume/journal/replica.h"
 #include "gateway/resume/journal/journal_file.h"
 
-/* What was heard of a hub of a server. */
-struct kept_hub {
+/* What was received from a hub of a node. */
+struct replica_hub {
     uint64_t messages, position;
-    uint64_t gaps; /* how often a message was missed */
+    uint64_t gaps; /* lost messages */
 };
 
-struct kept_server {
+struct replica_node {
     uint32_t identity;
-    int64_t heard_ms;
-    struct kept_hub hubs[LEDGER_HUBS];
+    int64_t received_ms;
+    struct replica_hub hubs[JOURNAL_HUBS];
 };
 
-struct kept_session {
-    struct link link; /* in the list of all */
+struct replica_session {
+    struct link link; /* in by_age */
     uint64_t number;
-    uint32_t identity; /* of its server */
-    int64_t heard_ms;  /* when all of it was told last, … */
-    unsigned told_by;  /* … by this hub; … */
-    uint64_t began;    /* … the seq at which its server began to note it; … */
-    uint64_t gaps;     /* … and of its hub, then */
-    bool lent;         /* by another keeper, who said: */
-    uint64_t position; /* of its hub */
-    struct ledger_slot slot;
+    uint32_t identity;   /* of its node */
+    int64_t received_ms; /* when the whole session was received last, … */
+    unsigned sent_by;    /* … from this hub; … */
+    uint64_t began;      /* … the seq at which its node began its journal; … */
+    uint64_t gaps;       /* … and the gaps of its hub then */
+    bool borrowed;       /* from another replica, together with */
+    uint64_t position;   /* … the position of its hub */
+    struct journal_slot slot;
 };
 
-struct keeper {
-    pthread_mutex_t lock; /* of what follows */
-    struct map servers;   /* identity -> struct kept_server */
-    struct map sessions;  /* number -> struct kept_session */
-    struct link by_age;   /* the same: who was told of last stands at the end */
-    struct map keepers;   /* identity -> itself: of servers that said that they keep */
-    bool full;            /* and that was said */
+struct replica {
+    pthread_mutex_t lock; /* of the members below */
+    struct map nodes;     /* identity -> struct replica_node */
+    struct map sessions;  /* number -> struct replica_session */
+    struct link by_age;   /* the same; the last received stands at the end */
+    struct map replicas;  /* identity -> itself: nodes that store copies */
+    bool full;            /* and that was logged */
 };
 
-/* All of these with the lock. */
+/* All functions below: with the lock. */
 
-/* --- keeper_copies.c: sessions, and what their servers tell of them --------------------- */
+/* --- replica_copies.c: sessions and their records ---------------------------------- */
 
-void kept_session_drop(struct keeper *k, uint64_t number);
-/* It was told of just now. */
-void kept_session_touch(struct keeper *k, struct kept_session *s, int64_t now_ms);
-/* NULL: there is no room. */
-struct kept_session *kept_session_make(struct keeper *k, uint64_t number, uint32_t identity);
-/* A server tells of a session of its own, and of nobody else's. */
-struct kept_session *kept_session_find(const struct keeper *k, uint64_t number, uint32_t identity);
-void keeper_hear_copies(struct keeper *k, uint32_t identity, struct serial_reader *in,
-                        struct keeper_reply *ret);
+void replica_session_drop(struct replica *k, uint64_t number);
+/* It was received just now. */
+void replica_session_touch(struct replica *k, struct replica_session *s, int64_t now_ms);
+/* NULL: the replica is full. */
+struct replica_session *replica_session_make(struct replica *k, uint64_t number, uint32_t identity);
+/* NULL: no copy, or the session is another node's. */
+struct replica_session *replica_session_find(const struct replica *k, uint64_t number,
+                                             uint32_t identity);
+void replica_receive_records(struct replica *k, uint32_t identity, struct serial_reader *in,
+                             struct replica_reply *ret);
 
-/* --- keeper_answers.c: sessions that are asked for -------------------------------------- */
+/* --- replica_answers.c: questions about sessions -------------------------------------- */
 
-enum kept_answer kept_judge(const struct keeper *k, const struct kept_session *s, uint64_t seq,
-                            uint64_t *ret_seen);
-void keeper_hear_question(struct keeper *k, uint32_t identity, struct serial_reader *in,
-                          struct keeper_reply *ret);
-void keeper_hear_answer(struct keeper *k, uint32_t identity, struct serial_reader *in,
-                        struct keeper_reply *ret);
-void keeper_hear_unfit(struct keeper *k, uint32_t identity, struct serial_reader *in,
-                       struct keeper_reply *ret);
+enum replica_verdict replica_session_judge(const struct replica *k, const struct replica_session *s,
+                                           uint64_t seq, uint64_t *ret_seen);
+void replica_receive_question(struct replica *k, uint32_t identity, struct serial_reader *in,
+                              struct replica_reply *ret);
+void replica_receive_answer(struct replica *k, uint32_t identity, struct serial_reader *in,
+                            struct replica_reply *ret);
+void replica_receive_unfit(struct replica *k, uint32_t identity, struct serial_reader *in,
+                           struct replica_reply *ret);
 
 #endif

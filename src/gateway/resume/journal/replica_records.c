@@ -1,4 +1,4 @@
-/* replica_records.c - sessions that are kept for their servers, and what these tell of them. */
+/* replica_records.c - stores the records that nodes send of their sessions. */
 #include <string.h>
 
 #include "base/clock.h"
@@ -7,42 +7,42 @@
 #include "gateway/resume/journal/replica_internal.h"
 
 enum {
-    MOST_KEPT = 4 * LEDGER_SLOTS, /* sessions; about 4 KiB each */
-    HEAD_BYTES = offsetof(struct ledger_slot, presence),
+    MOST_SESSIONS = 4 * JOURNAL_SLOTS, /* sessions; about 4 KiB each */
+    HEAD_BYTES = offsetof(struct journal_slot, presence),
 };
 
 /* --- sessions ------------------------------------------------------------------------- */
 
-void kept_session_drop(struct keeper *k, uint64_t number)
+void replica_session_drop(struct replica *k, uint64_t number)
 {
-    struct kept_session *s = map_remove(&k->sessions, number);
+    struct replica_session *s = map_remove(&k->sessions, number);
 
     if (s)
         link_remove(&s->link);
     mem_free(s);
 }
 
-void kept_session_touch(struct keeper *k, struct kept_session *s, int64_t now_ms)
+void replica_session_touch(struct replica *k, struct replica_session *s, int64_t now_ms)
 {
-    s->heard_ms = now_ms;
+    s->received_ms = now_ms;
     link_remove(&s->link);
     links_append(&k->by_age, &s->link);
 }
 
-struct kept_session *kept_session_make(struct keeper *k, uint64_t number, uint32_t identity)
+struct replica_session *replica_session_make(struct replica *k, uint64_t number, uint32_t identity)
 {
-    struct kept_session *s = map_get(&k->sessions, number);
+    struct replica_session *s = map_get(&k->sessions, number);
 
     if (s && s->identity == identity)
         return s;
-    if (!s && k->sessions.count >= MOST_KEPT) {
+    if (!s && k->sessions.count >= MOST_SESSIONS) {
         if (!k->full)
-            log_warn("gateway: what is kept of other servers' sessions is at its bound; some will "
-                     "not outlive their machine");
+            log_warn("gateway: the replica of other nodes' sessions is full; some sessions will "
+                     "not survive the loss of their machine");
         k->full = true;
         return NULL;
     }
-    kept_session_drop(k, number);
+    replica_session_drop(k, number);
     s = mem_new(sizeof *s);
     s->number = number;
     s->identity = identity;
@@ -51,29 +51,30 @@ struct kept_session *kept_session_make(struct keeper *k, uint64_t number, uint32
     return s;
 }
 
-struct kept_session *kept_session_find(const struct keeper *k, uint64_t number, uint32_t identity)
+struct replica_session *replica_session_find(const struct replica *k, uint64_t number,
+                                             uint32_t identity)
 {
-    struct kept_session *s = map_get(&k->sessions, number);
+    struct replica_session *s = map_get(&k->sessions, number);
 
     return s && s->identity == identity ? s : NULL;
 }
 
-/* --- what a server tells -------------------------------------------------------------- */
+/* --- records -------------------------------------------------------------- */
 
-static struct kept_server *server_of(struct keeper *k, uint32_t identity)
+static struct replica_node *server_of(struct replica *k, uint32_t identity)
 {
-    struct kept_server *s = map_get(&k->servers, identity);
+    struct replica_node *s = map_get(&k->nodes, identity);
 
     if (s)
         return s;
     s = mem_new(sizeof *s);
     s->identity = identity;
-    map_put(&k->servers, identity, s);
+    map_put(&k->nodes, identity, s);
     return s;
 }
 
-/* Texts of another server end where they have to. */
-static void slot_take_head(struct ledger_slot *slot, struct str head, struct str presence)
+/* Terminates the strings, because they come from another process. */
+static void slot_take_head(struct journal_slot *slot, struct str head, struct str presence)
 {
     memcpy((void *)slot, head.p, HEAD_BYTES);
     slot->id[sizeof slot->id - 1] = '\0';
@@ -82,118 +83,120 @@ static void slot_take_head(struct ledger_slot *slot, struct str head, struct str
     slot->presence_n = (uint32_t)presence.n;
 }
 
-/* A session that went from one loop of its server to another may be told of by both at once: what
- * the first says is not the last word. One that was away and has begun anew may have a lower seq.
- */
-static bool is_overtaken(const struct kept_session *s, unsigned hub, const struct ledger_slot *told)
+/* When a session moves between two loops of its node, both send records: an older one of the former
+ * loop is ignored. A journal that was started again may have a lower seq. */
+static bool is_overtaken(const struct replica_session *s, unsigned hub,
+                         const struct journal_slot *told)
 {
-    return s->heard_ms && !s->lent && s->told_by != hub && s->began == told->first &&
+    return s->received_ms && !s->borrowed && s->sent_by != hub && s->began == told->first &&
            told->seq < s->slot.seq;
 }
 
-/* What is known of the events before goes on when it ends at the same one. */
-static void hear_whole(struct keeper *k, const struct kept_server *from, unsigned hub,
-                       struct serial_reader *in)
+/* Earlier notes stay valid if they end at the same seq. */
+static void receive_all(struct replica *k, const struct replica_node *from, unsigned hub,
+                        struct serial_reader *in)
 {
     uint64_t number = serial_get(in), seen = serial_get(in);
     struct str head = serial_get_raw(in, HEAD_BYTES), presence = serial_get_bytes(in);
 
-    if (in->bad || presence.n > LEDGER_PRESENCE) {
+    if (in->bad || presence.n > JOURNAL_PRESENCE) {
         in->bad = true;
         return;
     }
-    struct kept_session *s = kept_session_make(k, number, from->identity);
-    struct ledger_slot told;
+    struct replica_session *s = replica_session_make(k, number, from->identity);
+    struct journal_slot told;
     memcpy((void *)&told, head.p, HEAD_BYTES);
     if (!s || is_overtaken(s, hub, &told))
         return;
     uint64_t seq = s->slot.seq, first = s->slot.first;
-    bool is_known = s->heard_ms && !s->lent;
+    bool is_known = s->received_ms && !s->borrowed;
     slot_take_head(&s->slot, head, presence);
     if (is_known && s->slot.seq == seq) {
         s->slot.first = first;
     } else {
         s->slot.first = s->slot.seq;
-        memset(s->slot.told, 0, sizeof s->slot.told);
+        memset(s->slot.sent, 0, sizeof s->slot.sent);
     }
     s->slot.base = seen;
     if (s->slot.hub != hub)
-        s->slot.hub = LEDGER_AWAY;
+        s->slot.hub = JOURNAL_IN_TRANSIT;
     s->gaps = from->hubs[hub].gaps;
-    s->told_by = hub;
+    s->sent_by = hub;
     s->began = told.first;
-    s->lent = false;
-    kept_session_touch(k, s, from->heard_ms);
+    s->borrowed = false;
+    replica_session_touch(k, s, from->received_ms);
 }
 
-static void hear_told(struct keeper *k, const struct kept_server *from, struct serial_reader *in)
+static void receive_sent(struct replica *k, const struct replica_node *from,
+                         struct serial_reader *in)
 {
     uint64_t number = serial_get(in), last = serial_get(in);
     size_t count = serial_get_count(in, 8);
-    struct kept_session *s = kept_session_find(k, number, from->identity);
+    struct replica_session *s = replica_session_find(k, number, from->identity);
 
-    if (s && (s->lent || in->bad || s->slot.seq + count != last)) {
-        kept_session_drop(k, number);
+    if (s && (s->borrowed || in->bad || s->slot.seq + count != last)) {
+        replica_session_drop(k, number);
         s = NULL;
     }
     for (; count; count--) {
         uint64_t told = serial_get(in);
 
         if (s)
-            ledger_note(&s->slot, s->slot.seq + 1, told);
+            journal_note(&s->slot, s->slot.seq + 1, told);
     }
 }
 
-static void hear_gone(struct keeper *k, const struct kept_server *from, struct serial_reader *in)
+static void receive_end(struct replica *k, const struct replica_node *from,
+                        struct serial_reader *in)
 {
     uint64_t number = serial_get(in);
 
-    if (kept_session_find(k, number, from->identity))
-        kept_session_drop(k, number);
+    if (replica_session_find(k, number, from->identity))
+        replica_session_drop(k, number);
 }
 
-/* False: it cannot be read to its end. */
-static bool hear_records(struct keeper *k, struct kept_server *from, unsigned hub,
-                         struct serial_reader *in)
+/* False: malformed. */
+static bool receive_records(struct replica *k, struct replica_node *from, unsigned hub,
+                            struct serial_reader *in)
 {
     while (in->rest.n && !in->bad)
         switch (serial_get(in)) {
-        case COPY_WHOLE:
-            hear_whole(k, from, hub, in);
+        case RECORD_ALL:
+            receive_all(k, from, hub, in);
             break;
-        case COPY_TOLD:
-            hear_told(k, from, in);
+        case RECORD_SENT:
+            receive_sent(k, from, in);
             break;
-        case COPY_GONE:
-            hear_gone(k, from, in);
+        case RECORD_END:
+            receive_end(k, from, in);
             break;
-        default: /* of a newer server */
+        default: /* of a newer version */
             in->bad = true;
             break;
         }
     return !in->bad;
 }
 
-void keeper_hear_copies(struct keeper *k, uint32_t identity, struct serial_reader *in,
-                        struct keeper_reply *ret)
+void replica_receive_records(struct replica *k, uint32_t identity, struct serial_reader *in,
+                             struct replica_reply *ret)
 {
     uint64_t magic = serial_get(in), hub = serial_get(in), message = serial_get(in);
     uint64_t position = serial_get(in);
 
-    if (in->bad || magic != LEDGER_MAGIC || hub >= LEDGER_HUBS)
+    if (in->bad || magic != JOURNAL_MAGIC || hub >= JOURNAL_HUBS)
         return;
-    struct kept_server *from = server_of(k, identity);
-    struct kept_hub *h = &from->hubs[hub];
-    from->heard_ms = clock_steady_ms();
+    struct replica_node *from = server_of(k, identity);
+    struct replica_hub *h = &from->hubs[hub];
+    from->received_ms = clock_steady_ms();
     if (message != h->messages + 1) {
         h->gaps++;
         ret->to = identity;
-        serial_put(&ret->bytes, KEEPER_MISSED);
+        serial_put(&ret->bytes, REPLICA_MISSED);
         serial_put(&ret->bytes, identity);
         serial_put(&ret->bytes, hub);
     }
     h->messages = message;
-    if (!hear_records(k, from, (unsigned)hub, in))
+    if (!receive_records(k, from, (unsigned)hub, in))
         h->gaps++;
     else if (position)
         h->position = position;

@@ -1,4 +1,4 @@
-/* replication.c - what sessions here were told, on its way to the server that keeps it. */
+/* replication.c - sends the notes of this node's journal to its replica. */
 #include "gateway/resume/journal/replication.h"
 
 #include <limits.h>
@@ -14,183 +14,184 @@
 enum {
     MESSAGE_BYTES = 1 << 20,
     HERE_BYTES = 64,
-    PIECE_BYTES = 256 * 1024, /* then it is sent, in the middle of a turn */
+    PIECE_BYTES = 256 * 1024, /* then a message is sent at once */
     ROUND_TICKS = 10,         /* seconds */
-    REST_TICKS = 3,           /* between two rounds because something was missed */
+    REST_TICKS = 3,           /* between two rounds after lost messages */
     STEP_MS = 250,
     ROUND_STEPS = ROUND_TICKS * 1000 / STEP_MS,
-    STEP_LEAST = 256,        /* sessions, if there are so many … */
-    STEP_BYTES = 512 * 1024, /* … of no more than that */
-    MOST_UNSENT = 1 << 20,   /* then a round waits */
+    STEP_LEAST = 256,        /* sessions, if there are so many, … */
+    STEP_BYTES = 512 * 1024, /* … but no more bytes than that */
+    MOST_UNSENT = 1 << 20,   /* bytes; beyond it a round waits */
 };
 
 /* --- messages ------------------------------------------------------------------------- */
 
-void ledger_copies_write_head(struct buf *out, uint32_t identity, unsigned hub, uint64_t message,
-                              uint64_t position)
+void replication_write_head(struct buf *out, uint32_t identity, unsigned hub, uint64_t message,
+                            uint64_t position)
 {
-    serial_put(out, KEEPER_COPIES);
+    serial_put(out, REPLICA_RECORDS);
     serial_put(out, identity);
-    serial_put(out, LEDGER_MAGIC);
+    serial_put(out, JOURNAL_MAGIC);
     serial_put(out, hub);
     serial_put(out, message);
     serial_put(out, position);
 }
 
-void ledger_copies_write_whole(struct buf *out, uint64_t number, const struct ledger_slot *slot,
-                               uint64_t hub_position)
+void replication_write_all(struct buf *out, uint64_t number, const struct journal_slot *slot,
+                           uint64_t hub_position)
 {
-    serial_put(out, COPY_WHOLE);
+    serial_put(out, RECORD_ALL);
     serial_put(out, number);
-    serial_put(out, ledger_slot_read(slot, hub_position));
-    buf_add(out, (const void *)slot, offsetof(struct ledger_slot, presence));
+    serial_put(out, journal_slot_position(slot, hub_position));
+    buf_add(out, (const void *)slot, offsetof(struct journal_slot, presence));
     serial_put_bytes(out, str_slice(slot->presence, slot->presence_n));
 }
 
-bool ledger_copies_write_told(struct buf *out, uint64_t number, const struct ledger_slot *slot,
-                              uint64_t after)
+bool replication_write_sent(struct buf *out, uint64_t number, const struct journal_slot *slot,
+                            uint64_t after)
 {
     uint64_t count = slot->seq - after;
 
-    if (count >= LEDGER_TOLD)
+    if (count >= JOURNAL_SENT)
         return false;
     if (fault_planted(PLANTED_BLIND_KEEPER))
         return true;
-    serial_put(out, COPY_TOLD);
+    serial_put(out, RECORD_SENT);
     serial_put(out, number);
     serial_put(out, slot->seq);
     serial_put(out, count);
     for (uint64_t seq = after + 1; seq <= slot->seq; seq++)
-        serial_put(out, slot->told[seq % LEDGER_TOLD]);
+        serial_put(out, slot->sent[seq % JOURNAL_SENT]);
     return true;
 }
 
-void ledger_copies_write_gone(struct buf *out, uint64_t number)
+void replication_write_end(struct buf *out, uint64_t number)
 {
-    serial_put(out, COPY_GONE);
+    serial_put(out, RECORD_END);
     serial_put(out, number);
 }
 
 /* --- sending -------------------------------------------------------------------------- */
 
-/* Position 0: sessions that are still to be told of may not have come so far. */
-static void ledger_copies_send(struct ledger_copies *c, uint64_t position)
+/* position 0: sessions that are not sent yet may be behind the position of the hub. */
+static void replication_send(struct replication *c, uint64_t position)
 {
     const struct gateway *g = c->hub->gateway;
     struct buf message;
 
     buf_init(&message, MESSAGE_BYTES);
-    ledger_copies_write_head(&message, cluster_identity(g->cluster), loop_index(c->hub->loop),
-                             ++c->messages, position);
+    replication_write_head(&message, cluster_identity(g->cluster), loop_index(c->hub->loop),
+                           ++c->messages, position);
     buf_add_str(&message, buf_str(&c->out));
     buf_reset(&c->out);
-    if (!buf_full(&message)) /* else the keeper misses it, and says so; as if NATS refuses it */
-        cluster_tell_one(g->cluster, c->keeper, CLUSTER_LEDGERS, buf_str(&message));
+    if (!buf_full(&message)) /* else the replica notices the gap, as if NATS had refused it */
+        cluster_tell_one(g->cluster, c->node, CLUSTER_LEDGERS, buf_str(&message));
     buf_clear(&message);
 }
 
-static void copy_session(struct ledger_copies *c, struct session *s)
+static void session_replicate(struct replication *c, struct session *s)
 {
-    struct session_abroad *abroad = session_abroad(s);
+    struct session_sync *sync = session_sync(s);
 
-    link_remove(&abroad->uncopied);
-    if (!s->ledger)
+    link_remove(&sync->unreplicated);
+    if (!s->slot)
         return;
-    if (abroad->whole || !ledger_copies_write_told(&c->out, s->number, s->ledger, abroad->copied))
-        ledger_copies_write_whole(&c->out, s->number, s->ledger, c->hub->position);
-    abroad->whole = false;
-    abroad->copied = s->seq;
+    if (sync->whole || !replication_write_sent(&c->out, s->number, s->slot, sync->copied))
+        replication_write_all(&c->out, s->number, s->slot, c->hub->position);
+    sync->whole = false;
+    sync->copied = s->seq;
     if (c->out.n >= PIECE_BYTES)
-        ledger_copies_send(c, 0);
+        replication_send(c, 0);
 }
 
-static void ledger_copies_forget(struct ledger_copies *c)
+static void replication_discard(struct replication *c)
 {
     while (!links_empty(&c->unsent))
         link_remove(c->unsent.next);
     buf_reset(&c->out);
 }
 
-void ledger_copies_flush(struct hub *h)
+void replication_flush(struct hub *h)
 {
-    struct ledger_copies *c = h->copies;
+    struct replication *c = h->resume.replication;
 
     if (!c || (links_empty(&c->unsent) && !c->out.n))
         return;
-    if (!c->keeper) {
-        ledger_copies_forget(c);
+    if (!c->node) {
+        replication_discard(c);
         return;
     }
     while (!links_empty(&c->unsent))
-        copy_session(c, container_of(c->unsent.next, struct session_abroad, uncopied)->session);
-    ledger_copies_send(c, h->position);
+        session_replicate(c,
+                          container_of(c->unsent.next, struct session_sync, unreplicated)->session);
+    replication_send(c, h->position);
 }
 
 /* --- sessions ------------------------------------------------------------------------- */
 
-void ledger_copies_mark_whole(struct session *s)
+void replication_mark_all(struct session *s)
 {
-    if (s->abroad)
-        s->abroad->whole = true;
-    if (s->ledger)
-        ledger_copies_mark(s);
+    if (s->sync)
+        s->sync->whole = true;
+    if (s->slot)
+        replication_mark(s);
 }
 
-void ledger_copies_write_now(struct session *s)
+void replication_send_now(struct session *s)
 {
-    struct ledger_copies *c = s->hub->copies;
+    struct replication *c = s->hub->resume.replication;
 
-    if (!c || !c->keeper || !s->ledger)
+    if (!c || !c->node || !s->slot)
         return;
-    session_abroad(s)->whole = true;
-    copy_session(c, s);
-    ledger_copies_send(c, 0); /* the loop to which it goes may tell of it next */
+    session_sync(s)->whole = true;
+    session_replicate(c, s);
+    replication_send(c, 0); /* its next loop may send records of it next */
 }
 
-void ledger_copies_end(struct session *s)
+void replication_end_session(struct session *s)
 {
-    struct ledger_copies *c = s->hub->copies;
+    struct replication *c = s->hub->resume.replication;
 
-    if (s->abroad)
-        link_remove(&s->abroad->uncopied);
-    if (!c || !c->keeper || !s->ledger)
+    if (s->sync)
+        link_remove(&s->sync->unreplicated);
+    if (!c || !c->node || !s->slot)
         return;
-    ledger_copies_write_gone(&c->out, s->number);
+    replication_write_end(&c->out, s->number);
     if (c->out.n >= PIECE_BYTES)
-        ledger_copies_send(c, 0);
+        replication_send(c, 0);
 }
 
-/* --- all of them, from time to time --------------------------------------------------- */
+/* --- rounds --------------------------------------------------- */
 
-/* What a session adds to a message, about. */
-static size_t copy_size(const struct session *s)
+/* Approximate size of a session in a message. */
+static size_t record_size(const struct session *s)
 {
-    return offsetof(struct ledger_slot, presence) + (s->ledger ? s->ledger->presence_n : 0);
+    return offsetof(struct journal_slot, presence) + (s->slot ? s->slot->presence_n : 0);
 }
 
-/* The list goes round: who was told of stands at its end. */
-static bool mark_next(struct ledger_copies *c, size_t *bytes)
+/* Sessions that were marked move to the end of the list. */
+static bool round_mark_next(struct replication *c, size_t *bytes)
 {
     struct link *list = &c->hub->sessions;
 
     if (links_empty(list))
         return false;
     struct session *s = container_of(list->next, struct session, link);
-    if (session_abroad(s)->round == c->round)
+    if (session_sync(s)->round == c->round)
         return false;
-    s->abroad->round = c->round;
+    s->sync->round = c->round;
     link_remove(&s->link);
     links_append(list, &s->link);
-    ledger_copies_mark_whole(s);
-    *bytes += copy_size(s);
-    c->told++;
+    replication_mark_all(s);
+    *bytes += record_size(s);
+    c->marked++;
     return true;
 }
 
-/* As many as there were in the round before take about its time. */
-bool ledger_copies_step(struct ledger_copies *c, size_t unsent)
+/* A round of as many sessions as the one before takes about ROUND_TICKS. */
+bool replication_step(struct replication *c, size_t unsent)
 {
-    size_t size = c->told > c->round_size ? c->told : c->round_size;
+    size_t size = c->marked > c->round_size ? c->marked : c->round_size;
     size_t share = size / ROUND_STEPS + 1, bytes = 0;
 
     if (share < STEP_LEAST)
@@ -198,46 +199,45 @@ bool ledger_copies_step(struct ledger_copies *c, size_t unsent)
     if (unsent > MOST_UNSENT)
         return true;
     for (; share && bytes < STEP_BYTES; share--)
-        if (!mark_next(c, &bytes)) {
-            c->round_size = c->told;
+        if (!round_mark_next(c, &bytes)) {
+            c->round_size = c->marked;
             return false;
         }
     return true;
 }
 
-static void go_round(struct ledger_copies *c)
+static void round_continue(struct replication *c)
 {
     const struct gateway *g = c->hub->gateway;
 
-    c->is_going_round =
-        !g->draining && c->keeper && ledger_copies_step(c, cluster_unsent(g->cluster));
-    if (c->is_going_round)
+    c->round_runs = !g->draining && c->node && replication_step(c, cluster_unsent(g->cluster));
+    if (c->round_runs)
         deadline_touch(c->steps, &c->step);
 }
 
 static void step_due(struct deadline *d)
 {
-    go_round(container_of(d, struct ledger_copies, step));
+    round_continue(container_of(d, struct replication, step));
 }
 
-/* In the middle of a round those follow first who were not told of yet. */
-static void begin_round(struct ledger_copies *c)
+/* If a round runs, it continues with the sessions that it has not marked. */
+static void round_begin(struct replication *c)
 {
     c->round++;
     c->ticks = 0;
-    c->told = 0;
-    if (c->is_anew_due)
+    c->marked = 0;
+    if (c->restart_due)
         c->rest = REST_TICKS;
-    c->is_anew_due = false;
-    if (!c->is_going_round)
-        go_round(c);
+    c->restart_due = false;
+    if (!c->round_runs)
+        round_continue(c);
 }
 
-struct ledger_copies *ledger_copies_new(struct hub *h)
+struct replication *replication_new(struct hub *h)
 {
-    struct ledger_copies *c;
+    struct replication *c;
 
-    if (!h->gateway->keeper)
+    if (!h->gateway->replica)
         return NULL;
     c = mem_new(sizeof *c);
     c->hub = h;
@@ -248,7 +248,7 @@ struct ledger_copies *ledger_copies_new(struct hub *h)
     return c;
 }
 
-void ledger_copies_free(struct ledger_copies *c)
+void replication_free(struct replication *c)
 {
     if (!c)
         return;
@@ -257,102 +257,104 @@ void ledger_copies_free(struct ledger_copies *c)
     mem_free(c);
 }
 
-/* --- who keeps them ------------------------------------------------------------------- */
+/* --- the choice of the replica -------------------------------------------------------------------
+ */
 
-struct ledger_copies_tick {
+struct replication_tick {
     struct post post;
     struct hub *hub;
-    uint32_t keeper;
-    bool anew;
+    uint32_t node;
+    bool restart;
 };
 
-/* What was missed is told again after a rest: who misses much is not helped by more. */
-bool ledger_copies_is_due(struct ledger_copies *c, bool anew)
+/* Rounds after lost messages have a rest between them: more traffic does not help an overloaded
+ * node. */
+bool replication_is_due(struct replication *c, bool restart)
 {
-    c->is_anew_due |= anew;
-    if (!anew) {
+    c->restart_due |= restart;
+    if (!restart) {
         c->ticks++;
         c->rest -= c->rest > 0;
     }
-    if (c->is_anew_due)
+    if (c->restart_due)
         return !c->rest;
-    return c->ticks >= ROUND_TICKS && !c->is_going_round;
+    return c->ticks >= ROUND_TICKS && !c->round_runs;
 }
 
-static void take_keeper(struct ledger_copies *c, uint32_t keeper)
+static void replica_changed(struct replication *c, uint32_t node)
 {
-    c->keeper = keeper;
+    c->node = node;
     c->messages = 0;
-    c->is_anew_due = true;
-    begin_round(c);
+    c->restart_due = true;
+    round_begin(c);
 }
 
-/* The position goes along with what sessions are told; where that is nothing, once a second. */
+/* The position of the hub is sent with the notes; if there are none, once a second. */
 static void tick_arrived(struct post *post)
 {
-    struct ledger_copies_tick *t = container_of(post, struct ledger_copies_tick, post);
-    struct ledger_copies *c = t->hub->copies;
+    struct replication_tick *t = container_of(post, struct replication_tick, post);
+    struct replication *c = t->hub->resume.replication;
 
-    if (!t->anew && c->keeper != t->keeper)
-        take_keeper(c, t->keeper);
-    else if (ledger_copies_is_due(c, t->anew))
-        begin_round(c);
-    ledger_copies_flush(t->hub);
-    if (c->keeper)
-        ledger_copies_send(c, t->hub->position);
-    atomic_store(&t->hub->gateway->kept_by, c->keeper);
+    if (!t->restart && c->node != t->node)
+        replica_changed(c, t->node);
+    else if (replication_is_due(c, t->restart))
+        round_begin(c);
+    replication_flush(t->hub);
+    if (c->node)
+        replication_send(c, t->hub->position);
+    atomic_store(&t->hub->gateway->replicated_by, c->node);
     mem_free(t);
 }
 
-/* With the lock of publishing. */
-static void tick_hub(struct gateway *g, unsigned hub, uint32_t keeper, bool anew)
+/* With g->publishing held. */
+static void tick_hub(struct gateway *g, unsigned hub, uint32_t node, bool restart)
 {
-    struct ledger_copies_tick *t = mem_new(sizeof *t);
+    struct replication_tick *t = mem_new(sizeof *t);
 
-    *t = (struct ledger_copies_tick){
-        .post.run = tick_arrived, .hub = g->hubs[hub], .keeper = keeper, .anew = anew
+    *t = (struct replication_tick){
+        .post.run = tick_arrived, .hub = g->hubs[hub], .node = node, .restart = restart
     };
     loop_post(t->hub->loop, &t->post);
 }
 
-/* Hubs from one to before another. */
-static void tick_hubs(struct gateway *g, unsigned from, unsigned to, uint32_t keeper, bool anew)
+/* Hubs from `from` to before `to`. */
+static void tick_hubs(struct gateway *g, unsigned from, unsigned to, uint32_t node, bool restart)
 {
     pthread_mutex_lock(&g->publishing);
-    for (unsigned i = from; g->keeper && !g->draining && i < to && i < g->hub_count; i++)
-        tick_hub(g, i, keeper, anew);
+    for (unsigned i = from; g->replica && !g->draining && i < to && i < g->hub_count; i++)
+        tick_hub(g, i, node, restart);
     pthread_mutex_unlock(&g->publishing);
 }
 
-static void say_that_we_keep(struct gateway *g)
+static void announce_replica(struct gateway *g)
 {
     struct buf message;
 
     buf_init(&message, HERE_BYTES);
-    keeper_write_here(&message, cluster_identity(g->cluster));
+    replica_write_hello(&message, cluster_identity(g->cluster));
     cluster_tell(g->cluster, CLUSTER_LEDGERS, buf_str(&message));
     buf_clear(&message);
 }
 
-void ledger_copies_nodes_live(struct gateway *g, const uint32_t *identities, size_t count)
+void replication_nodes_live(struct gateway *g, const uint32_t *identities, size_t count)
 {
-    if (!g->keeper)
+    if (!g->replica)
         return;
-    say_that_we_keep(g);
+    announce_replica(g);
     tick_hubs(g, 0, UINT_MAX,
-              keeper_choose(g->keeper, cluster_identity(g->cluster), identities, count), false);
+              replica_choose(g->replica, cluster_identity(g->cluster), identities, count), false);
 }
 
-void ledger_copies_begin_anew(struct gateway *g)
+void replication_restart(struct gateway *g)
 {
-    if (!g->keeper)
+    if (!g->replica)
         return;
-    say_that_we_keep(g);
+    announce_replica(g);
     tick_hubs(g, 0, UINT_MAX, 0, true);
 }
 
-void ledger_copies_begin_hub_anew(struct gateway *g, unsigned hub)
+void replication_restart_hub(struct gateway *g, unsigned hub)
 {
-    if (g->keeper)
+    if (g->replica)
         tick_hubs(g, hub, hub + 1, 0, true);
 }
