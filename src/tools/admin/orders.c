@@ -321,7 +321,8 @@ static const char *make_question(const struct order_row *row, char **words, char
                : "a password with a tab in it cannot be given here";
 }
 
-int order_from_words(const struct settings *s, const char *noun, char **arguments)
+/* The status of the program; -1: no server runs. */
+static int order_from_words(const struct settings *s, const char *noun, char **arguments)
 {
     const char *verb = arguments[0] ? arguments[0] : "";
     const struct order_row *row = order_row_find(str_of(noun), str_of(verb));
@@ -343,59 +344,15 @@ int order_from_words(const struct settings *s, const char *noun, char **argument
     return problem ? usage(problem) : give_order(s, question, NULL, &rows, last);
 }
 
-static int order_running(const struct settings *s, const char *noun, char **arguments)
+/* The first account is made before a server runs. */
+int tool_order(const struct settings *s, char **arguments)
 {
+    const char *noun = s->argv[0];
     int status = order_from_words(s, noun, arguments);
 
-    return status < 0 ? no_server(s->config.data, ERR_UNAVAILABLE) : status;
-}
-
-int tool_guild(const struct settings *s, char **arguments)
-{
-    return order_running(s, "guild", arguments);
-}
-
-int tool_app(const struct settings *s, char **arguments)
-{
-    return order_running(s, "app", arguments);
-}
-
-int tool_token(const struct settings *s, char **arguments)
-{
-    return order_running(s, "token", arguments);
-}
-
-int tool_invite(const struct settings *s, char **arguments)
-{
-    return order_running(s, "invite", arguments);
-}
-
-int tool_message(const struct settings *s, char **arguments)
-{
-    return order_running(s, "message", arguments);
-}
-
-int tool_file(const struct settings *s, char **arguments)
-{
-    return order_running(s, "file", arguments);
-}
-
-int tool_report(const struct settings *s, char **arguments)
-{
-    return order_running(s, "report", arguments);
-}
-
-int tool_ban(const struct settings *s, char **arguments)
-{
-    return order_running(s, "ban", arguments);
-}
-
-int tool_stats(const struct settings *s, char **arguments)
-{
-    return order_running(s, "stats", arguments);
-}
-
-int tool_log(const struct settings *s, char **arguments)
-{
-    return order_running(s, "log", arguments);
+    if (status >= 0)
+        return status;
+    if (strcmp(noun, "user") == 0 && strcmp(arguments[0], "add") == 0)
+        return add_user(s, arguments + 1);
+    return no_server(s->config.data, ERR_UNAVAILABLE);
 }

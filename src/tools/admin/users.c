@@ -1,4 +1,4 @@
-/* users.c - `guildhall user`: by the server that runs, and `user add` also without one. */
+/* users.c - `guildhall user add` while no server runs. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -42,13 +42,17 @@ static void print_account(const struct settings *s, const struct new_account *n)
     buf_clear(&out);
 }
 
-static int add_user(const struct settings *s, const char *name, bool bot)
+int add_user(const struct settings *s, char **words)
 {
+    const char *name = words[0];
+    bool bot = words[1] != NULL;
     const struct config *config = &s->config;
     struct new_account n = { .draft = { .username = str_of(name), .bot = bot } };
     struct store *store = NULL;
     int status = 1;
 
+    if (bot && strcmp(words[1], "bot") != 0)
+        return usage("user add NAME [bot]");
     if (!username_allowed(n.draft.username))
         return usage("a name is 2-32 of a-z, 0-9, _ and single dots");
     if (!tool_open_store(config, &store) && !auth_open(config->data, store, &n.auth)) {
@@ -63,18 +67,4 @@ static int add_user(const struct settings *s, const char *name, bool bot)
     auth_close(n.auth);
     store_close(store);
     return status;
-}
-
-int tool_user(const struct settings *s, char **arguments)
-{
-    int status = order_from_words(s, "user", arguments);
-
-    if (status >= 0)
-        return status;
-    if (strcmp(arguments[0], "add") != 0)
-        return no_server(s->config.data, ERR_UNAVAILABLE);
-    /* The first account is made before anything runs. */
-    if (arguments[2] && strcmp(arguments[2], "bot") != 0)
-        return usage("user add NAME [bot]");
-    return add_user(s, arguments[1], arguments[2] != NULL);
 }
