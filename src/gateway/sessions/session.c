@@ -323,7 +323,8 @@ void session_dispatch(struct session *s, struct news *n, unsigned form)
 {
     s->seq++;
     if (s->slot) {
-        journal_note(s->slot, s->seq, fault_planted(PLANTED_BLIND_LEDGER) ? SENT_TRANSIENT : sent_as(n));
+        journal_note(s->slot, s->seq,
+                     fault_planted(PLANTED_BLIND_LEDGER) ? SENT_TRANSIENT : sent_as(n));
         replication_mark(s);
     }
     if (n->event != EVENT_READY)

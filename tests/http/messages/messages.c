@@ -745,7 +745,7 @@ static void two_bots_without_the_flag_read_nothing_together(struct world *w)
                *seen = say_text(ada, v.channel, TEXT(w, "<@%s> look", two->id));
     const char *reply = "{'content': 'yes <@%s>', 'message_reference': {'message_id': '%s'}}";
     struct gateway_conn *g = conn_session(two, "v=10&encoding=json", "'intents': 512"),
-                *with = conn_session(ada, "v=10&encoding=json", "");
+                        *with = conn_session(ada, "v=10&encoding=json", "");
 
     struct answer a = client_post(one, TEXT(w, reply, two->id, secret), MESSAGES, v.channel);
     const char *id = answer_text(a, "id");
