@@ -8,6 +8,7 @@
 #include "model/events/events.h"
 #include "model/permissions/permissions.h"
 #include "model/user.h"
+#include "support/schema_fault.h"
 
 static bool has_own_status(enum err e)
 {
