@@ -10,7 +10,7 @@
 #include "api/auth/auth.h"
 #include "model/guild.h"
 #include "net/loop.h"
-#include "net/server.h"
+#include "net/http.h"
 #include "store/store.h"
 
 struct cluster;
@@ -19,6 +19,7 @@ struct ready_shape;
 struct session_move;
 struct thread_list_sync;
 struct traffic;
+struct websocket_handler; /* net/server.h */
 
 /* Whom something is shown to. */
 struct gateway_viewer {

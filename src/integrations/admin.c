@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "model/types.h"
+#include "net/server.h"
 
 struct account_body {
     struct str name;

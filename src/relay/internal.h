@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/links.h"
 #include "base/map.h"
+#include "net/server.h"
 #include "relay/codecs.h"
 #include "relay/quality.h"
 #include "relay/relay.h"

@@ -2,6 +2,7 @@
 #include "voice/internal.h"
 
 #include "model/regions.h"
+#include "net/server.h"
 
 /* GET /voice/regions */
 static enum err list_voice_regions(struct call *call)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "net/this_machine.h"
+#include "net/server.h"
 #include "workbench/internal.h"
 
 /* --- without a key -------------------------------------------------------------------- */

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/hold.h"
 #include "base/mem.h"
+#include "net/server.h"
 #include "workbench/figures.h"
 #include "workbench/internal.h"
 

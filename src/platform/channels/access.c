@@ -132,7 +132,7 @@ enum err channel_enter(struct call *call, snowflake id)
 /* {channel.id}: exists, and the caller can view it. */
 static enum err resolve_channel(struct call *call)
 {
-    return enter_channel(call, call_id(call, "channel.id"), call->work.foresee);
+    return enter_channel(call, call_id(call, "channel.id"), call_was_foreseen(call));
 }
 
 /* {role.id}: a role of the path's guild. */

@@ -5,6 +5,7 @@
 #include "base/utf8.h"
 #include "model/ids.h"
 #include "model/rows.h"
+#include "net/server.h"
 
 enum { VERSION_REASON_IN_QUERY = 9 };
 enum { LONGEST_REASON = 512, KEPT_DAYS = 45, LONGEST_VALUE = 1 << 20 };

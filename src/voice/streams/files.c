@@ -9,6 +9,7 @@
 #include "base/pictures.h"
 #include "model/permissions.h"
 #include "net/multipart.h"
+#include "net/server.h"
 #include "platform/channels/channels.h"
 
 enum {

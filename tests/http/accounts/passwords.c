@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "api/api.h"
+#include "net/server.h"
 #include "people.h"
 #include "rooms.h"
 #include "venues.h"

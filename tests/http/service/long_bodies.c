@@ -9,6 +9,7 @@
 #include "api/api.h"
 #include "files.h"
 #include "model/types.h"
+#include "net/server.h"
 #include "rooms.h"
 #include "venues.h"
 

@@ -5,6 +5,7 @@
 #include <sodium.h>
 
 #include "base/clock.h"
+#include "net/server.h"
 #include "platform/channels/channels.h"
 
 #define UPLOAD_LIFE_US (INT64_C(24) * 3600 * 1000000)
