@@ -117,12 +117,12 @@ enum err attempt_run(struct work *w, struct tx *tx)
         e = auth_find(call->api->options.auth, tx, &run->credential, &run->caller);
         break;
     case STAGE_HEAD:
-        e = call->route->admit_body(call);
+        e = attempt_enter(run);
         break;
     case STAGE_RECALL:
         e = attempt_enter(run);
         if (!e)
-            e = call->route->recall(call);
+            e = call->look(call);
         if (!e)
             e = check_whole(run);
         if (run->outdated)

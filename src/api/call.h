@@ -66,10 +66,11 @@ struct voice_fact;
  *   CREDENTIAL  loop, or read tx  route, credential, limits, kind of caller, path's form; the
  *                                 store only for a credential that is not remembered. A long
  *                                 body is read after this, and the credential looked at again
- *   HEAD        read tx           the row's admit_body, before a long body is read
- *   RECALL      read tx           resolvers, rights, admit, then the row's recall, for a body that
- *                                 the row recognises: the answer, or on to DECODE by
- *                                 call_look_again
+ *   HEAD        read tx           of a service route: resolvers and admit, before a long body is
+ *                                 read
+ *   RECALL      read tx           for a body that the row's before_decode knows: resolvers, rights,
+ *                                 admit, then call->look gives the answer, or call_look_again
+ *                                 leads to DECODE
  *   DECODE      loop, or pool     query and body into structs; on the pool when they are long
  *   (prepare)   loop              the row's: checks the body, asks for the four stages below;
  *                                 no transaction
@@ -139,7 +140,7 @@ void *call_passed(const struct call *call, const char *type);
 void call_resume(struct call *call, enum err e);
 
 /* For a handler that finds what look saw changed: the transaction is taken back, and look and
- * what follows it run again, a few times. For recall: the body has to be read. */
+ * what follows it run again, a few times. In RECALL: the body has to be decoded. */
 enum err call_look_again(struct call *call);
 
 /* The id of a path parameter by its resolver's name. */

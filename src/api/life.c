@@ -104,6 +104,7 @@ static void tx_done(struct work *w, enum err e)
             return;
         }
         run->outdated = false;
+        call->look = NULL;
         reply_forget(run);
         e = OK;
         break;
@@ -295,18 +296,17 @@ static void start_decode(struct call_run *run)
     uv_queue_work(loop_uv(run->call.loop), &run->compute, run_decode, decode_done);
 }
 
-/* Whether somebody else goes on with it: a body that was seen before need not be read. */
-static bool run_recognise(struct call_run *run)
+/* Whether the call continues elsewhere: a body that was seen before need not be decoded. */
+static bool run_recall(struct call_run *run)
 {
     struct call *call = &run->call;
-    bool known = false;
-    enum err e = call->route->recognise ? call->route->recognise(call, &known) : OK;
+    enum err e = call->route->before_decode ? call->route->before_decode(call) : OK;
 
     if (e)
         run_end(run, e);
-    else if (known)
+    else if (call->look)
         run_submit(run, STAGE_RECALL, STORE_READ);
-    return e || known;
+    return e || call->look;
 }
 
 /* --- from stage to stage -------------------------------------------------------------- */
@@ -323,7 +323,7 @@ static void run_proceed(struct call_run *run, enum call_stage ended)
             run_end(run, e);
             return;
         }
-        if (run->admitting && call->route->admit_body) {
+        if (run->admitting && call->route->service && call->route->admit) {
             run_submit(run, STAGE_HEAD, STORE_READ);
             return;
         }
@@ -332,7 +332,7 @@ static void run_proceed(struct call_run *run, enum call_stage ended)
         let_body_come(run);
         return;
     }
-    if (ended == STAGE_CREDENTIAL && run_recognise(run))
+    if (ended == STAGE_CREDENTIAL && run_recall(run))
         return;
     if (ended == STAGE_CREDENTIAL || ended == STAGE_RECALL) {
         if (input_is_long(call)) {
