@@ -78,9 +78,10 @@ struct api {
 
 /* --- local_calls.c -------------------------------------------------------------------- */
 
-/* If a proxy that the configuration does not name has sent the call: logs it, at most once an
- * hour. Called where it matters whether there is a proxy, not for each call. */
-void api_note_proxy(const struct call *call);
+/* If a proxy that the configuration does not name has sent the request: logs it, at most once an
+ * hour. Called for the first request of each connection, because a proxy marks all that it
+ * forwards, and to look through the headers of every request would cost a fifth of a short call. */
+void api_note_proxy(struct api *api, const struct exchange *x);
 
 /* --- a call with the api's part of it ------------------------------------------------- */
 

@@ -460,6 +460,8 @@ static void run_begin(struct api *api, struct exchange *x, bool admitting)
     run->began = traffic_is_on(api->options.traffic) ? run->started : 0;
     run->refused = OK;
     atomic_fetch_add_explicit(&api->running, 1, memory_order_relaxed);
+    if (x->first)
+        api_note_proxy(api, x);
     if (cors_is_preflight(api, x->request)) {
         answer_options(run);
         return;
