@@ -38,7 +38,8 @@ struct limits {
 };
 
 uint64_t counter_hash(uint64_t who, uint64_t name, uint64_t major);
-/* The counter of (who, limit, major), which is made if there is none. With the lock of the shard. */
+/* The counter of (who, limit, major), which is made if there is none. With the lock of the shard.
+ */
 struct counter *limit_find(struct limit_shard *s, uint64_t hash, uint64_t who, uint64_t limit,
                            uint64_t major, int64_t now);
 /* Begins a new window. */
