@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/shared_text.h"
 #include "net/http/http.h"
+#include "net/http/server.h"
 #include "platform/applications/applications.h"
 
 struct cached_body {

@@ -11,6 +11,7 @@
 #include "model/guild.h"
 #include "net/loop.h"
 #include "net/http/server.h"
+#include "net/http/http.h"
 #include "store/store.h"
 
 struct cluster;
@@ -19,6 +20,7 @@ struct ready_shape;
 struct session_move;
 struct thread_list_sync;
 struct traffic;
+struct websocket_handler; /* net/http/server.h */
 
 /* Whom something is shown to. */
 struct gateway_viewer {

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "model/fields/types.h"
+#include "net/http/server.h"
 
 struct account_body {
     struct str name;

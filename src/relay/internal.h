@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/links.h"
 #include "base/map.h"
+#include "net/http/server.h"
 #include "relay/codecs.h"
 #include "relay/media/quality.h"
 #include "relay/relay.h"

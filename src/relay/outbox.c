@@ -47,14 +47,21 @@ struct relay_text *relay_text_finish(enum voice_op op, struct buf *d)
     return t;
 }
 
+static struct json payload_begin(struct buf *out)
+{
+    struct json j = json_to(out);
+
+    buf_init(out, SIZE_MAX);
+    json_object(&j);
+    return j;
+}
+
 static struct relay_text *text_clients(struct relay_seat *const *seats, size_t count,
                                        const struct relay_seat *except)
 {
     struct buf out;
-    struct json j = json_to(&out);
+    struct json j = payload_begin(&out);
 
-    buf_init(&out, SIZE_MAX);
-    json_object(&j);
     json_name(&j, "user_ids");
     json_array(&j);
     for (size_t i = 0; i < count; i++)
@@ -258,10 +265,8 @@ void outbox_ready(struct relay_seat *s)
 {
     const struct relay *r = s->relay;
     struct buf out;
-    struct json j = json_to(&out);
+    struct json j = payload_begin(&out);
 
-    buf_init(&out, SIZE_MAX);
-    json_object(&j);
     json_name(&j, "ssrc");
     json_int(&j, s->media.ssrc);
     json_name(&j, "ip");
@@ -301,10 +306,8 @@ void outbox_version(struct relay_seat *s)
 void outbox_description(struct relay_seat *s)
 {
     struct buf out;
-    struct json j = json_to(&out);
+    struct json j = payload_begin(&out);
 
-    buf_init(&out, SIZE_MAX);
-    json_object(&j);
     json_name(&j, "mode");
     json_text(&j, str_of(seal_name(s->media.seal)));
     json_name(&j, "secret_key");
@@ -328,10 +331,8 @@ void outbox_description(struct relay_seat *s)
 struct relay_text *text_speaking(const struct relay_seat *about)
 {
     struct buf out;
-    struct json j = json_to(&out);
+    struct json j = payload_begin(&out);
 
-    buf_init(&out, SIZE_MAX);
-    json_object(&j);
     json_name(&j, "speaking");
     json_int(&j, seat_speaking(about));
     json_name(&j, "ssrc");
@@ -345,10 +346,8 @@ struct relay_text *text_speaking(const struct relay_seat *about)
 struct relay_text *text_video(const struct relay_seat *about)
 {
     struct buf out;
-    struct json j = json_to(&out);
+    struct json j = payload_begin(&out);
 
-    buf_init(&out, SIZE_MAX);
-    json_object(&j);
     json_name(&j, "user_id");
     json_id(&j, about->place.user_id);
     json_name(&j, "audio_ssrc");
@@ -370,10 +369,8 @@ struct relay_text *text_wanted(void)
 struct relay_text *text_codec(enum video_codec codec)
 {
     struct buf out;
-    struct json j = json_to(&out);
+    struct json j = payload_begin(&out);
 
-    buf_init(&out, SIZE_MAX);
-    json_object(&j);
     json_name(&j, "video_codec");
     json_text(&j, str_of(video_codec_name(codec)));
     json_object_end(&j);
@@ -383,10 +380,8 @@ struct relay_text *text_codec(enum video_codec codec)
 struct relay_text *text_gone(const struct relay_seat *about)
 {
     struct buf out;
-    struct json j = json_to(&out);
+    struct json j = payload_begin(&out);
 
-    buf_init(&out, SIZE_MAX);
-    json_object(&j);
     json_name(&j, "user_id");
     json_id(&j, about->place.user_id);
     json_object_end(&j);

@@ -2,6 +2,7 @@
 #include "voice/internal.h"
 
 #include "model/configured/regions.h"
+#include "net/http/server.h"
 
 /* GET /voice/regions */
 static enum err list_voice_regions(struct call *call)

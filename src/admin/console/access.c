@@ -4,6 +4,7 @@
 
 #include "net/this_machine.h"
 #include "admin/console/internal.h"
+#include "net/http/server.h"
 
 /* --- without a key -------------------------------------------------------------------- */
 

@@ -6,6 +6,7 @@
 
 #include "api/jobs/errand.h"
 #include "base/mem.h"
+#include "net/http/server.h"
 #include "net/this_machine.h"
 #include "admin/console/internal.h"
 

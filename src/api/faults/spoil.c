@@ -10,7 +10,7 @@ enum { LOOK_MS = 20 };
  * it. */
 struct fault_wait {
     uv_timer_t timer;
-    struct life *life;
+    struct call_run *run;
     struct fault fault;
     int64_t until; /* clock_mono */
 };
@@ -21,59 +21,59 @@ static void fault_wait_free(uv_handle_t *handle)
 }
 
 /* As if the route had no room left; a client waits for as long as it is told to. */
-static void answer_with_limit(struct life *l, const struct fault *f)
+static void answer_with_limit(struct call_run *run, const struct fault *f)
 {
     int64_t after = f->retry_after_ms ? f->retry_after_ms : 1000;
 
-    l->verdict = (struct verdict){ .limit = l->match.limit->count,
-                                   .reset_after_ms = after,
-                                   .reset_at_ms = clock_ms() + after };
-    answer_error(l, ERR_RATE_LIMITED);
+    run->verdict = (struct verdict){ .limit = run->match.limit->count,
+                                     .reset_after_ms = after,
+                                     .reset_at_ms = clock_ms() + after };
+    answer_error(run, ERR_RATE_LIMITED);
 }
 
-static void fault_happens(struct life *l, const struct fault *f)
+static void fault_happens(struct call_run *run, const struct fault *f)
 {
     if (f->drop)
-        answer_cut(l);
+        answer_cut(run);
     else if (f->status == 429)
-        answer_with_limit(l, f);
+        answer_with_limit(run, f);
     else if (f->status)
-        answer_status(l, f->status);
+        answer_status(run, f->status);
     else
-        life_identify(l);
+        run_identify(run);
 }
 
 static void fault_look(uv_timer_t *timer)
 {
     struct fault_wait *w = timer->data;
 
-    if (clock_mono() < w->until && !api_draining(w->life->call.api))
+    if (clock_mono() < w->until && !api_draining(w->run->call.api))
         return;
     struct fault fault = w->fault;
-    struct life *l = w->life;
+    struct call_run *run = w->run;
     uv_close((uv_handle_t *)timer, fault_wait_free);
     loop_part("fault");
-    fault_happens(l, &fault);
+    fault_happens(run, &fault);
 }
 
-bool life_spoil(struct life *l)
+bool run_spoil(struct call_run *run)
 {
-    const struct http_request *r = l->call.exchange->request;
+    const struct http_request *r = run->call.exchange->request;
     struct fault_wait *w;
     struct fault fault;
 
-    if (!faults_meet(l->call.api->faults, r->method, r->path, &fault))
+    if (!faults_meet(run->call.api->faults, r->method, r->path, &fault))
         return false;
     /* A connection cannot be cut while its bytes are being read. */
     if (!fault.delay_ms && !fault.drop) {
-        fault_happens(l, &fault);
+        fault_happens(run, &fault);
         return true;
     }
     w = mem_new(sizeof *w);
-    *w = (struct fault_wait){ .life = l, .fault = fault };
+    *w = (struct fault_wait){ .run = run, .fault = fault };
     w->until = clock_mono() + fault.delay_ms * 1000000;
     w->timer.data = w;
-    uv_timer_init(loop_uv(l->call.loop), &w->timer);
+    uv_timer_init(loop_uv(run->call.loop), &w->timer);
     uv_timer_start(&w->timer, fault_look,
                    fault.delay_ms < LOOK_MS ? (uint64_t)fault.delay_ms : LOOK_MS, LOOK_MS);
     return true;

@@ -25,13 +25,13 @@ enum err call_keep_blob(struct call *call, snowflake id, const char *name, struc
     enum err e = blob_put(call->api->options.store, name, bytes);
     struct kept_blob *k = arena_alloc(call->arena, sizeof *k);
 
-    *k = (struct kept_blob){ .next = call->kept,
+    *k = (struct kept_blob){ .next = run_of(call)->effects.blobs,
                              .id = id,
                              .name = str_dupz(call->arena, str_of(name)),
                              .size = (int64_t)bytes.n,
                              .since_ms = uv_hrtime() / (1000 * 1000) };
     blob_digest(bytes, k->digest);
-    call->kept = k;
+    run_of(call)->effects.blobs = k;
     return e;
 }
 
@@ -39,7 +39,7 @@ enum err call_keep_blob(struct call *call, snowflake id, const char *name, struc
 
 static struct kept_blob *find_kept(struct call *call, const char *name)
 {
-    struct kept_blob *k = call->kept;
+    struct kept_blob *k = run_of(call)->effects.blobs;
 
     while (k && strcmp(k->name, name) != 0)
         k = k->next;
@@ -62,7 +62,7 @@ enum err call_drop_blob(struct call *call, const char *name)
 
 void call_dropped_blobs(struct call *call)
 {
-    call->dropped = true;
+    run_of(call)->effects.dropped = true;
 }
 
 static const char COUNT_BYTES[] =
@@ -98,7 +98,7 @@ enum err files_record(struct call *call)
     int64_t size = 0;
     enum err e = OK;
 
-    for (struct kept_blob *k = call->kept; k && !e; k = k->next) {
+    for (struct kept_blob *k = run_of(call)->effects.blobs; k && !e; k = k->next) {
         if (k->dropped)
             continue;
         if (now_ms - k->since_ms > MOST_SECONDS_BEFORE_COMMIT * 1000)
@@ -114,8 +114,10 @@ enum err files_record(struct call *call)
 
 void files_forget_attempt(struct call *call)
 {
-    call->dropped = false;
-    for (struct kept_blob *k = call->kept; k; k = k->next)
+    struct call_effects *effects = &run_of(call)->effects;
+
+    effects->dropped = false;
+    for (struct kept_blob *k = effects->blobs; k; k = k->next)
         k->dropped = false;
 }
 
@@ -169,15 +171,17 @@ static const struct kept_blob *copy_kept(struct arena *a, const struct kept_blob
 
 void files_finish(struct call *call, enum err e)
 {
+    const struct kept_blob *kept = run_of(call)->effects.blobs;
+
     /* A store that was lost while it committed may have kept the rows: the notes of the
      * blobs stay, and who follows them looks. */
-    if (!call->kept || e == ERR_UNAVAILABLE)
+    if (!kept || e == ERR_UNAVAILABLE)
         return;
     struct arena *arena = arena_new();
     struct file_end *end = arena_alloc(arena, sizeof *end);
 
     *end = (struct file_end){ .work.data = end, .api = call->api, .arena = arena };
-    end->kept = copy_kept(arena, call->kept, e);
+    end->kept = copy_kept(arena, kept, e);
     atomic_fetch_add_explicit(&call->api->running, 1, memory_order_relaxed);
     uv_queue_work(loop_uv(call->loop), &end->work, end_files, files_ended);
 }

@@ -9,22 +9,22 @@
 #include "base/mem.h"
 
 struct running {
-    struct life life;
+    struct call_run run;
     struct errand errand;
-    struct route row; /* what the call's life asks its route for */
+    struct route row; /* what the stages ask the route for */
 };
 
 enum err errand_decode(struct call *call)
 {
-    const struct running *r = container_of(call, const struct running, life.call);
+    const struct running *r = container_of(call, const struct running, run.call);
 
     return r->errand.decode ? r->errand.decode(call) : OK;
 }
 
-void errand_end(struct life *l, enum err e)
+void errand_end(struct call_run *run, enum err e)
 {
-    const struct running *r = container_of(l, const struct running, life);
-    struct call *call = &l->call;
+    const struct running *r = container_of(run, const struct running, run);
+    struct call *call = &run->call;
     struct arena *arena = call->arena;
     struct api *api = call->api;
 
@@ -34,7 +34,7 @@ void errand_end(struct life *l, enum err e)
     else if (e)
         log_warn("errand: %s", error_info(e)->message);
     buf_clear(&call->reply);
-    buf_clear(&call->headers);
+    buf_clear(&run->answer.headers);
     arena_free(arena);
     atomic_fetch_sub_explicit(&api->running, 1, memory_order_release);
 }
@@ -43,7 +43,7 @@ void errand_start(struct api *api, struct loop *loop, const struct errand *e)
 {
     struct arena *arena = arena_new();
     struct running *r = arena_alloc(arena, sizeof *r);
-    struct call *call = &r->life.call;
+    struct call *call = &r->run.call;
 
     r->errand = *e;
     r->row = (struct route){
@@ -51,16 +51,16 @@ void errand_start(struct api *api, struct loop *loop, const struct errand *e)
         .store = e->store == ROUTE_STORE_READ ? ROUTE_STORE_READ : ROUTE_STORE_WRITE,
         .handle = e->run,
     };
-    call_init(call, api, arena, loop);
+    call_init(&r->run, api, arena, loop);
     call->route = &r->row;
     if (e->caller) {
-        r->life.caller = *e->caller;
-        call->caller = &r->life.caller;
+        r->run.caller = *e->caller;
+        call->caller = &r->run.caller;
     }
-    call->passed = (void *)e->data;
-    call->passed_type = e->type;
     if (e->size)
         memcpy(call_pass(call, e->type, e->size), e->data, e->size);
+    else if (e->data)
+        call_lend(call, e->type, (void *)e->data);
     atomic_fetch_add_explicit(&api->running, 1, memory_order_relaxed);
-    life_follow(&r->life, e->long_input);
+    run_follow(&r->run, e->long_input);
 }

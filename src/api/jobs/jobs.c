@@ -52,8 +52,8 @@ struct jobs {
 
 static void expect_job(struct call *call, int64_t due_us)
 {
-    if (!call->job_due || due_us < call->job_due)
-        call->job_due = due_us;
+    if (!run_of(call)->effects.job_due || due_us < run_of(call)->effects.job_due)
+        run_of(call)->effects.job_due = due_us;
 }
 
 enum err job_schedule(struct call *call, const struct job_kind *kind, snowflake key, int64_t due_us,
@@ -149,7 +149,7 @@ static enum err run_job(struct call *call)
     t->job.data.p = (const char *)(t + 1);
     enum err e = take_row(call->tx, t);
     if (t->until)
-        call->job_due = t->until;
+        run_of(call)->effects.job_due = t->until;
     return e || !t->taken || t->until ? e : t->job.kind->run(call, &t->job);
 }
 

@@ -40,10 +40,10 @@ static enum traffic_credential credential_shown(const struct call *call)
     }
 }
 
-static struct str first_problem(const struct life *l, struct buf *room)
+static struct str first_problem(const struct call_run *run, struct buf *room)
 {
-    if (l->refused && form_failed(&l->call.form))
-        form_first(&l->call.form, room);
+    if (run->refused && form_failed(&run->call.form))
+        form_first(&run->call.form, room);
     return buf_str(room);
 }
 
@@ -54,11 +54,11 @@ static bool is_of_console(const struct route *r)
 }
 
 /* Pages for people and their files, of which one visit asks for dozens. */
-static bool is_page(const struct life *l)
+static bool is_page(const struct call_run *run)
 {
-    enum http_method method = l->call.exchange->request->method;
+    enum http_method method = run->call.exchange->request->method;
 
-    return !l->call.route && !l->refused && (method == HTTP_GET || method == HTTP_HEAD);
+    return !run->call.route && !run->refused && (method == HTTP_GET || method == HTTP_HEAD);
 }
 
 /* The lines lie behind each other as they came; the last one without its end. */
@@ -70,21 +70,22 @@ static struct str request_head(const struct http_request *r)
     return str_slice(first->name.p, (size_t)(last->value.p + last->value.n - first->name.p));
 }
 
-void call_record(const struct life *l, int64_t now, int status, struct str type, struct str reply)
+void call_record(const struct call_run *run, int64_t now, int status, struct str type,
+                 struct str reply)
 {
-    const struct call *call = &l->call;
+    const struct call *call = &run->call;
     const struct exchange *x = call->exchange;
     const struct caller *c = call->caller;
     struct traffic_record r = {
         .kind = TRAFFIC_CALL,
         .at_us = clock_us(),
-        .took_ns = now - l->began,
+        .took_ns = now - run->began,
         .status = status,
         .method = (uint8_t)x->request->method,
     };
     struct buf problem;
 
-    if (is_of_console(call->route) || is_page(l))
+    if (is_of_console(call->route) || is_page(run))
         return;
     if (c) {
         r.user_id = c->id;
@@ -95,21 +96,21 @@ void call_record(const struct life *l, int64_t now, int status, struct str type,
         r.name = call->route->name;
         r.place = call->route->path;
     }
-    if (l->refused) {
-        r.code = error_info(l->refused)->code;
-        r.not_served = l->refused == ERR_NOT_SERVED;
+    if (run->refused) {
+        r.code = error_info(run->refused)->code;
+        r.not_served = run->refused == ERR_NOT_SERVED;
         r.credential = (uint8_t)credential_shown(call);
     }
     buf_init(&problem, 4096);
     struct str texts[TRAFFIC_TEXTS] = {
         [TRAFFIC_TARGET] = x->request->target,
-        [TRAFFIC_PROBLEM] = first_problem(l, &problem),
+        [TRAFFIC_PROBLEM] = first_problem(run, &problem),
         [TRAFFIC_ADDRESS] = x->remote,
         [TRAFFIC_REQUEST] = request_text(x),
-        [TRAFFIC_REPLY] = call->reply_type.p && !l->refused ? STR("") : reply,
+        [TRAFFIC_REPLY] = run->answer.type.p && !run->refused ? STR("") : reply,
         [TRAFFIC_REQUEST_HEAD] = request_head(x->request),
         [TRAFFIC_REPLY_TYPE] = type,
-        [TRAFFIC_REPLY_HEAD] = buf_str(&call->headers),
+        [TRAFFIC_REPLY_HEAD] = buf_str(&run->answer.headers),
     };
     traffic_add(call->api->options.traffic, &r, texts);
     buf_clear(&problem);

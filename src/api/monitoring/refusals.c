@@ -4,6 +4,7 @@
 #include "api/call.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "net/http/server.h"
 
 /* Lines of a kind in a second. A flood must not become one of the log, and who goes on is
  * noted in the next second. */

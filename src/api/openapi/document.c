@@ -49,6 +49,7 @@ void document_free(struct document *d)
 enum err call_reply_document(struct call *call, const struct document *d)
 {
     const struct http_request *r = call->exchange->request;
+    struct call_answer *a = &run_of(call)->answer;
 
     call_add_header(call, "ETag", buf_str(&d->tag));
     call_add_header(call, "Cache-Control", STR("no-cache"));
@@ -57,7 +58,7 @@ enum err call_reply_document(struct call *call, const struct document *d)
         call_set_status(call, 304);
         return OK;
     }
-    call->reply_zipped = d->zipped.n && http_accepts(r->accept_encoding, STR("gzip"));
-    call->reply_kept = buf_str(call->reply_zipped ? &d->zipped : &d->plain);
+    a->zipped = d->zipped.n && http_accepts(r->accept_encoding, STR("gzip"));
+    a->borrowed = buf_str(a->zipped ? &d->zipped : &d->plain);
     return OK;
 }

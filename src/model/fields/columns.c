@@ -41,3 +41,16 @@ enum err tx_list_sql(struct tx *tx, struct sql sql, const struct value *values, 
         read(&rows, list_add(tx_arena(tx), ret, size));
     return rows_end(&rows);
 }
+
+enum err tx_find_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
+                     void (*read)(const struct rows *r, void *ret), void *ret, enum err missing)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, sql, values, count, &row, &found);
+
+    if (e || !found)
+        return e ? e : missing;
+    read(&row, ret);
+    return OK;
+}

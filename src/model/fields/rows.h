@@ -39,6 +39,11 @@ static inline struct value v_opt_id(struct opt_id id)
 enum err tx_list_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
                      size_t size, void (*read)(const struct rows *r, void *ret), struct list *ret);
 
+/* Reads the row of a query into *ret; `missing` if there is none. */
+#define tx_find(tx, sql, ...) tx_find_sql(tx, SQL(sql), __VA_ARGS__)
+enum err tx_find_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
+                     void (*read)(const struct rows *r, void *ret), void *ret, enum err missing);
+
 /* Columns that hold JSON, of 4 MiB at most: more spoils the arena. What cannot be read any
  * more is NULL. */
 struct str column_encode(struct arena *arena, const struct type *type, const void *value);

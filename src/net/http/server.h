@@ -37,6 +37,7 @@ struct exchange {
     uint64_t address;                   /* key of the address, by which limits count */
     struct str local;                   /* "127.0.0.1:8080", connected to; empty for GET and HEAD */
     bool secure;                        /* the client speaks TLS, to us or to its proxy */
+    bool first;                         /* the first request of its connection */
     void *app;                          /* the application's own */
     struct connection *connection;      /* the server's own; NULL when it is gone */
     _Atomic bool abandoned;             /* set with that, for other threads */

@@ -207,6 +207,7 @@ struct connection {
     bool preamble : 1; /* a PROXY protocol header may come */
     bool secure : 1;   /* of a WebSocket: as of an exchange */
     bool upgraded : 1; /* it is one, or was one before its end */
+    bool used : 1;     /* a request has come */
     struct link link;  /* in home->connections */
     struct link later; /* in home->postponed, with something in `in` */
     struct deadline deadline;

@@ -151,6 +151,8 @@ static struct serving *read_head(struct connection *c, const char *bytes, size_t
     }
     call->x.request = copy_request(call->x.arena, &h->request);
     call->x.connection = c;
+    call->x.first = !c->used;
+    c->used = true;
     find_client(c, call);
     call->received = n;
     call->head = h->request.method == HTTP_HEAD;

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/timestamp.h"
 #include "net/client/mailer.h"
+#include "net/http/server.h"
 #include "platform/accounts/mail/links.h"
 #include "platform/accounts/mfa/mfa.h"
 #include "platform/accounts/operator.h"

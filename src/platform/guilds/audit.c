@@ -5,6 +5,7 @@
 #include "base/utf8.h"
 #include "model/fields/ids.h"
 #include "model/fields/rows.h"
+#include "net/http/server.h"
 
 enum { VERSION_REASON_IN_QUERY = 9 };
 enum { LONGEST_REASON = 512, KEPT_DAYS = 45, LONGEST_VALUE = 1 << 20 };

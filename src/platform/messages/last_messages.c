@@ -95,10 +95,8 @@ static enum err find_last_messages(struct call *call)
 /* Nothing was written that would be announced with its commit. */
 static void last_messages_done(struct call *call, enum err e, void *arg)
 {
-    const struct api_options *o = api_options(call->api);
-
-    if (!e && o->announce)
-        o->announce(o->announce_arg, call->announced);
+    if (!e)
+        call_publish(call);
     arena_free(arg);
 }
 

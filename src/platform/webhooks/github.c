@@ -2,6 +2,7 @@
 #include "platform/webhooks/github.h"
 
 #include "net/http/http.h"
+#include "net/http/server.h"
 #include "platform/messages/body.h"
 #include "platform/webhooks/internal.h"
 

@@ -280,44 +280,38 @@ static enum err send_soundboard_sound(struct call *call)
 
 static const enum event fired[] = { EVENT_VOICE_CHANNEL_EFFECT_SEND, EVENT_NONE };
 
+/* What the rows have in common. */
+#define EFFECT_ROW .method = POST, .status = 204, .fires = fired, .limit = &effect_limit
+
 static const struct route routes[] = {
     {
-        .method = POST,
+        EFFECT_ROW,
         .path = "/channels/{channel.id}/voice-channel-effects",
         .name = "send_voice_channel_effect",
         .doc = "Show an emoji to everybody in the voice channel that the caller is in.",
         .auth = AUTH_USER | AUTH_BOT,
         .body = &effect_body,
-        .status = 204,
-        .fires = fired,
-        .limit = &effect_limit,
         .admit = effect_admit,
         .handle = send_voice_channel_effect,
     },
     {
-        .method = POST,
+        EFFECT_ROW,
         .path = "/channels/{channel.id}/custom-call-sounds",
         .name = "send_custom_call_sound",
         .doc = "Play the sound that the caller chose in its settings (`custom_call_sound`).",
         .auth = AUTH_USER,
         .body = &sound_body,
-        .status = 204,
-        .fires = fired,
-        .limit = &effect_limit,
         .admit = effect_admit,
         .handle = send_custom_call_sound,
     },
     {
-        .method = POST,
+        EFFECT_ROW,
         .path = "/channels/{channel.id}/send-soundboard-sound",
         .name = "send_soundboard_sound",
         .doc = "Play a sound to everybody in the voice channel that the caller is in.",
         .auth = AUTH_USER | AUTH_BOT,
         .needs = PERMISSION(SPEAK) | PERMISSION(USE_SOUNDBOARD),
         .body = &board_body,
-        .status = 204,
-        .fires = fired,
-        .limit = &effect_limit,
         .admit = board_admit,
         .handle = send_soundboard_sound,
     },

@@ -63,8 +63,10 @@ static const struct type patch_body = { .kind = KIND_OBJECT, .schema = &patch_sc
 #define STAGE_COLUMNS \
     "id, guild_id, channel_id, topic, privacy_level, discoverable_disabled, scheduled_event_id"
 
-static void read_stage(const struct rows *r, struct stage *s)
+static void read_stage(const struct rows *r, void *ret)
 {
+    struct stage *s = ret;
+
     *s = (struct stage){
         .id = row_id(r, 0),
         .guild_id = row_id(r, 1),
@@ -81,16 +83,8 @@ static const char FIND_STAGE[] =
 
 static enum err stage_find(struct tx *tx, snowflake channel_id, struct stage *ret)
 {
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, FIND_STAGE, BIND(v_id(channel_id)), &row, &found);
-
-    if (e)
-        return e;
-    if (!found)
-        return ERR_UNKNOWN_STAGE_INSTANCE;
-    read_stage(&row, ret);
-    return OK;
+    return tx_find(tx, FIND_STAGE, BIND(v_id(channel_id)), read_stage, ret,
+                   ERR_UNKNOWN_STAGE_INSTANCE);
 }
 
 static const char STAGES_OF_GUILD[] =

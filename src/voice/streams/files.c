@@ -9,6 +9,7 @@
 #include "base/pictures.h"
 #include "model/permissions/permissions.h"
 #include "net/http/multipart.h"
+#include "net/http/server.h"
 #include "platform/channels/channels.h"
 
 enum {

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "api/api.h"
+#include "net/http/server.h"
 #include "people.h"
 #include "channel_events.h"
 #include "test_guild.h"

@@ -11,6 +11,9 @@
 #include "model/fields/types.h"
 #include "channel_events.h"
 #include "test_guild.h"
+#include "net/http/server.h"
+#include "channel_events.h"
+#include "test_guild.h"
 
 #define JSON "Content-Type: application/json\r\n"
 

@@ -124,9 +124,9 @@ static void with_warnings(struct config *config)
 static void the_log_names_a_proxy_that_is_not_configured_once(struct world *w)
 {
     world_log_begin(w);
-    send_head(w, "GET /metrics HTTP/1.1", "localhost", "", "");
-    send_head(w, "GET /metrics HTTP/1.0", "127.0.0.1:8080", "", "");
-    send_head(w, "GET /metrics HTTP/1.1", "localhost", "Via: 1.1 caddy\r\n", "");
+    send_head(w, "GET /api/v10/gateway HTTP/1.1", "localhost", "", "");
+    send_head(w, "GET /api/v10/gateway HTTP/1.0", "127.0.0.1:8080", "", "");
+    send_head(w, "GET /api/v10/gateway HTTP/1.1", "localhost", "Via: 1.1 caddy\r\n", "");
     const char *log = world_log_end(w), *line = strstr(log, "a proxy on this machine");
 
     expect(line && strstr(line, "HTTP/1.0") && strstr(line, "public-url"));

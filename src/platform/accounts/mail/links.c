@@ -6,6 +6,7 @@
 #include "api/jobs/jobs.h"
 #include "base/clock.h"
 #include "net/client/mailer.h"
+#include "net/http/server.h"
 #include "platform/accounts/internal.h"
 
 enum { SALT_BYTES = 16, TOKEN_BYTES = 32, ADDRESS_BYTES = 16 };
