@@ -563,7 +563,7 @@ static struct round_scene *round_scene_new(uint32_t presence)
     links_init(&s->copies.unsent);
     for (size_t i = 0; i < MANY; i++) {
         s->sessions[i].hub = &s->hub;
-        s->sessions[i].slot = &s->slot;
+        s->sessions[i].resume.slot = &s->slot;
         links_append(&s->hub.sessions, &s->sessions[i].link);
     }
     return s;

@@ -354,7 +354,7 @@ static void ready_finish(struct load *l, enum err e)
         arrival_begin(s, &i->late);
     if (!s->bot)
         sessions_changed(s);
-    if (s->bot && s->intents & INTENT(GUILD_PRESENCES))
+    if (s->bot && s->options.intents & INTENT(GUILD_PRESENCES))
         atomic_fetch_add(&g->watchers, 1);
     presence_begin(s, s->bot ? NULL : &i->friends);
     if (g->cluster)
