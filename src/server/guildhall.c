@@ -245,7 +245,7 @@ static struct gateway *make_gateway(struct guildhall *g)
         .public_url = c->public_url,
         .hello_ms = g->hooks.hello_ms,
         .journal = parts_ledger(g),
-        .replicates = c->node,
+        .replicates = c->keeper,
         .suspends = true,
         .no_limits = !c->rate_limits,
         .traffic = workbench_traffic(g->workbench),
