@@ -216,13 +216,16 @@ static const unsigned allowed[SESSION_STATES] = {
     [SESSION_SUSPENDED] = 0,
 };
 
+bool session_may_become(enum session_state from, enum session_state to)
+{
+    return from == to || allowed[from] & 1U << to;
+}
+
 void session_set_state(struct session *s, enum session_state state)
 {
     struct gateway *g = s->hub->gateway;
 
-    if (s->state == state)
-        return;
-    if (!(allowed[s->state] & 1U << state)) {
+    if (!session_may_become(s->state, state)) {
         log_error("gateway: a session went from state %u to %u", s->state, (unsigned)state);
         abort();
     }

@@ -186,7 +186,9 @@ bool session_is_called(const struct session *s, struct str id);
 struct session *session_new(struct hub *h, const struct caller *caller);
 /* One that another process began. */
 struct session *session_new_known(struct hub *h, const struct caller *caller, const char *id);
-/* Ends the process if the session may not go from its state to that one. On its loop. */
+/* The table of transitions. */
+bool session_may_become(enum session_state from, enum session_state to);
+/* Ends the process if the transition is not allowed. On the session's loop. */
 void session_set_state(struct session *s, enum session_state state);
 void session_end(struct session *s);
 void session_invalid(struct peer *p); /* op 9; its session, if any, ends */
