@@ -37,7 +37,7 @@ enum record_kind {
     RECORD_END,
 };
 
-/* What to do about a received message. */
+/* The effect of a received message. */
 struct replica_reply {
     uint32_t to;      /* the node that gets a reply; 0: none */
     struct buf bytes; /* the reply */
@@ -46,7 +46,7 @@ struct replica_reply {
     unsigned hub;     /* … of this hub */
 };
 
-/* What a replica says of a session. */
+/* The usefulness of a copy of a session. */
 enum replica_verdict {
     REPLICA_NONE,
     REPLICA_SHORT, /* the client's seq is after or before the copy; another replica may have it */

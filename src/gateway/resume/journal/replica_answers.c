@@ -62,7 +62,7 @@ void replica_receive_question(struct replica *k, uint32_t identity, struct seria
     buf_add(&ret->bytes, (const void *)&s->slot, sizeof s->slot);
 }
 
-/* Of two replicas, the former and the present one, the one counts that knows more or goes back
+/* A former and a present replica may both answer: the copy counts that knows more or goes back
  * further. The same copy again is no reason to read the store again. */
 static bool knows_more(const struct replica *k, const struct replica_session *s,
                        const struct journal_slot *slot, uint64_t position)

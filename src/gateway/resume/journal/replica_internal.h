@@ -10,7 +10,7 @@
 #include "gateway/resume/journal/replica.h"
 #include "gateway/resume/journal/journal_file.h"
 
-/* What was received from a hub of a node. */
+/* State of the messages from a hub of a node. */
 struct replica_hub {
     uint64_t messages, position;
     uint64_t gaps; /* lost messages */
@@ -49,7 +49,7 @@ struct replica {
 /* --- replica_copies.c: sessions and their records ---------------------------------- */
 
 void replica_session_drop(struct replica *k, uint64_t number);
-/* It was received just now. */
+/* The session was received just now. */
 void replica_session_touch(struct replica *k, struct replica_session *s, int64_t now_ms);
 /* NULL: the replica is full. */
 struct replica_session *replica_session_make(struct replica *k, uint64_t number, uint32_t identity);
