@@ -95,8 +95,7 @@ static void handover_requested(struct post *post)
 
 /* A session does not leave while the store is read for it, because the result would be lost, nor in
  * the middle of an event, which it may have got or not. A session that is itself on its way to this
- * loop has to arrive first. A session that another node gets is requested there, when it is gone.
- */
+ * loop has to arrive first. A session that another node gets is requested there later. */
 static bool may_leave(const struct handover *o, struct hub *h)
 {
     const struct session *s = registry_local(h, o->resumption->number);

@@ -18,7 +18,7 @@ enum { SESSION_VERSION = 3, STATUS_MAX = PRESENCE_INVISIBLE };
 
 static const char SESSION_MAGIC[] = { 'G', 'H', 'S', SESSION_VERSION };
 
-/* --- guilds and channels --------------------------------------------------------------------- */
+/* --- guilds and channels -------------------------------------------------------------- */
 
 void session_places_read(const struct session *s, struct session_places *ret)
 {
@@ -73,7 +73,7 @@ static void places_get(struct serial_reader *r, struct session_places *ret)
     }
 }
 
-/* --- dispatches ----------------------------------------------------------------- */
+/* --- dispatches ----------------------------------------------------------------------- */
 
 /* How many of the newest dispatches are written. */
 static uint32_t count_kept(const struct session *s, const struct session_limits *limits)
@@ -123,7 +123,7 @@ static void replay_get(struct serial_reader *r, struct session *s)
     }
 }
 
-/* --- the session ------------------------------------------------------------------------ */
+/* --- the session ---------------------------------------------------------------------- */
 
 enum { SESSION_NUMBERS = 13 };
 

@@ -44,7 +44,7 @@ struct statuses {
     unsigned char whole, of[CLIENT_KINDS];
 };
 
-/* --- what few sessions have, or for a while: a session refers to it ----------------------- */
+/* --- what few sessions have, or for a while: a session refers to it ------------------- */
 
 /* Without a socket. */
 struct session_absence {
@@ -79,7 +79,7 @@ struct session_sync {
     bool whole;               /* … the whole session has to be sent */
 };
 
-/* --- parts of every session ------------------------------------------------------------- */
+/* --- parts of every session ----------------------------------------------------------- */
 
 /* From IDENTIFY. */
 struct session_options {

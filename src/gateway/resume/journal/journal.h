@@ -52,8 +52,7 @@ struct journal_slot {
     uint64_t sent[JOURNAL_SENT]; /* numbers of events, by seq modulo JOURNAL_SENT */
 };
 
-/* --- the journal of this process
- * ------------------------------------------------------------------ */
+/* --- the journal of this process ------------------------------------------------------ */
 
 /* NULL after a failure, which is logged. */
 struct journal *journal_open(const char *folder, uint32_t identity);
@@ -88,10 +87,9 @@ static inline void journal_note(struct journal_slot *slot, uint64_t seq, uint64_
 enum journal_verdict {
     JOURNAL_UNKNOWN, /* there is no such file, or it is not reliable */
     JOURNAL_LIVES,   /* the process is alive */
-    JOURNAL_SHORT, /* the node is silent; the replica ends before the client's seq, or begins after
-                    */
-    JOURNAL_UNFIT, /* the node is silent; the replica of the session is of no use */
-    JOURNAL_GONE,  /* the process is dead; its journal does not suffice for this session */
+    JOURNAL_SHORT,   /* the node is silent; the replica does not have the client's seq */
+    JOURNAL_UNFIT,   /* the node is silent; the replica of the session is of no use */
+    JOURNAL_GONE,    /* the process is dead; its journal does not suffice for this session */
     JOURNAL_FOUND,
 };
 

@@ -46,7 +46,7 @@ struct replica {
 
 /* All functions below: with the lock. */
 
-/* --- replica_copies.c: sessions and their records ---------------------------------- */
+/* --- replica_copies.c: sessions and their records ------------------------------------- */
 
 void replica_session_drop(struct replica *k, uint64_t number);
 /* The session was received just now. */
@@ -61,7 +61,7 @@ void replica_receive_records(struct replica *k, uint32_t identity, struct serial
 
 /* --- replica_answers.c: questions about sessions -------------------------------------- */
 
-enum replica_verdict replica_session_judge(const struct replica *k, const struct replica_session *s,
+enum journal_verdict replica_session_judge(const struct replica *k, const struct replica_session *s,
                                            uint64_t seq, uint64_t *ret_seen);
 void replica_receive_question(struct replica *k, uint32_t identity, struct serial_reader *in,
                               struct replica_reply *ret);

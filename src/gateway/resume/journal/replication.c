@@ -161,7 +161,7 @@ void replication_end_session(struct session *s)
         replication_send(c, 0);
 }
 
-/* --- rounds --------------------------------------------------- */
+/* --- rounds --------------------------------------------------------------------------- */
 
 /* Approximate size of a session in a message. */
 static size_t record_size(const struct session *s)
@@ -258,8 +258,7 @@ void replication_free(struct replication *c)
     mem_free(c);
 }
 
-/* --- the choice of the replica -------------------------------------------------------------------
- */
+/* --- the choice of the replica -------------------------------------------------------- */
 
 struct replication_tick {
     struct post post;
