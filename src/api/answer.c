@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "model/old_versions.h"
+#include "model/text/old_versions.h"
 
 enum { VERSION_TYPE_ALWAYS = 8 };
 enum { LONGEST_ZIPPED = 8 * 1024 * 1024 };

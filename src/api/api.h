@@ -2,11 +2,11 @@
 #ifndef API_API_H
 #define API_API_H
 
-#include "api/auth.h"
+#include "api/auth/auth.h"
 #include "api/call.h"
-#include "api/limits.h"
+#include "api/limits/limits.h"
 #include "api/route.h"
-#include "net/server.h"
+#include "net/http/server.h"
 #include "store/store.h"
 
 struct cluster; /* cluster/cluster.h */
@@ -104,17 +104,17 @@ void api_stop(struct api *api);
 /* A credential was revoked, by another server: nobody is recognised by it any more. */
 void api_forget(struct api *api, const struct forgotten *f);
 
-/* For requests to other servers (net/client.h); on that loop's thread. */
+/* For requests to other servers (net/client/client.h); on that loop's thread. */
 struct fetcher *api_fetcher(struct api *api, struct loop *loop);
 
 const struct api_options *api_options(const struct api *api);
 /* No other api of this process has, had or will have it, which cannot be said of an address: what
  * is kept for the whole process is told apart by it. */
 uint64_t api_number(const struct api *api);
-/* Faults that calls meet; api/faults.h. */
+/* Faults that calls meet; api/faults/faults.h. */
 struct faults *api_faults(const struct api *api);
 struct server *api_server(const struct api *api);
-/* How long calls took, from api_start on; api/durations.h. */
+/* How long calls took, from api_start on; api/monitoring/durations.h. */
 const struct durations *api_durations(const struct api *api);
 bool api_draining(const struct api *api);
 

@@ -5,7 +5,7 @@
 
 #include <assert.h>
 
-#include "api/bans.h"
+#include "api/auth/bans.h"
 #include "base/log.h"
 #include "base/mem.h"
 

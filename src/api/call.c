@@ -8,9 +8,9 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/mem.h"
-#include "model/facts.h"
-#include "model/old_versions.h"
-#include "model/rights.h"
+#include "model/events/facts.h"
+#include "model/text/old_versions.h"
+#include "model/permissions/rights.h"
 
 static size_t param_index(const struct call *call, const char *name)
 {

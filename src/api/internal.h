@@ -3,9 +3,9 @@
 #define API_INTERNAL_H
 
 #include "api/api.h"
-#include "api/durations.h"
-#include "api/faults.h"
-#include "api/hashing.h"
+#include "api/monitoring/durations.h"
+#include "api/faults/faults.h"
+#include "api/auth/hashing.h"
 #include "cluster/cluster.h"
 #include "model/voice_state.h"
 

@@ -11,8 +11,8 @@
 
 #include "base/errors.h"
 #include "json/schema.h"
-#include "model/events.h"
-#include "net/http.h"
+#include "model/events/events.h"
+#include "net/http/http.h"
 
 struct api;
 struct call;

@@ -3,8 +3,8 @@
  * The body is not read: known_bodies.h says when that can be done. */
 #include "commands/known_bodies.h"
 
-#include "model/ids.h"
-#include "model/rows.h"
+#include "model/fields/ids.h"
+#include "model/fields/rows.h"
 #include "platform/applications/applications.h"
 
 static enum err recognise_in(struct call *call, snowflake guild_id, bool *ret)

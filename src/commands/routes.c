@@ -1,8 +1,8 @@
 /* routes.c - the routes of application commands. */
 #include "commands/internal.h"
 
-#include "commands/index_moves.h"
-#include "commands/permission_drops.h"
+#include "commands/index/index_moves.h"
+#include "commands/permissions/permission_drops.h"
 #include "platform/applications/applications.h"
 
 #define UPDATE_SCOPE      "applications.commands.update"

@@ -7,10 +7,10 @@
 #ifndef GATEWAY_GATEWAY_H
 #define GATEWAY_GATEWAY_H
 
-#include "api/auth.h"
+#include "api/auth/auth.h"
 #include "model/guild.h"
 #include "net/loop.h"
-#include "net/server.h"
+#include "net/http/server.h"
 #include "store/store.h"
 
 struct cluster;

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "model/ids.h"
-#include "model/rows.h"
+#include "model/fields/ids.h"
+#include "model/fields/rows.h"
 #include "platform/accounts/users.h"
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"

@@ -7,7 +7,7 @@
 #include <sodium.h>
 
 #include "base/clock.h"
-#include "model/types.h"
+#include "model/fields/types.h"
 
 struct account_body {
     struct str name;

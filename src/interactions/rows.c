@@ -2,7 +2,7 @@
 #include "interactions/internal.h"
 
 #include "base/clock.h"
-#include "model/rows.h"
+#include "model/fields/rows.h"
 
 #define COLUMNS                                                                          \
     "id, type, application_id, user_id, channel_id, guild_id, context, owners, locale, " \

@@ -11,7 +11,7 @@
 
 #include "model/voice_state.h"
 #include "net/loop.h"
-#include "net/server.h"
+#include "net/http/server.h"
 
 struct relay;
 

@@ -1,13 +1,13 @@
 /* control_rows.c - what its operator may ask of a server that runs. */
 #include "base/log.h"
 #include "base/mem.h"
-#include "server/control_names.h"
+#include "admin/control/names.h"
 #include "net/tls.h"
-#include "operator/operator.h"
+#include "admin/orders/orders.h"
 #include "server/parts.h"
 #include "platform/accounts/operator.h"
 #include "store/backup/snapshots.h"
-#include "workbench/workbench.h"
+#include "admin/console/workbench.h"
 
 /* Without names, when the store cannot be asked. */
 static void give_named(const struct guildhall *g, struct buf *lines, struct buf *out)

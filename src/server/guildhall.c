@@ -9,13 +9,13 @@
 #include "gateway_source/gateway_source.h"
 #include "gifs/gifs.h"
 #include "server/memory_limit.h"
-#include "net/mailer.h"
+#include "net/client/mailer.h"
 #include "net/tls.h"
 #include "server/parts.h"
 #include "platform/applications/applications.h"
 #include "platform/messages/last_messages.h"
 #include "voice/voice.h"
-#include "workbench/workbench.h"
+#include "admin/console/workbench.h"
 
 static struct store_options store_options_of(const struct config *config)
 {

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "server/control.h"
+#include "admin/control/control.h"
 #include "server/guildhall.h"
 #include "store/blobs/file_rows.h"
 #include "store/backup/paced.h"

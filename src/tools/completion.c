@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "operator/operator.h"
+#include "admin/orders/orders.h"
 #include "tools/program.h"
 
 /* --- what a row tells ----------------------------------------------------------------- */

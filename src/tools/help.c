@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "server/guildhall.h"
-#include "operator/operator.h"
+#include "admin/orders/orders.h"
 #include "tools/program.h"
 
 static void help_command(struct buf *out, const struct program_command *c)

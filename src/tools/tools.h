@@ -3,7 +3,7 @@
 #define TOOLS_TOOLS_H
 
 #include "server/config.h"
-#include "platform/seeds/seeds.h"
+#include "tools/seeds/seeds.h"
 #include "platform/worlds/worlds.h"
 
 /* Who uses which command, where, and what happens then; texts are NULL when unset. */
@@ -22,10 +22,13 @@ struct console_options {
     bool drop, reset, json;
 };
 
+struct program_command;
+
 /* What the command line says: the server's options, and those of one command. */
 struct settings {
-    struct config config; /* first: config_rows hold for it */
-    char **argv;          /* where they were read from, with the command's name first */
+    struct config config;                   /* first: config_rows hold for it */
+    const struct program_command *commands; /* all of the program's (tools/program.h) */
+    char **argv; /* where they were read from, with the command's name first */
     struct seed_options seed;
     const char *tokens; /* import: off, on, env */
     const char *move_to, *move_to_data;
@@ -64,17 +67,7 @@ int tool_console_key(const struct settings *s, char **arguments);
 int tool_nodes(const struct settings *s, char **arguments);
 int tool_platform(const struct settings *s, char **arguments);
 int tool_gifs(const struct settings *s, char **arguments);
-int tool_user(const struct settings *s, char **arguments);
-int tool_guild(const struct settings *s, char **arguments);
-int tool_app(const struct settings *s, char **arguments);
-int tool_token(const struct settings *s, char **arguments);
-int tool_invite(const struct settings *s, char **arguments);
-int tool_message(const struct settings *s, char **arguments);
-int tool_file(const struct settings *s, char **arguments);
-int tool_report(const struct settings *s, char **arguments);
-int tool_ban(const struct settings *s, char **arguments);
-int tool_stats(const struct settings *s, char **arguments);
-int tool_log(const struct settings *s, char **arguments);
+int tool_order(const struct settings *s, char **arguments); /* all of admin/orders/orders.h */
 int tool_check(const struct settings *s, char **arguments);
 int tool_backup(const struct settings *s, char **arguments);
 int tool_restore(const struct settings *s, char **arguments);
@@ -88,11 +81,10 @@ int tool_react(const struct settings *s, char **arguments);
 int tool_join(const struct settings *s, char **arguments);
 int tool_leave(const struct settings *s, char **arguments);
 
-/* An order for the server that runs (operator/operator.h): the program's status, or -1 when no
- * server does. */
-int order_from_words(const struct settings *s, const char *noun, char **arguments);
-/* Prints what one came to, as the server would have answered it: the names of columns, a tab
- * between them, and a line below. */
+/* Makes an account while no server runs; prints what the order "user add" answers. */
+int add_user(const struct settings *s, char **words);
+/* Prints a row as the server would have answered it: the names of columns, a tab between them, and
+ * a line below. */
 void order_print(const struct settings *s, struct str answer);
 
 /* Says on stderr why the server that runs on the folder was not asked (control_ask); the status

@@ -8,7 +8,7 @@
 #include "gateway/wire/etf.h"
 #include "gateway/wire/news.h"
 #include "json/read.h"
-#include "model/message_content.h"
+#include "model/permissions/message_content.h"
 
 enum { LARGEST = 1 << 20 };
 

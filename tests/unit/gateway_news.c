@@ -8,6 +8,7 @@
 #include "gateway/opcodes/opcodes.h"
 #include "gateway/sessions/replay.h"
 #include "gateway/wire/pack.h"
+#include "support/schema_fault.h"
 
 static void forms_are_made_once(void **state)
 {

@@ -4,7 +4,7 @@
 #include "base/arena.h"
 #include "base/log.h"
 #include "gateway/resume/journal/owner_rows.h"
-#include "model/ids.h"
+#include "model/fields/ids.h"
 #include "support/stores.h"
 
 enum { PATIENCE_MS = 180 * 1000, BEGIN_MS = 1000 * 1000 };

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/errors.h"
-#include "model/events.h"
-#include "model/permissions.h"
+#include "model/events/events.h"
+#include "model/permissions/permissions.h"
 #include "model/user.h"
 
 static bool has_own_status(enum err e)

@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "relay/internal.h"
-#include "relay/media_bundles.h"
+#include "relay/media/media_bundles.h"
 
 enum { PEOPLE = 800, ROOM = 7, GUILD = 5, PATIENCE_S = 60 };
 #define SECOND INT64_C(1000000000)
@@ -259,7 +259,7 @@ static void look_at_seat(struct loop *l, void *arg)
     (void)l;
     for (const struct relay_seat *s; (s = seats_next(t->relay->seats, &at));)
         if (s->place.user_id == t->user_id)
-            t->seq = s->seq;
+            t->seq = s->outbox.seq;
 }
 
 enum { CHANGES = 601 };
@@ -379,21 +379,21 @@ static void bind_both(struct loop *l, void *arg)
     (void)l;
     getsockname(t->fd, &a.any, &n);
     for (const struct relay_seat *s; (s = seats_next(t->relay->seats, &at));)
-        sealed += s->seal != NULL;
+        sealed += s->media.seal != NULL;
     at = 0;
     for (const struct relay_seat *s; sealed == 2 && (s = seats_next(t->relay->seats, &at));) {
         struct relay_seat *seat = (struct relay_seat *)(uintptr_t)s;
 
         seat_bind(seat, &a);
         if (s->place.user_id == SPEAKER) {
-            memcpy(t->key, s->key, sizeof t->key);
-            t->ssrc = s->ssrc;
+            memcpy(t->key, s->media.key, sizeof t->key);
+            t->ssrc = s->media.ssrc;
             continue;
         }
-        seat->hears = true;
-        seal_free(seat->seal);
-        seat->seal =
-            seal_new(seal_mode_find(str_of(seal_mode_name(0))), seat->key, SEAL_NONCES - 1);
+        seat->may.hears = true;
+        seal_free(seat->media.seal);
+        seat->media.seal =
+            seal_new(seal_mode_find(str_of(seal_mode_name(0))), seat->media.key, SEAL_NONCES - 1);
     }
     t->bound = sealed == 2;
 }
@@ -467,7 +467,7 @@ static void who_was_sent_the_last_nonce_is_ended(void **state)
 static struct relay_seat seat_told(uint16_t seq, unsigned count)
 {
     struct relay_text *t = relay_text_new(VOICE_SPEAKING, STR("{}"));
-    struct relay_seat s = { .version = VOICE_NUMBERED, .seq = seq };
+    struct relay_seat s = { .version = VOICE_NUMBERED, .outbox.seq = seq };
 
     for (unsigned i = 0; i < count; i++)
         outbox_send(&s, t);
@@ -481,16 +481,16 @@ static void numbers_go_on_after_their_end(void **state)
     struct relay_seat s = seat_told(65533, 4);
 
     (void)state;
-    assert_int_equal(s.seq, 2);
+    assert_int_equal(s.outbox.seq, 2);
     assert_true(outbox_holds(&s, 65533) && outbox_holds(&s, 65534) && outbox_holds(&s, 65535));
     assert_true(outbox_holds(&s, 1) && outbox_holds(&s, 2));
     assert_false(outbox_holds(&s, 65532) || outbox_holds(&s, 3) || outbox_holds(&s, -1));
     outbox_trim(&s, 65535);
-    assert_int_equal(s.kept_count, 2);
+    assert_int_equal(s.outbox.kept_count, 2);
     assert_false(outbox_holds(&s, 65534));
     assert_true(outbox_holds(&s, 65535) && outbox_holds(&s, 1));
     outbox_trim(&s, 2);
-    assert_int_equal(s.kept_count, 0);
+    assert_int_equal(s.outbox.kept_count, 0);
     assert_true(outbox_holds(&s, 2));
     outbox_clear(&s);
 }
@@ -503,7 +503,7 @@ static void who_missed_more_than_is_kept_begins_anew(void **state)
     assert_true(outbox_holds(&s, -1) && outbox_holds(&s, 0) && outbox_holds(&s, 1));
     outbox_clear(&s);
     s = seat_told(0, VOICE_KEPT + 1);
-    assert_int_equal(s.kept_count, VOICE_KEPT);
+    assert_int_equal(s.outbox.kept_count, VOICE_KEPT);
     assert_false(outbox_holds(&s, -1));
     assert_true(outbox_holds(&s, 1));
     outbox_clear(&s);
@@ -524,13 +524,13 @@ static void let_film(struct loop *l, void *arg)
     for (const struct relay_seat *s; t->bound && (s = seats_next(t->relay->seats, &at));) {
         struct relay_seat *seat = (struct relay_seat *)(uintptr_t)s;
 
-        seat->films = seat->layers[0].active = s->place.user_id == SPEAKER;
+        seat->may.films = seat->camera.layers[0].active = s->place.user_id == SPEAKER;
         seat->offer.types = video_types_usual();
         if (s->place.user_id == SPEAKER)
             continue;
         seat_wants(seat, &all);
-        seal_free(seat->seal);
-        seat->seal = seal_new(seal_mode_find(str_of(seal_mode_name(0))), seat->key, 0);
+        seal_free(seat->media.seal);
+        seat->media.seal = seal_new(seal_mode_find(str_of(seal_mode_name(0))), seat->media.key, 0);
     }
 }
 

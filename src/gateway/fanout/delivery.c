@@ -8,7 +8,7 @@
 #include "gateway/views/known.h"
 #include "gateway/views/topics.h"
 #include "gateway/views/view.h"
-#include "model/message_content.h"
+#include "model/permissions/message_content.h"
 
 struct delivery delivery_of(struct hub *h, struct news *n)
 {
@@ -134,12 +134,12 @@ bool delivery_receives(const struct delivery *d, const struct session *s)
 
 /* --- what ----------------------------------------------------------------------------- */
 
-/* A bot without the intent that answers or forwards a message gets a copy of its own. */
-static void dispatch_own_message(const struct delivery *d, struct session *s, bool in_guild,
-                                 const struct content_reader *reader)
+/* A bot without the intent gets a copy of its own if a bot answers or forwards a message. */
+static void dispatch_visible_message(const struct delivery *d, struct session *s, bool in_guild,
+                                     const struct content_reader *reader)
 {
     struct str whole = news_payload(d->news);
-    struct str own = own_message_for_reader(whole, in_guild, reader, d->hub->arena);
+    struct str own = visible_message_for_reader(whole, in_guild, reader, d->hub->arena);
 
     if (own.p == whole.p) {
         session_dispatch(s, d->news, 0);
@@ -157,18 +157,22 @@ static void delivery_dispatch(const struct delivery *d, struct session *s)
 {
     const struct content_reader reader = {
         .id = s->caller.id,
+        .application_id = s->caller.application_id,
         .bot = s->bot,
         .granted = s->options.intents & INTENT(MESSAGE_CONTENT),
     };
+    const struct content_origin from = {
+        .author_id = d->facts->message.author_id,
+        .application_id = d->facts->message.application_id,
+        .mentioned = facts_ids(d->facts),
+        .mentioned_count = d->facts->count,
+    };
     bool in_guild = d->news->to.kind == SUBJECT_GUILD;
-    snowflake author_id = d->facts->message.author_id;
-
     bool is_message = d->info->flags & EVENT_CONTENT;
-    bool hidden = is_message && content_is_hidden(&reader, in_guild, author_id, facts_ids(d->facts),
-                                                  d->facts->count);
+    bool hidden = is_message && content_is_hidden(&reader, in_guild, &from);
 
-    if (is_message && !hidden && author_id == reader.id)
-        dispatch_own_message(d, s, in_guild, &reader);
+    if (is_message && !hidden && reader.bot && !reader.granted)
+        dispatch_visible_message(d, s, in_guild, &reader);
     else
         session_dispatch(s, d->news, hidden ? NEWS_EMPTIED : 0);
 }

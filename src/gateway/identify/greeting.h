@@ -6,7 +6,7 @@
 #ifndef GATEWAY_IDENTIFY_GREETING_H
 #define GATEWAY_IDENTIFY_GREETING_H
 
-#include "api/auth.h"
+#include "api/auth/auth.h"
 #include "gateway/sessions/hub.h"
 #include "gateway/sessions/peer.h"
 

@@ -46,7 +46,7 @@ void guild_facts_begin(struct hub *h, snowflake guild_id, struct guild_facts *f)
 
     *f = (struct guild_facts){ .guild_id = guild_id,
                                .lacks_view = lacks,
-                               .wants_view = lacks || planted(PLANTED_WATCH_VIEWS) };
+                               .wants_view = lacks || fault_planted(PLANTED_WATCH_VIEWS) };
 }
 
 bool guild_facts_outrun(const struct hub *h, const struct guild_facts *f)
@@ -59,20 +59,6 @@ bool guild_facts_outrun(const struct hub *h, const struct guild_facts *f)
     return v && !known_covers(h->reads.seen, v->known);
 }
 
-/* While nothing is left to be told of what the look has seen, both have to be the same. */
-static void watch_view(const struct guild_view *v, const struct guild_facts *f)
-{
-    struct guild_view *stored = view_new(&f->guild, &f->channels);
-    const char *difference = view_difference(v, stored);
-
-    if (difference)
-        log_error("gateway: %s of guild %llu are others in the store", difference,
-                  (unsigned long long)v->guild_id);
-    else
-        log_info("gateway: guild %llu is the same in the store", (unsigned long long)v->guild_id);
-    view_free(stored);
-}
-
 struct seat *guild_facts_apply(struct session *s, const struct guild_facts *f)
 {
     if (f->gone)
@@ -83,8 +69,8 @@ struct seat *guild_facts_apply(struct session *s, const struct guild_facts *f)
     if (f->wants_view && !t->view) {
         t->view = view_new(&f->guild, &f->channels);
         t->view->known = known_ref(s->hub->reads.seen);
-    } else if (f->wants_view && !s->hub->reads.ahead && planted(PLANTED_WATCH_VIEWS)) {
-        watch_view(t->view, f);
+    } else if (f->wants_view && !s->hub->reads.ahead && fault_planted(PLANTED_WATCH_VIEWS)) {
+        view_watch(t->view, &f->guild, &f->channels);
     }
     seat_set_roles(seat, f->member.roles.items, f->member.roles.count,
                    member_restrained_until(&f->member));

@@ -13,7 +13,7 @@
 #include "gateway/sessions/session.h"
 #include "gateway/views/topics.h"
 #include "gateway/wire/news.h"
-#include "model/ids.h"
+#include "model/fields/ids.h"
 #include "model/login.h"
 
 enum {

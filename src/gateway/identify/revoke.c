@@ -11,7 +11,7 @@
 #include "gateway/sessions/registry.h"
 #include "gateway/sessions/session.h"
 #include "net/address.h"
-#include "net/server.h"
+#include "net/http/server.h"
 
 struct revocation {
     struct post post;

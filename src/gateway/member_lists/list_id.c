@@ -7,7 +7,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "model/permissions.h"
+#include "model/permissions/permissions.h"
 
 static uint32_t rotate_left(uint32_t v, int by)
 {

@@ -13,8 +13,8 @@
 #include "gateway/views/topics.h"
 #include "gateway/views/view.h"
 #include "gateway/wire/messages.h"
-#include "model/ids.h"
-#include "model/types.h"
+#include "model/fields/ids.h"
+#include "model/fields/types.h"
 
 enum {
     CHUNK = 1000,

@@ -8,7 +8,7 @@
 #include "gateway/sessions/registry.h"
 #include "gateway/sessions/session.h"
 #include "gateway/wire/messages.h"
-#include "model/types.h"
+#include "model/fields/types.h"
 
 enum { MAYBE = OPTIONAL | NULLABLE };
 

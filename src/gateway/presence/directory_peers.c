@@ -443,7 +443,7 @@ static bool peer_is_missed(struct directory *d, struct directory_peer *p)
         p->gone_at = now;
     if (now - p->gone_at >= AWAY_MS)
         return drop_some(d, p);
-    if (now - p->gone_at >= FADE_MS || planted(PLANTED_QUICK_FADE))
+    if (now - p->gone_at >= FADE_MS || fault_planted(PLANTED_QUICK_FADE))
         fade_some(d, p);
     return links_empty(&p->sessions);
 }

@@ -141,7 +141,7 @@ bool recovery_is_exact(const struct handover *h, const struct session *s)
     struct recent_events *recent = &h->to->resume.recent;
     struct news *n;
 
-    if (planted(PLANTED_BLIND_SIGHT))
+    if (fault_planted(PLANTED_BLIND_SIGHT))
         return true;
     for (size_t i = 0; i < h->missed_count; i++)
         if (changes_what_it_sees(h->missed[i], s))

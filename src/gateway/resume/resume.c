@@ -135,7 +135,7 @@ static enum err resume_read_owner(struct greeting *g, struct tx *tx)
     struct session_owner owner;
     enum err e = owner_row_find(tx, r->number, g->caller.id, &owner);
 
-    bool other = !e && owner.found && owner.identity != me && !planted(PLANTED_TWO_OWNERS);
+    bool other = !e && owner.found && owner.identity != me && !fault_planted(PLANTED_TWO_OWNERS);
     r->verdict = other ? RESUME_NOT_OWNER : RESUME_OPEN;
     return e;
 }

@@ -2,7 +2,7 @@
 #ifndef GATEWAY_RESUME_SESSION_BYTES_H
 #define GATEWAY_RESUME_SESSION_BYTES_H
 
-#include "api/auth.h"
+#include "api/auth/auth.h"
 #include "gateway/fanout/seen_channels.h"
 
 struct hub;

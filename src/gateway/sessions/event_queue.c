@@ -72,7 +72,7 @@ static void continue_event(struct hub *h)
     release_current(h);
     h->queue.sending = false;
     h->position = h->begun;
-    if (r->journal_position && !planted(PLANTED_BLIND_LEDGER))
+    if (r->journal_position && !fault_planted(PLANTED_BLIND_LEDGER))
         atomic_store_explicit(r->journal_position, h->position, memory_order_release);
     hub_is_spent(h, EVENT_TICKS);
     if (!links_empty(&r->leaving) || !links_empty(&r->releases))

@@ -327,7 +327,7 @@ void session_dispatch(struct session *s, struct news *n, unsigned form)
     s->seq++;
     if (s->resume.slot) {
         journal_note(s->resume.slot, s->seq,
-                     planted(PLANTED_BLIND_LEDGER) ? SENT_TRANSIENT : sent_as(n));
+                     fault_planted(PLANTED_BLIND_LEDGER) ? SENT_TRANSIENT : sent_as(n));
         replication_mark(s);
     }
     if (n->event != EVENT_READY)

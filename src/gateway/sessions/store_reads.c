@@ -23,27 +23,15 @@ static void load_committed(struct work *w)
     l->committed(l);
 }
 
-/* Of three reads that begin together one is the first to read and the last to end. */
-static void read_delay(unsigned turn, bool at_end)
-{
-    static const unsigned wait_ms[3][2] = { { 0, 600 }, { 300, 0 }, { 200, 0 } };
-
-    nanosleep(&(struct timespec){ .tv_nsec = wait_ms[turn % 3][at_end] * 1000000L }, NULL);
-}
-
 static enum err run_load(struct work *w, struct tx *tx)
 {
-    static _Atomic unsigned turns;
     struct load *l = container_of(w, struct load, work);
     const struct gateway *g = l->hub->gateway;
-    bool delayed = planted(PLANTED_LATE_LOOKS) && l->after;
-    unsigned turn = delayed ? atomic_fetch_add(&turns, 1) : 0;
+    unsigned turn = l->after ? planted_wait_before() : 0;
 
-    if (delayed)
-        read_delay(turn, false);
     enum err e = l->run(l, tx);
-    if (delayed)
-        read_delay(turn, true);
+    if (l->after)
+        planted_wait_after(turn);
 
     if (!e && l->quiet && g->cluster)
         e = event_log_positions(tx, l->told, MOST_SEEN, &l->seen);
@@ -85,7 +73,7 @@ static void load_begin(struct hub *h, struct load *l)
     l->since = atomic_load(&h->gateway->published);
     l->told = (int64_t)(h->position >> NUMBERS_OF_POSITION);
     l->seen = (struct list){ 0 };
-    if (planted(PLANTED_WATCH_VIEWS) && h->gateway->cluster)
+    if (fault_planted(PLANTED_WATCH_VIEWS) && h->gateway->cluster)
         l->passed = cluster_position(h->gateway->cluster);
     l->arena = arena_new();
     l->work = (struct work){

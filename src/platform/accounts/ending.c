@@ -5,7 +5,7 @@
 #include "platform/accounts/internal.h"
 
 #include "api/hooks.h"
-#include "api/jobs.h"
+#include "api/jobs/jobs.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "platform/accounts/operator.h"

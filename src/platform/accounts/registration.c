@@ -3,9 +3,9 @@
 
 #include <sodium.h>
 
-#include "api/jobs.h"
+#include "api/jobs/jobs.h"
 #include "base/clock.h"
-#include "model/rows.h"
+#include "model/fields/rows.h"
 #include "platform/accounts/operator.h"
 
 /* --- codes ---------------------------------------------------------------------------- */

@@ -6,7 +6,7 @@
 #include "api/hooks.h"
 #include "base/clock.h"
 #include "base/timestamp.h"
-#include "net/mailer.h"
+#include "net/client/mailer.h"
 #include "platform/accounts/mail/links.h"
 #include "platform/accounts/mfa/mfa.h"
 #include "platform/accounts/operator.h"

@@ -5,7 +5,7 @@
  * first is in the call and mostly the last; the others are a job's. */
 #include "base/clock.h"
 #include "base/mem.h"
-#include "model/ids.h"
+#include "model/fields/ids.h"
 #include "platform/applications/internal.h"
 
 /* What a step may cost, in rows; and what is more than one row. */

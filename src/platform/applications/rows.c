@@ -4,7 +4,7 @@
 #include <sodium.h>
 
 #include "base/mem.h"
-#include "model/rows.h"
+#include "model/fields/rows.h"
 #include "platform/accounts/users.h"
 
 /* bot_public and bot_require_code_grant have two names in the interface each. */

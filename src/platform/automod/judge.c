@@ -1,7 +1,7 @@
 /* judge.c - which rules a text breaks, and what becomes of it. */
 #include "platform/automod/internal.h"
 
-#include "model/ids.h"
+#include "model/fields/ids.h"
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 

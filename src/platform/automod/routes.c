@@ -1,7 +1,7 @@
 /* routes.c - rules of auto moderation: reading, making, changing and deleting them. */
 #include "platform/automod/internal.h"
 
-#include "model/rows.h"
+#include "model/fields/rows.h"
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 

@@ -1,7 +1,7 @@
 /* schema.c - rules as the interface shows them, and what a body may say of one. */
 #include "platform/automod/internal.h"
 
-#include "model/types.h"
+#include "model/fields/types.h"
 
 enum {
     MOST_KEYWORDS = 1000,

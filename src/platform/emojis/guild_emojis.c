@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "api/hooks.h"
-#include "model/rows.h"
+#include "model/fields/rows.h"
 #include "platform/guilds/guilds.h"
 
 enum err emojis_announce(struct call *call, snowflake guild_id)

@@ -1,7 +1,7 @@
 /* rows.c - emoji in the store. */
 #include "platform/emojis/internal.h"
 
-#include "model/rows.h"
+#include "model/fields/rows.h"
 
 #define OF_GUILDS "select id, name, animated, roles, user_id, image, guild_id, 0 from emojis "
 #define OF_APPLICATIONS                                                        \

@@ -3,7 +3,7 @@
 #include "platform/entitlements/internal.h"
 
 #include "base/mem.h"
-#include "model/types.h"
+#include "model/fields/types.h"
 
 static const struct sql rows_of_application[] = {
     SQL_TEXT("delete from entitlements where id in "

@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "api/errand.h"
+#include "api/jobs/errand.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"

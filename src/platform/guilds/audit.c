@@ -3,8 +3,8 @@
 
 #include "base/clock.h"
 #include "base/utf8.h"
-#include "model/ids.h"
-#include "model/rows.h"
+#include "model/fields/ids.h"
+#include "model/fields/rows.h"
 
 enum { VERSION_REASON_IN_QUERY = 9 };
 enum { LONGEST_REASON = 512, KEPT_DAYS = 45, LONGEST_VALUE = 1 << 20 };

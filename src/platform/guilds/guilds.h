@@ -3,7 +3,7 @@
 #define PLATFORM_GUILDS_GUILDS_H
 
 #include "model/guild.h"
-#include "model/rights.h"
+#include "model/permissions/rights.h"
 #include "platform/accounts/accounts.h"
 
 /* --- rows ----------------------------------------------------------------------------- */

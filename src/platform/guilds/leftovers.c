@@ -4,7 +4,7 @@
 #include "api/hooks.h"
 #include "base/clock.h"
 #include "base/mem.h"
-#include "model/ids.h"
+#include "model/fields/ids.h"
 #include "platform/guilds/leftovers_rows.h"
 
 /* --- one step ------------------------------------------------------------------------- */

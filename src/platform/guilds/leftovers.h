@@ -8,7 +8,7 @@
 #ifndef PLATFORM_GUILDS_LEFTOVERS_H
 #define PLATFORM_GUILDS_LEFTOVERS_H
 
-#include "api/jobs.h"
+#include "api/jobs/jobs.h"
 
 enum { LEFTOVERS_AT_ONCE = 300 }; /* rows of one step: a few milliseconds of the writer */
 

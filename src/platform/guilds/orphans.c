@@ -5,8 +5,8 @@
  * in steps that are as long as those of the leftovers. */
 #include "base/clock.h"
 #include "base/mem.h"
-#include "model/ids.h"
-#include "model/rows.h"
+#include "model/fields/ids.h"
+#include "model/fields/rows.h"
 #include "platform/guilds/leftovers.h"
 
 /* A table: the next id that it refers to, whether there is such a thing, and some of the rows

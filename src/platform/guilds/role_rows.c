@@ -2,7 +2,7 @@
 #include "platform/guilds/internal.h"
 
 #include "api/hooks.h"
-#include "model/rows.h"
+#include "model/fields/rows.h"
 #include "platform/guilds/leftovers.h"
 
 #define ROLE_COLUMNS                                                                             \

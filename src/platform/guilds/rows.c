@@ -3,7 +3,7 @@
 
 #include "api/hooks.h"
 #include "base/clock.h"
-#include "model/rows.h"
+#include "model/fields/rows.h"
 
 #define GUILD_COLUMNS                                                                              \
     "id, name, owner_id, icon, banner, splash, discovery_splash, home_header, description, "       \

@@ -1,5 +1,5 @@
 /* account_ending.c - an account that is deleted leaves its guilds, some at a time. */
-#include "model/ids.h"
+#include "model/fields/ids.h"
 #include "platform/members/internal.h"
 
 enum { LEAVING_COSTS = 4 }; /* of the room: a guild is told, and who listens writes, too */

@@ -1,7 +1,7 @@
 /* ban_rows.c - bans in the store. */
 #include "platform/members/internal.h"
 
-#include "model/rows.h"
+#include "model/fields/rows.h"
 #include "platform/accounts/users.h"
 
 #define BAN_COLUMNS "b.user_id, b.reason, " USER_COLUMNS

@@ -1,8 +1,8 @@
 /* last_messages.c - the newest message of some channels, for a session that asks (op 34). */
 #include "platform/messages/last_messages.h"
 
-#include "api/errand.h"
-#include "model/types.h"
+#include "api/jobs/errand.h"
+#include "model/fields/types.h"
 #include "platform/channels/channels.h"
 #include "platform/members/members.h"
 #include "platform/messages/internal.h"

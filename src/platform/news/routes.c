@@ -3,8 +3,8 @@
 
 #include <sodium.h>
 
-#include "model/permissions.h"
-#include "model/types.h"
+#include "model/permissions/permissions.h"
+#include "model/fields/types.h"
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 

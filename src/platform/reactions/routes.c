@@ -1,7 +1,7 @@
 /* routes.c - the table of reactions, and who used an emoji. */
 #include "platform/reactions/internal.h"
 
-#include "model/permissions.h"
+#include "model/permissions/permissions.h"
 
 static const struct choice kinds[] = {
     { 0, NULL, "NORMAL", "An ordinary one" },

@@ -2,7 +2,7 @@
 #include "platform/read_states/internal.h"
 
 #include "base/map.h"
-#include "model/types.h"
+#include "model/fields/types.h"
 #include "platform/guilds/leftovers.h"
 
 /* Unread mentions of a channel. */

@@ -1,6 +1,6 @@
 /* account_ending.c - the bonds of an account that is deleted end, some at a time. */
 #include "api/hooks.h"
-#include "model/ids.h"
+#include "model/fields/ids.h"
 #include "platform/relationships/internal.h"
 
 static const char BONDS_LEFT[] =

@@ -6,8 +6,8 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "model/permissions.h"
-#include "model/types.h"
+#include "model/permissions/permissions.h"
+#include "model/fields/types.h"
 #include "platform/channels/channels.h"
 #include "platform/message_parts/kept.h"
 #include "platform/messages/messages.h"

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 
 #include "base/clock.h"
-#include "model/rows.h"
+#include "model/fields/rows.h"
 #include "platform/channels/channels.h"
 #include "platform/guilds/leftovers.h"
 

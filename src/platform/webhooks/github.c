@@ -1,7 +1,7 @@
 /* github.c - events of GitHub, told through a webhook. */
 #include "platform/webhooks/github.h"
 
-#include "net/http.h"
+#include "net/http/http.h"
 #include "platform/messages/body.h"
 #include "platform/webhooks/internal.h"
 

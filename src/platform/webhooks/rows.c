@@ -1,7 +1,7 @@
 /* rows.c - webhooks in the store. */
 #include "platform/webhooks/internal.h"
 
-#include "model/rows.h"
+#include "model/fields/rows.h"
 #include "platform/guilds/leftovers.h"
 
 #define WEBHOOK_COLUMNS                                                                          \

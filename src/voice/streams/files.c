@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "base/pictures.h"
-#include "model/permissions.h"
-#include "net/multipart.h"
+#include "model/permissions/permissions.h"
+#include "net/http/multipart.h"
 #include "platform/channels/channels.h"
 
 enum {

@@ -2,11 +2,11 @@
 #include <stdio.h>
 
 #include "channels.h"
-#include "gate.h"
+#include "gateway_conn.h"
 #include "guilds.h"
-#include "model/ids.h"
+#include "model/fields/ids.h"
 #include "platform/guilds/guilds.h"
-#include "venues.h"
+#include "test_guild.h"
 
 #define RULES "/guilds/%s/auto-moderation/rules"
 #define RULE  RULES "/%s"
@@ -273,13 +273,13 @@ static void only_bots_who_manage_the_guild_hear_of_rules(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot"),
                   *meek = world_bot(w, "meek");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
-    venue_add_with(&v, bot, 1, PERMISSION(MANAGE_GUILD));
-    venue_add(&v, meek);
-    struct gate *person = gate_session(ada, "v=10&encoding=json", "");
-    struct gate *boss = gate_session(bot, "v=10&encoding=json", "'intents': 1048576");
-    struct gate *deaf = gate_session(meek, "v=10&encoding=json", "'intents': 1048576");
+    test_guild_add_with(&v, bot, 1, PERMISSION(MANAGE_GUILD));
+    test_guild_add(&v, meek);
+    struct gateway_conn *person = conn_session(ada, "v=10&encoding=json", "");
+    struct gateway_conn *boss = conn_session(bot, "v=10&encoding=json", "'intents': 1048576");
+    struct gateway_conn *deaf = conn_session(meek, "v=10&encoding=json", "'intents': 1048576");
 
     expect_status(client_post(ada, WORDS, RULES, v.id), 200);
     expect_dispatch(boss, "AUTO_MODERATION_RULE_CREATE", "{'name': 'Cats'}");

@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "gateway/resume/journal/journal_file.h"
 #include "gateway/sessions/session.h"
-#include "model/ids.h"
+#include "model/fields/ids.h"
 
 /* --- the rule ------------------------------------------------------------------------- */
 

@@ -2,7 +2,7 @@
 #include "gateway/resume/journal/owner_rows.h"
 
 #include "base/planted.h"
-#include "model/ids.h"
+#include "model/fields/ids.h"
 
 static const char ADD[] = "insert into session_homes (number, user_id, identity) "
                           "values ($1, $2, $3) on conflict (number) do nothing";
@@ -28,7 +28,7 @@ enum err owner_row_change(struct tx *tx, uint64_t number, uint32_t from, uint32_
     enum err e =
         tx_exec(tx, CHANGE, BIND(v_int((int64_t)number), v_int(from), v_int(to)), &changed);
 
-    *ret = !e && (changed == 1 || planted(PLANTED_TWO_OWNERS));
+    *ret = !e && (changed == 1 || fault_planted(PLANTED_TWO_OWNERS));
     return e;
 }
 

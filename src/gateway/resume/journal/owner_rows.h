@@ -7,7 +7,7 @@
 #define GATEWAY_RESUME_JOURNAL_OWNER_ROWS_H
 
 #include "json/schema.h"
-#include "model/ids.h"
+#include "model/fields/ids.h"
 #include "store/store.h"
 
 struct session_owner {
