@@ -107,9 +107,10 @@ struct gateway_caller {
 /* Opcodes whose effect is somebody else's; NULL: taken and ignored. On a loop. */
 struct gateway_hooks {
     void *arg;
-    /* op 4, 13, 18-22; d is the JSON of the message, valid for the call only. False: the
+    /* op 4, 13, 18-22, and op 34. d is the JSON of the message, valid for the call only. False: the
      * opcode does not take such data. */
-    bool (*command)(void *arg, const struct gateway_caller *who, int op, struct str d);
+    bool (*voice)(void *arg, const struct gateway_caller *who, int op, struct str d);
+    bool (*last_messages)(void *arg, const struct gateway_caller *who, int op, struct str d);
     /* A session of the account has ended for good. */
     void (*ended)(void *arg, const struct gateway_caller *who);
     /* A session was resumed, and has received RESUMED. */

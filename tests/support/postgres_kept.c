@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "store/postgres/libpq.h"
 
-enum { MOST_SESSIONS = 64, RENEWAL_MS = 3000 };
+enum { MOST_KEPT = 64, RENEWAL_MS = 3000 };
 
 struct kept_connection {
     PGconn *pg; /* NULL: a free place */
@@ -20,7 +20,7 @@ struct kept_connection {
 
 static struct {
     pthread_mutex_t lock;
-    struct kept_connection all[MOST_SESSIONS];
+    struct kept_connection all[MOST_KEPT];
     __typeof__(PQconnectdbParams) *connect;
     __typeof__(PQfinish) *finish;
 } kept = { .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -58,7 +58,7 @@ static void forget_kept(struct kept_connection *k)
 
 static PGconn *take_kept(const char *words)
 {
-    for (int i = 0; i < MOST_SESSIONS; i++) {
+    for (int i = 0; i < MOST_KEPT; i++) {
         struct kept_connection *k = &kept.all[i];
         if (!k->pg || k->taken || strcmp(k->words, words) != 0)
             continue;
@@ -75,7 +75,7 @@ static PGconn *take_kept(const char *words)
 /* The place of a connection, or a free one (of NULL). */
 static struct kept_connection *place_of(const PGconn *pg)
 {
-    for (int i = 0; i < MOST_SESSIONS; i++)
+    for (int i = 0; i < MOST_KEPT; i++)
         if (kept.all[i].pg == pg)
             return &kept.all[i];
     return NULL;
@@ -170,7 +170,7 @@ void postgres_keep_connections(void)
 
 void postgres_end_kept(void)
 {
-    for (int i = 0; i < MOST_SESSIONS; i++) {
+    for (int i = 0; i < MOST_KEPT; i++) {
         if (!kept.all[i].pg || kept.all[i].taken)
             continue;
         kept.finish(kept.all[i].pg);

@@ -258,16 +258,16 @@ static unsigned scene_check(struct kept_scene *s, struct arena *arena)
     for (uint64_t back = 0; back < 20 && back <= s->m.seq; back++) {
         uint64_t seq = s->m.seq - back;
 
-        if (replica_find(s->keeper, SENDER, NUMBER, seq, arena, &entry) != REPLICA_FOUND)
+        if (replica_find(s->keeper, SENDER, NUMBER, seq, arena, &entry) != JOURNAL_FOUND)
             continue;
         known++;
         check_cut(&s->m, seq, entry.seen);
         assert_true(!s->owed || entry.seen < s->owed);
     }
     assert_int_equal(replica_find(s->keeper, SENDER + 1, NUMBER, s->m.seq, arena, &entry),
-                     REPLICA_NONE);
+                     JOURNAL_UNKNOWN);
     assert_int_equal(replica_find(s->keeper, SENDER, NUMBER + 1, s->m.seq, arena, &entry),
-                     REPLICA_NONE);
+                     JOURNAL_UNKNOWN);
     return known;
 }
 
@@ -347,11 +347,11 @@ static void who_keeps_nothing_is_lent_it(void **state)
     assert_int_equal(reply.to, 9);
     replica_receive(other, buf_str(&reply.bytes), &none);
     assert_int_equal(none.number, NUMBER);
-    assert_int_equal(replica_find(other, SENDER, NUMBER, 30, arena, &entry), REPLICA_FOUND);
+    assert_int_equal(replica_find(other, SENDER, NUMBER, 30, arena, &entry), JOURNAL_FOUND);
     assert_int_equal(entry.seen, 1029);
-    assert_int_equal(replica_find(other, SENDER, NUMBER, 40, arena, &entry), REPLICA_FOUND);
+    assert_int_equal(replica_find(other, SENDER, NUMBER, 40, arena, &entry), JOURNAL_FOUND);
     assert_int_equal(entry.seen, 1039);
-    assert_int_equal(replica_find(other, SENDER, NUMBER, 41, arena, &entry), REPLICA_SHORT);
+    assert_int_equal(replica_find(other, SENDER, NUMBER, 41, arena, &entry), JOURNAL_SHORT);
     for (size_t n = 0; n < reply.bytes.n; n += 7) /* what is cut short is no answer */
         replica_receive(other, str_slice(reply.bytes.p, n), &none);
     replica_prune(other, INT64_C(1) << 50);
@@ -417,29 +417,29 @@ static void what_is_of_no_use_is_answered_in_a_word(void **state)
     struct journal_entry entry;
 
     hear_slot(k, 0, 1, NUMBER, &slot);
-    assert_int_equal(replica_find(k, SENDER, NUMBER, 10, arena, &entry), REPLICA_UNFIT);
-    assert_int_equal(replica_find(k, SENDER, NUMBER, 11, arena, &entry), REPLICA_SHORT);
-    assert_int_equal(replica_find(k, SENDER, NUMBER, 9, arena, &entry), REPLICA_SHORT);
+    assert_int_equal(replica_find(k, SENDER, NUMBER, 10, arena, &entry), JOURNAL_UNFIT);
+    assert_int_equal(replica_find(k, SENDER, NUMBER, 11, arena, &entry), JOURNAL_SHORT);
+    assert_int_equal(replica_find(k, SENDER, NUMBER, 9, arena, &entry), JOURNAL_SHORT);
     struct replica_reply reply = ask_for(k, 10);
     assert_int_equal(reply.to, 9);
     assert_true(reply.bytes.n < 64);
     struct replica_reply heard;
     hear_message(asker, &reply.bytes, &heard);
     assert_int_equal(heard.number, NUMBER); /* it is worth a look: */
-    assert_int_equal(replica_find(asker, SENDER, NUMBER, 10, arena, &entry), REPLICA_UNFIT);
-    assert_int_equal(replica_find(asker, SENDER, NUMBER, 11, arena, &entry), REPLICA_SHORT);
+    assert_int_equal(replica_find(asker, SENDER, NUMBER, 10, arena, &entry), JOURNAL_UNFIT);
+    assert_int_equal(replica_find(asker, SENDER, NUMBER, 11, arena, &entry), JOURNAL_SHORT);
     buf_clear(&heard.bytes);
     slot.errands = 0; /* another one knows more */
     slot.seq = slot.first = 11;
     hear_slot(another, 0, 1, NUMBER, &slot);
     reply = ask_for(another, 11);
     hear_message(asker, &reply.bytes, NULL);
-    assert_int_equal(replica_find(asker, SENDER, NUMBER, 11, arena, &entry), REPLICA_FOUND);
+    assert_int_equal(replica_find(asker, SENDER, NUMBER, 11, arena, &entry), JOURNAL_FOUND);
     reply = ask_for(k, 11); /* a word does not take that away */
     hear_message(asker, &reply.bytes, &heard);
     assert_int_equal(heard.number, 0);
     buf_clear(&heard.bytes);
-    assert_int_equal(replica_find(asker, SENDER, NUMBER, 11, arena, &entry), REPLICA_FOUND);
+    assert_int_equal(replica_find(asker, SENDER, NUMBER, 11, arena, &entry), JOURNAL_FOUND);
     replica_free(k);
     replica_free(asker);
     replica_free(another);
@@ -457,11 +457,11 @@ static void what_was_overtaken_does_not_count(void **state)
 
     hear_slot(k, 1, 1, NUMBER, &late);
     hear_slot(k, 0, 1, NUMBER, &early);
-    assert_int_equal(replica_find(k, SENDER, NUMBER, 12, arena, &entry), REPLICA_FOUND);
+    assert_int_equal(replica_find(k, SENDER, NUMBER, 12, arena, &entry), JOURNAL_FOUND);
     early.first = 5; /* it was away and is noted anew */
     hear_slot(k, 0, 2, NUMBER, &early);
-    assert_int_equal(replica_find(k, SENDER, NUMBER, 12, arena, &entry), REPLICA_SHORT);
-    assert_int_equal(replica_find(k, SENDER, NUMBER, 10, arena, &entry), REPLICA_FOUND);
+    assert_int_equal(replica_find(k, SENDER, NUMBER, 12, arena, &entry), JOURNAL_SHORT);
+    assert_int_equal(replica_find(k, SENDER, NUMBER, 10, arena, &entry), JOURNAL_FOUND);
     replica_free(k);
     arena_free(arena);
 }
@@ -563,7 +563,7 @@ static struct round_scene *round_scene_new(uint32_t presence)
     links_init(&s->copies.unsent);
     for (size_t i = 0; i < MANY; i++) {
         s->sessions[i].hub = &s->hub;
-        s->sessions[i].slot = &s->slot;
+        s->sessions[i].resume.slot = &s->slot;
         links_append(&s->hub.sessions, &s->sessions[i].link);
     }
     return s;

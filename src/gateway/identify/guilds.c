@@ -226,7 +226,7 @@ static void arrival_stepped(struct session_errand *e, enum err error)
         int n = snprintf(payload, sizeof payload, "{\"id\":\"%llu\",\"unavailable\":true}",
                          (unsigned long long)a->facts.guild_id);
 
-        if (hears_of_guilds(s->bot, s->intents))
+        if (hears_of_guilds(s->bot, s->options.intents))
             session_tell(s, EVENT_GUILD_DELETE, str_slice(payload, (size_t)n));
         return;
     }

@@ -25,15 +25,15 @@ static struct session *make_session(struct identification *i, struct hub *h)
     struct session *s = session_new(h, &i->greeting.caller);
 
     session_bind(s, &i->greeting);
-    s->intents = identification_intents(i);
-    s->shard_id = (uint32_t)i->shard[0];
-    s->shard_count = (uint32_t)i->shard[1];
-    s->capabilities = (uint32_t)i->capabilities;
+    s->options.intents = identification_intents(i);
+    s->options.shard_id = (uint32_t)i->shard[0];
+    s->options.shard_count = (uint32_t)i->shard[1];
+    s->options.capabilities = (uint32_t)i->capabilities;
     s->large_threshold = large_threshold(i->large_threshold, s->bot);
-    s->status = i->status;
+    s->presence.status = i->status;
     session_set_activities(s, buf_str(&i->activities), h->arena);
     session_set_client(s, i->client);
-    s->kind = (unsigned char)client_kind(session_client(s));
+    s->presence.kind = (unsigned char)client_kind(session_client(s));
     return s;
 }
 
@@ -108,14 +108,15 @@ static void identify_known(struct greeting *g)
         return;
     }
     int64_t starts;
-    if (!registry_may_start(h->gateway, g->caller.id, i->session->shard_id, g->starts, &starts)) {
+    if (!registry_may_start(h->gateway, g->caller.id, i->session->options.shard_id, g->starts,
+                            &starts)) {
         session_end(i->session);
         identify_refuse(i, 0);
         return;
     }
     if (starts && i->session->bot) {
         note_start(h, g->caller.id);
-        directory_tell_starts(h->gateway, g->caller.id, i->session->shard_id);
+        directory_tell_starts(h->gateway, g->caller.id, i->session->options.shard_id);
     }
     i->viewer = session_viewer(i->session);
     copy_address(g->peer, &i->viewer);

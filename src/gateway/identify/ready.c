@@ -271,10 +271,10 @@ static void tell_calls(const struct identification *i)
     const snowflake *ids = i->calls.items;
     char d[64];
 
-    for (size_t k = 0; k < i->calls.count && hooks->command; k++) {
+    for (size_t k = 0; k < i->calls.count && hooks->voice; k++) {
         int n = snprintf(d, sizeof d, "{\"channel_id\":\"%llu\"}", (unsigned long long)ids[k]);
 
-        hooks->command(hooks->arg, &who, OP_CALL_CONNECT, str_slice(d, (size_t)n));
+        hooks->voice(hooks->arg, &who, OP_CALL_CONNECT, str_slice(d, (size_t)n));
     }
 }
 
@@ -354,7 +354,7 @@ static void ready_finish(struct load *l, enum err e)
         arrival_begin(s, &i->late);
     if (!s->bot)
         sessions_changed(s);
-    if (s->bot && s->intents & INTENT(GUILD_PRESENCES))
+    if (s->bot && s->options.intents & INTENT(GUILD_PRESENCES))
         atomic_fetch_add(&g->watchers, 1);
     presence_begin(s, s->bot ? NULL : &i->friends);
     if (g->cluster)

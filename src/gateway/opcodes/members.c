@@ -233,13 +233,14 @@ static bool may_see_presences(const struct session *s, const struct seat *seat)
 {
     const struct guild_view *v = seat->topic->view;
 
-    return s->bot ? s->intents & INTENT(GUILD_PRESENCES) : v && v->member_count <= SMALL_GUILD;
+    return s->bot ? s->options.intents & INTENT(GUILD_PRESENCES)
+                  : v && v->member_count <= SMALL_GUILD;
 }
 
 static bool may_list_all(struct session *s, struct seat *seat, struct listing *l)
 {
     if (s->bot)
-        return s->intents & INTENT(GUILD_MEMBERS);
+        return s->options.intents & INTENT(GUILD_MEMBERS);
     l->small_only = !(seat_rights(seat, 0) & (PERMISSION(MANAGE_ROLES) | PERMISSION(KICK_MEMBERS) |
                                               PERMISSION(BAN_MEMBERS)));
     return true;

@@ -165,17 +165,29 @@ static void handle_heartbeat(struct peer *p, int op, struct str raw, const void 
     peer_beat(p);
 }
 
-/* Opcodes of voice, calls and streams, which their domains carry out. */
-static void handle_command(struct peer *p, int op, struct str raw, const void *d)
+/* Opcodes that a domain above handles. */
+static void run_hook(struct peer *p, int op, struct str raw,
+                     bool (*hook)(void *arg, const struct gateway_caller *who, int op,
+                                  struct str d))
 {
-    const struct gateway_hooks *hooks = &p->hub->gateway->options.hooks;
     struct gateway_caller who = session_caller(p->session);
 
-    (void)d;
     if (raw.n == 0 || raw.p[0] != '{')
         peer_close(p, CLOSE_BAD_OPCODE, "data of the wrong type");
-    else if (hooks->command && !hooks->command(hooks->arg, &who, op, raw))
+    else if (hook && !hook(p->hub->gateway->options.hooks.arg, &who, op, raw))
         peer_close(p, CLOSE_BAD_PAYLOAD, "data of the wrong type");
+}
+
+static void handle_voice(struct peer *p, int op, struct str raw, const void *d)
+{
+    (void)d;
+    run_hook(p, op, raw, p->hub->gateway->options.hooks.voice);
+}
+
+static void handle_last_messages(struct peer *p, int op, struct str raw, const void *d)
+{
+    (void)d;
+    run_hook(p, op, raw, p->hub->gateway->options.hooks.last_messages);
 }
 
 enum { EARLY = OP_STRANGERS | OP_BEAT };
@@ -184,22 +196,22 @@ const struct opcode_row opcode_rows[] = {
     { OP_HEARTBEAT, "heartbeat", EARLY, NULL, handle_heartbeat },
     { OP_IDENTIFY, "identify", OP_STRANGERS, &identify, handle_identify },
     { OP_PRESENCE, "presence update", 0, &presence, handle_presence },
-    { OP_VOICE_STATE, "voice state update", 0, NULL, handle_command },
+    { OP_VOICE_STATE, "voice state update", 0, NULL, handle_voice },
     { OP_VOICE_PING, "voice server ping", 0, NULL, NULL },
     { OP_RESUME, "resume", OP_STRANGERS, &resume, handle_resume },
     { OP_REQUEST_MEMBERS, "request guild members", 0, &request_members, handle_request_members },
     { 12, "guild sync", 0, NULL, NULL },
-    { OP_CALL_CONNECT, "call connect", OP_USERS, NULL, handle_command },
+    { OP_CALL_CONNECT, "call connect", OP_USERS, NULL, handle_voice },
     { OP_SUBSCRIBE, "guild subscriptions", OP_USERS, &guild_subscription,
       handle_guild_subscription },
     { 15, "lobby connect", OP_USERS, NULL, NULL },
     { 16, "lobby disconnect", OP_USERS, NULL, NULL },
     { 17, "lobby voice states", OP_USERS, NULL, NULL },
-    { 18, "stream create", OP_USERS, NULL, handle_command },
-    { 19, "stream delete", OP_USERS, NULL, handle_command },
-    { 20, "stream watch", OP_USERS, NULL, handle_command },
-    { 21, "stream ping", OP_USERS, NULL, handle_command },
-    { 22, "stream set paused", OP_USERS, NULL, handle_command },
+    { 18, "stream create", OP_USERS, NULL, handle_voice },
+    { 19, "stream delete", OP_USERS, NULL, handle_voice },
+    { 20, "stream watch", OP_USERS, NULL, handle_voice },
+    { 21, "stream ping", OP_USERS, NULL, handle_voice },
+    { 22, "stream set paused", OP_USERS, NULL, handle_voice },
     { 23, "retired", 0, NULL, NULL },
     { 24, "retired", OP_USERS, NULL, NULL },
     { 25, "retired", OP_USERS, NULL, NULL },
@@ -211,7 +223,7 @@ const struct opcode_row opcode_rows[] = {
     { OP_REQUEST_SOUNDS, "request soundboard sounds", 0, &request_sounds, handle_request_sounds },
     { 32, "speed test create", OP_USERS, NULL, NULL },
     { 33, "speed test delete", OP_USERS, NULL, NULL },
-    { OP_LAST_MESSAGES, "last messages", OP_USERS, NULL, handle_command },
+    { OP_LAST_MESSAGES, "last messages", OP_USERS, NULL, handle_last_messages },
     { OP_SEARCH_RECENT, "search recent members", OP_USERS, &search_recent, handle_search_recent },
     { OP_CHANNEL_STATUSES, "channel statuses", OP_USERS, &channel_info, handle_channel_info },
     { OP_SUBSCRIBE_BULK, "bulk guild subscriptions", OP_USERS, &guild_subscriptions,

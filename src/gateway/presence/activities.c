@@ -205,9 +205,9 @@ static bool may_tell(struct session *s)
 
 void presence_tell(struct session *s)
 {
-    if (!s->presence_due || !may_tell(s))
+    if (!s->presence.due || !may_tell(s))
         return;
-    s->presence_due = false;
+    s->presence.due = false;
     s->own->count++;
     presence_change(s, false);
     if (!s->bot)
@@ -228,10 +228,10 @@ void handle_presence(struct peer *p, int op, struct str raw, const void *d)
     (void)op, (void)raw;
     pthread_mutex_lock(&g->lock);
     session_own_presence(s);
-    s->status = (unsigned char)presence_status(in->status, s->status);
+    s->presence.status = (unsigned char)presence_status(in->status, s->presence.status);
     session_set_activities(s, presence_activities(in), p->hub->arena);
     pthread_mutex_unlock(&g->lock);
     journal_note_presence(s);
-    s->presence_due = true;
+    s->presence.due = true;
     presence_tell(s);
 }

@@ -83,8 +83,9 @@ static void put_guilds(const struct session *s, bool small, struct buf *out)
 
 static void record_write(const struct session *s, struct buf *out)
 {
-    const uint64_t numbers[] = { s->number, s->caller.id, s->status,   s->kind,
-                                 s->faded,  s->bot,       s->shard_id, s->shard_count };
+    const uint64_t numbers[] = { s->number,           s->caller.id,          s->presence.status,
+                                 s->presence.kind,    s->presence.faded,     s->bot,
+                                 s->options.shard_id, s->options.shard_count };
     char id[SESSION_ID + 1];
 
     for (size_t i = 0; i < COUNT_OF(numbers); i++)
@@ -151,7 +152,7 @@ static void directory_keep(struct directory *d, const struct session *s, struct 
 {
     pthread_mutex_lock(&d->lock);
     struct own_record *r = map_get(&d->own, s->number);
-    if (!r && !s->faded) {
+    if (!r && !s->presence.faded) {
         r = mem_new(sizeof *r);
         r->number = s->number;
         map_put(&d->own, r->number, r);

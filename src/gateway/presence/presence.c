@@ -165,7 +165,7 @@ static void friends_read(struct load *l, enum err e)
 
 static struct among shard_of(const struct session *s)
 {
-    return (struct among){ ANY_KIND, s->shard_id, s->shard_count, NULL };
+    return (struct among){ ANY_KIND, s->options.shard_id, s->options.shard_count, NULL };
 }
 
 /* What others see now; false: nothing else than before. */
@@ -178,14 +178,15 @@ static bool take_look(struct session *s, bool ending, struct presence_look *ret)
     pthread_mutex_lock(&g->lock);
     bool changed = look_show(map_get(&g->accounts, s->caller.id), &c, ret);
     /* Whoever looks because of what is told now, on another loop, must not see it any more. */
-    s->faded |= ending;
+    s->presence.faded |= ending;
     pthread_mutex_unlock(&g->lock);
     return changed;
 }
 
 void presence_recount(struct session *s)
 {
-    seats_show(&s->seats, session_is_ready(s) && !s->faded && s->status != PRESENCE_INVISIBLE);
+    seats_show(&s->seats, session_is_ready(s) && !s->presence.faded &&
+                              s->presence.status != PRESENCE_INVISIBLE);
 }
 
 void presence_begin(struct session *s, const struct list *friends)
@@ -221,8 +222,8 @@ void presence_change(struct session *s, bool ending)
     struct telling *t = mem_new(sizeof *t);
     t->load = (struct load){ .run = read_friends, .done = friends_read };
     t->user_id = s->caller.id;
-    t->shard_id = s->shard_id;
-    t->shard_count = s->shard_count;
+    t->shard_id = s->options.shard_id;
+    t->shard_count = s->options.shard_count;
     t->look = l;
     hub_load_now(s->hub, &t->load);
 }

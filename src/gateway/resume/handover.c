@@ -60,7 +60,7 @@ static void handover_take(struct handover *h, struct session *s)
     session_set_state(s, SESSION_ARRIVING);
     h->session = s;
     pack_seats(h, s);
-    s->seen = h->from->position;
+    s->resume.seen = h->from->position;
     journal_unsettle(s);
     session_detach(s);
     pthread_mutex_lock(&g->lock);
@@ -95,8 +95,7 @@ static void handover_requested(struct post *post)
 
 /* A session does not leave while the store is read for it, because the result would be lost, nor in
  * the middle of an event, which it may have got or not. A session that is itself on its way to this
- * loop has to arrive first. A session that another node gets is requested there, when it is gone.
- */
+ * loop has to arrive first. A session that another node gets is requested there later. */
 static bool may_leave(const struct handover *o, struct hub *h)
 {
     const struct session *s = registry_local(h, o->resumption->number);
@@ -243,7 +242,7 @@ static void catch_up(struct handover *h, struct session *s)
     atomic_fetch_add(&h->to->gateway->recovered, s->state == SESSION_RECOVERED);
     journal_begin(s);
     seen_channels_tell(&h->changes, s);
-    h->recent_at = recent_after(&h->to->resume.recent, h->since, s->seen);
+    h->recent_at = recent_after(&h->to->resume.recent, h->since, s->resume.seen);
     h->post.run = catch_up_continue;
     catch_up_continue(&h->post);
 }
@@ -355,7 +354,7 @@ void handover_arrive(struct handover *h)
     /* The source loop may have sent the session an event that this loop's view does not have yet,
      * so that a comparison would undo it: that event comes first. A session of another process has
      * numbers that say nothing here. */
-    hub_load_after(h->to, &h->load, h->from ? h->session->seen : 0);
+    hub_load_after(h->to, &h->load, h->from ? h->session->resume.seen : 0);
 }
 
 static void handover_posted(struct post *post)

@@ -63,16 +63,10 @@ static enum journal_verdict find_in_replica(const struct gateway *g, const struc
         return JOURNAL_UNKNOWN;
     if (r->bad_seq)
         return JOURNAL_UNFIT;
-    switch (replica_find(g->replica, identity, r->number, r->seq, arena, ret)) {
-    case REPLICA_NONE:
-        return JOURNAL_UNKNOWN;
-    case REPLICA_SHORT:
-        return JOURNAL_SHORT;
-    case REPLICA_UNFIT:
-        return JOURNAL_UNFIT;
-    case REPLICA_FOUND:
-        break;
-    }
+    enum journal_verdict verdict =
+        replica_find(g->replica, identity, r->number, r->seq, arena, ret);
+    if (verdict != JOURNAL_FOUND)
+        return verdict;
     return is_of_client(ret->slot, r) ? JOURNAL_FOUND : JOURNAL_UNFIT;
 }
 
@@ -106,7 +100,7 @@ enum err recovery_take(const struct gateway *g, struct tx *tx, const struct resu
     return e;
 }
 
-/* --- changes of what the user sees ------------------------------------------------- */
+/* --- changes of what the user sees ---------------------------------------------------- */
 
 static bool changes_sight(const struct news *n, snowflake user_id)
 {

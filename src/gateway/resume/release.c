@@ -110,7 +110,7 @@ static void release_session(struct session_release *v, struct session *s)
     const struct session_limits limits = { REPLAY_COUNT, REPLAY_BYTES };
     struct session_places places;
 
-    s->seen = v->hub->position;
+    s->resume.seen = v->hub->position;
     v->user_id = s->caller.id;
     buf_init(&v->body, RELEASED_BYTES);
     session_places_read(s, &places);

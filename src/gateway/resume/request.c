@@ -147,8 +147,7 @@ static enum err take_recovered(struct session_request *q, struct tx *tx, uint32_
         e = find_missed(q, tx);
     if (!e && answer == JOURNAL_FOUND && q->state == REQUEST_GONE)
         e = owner_row_remove(tx, r->number, cluster_identity(g->cluster));
-    /* If the owner was only paused, it reads the question and finds that it has lost the session.
-     */
+    /* If the owner was only paused, it reads the question and finds that it lost the session. */
     if (!e && silent && q->asked != identity)
         ask_owner(q, g, tx, identity);
     return e;

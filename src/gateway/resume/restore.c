@@ -33,7 +33,7 @@ bool handover_unpack(struct handover *h, struct str bytes, enum session_state st
     presence_recount(s);
     h->session = s;
     registry_put(h->to->gateway, s);
-    if (s->bot && s->intents & INTENT(GUILD_PRESENCES))
+    if (s->bot && s->options.intents & INTENT(GUILD_PRESENCES))
         atomic_fetch_add(&h->to->gateway->watchers, 1);
     return true;
 }
@@ -60,7 +60,7 @@ static void restore_done(struct load *l, enum err e)
 
     /* Event numbers start again with the process: all events of this one are later. */
     if (!e && h->to->resume.recording && handover_unpack(h, x->bytes, SESSION_ARRIVING))
-        h->session->seen = h->session->presences = 0;
+        h->session->resume.seen = h->session->presences = 0;
     mem_free(x);
     handover_arrive(h);
 }

@@ -24,7 +24,7 @@ static void peer_supersede(struct peer *p)
  * newest connection keeps the session, whichever RESUME is read last. */
 bool resume_is_superseded(const struct session *s, const struct resumption *r)
 {
-    return s->peer && s->turn > r->turn;
+    return s->peer && s->resume.turn > r->turn;
 }
 
 void session_take_from_peer(struct session *s)
@@ -69,7 +69,7 @@ static void answer_peer(struct peer *p, const struct resumption *r, struct sessi
         session_invalid(p);
         return;
     }
-    s->turn = r->turn;
+    s->resume.turn = r->turn;
     session_bind(s, &r->greeting);
     session_regain(s);
     peer_become(p, s);

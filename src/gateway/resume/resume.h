@@ -5,22 +5,26 @@
  * the cluster, or a server that was restarted or crashed since. In each case it is sent exactly the
  * events that it missed, or op 9 if that is not possible.
  *
- * The session is one of these states (enum session_state; session_set_state checks the arrows):
+ * The session is in one of these states (enum session_state; session_set_state checks the arrows):
  *
- *                      READY sent                      connection lost
- *     IDENTIFYING ────────────────────────► LIVE ───────────────────────► DISCONNECTED
- *          │                                 ▲ ▲       RESUME on this loop    │  ▲
- *          │ read from bytes:                │ └──────────────────────────────┤  │
- *          │   suspended or released         │                                │  │ no connection
- *          ├─────────────► ARRIVING ─────────┤ RESUME while missed events     │  │ when all missed
- *          │                  ▲              │ are still being sent           │  │ events are sent
- *          │   journal        └──────────────│────────────────────────────────┤  │
- *          └─────────────► RECOVERED ────────┘     RESUME on another loop     │  │
- *                          (and ARRIVING) ────────────────────────────────────│──┘
- *                                                  another node requests it   ├─► MOVING    ─►
- * freed this server stops          └─► SUSPENDED ─► freed
+ *   IDENTIFYING ──── READY sent ────► LIVE ◄────── RESUME on its loop ───────┐
+ *        │                             │ ▲                                  │
+ *        │                             └─│─── connection lost ──────► DISCONNECTED
+ *        │                               │                              │ │ ▲  │
+ *        │ read from a row               │                              │ │ │  │ another node
+ *        ├───────────────► ARRIVING ◄────│── RESUME on another loop ────┘ │ │  │ requests it
+ *        │                     │         │                                │ │  ▼
+ *        │ read from a journal │         │                                │ │ MOVING
+ *        └──────────────► RECOVERED      │                                │ │
+ *                              │         │                                │ │
+ *          both: ──────────────┼─────────┘ RESUME while missed events     │ │
+ *                              │           are still being sent           │ │
+ *                              └─ all sent, and no connection ────────────│─┘
+ *                                                                         │
+ *   SUSPENDED ◄──────── this server stops (LIVE or DISCONNECTED) ─────────┘
  *
- * LIVE becomes SUSPENDED, too. In every state a session can end; it is freed then.
+ * A session can end in every state; it is freed then. MOVING and SUSPENDED end when their row is
+ * written, and another process continues the session.
  *
  * Where to read: resume.c decides where the session is. handover.c moves it to the loop of its
  * client and sends what it missed. request.c gets it from another node, release.c is the other side

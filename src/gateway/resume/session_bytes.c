@@ -18,7 +18,7 @@ enum { SESSION_VERSION = 3, STATUS_MAX = PRESENCE_INVISIBLE };
 
 static const char SESSION_MAGIC[] = { 'G', 'H', 'S', SESSION_VERSION };
 
-/* --- guilds and channels --------------------------------------------------------------------- */
+/* --- guilds and channels -------------------------------------------------------------- */
 
 void session_places_read(const struct session *s, struct session_places *ret)
 {
@@ -73,12 +73,12 @@ static void places_get(struct serial_reader *r, struct session_places *ret)
     }
 }
 
-/* --- dispatches ----------------------------------------------------------------- */
+/* --- dispatches ----------------------------------------------------------------------- */
 
 /* How many of the newest dispatches are written. */
 static uint32_t count_kept(const struct session *s, const struct session_limits *limits)
 {
-    uint64_t unsent = s->seq - s->sent;
+    uint64_t unsent = s->seq - s->output.sent;
     uint32_t n = 0;
     size_t bytes = 0;
 
@@ -123,7 +123,7 @@ static void replay_get(struct serial_reader *r, struct session *s)
     }
 }
 
-/* --- the session ------------------------------------------------------------------------ */
+/* --- the session ---------------------------------------------------------------------- */
 
 enum { SESSION_NUMBERS = 13 };
 
@@ -143,21 +143,21 @@ bool session_write(struct session *s, const struct session_places *places,
 {
     const uint64_t numbers[SESSION_NUMBERS] = { s->caller.id,
                                                 (uint64_t)s->caller.kind,
-                                                s->seen,
+                                                s->resume.seen,
                                                 s->presences,
                                                 s->seq,
-                                                s->intents,
-                                                s->shard_id,
-                                                s->shard_count,
-                                                s->status,
-                                                s->kind,
-                                                s->capabilities,
+                                                s->options.intents,
+                                                s->options.shard_id,
+                                                s->options.shard_count,
+                                                s->presence.status,
+                                                s->presence.kind,
+                                                s->options.capabilities,
                                                 s->large_threshold,
                                                 (uint64_t)session_presence_ms(s) };
     char id[SESSION_ID + 1];
 
     if (!session_is_ready(s) || s->revoked || session_errand_count(s) ||
-        s->seq - s->sent > s->replay.count)
+        s->seq - s->output.sent > s->replay.count)
         return false;
     session_id_write(s, id);
     head_write(id, numbers, session_activities(s), session_client(s), out);
@@ -206,23 +206,23 @@ bool session_bytes_seen(struct str bytes, uint64_t *ret)
 
 static void numbers_get(struct serial_reader *r, struct session *s)
 {
-    s->seen = serial_get(r);
+    s->resume.seen = serial_get(r);
     s->presences = serial_get(r);
     s->seq = serial_get(r);
-    s->intents = (uint32_t)serial_get(r);
-    s->shard_id = (uint32_t)serial_get(r);
-    s->shard_count = (uint32_t)serial_get(r);
+    s->options.intents = (uint32_t)serial_get(r);
+    s->options.shard_id = (uint32_t)serial_get(r);
+    s->options.shard_count = (uint32_t)serial_get(r);
     uint64_t status = serial_get(r), kind = serial_get(r);
-    s->capabilities = (uint32_t)serial_get(r);
+    s->options.capabilities = (uint32_t)serial_get(r);
     uint64_t threshold = serial_get(r);
     int64_t presence_ms = (int64_t)serial_get(r);
     if (presence_ms)
         session_own_presence(s)->since_ms = presence_ms;
-    r->bad |=
-        !s->shard_count || status > STATUS_MAX || kind >= CLIENT_KINDS || threshold > UCHAR_MAX;
+    r->bad |= !s->options.shard_count || status > STATUS_MAX || kind >= CLIENT_KINDS ||
+              threshold > UCHAR_MAX;
     s->large_threshold = (unsigned char)threshold;
-    s->status = (unsigned char)status;
-    s->kind = (unsigned char)kind;
+    s->presence.status = (unsigned char)status;
+    s->presence.kind = (unsigned char)kind;
 }
 
 static void texts_get(struct serial_reader *r, struct session *s)
@@ -261,8 +261,8 @@ struct session *session_read(struct hub *h, const struct caller *caller, const c
     lists_get(&r, s);
     replay_get(&r, s);
     session_detach(s);
-    s->sent = s->seq;
-    s->faded = true; /* until it has a connection */
+    s->output.sent = s->seq;
+    s->presence.faded = true; /* until it has a connection */
     if (!r.bad && !r.rest.n)
         return s;
     session_attach(s, h);

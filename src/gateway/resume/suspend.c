@@ -70,7 +70,7 @@ static void batch_fill(struct loop *loop, void *arg)
         struct session *s = container_of(b->at, struct session, link);
 
         b->at = b->at->next;
-        s->seen = h->position;
+        s->resume.seen = h->position;
         if (batch_add(b, s))
             session_set_state(s, SESSION_SUSPENDED);
     }

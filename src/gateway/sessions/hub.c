@@ -1,5 +1,4 @@
-/* hub.c - the gateway's part on one event loop: its beginning and end, and what ends an iteration.
- */
+/* hub.c - the gateway's part on one event loop: its beginning and end, the end of an iteration. */
 #include "gateway/sessions/hub.h"
 
 #include "base/mem.h"

@@ -43,7 +43,7 @@ struct session *session_new_known(struct hub *h, const struct caller *caller, co
     s->bot = caller->kind == CALLER_BOT;
     s->hub = h;
     s->seats = (struct seats){ .session = s, .user_id = caller->id, .topics = &h->topics };
-    s->shard_count = 1;
+    s->options.shard_count = 1;
     links_init(&s->lists);
     links_append(&h->sessions, &s->link);
     return s;
@@ -119,7 +119,7 @@ static void own_presence_free(struct own_presence *own)
 
 static bool watches_presences(const struct session *s)
 {
-    return session_is_ready(s) && s->bot && s->intents & INTENT(GUILD_PRESENCES);
+    return session_is_ready(s) && s->bot && s->options.intents & INTENT(GUILD_PRESENCES);
 }
 
 static void client_name_end(struct session *s)
@@ -178,7 +178,7 @@ struct gateway_caller session_caller(const struct session *s)
     struct gateway_caller c = { .caller = &s->caller,
                                 .session = s->number,
                                 .address = s->peer ? websocket_remote(s->peer->ws) : STR(""),
-                                .client = (enum client_kind)s->kind };
+                                .client = (enum client_kind)s->presence.kind };
 
     session_id_write(s, c.session_id);
     return c;
@@ -191,15 +191,15 @@ struct gateway_viewer session_viewer(const struct session *s)
         .user_id = s->caller.id,
         .application_id = s->caller.application_id,
         .bot = s->bot,
-        .intents = s->intents,
-        .capabilities = s->capabilities,
+        .intents = s->options.intents,
+        .capabilities = s->options.capabilities,
         .large_threshold = s->large_threshold,
     };
 }
 
 bool session_covers(const struct session *s, snowflake guild_id)
 {
-    return (guild_id >> 22) % s->shard_count == s->shard_id;
+    return (guild_id >> 22) % s->options.shard_count == s->options.shard_id;
 }
 
 /* --- states --------------------------------------------------------------------------- */
@@ -216,13 +216,16 @@ static const unsigned allowed[SESSION_STATES] = {
     [SESSION_SUSPENDED] = 0,
 };
 
+bool session_may_become(enum session_state from, enum session_state to)
+{
+    return from == to || allowed[from] & 1U << to;
+}
+
 void session_set_state(struct session *s, enum session_state state)
 {
     struct gateway *g = s->hub->gateway;
 
-    if (s->state == state)
-        return;
-    if (!(allowed[s->state] & 1U << state)) {
+    if (!session_may_become(s->state, state)) {
         log_error("gateway: a session went from state %u to %u", s->state, (unsigned)state);
         abort();
     }
@@ -254,21 +257,21 @@ void session_send(struct session *s)
 {
     struct peer *p = s->peer;
 
-    while (!p->closing && s->sent < s->seq) {
+    while (!p->closing && s->output.sent < s->seq) {
         if (p->packing)
             return;
-        if (s->seq - s->sent > s->replay.count) {
+        if (s->seq - s->output.sent > s->replay.count) {
             session_cut(s);
         } else if (websocket_waiting(p->ws) > MAX_QUEUED) {
             websocket_await(p->ws);
             return;
         } else {
-            uint32_t at = s->replay.count - (uint32_t)(s->seq - s->sent);
+            uint32_t at = s->replay.count - (uint32_t)(s->seq - s->output.sent);
             const struct kept *k = replay_at(&s->replay, at);
 
-            if (s->sent >= s->owed)
+            if (s->output.sent >= s->output.replay_end)
                 s->behind_bytes -= (uint32_t)news_payload(k->news).n;
-            send_one(s, ++s->sent, k->news, k->form);
+            send_one(s, ++s->output.sent, k->news, k->form);
         }
     }
     errands_wake(s);
@@ -276,18 +279,18 @@ void session_send(struct session *s)
 
 static bool is_too_far_behind(const struct session *s)
 {
-    uint64_t from = s->sent > s->owed ? s->sent : s->owed;
+    uint64_t from = s->output.sent > s->output.replay_end ? s->output.sent : s->output.replay_end;
 
     return s->seq - from > BEHIND_COUNT || s->behind_bytes > BEHIND_BYTES ||
-           s->seq - s->sent > s->replay.count;
+           s->seq - s->output.sent > s->replay.count;
 }
 
 /* Two large guilds in a row would be more than a session may be behind. One that is away is never
  * busy, as its dispatches are kept for it. */
 bool session_is_busy(const struct session *s)
 {
-    return s->peer &&
-           (s->peer->packing || s->sent < s->seq || websocket_waiting(s->peer->ws) > MAX_QUEUED);
+    return s->peer && (s->peer->packing || s->output.sent < s->seq ||
+                       websocket_waiting(s->peer->ws) > MAX_QUEUED);
 }
 
 /* The newest event is in the replay: sends it, or lets it wait behind others. */
@@ -297,8 +300,8 @@ static void send_newest(struct session *s, struct news *n, unsigned form)
 
     if (p->closing)
         return;
-    if (s->sent + 1 == s->seq && !p->packing && websocket_waiting(p->ws) <= MAX_QUEUED) {
-        s->sent = s->seq;
+    if (s->output.sent + 1 == s->seq && !p->packing && websocket_waiting(p->ws) <= MAX_QUEUED) {
+        s->output.sent = s->seq;
         send_one(s, s->seq, n, form);
         return;
     }
@@ -322,8 +325,8 @@ static uint64_t sent_as(const struct news *n)
 void session_dispatch(struct session *s, struct news *n, unsigned form)
 {
     s->seq++;
-    if (s->slot) {
-        journal_note(s->slot, s->seq,
+    if (s->resume.slot) {
+        journal_note(s->resume.slot, s->seq,
                      fault_planted(PLANTED_BLIND_LEDGER) ? SENT_TRANSIENT : sent_as(n));
         replication_mark(s);
     }
@@ -355,8 +358,8 @@ void session_tell_buf(struct session *s, enum event event, struct buf *payload)
 
 void session_replay(struct session *s, uint64_t seq)
 {
-    s->sent = seq;
-    s->owed = s->seq;
+    s->output.sent = seq;
+    s->output.replay_end = s->seq;
     s->behind_bytes = 0;
     session_send(s);
     session_tell(s, EVENT_RESUMED, STR("{\"_trace\":" GATEWAY_TRACE "}"));
@@ -412,7 +415,7 @@ void session_lose_peer(struct session *s)
         s->absence->session = s;
     }
     deadline_touch(s->hub->timers.away, &s->absence->away);
-    if (!s->faded)
+    if (!s->presence.faded)
         deadline_touch(s->hub->timers.fading, &s->absence->fade);
     errands_wake(s);
 }
@@ -422,7 +425,7 @@ static void set_faded(struct session *s, bool faded)
     struct gateway *g = s->hub->gateway;
 
     pthread_mutex_lock(&g->lock);
-    s->faded = faded;
+    s->presence.faded = faded;
     pthread_mutex_unlock(&g->lock);
     gateway_upcalls.presence_change(s, false);
 }
@@ -435,7 +438,7 @@ void session_faded(struct deadline *d)
 void session_regain(struct session *s)
 {
     absence_end(s);
-    if (s->faded)
+    if (s->presence.faded)
         set_faded(s, false);
 }
 
@@ -471,6 +474,6 @@ void session_attach(struct session *s, struct hub *h)
     if (s->sync)
         s->sync->round = 0; /* each hub counts its own */
     replication_mark_all(s);
-    if (s->presence_due && s->own)
+    if (s->presence.due && s->own)
         deadline_touch(h->timers.windows, &s->own->window);
 }

@@ -44,7 +44,7 @@ struct statuses {
     unsigned char whole, of[CLIENT_KINDS];
 };
 
-/* --- what few sessions have, or for a while: a session refers to it ----------------------- */
+/* --- what few sessions have, or for a while: a session refers to it ------------------- */
 
 /* Without a socket. */
 struct session_absence {
@@ -79,43 +79,64 @@ struct session_sync {
     bool whole;               /* … the whole session has to be sent */
 };
 
-struct session {
-    /* What every event needs stands together. */
-    struct hub *hub;
-    struct peer *peer; /* NULL: away */
-    struct replay replay;
-    uint64_t number;    /* names it among subjects */
-    uint64_t seen;      /* news up to this number was delivered on another loop */
-    uint64_t presences; /* up to this number READY has told of them, and later ones count */
-    uint64_t seq;
-    struct journal_slot *slot; /* its record in the journal; or NULL */
-    uint64_t sent;             /* to the peer: what follows waits in the replay */
-    uint32_t intents;          /* of a person, 0: everything */
+/* --- parts of every session ----------------------------------------------------------- */
+
+/* From IDENTIFY. */
+struct session_options {
+    uint32_t intents;      /* of a user, 0: everything */
+    uint32_t capabilities; /* known ones */
     uint32_t shard_id, shard_count;
-    bool bot;
-    _Atomic bool revoked; /* its credential is gone: it ends when its loop has it */
-    bool listed;          /* in the gateway's lists; of its own loop */
-    unsigned char state;  /* enum session_state; changed by session_set_state, with the lock */
-    bool faded;           /* away for so long that it is not seen; the same */
-    bool presence_due;    /* a change was not told yet */
-    bool enters_lists;    /* some of its member lists have not begun yet */
+};
+
+/* What other users see of it; its activities are in struct own_presence. */
+struct session_presence {
     unsigned char status; /* enum presence_status */
     unsigned char kind;   /* enum client_kind */
-    unsigned char large_threshold;
-    uint32_t capabilities; /* those that are known here */
-    uint32_t behind_bytes; /* of what waits */
+    bool faded;           /* shown as offline, because it is disconnected; with the lock */
+    bool due;             /* a change was not announced yet */
+};
 
-    struct caller caller; /* the credential of its last identify or resume; changed with the lock */
-    uint64_t forgets;     /* as many were forgotten when that was looked for; with the lock */
-    struct link link;     /* in the hub's list */
-    struct link of_user;  /* in the gateway's list of the account's sessions */
-    unsigned char id_rest[8]; /* of its id: what follows the number */
-    uint64_t turn;            /* of the resumption it came back by */
-    uint64_t owed;            /* since it came back: what it missed does not count as waiting */
+/* What its socket has taken; later dispatches wait in the replay. */
+struct session_output {
+    uint64_t sent;       /* seq */
+    uint64_t replay_end; /* last seq to replay after RESUME: up to it no client is too slow */
+};
+
+struct session_resume {
+    uint64_t seen;             /* events up to this number were delivered by another loop or node */
+    uint64_t turn;             /* of the connection that resumed it, in the order of HELLO */
+    struct journal_slot *slot; /* its record in the journal; or NULL */
+};
+
+struct session {
+    /* Members that every event needs stand together. */
+    struct hub *hub;
+    struct peer *peer; /* NULL: it has no connection */
+    struct replay replay;
+    uint64_t number;    /* its id, for topics */
+    uint64_t presences; /* READY had those up to this event: only later ones are sent */
+    uint64_t seq;
+    struct session_resume resume;
+    struct session_output output;
+    struct session_options options;
+    bool bot;
+    _Atomic bool revoked; /* its credential has ended: it ends when its loop sees that */
+    bool listed;          /* in the registry; of its own loop */
+    unsigned char state;  /* enum session_state; changed by session_set_state, with the lock */
+    struct session_presence presence;
+    bool enters_lists; /* some of its member lists have not begun yet */
+    unsigned char large_threshold;
+    uint32_t behind_bytes; /* of dispatches that wait */
+
+    struct caller caller;     /* of its last IDENTIFY or RESUME; changed with the lock */
+    uint64_t forgets;         /* auth_forgets when the credential was read; with the lock */
+    struct link link;         /* in the hub's list */
+    struct link of_user;      /* in the account's list */
+    unsigned char id_rest[8]; /* of its id, after the number */
     struct seats seats;
     struct link lists;               /* struct list_subscription: member lists that it shows */
     const char *client;              /* shared: client_names.h; or NULL */
-    struct session_absence *absence; /* these four: NULL while there is nothing of it */
+    struct session_absence *absence; /* these four: NULL while there is none */
     struct own_presence *own;
     struct errand_line *errands;
     struct session_sync *sync;
@@ -165,7 +186,9 @@ bool session_is_called(const struct session *s, struct str id);
 struct session *session_new(struct hub *h, const struct caller *caller);
 /* One that another process began. */
 struct session *session_new_known(struct hub *h, const struct caller *caller, const char *id);
-/* Ends the process if the session may not go from its state to that one. On its loop. */
+/* The table of transitions. */
+bool session_may_become(enum session_state from, enum session_state to);
+/* Ends the process if the transition is not allowed. On the session's loop. */
 void session_set_state(struct session *s, enum session_state state);
 void session_end(struct session *s);
 void session_invalid(struct peer *p); /* op 9; its session, if any, ends */

@@ -154,16 +154,16 @@ static void slot_fill(struct journal_slot *slot, const struct session *s)
     slot->user_id = s->caller.id;
     slot->caller_kind = (uint64_t)s->caller.kind;
     slot->presences = s->presences;
-    slot->intents = s->intents;
-    slot->shard_id = s->shard_id;
-    slot->shard_count = s->shard_count;
-    slot->client_kind = s->kind;
-    slot->capabilities = s->capabilities;
+    slot->intents = s->options.intents;
+    slot->shard_id = s->options.shard_id;
+    slot->shard_count = s->options.shard_count;
+    slot->client_kind = s->presence.kind;
+    slot->capabilities = s->options.capabilities;
     slot->large_threshold = s->large_threshold;
     session_id_write(s, slot->id);
     memcpy(slot->client, session_client(s), strlen(session_client(s)) + 1);
     slot->first = s->seq;
-    slot->base = s->seen;
+    slot->base = s->resume.seen;
     slot->hub = JOURNAL_IN_TRANSIT;
     slot->seq = s->seq;
 }
@@ -172,12 +172,12 @@ void journal_begin(struct session *s)
 {
     struct journal *l = s->hub->gateway->journal;
 
-    if (!l || s->slot || !(s->slot = slot_take(l)))
+    if (!l || s->resume.slot || !(s->resume.slot = slot_take(l)))
         return;
-    slot_fill(s->slot, s);
+    slot_fill(s->resume.slot, s);
     journal_note_presence(s);
     journal_note_errands(s);
-    atomic_store(&l->head->numbers[slot_index(l, s->slot)], s->number);
+    atomic_store(&l->head->numbers[slot_index(l, s->resume.slot)], s->number);
     replication_mark_all(s);
 }
 
@@ -186,21 +186,21 @@ void journal_end(struct session *s)
     struct journal *l = s->hub->gateway->journal;
 
     replication_end_session(s);
-    if (!s->slot)
+    if (!s->resume.slot)
         return;
-    uint32_t slot = slot_index(l, s->slot);
+    uint32_t slot = slot_index(l, s->resume.slot);
     atomic_store(&l->head->numbers[slot], 0);
     pthread_mutex_lock(&l->lock);
     l->free[l->free_count++] = slot;
     pthread_mutex_unlock(&l->lock);
-    s->slot = NULL;
+    s->resume.slot = NULL;
 }
 
 /* --- what changes --------------------------------------------------------------------- */
 
 void journal_settle(struct session *s)
 {
-    struct journal_slot *slot = s->slot;
+    struct journal_slot *slot = s->resume.slot;
 
     if (!slot)
         return;
@@ -213,7 +213,7 @@ void journal_settle(struct session *s)
 
 void journal_unsettle(struct session *s)
 {
-    struct journal_slot *slot = s->slot;
+    struct journal_slot *slot = s->resume.slot;
 
     if (!slot)
         return;
@@ -227,14 +227,14 @@ void journal_unsettle(struct session *s)
  * being shown without activities. */
 void journal_note_presence(struct session *s)
 {
-    struct journal_slot *slot = s->slot;
+    struct journal_slot *slot = s->resume.slot;
     struct str activities = session_activities(s);
 
     if (!slot)
         return;
     replication_mark_all(s);
     atomic_store(&slot->torn, 1);
-    slot->status = s->status;
+    slot->status = s->presence.status;
     slot->presence_ms = session_presence_ms(s);
     if (activities.n > sizeof slot->presence)
         return;
@@ -247,8 +247,8 @@ void journal_note_presence(struct session *s)
 /* A member list counts as a running task: the journal does not have the ranges it shows. */
 void journal_note_errands(struct session *s)
 {
-    if (!s->slot)
+    if (!s->resume.slot)
         return;
-    atomic_store(&s->slot->errands, session_errand_count(s) + !links_empty(&s->lists));
+    atomic_store(&s->resume.slot->errands, session_errand_count(s) + !links_empty(&s->lists));
     replication_mark_all(s);
 }

@@ -25,7 +25,7 @@ struct news;
 struct session;
 
 enum {
-    JOURNAL_SENT = 256,      /* one more than the unread events that can be replayed */
+    JOURNAL_SENT = 256,      /* the unread events that can be replayed, plus 1 */
     JOURNAL_PRESENCE = 1536, /* bytes of activities; a session with more is not recovered */
     JOURNAL_SLOT = 4096,
     JOURNAL_IN_TRANSIT = 0xffffffff, /* instead of a hub: between two hubs */
@@ -40,7 +40,7 @@ struct journal_slot {
     uint64_t user_id, caller_kind, presences, intents, shard_id, shard_count, status, client_kind;
     int64_t capabilities, large_threshold, presence_ms;
     char id[40], client[64];
-    /* What changes: */
+    /* Changing members: */
     _Atomic uint32_t torn;    /* a write is not finished */
     _Atomic uint32_t errands; /* running; their remaining dispatches are not in the log */
     _Atomic uint32_t hub;     /* whose position holds for the session, or JOURNAL_IN_TRANSIT */
@@ -52,8 +52,7 @@ struct journal_slot {
     uint64_t sent[JOURNAL_SENT]; /* numbers of events, by seq modulo JOURNAL_SENT */
 };
 
-/* --- the journal of this process
- * ------------------------------------------------------------------ */
+/* --- the journal of this process ------------------------------------------------------ */
 
 /* NULL after a failure, which is logged. */
 struct journal *journal_open(const char *folder, uint32_t identity);
@@ -88,10 +87,9 @@ static inline void journal_note(struct journal_slot *slot, uint64_t seq, uint64_
 enum journal_verdict {
     JOURNAL_UNKNOWN, /* there is no such file, or it is not reliable */
     JOURNAL_LIVES,   /* the process is alive */
-    JOURNAL_SHORT, /* the node is silent; the replica ends before the client's seq, or begins after
-                    */
-    JOURNAL_UNFIT, /* the node is silent; the replica of the session is of no use */
-    JOURNAL_GONE,  /* the process is dead; its journal does not suffice for this session */
+    JOURNAL_SHORT,   /* the node is silent; the replica does not have the client's seq */
+    JOURNAL_UNFIT,   /* the node is silent; the replica of the session is of no use */
+    JOURNAL_GONE,    /* the process is dead; its journal does not suffice for this session */
     JOURNAL_FOUND,
 };
 

@@ -16,8 +16,7 @@ struct journal_hub {
 struct journal_head {
     _Atomic uint64_t magic;     /* written last */
     int64_t gone_ms;            /* when another process first found this one dead; 0: not yet */
-    char boot[JOURNAL_BOOT_ID]; /* of the machine: after a reboot the pages may be of different
-                                   times */
+    char boot[JOURNAL_BOOT_ID]; /* of the machine; after a reboot the pages do not fit together */
     char rest[8];
     struct journal_hub hubs[JOURNAL_HUBS];
     _Atomic uint64_t numbers[JOURNAL_SLOTS]; /* of sessions; 0: the slot is free */

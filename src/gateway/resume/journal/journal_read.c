@@ -176,7 +176,7 @@ enum journal_verdict journal_find(const char *folder, uint32_t identity, uint64_
     return answer;
 }
 
-/* --- outdated files ------------------------------------------------------- */
+/* --- outdated files ------------------------------------------------------------------- */
 
 static void journal_prune(int dir, const char *name, int64_t now_ms, struct arena *arena,
                           struct list *ret)

@@ -42,8 +42,7 @@ void replica_free(struct replica *k)
     mem_free(k);
 }
 
-/* --- nodes that store copies
- * ------------------------------------------------------------------------ */
+/* --- nodes that store copies ---------------------------------------------------------- */
 
 void replica_write_hello(struct buf *out, uint32_t identity)
 {
@@ -93,7 +92,7 @@ uint32_t replica_choose(struct replica *k, uint32_t me, const uint32_t *identiti
     return next ? next : first;
 }
 
-/* --- messages ---------------------------------------------------------------- */
+/* --- messages ------------------------------------------------------------------------- */
 
 static void receive_missed(struct serial_reader *in, struct replica_reply *ret)
 {
@@ -130,13 +129,13 @@ void replica_receive(struct replica *k, struct str message, struct replica_reply
     pthread_mutex_unlock(&k->lock);
 }
 
-enum replica_verdict replica_find(struct replica *k, uint32_t identity, uint64_t number,
+enum journal_verdict replica_find(struct replica *k, uint32_t identity, uint64_t number,
                                   uint64_t seq, struct arena *arena, struct journal_entry *ret)
 {
     pthread_mutex_lock(&k->lock);
     const struct replica_session *s = replica_session_find(k, number, identity);
-    enum replica_verdict answer = replica_session_judge(k, s, seq, &ret->seen);
-    if (answer == REPLICA_FOUND) {
+    enum journal_verdict answer = replica_session_judge(k, s, seq, &ret->seen);
+    if (answer == JOURNAL_FOUND) {
         ret->slot = arena_alloc(arena, sizeof *ret->slot);
         *ret->slot = s->slot;
     }
@@ -144,7 +143,7 @@ enum replica_verdict replica_find(struct replica *k, uint32_t identity, uint64_t
     return answer;
 }
 
-/* --- expiry ------------------------------------------------------- */
+/* --- expiry --------------------------------------------------------------------------- */
 
 static bool is_expired(int64_t received_ms, int64_t now_ms)
 {

@@ -37,21 +37,13 @@ enum record_kind {
     RECORD_END,
 };
 
-/* What to do about a received message. */
+/* The effect of a received message. */
 struct replica_reply {
     uint32_t to;      /* the node that gets a reply; 0: none */
     struct buf bytes; /* the reply */
     uint64_t number;  /* of a session that was requested and is known now; 0: none */
     bool restart;     /* the replica has missed a message of this node, … */
     unsigned hub;     /* … of this hub */
-};
-
-/* What a replica says of a session. */
-enum replica_verdict {
-    REPLICA_NONE,
-    REPLICA_SHORT, /* the client's seq is after or before the copy; another replica may have it */
-    REPLICA_UNFIT, /* no replica can tell what the client missed */
-    REPLICA_FOUND,
 };
 
 struct replica *replica_new(void);
@@ -62,8 +54,9 @@ void replica_receive(struct replica *k, struct str message, struct replica_reply
 void replica_write_question(struct buf *out, uint32_t identity, uint64_t number, uint64_t seq,
                             uint32_t asker);
 void replica_write_hello(struct buf *out, uint32_t identity);
-/* A session of a node, whose client has read up to a seq. */
-enum replica_verdict replica_find(struct replica *k, uint32_t identity, uint64_t number,
+/* Finds a session of a node, whose client has read up to a seq: JOURNAL_UNKNOWN (no copy), _SHORT,
+ * _UNFIT or _FOUND. */
+enum journal_verdict replica_find(struct replica *k, uint32_t identity, uint64_t number,
                                   uint64_t seq, struct arena *arena, struct journal_entry *ret);
 /* Chooses the replica of node `me`: the next one in the ring of living nodes that store copies;
  * 0: none. */

@@ -17,15 +17,15 @@ static uint64_t hub_position(const struct replica *k, const struct replica_sessi
     return from->hubs[s->slot.hub].position;
 }
 
-enum replica_verdict replica_session_judge(const struct replica *k, const struct replica_session *s,
+enum journal_verdict replica_session_judge(const struct replica *k, const struct replica_session *s,
                                            uint64_t seq, uint64_t *ret_seen)
 {
     if (!s || (s->borrowed && s->slot.torn && clock_steady_ms() - s->received_ms > UNFIT_MS))
-        return REPLICA_NONE;
+        return JOURNAL_UNKNOWN;
     if (seq > s->slot.seq || seq < s->slot.first)
-        return REPLICA_SHORT;
-    return journal_slot_seen(&s->slot, hub_position(k, s), seq, ret_seen) ? REPLICA_FOUND
-                                                                          : REPLICA_UNFIT;
+        return JOURNAL_SHORT;
+    return journal_slot_seen(&s->slot, hub_position(k, s), seq, ret_seen) ? JOURNAL_FOUND
+                                                                          : JOURNAL_UNFIT;
 }
 
 void replica_write_question(struct buf *out, uint32_t identity, uint64_t number, uint64_t seq,
@@ -47,7 +47,7 @@ void replica_receive_question(struct replica *k, uint32_t identity, struct seria
 
     if (in->bad || !s || s->borrowed)
         return;
-    bool is_found = replica_session_judge(k, s, seq, &seen) == REPLICA_FOUND;
+    bool is_found = replica_session_judge(k, s, seq, &seen) == JOURNAL_FOUND;
     ret->to = asker;
     serial_put(&ret->bytes, is_found ? REPLICA_ANSWER : REPLICA_REFUSAL);
     serial_put(&ret->bytes, identity);
@@ -62,7 +62,7 @@ void replica_receive_question(struct replica *k, uint32_t identity, struct seria
     buf_add(&ret->bytes, (const void *)&s->slot, sizeof s->slot);
 }
 
-/* Of two replicas, the former and the present one, the one counts that knows more or goes back
+/* A former and a present replica may both answer: the copy counts that knows more or goes back
  * further. The same copy again is no reason to read the store again. */
 static bool knows_more(const struct replica *k, const struct replica_session *s,
                        const struct journal_slot *slot, uint64_t position)

@@ -10,7 +10,7 @@
 #include "gateway/resume/journal/replica.h"
 #include "gateway/resume/journal/journal_file.h"
 
-/* What was received from a hub of a node. */
+/* State of the messages from a hub of a node. */
 struct replica_hub {
     uint64_t messages, position;
     uint64_t gaps; /* lost messages */
@@ -46,10 +46,10 @@ struct replica {
 
 /* All functions below: with the lock. */
 
-/* --- replica_copies.c: sessions and their records ---------------------------------- */
+/* --- replica_copies.c: sessions and their records ------------------------------------- */
 
 void replica_session_drop(struct replica *k, uint64_t number);
-/* It was received just now. */
+/* The session was received just now. */
 void replica_session_touch(struct replica *k, struct replica_session *s, int64_t now_ms);
 /* NULL: the replica is full. */
 struct replica_session *replica_session_make(struct replica *k, uint64_t number, uint32_t identity);
@@ -61,7 +61,7 @@ void replica_receive_records(struct replica *k, uint32_t identity, struct serial
 
 /* --- replica_answers.c: questions about sessions -------------------------------------- */
 
-enum replica_verdict replica_session_judge(const struct replica *k, const struct replica_session *s,
+enum journal_verdict replica_session_judge(const struct replica *k, const struct replica_session *s,
                                            uint64_t seq, uint64_t *ret_seen);
 void replica_receive_question(struct replica *k, uint32_t identity, struct serial_reader *in,
                               struct replica_reply *ret);

@@ -59,7 +59,7 @@ struct replica_session *replica_session_find(const struct replica *k, uint64_t n
     return s && s->identity == identity ? s : NULL;
 }
 
-/* --- records -------------------------------------------------------------- */
+/* --- records -------------------------------------------------------------------------- */
 
 static struct replica_node *server_of(struct replica *k, uint32_t identity)
 {

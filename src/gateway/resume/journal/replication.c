@@ -94,10 +94,10 @@ static void session_replicate(struct replication *c, struct session *s)
     struct session_sync *sync = session_sync(s);
 
     link_remove(&sync->unreplicated);
-    if (!s->slot)
+    if (!s->resume.slot)
         return;
-    if (sync->whole || !replication_write_sent(&c->out, s->number, s->slot, sync->copied))
-        replication_write_all(&c->out, s->number, s->slot, c->hub->position);
+    if (sync->whole || !replication_write_sent(&c->out, s->number, s->resume.slot, sync->copied))
+        replication_write_all(&c->out, s->number, s->resume.slot, c->hub->position);
     sync->whole = false;
     sync->copied = s->seq;
     if (c->out.n >= PIECE_BYTES)
@@ -133,7 +133,7 @@ void replication_mark_all(struct session *s)
 {
     if (s->sync)
         s->sync->whole = true;
-    if (s->slot)
+    if (s->resume.slot)
         replication_mark(s);
 }
 
@@ -141,7 +141,7 @@ void replication_send_now(struct session *s)
 {
     struct replication *c = s->hub->resume.replication;
 
-    if (!c || !c->node || !s->slot)
+    if (!c || !c->node || !s->resume.slot)
         return;
     session_sync(s)->whole = true;
     session_replicate(c, s);
@@ -154,19 +154,20 @@ void replication_end_session(struct session *s)
 
     if (s->sync)
         link_remove(&s->sync->unreplicated);
-    if (!c || !c->node || !s->slot)
+    if (!c || !c->node || !s->resume.slot)
         return;
     replication_write_end(&c->out, s->number);
     if (c->out.n >= PIECE_BYTES)
         replication_send(c, 0);
 }
 
-/* --- rounds --------------------------------------------------- */
+/* --- rounds --------------------------------------------------------------------------- */
 
 /* Approximate size of a session in a message. */
 static size_t record_size(const struct session *s)
 {
-    return offsetof(struct journal_slot, presence) + (s->slot ? s->slot->presence_n : 0);
+    return offsetof(struct journal_slot, presence) +
+           (s->resume.slot ? s->resume.slot->presence_n : 0);
 }
 
 /* Sessions that were marked move to the end of the list. */
@@ -257,8 +258,7 @@ void replication_free(struct replication *c)
     mem_free(c);
 }
 
-/* --- the choice of the replica -------------------------------------------------------------------
- */
+/* --- the choice of the replica -------------------------------------------------------- */
 
 struct replication_tick {
     struct post post;

@@ -11,7 +11,7 @@
 #include "gateway/resume/journal/journal.h"
 #include "gateway/sessions/session.h"
 
-/* One per hub. */
+/* Each hub has one. */
 struct replication {
     struct hub *hub;
     uint32_t node;      /* identity of the replica; 0: none */
