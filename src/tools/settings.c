@@ -74,7 +74,7 @@ static bool check_environment(const struct program_command *commands, struct are
 }
 
 bool command_settings_read(const struct program_command *c, struct arena *arena, char **argv,
-                   struct settings *ret, char **rest, const char **ret_problem)
+                           struct settings *ret, char **rest, const char **ret_problem)
 {
     struct option_source source = config_source;
 
@@ -97,5 +97,5 @@ bool settings_again(const struct settings *s, struct arena *arena, struct settin
         c++;
     *ret = (struct settings){ .commands = s->commands };
     return command_settings_read(c, arena, s->argv, ret, arena_array(arena, char *, count + 1),
-                         ret_problem);
+                                 ret_problem);
 }
