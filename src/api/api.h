@@ -6,7 +6,6 @@
 #include "api/call.h"
 #include "api/limits/limits.h"
 #include "api/route.h"
-#include "net/http/server.h"
 #include "store/store.h"
 
 struct cluster; /* cluster/cluster.h */

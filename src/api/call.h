@@ -10,7 +10,6 @@
 #include "base/errors.h"
 #include "json/schema.h"
 #include "model/user.h"
-#include "net/http/server.h"
 #include "store/store.h"
 
 enum {

@@ -10,7 +10,6 @@
 #include "api/auth/auth.h"
 #include "model/guild.h"
 #include "net/loop.h"
-#include "net/http/server.h"
 #include "net/http/http.h"
 #include "store/store.h"
 

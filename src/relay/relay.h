@@ -11,7 +11,6 @@
 
 #include "model/voice_state.h"
 #include "net/loop.h"
-#include "net/http/server.h"
 #include "net/http/http.h"
 
 struct relay;

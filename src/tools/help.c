@@ -29,7 +29,7 @@ static void help_verbs(struct buf *out, const char *noun)
     for (const struct order_row *row = operator_rows; row->noun; row++) {
         char call[64];
 
-        if (!row->verb || strcmp(row->noun, noun) != 0)
+        if (!order_is_verb(row, noun))
             continue;
         if (first)
             buf_add_lit(out, "\nVerbs\n");

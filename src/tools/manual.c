@@ -49,7 +49,7 @@ static void roff_head(struct buf *out, const char *name, int section, const char
 static void manual_verbs(struct buf *out, const char *noun)
 {
     for (const struct order_row *row = operator_rows; row->noun; row++) {
-        if (!row->verb || strcmp(row->noun, noun) != 0)
+        if (!order_is_verb(row, noun))
             continue;
         buf_add_lit(out, ".TP\n");
         roff_font(out, 'B', noun);

@@ -63,7 +63,7 @@ enum err console_admit_controls(struct call *call)
 {
     enum err e = console_admit(call);
 
-    if (!e && !workbench_of(call)->options.controls)
+    if (!e && !workbench_has_controls(workbench_of(call)))
         e = ERR_FORBIDDEN;
     return e;
 }

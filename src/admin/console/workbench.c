@@ -23,6 +23,11 @@ struct traffic *workbench_traffic(struct workbench *w)
     return w->traffic;
 }
 
+bool workbench_has_controls(const struct workbench *w)
+{
+    return w && w->options.controls;
+}
+
 static void make_key(struct workbench *w, const struct auth *auth)
 {
     unsigned char bytes[CONSOLE_KEY_BYTES];

@@ -24,6 +24,8 @@ struct workbench_options {
 };
 
 struct workbench *workbench_new(const struct workbench_options *options);
+/* May the clock be moved and faults be made? Accepts NULL. */
+bool workbench_has_controls(const struct workbench *w);
 /* For the options of the api and the gateway. */
 struct traffic *workbench_traffic(struct workbench *w);
 /* Once the loops run. */

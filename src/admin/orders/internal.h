@@ -13,14 +13,28 @@ struct order {
     snowflake after; /* lists: a page behind this id … */
     int64_t limit;   /* … of so many */
     struct str password_hash;
-    bool as_json; /* rows are JSON objects with commas between them, not lines of cells */
-    struct buf out;
+    const void *body; /* decoded as row->body says */
+    struct api *api;
+    struct relay *relay; /* NULL: voice is not carried here, or not asked for */
+    struct arena *arena;
+    bool as_json;        /* rows are JSON objects with commas between them, not lines of cells */
+    struct buf out;      /* empty but while gather or run writes */
+    struct str answer;   /* what they have written, in the arena */
     const char *problem; /* a sentence, when the error alone says too little */
 };
 
+/* --- orders.c: both entrances carry an order out with these --------------------------- */
+
+/* Where the row has gather; waits. */
+enum err order_gather(struct order *o);
+/* Inside the call's transaction; may be repeated. Nothing where the row has gather alone. */
+enum err order_run(struct call *call, struct order *o);
+
 /* --- table.c: rows -------------------------------------------------------------------- */
 
-/* Adds a row: a value for each column of the order. */
+/* Writes a row: a value for each column, which are in the form of order_row.columns. */
+void row_write(struct buf *out, const char *columns, bool as_json, const struct value *values);
+/* Adds a row to the order's answer. */
 void order_row_add(struct order *o, const struct value *values);
 #define ORDER_ROW(o, ...) order_row_add(o, (const struct value[]){ __VA_ARGS__ })
 
@@ -82,6 +96,23 @@ enum err order_invite_create(struct call *call, struct order *o);
 enum err order_invite_list(struct call *call, struct order *o);
 enum err order_invite_revoke(struct call *call, struct order *o);
 enum err order_stats(struct call *call, struct order *o);
+/* --- clock.c, faults.c, sessions.c, snapshots.c --------------------------------------- */
+
+extern const struct type order_clock_type, order_fault_type, order_push_type;
+enum err order_clock(struct call *call, struct order *o);
+enum err order_clock_move(struct call *call, struct order *o);
+enum err order_fault_list(struct call *call, struct order *o);
+enum err order_fault_add(struct call *call, struct order *o);
+enum err order_fault_clear(struct call *call, struct order *o);
+enum err order_sessions(struct order *o);
+enum err order_sessions_voice(struct order *o);
+enum err order_sessions_push(struct call *call, struct order *o);
+enum err order_snapshot_list(struct order *o);
+enum err order_snapshot_count(struct order *o);
+enum err order_snapshot_make(struct order *o);
+enum err order_snapshot_restore(struct order *o);
+enum err order_snapshot_delete(struct order *o);
+
 /* Notes an order that changes something. */
 enum err order_note(struct call *call, const struct order *o);
 

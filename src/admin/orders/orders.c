@@ -6,8 +6,11 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "admin/console/workbench.h"
 #include "admin/orders/internal.h"
 #include "platform/accounts/accounts.h"
+
+enum { MOST_ANSWER = 128 * 1024 * 1024 };
 
 /* clang-format off */
 #define USER_STATE     "&id\t$name\t$state"
@@ -16,6 +19,8 @@
 #define INVITE         "&id\t$begins\t#uses_left\t@made\t@until"
 #define PURGE          "&id\t$name\t$state\t#deleted\t@reached"
 #define REPORT         "&id\t@made\t$reason\t&channel\t&message\t&author_id\t&reporter_id"
+#define CLOCK          "@now\t#moved_ms"
+#define FAULT          "#id\t$method\t$path\t#status\t#delay_ms\t#retry_after_ms\t#times\t?drop\t#hits"
 #define UNKNOWN_GUILD  "there is no guild with that id"
 #define UNKNOWN_APP    "there is no application with that id"
 
@@ -122,6 +127,35 @@ const struct order_row operator_rows[] = {
     { "stats", NULL, "", "How much there is", 0, 0, .run = order_stats,
       .columns = "$version\t$store\t#people\t#bots\t#disabled\t#guilds\t#apps\t#tokens\t"
           "#file_bytes\t#sessions\t#connected" },
+    { "sessions", NULL, "", "Sessions of the gateway", 0, 0, .gather = order_sessions },
+    { "sessions", "voice", "", "Who is connected to voice", 0, 0, .gather = order_sessions_voice },
+    { "sessions", "drop", "NAME|ID [CODE]", "Close its socket", 1, 2,
+      .run = order_sessions_push },
+    { "sessions", "reconnect", "NAME|ID", "Send op 7", 1, 2, .run = order_sessions_push },
+    { "sessions", "invalidate", "NAME|ID", "Send op 9", 1, 2, .run = order_sessions_push },
+    { "sessions", "resumable", "NAME|ID", "Send op 9 with true", 1, 2,
+      .run = order_sessions_push },
+    { "sessions", "push", "WHO JSON", NULL, 2, 2, .body = &order_push_type,
+      .run = order_sessions_push },
+    { "clock", NULL, "", "What the server takes for now", 0, 0, .run = order_clock,
+      .columns = CLOCK },
+    { "clock", "move", "JSON", NULL, 1, 1, .for_tests = true, .body = &order_clock_type,
+      .run = order_clock_move, .columns = CLOCK },
+    { "fault", NULL, "", "Faults that wait for a call", 0, 0, .is_array = true,
+      .run = order_fault_list, .columns = FAULT },
+    { "fault", "add", "JSON", NULL, 1, 1, .for_tests = true, .body = &order_fault_type,
+      .run = order_fault_add, .columns = FAULT },
+    { "fault", "clear", "[ID]", "Take all faults back, or one", 0, 1, .for_tests = true,
+      .run = order_fault_clear },
+    { "snapshot", NULL, "", "Snapshots, by name", 0, 0, .gather = order_snapshot_list,
+      .columns = "$name\t#bytes\t@made_at" },
+    { "snapshot", "make", "NAME", NULL, 0, 1, .gather = order_snapshot_make, .columns = "$answer" },
+    { "snapshot", "restore", "NAME", NULL, 0, 1, .gather = order_snapshot_restore,
+      .columns = "$answer" },
+    { "snapshot", "restored", "", NULL, 0, 0, .gather = order_snapshot_count,
+      .columns = "#tried\t#restored" },
+    { "snapshot", "delete", "NAME", NULL, 1, 1, .gather = order_snapshot_delete,
+      .columns = "$answer" },
     { "log", NULL, "", "What the operator changed, by id", 0, 0, .is_list = true,
       .columns = "&id\t@at\t#uid\t$command",
       .query = SQL_TEXT("select id, at, uid, command from operator_log where id > $1 order by id "
@@ -148,6 +182,22 @@ static bool read_page(struct order *o, struct str *rest)
            o->limit <= ORDER_PAGE;
 }
 
+/* The last argument, as the order's type says. NULL: it was understood. */
+static const char *read_body(struct order *o)
+{
+    struct form form = { .arena = o->arena };
+    struct buf problem;
+    void *body;
+
+    if (!schema_decode(o->row->body, o->words[--o->count], &form, &body)) {
+        o->body = body;
+        return NULL;
+    }
+    buf_init(&problem, 4096);
+    form_first(&form, &problem);
+    return str_dupz(o->arena, buf_take(&problem, o->arena));
+}
+
 /* NULL: it was understood. */
 static const char *read_order(struct order *o, struct str question)
 {
@@ -164,15 +214,42 @@ static const char *read_order(struct order *o, struct str question)
         o->words[o->count++] = str_cut(&rest, '\t');
     if (rest.n || o->count < o->row->least || o->count > o->row->most)
         return "it has too few words, or too many";
-    return NULL;
+    return o->row->body ? read_body(o) : NULL;
 }
 
 /* --- carrying it out ------------------------------------------------------------------ */
 
+/* Moves what was written to the arena. */
+static enum err order_take(struct order *o, enum err e)
+{
+    if (!e && buf_full(&o->out))
+        e = ERR_ANSWER_TOO_LARGE;
+    if (!e)
+        o->answer = buf_take(&o->out, o->arena);
+    buf_clear(&o->out);
+    return e;
+}
+
+enum err order_gather(struct order *o)
+{
+    return order_take(o, o->row->gather(o));
+}
+
+enum err order_run(struct call *call, struct order *o)
+{
+    const struct order_row *row = o->row;
+
+    if (row->gather)
+        return OK;
+    o->problem = NULL;
+    return order_take(o, row->run ? row->run(call, o) : order_query(call, o));
+}
+
+/* --- by the control socket ------------------------------------------------------------ */
+
 /* An order on its way through a loop; whoever gave it waits. */
 struct order_errand {
     struct order order;
-    struct api *api;
     struct loop *loop;
     struct post post;
     pthread_mutex_t lock;
@@ -181,25 +258,23 @@ struct order_errand {
     enum err result;
 };
 
-static enum err order_run(struct call *call)
+static enum err order_errand_run(struct call *call)
 {
     struct order *o = &((struct order_errand *)call_passed(call, "order_errand"))->order;
-    enum err e;
+    enum err e = order_run(call, o);
 
-    buf_reset(&o->out);
-    o->problem = NULL;
-    buf_printf(&o->out, "%s\n", o->row->columns);
-    e = o->row->run ? o->row->run(call, o) : order_query(call, o);
-    if (!e && o->row->writes)
-        e = order_note(call, o);
-    return e;
+    return !e && o->row->writes ? order_note(call, o) : e;
 }
 
 static void order_done(struct call *call, enum err e, void *arg)
 {
     struct order_errand *w = arg;
+    struct order *o = &w->order;
 
-    (void)call;
+    if (form_failed(&call->form) && !o->problem) {
+        form_first(&call->form, &o->out);
+        o->problem = str_dupz(o->arena, buf_take(&o->out, o->arena));
+    }
     pthread_mutex_lock(&w->lock);
     w->result = e;
     w->is_ended = true;
@@ -211,11 +286,11 @@ static void order_begin(struct post *p)
 {
     struct order_errand *w = container_of(p, struct order_errand, post);
 
-    errand_start(w->api, w->loop,
+    errand_start(w->order.api, w->loop,
                  &(struct errand){
                      .name = "operator",
                      .store = w->order.row->writes ? ROUTE_STORE_WRITE : ROUTE_STORE_READ,
-                     .run = order_run,
+                     .run = order_errand_run,
                      .done = order_done,
                      .type = "order_errand",
                      .data = w,
@@ -239,41 +314,54 @@ static enum err order_wait(struct order_errand *w)
 }
 
 /* The interface's own rule; the word is not kept. */
-static enum err hash_secret(struct order_errand *w, struct arena *arena)
+static enum err hash_secret(struct order *o)
 {
-    struct order *o = &w->order;
-    const struct api_options *options = api_options(w->api);
+    const struct api_options *options = api_options(o->api);
     struct str password = o->words[--o->count];
 
-    if (password.n < 8 || password.n > 72) {
-        o->problem = "a password has 8-72 bytes";
-        return ERR_BAD_REQUEST;
-    }
-    return password_make(options->password_ops, options->password_memory, arena, password,
+    if (password.n < 8 || password.n > 72)
+        return order_refuse(o, ERR_BAD_REQUEST, "a password has 8-72 bytes");
+    return password_make(options->password_ops, options->password_memory, o->arena, password,
                          &o->password_hash);
 }
 
-void operator_answer(struct api *api, struct loop *loop, unsigned uid, struct str question,
+static enum err order_carry_out(struct order_errand *w)
+{
+    struct order *o = &w->order;
+    enum err e = OK;
+
+    if (o->row->for_tests && !workbench_has_controls(api_options(o->api)->workbench))
+        return order_refuse(o, ERR_FORBIDDEN,
+                            "this server has no workbench: it is neither a demo nor run with "
+                            "--workbench on");
+    if (o->row->has_secret)
+        e = hash_secret(o);
+    if (!e && o->row->gather)
+        return order_gather(o);
+    return e ? e : order_wait(w);
+}
+
+void operator_answer(const struct order_server *server, unsigned uid, struct str question,
                      struct buf *out)
 {
-    struct order_errand w = { .api = api, .loop = loop, .order.uid = uid };
-    struct arena *arena = arena_new();
+    struct order_errand w = { .loop = server->loop };
+    struct order *o = &w.order;
     enum err e = ERR_BAD_REQUEST;
 
-    buf_init(&w.order.out, 1024 * 1024);
-    w.order.problem = read_order(&w.order, question);
-    if (!w.order.problem)
-        e = w.order.row->has_secret ? hash_secret(&w, arena) : OK;
-    if (!e)
-        e = order_wait(&w);
-    if (!e && buf_full(&w.order.out))
-        e = ERR_ENTITY_TOO_LARGE;
+    *o = (struct order){
+        .api = server->api, .relay = server->relay, .arena = arena_new(), .uid = uid
+    };
+    buf_init(&o->out, MOST_ANSWER);
+    o->problem = read_order(o, question);
+    if (!o->problem)
+        e = order_carry_out(&w);
     if (e)
-        buf_printf(out, "error %s\n", w.order.problem ? w.order.problem : error_info(e)->message);
+        buf_printf(out, "error %d %s\n", error_info(e)->status,
+                   o->problem ? o->problem : error_info(e)->message);
     else
-        buf_printf(out, "ok\n%.*s", STR_FMT(buf_str(&w.order.out)));
-    if (!e && w.order.row->writes)
-        log_info("operator: %s %s by user %u", w.order.row->noun, w.order.row->verb, uid);
-    buf_clear(&w.order.out);
-    arena_free(arena);
+        buf_printf(out, "ok\n%s%s%.*s", o->row->columns ? o->row->columns : "",
+                   o->row->columns ? "\n" : "", STR_FMT(o->answer));
+    if (!e && o->row->writes)
+        log_info("operator: %s %s by user %u", o->row->noun, o->row->verb, uid);
+    arena_free(o->arena);
 }

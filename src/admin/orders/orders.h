@@ -9,12 +9,15 @@
 #ifndef ADMIN_ORDERS_ORDERS_H
 #define ADMIN_ORDERS_ORDERS_H
 
+#include <string.h>
+
 #include "api/api.h"
 #include "store/store.h"
 
 enum { ORDER_WORDS = 6, ORDER_PAGE = 100 };
 
 struct order;
+struct relay;
 
 struct order_row {
     const char *noun, *verb; /* noun NULL ends a list; verb NULL: the noun alone */
@@ -29,7 +32,12 @@ struct order_row {
     const char *columns;
     struct sql query;    /* without run: $1 is the id, or of a list after which id, $2 the limit */
     const char *unknown; /* the sentence for an id that does not exist */
-    enum err (*run)(struct call *call, struct order *order);
+    bool is_array;       /* its rows are an array in JSON, even if there is one */
+    bool for_tests;      /* only on servers that are there for tests: a demo, or --workbench on */
+    const struct type *body; /* of the last argument, which is JSON; the body of a route */
+    /* Does what has to wait, on a thread that may; run, if there is one, follows. */
+    enum err (*gather)(struct order *order);
+    enum err (*run)(struct call *call, struct order *order); /* in one transaction */
 };
 
 extern const struct order_row operator_rows[];
@@ -39,10 +47,23 @@ enum err operator_note(struct tx *tx, unsigned uid, struct str command);
 
 const struct order_row *order_row_find(struct str noun, struct str verb);
 
+/* Is it a verb of the command line, for help, manual and completion? Orders without help are sent
+ * by commands that have words of their own. */
+static inline bool order_is_verb(const struct order_row *row, const char *noun)
+{
+    return row->verb && row->help && strcmp(row->noun, noun) == 0;
+}
+
+struct order_server {
+    struct api *api;
+    struct loop *loop;
+    struct relay *relay; /* NULL: this server carries no voice */
+};
+
 /* Carries out a question: noun, verb and words with a tab between them. Waits for the store:
- * never on a loop. The answer is "ok" or "error" and a sentence, a line with the names of
- * the columns, and a line for each row. */
-void operator_answer(struct api *api, struct loop *loop, unsigned uid, struct str question,
+ * never on a loop. The answer is "ok", a line with the names of the columns and a line for each
+ * row; or "error", the status that a route would answer with, and a sentence. */
+void operator_answer(const struct order_server *server, unsigned uid, struct str question,
                      struct buf *out);
 
 #endif

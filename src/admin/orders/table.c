@@ -43,28 +43,33 @@ static void member_add(struct json *j, struct str column, const struct value *v)
         json_text(j, text);
 }
 
-void order_row_add(struct order *o, const struct value *values)
+void row_write(struct buf *out, const char *names, bool as_json, const struct value *values)
 {
-    struct json j = json_to(&o->out);
-    struct str columns = str_of(o->row->columns);
+    struct json j = json_to(out);
+    struct str columns = str_of(names);
     char room[TIMESTAMP_TEXT];
 
-    if (o->as_json && o->out.n)
-        buf_add_char(&o->out, ',');
-    if (o->as_json)
+    if (as_json && out->n)
+        buf_add_char(out, ',');
+    if (as_json)
         json_object(&j);
     for (const struct value *v = values; columns.n; v++) {
         struct str column = str_cut(&columns, '\t');
 
-        if (o->as_json) {
+        if (as_json) {
             member_add(&j, column, v);
         } else {
-            cell_add(&o->out, value_text(column.p[0], v, room));
-            buf_add_char(&o->out, columns.n ? '\t' : '\n');
+            cell_add(out, value_text(column.p[0], v, room));
+            buf_add_char(out, columns.n ? '\t' : '\n');
         }
     }
-    if (o->as_json)
+    if (as_json)
         json_object_end(&j);
+}
+
+void order_row_add(struct order *o, const struct value *values)
+{
+    row_write(&o->out, o->row->columns, o->as_json, values);
 }
 
 enum err order_refuse(struct order *o, enum err e, const char *problem)

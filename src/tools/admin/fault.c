@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "json/schema.h"
 #include "json/write.h"
 #include "model/fields/types.h"
 #include "tools/admin/console.h"
@@ -66,87 +65,50 @@ static bool write_order(const struct console_options *o, const char *what, struc
 
 /* --- what there is --------------------------------------------------------------------- */
 
-struct told_fault {
-    struct str method, path;
-    int64_t id, status, delay_ms, times, hits;
-    bool drop;
-};
-static const struct type told_flag = { .kind = KIND_BOOL };
-static const struct field told_fault_fields[] = {
-    { FIELD(struct told_fault, id), .type = &type_int },
-    { FIELD(struct told_fault, method), .type = &type_text },
-    { FIELD(struct told_fault, path), .type = &type_text },
-    { FIELD(struct told_fault, status), .type = &type_int },
-    { FIELD(struct told_fault, delay_ms), .type = &type_int },
-    { FIELD(struct told_fault, times), .type = &type_int },
-    { FIELD(struct told_fault, hits), .type = &type_int },
-    { FIELD(struct told_fault, drop), .type = &told_flag },
-    { 0 },
-};
-static const struct schema told_fault_schema = { .size = sizeof(struct told_fault),
-                                                 .fields = told_fault_fields };
-static const struct type type_told_fault = { .kind = KIND_OBJECT, .schema = &told_fault_schema };
-static const struct type type_told_faults = { .kind = KIND_ARRAY, .of = &type_told_fault };
-
-static void print_fault(const struct told_fault *f)
+static void print_nonzero(const char *before, struct str number, const char *after)
 {
-    printf("%lld: %.*s%s%.*s", (long long)f->id, STR_FMT(f->method), f->method.n ? " " : "",
-           STR_FMT(f->path));
-    if (f->delay_ms)
-        printf(", after %lld ms", (long long)f->delay_ms);
-    if (f->status)
-        printf(", %lld", (long long)f->status);
-    if (f->drop)
-        printf(", cut off");
-    if (f->times)
-        printf(", %lld left", (long long)f->times);
-    printf(", met %lld\n", (long long)f->hits);
+    if (!str_is(number, "0"))
+        printf("%s%.*s%s", before, STR_FMT(number), after);
 }
 
-/* The one that was made, or all of them. */
-static void print_faults(struct str body, bool one, struct arena *arena)
+static void print_faults(struct str answer)
 {
-    struct form form = { .arena = arena };
-    void *read;
+    struct str f[MOST_COLUMNS];
 
-    if (schema_decode(one ? &type_told_fault : &type_told_faults, body, &form, &read))
-        return;
-    const struct list *all = read;
-    const struct told_fault *first = one ? read : all->items;
-    for (size_t i = 0; i < (one ? 1 : all->count); i++)
-        print_fault(&first[i]);
-}
-
-/* What the words ask of the console; false: nothing that there is. */
-static bool ask_console(const struct settings *s, const char *what, struct arena *arena,
-                        struct wire_answer *ret)
-{
-    struct buf body;
-    bool written = true;
-
-    buf_init(&body, 4096);
-    if (!what)
-        *ret = console_call(&s->config, arena, "GET", "/console/faults", (struct str){ 0 });
-    else if (strcmp(what, "clear") == 0)
-        *ret = console_call(&s->config, arena, "DELETE", "/console/faults", (struct str){ 0 });
-    else if ((written = write_order(&s->console, what, &body)))
-        *ret = console_call(&s->config, arena, "POST", "/console/faults", buf_str(&body));
-    buf_clear(&body);
-    return written;
+    order_cells(&answer, f); /* names of the columns */
+    while (answer.n) {
+        order_cells(&answer, f);
+        printf("%.*s: %.*s%s%.*s", STR_FMT(f[0]), STR_FMT(f[1]), f[1].n ? " " : "", STR_FMT(f[2]));
+        print_nonzero(", after ", f[4], " ms");
+        print_nonzero(", ", f[3], "");
+        if (str_is(f[7], "yes"))
+            printf(", cut off");
+        print_nonzero(", ", f[6], " left");
+        printf(", met %.*s\n", STR_FMT(f[8]));
+    }
 }
 
 int tool_fault(const struct settings *s, char **arguments)
 {
     const char *what = arguments[0];
-    struct arena *arena = arena_new();
-    struct wire_answer a = { 0 };
-    bool asked = !(what && arguments[1]) && ask_console(s, what, arena, &a);
-    int status = asked ? console_status(&a) : usage(HOW);
+    bool clears = what && strcmp(what, "clear") == 0;
+    struct str answer;
+    struct buf order;
+    int status = 2;
 
-    if (!status && a.body.n && s->console.json)
-        printf("%.*s\n", STR_FMT(a.body));
-    else if (!status && a.body.n)
-        print_faults(a.body, what != NULL, arena);
+    buf_init(&order, 4096);
+    buf_add_str(&order, !what ? STR("fault") : clears ? STR("fault\tclear") : STR("fault\tadd\t"));
+    struct arena *arena = arena_new();
+    if ((what && arguments[1]) || (what && !clears && !write_order(&s->console, what, &order)))
+        usage(HOW);
+    else
+        status =
+            order_ask_running(s, str_dupz(arena, buf_str(&order)), ORDER_ANSWER_S, arena, &answer);
+    if (!status && s->console.json && !clears)
+        order_print_json(answer, !what);
+    else if (!status)
+        print_faults(answer);
+    buf_clear(&order);
     arena_free(arena);
     return status;
 }

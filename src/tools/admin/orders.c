@@ -1,6 +1,7 @@
 /* orders.c - `guildhall user`, `guild`, `app` and the like: orders for the server that runs. */
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <termios.h>
 #include <unistd.h>
@@ -27,13 +28,13 @@ const struct option_row order_options[] = {
     { 0 },
 };
 
-enum { MOST_COLUMNS = 16, MOST_QUESTION = 2048 };
+enum { MOST_QUESTION = 2048 };
 
 /* --- what came back ------------------------------------------------------------------- */
 
-/* Cells of a line; those that are missing are empty. */
-static int cut_cells(struct str line, struct str cells[MOST_COLUMNS])
+int order_cells(struct str *answer, struct str cells[MOST_COLUMNS])
 {
+    struct str line = str_cut(answer, '\n');
     int n = 0;
 
     do
@@ -44,7 +45,8 @@ static int cut_cells(struct str line, struct str cells[MOST_COLUMNS])
     return n;
 }
 
-static void print_json(const struct str *names, int count, struct str rows)
+/* The separator stands between objects, not behind the last. */
+static void print_json(const struct str *names, int count, struct str rows, const char *separator)
 {
     while (rows.n) {
         struct str cells[MOST_COLUMNS];
@@ -52,7 +54,7 @@ static void print_json(const struct str *names, int count, struct str rows)
         struct json j = json_to(&out);
 
         buf_init(&out, SIZE_MAX);
-        cut_cells(str_cut(&rows, '\n'), cells);
+        order_cells(&rows, cells);
         json_object(&j);
         for (int i = 0; i < count; i++) {
             json_key(&j, str_from(names[i], 1));
@@ -64,9 +66,20 @@ static void print_json(const struct str *names, int count, struct str rows)
                 json_text(&j, cells[i]);
         }
         json_object_end(&j);
-        printf("%.*s\n", STR_FMT(buf_str(&out)));
+        printf("%.*s%s", STR_FMT(buf_str(&out)), rows.n ? separator : "");
         buf_clear(&out);
     }
+}
+
+void order_print_json(struct str answer, bool is_array)
+{
+    struct str names[MOST_COLUMNS];
+    int count = order_cells(&answer, names);
+
+    if (is_array)
+        putchar('[');
+    print_json(names, count, answer, ",");
+    puts(is_array ? "]" : "");
 }
 
 /* What moves a terminal's cursor or turns its lines around is not sent there. */
@@ -124,14 +137,14 @@ static void print_list(struct table *t, const struct str *names, int count, stru
 
     table_widen(t, names, count, 1);
     for (struct str rest = rows; rest.n;) {
-        cut_cells(str_cut(&rest, '\n'), cells);
+        order_cells(&rest, cells);
         table_widen(t, cells, count, 0);
     }
     if (!t->begun)
         print_line(t, names, count, 1);
     t->begun = true;
     while (rows.n) {
-        cut_cells(str_cut(&rows, '\n'), cells);
+        order_cells(&rows, cells);
         print_line(t, cells, count, 0);
     }
 }
@@ -145,7 +158,7 @@ static void print_facts(const struct str *names, int count, struct str rows)
     for (int i = 0; i < count; i++)
         if ((int)names[i].n - 1 > width)
             width = (int)names[i].n - 1;
-    cut_cells(str_cut(&rows, '\n'), cells);
+    order_cells(&rows, cells);
     for (int i = 0; i < count; i++) {
         printf("%-*.*s  ", width, STR_FMT(str_from(names[i], 1)));
         print_cell(cells[i]);
@@ -156,14 +169,18 @@ static void print_facts(const struct str *names, int count, struct str rows)
 static void print_answer(const struct settings *s, struct table *list, struct str answer)
 {
     struct str names[MOST_COLUMNS];
-    int count = cut_cells(str_cut(&answer, '\n'), names);
+    int count = order_cells(&answer, names);
 
-    if (s->json)
-        print_json(names, count, answer);
-    else if (list)
+    if (s->json && answer.n) {
+        print_json(names, count, answer, "\n");
+        putchar('\n');
+    } else if (s->json) {
+        return;
+    } else if (list) {
         print_list(list, names, count, answer);
-    else
+    } else {
         print_facts(names, count, answer);
+    }
 }
 
 void order_print(const struct settings *s, struct str answer)
@@ -173,35 +190,55 @@ void order_print(const struct settings *s, struct str answer)
 
 /* --- asking --------------------------------------------------------------------------- */
 
+int order_ask(const struct settings *s, const char *order, int64_t seconds, struct arena *arena,
+              struct str *ret)
+{
+    struct buf out;
+    char *end;
+
+    buf_init(&out, SIZE_MAX);
+    enum err e = control_ask_within(
+        s->config.data, str_dupz(arena, STR_CONCAT(arena, STR("operate "), str_of(order))), seconds,
+        &out);
+    const char *answer = str_dupz(arena, buf_str(&out));
+    buf_clear(&out);
+    if (e)
+        return e == ERR_UNAVAILABLE ? -1 : no_server(s->config.data, e);
+    *ret = str_of(answer);
+    if (str_is(str_cut(ret, '\n'), "ok"))
+        return 0;
+    bool refused = strncmp(answer, "error ", 6) == 0;
+    long status = refused ? strtol(answer + 6, &end, 10) : 1;
+    fprintf(stderr, "guildhall: %s", refused ? end + 1 : "the server gave no answer\n");
+    return (int)status;
+}
+
+int order_ask_running(const struct settings *s, const char *order, int64_t seconds,
+                      struct arena *arena, struct str *ret)
+{
+    int status = order_ask(s, order, seconds, arena, ret);
+
+    return status < 0 ? no_server(s->config.data, ERR_UNAVAILABLE) : status > 1 ? 3 : status;
+}
+
 /* The status of the program; -1: no server runs. Of a list, ret_rows and last. */
 static int give_order(const struct settings *s, const char *question, struct table *list,
                       int64_t *ret_rows, char last[32])
 {
-    struct buf out;
-    int status = 1;
+    struct arena *arena = arena_new();
+    struct str answer;
+    int status = order_ask(s, question, s->order_wait, arena, &answer);
 
-    buf_init(&out, SIZE_MAX);
-    enum err e = control_ask_within(s->config.data, question, s->order_wait, &out);
-    struct str answer = buf_str(&out), first = str_cut(&answer, '\n');
-    if (e) {
-        status = e == ERR_UNAVAILABLE ? -1 : no_server(s->config.data, e);
-    } else if (str_is(first, "ok")) {
-        struct str rest = answer;
-
+    if (!status) {
         print_answer(s, list, answer);
-        for (*ret_rows = -1; rest.n; ++*ret_rows) {
-            struct str line = str_cut(&rest, '\n'), id = str_cut(&line, '\t');
+        for (*ret_rows = -1; answer.n; ++*ret_rows) {
+            struct str line = str_cut(&answer, '\n'), id = str_cut(&line, '\t');
 
             snprintf(last, 32, "%.*s", STR_FMT(id));
         }
-        status = 0;
-    } else {
-        fprintf(stderr, "guildhall: %.*s\n",
-                STR_FMT(str_starts(first, STR("error ")) ? str_from(first, 6)
-                                                         : STR("the server gave no answer")));
     }
-    buf_clear(&out);
-    return status;
+    arena_free(arena);
+    return status > 1 ? 1 : status;
 }
 
 static int give_list(const struct settings *s, const struct order_row *row)
@@ -218,7 +255,7 @@ static int give_list(const struct settings *s, const struct order_row *row)
     do {
         int64_t page = left < ORDER_PAGE ? left : ORDER_PAGE;
 
-        snprintf(question, sizeof question, "operate %s\t%s\t%s\t%lld", row->noun,
+        snprintf(question, sizeof question, "%s\t%s\t%s\t%lld", row->noun,
                  row->verb ? row->verb : "", last, (long long)page);
         rows = 0;
         status = give_order(s, question, &table, &rows, last);
@@ -308,7 +345,7 @@ static const char *make_question(const struct order_row *row, char **words, char
 {
     char secret[256] = "";
 
-    snprintf(question, MOST_QUESTION, "operate %s\t%s", row->noun, row->verb ? row->verb : "");
+    snprintf(question, MOST_QUESTION, "%s\t%s", row->noun, row->verb ? row->verb : "");
     for (; *words; words++)
         if (!question_add(question, *words))
             return "that is too long";

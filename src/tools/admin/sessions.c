@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "admin/control/control.h"
+#include "admin/orders/orders.h"
 #include "json/read.h"
 #include "json/schema.h"
 #include "tools/admin/console.h"
@@ -137,45 +138,55 @@ static void print_voice_table(struct str all)
     arena_free(arena);
 }
 
-/* "drop" is what people say; the interface closes. */
 static int push_sessions(const struct settings *s, const char *verb, const char *who)
 {
     struct arena *arena = arena_new();
-    const char *action = strcmp(verb, "drop") == 0 ? "close" : verb;
-    struct str body =
-        str_printf(arena, "{\"action\":\"%s\",\"code\":%lld}", action, (long long)s->console.code);
-    struct str path = STR_CONCAT(arena, STR("/console/sessions/"), str_escape(arena, str_of(who)));
-    struct wire_answer a = console_call(&s->config, arena, "POST", str_dupz(arena, path), body);
-    int status = a.status == 404 ? 2 : console_status(&a);
+    struct str answer,
+        order = str_printf(arena, "sessions\t%s\t%s\t%lld", verb, who, (long long)s->console.code);
+    int status = order_ask(s, str_dupz(arena, order), ORDER_ANSWER_S, arena, &answer);
 
-    if (a.status == 404)
-        fprintf(stderr, "guildhall: '%s' has no session\n", who);
     arena_free(arena);
-    return status;
+    if (status < 0)
+        return no_server(s->config.data, ERR_UNAVAILABLE);
+    return status == 404 ? 2 : status > 1 ? 3 : status;
 }
 
-static bool is_verb(const char *word)
+/* Keeps the lines that are objects: each server begins with "ok", or with "error" and why. */
+static void keep_objects(struct buf *out)
 {
-    static const char *const verbs[] = { "drop", "reconnect", "invalidate", "resumable" };
+    struct str all = buf_str(out);
 
-    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
-        if (strcmp(word, verbs[i]) == 0)
-            return true;
-    return false;
+    out->n = 0;
+    while (all.n) {
+        struct str line = str_cut(&all, '\n');
+
+        if (str_starts(line, STR("error ")))
+            fprintf(stderr, "guildhall: %.*s\n", STR_FMT(str_from(line, 10)));
+        if (!str_starts(line, STR("{")))
+            continue;
+        memmove(out->p + out->n, line.p, line.n);
+        out->n += line.n;
+        out->p[out->n++] = '\n';
+    }
 }
 
 int tool_sessions(const struct settings *s, char **arguments)
 {
     struct buf out;
     bool voice = arguments[0] && !arguments[1] && strcmp(arguments[0], "voice") == 0;
+    const struct order_row *row =
+        arguments[0] ? order_row_find(STR("sessions"), str_of(arguments[0])) : NULL;
 
-    if (arguments[0] && arguments[1] && !arguments[2] && is_verb(arguments[0]))
+    if (row && row->help && row->least && arguments[1] && !arguments[2] && *arguments[1] &&
+        !strpbrk(arguments[1], "\t\r\n"))
         return push_sessions(s, arguments[0], arguments[1]);
     if (*arguments && !voice)
         return usage("sessions, sessions voice, or "
                      "sessions drop|reconnect|invalidate|resumable NAME|ID");
     buf_init(&out, SIZE_MAX);
-    enum err e = control_ask_all(s->config.data, voice ? "voice" : "sessions", &out);
+    enum err e = control_ask_all(s->config.data,
+                                 voice ? "operate sessions\tvoice" : "operate sessions", &out);
+    keep_objects(&out);
     if (e)
         no_server(s->config.data, e);
     else if (s->json)

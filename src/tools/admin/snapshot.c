@@ -11,27 +11,21 @@
 /* A restore reads and writes all there is. */
 enum { PATIENCE_S = 600, LOOK_US = 20 * 1000, LONGEST_ANSWER = 1024 * 1024 };
 
-/* Prints what the server answers; 0, or the status to end with. */
-static int ask_and_print(const struct settings *s, const char *question)
+/* Prints the sentence that the server answers to an order with a name. */
+static int order_with_name(const struct settings *s, const char *verb, const char *name)
 {
-    struct buf out;
+    struct arena *arena = arena_new();
+    struct str answer, cells[MOST_COLUMNS];
+    struct str order = str_printf(arena, "snapshot\t%s\t%s", verb, name);
+    int status = order_ask_running(s, str_dupz(arena, order), 0, arena, &answer);
 
-    buf_init(&out, LONGEST_ANSWER);
-    enum err e = control_ask_within(s->config.data, question, 0, &out);
-    bool refused = !e && str_starts(buf_str(&out), STR("error"));
-    if (e)
-        no_server(s->config.data, e);
-    else
-        fprintf(refused ? stderr : stdout, "%s%.*s", refused ? "guildhall: " : "",
-                STR_FMT(refused ? str_from(buf_str(&out), 7) : buf_str(&out)));
-    buf_clear(&out);
-    return e ? 1 : refused ? 3 : 0;
-}
-
-static bool question_of(const char *word, const char *name, char out[256])
-{
-    /* A line, and a name that is refused anyway is not cut into one that is not. */
-    return !strpbrk(name, "\r\n") && snprintf(out, 256, "%s %s", word, name) < 256;
+    if (!status) {
+        order_cells(&answer, cells);
+        order_cells(&answer, cells);
+        printf("%.*s\n", STR_FMT(cells[0]));
+    }
+    arena_free(arena);
+    return status;
 }
 
 const struct option_row snapshot_rows[] = {
@@ -40,7 +34,7 @@ const struct option_row snapshot_rows[] = {
     { 0 },
 };
 
-static int print_list(const struct settings *s)
+static int print_json_list(const struct settings *s)
 {
     struct arena *arena = arena_new();
     struct wire_answer a =
@@ -53,40 +47,63 @@ static int print_list(const struct settings *s)
     return status;
 }
 
+static int print_snapshots(const struct settings *s)
+{
+    struct arena *arena = arena_new();
+    struct str answer, cells[MOST_COLUMNS];
+    int status = order_ask_running(s, "snapshot", ORDER_ANSWER_S, arena, &answer);
+
+    if (!status) {
+        order_cells(&answer, cells); /* names of the columns */
+        if (!answer.n)
+            puts("there are no snapshots");
+    }
+    while (!status && answer.n) {
+        order_cells(&answer, cells);
+        printf("%-32.*s %12.*s bytes  %.19s\n", STR_FMT(cells[0]), STR_FMT(cells[1]),
+               str_dupz(arena, cells[2]));
+    }
+    arena_free(arena);
+    return status;
+}
+
+/* A name is an argument of an order, and the rest of its line. */
+static bool name_fits_order(const char *name)
+{
+    return strlen(name) < 256 && !strpbrk(name, "\t\r\n");
+}
+
 int tool_snapshot(const struct settings *s, char **arguments)
 {
-    char question[256];
-
     if (!arguments[0])
-        return s->console.json ? print_list(s) : ask_and_print(s, "snapshots");
-    if (arguments[1] || !question_of("snapshot", arguments[0], question))
+        return s->console.json ? print_json_list(s) : print_snapshots(s);
+    if (arguments[1] || !name_fits_order(arguments[0]))
         return usage("snapshot [NAME]");
-    return ask_and_print(s, question);
+    return order_with_name(s, "make", arguments[0]);
 }
 
 /* How often the server was asked, and how often it restored; false while none answers. */
 static bool read_counts(const struct settings *s, int *tried, int *restored)
 {
     struct buf out;
-    char text[32] = "";
+    char text[64] = "";
 
     buf_init(&out, LONGEST_ANSWER);
-    if (control_ask(s->config.data, "restored", &out) == OK)
+    if (control_ask(s->config.data, "operate snapshot\trestored", &out) == OK)
         snprintf(text, sizeof text, "%.*s", STR_FMT(buf_str(&out)));
     buf_clear(&out);
-    return sscanf(text, "%d %d", tried, restored) == 2;
+    return sscanf(text, "ok #tried #restored %d %d", tried, restored) == 2;
 }
 
 int snapshot_restore(const struct settings *s, const char *name)
 {
     int tried, restored, now_tried = 0, now_restored = 0;
-    char question[256];
 
-    if (!question_of("restore", name, question))
+    if (!name_fits_order(name))
         return usage("restore NAME");
     if (!read_counts(s, &tried, &restored))
-        return ask_and_print(s, "restored");
-    int status = ask_and_print(s, question);
+        return no_server(s->config.data, ERR_UNAVAILABLE);
+    int status = order_with_name(s, "restore", name);
     int64_t until = clock_mono() + PATIENCE_S * INT64_C(1000000000);
     while (!status && (!read_counts(s, &now_tried, &now_restored) || now_tried == tried)) {
         if (clock_mono() > until) {

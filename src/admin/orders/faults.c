@@ -1,9 +1,9 @@
-/* faults.c - calls that go wrong because a test wants them to. */
+/* faults.c - orders that let calls go wrong, for tests. */
 #include "api/faults/faults.h"
 
-#include "admin/console/internal.h"
+#include "gateway/gateway.h"
+#include "admin/orders/internal.h"
 
-static const struct type type_any = { .kind = KIND_RAW };
 static const struct type type_switch = { .kind = KIND_BOOL };
 struct fault_order {
     struct str method, path;
@@ -40,43 +40,22 @@ static const struct field fault_fields[] = {
 static const struct schema fault_schema = { .name = "FaultOrder",
                                             .size = sizeof(struct fault_order),
                                             .fields = fault_fields };
-static const struct type type_fault = { .kind = KIND_OBJECT, .schema = &fault_schema };
+const struct type order_fault_type = { .kind = KIND_OBJECT, .schema = &fault_schema };
 
-static void write_fault(const struct fault *f, struct json *j)
+static void fault_row_add(struct order *o, const struct fault *f)
 {
-    json_object(j);
-    json_name(j, "id");
-    json_int(j, (int64_t)f->id);
-    json_name(j, "method");
-    json_text(j, str_of(f->any_method ? "" : http_method_name(f->method)));
-    json_name(j, "path");
-    json_text(j, str_of(f->path));
-    json_name(j, "status");
-    json_int(j, f->status);
-    json_name(j, "delay_ms");
-    json_int(j, f->delay_ms);
-    json_name(j, "retry_after_ms");
-    json_int(j, f->retry_after_ms);
-    json_name(j, "times");
-    json_int(j, f->times);
-    json_name(j, "drop");
-    json_bool(j, f->drop);
-    json_name(j, "hits");
-    json_int(j, (int64_t)f->hits);
-    json_object_end(j);
+    ORDER_ROW(o, v_int((int64_t)f->id), v_cstr(f->any_method ? "" : http_method_name(f->method)),
+              v_cstr(f->path), v_int(f->status), v_int(f->delay_ms), v_int(f->retry_after_ms),
+              v_int(f->times), v_int(f->drop), v_int((int64_t)f->hits));
 }
 
-/* GET /console/faults: those that wait for a call. */
-static enum err list_faults(struct call *call)
+enum err order_fault_list(struct call *call, struct order *o)
 {
     struct fault *list = arena_array(call->arena, struct fault, MOST_FAULTS);
     size_t count = faults_list(api_faults(call->api), list);
-    struct json j = call_reply_json(call);
 
-    json_array(&j);
     for (size_t i = 0; i < count; i++)
-        write_fault(&list[i], &j);
-    json_array_end(&j);
+        fault_row_add(o, &list[i]);
     return OK;
 }
 
@@ -111,10 +90,9 @@ static void delay_events(struct call *call)
     gateway_set_delay(api_options(call->api)->gateway, ms);
 }
 
-/* POST /console/faults: the next calls that fit go wrong. */
-static enum err create_fault(struct call *call)
+enum err order_fault_add(struct call *call, struct order *o)
 {
-    const struct fault_order *in = call->body;
+    const struct fault_order *in = o->body;
     struct fault f = { .status = (int)in->status,
                        .drop = in->drop,
                        .delay_ms = in->delay_ms,
@@ -136,88 +114,18 @@ static enum err create_fault(struct call *call)
     if (!faults_add(api_faults(call->api), &f))
         return call_invalid(call, "path", FORM_CHOICES, "There are 64 faults already.");
     delay_events(call);
-    struct json j = call_reply_json(call);
-    write_fault(&f, &j);
+    fault_row_add(o, &f);
     return OK;
 }
 
-/* DELETE /console/faults: takes all back. */
-static enum err delete_faults(struct call *call)
+/* All, or the one with the id. */
+enum err order_fault_clear(struct call *call, struct order *o)
 {
-    faults_remove(api_faults(call->api), 0);
+    snowflake id = 0;
+
+    if (o->count && !snowflake_parse(o->words[0], &id))
+        return order_refuse(o, ERR_NOT_FOUND, "there is no fault with that id");
+    bool found = faults_remove(api_faults(call->api), id);
     delay_events(call);
-    return OK;
+    return found || !id ? OK : order_refuse(o, ERR_NOT_FOUND, "there is no fault with that id");
 }
-
-/* DELETE /console/faults/{fault.id}: takes one back. */
-static enum err delete_fault(struct call *call)
-{
-    bool found = faults_remove(api_faults(call->api), call_id(call, "fault.id"));
-
-    delay_events(call);
-    return found ? OK : ERR_NOT_FOUND;
-}
-
-static const struct resolver resolvers[] = {
-    { .name = "fault.id", .field = "fault_id", .doc = "The fault's id." },
-    { 0 },
-};
-
-static const struct route routes[] = {
-    {
-        .method = GET,
-        .path = "/console/faults",
-        .name = "list_faults",
-        .doc = "Faults that wait for a call.",
-        .service = true,
-        .reply = &type_any,
-        .store = ROUTE_STORE_NONE,
-        .limit = &limit_console,
-        .admit = console_admit,
-        .handle = list_faults,
-    },
-    {
-        .method = POST,
-        .path = "/console/faults",
-        .name = "create_fault",
-        .doc = "The next calls that fit are answered with another status, later, or not at "
-               "all. Of servers with a workbench.",
-        .service = true,
-        .body = &type_fault,
-        .reply = &type_any,
-        .store = ROUTE_STORE_NONE,
-        .limit = &limit_console,
-        .admit = console_admit_controls,
-        .handle = create_fault,
-    },
-    {
-        .method = DELETE,
-        .path = "/console/faults",
-        .name = "delete_faults",
-        .doc = "Takes all faults back.",
-        .service = true,
-        .store = ROUTE_STORE_NONE,
-        .limit = &limit_console,
-        .admit = console_admit_controls,
-        .handle = delete_faults,
-    },
-    {
-        .method = DELETE,
-        .path = "/console/faults/{fault.id}",
-        .name = "delete_fault",
-        .doc = "Takes a fault back.",
-        .service = true,
-        .store = ROUTE_STORE_NONE,
-        .limit = &limit_console,
-        .admit = console_admit_controls,
-        .handle = delete_fault,
-    },
-    { 0 },
-};
-
-const struct domain console_faults_domain = {
-    .name = "Workbench: faults",
-    .doc = "For tests: calls that go wrong. At the root, below /console.",
-    .routes = routes,
-    .resolvers = resolvers,
-};
