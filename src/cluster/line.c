@@ -116,8 +116,8 @@ static void line_keep(struct log_line *l, int64_t position, struct str bytes, bo
     }
 }
 
-static void offer(struct log_line *l, int64_t position, struct str bytes, const struct frame *frame,
-                  bool published)
+static void line_put(struct log_line *l, int64_t position, struct str bytes,
+                     const struct frame *frame, bool published)
 {
     pthread_mutex_lock(&l->lock);
     bool fits = position >= l->next && position < l->next + SLOTS;
@@ -136,12 +136,12 @@ static void offer(struct log_line *l, int64_t position, struct str bytes, const 
 
 void line_offer(struct log_line *l, int64_t position, struct str bytes, const struct frame *frame)
 {
-    offer(l, position, bytes, frame, false);
+    line_put(l, position, bytes, frame, false);
 }
 
 void line_offer_published(struct log_line *l, int64_t position, struct str bytes)
 {
-    offer(l, position, bytes, NULL, true);
+    line_put(l, position, bytes, NULL, true);
 }
 
 uint64_t line_void(struct log_line *l, int64_t last)
