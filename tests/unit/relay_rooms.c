@@ -1,6 +1,7 @@
 /* relay_rooms.c - rooms of the relay: what a large one is told, and what the end of a key does. */
 #include "unit.h"
 
+#include <malloc.h>
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@
 #include "relay/media/media_bundles.h"
 
 enum { PEOPLE = 800, ROOM = 7, GUILD = 5, PATIENCE_S = 60 };
+enum { FILLS = 6, LEFT_BYTES = 256 }; /* in use for a participant after so many times, at most */
 #define SECOND INT64_C(1000000000)
 
 struct held_loop {
@@ -206,6 +208,52 @@ static void a_room_that_ends_is_empty_at_once(void **state)
         relay_stats(r, &s);
     }
     relay_heard(r, &(struct voice_fact){ .guild_id = GUILD, .user_id = 1 });
+    relay_stop(r);
+    loops_stop(ls);
+}
+
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+/* Bytes of the heap in use, of all threads. */
+static size_t heap_in_use(void)
+{
+    return mallinfo2().uordblks;
+}
+#else
+static size_t heap_in_use(void)
+{
+    return 0;
+}
+#endif
+
+/* Tables and caches of threads have grown when it was full the first time. */
+static void a_room_that_was_full_leaves_nothing_behind(void **state)
+{
+    struct loops *ls = loops_start(1, NULL, NULL);
+    struct relay_options options = { .host = "127.0.0.1",
+                                     .address = "127.0.0.1",
+                                     .source.live = note_live };
+    int64_t until = clock_mono() + PATIENCE_S * SECOND;
+    size_t first = 0;
+    struct relay *r;
+
+    (void)state;
+    assert_int_equal(relay_start(ls, &options, &r), OK);
+    for (int i = 0; i < FILLS; i++) {
+        struct relay_stats s = { .seats = 1 };
+
+        left = 0;
+        loop_call(relay_loop(r), send_all_and_end, &(struct crowd_coming){ r, loops_at(ls, 0) });
+        while (left < PEOPLE || s.seats) {
+            assert_true(clock_mono() < until);
+            usleep(1000);
+            relay_stats(r, &s);
+        }
+        first = i ? first : heap_in_use();
+    }
+    while (heap_in_use() > first + PEOPLE * LEFT_BYTES) { /* the loop reads the last letters */
+        assert_true(clock_mono() < until);
+        usleep(1000);
+    }
     relay_stop(r);
     loops_stop(ls);
 }
@@ -607,6 +655,7 @@ int main(void)
         cmocka_unit_test(what_waits_for_a_busy_loop_is_small),
         cmocka_unit_test(arrivals_in_a_large_room_take_many_short_turns),
         cmocka_unit_test(a_room_that_ends_is_empty_at_once),
+        cmocka_unit_test(a_room_that_was_full_leaves_nothing_behind),
         cmocka_unit_test(who_changes_its_mind_too_often_is_told_of_in_the_end),
         cmocka_unit_test(a_room_takes_so_many_and_no_more),
         cmocka_unit_test(clients_of_a_crowd_are_not_described),

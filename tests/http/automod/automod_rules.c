@@ -152,13 +152,22 @@ static void bodies_are_checked(struct world *w)
            "BASE_TYPE_REQUIRED");
     REFUSE(OF(1, 5, "{'mention_total_limit': 51}", "[{'type': 1}]"),
            "trigger_metadata.mention_total_limit", "NUMBER_TYPE_MAX");
-    REFUSE(OF(1, 5, "{'mention_total_limit': 5, 'mention_raid_protection_enabled': true}",
+    REFUSE(OF(1, 5, "{'mention_total_limit': 5, 'mention_raid_protection_enabled': 'often'}",
               "[{'type': 1}]"),
-           "trigger_metadata.mention_raid_protection_enabled", "BASE_TYPE_CHOICES");
+           "trigger_metadata.mention_raid_protection_enabled", "BOOLEAN_TYPE_CONVERT");
     struct answer a = client_post(h.ada, OF(1, 5, "{'mention_total_limit': 50}", "[{'type': 1}]"),
                                   RULES, h.guild);
     expect_json(a, "{'enabled': false, 'trigger_metadata': {'mention_total_limit': 50, "
                    "'mention_raid_protection_enabled': false}}");
+    /* Stored, because clients and backups send whole rules back. */
+    a = client_patch(h.ada,
+                     "{'trigger_metadata': {'mention_total_limit': 5, "
+                     "'mention_raid_protection_enabled': true}}",
+                     RULE, h.guild, answer_text(a, "id"));
+    expect_json(a, "{'trigger_metadata': {'mention_raid_protection_enabled': true}}");
+    expect_json(client_get(h.ada, RULE, h.guild, answer_text(a, "id")),
+                "{'trigger_metadata': {'mention_total_limit': 5, "
+                "'mention_raid_protection_enabled': true}}");
     expect_invalid(client_patch(h.ada, "{'trigger_type': 3}", RULE, h.guild, answer_text(a, "id")),
                    "trigger_type", "BASE_TYPE_CHOICES");
 }
