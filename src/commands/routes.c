@@ -1,6 +1,7 @@
 /* routes.c - the routes of application commands. */
 #include "commands/internal.h"
 
+#include "api/deletion.h"
 #include "commands/index_moves.h"
 #include "commands/permission_drops.h"
 #include "platform/applications/applications.h"
@@ -323,6 +324,6 @@ const struct domain commands_domain = {
             .guild_app_moves = command_index_installed,
             .guild_app_gone = command_permissions_leave,
             .account_app_moves = command_index_account,
-            .application_ending = command_index_ending,
         },
+    .deletions = command_deletions,
 };

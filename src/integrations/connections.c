@@ -1,6 +1,7 @@
 /* connections.c - the accounts of other platforms that somebody has connected. */
 #include "integrations/internal.h"
 
+#include "api/deletion.h"
 #include "model/types.h"
 #include "platform/relationships/suggestions.h"
 
@@ -384,4 +385,7 @@ const struct domain connections_domain = {
     .doc = "Accounts of other platforms that people have connected to theirs.",
     .routes = routes,
     .resolvers = resolvers,
+    .deletions =
+        (const struct deletion_rule[]){ { DELETE_FEW(WITH_ACCOUNT, "connections", "user_id") },
+                                        { 0 } },
 };

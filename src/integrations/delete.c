@@ -29,6 +29,16 @@ static enum err delete_app(struct call *call, const struct integration_row *i)
     return e ? e : application_uninstall_guild(call, i->application_id, i->guild_id);
 }
 
+/* Those of apps stay for now: they tell the indexes of the members' own channels what changes. */
+static const char MARK_OF_GUILD[] =
+    "update integrations set type = 'removed', account_id = null, enabled = 0 "
+    "where guild_id = $1 and type <> 'service'";
+
+enum err integrations_mark_of_guild(struct call *call, snowflake guild_id)
+{
+    return tx_exec(call->tx, MARK_OF_GUILD, BIND(v_id(guild_id)), NULL);
+}
+
 /* DELETE /guilds/{guild.id}/integrations/{integration.id} */
 enum err delete_integration(struct call *call)
 {

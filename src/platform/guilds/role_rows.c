@@ -3,7 +3,7 @@
 
 #include "api/hooks.h"
 #include "model/rows.h"
-#include "platform/guilds/leftovers.h"
+#include "platform/guilds/deletion.h"
 
 #define ROLE_COLUMNS                                                                             \
     "id, guild_id, name, color, secondary_color, tertiary_color, permissions, position, hoist, " \

@@ -1,6 +1,7 @@
 /* routes.c - messages of a channel: read, change, delete. */
 #include "platform/messages/internal.h"
 
+#include "api/deletion.h"
 #include "base/clock.h"
 #include "model/ids.h"
 #include "platform/channels/channels.h"
@@ -482,4 +483,5 @@ const struct domain messages_domain = {
                                     .group_changed = message_of_group_change,
                                     .recipient_joined = message_of_arrival,
                                     .recipient_left = message_of_departure },
+    .deletions = message_deletions,
 };

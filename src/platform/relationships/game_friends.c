@@ -1,6 +1,7 @@
 /* game_friends.c - friends in one game, and what becomes of them. */
 #include "platform/relationships/game_friends.h"
 
+#include "api/deletion.h"
 #include "platform/accounts/settings.h"
 #include "platform/accounts/users.h"
 
@@ -170,12 +171,13 @@ static const char OF_APPLICATION[] =
     "select " GAME_COLUMNS " from game_relationships g where g.application_id = $1 "
     "order by g.user_id, g.target_id limit $2";
 
-enum err game_relationships_end_some(struct call *call, const struct application_ending *ending)
+enum err game_relationships_end_with_application(struct call *call, snowflake application_id,
+                                                 struct deletion_step *step)
 {
     struct list gone = { 0 };
     struct rows rows;
-    enum err e = tx_query(call->tx, OF_APPLICATION,
-                          BIND(v_id(ending->application->id), v_int(*ending->room)), &rows);
+    enum err e =
+        tx_query(call->tx, OF_APPLICATION, BIND(v_id(application_id), v_int(step->room)), &rows);
 
     if (e)
         return e;
@@ -190,6 +192,6 @@ enum err game_relationships_end_some(struct call *call, const struct application
         if (!e)
             e = game_relationship_set(call->tx, g);
     }
-    *ending->room -= (int64_t)gone.count;
+    deletion_count(step, (int64_t)gone.count);
     return e;
 }

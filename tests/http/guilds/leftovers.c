@@ -3,12 +3,12 @@
 #include <stdlib.h>
 
 #include "api/api.h"
+#include "api/deletion.h"
 #include "apps.h"
 #include "base/clock.h"
 #include "base/timestamp.h"
 #include "files.h"
 #include "gate.h"
-#include "platform/guilds/leftovers.h"
 #include "platforms.h"
 #include "rooms.h"
 #include "venues.h"
@@ -58,7 +58,7 @@ static void a_large_guild_goes_in_steps(struct world *w)
     expect_venue_event(&v, 0, "GUILD_DELETE", "{'id': '%s'}", v.id);
     expect_number(w, 1, "select count(*) from guilds");
     ended(w);
-    expect(write_transactions(w) - before >= (MANY + 2000) / LEFTOVERS_AT_ONCE);
+    expect(write_transactions(w) - before >= (MANY + 2000) / DELETION_ROWS);
     expect_number(w, 1, "select count(*) from messages");
     expect_number(w, 1, "select count(*) from channels");
     expect_number(w, 0, "select count(*) from bans");
@@ -78,7 +78,7 @@ static void a_large_channel_goes_in_steps(struct world *w)
     expect_error(client_get(ada, "/channels/%s", v.channel), 404, 10003);
     expect_number(w, 0, "select count(*) from channels");
     ended(w);
-    expect(write_transactions(w) - before >= MANY / LEFTOVERS_AT_ONCE);
+    expect(write_transactions(w) - before >= MANY / DELETION_ROWS);
     expect_number(w, 0, "select count(*) from messages");
     expect_short_writes("channel-leftovers", 15);
 }
@@ -102,7 +102,7 @@ static void many_archived_threads_go_in_short_steps(struct world *w)
     expect_number(w, 0, "select count(*) from channels");
     ended(w);
     expect_number(w, 0, "select count(*) from messages");
-    expect(write_transactions(w) - before >= 800 * 12 / LEFTOVERS_AT_ONCE);
+    expect(write_transactions(w) - before >= 800 * 12 / DELETION_ROWS);
 }
 
 static void have_index(struct world *w, const char *id)
@@ -344,7 +344,7 @@ static void a_role_of_many_goes_in_steps(struct world *w)
     expect_number(w, 0, "select count(*) from member_roles");
     expect_number(w, 1, "select count(*) from roles");
     ended(w);
-    expect(write_transactions(w) - before >= 2000 / LEFTOVERS_AT_ONCE);
+    expect(write_transactions(w) - before >= 2000 / DELETION_ROWS);
 }
 
 static void nothing_finds_a_role_that_is_being_removed(struct world *w)
