@@ -309,3 +309,21 @@ enum err command_permissions_leave(struct call *call, const struct guild_app *a)
 
     return e ? e : command_index_move(call->tx, a->guild_id);
 }
+
+/* --- apps that are removed from a guild ------------------------------------------------ */
+
+static const struct sql drop_of_app[] = {
+    SQL_TEXT("delete from command_permissions where guild_id = $1 and application_id = $2"),
+    SQL_TEXT("delete from command_lists where guild_id = $1 and application_id = $2"),
+    SQL_TEXT("delete from commands where guild_id = $1 and application_id = $2"),
+};
+
+enum err commands_drop_of_app(struct call *call, const struct guild_app *a)
+{
+    enum err e = OK;
+
+    for (size_t i = 0; !e && i < COUNT_OF(drop_of_app); i++)
+        e = tx_exec(call->tx, drop_of_app[i], BIND(v_id(a->guild_id), v_id(a->application_id)),
+                    NULL);
+    return e;
+}

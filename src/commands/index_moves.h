@@ -27,6 +27,7 @@ enum err command_index_installed(struct call *call, const struct guild_app *a);
 enum err command_index_blocked(struct call *call, const struct block_change *b);
 extern const struct job_kind command_index_job; /* goes on with command_index_installed */
 /* An application goes: the next direct channels with its bot. */
+enum err commands_drop_of_app(struct call *call, const struct guild_app *a);
 extern const struct deletion_rule command_deletions[];
 
 /* A role, a channel or a member is gone, and so is what rows say about it. */

@@ -323,6 +323,7 @@ const struct domain commands_domain = {
             .commands_moved = command_index_moved,
             .guild_app_moves = command_index_installed,
             .guild_app_gone = command_permissions_leave,
+            .guild_app_removed = commands_drop_of_app,
             .account_app_moves = command_index_account,
         },
     .deletions = command_deletions,

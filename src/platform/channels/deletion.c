@@ -104,6 +104,7 @@ static enum err channels_delete_of_guild(struct call *call, snowflake guild_id,
 
 const struct deletion_rule channel_deletions[] = {
     { WITH_GUILD, "channels", .run = channels_delete_of_guild, .phase = DELETE_PARTS },
+    { DELETE_FEW(WITH_ROLE, "overwrites", "type = 0 and target_id"), .phase = DELETE_FIRST },
     { DELETE_OF(WITH_CHANNEL, "slow_modes", "channel_id", "user_id") },
     { DELETE_OF(WITH_CHANNEL, "thread_members", "thread_id", "user_id") },
     { DELETE_OF(WITH_CHANNEL, "recipients", "channel_id", "user_id") },

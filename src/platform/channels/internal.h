@@ -61,7 +61,6 @@ enum err recipient_remove(struct tx *tx, snowflake channel_id, snowflake user_id
 enum err recipient_close(struct tx *tx, snowflake channel_id, snowflake user_id);
 /* Groups that somebody is in. */
 enum err user_count_groups(struct tx *tx, snowflake user_id, int64_t *ret);
-bool users_are_friends(struct tx *tx, snowflake a, snowflake b, enum err *ret_error);
 
 /* --- schema.c ------------------------------------------------------------------------- */
 
