@@ -400,5 +400,6 @@ const struct domain guild_settings_domain = {
             { DELETE_WHERE(WITH_GUILD, "user_guild_settings", "user_id, guild_id",
                            "guild_id = $1 and guild_id <> 0") },
             { DELETE_OF(WITH_ACCOUNT, "user_guild_settings", "user_id", "guild_id") },
+            { DELETE_FEW(WITH_ACCOUNT, "notification_settings", "user_id") },
             { 0 } },
 };

@@ -150,5 +150,6 @@ const struct domain read_states_domain = {
             { DELETE_WHERE(WITH_CHANNEL, "mention_notes", "channel_id, message_id, kind, target_id",
                            "channel_id = $1") },
             { DELETE_OF(WITH_ACCOUNT, "mentions_hidden", "user_id", "message_id") },
+            { DELETE_FEW(WITH_ACCOUNT, "read_versions", "user_id") },
             { 0 } },
 };

@@ -23,7 +23,9 @@ enum err game_relationship_tell(struct call *call, enum event event,
 enum err game_relationships_end(struct call *call, snowflake a, snowflake b);
 /* Of an application that goes, as many as there is room for; everybody concerned is told. */
 struct deletion_step;
-enum err game_relationships_end_with_application(struct call *call, snowflake application_id,
+enum err game_relationships_end_with_application(struct call *call, snowflake id,
                                                  struct deletion_step *step);
+enum err game_relationships_end_with_account(struct call *call, snowflake id,
+                                             struct deletion_step *step);
 
 #endif

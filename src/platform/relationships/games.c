@@ -284,8 +284,11 @@ const struct domain game_relationships_domain = {
     .name = "Game relationships",
     .doc = "Friends in one game.",
     .routes = routes,
-    .deletions = (const struct deletion_rule[]){ { WITH_APPLICATION, "game_relationships",
-                                                   .run = game_relationships_end_with_application,
-                                                   .phase = DELETE_PARTS },
-                                                 { 0 } },
+    .deletions =
+        (const struct deletion_rule[]){
+            { WITH_APPLICATION, "game_relationships",
+              .run = game_relationships_end_with_application, .phase = DELETE_PARTS },
+            { WITH_ACCOUNT, "game_relationships", .run = game_relationships_end_with_account,
+              .phase = DELETE_PARTS },
+            { 0 } },
 };
