@@ -16,6 +16,7 @@
 
 struct api;
 struct call;
+struct deletion_rule;
 struct hooks;
 struct job_kind;
 struct loop;
@@ -143,6 +144,8 @@ struct domain {
     enum err (*people)(struct tx *tx, snowflake channel_id, struct list *ret);
     const struct job_kind *const *jobs; /* end with NULL; may be NULL */
     const struct hooks *hooks;          /* api/hooks.h; may be NULL */
+    /* Which rows of its tables are deleted with which objects: api/deletion.h; may be NULL. */
+    const struct deletion_rule *deletions;
     /* On every server by itself, when it has begun and once a day: for what lies in its folder,
      * which a job that another server takes would not find. On a loop; may be NULL. */
     void (*daily)(struct api *api, struct loop *loop);

@@ -3,6 +3,7 @@
 
 #include "commands/index/index_moves.h"
 #include "commands/permissions/permission_drops.h"
+#include "api/deletion.h"
 #include "platform/applications/applications.h"
 
 #define UPDATE_SCOPE      "applications.commands.update"
@@ -320,7 +321,8 @@ const struct domain commands_domain = {
             .commands_moved = command_index_moved,
             .guild_app_moves = command_index_installed,
             .guild_app_gone = command_permissions_leave,
+            .guild_app_removed = commands_drop_of_app,
             .account_app_moves = command_index_account,
-            .application_ending = command_index_ending,
         },
+    .deletions = command_deletions,
 };

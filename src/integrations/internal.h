@@ -104,6 +104,7 @@ enum err sync_integration(struct call *call);
 enum err modify_integration(struct call *call);
 /* delete.c */
 enum err delete_integration(struct call *call);
+enum err integrations_mark_of_guild(struct call *call, snowflake guild_id);
 /* join.c */
 enum err prepare_join_integration(struct call *call);
 enum err join_integration(struct call *call);

@@ -7,9 +7,9 @@
 struct migration {
     int number;       /* 1, 2, 3 …; 0 ends the list */
     const char *name; /* "0001-accounts" */
-    /* With the words {id} and {clustered}. What only one engine can do stands below a
-     * line "-- sqlite:" or "-- postgres:", until "-- both:". The first line says who can live
-     * with it, see enum migration_phase. */
+    /* Without the lines for scripts/check-tables. With the words {id} and {clustered}. What only
+     * one engine can do stands below a line "-- sqlite:" or "-- postgres:", until "-- both:". The
+     * first line says who can live with it, see enum migration_phase. */
     const char *sql;
 };
 

@@ -4,7 +4,6 @@
 
 #include "net/this_machine.h"
 #include "admin/console/internal.h"
-#include "net/http/server.h"
 
 /* --- without a key -------------------------------------------------------------------- */
 

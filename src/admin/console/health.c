@@ -7,7 +7,6 @@
 #include "base/mem.h"
 #include "admin/console/figures.h"
 #include "admin/console/internal.h"
-#include "net/http/server.h"
 
 enum { MINUTE_MS = 60 * 1000, DURATIONS = DURATION_BOUNDS + 1 };
 

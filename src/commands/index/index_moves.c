@@ -1,9 +1,10 @@
 /* index_moves.c - what changes elsewhere mean for commands. */
 #include "commands/index/index_moves.h"
 
-#include "api/jobs/jobs.h"
 #include "base/clock.h"
 #include "model/fields/ids.h"
+#include "api/deletion.h"
+#include "base/mem.h"
 
 static const char MOVE_INDEX[] = "insert into command_indexes (id, version) values ($1, $2) "
                                  "on conflict (id) do update set version = excluded.version";
@@ -191,28 +192,75 @@ static const char DIRECT_CHANNELS[] =
     "c.id = r.channel_id where r.user_id = $1 and (r.closed, r.channel_id) > ($2, $3) "
     "order by r.closed, r.channel_id limit $4";
 
-enum err command_index_ending(struct call *call, const struct application_ending *ending)
+static enum err index_move_with_application(struct call *call, snowflake id,
+                                            struct deletion_step *step)
 {
+    struct application_deletion *d = container_of(step, struct application_deletion, step);
     struct list channels = { 0 };
     struct rows rows;
-    enum err e = tx_query(call->tx, DIRECT_CHANNELS,
-                          BIND(v_id(ending->application->bot_id), v_int(*ending->closed),
-                               v_id(*ending->channel_id), v_int(*ending->room)),
-                          &rows);
+    int64_t count = 0;
+    enum err e = tx_query(
+        call->tx, DIRECT_CHANNELS,
+        BIND(v_id(d->application.bot_id), v_int(d->closed), v_id(d->channel_id), v_int(step->room)),
+        &rows);
 
+    (void)id;
     if (e)
         return e;
-    for (; rows_next(&rows); --*ending->room) {
-        *ending->closed = row_int(&rows, 0);
-        *ending->channel_id = row_id(&rows, 1);
+    for (; rows_next(&rows); count++) {
+        d->closed = row_int(&rows, 0);
+        d->channel_id = row_id(&rows, 1);
         if (row_int(&rows, 2) == CHANNEL_DM)
-            ids_add(call->arena, &channels, *ending->channel_id);
+            ids_add(call->arena, &channels, d->channel_id);
     }
+    deletion_count(step, count);
     e = rows_end(&rows);
     for (size_t i = 0; i < channels.count && !e; i++)
         e = command_index_move(call->tx, ((snowflake *)channels.items)[i]);
     return e;
 }
+
+enum { COST_OF_COMMAND = 30 }; /* rows: its definition may have some mebibytes */
+
+static const char DROP_COMMAND[] = "delete from commands where id in (select id from commands "
+                                   "where application_id = $1 order by guild_id, id limit 1)";
+
+static enum err commands_delete_of_application(struct call *call, snowflake id,
+                                               struct deletion_step *step)
+{
+    int64_t gone = 1;
+    enum err e = OK;
+
+    while (!e && gone && step->room > 0) {
+        e = tx_exec(call->tx, DROP_COMMAND, BIND(v_id(id)), &gone);
+        deletion_count(step, gone * COST_OF_COMMAND);
+    }
+    return e;
+}
+
+#define PERMISSIONS_OF(object, column)                                                  \
+    DELETE_WHERE(object, "command_permissions", "guild_id, target_id, entity_id, type", \
+                 column " = $1")
+
+const struct deletion_rule command_deletions[] = {
+    { WITH_APPLICATION, "command_indexes", .run = index_move_with_application,
+      .phase = DELETE_PARTS },
+    { PERMISSIONS_OF(WITH_CHANNEL, "entity_id") },
+    { PERMISSIONS_OF(WITH_GUILD, "guild_id") },
+    { PERMISSIONS_OF(WITH_APPLICATION, "application_id") },
+    { DELETE_WHERE(WITH_GUILD, "commands", "id", "guild_id = $1 and guild_id <> 0") },
+    { DELETE_WHERE(WITH_GUILD, "command_lists", "application_id, guild_id",
+                   "guild_id = $1 and guild_id <> 0") },
+    { DELETE_WHERE(WITH_GUILD, "command_creates", "application_id, guild_id, id",
+                   "guild_id = $1 and guild_id <> 0") },
+    { DELETE_OF(WITH_APPLICATION, "command_creates", "application_id", "guild_id, id") },
+    { DELETE_OF(WITH_APPLICATION, "command_lists", "application_id", "guild_id") },
+    { WITH_APPLICATION, "commands", .run = commands_delete_of_application },
+    { DELETE_FEW(WITH_CHANNEL, "command_indexes", "id") },
+    { DELETE_FEW(WITH_GUILD, "command_indexes", "id") },
+    { DELETE_FEW(WITH_APPLICATION, "command_indexes", "id") },
+    { 0 },
+};
 
 /* --- rows whose people and places are gone -------------------------------------------- */
 
@@ -260,4 +308,22 @@ enum err command_permissions_leave(struct call *call, const struct guild_app *a)
         tx_exec(call->tx, FORGET_TARGET, BIND(v_id(a->guild_id), v_id(a->application_id)), NULL);
 
     return e ? e : command_index_move(call->tx, a->guild_id);
+}
+
+/* --- apps that are removed from a guild ------------------------------------------------ */
+
+static const struct sql drop_of_app[] = {
+    SQL_TEXT("delete from command_permissions where guild_id = $1 and application_id = $2"),
+    SQL_TEXT("delete from command_lists where guild_id = $1 and application_id = $2"),
+    SQL_TEXT("delete from commands where guild_id = $1 and application_id = $2"),
+};
+
+enum err commands_drop_of_app(struct call *call, const struct guild_app *a)
+{
+    enum err e = OK;
+
+    for (size_t i = 0; !e && i < COUNT_OF(drop_of_app); i++)
+        e = tx_exec(call->tx, drop_of_app[i], BIND(v_id(a->guild_id), v_id(a->application_id)),
+                    NULL);
+    return e;
 }

@@ -3,6 +3,7 @@
 #ifndef COMMANDS_INDEX_MOVES_H
 #define COMMANDS_INDEX_MOVES_H
 
+#include "api/deletion.h"
 #include "api/hooks.h"
 
 /* Something that an index shows changed: the index of a guild (apps that came or went, who
@@ -26,7 +27,8 @@ enum err command_index_installed(struct call *call, const struct guild_app *a);
 enum err command_index_blocked(struct call *call, const struct block_change *b);
 extern const struct job_kind command_index_job; /* goes on with command_index_installed */
 /* An application goes: the next direct channels with its bot. */
-enum err command_index_ending(struct call *call, const struct application_ending *ending);
+enum err commands_drop_of_app(struct call *call, const struct guild_app *a);
+extern const struct deletion_rule command_deletions[];
 
 /* A role, a channel or a member is gone, and so is what rows say about it. */
 enum err command_permissions_forget_role(struct call *call, const struct role *r);

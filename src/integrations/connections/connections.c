@@ -2,6 +2,7 @@
 #include "integrations/internal.h"
 
 #include "model/fields/types.h"
+#include "api/deletion.h"
 #include "platform/relationships/suggestions.h"
 
 /* --- what is sent --------------------------------------------------------------------- */
@@ -384,4 +385,7 @@ const struct domain connections_domain = {
     .doc = "Accounts of other platforms that people have connected to theirs.",
     .routes = routes,
     .resolvers = resolvers,
+    .deletions =
+        (const struct deletion_rule[]){ { DELETE_FEW(WITH_ACCOUNT, "connections", "user_id") },
+                                        { 0 } },
 };

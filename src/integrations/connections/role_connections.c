@@ -1,6 +1,7 @@
 /* role_connections.c - what apps can say about the people who use them, and what they said. */
 #include "integrations/internal.h"
 
+#include "api/deletion.h"
 #include "base/timestamp.h"
 #include "model/fields/rows.h"
 #include "model/fields/types.h"
@@ -247,4 +248,9 @@ const struct domain role_connections_domain = {
     .name = "Role connections",
     .doc = "What apps say about the people who use them.",
     .routes = routes,
+    .deletions =
+        (const struct deletion_rule[]){
+            { DELETE_FEW(WITH_ACCOUNT, "role_connections", "user_id") },
+            { DELETE_OF(WITH_APPLICATION, "role_connections", "application_id", "user_id") },
+            { 0 } },
 };

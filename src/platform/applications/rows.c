@@ -276,13 +276,10 @@ enum err application_mark_removed(struct tx *tx, snowflake id)
 }
 
 static const char DELETE_APPLICATION[] = "delete from applications where id = $1";
-static const char DELETE_INDEX[] = "delete from command_indexes where id = $1";
 
 enum err application_delete_row(struct tx *tx, snowflake id)
 {
-    enum err e = tx_exec(tx, DELETE_INDEX, BIND(v_id(id)), NULL);
-
-    return e ? e : tx_exec(tx, DELETE_APPLICATION, BIND(v_id(id)), NULL);
+    return tx_exec(tx, DELETE_APPLICATION, BIND(v_id(id)), NULL);
 }
 
 /* --- the bot's account ---------------------------------------------------------------- */

@@ -169,4 +169,8 @@ extern const struct domain access_domain;           /* resolvers and rights that
 extern const struct domain channels_domain;         /* of guilds, and what all share */
 extern const struct domain private_channels_domain; /* direct ones and groups */
 
+/* Does the first account have a relationship of this type (model/relationship.h) to the second? */
+enum err account_has_relationship(struct tx *tx, snowflake user_id, snowflake target_id,
+                                  int64_t type, bool *ret);
+
 #endif

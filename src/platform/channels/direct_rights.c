@@ -172,3 +172,15 @@ enum err channel_check_writer(struct tx *tx, const struct channel *c, const stru
         return is_bot ? ERR_NO_MUTUAL_GUILDS : ERR_CANNOT_MESSAGE;
     return OK;
 }
+
+static const char HAS_RELATIONSHIP[] =
+    "select 1 from relationships where user_id = $1 and target_id = $2 and type = $3";
+
+enum err account_has_relationship(struct tx *tx, snowflake user_id, snowflake target_id,
+                                  int64_t type, bool *ret)
+{
+    struct rows row;
+
+    return tx_one(tx, HAS_RELATIONSHIP, BIND(v_id(user_id), v_id(target_id), v_int(type)), &row,
+                  ret);
+}

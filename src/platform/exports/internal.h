@@ -42,6 +42,7 @@ void exports_remove_leftovers(struct api *api, struct loop *loop);
 
 extern const struct job_kind export_job, export_expiry_job;
 /* What was gathered goes with the account. */
-enum err exports_end_with_account(struct call *call, const struct account_ending *ending);
+struct deletion_step;
+enum err exports_end_with_account(struct call *call, snowflake user_id, struct deletion_step *step);
 
 #endif

@@ -264,14 +264,15 @@ static const char GIVE_UP[] = "update exports set ready = 1, expires_at = 0 wher
 
 /* Nobody may ask for it any more. A step that writes the file at this moment has its lease to
  * end in. */
-enum err exports_end_with_account(struct call *call, const struct account_ending *ending)
+enum err exports_end_with_account(struct call *call, snowflake user_id, struct deletion_step *step)
 {
     int64_t changed = 0;
-    enum err e = tx_exec(call->tx, GIVE_UP, BIND(v_id(ending->user_id)), &changed);
+    enum err e = tx_exec(call->tx, GIVE_UP, BIND(v_id(user_id)), &changed);
 
+    (void)step; /* one row */
     if (e || !changed)
         return e;
-    return job_schedule(call, &export_expiry_job, ending->user_id,
+    return job_schedule(call, &export_expiry_job, user_id,
                         clock_us() + EXPORT_LEASE_MS * INT64_C(1000), STR(""));
 }
 

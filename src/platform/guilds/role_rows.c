@@ -3,7 +3,7 @@
 
 #include "api/hooks.h"
 #include "model/fields/rows.h"
-#include "platform/guilds/leftovers.h"
+#include "platform/guilds/deletion.h"
 
 #define ROLE_COLUMNS                                                                             \
     "id, guild_id, name, color, secondary_color, tertiary_color, permissions, position, hoist, " \
@@ -125,7 +125,6 @@ enum err roles_make_room(struct tx *tx, snowflake guild_id)
     return tx_exec(tx, MOVE_ALL_UP, BIND(v_id(guild_id)), NULL);
 }
 
-static const char DELETE_OVERWRITES[] = "delete from overwrites where target_id = $1 and type = 0";
 /* The gap stays while another role has the position: roles above would become its equals. */
 static const char CLOSE_GAP[] =
     "update roles set position = position - 1 where guild_id = $1 and position > $2 "
@@ -136,8 +135,6 @@ enum err role_delete(struct call *call, const struct role *r)
     struct tx *tx = call->tx;
     enum err e = picture_drop(call, "role-icons", r->id, &r->icon);
 
-    if (!e)
-        e = tx_exec(tx, DELETE_OVERWRITES, BIND(v_id(r->id)), NULL);
     if (!e)
         e = role_remove(call, r->id);
     if (!e)

@@ -1,8 +1,9 @@
 /* routes.c - guilds: reading, deleting and leaving them, and the rows of all. */
 #include "platform/guilds/internal.h"
 
+#include "api/deletion.h"
 #include "gateway/gateway.h"
-#include "platform/guilds/leftovers.h"
+#include "platform/guilds/deletion.h"
 
 static enum err foresee_guild(struct call *call)
 {
@@ -144,6 +145,7 @@ const struct domain guilds_domain = {
     .name = "Guilds",
     .doc = "Guilds, and the caller's place in them.",
     .routes = routes,
-    .jobs = (const struct job_kind *const[]){ &guild_leftovers, &channel_leftovers, &role_leftovers,
-                                              &message_orphans, NULL },
+    .jobs = (const struct job_kind *const[]){ &guild_leftovers, &role_leftovers, &message_orphans,
+                                              NULL },
+    .deletions = guild_deletions,
 };

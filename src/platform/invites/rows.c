@@ -6,8 +6,8 @@
 #include "base/clock.h"
 #include "model/fields/rows.h"
 #include "platform/channels/channels.h"
+#include "platform/channels/deletion.h"
 #include "platform/guilds/guilds.h"
-#include "platform/guilds/leftovers.h"
 #include "platform/members/members.h"
 #include "platform/onboarding/onboarding.h"
 

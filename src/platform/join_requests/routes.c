@@ -1,4 +1,5 @@
 /* routes.c - the rows of forms and requests. */
+#include "api/deletion.h"
 #include "platform/join_requests/internal.h"
 
 static const struct resolver resolvers[] = {
@@ -95,4 +96,7 @@ const struct domain join_requests_domain = {
     .resolvers = resolvers,
     .jobs = (const struct job_kind *const[]){ &pending_admission, NULL },
     .hooks = &(const struct hooks){ .member_left = join_request_goes },
+    .deletions =
+        (const struct deletion_rule[]){
+            { DELETE_WHERE(WITH_GUILD, "join_requests", "id", "guild_id = $1") }, { 0 } },
 };

@@ -73,4 +73,7 @@ enum err member_save(struct call *call, const struct member *m);
 
 extern const struct domain members_domain, bans_domain;
 
+/* Flags of the application of a bot. */
+enum err bot_application_flags(struct tx *tx, snowflake bot_id, int64_t *ret, bool *ret_found);
+
 #endif

@@ -157,3 +157,17 @@ enum err standing_of_member(struct tx *tx, snowflake guild_id, snowflake user_id
 {
     return standing_load(tx, guild_id, user_id, ERR_UNKNOWN_MEMBER, ret);
 }
+
+/* --- applications --------------------------------------------------------------------- */
+
+static const char APPLICATION_FLAGS[] =
+    "select flags from applications where bot_id = $1 and removed = 0";
+
+enum err bot_application_flags(struct tx *tx, snowflake bot_id, int64_t *ret, bool *ret_found)
+{
+    struct rows row;
+    enum err e = tx_one(tx, APPLICATION_FLAGS, BIND(v_id(bot_id)), &row, ret_found);
+
+    *ret = !e && *ret_found ? row_int(&row, 0) : 0;
+    return e;
+}

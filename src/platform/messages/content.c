@@ -8,19 +8,17 @@
 
 #include "json/read.h"
 #include "json/write.h"
-#include "model/permissions/message_content.h"
 #include "model/fields/ids.h"
-
-static const char APPLICATION_FLAGS[] =
-    "select flags from applications where bot_id = $1 and removed = 0";
+#include "model/permissions/message_content.h"
+#include "platform/members/members.h"
 
 static enum err content_granted(struct call *call, bool *ret)
 {
-    struct rows row;
+    int64_t flags;
     bool found;
-    enum err e = tx_one(call->tx, APPLICATION_FLAGS, BIND(v_id(call->caller->id)), &row, &found);
+    enum err e = bot_application_flags(call->tx, call->caller->id, &flags, &found);
 
-    *ret = !e && found && row_int(&row, 0) & APPLICATION_MESSAGE_CONTENT;
+    *ret = flags & APPLICATION_MESSAGE_CONTENT;
     return e;
 }
 

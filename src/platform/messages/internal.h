@@ -2,6 +2,7 @@
 #ifndef PLATFORM_MESSAGES_INTERNAL_H
 #define PLATFORM_MESSAGES_INTERNAL_H
 
+#include "api/deletion.h"
 #include "api/hooks.h"
 #include "platform/messages/body.h"
 #include "platform/messages/uploads.h"
@@ -191,6 +192,10 @@ extern const struct type pins_page_reply;
 enum err list_pins_page(struct call *call);
 enum err pin_message(struct call *call);
 enum err unpin_message(struct call *call);
+
+/* --- deletion.c ----------------------------------------------------------------------- */
+
+extern const struct deletion_rule message_deletions[];
 
 /* --- purge.c -------------------------------------------------------------------------- */
 

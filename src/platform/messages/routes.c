@@ -1,6 +1,7 @@
 /* routes.c - messages of a channel: read, change, delete. */
 #include "platform/messages/internal.h"
 
+#include "api/deletion.h"
 #include "base/clock.h"
 #include "model/fields/ids.h"
 #include "platform/channels/channels.h"
@@ -467,4 +468,5 @@ const struct domain messages_domain = {
                                     .group_changed = message_of_group_change,
                                     .recipient_joined = message_of_arrival,
                                     .recipient_left = message_of_departure },
+    .deletions = message_deletions,
 };

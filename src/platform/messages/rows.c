@@ -4,7 +4,7 @@
 #include "model/fields/ids.h"
 #include "model/fields/rows.h"
 #include "platform/accounts/users.h"
-#include "platform/guilds/leftovers.h"
+#include "platform/channels/deletion.h"
 
 #define MESSAGE_COLUMNS                                                                 \
     "id, channel_id, author_id, type, content, edited_at, tts, mention_everyone, "      \

@@ -3,7 +3,7 @@
 
 #include "base/map.h"
 #include "model/fields/types.h"
-#include "platform/guilds/leftovers.h"
+#include "platform/channels/deletion.h"
 
 /* Unread mentions of a channel. */
 struct channel_mentions {

@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "model/fields/rows.h"
-#include "platform/guilds/leftovers.h"
+#include "platform/channels/deletion.h"
 
 /* --- the audit log -------------------------------------------------------------------- */
 

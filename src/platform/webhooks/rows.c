@@ -2,7 +2,7 @@
 #include "platform/webhooks/internal.h"
 
 #include "model/fields/rows.h"
-#include "platform/guilds/leftovers.h"
+#include "platform/channels/deletion.h"
 
 #define WEBHOOK_COLUMNS                                                                          \
     "id, guild_id, channel_id, user_id, application_id, name, avatar, salt, source_channel_id, " \

@@ -1,17 +1,20 @@
 /* leftovers.c - large guilds and channels go in steps, and nothing finds them meanwhile. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "api/api.h"
+#include "api/deletion.h"
 #include "apps.h"
 #include "base/clock.h"
 #include "base/timestamp.h"
 #include "files.h"
 #include "gateway_conn.h"
-#include "platform/guilds/leftovers.h"
 #include "platforms.h"
 #include "channel_events.h"
 #include "test_guild.h"
+#include "model/fields/rows.h"
+#include "store/store.h"
 
 #define NUMBERS(count) \
     " with recursive n (i) as (select 1 union all select i + 1 from n where i < " #count ") "
@@ -58,7 +61,7 @@ static void a_large_guild_goes_in_steps(struct world *w)
     expect_guild_event(&v, 0, "GUILD_DELETE", "{'id': '%s'}", v.id);
     expect_number(w, 1, "select count(*) from guilds");
     ended(w);
-    expect(write_transactions(w) - before >= (MANY + 2000) / LEFTOVERS_AT_ONCE);
+    expect(write_transactions(w) - before >= (MANY + 2000) / DELETION_ROWS);
     expect_number(w, 1, "select count(*) from messages");
     expect_number(w, 1, "select count(*) from channels");
     expect_number(w, 0, "select count(*) from bans");
@@ -78,7 +81,7 @@ static void a_large_channel_goes_in_steps(struct world *w)
     expect_error(client_get(ada, "/channels/%s", v.channel), 404, 10003);
     expect_number(w, 0, "select count(*) from channels");
     ended(w);
-    expect(write_transactions(w) - before >= MANY / LEFTOVERS_AT_ONCE);
+    expect(write_transactions(w) - before >= MANY / DELETION_ROWS);
     expect_number(w, 0, "select count(*) from messages");
     expect_short_writes("channel-leftovers", 15);
 }
@@ -102,7 +105,7 @@ static void many_archived_threads_go_in_short_steps(struct world *w)
     expect_number(w, 0, "select count(*) from channels");
     ended(w);
     expect_number(w, 0, "select count(*) from messages");
-    expect(write_transactions(w) - before >= 800 * 12 / LEFTOVERS_AT_ONCE);
+    expect(write_transactions(w) - before >= 800 * 12 / DELETION_ROWS);
 }
 
 static void have_index(struct world *w, const char *id)
@@ -310,6 +313,136 @@ static void everything_of_a_guild_goes_with_its_files(struct world *w)
                         "(select count(*) from audit_log)") == 0);
 }
 
+/* --- every table ---------------------------------------------------------------------- */
+
+/* Columns of the tables with a guild_id: table, column, type, whether a row needs a value. */
+static const char COLUMNS_SQLITE[] =
+    "select m.name, c.name, lower(c.type), c.\"notnull\" = 1 and c.dflt_value is null or c.pk > 0 "
+    "from sqlite_master m join pragma_table_info(m.name) c where m.type = 'table' and exists "
+    "(select 1 from pragma_table_info(m.name) g where g.name = 'guild_id') order by m.name, c.cid";
+static const char COLUMNS_POSTGRES[] =
+    "select cast(table_name as text), cast(column_name as text), cast(data_type as text), case "
+    "when is_nullable = 'NO' and column_default is null then 1 else 0 end from "
+    "information_schema.columns c where table_schema = current_schema() and exists (select 1 from "
+    "information_schema.columns g where g.table_schema = c.table_schema and g.table_name = "
+    "c.table_name and g.column_name = 'guild_id') order by table_name, ordinal_position";
+
+struct guild_column {
+    struct str table, name, type;
+    bool needed;
+};
+
+static void read_guild_column(const struct rows *r, void *ret)
+{
+    *(struct guild_column *)ret =
+        (struct guild_column){ row_text(r, 0), row_text(r, 1), row_text(r, 2), row_bool(r, 3) };
+}
+
+struct guild_columns {
+    bool is_sqlite;
+    struct list all;
+};
+
+static enum err read_guild_columns(struct tx *tx, void *arg)
+{
+    struct guild_columns *c = arg;
+
+    return tx_list(tx, c->is_sqlite ? SQL(COLUMNS_SQLITE) : SQL(COLUMNS_POSTGRES), NO_BIND,
+                   sizeof(struct guild_column), read_guild_column, &c->all);
+}
+
+/* Tables whose rows the guild does not delete itself: a line "-- deletion: guild_id" in a migration
+ * says why, or they are made by others. */
+static bool is_of_guild(struct str table)
+{
+    static const char *const others[] = {
+        "authorization_codes", "integration_members", "interactions", "members", "member_names",
+        "mention_notes",       "read_states",         "reports",      "streams", "thread_members"
+    };
+
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (str_is(table, others[i]))
+            return false;
+    return true;
+}
+
+struct guild_ids {
+    const char *guild, *channel, *user, *application, *role, *bytes;
+};
+
+static const char *value_of(const struct guild_column *c, const struct guild_ids *ids)
+{
+    const struct {
+        const char *column, *id;
+    } known[] = { { "guild_id", ids->guild },
+                  { "channel_id", ids->channel },
+                  { "user_id", ids->user },
+                  { "application_id", ids->application },
+                  { "role_id", ids->role } };
+
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (str_is(c->name, known[i].column))
+            return known[i].id;
+    if (str_is(c->type, "bytea"))
+        return ids->bytes;
+    return str_is(c->type, "text") ? "'7'" : "7";
+}
+
+/* A row in each of them. Returns in how many. */
+static int fill_tables(struct world *w, const struct list *columns, const struct guild_ids *ids)
+{
+    const struct guild_column *c = columns->items, *end = c + columns->count;
+    int tables = 0;
+
+    while (c < end) {
+        struct str table = c->table;
+        char names[1000] = "", values[1000] = "";
+
+        for (; c < end && str_eq(c->table, table); c++) {
+            size_t n = strlen(names), m = strlen(values);
+
+            if (!c->needed && !str_is(c->name, "guild_id"))
+                continue;
+            snprintf(names + n, sizeof names - n, "%s%.*s", n ? ", " : "", STR_FMT(c->name));
+            snprintf(values + m, sizeof values - m, "%s%s", m ? ", " : "", value_of(c, ids));
+        }
+        if (!is_of_guild(table))
+            continue;
+        world_sql(w, "insert into %.*s (%s) values (%s) on conflict do nothing", STR_FMT(table),
+                  names, values);
+        expect(world_number(w, "select count(*) from %.*s where guild_id = %s", STR_FMT(table),
+                            ids->guild) > 0);
+        tables++;
+    }
+    return tables;
+}
+
+static void rows_of_every_table_with_a_guild_id_go_with_the_guild(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct test_guild v = world_test_guild(w, ada);
+    const char *role = test_guild_role(&v, 1, 0);
+    struct answer app = client_post(ada, "{'name': 'App'}", "/applications");
+    struct guild_columns columns = { .is_sqlite = !world_config(w)->store };
+    struct guild_ids ids = { v.id,    v.channel,
+                             ada->id, answer_text(app, "id"),
+                             role,    columns.is_sqlite ? "x'37'" : "'7'" };
+
+    expect(store_run(guildhall_store(world_server(w)), STORE_READ, world_arena(w),
+                     read_guild_columns, &columns) == OK);
+    expect(fill_tables(w, &columns.all, &ids) > 25);
+    expect_status(client_delete(ada, "/guilds/%s", v.id), 204);
+    ended(w);
+    const struct guild_column *c = columns.all.items;
+    for (size_t i = 0; i < columns.all.count; i++)
+        if (str_is(c[i].name, "guild_id") &&
+            world_number(w, "select count(*) from %.*s where guild_id = %s", STR_FMT(c[i].table),
+                         v.id))
+            fail_test(__FILE__, __LINE__, "rows of the guild are left in %.*s",
+                      STR_FMT(c[i].table));
+    expect_number(w, 0, "select count(*) from guilds");
+}
+
 static void a_group_that_nobody_is_in_goes_with_its_icon(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
@@ -344,7 +477,7 @@ static void a_role_of_many_goes_in_steps(struct world *w)
     expect_number(w, 0, "select count(*) from member_roles");
     expect_number(w, 1, "select count(*) from roles");
     ended(w);
-    expect(write_transactions(w) - before >= 2000 / LEFTOVERS_AT_ONCE);
+    expect(write_transactions(w) - before >= 2000 / DELETION_ROWS);
 }
 
 static void nothing_finds_a_role_that_is_being_removed(struct world *w)
@@ -492,6 +625,7 @@ const struct test leftovers_tests[] = {
     TEST(events_of_a_guild_that_is_gone_do_not_begin),
     TEST(channels_of_a_category_stay),
     TEST(everything_of_a_guild_goes_with_its_files),
+    TEST(rows_of_every_table_with_a_guild_id_go_with_the_guild),
     TEST(a_group_that_nobody_is_in_goes_with_its_icon),
     TEST(a_role_of_many_goes_in_steps),
     TEST(nothing_finds_a_role_that_is_being_removed),
