@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "net/this_machine.h"
+#include "net/http/server.h"
 #include "admin/console/internal.h"
 
 /* --- without a key -------------------------------------------------------------------- */
