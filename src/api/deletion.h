@@ -9,7 +9,7 @@
 #ifndef API_DELETION_H
 #define API_DELETION_H
 
-#include "api/jobs.h"
+#include "api/jobs/jobs.h"
 #include "model/application.h"
 
 enum { DELETION_ROWS = 300 }; /* of one step: a few milliseconds of the writer */

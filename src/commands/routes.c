@@ -1,9 +1,9 @@
 /* routes.c - the routes of application commands. */
 #include "commands/internal.h"
 
+#include "commands/index/index_moves.h"
+#include "commands/permissions/permission_drops.h"
 #include "api/deletion.h"
-#include "commands/index_moves.h"
-#include "commands/permission_drops.h"
 #include "platform/applications/applications.h"
 
 #define UPDATE_SCOPE      "applications.commands.update"
@@ -86,8 +86,7 @@ static const struct route routes[] = {
         .max_body = LARGEST_BULK,
         .reply = &type_commands,
         .fires = renamed,
-        .recognise = recognise_commands,
-        .recall = recall_commands,
+        .before_decode = recall_commands,
         .admit = application_modifiable,
         .prepare = prepare_overwrite_commands,
         .handle = overwrite_commands,
@@ -166,8 +165,7 @@ static const struct route routes[] = {
         .max_body = LARGEST_BULK,
         .reply = &type_commands,
         .fires = renamed,
-        .recognise = recognise_guild_commands,
-        .recall = recall_commands,
+        .before_decode = recall_guild_commands,
         .prepare = prepare_overwrite_commands,
         .handle = overwrite_commands,
     },

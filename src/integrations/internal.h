@@ -3,12 +3,12 @@
 #define INTEGRATIONS_INTERNAL_H
 
 #include "api/hooks.h"
-#include "api/jobs.h"
-#include "integrations/connected.h"
+#include "api/jobs/jobs.h"
+#include "integrations/connections/connected.h"
 #include "integrations/integrations.h"
-#include "integrations/provider.h"
+#include "integrations/providers/provider.h"
 #include "model/integration.h"
-#include "model/permissions.h"
+#include "model/permissions/permissions.h"
 #include "platform/accounts/accounts.h"
 #include "platform/applications/applications.h"
 

@@ -3,7 +3,7 @@
 
 #include "api/deletion.h"
 #include "api/hooks.h"
-#include "model/rows.h"
+#include "model/fields/rows.h"
 #include "platform/guilds/guilds.h"
 #include "platform/channels/channels.h"
 

@@ -10,7 +10,7 @@
 #include "store/migrations.h"
 #include "support/postgres.h"
 #include "support/stores.h"
-#include "support/works.h"
+#include "support/test_work.h"
 
 static int known(void)
 {

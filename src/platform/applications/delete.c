@@ -6,7 +6,7 @@
 
 #include "api/deletion.h"
 #include "base/mem.h"
-#include "model/ids.h"
+#include "model/fields/ids.h"
 
 enum { COST_OF_GUILD = 30 }; /* rows */
 

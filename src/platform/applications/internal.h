@@ -4,7 +4,7 @@
 
 #include "api/deletion.h"
 #include "api/hooks.h"
-#include "api/jobs.h"
+#include "api/jobs/jobs.h"
 #include "platform/applications/applications.h"
 
 enum { MOST_OWN_APPLICATIONS = 50, MOST_TEAM_APPLICATIONS = 25, KEY_SALT_BYTES = 16 };

@@ -1,8 +1,8 @@
 /* routes.c - rules of auto moderation: reading, making, changing and deleting them. */
 #include "platform/automod/internal.h"
 
+#include "model/fields/rows.h"
 #include "api/deletion.h"
-#include "model/rows.h"
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 

@@ -2,7 +2,7 @@
  *
  * One path for every kind of channel: those of guilds are changed here, private
  * ones and threads where they live. */
-#include "model/ids.h"
+#include "model/fields/ids.h"
 #include "platform/channels/deletion.h"
 #include "platform/channels/internal.h"
 

@@ -3,7 +3,7 @@
 #define PLATFORM_CHANNELS_CHANNELS_H
 
 #include "model/guild.h"
-#include "model/rights.h"
+#include "model/permissions/rights.h"
 #include "platform/accounts/accounts.h"
 
 /* ERR_UNKNOWN_CHANNEL. With overwrites; recipients are for channel_load_recipients. */

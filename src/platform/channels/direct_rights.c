@@ -2,7 +2,7 @@
 #include "platform/channels/internal.h"
 
 #include "base/clock.h"
-#include "model/ids.h"
+#include "model/fields/ids.h"
 #include "model/relationship.h"
 #include "platform/accounts/settings.h"
 #include "platform/members/members.h"

@@ -2,8 +2,8 @@
 #include "platform/channels/internal.h"
 
 #include "base/clock.h"
-#include "model/ids.h"
-#include "model/rows.h"
+#include "model/fields/ids.h"
+#include "model/fields/rows.h"
 #include "platform/accounts/users.h"
 
 static const char IS_RECIPIENT[] =

@@ -1,7 +1,7 @@
 /* private_channels.c - direct channels and groups: opening, joining, leaving. */
 #include "platform/channels/internal.h"
 
-#include "model/ids.h"
+#include "model/fields/ids.h"
 #include "model/relationship.h"
 
 struct private_draft {

@@ -2,8 +2,8 @@
  *
  * Numbers of others are kept as keyed digests only. Somebody is found by number when they
  * said so in their settings; without that nobody is suggested to anybody. */
+#include "model/fields/ids.h"
 #include "api/deletion.h"
-#include "model/ids.h"
 #include "platform/contacts/internal.h"
 
 static const struct limit limit_contacts = { .name = "contacts", .count = 10, .window_s = 600 };

@@ -5,7 +5,7 @@
 
 #include "api/deletion.h"
 #include "api/hooks.h"
-#include "model/rows.h"
+#include "model/fields/rows.h"
 #include "platform/guilds/guilds.h"
 
 enum err emojis_announce(struct call *call, snowflake guild_id)

@@ -1,8 +1,8 @@
 /* ending.c - entitlements of an account that is deleted end, some at a time. */
 #include "platform/entitlements/internal.h"
 
+#include "model/fields/types.h"
 #include "api/deletion.h"
-#include "model/types.h"
 
 struct ended_entitlement {
     struct entitlement was;

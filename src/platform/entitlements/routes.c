@@ -1,7 +1,7 @@
 /* routes.c - SKUs and entitlements: reading, granting for tests, using up, removing. */
 #include "api/deletion.h"
 #include "base/clock.h"
-#include "model/types.h"
+#include "model/fields/types.h"
 #include "platform/entitlements/internal.h"
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"

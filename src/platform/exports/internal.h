@@ -3,7 +3,7 @@
 #define PLATFORM_EXPORTS_INTERNAL_H
 
 #include "api/hooks.h"
-#include "api/jobs.h"
+#include "api/jobs/jobs.h"
 #include "platform/exports/exports.h"
 
 /* --- parts.c: what belongs to a person, part by part ---------------------------------- */

@@ -1,9 +1,9 @@
 /* settings.c - changing what somebody wants to hear, and what READY says of it. */
 #include "platform/guild_settings/internal.h"
 
+#include "model/fields/ids.h"
+#include "model/fields/rows.h"
 #include "api/deletion.h"
-#include "model/ids.h"
-#include "model/rows.h"
 #include "platform/members/members.h"
 
 /* --- rows ----------------------------------------------------------------------------- */

@@ -6,8 +6,8 @@
 #include "api/deletion.h"
 #include "base/clock.h"
 #include "base/mem.h"
-#include "model/ids.h"
-#include "model/rows.h"
+#include "model/fields/ids.h"
+#include "model/fields/rows.h"
 #include "platform/guilds/internal.h"
 
 /* A table: the next id that it refers to, whether there is such a thing, and some of the rows

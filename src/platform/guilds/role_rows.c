@@ -2,7 +2,7 @@
 #include "platform/guilds/internal.h"
 
 #include "api/hooks.h"
-#include "model/rows.h"
+#include "model/fields/rows.h"
 #include "platform/guilds/deletion.h"
 
 #define ROLE_COLUMNS                                                                             \
@@ -68,16 +68,7 @@ static const char FIND_ROLE[] =
 
 enum err role_find(struct tx *tx, snowflake guild_id, snowflake id, struct role *ret)
 {
-    struct rows row;
-    bool found;
-    enum err e = tx_one(tx, FIND_ROLE, BIND(v_id(id), v_id(guild_id)), &row, &found);
-
-    if (e)
-        return e;
-    if (!found)
-        return ERR_UNKNOWN_ROLE;
-    read_role(&row, ret);
-    return OK;
+    return tx_find(tx, FIND_ROLE, BIND(v_id(id), v_id(guild_id)), read_role, ret, ERR_UNKNOWN_ROLE);
 }
 
 static const char ADD_ROLE[] =

@@ -4,7 +4,7 @@
 #include <sodium.h>
 
 #include "base/clock.h"
-#include "model/rows.h"
+#include "model/fields/rows.h"
 #include "platform/channels/channels.h"
 #include "platform/channels/deletion.h"
 #include "platform/guilds/guilds.h"

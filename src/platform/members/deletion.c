@@ -2,7 +2,7 @@
 #include "api/deletion.h"
 
 #include "base/mem.h"
-#include "model/ids.h"
+#include "model/fields/ids.h"
 #include "platform/members/internal.h"
 
 /* --- with a guild --------------------------------------------------------------------- */

@@ -3,7 +3,7 @@
 #define PLATFORM_MEMBERS_MEMBERS_H
 
 #include "model/guild.h"
-#include "model/rights.h"
+#include "model/permissions/rights.h"
 #include "platform/accounts/accounts.h"
 
 /* ERR_UNKNOWN_MEMBER. Without .user; member_load_user adds it. */

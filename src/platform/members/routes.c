@@ -223,7 +223,7 @@ static const struct route routes[] = {
         .doc = "Oneself in a guild, with one's rights there.",
         .auth = AUTH_USER | AUTH_BEARER,
         .scope = "guilds.members.read",
-        .visitors = true,
+        .visitors = guild_admit_visitor,
         .reply = &type_member,
         .handle = get_own_member_by_token,
     },

@@ -2,7 +2,7 @@
 #include "platform/members/internal.h"
 
 #include "base/clock.h"
-#include "model/ids.h"
+#include "model/fields/ids.h"
 
 /* A guild, with nulls for who is no member of it. */
 enum { OWNER_COLUMN = MEMBER_COLUMN_COUNT };

@@ -1,8 +1,8 @@
 /* rows.c - messages and their files in the store. */
 #include "platform/messages/internal.h"
 
-#include "model/ids.h"
-#include "model/rows.h"
+#include "model/fields/ids.h"
+#include "model/fields/rows.h"
 #include "platform/accounts/users.h"
 #include "platform/channels/deletion.h"
 

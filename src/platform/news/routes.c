@@ -3,9 +3,9 @@
 
 #include <sodium.h>
 
+#include "model/permissions/permissions.h"
+#include "model/fields/types.h"
 #include "api/deletion.h"
-#include "model/permissions.h"
-#include "model/types.h"
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 

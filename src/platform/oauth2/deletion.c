@@ -2,7 +2,7 @@
 #include "api/deletion.h"
 
 #include "api/hooks.h"
-#include "model/ids.h"
+#include "model/fields/ids.h"
 #include "platform/applications/applications.h"
 #include "platform/oauth2/internal.h"
 

@@ -1,7 +1,7 @@
 /* welcome.c - the welcome screen: channels of a guild that newcomers are shown first. */
 #include "api/deletion.h"
 #include "base/emoji.h"
-#include "model/rows.h"
+#include "model/fields/rows.h"
 #include "model/welcome.h"
 #include "platform/emojis/emojis.h"
 #include "platform/onboarding/internal.h"

@@ -3,8 +3,8 @@
 #define PLATFORM_REACTIONS_INTERNAL_H
 
 #include "api/hooks.h"
-#include "api/jobs.h"
-#include "model/reaction_text.h"
+#include "api/jobs/jobs.h"
+#include "model/text/reaction_text.h"
 #include "platform/reactions/reactions.h"
 
 enum { MOST_REACTIONS = 20 }; /* different emoji under one message */

@@ -1,8 +1,8 @@
 /* routes.c - the table of reactions, and who used an emoji. */
 #include "platform/reactions/internal.h"
 
+#include "model/permissions/permissions.h"
 #include "api/deletion.h"
-#include "model/permissions.h"
 
 static const struct choice kinds[] = {
     { 0, NULL, "NORMAL", "An ordinary one" },

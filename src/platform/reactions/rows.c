@@ -1,7 +1,7 @@
 /* rows.c - who used which emoji, and who blocked whom, in the store. */
 #include "platform/reactions/internal.h"
 
-#include "model/ids.h"
+#include "model/fields/ids.h"
 #include "platform/accounts/accounts.h"
 
 static const char ADD_USER[] =

@@ -2,7 +2,7 @@
 #include "platform/read_states/internal.h"
 
 #include "base/map.h"
-#include "model/types.h"
+#include "model/fields/types.h"
 #include "platform/channels/deletion.h"
 
 /* Unread mentions of a channel. */

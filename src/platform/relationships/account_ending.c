@@ -1,6 +1,6 @@
 /* account_ending.c - ends the relationships of an account that is deleted, some at a time. */
 #include "api/deletion.h"
-#include "model/ids.h"
+#include "model/fields/ids.h"
 #include "platform/relationships/internal.h"
 
 static const char BONDS_LEFT[] =

@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "model/rows.h"
+#include "model/fields/rows.h"
 
 #define REPORT_COLUMNS                                                                             \
     "id, coalesce(reporter_id, 0), message_id, channel_id, guild_id, author_id, reason, comment, " \

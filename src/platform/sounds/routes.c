@@ -7,7 +7,7 @@
 #include "api/deletion.h"
 #include "api/hooks.h"
 #include "base/emoji.h"
-#include "model/rows.h"
+#include "model/fields/rows.h"
 #include "platform/emojis/emojis.h"
 #include "platform/guilds/guilds.h"
 #include "platform/sounds/internal.h"

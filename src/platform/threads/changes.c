@@ -4,7 +4,7 @@
 #include "platform/threads/internal.h"
 
 #include "base/clock.h"
-#include "model/rows.h"
+#include "model/fields/rows.h"
 #include "platform/channels/deletion.h"
 
 /* --- the audit log -------------------------------------------------------------------- */

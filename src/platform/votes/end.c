@@ -5,7 +5,7 @@
 
 #include "api/deletion.h"
 #include "base/clock.h"
-#include "model/rows.h"
+#include "model/fields/rows.h"
 #include "platform/channels/channels.h"
 
 /* --- what the channel is told --------------------------------------------------------- */

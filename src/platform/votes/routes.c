@@ -1,9 +1,9 @@
 /* routes.c - the table of polls, and who chose an answer. */
 #include "platform/votes/internal.h"
 
+#include "model/fields/ids.h"
+#include "model/permissions/permissions.h"
 #include "api/deletion.h"
-#include "model/ids.h"
-#include "model/permissions.h"
 #include "platform/channels/channels.h"
 
 enum err may_see_poll(struct call *call)

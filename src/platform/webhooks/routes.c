@@ -1,7 +1,7 @@
 /* routes.c - the table of webhooks. */
 #include "api/deletion.h"
 #include "api/hooks.h"
-#include "model/permissions.h"
+#include "model/permissions/permissions.h"
 #include "platform/messages/body.h"
 #include "platform/webhooks/internal.h"
 

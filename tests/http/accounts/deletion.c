@@ -5,7 +5,7 @@
 
 #include "apps.h"
 #include "base/clock.h"
-#include "gate.h"
+#include "gateway_conn.h"
 #include "people.h"
 #include "platform/accounts/mfa/totp.h"
 #include "waits.h"
@@ -218,7 +218,7 @@ static void an_account_rests_until_its_owner_comes_back(struct world *w)
     expect_invalid(client_post(ada, "{'password': 'wrong horse'}", DISABLE_ME), "password",
                    "PASSWORD_DOES_NOT_MATCH");
     client_post(ada, "{'name': 'Here'}", "/guilds"); /* which does not stand in the way */
-    struct gate *gate = gate_session(ada, "v=10&encoding=json", "'intents': 0");
+    struct gateway_conn *gate = conn_session(ada, "v=10&encoding=json", "'intents': 0");
     expect_status(client_post(ada, "{'password': 'correct horse'}", DISABLE_ME), 204);
     expect_close(gate, 4004);
     expect_error(client_get(ada, "/users/@me"), 401, 0);

@@ -12,7 +12,7 @@
 #include "people.h"
 #include "store/store.h"
 #include "test_sql.h"
-#include "venues.h"
+#include "test_guild.h"
 #include "waits.h"
 
 #define DAY 86400.0

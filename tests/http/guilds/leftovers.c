@@ -9,12 +9,12 @@
 #include "base/clock.h"
 #include "base/timestamp.h"
 #include "files.h"
-#include "gate.h"
+#include "gateway_conn.h"
 #include "platforms.h"
-#include "rooms.h"
-#include "model/rows.h"
+#include "channel_events.h"
+#include "test_guild.h"
+#include "model/fields/rows.h"
 #include "store/store.h"
-#include "venues.h"
 
 #define NUMBERS(count) \
     " with recursive n (i) as (select 1 union all select i + 1 from n where i < " #count ") "
@@ -47,7 +47,7 @@ static void ended(struct world *w)
 static void a_large_guild_goes_in_steps(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada), other = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada), other = world_test_guild(w, ada);
 
     write_many(w, ada, v.channel);
     world_sql(w, "insert into bans (guild_id, user_id)" NUMBERS(2000) "select %s, i from n", v.id);
@@ -58,7 +58,7 @@ static void a_large_guild_goes_in_steps(struct world *w)
     int64_t before = write_transactions(w);
     expect_status(client_delete(ada, "/guilds/%s", v.id), 204);
     expect_error(client_get(ada, "/guilds/%s", v.id), 404, 10004);
-    expect_venue_event(&v, 0, "GUILD_DELETE", "{'id': '%s'}", v.id);
+    expect_guild_event(&v, 0, "GUILD_DELETE", "{'id': '%s'}", v.id);
     expect_number(w, 1, "select count(*) from guilds");
     ended(w);
     expect(write_transactions(w) - before >= (MANY + 2000) / DELETION_ROWS);
@@ -67,13 +67,13 @@ static void a_large_guild_goes_in_steps(struct world *w)
     expect_number(w, 0, "select count(*) from bans");
     expect_number(w, 0, "select count(*) from member_sanctions");
     expect_number(w, 1, "select count(*) from roles");
-    expect_venue_silence(&v);
+    expect_guild_silence(&v);
 }
 
 static void a_large_channel_goes_in_steps(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
     write_many(w, ada, v.channel);
     int64_t before = write_transactions(w);
@@ -90,7 +90,7 @@ static void a_large_channel_goes_in_steps(struct world *w)
 static void many_archived_threads_go_in_short_steps(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
     world_sql(w,
               "insert into channels (id, guild_id, parent_id, type, name, thread_archived)" NUMBERS(
@@ -116,7 +116,7 @@ static void have_index(struct world *w, const char *id)
 static void versions_of_indexes_go_with_what_they_are_of(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada), u = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada), u = world_test_guild(w, ada);
     struct answer app = client_post(ada, "{'name': 'App'}", "/applications");
 
     have_index(w, v.id);
@@ -132,7 +132,7 @@ static void versions_of_indexes_go_with_what_they_are_of(struct world *w)
 static void a_removal_goes_on_after_a_restart(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada), u = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada), u = world_test_guild(w, ada);
 
     write_many(w, ada, v.channel);
     expect_status(client_delete(ada, "/guilds/%s", v.id), 204);
@@ -147,7 +147,7 @@ static void a_removal_goes_on_after_a_restart(struct world *w)
 static void threads_go_with_their_channel(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
     client_post(ada, "{'name': 'open'}", "/channels/%s/threads", v.channel);
     world_sql(w,
@@ -171,7 +171,7 @@ static void threads_go_with_their_channel(struct world *w)
 static void polls_reactions_and_jobs_go_with_their_channel(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
 
     for (int i = 0; i < 25; i++) {
         struct answer a = client_post(
@@ -227,7 +227,7 @@ static void leave_orphans(struct world *w)
 static void what_messages_left_behind_goes_in_steps(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     struct answer a =
         client_post(ada,
                     "{'poll': {'question': {'text': '?'}, 'answers': [{'poll_media': {'text': "
@@ -254,7 +254,7 @@ static void what_messages_left_behind_goes_in_steps(struct world *w)
 static void events_of_a_guild_that_is_gone_do_not_begin(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     int64_t now = clock_us();
     char start[40], end[40];
 
@@ -277,7 +277,7 @@ static void events_of_a_guild_that_is_gone_do_not_begin(struct world *w)
 static void channels_of_a_category_stay(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     struct answer a = client_post(ada, "{'name': 'c', 'type': 4}", "/guilds/%s/channels", v.id);
 
     world_sql(w, "update channels set parent_id = %s where id = %s", answer_text(a, "id"),
@@ -291,8 +291,8 @@ static void everything_of_a_guild_goes_with_its_files(struct world *w)
 {
     static const struct upload file[] = { { "files[0]", "a.txt", STR_INIT("a") }, { 0 } };
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
-    venue_add(&v, bob);
+    struct test_guild v = world_test_guild(w, ada);
+    test_guild_add(&v, bob);
 
     client_patch(ada, "{'icon': '" PNG "', 'splash': '" PNG "'}", "/guilds/%s", v.id);
     client_patch(bob, "{'avatar': '" PNG "', 'banner': '" PNG "'}", "/guilds/%s/members/@me", v.id);
@@ -420,8 +420,8 @@ static int fill_tables(struct world *w, const struct list *columns, const struct
 static void rows_of_every_table_with_a_guild_id_go_with_the_guild(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
-    const char *role = venue_role(&v, 1, 0);
+    struct test_guild v = world_test_guild(w, ada);
+    const char *role = test_guild_role(&v, 1, 0);
     struct answer app = client_post(ada, "{'name': 'App'}", "/applications");
     struct guild_columns columns = { .is_sqlite = !world_config(w)->store };
     struct guild_ids ids = { v.id,    v.channel,
@@ -458,8 +458,8 @@ static void a_group_that_nobody_is_in_goes_with_its_icon(struct world *w)
 static void a_role_of_many_goes_in_steps(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
-    const char *role = venue_add_with(&v, bob, 2, PERMISSION(MANAGE_CHANNELS));
+    struct test_guild v = world_test_guild(w, ada);
+    const char *role = test_guild_add_with(&v, bob, 2, PERMISSION(MANAGE_CHANNELS));
 
     world_sql(w, "insert into users (id, username)" NUMBERS(2000) "select i, 'u' || i from n");
     world_sql(
@@ -483,8 +483,8 @@ static void a_role_of_many_goes_in_steps(struct world *w)
 static void nothing_finds_a_role_that_is_being_removed(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada);
-    const char *role = venue_add_with(&v, bob, 2, PERMISSION(MANAGE_CHANNELS));
+    struct test_guild v = world_test_guild(w, ada);
+    const char *role = test_guild_add_with(&v, bob, 2, PERMISSION(MANAGE_CHANNELS));
 
     world_sql(w, "update roles set position = -1, permissions = 0 where id = %s", role);
     expect_error(client_get(ada, "/guilds/%s/roles/%s", v.id, role), 404, 10011);
@@ -502,7 +502,7 @@ static void nothing_finds_a_role_that_is_being_removed(struct world *w)
 static void nothing_finds_a_guild_that_is_being_removed(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     struct answer hook = client_post(ada, "{'name': 'Post'}", "/channels/%s/webhooks", v.channel),
                   invite = client_post(ada, "{}", "/channels/%s/invites", v.channel),
                   thread = client_post(ada, "{'name': 'aside'}", "/channels/%s/threads", v.channel);
@@ -523,11 +523,11 @@ static void nothing_finds_a_guild_that_is_being_removed(struct world *w)
                  404, 10015);
     expect_error(client_get(ada, "/invites/%s", answer_text(invite, "code")), 404, 10006);
     expect_json(client_get(ada, "/users/@me/guilds"), "[]");
-    struct gate *g = gate_open(ada, "v=10&encoding=json");
+    struct gateway_conn *g = conn_open(ada, "v=10&encoding=json");
     expect_op(g, 10);
-    gate_identify(g, "");
+    conn_identify(g, "");
     expect_dispatch(g, "READY", "{'guilds': []}");
-    gate_kill(g);
+    conn_kill(g);
 
     /* And whoever takes it up ends it. */
     world_sql(w, "insert into jobs (kind, key, due, data) values ('guild-leftovers', %s, 0, '')",
@@ -540,7 +540,7 @@ static void nothing_finds_a_guild_that_is_being_removed(struct world *w)
 static void nothing_finds_a_channel_that_is_being_removed(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     struct answer invite = client_post(ada, "{}", "/channels/%s/invites", v.channel);
 
     world_sql(w, "update channels set type = -1, guild_id = null where id = %s", v.channel);
@@ -561,9 +561,9 @@ static void nothing_finds_a_channel_that_is_being_removed(struct world *w)
 static void what_the_banned_wrote_goes_in_steps_and_is_told(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
-    struct venue v = world_venue(w, ada), other = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada), other = world_test_guild(w, ada);
     unsigned long long now = snowflake_at(clock_us() / 1000 - 60 * 1000);
-    venue_add(&v, bob);
+    test_guild_add(&v, bob);
 
     world_sql(w,
               "insert into messages (id, channel_id, author_id)" NUMBERS(
@@ -597,7 +597,7 @@ static void many_are_banned_at_once_with_what_they_wrote(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
                   *cleo = world_client(w, "cleo");
-    struct venue v = world_venue(w, ada);
+    struct test_guild v = world_test_guild(w, ada);
     unsigned long long now = snowflake_at(clock_us() / 1000 - 60 * 1000);
 
     world_sql(w,
