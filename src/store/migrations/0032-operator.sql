@@ -1,5 +1,5 @@
 -- What the operator changed, and who may register where that needs an invitation.
--- owner: operator
+-- owner: admin
 create table operator_log (
     id {id},
     at bigint not null,

@@ -1,5 +1,5 @@
 -- Sessions of a server that was stopped, until the next one runs and their clients come back.
--- owner: gateway_source
+-- owner: gateway
 -- deletion: user_id: they expire
 -- world: no, because sessions are of the server that has them
 -- export: no, because it is about a connection of a client
@@ -11,7 +11,7 @@ create table parked_sessions (
 );
 
 -- At most one row; open: 1 when nothing has happened since they were written.
--- owner: gateway_source
+-- owner: gateway
 create table parking (
     id bigint primary key not null,
     open bigint not null
