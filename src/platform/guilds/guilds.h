@@ -183,6 +183,8 @@ enum err guild_put_incidents(struct tx *tx, snowflake id, const struct guild_inc
 enum err guild_tell(struct call *call, snowflake id);
 /* The same after a feature was given to it or taken; also when it is so already. */
 enum err guild_turn_feature(struct call *call, snowflake id, const char *feature, bool on);
+/* Without a call, for an import: the guild has it from now on. */
+enum err guild_add_feature(struct tx *tx, snowflake id, const char *feature);
 
 /* --- the whole of it, give.c ---------------------------------------------------------- */
 
@@ -193,5 +195,7 @@ enum err guild_give(struct call *call, const struct guild *g, snowflake user_id)
 enum err guild_end(struct call *call, snowflake id);
 
 extern const struct domain guilds_domain, guild_mfa_domain, roles_domain;
+extern const struct world_parts roles_world;
+extern const struct world_parts guilds_world;
 
 #endif

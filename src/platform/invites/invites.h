@@ -21,5 +21,6 @@ enum err invite_lasting_make(struct call *call, const struct channel *c);
 extern const struct type type_vanity_code;
 
 extern const struct domain invites_domain;
+extern const struct world_parts invites_world;
 
 #endif

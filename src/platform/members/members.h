@@ -72,5 +72,6 @@ enum err member_leave(struct call *call, snowflake guild_id, snowflake user_id);
 enum err member_save(struct call *call, const struct member *m);
 
 extern const struct domain members_domain, bans_domain;
+extern const struct world_parts members_world;
 
 #endif

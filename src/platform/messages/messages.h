@@ -106,5 +106,6 @@ extern const struct domain messages_domain;
 extern const struct domain attachments_domain; /* /attachments, at the root */
 extern const struct domain cloud_uploads_domain, refresh_urls_domain;
 extern const struct domain upload_places_domain; /* /uploads, at the root */
+extern const struct world_parts messages_world;
 
 #endif

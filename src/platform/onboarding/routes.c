@@ -70,5 +70,6 @@ const struct domain onboarding_domain = {
     .name = "Onboarding",
     .doc = "What newcomers of guilds are asked.",
     .routes = routes,
+    .world = &onboarding_world,
     .hooks = &(const struct hooks){ .member_left = onboarding_forget_member },
 };

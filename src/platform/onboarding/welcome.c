@@ -238,4 +238,5 @@ const struct domain welcome_domain = {
     .name = "Welcome screens",
     .doc = "What guilds show first to those who come.",
     .routes = routes,
+    .world = &welcome_world,
 };

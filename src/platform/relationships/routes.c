@@ -293,6 +293,7 @@ const struct domain relationships_domain = {
     .name = "Relationships",
     .doc = "Friends, requests, blocked and ignored people.",
     .routes = routes,
+    .world = &relationships_world,
     .hooks = &(const struct hooks){ .account_changed = friends_see_account,
                                     .account_ending = relationships_end_some },
 };

@@ -20,5 +20,6 @@ enum err sticker_use(struct tx *tx, const struct emoji_user *who, snowflake id,
 
 extern const struct domain stickers_domain;
 extern const struct domain sticker_files_domain; /* /stickers, at the root */
+extern const struct world_parts stickers_world;
 
 #endif

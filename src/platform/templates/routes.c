@@ -363,5 +363,6 @@ const struct domain templates_domain = {
     .name = "Templates",
     .doc = "How guilds are arranged, to found others after.",
     .routes = routes,
+    .world = &templates_world,
     .resolvers = resolvers,
 };

@@ -1,5 +1,5 @@
 /* entitlements.c - SKUs of applications and who has them, in and out of world files. */
-#include "platform/worlds/internal.h"
+#include "platform/worlds/file/file.h"
 
 #include <ctype.h>
 
@@ -7,6 +7,19 @@
 #include "model/entitlement.h"
 
 /* --- rows ----------------------------------------------------------------------------- */
+
+struct world_sku {
+    struct opt_id id;
+    struct str name;
+    struct opt_str type;
+    struct opt_int flags;
+};
+struct world_entitlement {
+    struct str sku;
+    struct opt_str user, guild; /* one of them */
+    struct opt_int ends_at;
+    struct opt_bool test;
+};
 
 static const struct choice sku_types[] = {
     { 0, "durable", "DURABLE", "Had for good" },
@@ -25,7 +38,7 @@ static const struct field sku_fields[] = {
 };
 static const struct schema sku_rows = { .size = sizeof(struct world_sku), .fields = sku_fields };
 static const struct type sku_type = { .kind = KIND_OBJECT, .schema = &sku_rows };
-const struct type world_sku_list = { .kind = KIND_ARRAY, .max = 100, .of = &sku_type };
+static const struct type world_sku_list = { .kind = KIND_ARRAY, .max = 100, .of = &sku_type };
 
 static const struct field entitlement_fields[] = {
     MUST(struct world_entitlement, sku, type_world_ref),
@@ -90,8 +103,8 @@ static struct str slug_of(struct arena *arena, struct str name)
     return str_slice(out, n && out[n - 1] == '-' ? n - 1 : n);
 }
 
-enum err import_sku(struct importing *im, const void *entry, const struct place *at,
-                    snowflake application)
+static enum err import_sku(struct importing *im, const void *entry, const struct place *at,
+                           snowflake application)
 {
     const struct world_sku *in = entry;
     snowflake id = 0;
@@ -140,23 +153,6 @@ static enum err import_entitlement(struct importing *im, const void *entry, cons
                    NULL);
 }
 
-/* Once guilds are there, as these may have some, too. */
-enum err import_entitlements(struct importing *im, const void *entry, const struct place *at,
-                             snowflake unused)
-{
-    const struct world_application *a = entry;
-    snowflake id = 0;
-
-    if (!a->entitlements.value.count)
-        return OK;
-    enum err e = settle(im, &application_naming, unused, a->id, a->name, at, &id);
-
-    if (e || !id)
-        return e;
-    return import_each(im, &a->entitlements, sizeof(struct world_entitlement), "entitlements", at,
-                       import_entitlement, id);
-}
-
 /* --- out ------------------------------------------------------------------------------ */
 
 static const char SKUS[] =
@@ -166,15 +162,15 @@ static const char ENTITLEMENTS[] =
     "e.ends_at from entitlements e join users u on u.id = e.user_id "
     "where e.application_id = $1 and e.deleted_at is null and e.consumed = 0 order by e.id";
 
-static enum err export_skus(struct tx *tx, snowflake application, struct opt_list *ret)
+static enum err export_skus(struct exporting *ex, struct opt_list *ret)
 {
     struct rows r;
-    enum err e = tx_query(tx, SKUS, BIND(v_id(application)), &r);
+    enum err e = tx_query(ex->tx, SKUS, BIND(v_id(ex->application)), &r);
 
     if (e)
         return e;
     while (rows_next(&r)) {
-        struct world_sku *k = shown_item(tx, ret, sizeof *k);
+        struct world_sku *k = shown_item(ex->tx, ret, sizeof *k);
 
         *k = (struct world_sku){ .id = { GIVEN, row_id(&r, 0) },
                                  .name = row_text(&r, 1),
@@ -186,25 +182,32 @@ static enum err export_skus(struct tx *tx, snowflake application, struct opt_lis
     return rows_end(&r);
 }
 
-enum err export_entitlements(struct tx *tx, struct world_application *a)
+static enum err export_entitlements(struct exporting *ex, struct opt_list *ret)
 {
     struct rows r;
-    enum err e = export_skus(tx, a->id.value, &a->skus);
+    enum err e = tx_query(ex->tx, ENTITLEMENTS, BIND(v_id(ex->application)), &r);
 
-    if (!e)
-        e = tx_query(tx, ENTITLEMENTS, BIND(v_id(a->id.value)), &r);
     if (e)
         return e;
     while (rows_next(&r)) {
-        struct world_entitlement *x = shown_item(tx, &a->entitlements, sizeof *x);
+        struct world_entitlement *x = shown_item(ex->tx, ret, sizeof *x);
 
-        *x = (struct world_entitlement){ .sku = shown_id(tx, row_id(&r, 0)),
+        *x = (struct world_entitlement){ .sku = shown_id(ex->tx, row_id(&r, 0)),
                                          .user = shown_text(&r, 1, NULL),
                                          .test = shown_bool(&r, 3, false) };
         if (!row_null(&r, 2))
-            x->guild = given_str(shown_id(tx, row_id(&r, 2)));
+            x->guild = given_str(shown_id(ex->tx, row_id(&r, 2)));
         if (!row_null(&r, 4))
             x->ends_at = given_int(row_int(&r, 4));
     }
     return rows_end(&r);
 }
+
+const struct world_parts entitlements_world = { (const struct world_part[]){
+    { "application", "skus", &world_sku_list, .order = 20, .import = import_sku,
+      .export = export_skus },
+    /* Guilds may have some: these are imported first. */
+    { "application", "entitlements", &world_entitlement_list, .order = 30, .later = true,
+      .import = import_entitlement, .export = export_entitlements },
+    { 0 },
+} };

@@ -1,9 +1,24 @@
 /* platforms.c - accounts of the local platforms in world files: whose they are, who
  * subscribes, and which guilds follow them. */
+#include "api/jobs.h"
 #include "base/clock.h"
-#include "platform/worlds/internal.h"
+#include "platform/worlds/file/file.h"
 
 /* --- rows ----------------------------------------------------------------------------- */
+
+struct world_account {
+    struct str platform, id, name;
+    struct opt_bool programme, partner;
+    struct opt_str owner;
+    struct opt_list subscribers, friends; /* struct str */
+};
+struct world_followed {
+    struct opt_id id;
+    struct str platform, account, by;
+    struct opt_str role;
+    struct opt_int expire_behavior, expire_grace_period;
+    struct opt_bool enable_emoticons;
+};
 
 static const struct choice platform_words[] = {
     { 0, "platform_a", "PLATFORM_A", "" },
@@ -75,8 +90,8 @@ static enum err give_owner(struct importing *im, const struct world_account *a, 
     return tx_exec(im->tx, SAVE_CONNECTION, BIND(type, id, v_id(owner), v_int(clock_us())), NULL);
 }
 
-enum err import_account(struct importing *im, const void *entry, const struct place *at,
-                        snowflake unused)
+static enum err import_account(struct importing *im, const void *entry, const struct place *at,
+                               snowflake unused)
 {
     const struct world_account *a = entry;
     const struct str *subscribers = a->subscribers.value.items, *friends = a->friends.value.items;
@@ -112,10 +127,6 @@ static const char DRESS_FOLLOWED[] =
     "expire_grace_period = coalesce($4, expire_grace_period), "
     "enable_emoticons = coalesce($5, enable_emoticons) where id = $1";
 static const char MARK_ROLE[] = "update roles set integration_id = $2, managed = 1 where id = $1";
-/* The server syncs it when it next looks. */
-static const char ADD_JOB[] = "insert into jobs (kind, key, due, data) values ($1, $2, $3, '') "
-                              "on conflict do nothing";
-
 static enum err add_followed(struct importing *im, const struct world_followed *f, snowflake guild,
                              snowflake id, snowflake by, const struct place *at)
 {
@@ -137,16 +148,14 @@ static enum err add_followed(struct importing *im, const struct world_followed *
                 BIND(v_id(id), v_id(guild), v_text(f->platform), v_text(row_text(&row, 0)),
                      v_text(f->account), v_id(by), v_int(snowflake_ms(id) * 1000)),
                 NULL);
+    /* The server syncs it when it next looks. */
     if (!e)
-        e = tx_exec(im->tx, ADD_JOB,
-                    BIND(v_text(STR("integration-sync")), v_id(id), v_int(clock_us())), NULL);
-    return e ? e
-             : tx_exec(im->tx, ADD_JOB,
-                       BIND(v_text(STR("integration-expiry")), v_id(id), v_int(clock_us())), NULL);
+        e = job_note(im->tx, "integration-sync", id, clock_us(), STR(""));
+    return e ? e : job_note(im->tx, "integration-expiry", id, clock_us(), STR(""));
 }
 
-enum err import_followed(struct importing *im, const void *entry, const struct place *at,
-                         snowflake guild)
+static enum err import_followed(struct importing *im, const void *entry, const struct place *at,
+                                snowflake guild)
 {
     const struct world_followed *f = entry;
     struct place by_at = place_key(at, STR("by")), role_at = place_key(at, STR("role"));
@@ -200,15 +209,15 @@ static enum err export_ids(struct tx *tx, struct sql sql, const struct world_acc
     return rows_end(&r);
 }
 
-enum err export_accounts(struct tx *tx, struct opt_list *ret)
+static enum err export_accounts(struct exporting *ex, struct opt_list *ret)
 {
     struct rows r;
-    enum err e = tx_query(tx, ALL_ACCOUNTS, NO_BIND, &r);
+    enum err e = tx_query(ex->tx, ALL_ACCOUNTS, NO_BIND, &r);
 
     if (e)
         return e;
     while (rows_next(&r)) {
-        struct world_account *a = shown_item(tx, ret, sizeof *a);
+        struct world_account *a = shown_item(ex->tx, ret, sizeof *a);
 
         *a = (struct world_account){
             .platform = row_text(&r, 0),
@@ -222,9 +231,9 @@ enum err export_accounts(struct tx *tx, struct opt_list *ret)
     e = rows_end(&r);
     struct world_account *all = ret->value.items;
     for (size_t i = 0; i < ret->value.count && !e; i++) {
-        e = export_ids(tx, SQL(SUBSCRIBERS_OF), &all[i], &all[i].subscribers);
+        e = export_ids(ex->tx, SQL(SUBSCRIBERS_OF), &all[i], &all[i].subscribers);
         if (!e)
-            e = export_ids(tx, SQL(FRIENDS_OF), &all[i], &all[i].friends);
+            e = export_ids(ex->tx, SQL(FRIENDS_OF), &all[i], &all[i].friends);
     }
     return e;
 }
@@ -235,7 +244,7 @@ static const char FOLLOWED_BY[] =
     "join users u on u.id = i.user_id join platform_account a on a.type = i.type "
     "and a.id = i.account_id where i.guild_id = $1 order by i.id";
 
-enum err export_followed(struct exporting *ex, struct opt_list *ret)
+static enum err export_followed(struct exporting *ex, struct opt_list *ret)
 {
     struct rows r;
     enum err e = tx_query(ex->tx, FOLLOWED_BY, BIND(v_id(ex->guild)), &r);
@@ -259,3 +268,11 @@ enum err export_followed(struct exporting *ex, struct opt_list *ret)
     }
     return rows_end(&r);
 }
+
+const struct world_parts integrations_world = { (const struct world_part[]){
+    { NULL, "platform_accounts", &world_account_list, .order = 30, .import = import_account,
+      .export = export_accounts },
+    { "guild", "integrations", &world_followed_list, .order = 110, .import = import_followed,
+      .export = export_followed },
+    { 0 },
+} };

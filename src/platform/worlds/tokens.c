@@ -1,7 +1,13 @@
 /* tokens.c - credentials for accounts of a world that was made here. */
+#include <stdio.h>
+
 #include "platform/worlds/internal.h"
 
-#include <stdio.h>
+struct token_wanted {
+    struct str username, purpose;
+    struct str chosen; /* p == NULL: not said */
+    bool lasts;        /* the same each time */
+};
 
 static const char FIND_ACCOUNT[] =
     "select u.id, u.bot, (select min(a.id) from applications a where a.bot_id = u.id) "
@@ -10,8 +16,8 @@ static const char FIND_ACCOUNT[] =
 static const char END_TOKENS[] = "delete from tokens where user_id = $1 and "
                                  "((kind = 1 and client = $2) or kind = 2)";
 
-enum err token_renew(struct tx *tx, struct auth *auth, const struct token_wanted *wanted,
-                     bool *ret_found, bool *ret_bot, struct str *ret_token)
+static enum err token_renew(struct tx *tx, struct auth *auth, const struct token_wanted *wanted,
+                            bool *ret_found, bool *ret_bot, struct str *ret_token)
 {
     struct rows row;
     enum err e = tx_one(tx, FIND_ACCOUNT, BIND(v_text(wanted->username)), &row, ret_found);
@@ -46,4 +52,25 @@ static enum err token_renew_named(struct tx *tx, void *arg)
 enum err world_give_token(struct store *store, struct token_request *request)
 {
     return store_run(store, STORE_WRITE, NULL, token_renew_named, request);
+}
+
+/* The token that the file names, or a fresh one that somebody wants to see. */
+enum err world_issue_token(struct importing *im, struct str username, const struct opt_str *chosen,
+                           const struct place *up)
+{
+    struct token_wanted wanted = { username, STR("guildhall import"), chosen->value, false };
+    struct place at = place_key(up, STR("token"));
+    struct world_token t = { .username = username };
+    bool found;
+
+    if (form_failed(im->form) || (chosen->given != GIVEN && !im->options->tokens))
+        return OK;
+    if (chosen->given == GIVEN && !token_can_be_chosen(chosen->value)) {
+        form_fail(im->form, &at, FORM_REGEX);
+        return ERR_INVALID_FORM_BODY;
+    }
+    enum err e = token_renew(im->tx, im->options->auth, &wanted, &found, &t.bot, &t.token);
+    if (!e && im->options->tokens)
+        *(struct world_token *)list_add(im->arena, &im->report->tokens, sizeof t) = t;
+    return e;
 }

@@ -8,6 +8,7 @@
 #include "json/read.h"
 #include "json/schema.h"
 #include "model/rows.h"
+#include "platform/worlds/file/parts.h"
 #include "platform/worlds/worlds.h"
 
 /* --- rows ----------------------------------------------------------------------------- */
@@ -70,12 +71,14 @@ struct str layout_problems(const struct form *form, struct arena *arena);
 /* --- references.c: names and ids ------------------------------------------------------ */
 
 struct importing {
+    const struct world_format *format;
     struct tx *tx;
     struct arena *arena;
     const struct world_options *options;
     struct world_report *report;
     struct form *form;
-    struct list *pictures; /* struct world_picture: what is to be kept once all is committed */
+    struct list *pictures;    /* struct world_picture: what is to be kept once all is committed */
+    snowflake guild, channel; /* whose members are imported; 0: of no such thing */
 };
 
 /* A picture of the file, under the name that its row has. */
@@ -93,7 +96,7 @@ struct naming {
     bool scoped, unique;
 };
 extern const struct naming user_naming, application_naming, guild_naming, role_naming,
-    channel_naming;
+    channel_naming, emoji_naming, webhook_naming;
 
 /* What a member of the file refers to. 0, and a problem is noted, when there is no
  * such thing or several of them. */
@@ -130,11 +133,9 @@ enum counted {
 };
 void count(struct importing *im, enum counted what, bool made);
 
-/* Runs a step for each entry of a list; step sees the entry and its place. */
-typedef enum err import_step(struct importing *im, const void *entry, const struct place *at,
-                             snowflake owner);
+/* Runs a step for each entry of a list; step sees the entry and its place. all: the list's. */
 enum err import_each(struct importing *im, const struct opt_list *list, size_t size,
-                     const char *name, const struct place *up, import_step *step, snowflake owner);
+                     const struct place *all, import_step *step, snowflake owner);
 
 /* The id under which an entry is saved; 0: there was a problem. */
 enum err world_place_of(struct importing *im, const struct naming *n, snowflake guild,
@@ -154,11 +155,25 @@ struct world_file_note {
 };
 /* Its rows; its bytes are kept when all is committed. */
 enum err world_note_file(struct importing *im, const struct world_file_note *note);
-/* The rows of a picture; its bytes are kept when all is committed. */
-enum err world_note_picture(struct importing *im, const struct image *image, const char *area,
-                            snowflake id, struct sql set_image);
-
 /* --- what an export shows ------------------------------------------------------------- */
+
+struct named_row {
+    snowflake id;
+    struct str name;
+};
+/* What is exported, and what its entries may call things by name. */
+struct exporting {
+    const struct world_format *format;
+    struct tx *tx;
+    snowflake guild, application, channel;             /* whose members are exported */
+    struct list roles, channels, emojis, applications; /* struct named_row, of the guild */
+};
+/* references.c: for the guild whose members are exported next. */
+enum err world_load_names(struct exporting *ex);
+/* By name where only one has it, else by id. Absent when there is no such thing. */
+struct opt_str shown_reference(struct tx *tx, const struct list *things, snowflake id);
+/* The same for a list of ids; what is gone is left out. */
+struct opt_list shown_references(struct tx *tx, const struct list *things, const struct list *ids);
 
 /* Present unless it is what an import would take anyway. */
 static inline struct opt_int shown_int(const struct rows *r, int column, int64_t usual)

@@ -2,7 +2,6 @@
 #include <stdio.h>
 
 #include "base/clock.h"
-#include "platform/accounts/accounts.h"
 #include "platform/worlds/file/file.h"
 
 static const char NOTE_FILE[] = "insert into files (id, name, owner_id, size, created_at, digest) "
@@ -23,18 +22,4 @@ enum err world_note_file(struct importing *im, const struct world_file_note *not
                          NULL);
     return e ? e
              : tx_exec(im->tx, note->set_name, BIND(v_id(note->owner), v_text(note->name)), NULL);
-}
-
-enum err world_note_picture(struct importing *im, const struct image *image, const char *area,
-                            snowflake id, struct sql set_image)
-{
-    snowflake upload = snowflake_new();
-
-    return world_note_file(im,
-                           &(struct world_file_note){ .id = upload,
-                                                      .owner = id,
-                                                      .area = area,
-                                                      .name = image_hash(im->arena, image, upload),
-                                                      .bytes = image->bytes,
-                                                      .set_name = set_image });
 }

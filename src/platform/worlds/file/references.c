@@ -37,6 +37,21 @@ const struct naming channel_naming = {
     .scoped = true,
 };
 
+const struct naming emoji_naming = {
+    .word = "emoji",
+    .by_name = SQL_TEXT("select min(id), count(*) from emojis where name = $1 and guild_id = $2"),
+    .by_id = SQL_TEXT("select min(id), count(*) from emojis where id = $1 and guild_id = $2"),
+    .any_id = SQL_TEXT("select min(id), count(*) from emojis where id = $1"),
+    .scoped = true,
+};
+const struct naming webhook_naming = {
+    .word = "webhook",
+    .by_name = SQL_TEXT("select min(id), count(*) from webhooks where name = $1 and guild_id = $2"),
+    .by_id = SQL_TEXT("select min(id), count(*) from webhooks where id = $1 and guild_id = $2"),
+    .any_id = SQL_TEXT("select min(id), count(*) from webhooks where id = $1"),
+    .scoped = true,
+};
+
 static enum err reference_look(struct importing *im, struct sql sql, struct value what,
                                snowflake guild, bool scoped, snowflake *ret, int64_t *ret_count)
 {
@@ -166,16 +181,80 @@ void count(struct importing *im, enum counted what, bool made)
 }
 
 enum err import_each(struct importing *im, const struct opt_list *list, size_t size,
-                     const char *name, const struct place *up, import_step *step, snowflake owner)
+                     const struct place *all, import_step *step, snowflake owner)
 {
-    struct place all = place_key(up, str_of(name));
     const char *entry = list->value.items;
     enum err e = OK;
 
     for (size_t i = 0; i < list->value.count && !e; i++, entry += size) {
-        struct place at = place_index(&all, i);
+        struct place at = place_index(all, i);
 
         e = step(im, entry, &at, owner);
     }
     return e;
+}
+
+/* --- names for exports ---------------------------------------------------------------- */
+
+struct opt_str shown_reference(struct tx *tx, const struct list *things, snowflake id)
+{
+    const struct named_row *all = things->items, *found = NULL;
+    size_t same = 0;
+
+    for (size_t i = 0; i < things->count && !found; i++)
+        if (all[i].id == id)
+            found = &all[i];
+    if (!found)
+        return (struct opt_str){ .given = ABSENT };
+    for (size_t i = 0; i < things->count; i++)
+        same += str_eq(all[i].name, found->name);
+    if (same == 1)
+        return (struct opt_str){ GIVEN, found->name };
+    return (struct opt_str){ GIVEN,
+                             str_printf(tx_arena(tx), "%llu", (unsigned long long)found->id) };
+}
+
+struct opt_list shown_references(struct tx *tx, const struct list *things, const struct list *ids)
+{
+    const snowflake *id = ids->items;
+    struct opt_list out = { 0 };
+
+    for (size_t i = 0; i < ids->count; i++) {
+        struct opt_str to = shown_reference(tx, things, id[i]);
+
+        if (to.given == GIVEN)
+            *(struct str *)shown_item(tx, &out, sizeof(struct str)) = to.value;
+    }
+    return out;
+}
+
+static enum err load_names(struct tx *tx, struct sql sql, const struct value *values, size_t count,
+                           struct list *ret)
+{
+    struct rows r;
+    enum err e = tx_query(tx, sql, values, count, &r);
+
+    if (e)
+        return e;
+    while (rows_next(&r))
+        *(struct named_row *)list_add(tx_arena(tx), ret, sizeof(struct named_row)) =
+            (struct named_row){ row_id(&r, 0), row_text(&r, 1) };
+    return rows_end(&r);
+}
+
+static const char ROLE_NAMES[] = "select id, name from roles where guild_id = $1 and "
+                                 "position >= 0 order by id";
+static const char CHANNEL_NAMES[] = "select id, name from channels where guild_id = $1 order by id";
+static const char EMOJI_NAMES[] = "select id, name from emojis where guild_id = $1 order by id";
+static const char APPLICATION_NAMES[] = "select id, name from applications order by id";
+
+enum err world_load_names(struct exporting *ex)
+{
+    ex->roles = ex->channels = ex->emojis = ex->applications = (struct list){ 0 };
+    enum err e = load_names(ex->tx, SQL(ROLE_NAMES), BIND(v_id(ex->guild)), &ex->roles);
+    if (!e)
+        e = load_names(ex->tx, SQL(CHANNEL_NAMES), BIND(v_id(ex->guild)), &ex->channels);
+    if (!e)
+        e = load_names(ex->tx, SQL(EMOJI_NAMES), BIND(v_id(ex->guild)), &ex->emojis);
+    return e ? e : load_names(ex->tx, SQL(APPLICATION_NAMES), NO_BIND, &ex->applications);
 }

@@ -4,6 +4,16 @@
 
 /* --- rows ----------------------------------------------------------------------------- */
 
+struct world_rule {
+    struct opt_id id;
+    struct str name, by;
+    int64_t trigger_type;
+    struct opt_object trigger_metadata; /* struct automod_metadata */
+    struct list actions;                /* struct automod_action */
+    struct opt_bool enabled;
+    struct opt_list exempt_roles, exempt_channels; /* struct str */
+};
+
 static const struct field rule_fields[] = {
     MAYBE(struct world_rule, id, type_id),
     MUST(struct world_rule, name, type_world_name),
@@ -31,8 +41,8 @@ static const struct naming rule_naming = {
     .scoped = true,
 };
 
-enum err import_rule(struct importing *im, const void *entry, const struct place *at,
-                     snowflake guild)
+static enum err import_rule(struct importing *im, const void *entry, const struct place *at,
+                            snowflake guild)
 {
     const struct world_rule *in = entry;
     struct place by_at = place_key(at, STR("by")), roles_at = place_key(at, STR("exempt_roles")),
@@ -70,7 +80,7 @@ enum err import_rule(struct importing *im, const void *entry, const struct place
 
 /* --- out ------------------------------------------------------------------------------ */
 
-enum err export_rules(struct exporting *ex, struct opt_list *ret)
+static enum err export_rules(struct exporting *ex, struct opt_list *ret)
 {
     struct list rules;
     enum err e = automod_rules(ex->tx, ex->guild, &rules);
@@ -91,3 +101,9 @@ enum err export_rules(struct exporting *ex, struct opt_list *ret)
             };
     return e;
 }
+
+const struct world_parts automod_world = { (const struct world_part[]){
+    { "guild", "automod", &world_rule_list, .order = 130, .import = import_rule,
+      .export = export_rules },
+    { 0 },
+} };

@@ -91,7 +91,7 @@ static const struct field channel_fields[] = {
     MAYBE(struct world_channel, auto_archive_duration, type_count),
     MAYBE(struct world_channel, locked, type_bool),
     MAYBE(struct world_channel, overwrites, world_overwrite_list),
-    MAYBE(struct world_channel, messages, world_message_list),
+    WORLD_PART("messages"),
     MAYBE(struct world_channel, tags, world_tag_list),
     MAYBE(struct world_channel, default_reaction, type_world_ref),
     MAYBE(struct world_channel, default_sort_order, type_sort_order),
@@ -112,8 +112,8 @@ static const char ADD_CHANNEL[] =
     "insert into channels (id, guild_id, type, name, position) values ($1, $2, $3, $4, "
     "(select count(*) from channels where guild_id = $2))";
 
-enum err import_channel(struct importing *im, const void *entry, const struct place *at,
-                        snowflake guild)
+static enum err import_channel(struct importing *im, const void *entry, const struct place *at,
+                               snowflake guild)
 {
     const struct world_channel *c = entry;
     unsigned before = im->form->problems;
@@ -213,8 +213,8 @@ static enum err write_channel(struct importing *im, const struct world_channel *
         NULL);
 }
 
-enum err dress_channel(struct importing *im, const void *entry, const struct place *at,
-                       snowflake guild)
+static enum err dress_channel(struct importing *im, const void *entry, const struct place *at,
+                              snowflake guild)
 {
     const struct world_channel *c = entry;
     struct place parent_at = place_key(at, STR("parent")), owner_at = place_key(at, STR("owner"));
@@ -234,12 +234,12 @@ enum err dress_channel(struct importing *im, const void *entry, const struct pla
         e = import_overwrites(im, c, id, guild, at);
     if (!e && id)
         e = import_forum(im, c, id, guild, at);
-    return e || !id ? e : import_messages(im, &c->messages, id, at);
+    return e || !id ? e : world_import_parts(im, "channel", entry, at, id);
 }
 
 /* A thread's tags are its forum's, which may be listed later. */
-enum err fill_thread(struct importing *im, const void *entry, const struct place *at,
-                     snowflake guild)
+static enum err fill_thread(struct importing *im, const void *entry, const struct place *at,
+                            snowflake guild)
 {
     const struct world_channel *c = entry;
     struct place parent_at = place_key(at, STR("parent"));
@@ -250,9 +250,7 @@ enum err fill_thread(struct importing *im, const void *entry, const struct place
     enum err e = settle(im, &channel_naming, guild, c->id, c->name, at, &id);
     if (!e)
         e = refer_maybe(im, &channel_naming, guild, &c->parent, &parent_at, &parent);
-    if (!e && id)
-        e = import_thread(im, c, id, parent, at);
-    return e || !id ? e : count_thread(im, id);
+    return e || !id ? e : import_thread(im, c, id, parent, at);
 }
 
 /* --- out ------------------------------------------------------------------------------ */
@@ -320,21 +318,33 @@ static void read_channel(const struct rows *r, struct exporting *ex, struct worl
     };
 }
 
-enum err export_channels(struct exporting *ex, struct opt_list *ret)
+static enum err export_channels(struct exporting *ex, struct opt_list *ret)
 {
+    size_t size = world_entry_size(ex->format, "channel");
     struct rows r;
     enum err e = tx_query(ex->tx, CHANNELS, BIND(v_id(ex->guild)), &r);
 
     if (e)
         return e;
     while (rows_next(&r))
-        read_channel(&r, ex, shown_item(ex->tx, ret, sizeof(struct world_channel)));
+        read_channel(&r, ex, world_entry_add(ex, "channel", ret));
     e = rows_end(&r);
-    struct world_channel *all = ret->value.items;
-    for (size_t i = 0; i < ret->value.count && !e; i++) {
-        e = export_overwrites(ex, all[i].id.value, &all[i].overwrites);
+    char *entry = ret->value.items;
+    for (size_t i = 0; i < ret->value.count && !e; i++, entry += size) {
+        struct world_channel *c = (void *)entry;
+
+        ex->channel = c->id.value;
+        e = export_overwrites(ex, c->id.value, &c->overwrites);
         if (!e)
-            e = export_messages(ex->tx, all[i].id.value, &all[i].messages);
+            e = world_export_parts(ex, "channel", entry, 1);
     }
     return e ? e : export_threads(ex, ret);
 }
+
+const struct world_parts channels_world = { (const struct world_part[]){
+    { "guild", "channels", &world_channel_list, "channel", 50, .import = import_channel,
+      .export = export_channels },
+    { "guild", "channels", .order = 70, .import = dress_channel },
+    { "guild", "channels", .order = 80, .import = fill_thread },
+    { 0 },
+} };

@@ -7,6 +7,15 @@
 
 /* --- rows ----------------------------------------------------------------------------- */
 
+struct world_emoji {
+    struct opt_id id;
+    struct str name;
+    struct opt_bool animated;
+    struct opt_list roles; /* struct str; of guilds only */
+    struct opt_str by;
+    struct opt_image image;
+};
+
 static const struct field emoji_fields[] = {
     MAYBE(struct world_emoji, id, type_id),
     MUST(struct world_emoji, name, type_emoji_name),
@@ -31,17 +40,9 @@ static const struct schema application_emoji_rows = { .size = sizeof(struct worl
                                                       .fields = application_emoji_fields };
 static const struct type application_emoji_type = { .kind = KIND_OBJECT,
                                                     .schema = &application_emoji_rows };
-const struct type world_application_emoji_list = { .kind = KIND_ARRAY,
-                                                   .max = WORLD_MANY,
-                                                   .of = &application_emoji_type };
-
-const struct naming emoji_naming = {
-    .word = "emoji",
-    .by_name = SQL_TEXT("select min(id), count(*) from emojis where name = $1 and guild_id = $2"),
-    .by_id = SQL_TEXT("select min(id), count(*) from emojis where id = $1 and guild_id = $2"),
-    .any_id = SQL_TEXT("select min(id), count(*) from emojis where id = $1"),
-    .scoped = true,
-};
+static const struct type world_application_emoji_list = { .kind = KIND_ARRAY,
+                                                          .max = WORLD_MANY,
+                                                          .of = &application_emoji_type };
 
 /* --- in ------------------------------------------------------------------------------- */
 
@@ -62,8 +63,8 @@ static bool world_emoji_moves(const struct world_emoji *in)
                                     : in->animated.value;
 }
 
-enum err import_emoji(struct importing *im, const void *entry, const struct place *at,
-                      snowflake guild)
+static enum err import_emoji(struct importing *im, const void *entry, const struct place *at,
+                             snowflake guild)
 {
     const struct world_emoji *in = entry;
     struct place by_at = place_key(at, STR("by")), roles_at = place_key(at, STR("roles"));
@@ -102,8 +103,8 @@ static const struct naming application_emoji_naming = {
     .scoped = true,
 };
 
-enum err import_application_emoji(struct importing *im, const void *entry, const struct place *at,
-                                  snowflake application)
+static enum err import_application_emoji(struct importing *im, const void *entry,
+                                         const struct place *at, snowflake application)
 {
     const struct world_emoji *in = entry;
     struct place by_at = place_key(at, STR("by"));
@@ -190,12 +191,20 @@ static enum err export_emojis(struct tx *tx, struct sql sql, snowflake owner, st
     return rows_end(&r);
 }
 
-enum err export_guild_emojis(struct exporting *ex, struct opt_list *ret)
+static enum err export_guild_emojis(struct exporting *ex, struct opt_list *ret)
 {
     return export_emojis(ex->tx, SQL(EMOJIS), ex->guild, ret);
 }
 
-enum err export_application_emojis(struct tx *tx, snowflake application, struct opt_list *ret)
+static enum err export_application_emojis(struct exporting *ex, struct opt_list *ret)
 {
-    return export_emojis(tx, SQL(APPLICATION_EMOJIS), application, ret);
+    return export_emojis(ex->tx, SQL(APPLICATION_EMOJIS), ex->application, ret);
 }
+
+const struct world_parts emojis_world = { (const struct world_part[]){
+    { "guild", "emojis", &world_emoji_list, .order = 30, .import = import_emoji,
+      .export = export_guild_emojis },
+    { "application", "emojis", &world_application_emoji_list, .order = 10,
+      .import = import_application_emoji, .export = export_application_emojis },
+    { 0 },
+} };

@@ -7,6 +7,18 @@
 
 /* --- rows ----------------------------------------------------------------------------- */
 
+struct world_member {
+    struct str user;
+    struct opt_str nick, bio;
+    struct opt_list roles; /* struct str */
+    struct opt_int joined_at, premium_since, timed_out_until, flags;
+    struct opt_bool mute, deaf, pending;
+};
+struct world_ban {
+    struct str user;
+    struct opt_str reason;
+};
+
 static const struct field member_fields[] = {
     MUST(struct world_member, user, type_world_ref),
     MAYBE(struct world_member, nick, type_nick),
@@ -45,7 +57,7 @@ static const char DROP_MEMBER_ROLES[] =
 static const char ADD_MEMBER_ROLE[] = "insert into member_roles (guild_id, user_id, role_id) "
                                       "values ($1, $2, $3) on conflict do nothing";
 
-enum err add_member(struct importing *im, snowflake guild, snowflake user, bool *ret_new)
+static enum err add_member(struct importing *im, snowflake guild, snowflake user, bool *ret_new)
 {
     int64_t changed = 0;
     enum err e =
@@ -74,8 +86,8 @@ static enum err import_member_roles(struct importing *im, const struct opt_list 
     return e;
 }
 
-enum err import_member(struct importing *im, const void *entry, const struct place *at,
-                       snowflake guild)
+static enum err import_member(struct importing *im, const void *entry, const struct place *at,
+                              snowflake guild)
 {
     const struct world_member *m = entry;
     struct place user_at = place_key(at, STR("user"));
@@ -98,6 +110,30 @@ enum err import_member(struct importing *im, const void *entry, const struct pla
     if (e || m->roles.given != GIVEN)
         return e;
     return import_member_roles(im, &m->roles, guild, user, at);
+}
+
+/* Whoever owns a guild is in it, listed or not. */
+static enum err import_owner(struct importing *im, const void *entry, const struct place *at,
+                             snowflake guild)
+{
+    struct place owner_at = place_key(at, STR("owner"));
+    snowflake owner = 0;
+    bool made;
+    enum err e =
+        refer(im, &user_naming, 0, ((const struct world_guild *)entry)->owner, &owner_at, &owner);
+
+    return e || !owner ? e : add_member(im, guild, owner, &made);
+}
+
+static const char COUNT_MEMBERS_OF[] =
+    "update guilds set member_count = (select count(*) from members where guild_id = $1) "
+    "where id = $1";
+
+static enum err count_members(struct importing *im, const void *entry, const struct place *at,
+                              snowflake guild)
+{
+    (void)entry, (void)at;
+    return tx_exec(im->tx, COUNT_MEMBERS_OF, BIND(v_id(guild)), NULL);
 }
 
 /* --- members out ---------------------------------------------------------------------- */
@@ -131,7 +167,7 @@ static enum err export_member_roles(struct exporting *ex, const snowflake *users
     return rows_end(&r);
 }
 
-enum err export_members(struct exporting *ex, struct opt_list *ret)
+static enum err export_members(struct exporting *ex, struct opt_list *ret)
 {
     struct list users = { 0 };
     struct rows r;
@@ -166,8 +202,8 @@ static const char SAVE_BAN[] =
     "insert into bans (guild_id, user_id, reason) values ($1, $2, $3) "
     "on conflict (guild_id, user_id) do update set reason = excluded.reason";
 
-enum err import_ban(struct importing *im, const void *entry, const struct place *at,
-                    snowflake guild)
+static enum err import_ban(struct importing *im, const void *entry, const struct place *at,
+                           snowflake guild)
 {
     const struct world_ban *b = entry;
     struct place user_at = place_key(at, STR("user"));
@@ -183,7 +219,7 @@ static const char BANS[] =
     "select u.username, b.reason from bans b join users u on u.id = b.user_id "
     "where b.guild_id = $1 order by b.user_id";
 
-enum err export_bans(struct exporting *ex, struct opt_list *ret)
+static enum err export_bans(struct exporting *ex, struct opt_list *ret)
 {
     struct rows r;
     enum err e = tx_query(ex->tx, BANS, BIND(v_id(ex->guild)), &r);
@@ -198,3 +234,12 @@ enum err export_bans(struct exporting *ex, struct opt_list *ret)
     }
     return rows_end(&r);
 }
+
+const struct world_parts members_world = { (const struct world_part[]){
+    { "guild", .order = 15, .import = import_owner },
+    { "guild", "members", &world_member_list, .order = 20, .import = import_member,
+      .export = export_members },
+    { "guild", .order = 25, .import = count_members },
+    { "guild", "bans", &world_ban_list, .order = 90, .import = import_ban, .export = export_bans },
+    { 0 },
+} };

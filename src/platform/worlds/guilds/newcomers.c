@@ -6,6 +6,21 @@
 
 /* --- rows ----------------------------------------------------------------------------- */
 
+struct world_member_form {
+    struct opt_bool enabled;
+    struct opt_int version;
+    struct opt_str description;
+    struct list form_fields; /* struct form_field */
+};
+
+struct world_join_request {
+    struct opt_id id;
+    struct str user, status;
+    struct opt_int created_at, reviewed_at;
+    struct opt_str reviewed_by, rejection_reason;
+    struct opt_list responses; /* struct form_field */
+};
+
 static const struct type type_form_text = { .kind = KIND_STRING, .max = 300 };
 static const struct field member_form_fields[] = {
     MAYBE(struct world_member_form, enabled, type_bool),
@@ -49,14 +64,12 @@ WORLD_OBJECT(join_request, join_request_fields, NULL);
 
 /* --- forms ---------------------------------------------------------------------------- */
 
-enum err import_member_form(struct importing *im, const void *entry, const struct place *at,
-                            snowflake guild)
+static enum err import_member_form(struct importing *im, const void *entry, const struct place *at,
+                                   snowflake guild)
 {
     const struct world_member_form *in = entry;
 
     (void)at;
-    if (!in)
-        return OK;
     struct member_form form = {
         .guild_id = guild,
         .enabled = in->enabled.value,
@@ -65,10 +78,10 @@ enum err import_member_form(struct importing *im, const void *entry, const struc
         .form_fields = in->form_fields,
     };
     enum err e = member_form_save(im->tx, &form);
-    return e || !form.enabled ? e : world_add_feature(im, guild, SCREENING_FEATURE);
+    return e || !form.enabled ? e : guild_add_feature(im->tx, guild, SCREENING_FEATURE);
 }
 
-enum err export_member_form(struct exporting *ex, struct opt_object *ret)
+static enum err export_member_form(struct exporting *ex, struct opt_object *ret)
 {
     struct world_member_form *out = arena_alloc(tx_arena(ex->tx), sizeof *out);
     struct member_form form;
@@ -117,8 +130,8 @@ static enum err settle_request(struct importing *im, const struct world_join_req
     return e;
 }
 
-enum err import_join_request(struct importing *im, const void *entry, const struct place *at,
-                             snowflake guild)
+static enum err import_join_request(struct importing *im, const void *entry, const struct place *at,
+                                    snowflake guild)
 {
     const struct world_join_request *in = entry;
     struct place user_at = place_key(at, STR("user")), by_at = place_key(at, STR("reviewed_by"));
@@ -146,7 +159,7 @@ static const char REQUESTS[] =
     "r.rejection_reason, r.responses from join_requests r join users u on u.id = r.user_id "
     "left join users b on b.id = r.reviewed_by where r.guild_id = $1 order by r.id";
 
-enum err export_join_requests(struct exporting *ex, struct opt_list *ret)
+static enum err export_join_requests(struct exporting *ex, struct opt_list *ret)
 {
     struct rows r;
     enum err e = tx_query(ex->tx, REQUESTS, BIND(v_id(ex->guild)), &r);
@@ -170,3 +183,11 @@ enum err export_join_requests(struct exporting *ex, struct opt_list *ret)
     }
     return rows_end(&r);
 }
+
+const struct world_parts join_requests_world = { (const struct world_part[]){
+    { "guild", "join_requests", &world_join_request_list, .order = 140,
+      .import = import_join_request, .export = export_join_requests },
+    { "guild", "member_form", &world_member_form_type, .order = 200, .import = import_member_form,
+      .export_object = export_member_form },
+    { 0 },
+} };

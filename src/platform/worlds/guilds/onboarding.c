@@ -5,6 +5,27 @@
 
 /* --- rows ----------------------------------------------------------------------------- */
 
+struct world_option {
+    struct opt_id id;
+    struct str title;
+    struct opt_str description, emoji;
+    struct opt_list roles, channels; /* struct str */
+};
+
+struct world_prompt {
+    struct opt_id id;
+    struct str title;
+    struct opt_int type;
+    struct opt_bool single_select, required, in_onboarding;
+    struct list options; /* struct world_option */
+};
+
+struct world_onboarding {
+    struct opt_bool enabled;
+    struct opt_int mode;
+    struct opt_list prompts, default_channels; /* struct world_prompt, struct str */
+};
+
 enum { MOST_PROMPTS = 15, MOST_OPTIONS = 50, MOST_OF_OPTION = 50, MOST_DEFAULT_CHANNELS = 500 };
 
 static const struct type type_prompt_title = { .kind = KIND_STRING, .min = 1, .max = 100 };
@@ -29,7 +50,7 @@ static const struct field option_fields[] = {
 static const struct schema option_rows = { .size = sizeof(struct world_option),
                                            .fields = option_fields };
 static const struct type option_type = { .kind = KIND_OBJECT, .schema = &option_rows };
-const struct type world_option_list = {
+static const struct type world_option_list = {
     .kind = KIND_ARRAY, .min = 1, .max = MOST_OPTIONS, .of = &option_type
 };
 static const struct field prompt_fields[] = {
@@ -45,9 +66,9 @@ static const struct field prompt_fields[] = {
 static const struct schema prompt_rows = { .size = sizeof(struct world_prompt),
                                            .fields = prompt_fields };
 static const struct type prompt_type = { .kind = KIND_OBJECT, .schema = &prompt_rows };
-const struct type world_prompt_list = { .kind = KIND_ARRAY,
-                                        .max = MOST_PROMPTS,
-                                        .of = &prompt_type };
+static const struct type world_prompt_list = { .kind = KIND_ARRAY,
+                                               .max = MOST_PROMPTS,
+                                               .of = &prompt_type };
 static const struct field onboarding_fields[] = {
     MAYBE(struct world_onboarding, enabled, type_bool),
     MAYBE(struct world_onboarding, mode, type_zero_or_one),
@@ -113,20 +134,18 @@ static enum err write_onboarding(struct importing *im, const struct onboarding *
         onboarding_save(im->tx, o, column_encode(im->arena, &type_onboarding_prompts, &o->prompts),
                         column_encode(im->arena, &type_ids, &o->default_channel_ids));
 
-    return e || !o->enabled ? e : world_add_feature(im, o->guild_id, "GUILD_ONBOARDING");
+    return e || !o->enabled ? e : guild_add_feature(im->tx, o->guild_id, "GUILD_ONBOARDING");
 }
 
 /* Prompts of the file take the place of those there are: without ids they are new ones. */
-enum err import_onboarding(struct importing *im, const void *entry, const struct place *at,
-                           snowflake guild)
+static enum err import_onboarding(struct importing *im, const void *entry, const struct place *at,
+                                  snowflake guild)
 {
     const struct world_onboarding *in = entry;
     struct place all = place_key(at, STR("prompts")),
                  channels_at = place_key(at, STR("default_channels"));
     unsigned before = im->form->problems;
 
-    if (!in)
-        return OK;
     struct onboarding o = { .guild_id = guild,
                             .version = (int64_t)snowflake_new(),
                             .enabled = in->enabled.value,
@@ -183,7 +202,7 @@ static void show_prompts(struct exporting *ex, const struct list *prompts, struc
     }
 }
 
-enum err export_onboarding(struct exporting *ex, struct opt_object *ret)
+static enum err export_onboarding(struct exporting *ex, struct opt_object *ret)
 {
     struct world_onboarding *out = arena_alloc(tx_arena(ex->tx), sizeof *out);
     struct onboarding o;
@@ -200,3 +219,9 @@ enum err export_onboarding(struct exporting *ex, struct opt_object *ret)
     *ret = (struct opt_object){ GIVEN, out };
     return OK;
 }
+
+const struct world_parts onboarding_world = { (const struct world_part[]){
+    { "guild", "onboarding", &world_onboarding_type, .order = 210, .import = import_onboarding,
+      .export_object = export_onboarding },
+    { 0 },
+} };

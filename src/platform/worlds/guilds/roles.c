@@ -5,6 +5,14 @@
 
 /* --- rows ----------------------------------------------------------------------------- */
 
+struct world_role {
+    struct opt_id id;
+    struct str name;
+    struct opt_str permissions, unicode_emoji, bot;
+    struct opt_int color, secondary_color, tertiary_color, position, flags;
+    struct opt_bool hoist, mentionable, managed;
+};
+
 static const struct field role_fields[] = {
     MAYBE(struct world_role, id, type_id),
     MUST(struct world_role, name, type_role_name),
@@ -87,18 +95,19 @@ static enum err import_role(struct importing *im, const struct world_role *r,
     return e ? e : dress_role(im, r, id, position, bot);
 }
 
-enum err add_everyone(struct importing *im, snowflake guild)
+enum err world_add_everyone(struct tx *tx, snowflake guild)
 {
-    return tx_exec(im->tx, ADD_ROLE,
+    return tx_exec(tx, ADD_ROLE,
                    BIND(v_id(guild), v_id(guild), v_text(STR("@everyone")),
                         v_int((int64_t)PERMISSIONS_DEFAULT)),
                    NULL);
 }
 
-enum err import_roles(struct importing *im, const struct opt_list *list, snowflake guild,
-                      const struct place *up)
+/* The first one listed is the highest. */
+static enum err import_roles(struct importing *im, const void *entries, const struct place *all,
+                             snowflake guild)
 {
-    struct place all = place_key(up, STR("roles"));
+    const struct opt_list *list = entries;
     const struct world_role *roles = list->value.items;
     int64_t below = (int64_t)list->value.count;
     enum err e = OK;
@@ -107,7 +116,7 @@ enum err import_roles(struct importing *im, const struct opt_list *list, snowfla
         if (str_is(roles[i].name, "@everyone"))
             below--;
     for (size_t i = 0; i < list->value.count && !e; i++) {
-        struct place at = place_index(&all, i);
+        struct place at = place_index(all, i);
 
         e = import_role(im, &roles[i], &at, guild, below);
         if (!str_is(roles[i].name, "@everyone"))
@@ -124,7 +133,7 @@ static const char ROLES[] =
     "left join users b on b.id = r.bot_id where r.guild_id = $1 and r.position >= 0 "
     "order by r.position desc, r.id";
 
-enum err export_roles(struct exporting *ex, struct opt_list *ret)
+static enum err export_roles(struct exporting *ex, struct opt_list *ret)
 {
     struct rows r;
     enum err e = tx_query(ex->tx, ROLES, BIND(v_id(ex->guild)), &r);
@@ -152,3 +161,9 @@ enum err export_roles(struct exporting *ex, struct opt_list *ret)
     }
     return rows_end(&r);
 }
+
+const struct world_parts roles_world = { (const struct world_part[]){
+    { "guild", "roles", &world_role_list, .order = 10, .whole = true, .import = import_roles,
+      .export = export_roles },
+    { 0 },
+} };

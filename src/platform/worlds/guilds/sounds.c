@@ -4,6 +4,14 @@
 
 /* --- rows ----------------------------------------------------------------------------- */
 
+struct world_sound {
+    struct opt_id id;
+    struct str name;
+    struct opt_real volume;
+    struct opt_str emoji, unicode_emoji, by;
+    struct opt_str sound; /* a data URI */
+};
+
 static const struct type type_short_name = { .kind = KIND_STRING, .min = 2, .max = 32 };
 static const struct type type_sound_file = { .kind = KIND_STRING,
                                              .max = 1024 * 1024,
@@ -66,8 +74,8 @@ static enum err keep_world_sound(struct importing *im, const struct opt_str *uri
     return OK;
 }
 
-enum err import_sound(struct importing *im, const void *entry, const struct place *at,
-                      snowflake guild)
+static enum err import_sound(struct importing *im, const void *entry, const struct place *at,
+                             snowflake guild)
 {
     const struct world_sound *in = entry;
     struct place emoji_at = place_key(at, STR("emoji")), by_at = place_key(at, STR("by")),
@@ -102,7 +110,7 @@ static const char SOUNDS[] =
     "left join users u on u.id = s.user_id "
     "where s.guild_id = $1 order by s.id";
 
-enum err export_sounds(struct exporting *ex, struct opt_list *ret)
+static enum err export_sounds(struct exporting *ex, struct opt_list *ret)
 {
     struct rows r;
     enum err e = tx_query(ex->tx, SOUNDS, BIND(v_id(ex->guild)), &r);
@@ -121,3 +129,9 @@ enum err export_sounds(struct exporting *ex, struct opt_list *ret)
             };
     return rows_end(&r);
 }
+
+const struct world_parts sounds_world = { (const struct world_part[]){
+    { "guild", "sounds", &world_sound_list, .order = 120, .import = import_sound,
+      .export = export_sounds },
+    { 0 },
+} };

@@ -6,6 +6,13 @@
 
 /* --- rows ----------------------------------------------------------------------------- */
 
+struct world_sticker {
+    struct opt_id id;
+    struct str name, tags;
+    struct opt_str description, format, by;
+    struct opt_image image;
+};
+
 static const struct choice sticker_formats[] = {
     { 0, "png", "PNG", "A picture" },
     { 0, "apng", "APNG", "A picture that moves" },
@@ -27,6 +34,14 @@ static const struct field sticker_fields[] = {
 
 WORLD_OBJECT(sticker, sticker_fields, NULL);
 
+const struct naming sticker_naming = {
+    .word = "sticker",
+    .by_name = SQL_TEXT("select min(id), count(*) from stickers where name = $1 and guild_id = $2"),
+    .by_id = SQL_TEXT("select min(id), count(*) from stickers where id = $1 and guild_id = $2"),
+    .any_id = SQL_TEXT("select min(id), count(*) from stickers where id = $1"),
+    .scoped = true,
+};
+
 static const char *const format_words[] = { NULL, "png", "apng", "lottie", "gif" };
 
 /* --- in ------------------------------------------------------------------------------- */
@@ -46,8 +61,8 @@ static int64_t format_of(const struct world_sticker *in)
     return STICKER_PNG;
 }
 
-enum err import_sticker(struct importing *im, const void *entry, const struct place *at,
-                        snowflake guild)
+static enum err import_sticker(struct importing *im, const void *entry, const struct place *at,
+                               snowflake guild)
 {
     const struct world_sticker *in = entry;
     struct place by_at = place_key(at, STR("by"));
@@ -77,7 +92,7 @@ static const char STICKERS[] =
     "select s.id, s.name, s.description, s.tags, s.format, u.username from stickers s "
     "left join users u on u.id = s.user_id where s.guild_id = $1 order by s.id";
 
-enum err export_stickers(struct exporting *ex, struct opt_list *ret)
+static enum err export_stickers(struct exporting *ex, struct opt_list *ret)
 {
     struct rows r;
     enum err e = tx_query(ex->tx, STICKERS, BIND(v_id(ex->guild)), &r);
@@ -100,3 +115,9 @@ enum err export_stickers(struct exporting *ex, struct opt_list *ret)
     }
     return rows_end(&r);
 }
+
+const struct world_parts stickers_world = { (const struct world_part[]){
+    { "guild", "stickers", &world_sticker_list, .order = 40, .import = import_sticker,
+      .export = export_stickers },
+    { 0 },
+} };

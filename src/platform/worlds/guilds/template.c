@@ -4,6 +4,12 @@
 #include "platform/templates/templates.h"
 #include "platform/worlds/guilds/guilds.h"
 
+struct world_template {
+    struct opt_str code, description, by;
+    struct str name;
+    struct opt_int usage_count, created_at, updated_at;
+};
+
 static bool is_template_code(struct str s)
 {
     for (size_t i = 0; i < s.n; i++)
@@ -66,8 +72,8 @@ static void apply_template(struct template_entry *t, const struct world_template
         t->updated_at = in->updated_at.value;
 }
 
-enum err import_template(struct importing *im, const void *entry, const struct place *at,
-                         snowflake guild)
+static enum err import_template(struct importing *im, const void *entry, const struct place *at,
+                                snowflake guild)
 {
     const struct world_template *in = entry;
     struct place code_at = place_key(at, STR("code"));
@@ -75,9 +81,6 @@ enum err import_template(struct importing *im, const void *entry, const struct p
                                 .created_at = clock_us(),
                                 .updated_at = clock_us() };
     bool known;
-
-    if (!in)
-        return OK;
     enum err e = template_entry_of(im->tx, guild, &t, &known);
     if (!e && (!known || in->by.given == GIVEN))
         e = template_maker(im, in, guild, at, &t.creator_id);
@@ -93,7 +96,7 @@ enum err import_template(struct importing *im, const void *entry, const struct p
 
 /* --- out ------------------------------------------------------------------------------ */
 
-enum err export_template(struct exporting *ex, struct opt_object *ret)
+static enum err export_template(struct exporting *ex, struct opt_object *ret)
 {
     struct world_template *out = arena_alloc(tx_arena(ex->tx), sizeof *out);
     struct template_entry t;
@@ -114,3 +117,9 @@ enum err export_template(struct exporting *ex, struct opt_object *ret)
     *ret = (struct opt_object){ GIVEN, out };
     return OK;
 }
+
+const struct world_parts templates_world = { (const struct world_part[]){
+    { "guild", "template", &world_template_type, .order = 220, .import = import_template,
+      .export_object = export_template },
+    { 0 },
+} };

@@ -190,22 +190,6 @@ enum err import_thread(struct importing *im, const struct world_channel *c, snow
     return e;
 }
 
-/* A post begins with a message of the thread's own id, which is not counted. */
-static const char COUNT_MESSAGES_OF[] =
-    "update channels set thread_message_count = (select count(*) from messages m where "
-    "m.channel_id = $1), thread_begun = case when exists (select 1 from messages m where "
-    "m.channel_id = $1 and (m.id = $1 or m.type = 21)) then 1 else 0 end where id = $1";
-static const char NUMBER_MESSAGES[] =
-    "update messages set position = p.n, shown = null from (select id, row_number() over (order by id) - 1 as n "
-    "from messages where channel_id = $1) p where messages.id = p.id";
-
-enum err count_thread(struct importing *im, snowflake id)
-{
-    enum err e = tx_exec(im->tx, COUNT_MESSAGES_OF, BIND(v_id(id)), NULL);
-
-    return e ? e : tx_exec(im->tx, NUMBER_MESSAGES, BIND(v_id(id)), NULL);
-}
-
 /* --- out ------------------------------------------------------------------------------ */
 
 static const char FORUMS_AND_THREADS[] =
@@ -257,26 +241,27 @@ static void show_thread(const struct rows *r, struct tx *tx, struct world_channe
             *(struct str *)shown_item(tx, &c->applied_tags, sizeof(struct str)) = t[i].name;
 }
 
-static enum err export_thread_people(struct exporting *ex, struct opt_list *channels)
+static enum err export_thread_people(struct exporting *ex, struct world_entries *to)
 {
-    struct world_channel *c = channels->value.items, *end = c + channels->value.count;
     struct rows r;
     enum err e = tx_query(ex->tx, PEOPLE, BIND(v_id(ex->guild)), &r);
 
     if (e)
         return e;
     while (rows_next(&r)) {
-        while (c < end && c->id.value < row_id(&r, 0))
-            c++;
-        if (c < end && c->id.value == row_id(&r, 0))
-            *(struct str *)shown_item(ex->tx, &c->people, sizeof(struct str)) = row_text(&r, 1);
+        struct opt_list *people = world_entry_member(to, row_id(&r, 0));
+
+        if (people)
+            *(struct str *)shown_item(ex->tx, people, sizeof(struct str)) = row_text(&r, 1);
     }
     return rows_end(&r);
 }
 
 enum err export_threads(struct exporting *ex, struct opt_list *channels)
 {
-    struct world_channel *c = channels->value.items, *end = c + channels->value.count;
+    size_t size = world_entry_size(ex->format, "channel");
+    char *next = channels->value.items, *end = next + channels->value.count * size;
+    struct world_entries people = { next, end, size, offsetof(struct world_channel, people) };
     struct rows r;
 
     if (!channels->value.count)
@@ -284,7 +269,9 @@ enum err export_threads(struct exporting *ex, struct opt_list *channels)
     enum err e = tx_query(ex->tx, FORUMS_AND_THREADS, BIND(v_id(ex->guild)), &r);
     if (e)
         return e;
-    for (; rows_next(&r) && c < end; c++) {
+    for (; rows_next(&r) && next < end; next += size) {
+        struct world_channel *c = (void *)next;
+
         c->default_thread_rate_limit_per_user = shown_int(&r, 7, 0);
         if (channel_holds_posts(row_int(&r, 1)))
             show_forum(&r, ex->tx, c);
@@ -292,5 +279,5 @@ enum err export_threads(struct exporting *ex, struct opt_list *channels)
             show_thread(&r, ex->tx, c);
     }
     e = rows_end(&r);
-    return e ? e : export_thread_people(ex, channels);
+    return e ? e : export_thread_people(ex, &people);
 }

@@ -8,6 +8,12 @@
 
 /* --- rows ----------------------------------------------------------------------------- */
 
+struct world_webhook {
+    struct opt_id id;
+    struct str name, channel;
+    struct opt_str by, application;
+};
+
 static const struct field webhook_entry_fields[] = {
     MAYBE(struct world_webhook, id, type_id),
     MUST(struct world_webhook, name, type_world_name),
@@ -19,14 +25,6 @@ static const struct field webhook_entry_fields[] = {
 
 WORLD_OBJECT(webhook, webhook_entry_fields, NULL);
 
-const struct naming webhook_naming = {
-    .word = "webhook",
-    .by_name = SQL_TEXT("select min(id), count(*) from webhooks where name = $1 and guild_id = $2"),
-    .by_id = SQL_TEXT("select min(id), count(*) from webhooks where id = $1 and guild_id = $2"),
-    .any_id = SQL_TEXT("select min(id), count(*) from webhooks where id = $1"),
-    .scoped = true,
-};
-
 /* --- in ------------------------------------------------------------------------------- */
 
 static const char SAVE_WEBHOOK[] =
@@ -36,8 +34,8 @@ static const char SAVE_WEBHOOK[] =
     "user_id = coalesce($4, webhooks.user_id), "
     "application_id = coalesce($5, webhooks.application_id)";
 
-enum err import_webhook(struct importing *im, const void *entry, const struct place *at,
-                        snowflake guild)
+static enum err import_webhook(struct importing *im, const void *entry, const struct place *at,
+                               snowflake guild)
 {
     const struct world_webhook *h = entry;
     struct place channel_at = place_key(at, STR("channel")), by_at = place_key(at, STR("by"));
@@ -70,7 +68,7 @@ static const char WEBHOOKS[] =
     "left join users u on u.id = h.user_id where h.guild_id = $1 and h.source_channel_id is null "
     "and not" CHANNEL_BEING_DELETED("h.channel_id") " order by h.id";
 
-enum err export_webhooks(struct exporting *ex, struct opt_list *ret)
+static enum err export_webhooks(struct exporting *ex, struct opt_list *ret)
 {
     struct rows r;
     enum err e = tx_query(ex->tx, WEBHOOKS, BIND(v_id(ex->guild)), &r);
@@ -90,3 +88,9 @@ enum err export_webhooks(struct exporting *ex, struct opt_list *ret)
     }
     return rows_end(&r);
 }
+
+const struct world_parts webhooks_world = { (const struct world_part[]){
+    { "guild", "webhooks", &world_webhook_list, .order = 60, .import = import_webhook,
+      .export = export_webhooks },
+    { 0 },
+} };

@@ -133,19 +133,19 @@ static void read_forward(const struct rows *r, struct opt_object *ret)
     *ret = (struct opt_object){ GIVEN, f };
 }
 
-enum err export_forwards(struct tx *tx, snowflake channel, struct opt_list *messages)
+enum err export_forwards(struct exporting *ex, struct world_entries to)
 {
-    struct world_message *m = messages->value.items, *end = m + messages->value.count;
     struct rows r;
-    enum err e = messages->value.count ? tx_query(tx, TAKEN_ALONG, BIND(v_id(channel)), &r) : OK;
+    enum err e = tx_query(ex->tx, TAKEN_ALONG, BIND(v_id(ex->channel)), &r);
 
-    if (e || !messages->value.count)
+    if (e)
         return e;
+    to.member = offsetof(struct world_message, forward);
     while (rows_next(&r)) {
-        while (m < end && m->id.value < row_id(&r, 0))
-            m++;
-        if (m < end && m->id.value == row_id(&r, 0))
-            read_forward(&r, &m->forward);
+        struct opt_object *forward = world_entry_member(&to, row_id(&r, 0));
+
+        if (forward)
+            read_forward(&r, forward);
     }
     return rows_end(&r);
 }

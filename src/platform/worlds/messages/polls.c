@@ -1,13 +1,50 @@
 /* polls.c - polls of messages, in and out of world files. */
-#include "platform/worlds/messages/messages.h"
-
 #include <inttypes.h>
 
+#include "api/jobs.h"
 #include "base/clock.h"
 #include "model/ids.h"
 #include "platform/polls/polls.h"
+#include "platform/reactions/reactions.h"
+#include "platform/worlds/file/file.h"
 
 enum { USUAL_HOURS = 24 };
+
+/* --- rows ----------------------------------------------------------------------------- */
+
+struct world_poll_answer {
+    struct str text;
+    struct opt_str emoji;  /* as of a reaction */
+    struct opt_list users; /* struct str */
+};
+struct world_poll {
+    struct str question;
+    struct list answers; /* struct world_poll_answer */
+    struct opt_int hours, ends_at;
+    struct opt_bool allow_multiselect;
+};
+static const struct field poll_answer_fields[] = {
+    MUST(struct world_poll_answer, text, type_world_name),
+    MAYBE(struct world_poll_answer, emoji, type_world_name),
+    MAYBE(struct world_poll_answer, users, type_world_refs),
+    { 0 },
+};
+static const struct schema poll_answer_rows = { .size = sizeof(struct world_poll_answer),
+                                                .fields = poll_answer_fields };
+static const struct type poll_answer_entry = { .kind = KIND_OBJECT, .schema = &poll_answer_rows };
+static const struct type most_answers = {
+    .kind = KIND_ARRAY, .min = 1, .max = 10, .of = &poll_answer_entry
+};
+static const struct field poll_fields[] = {
+    MUST(struct world_poll, question, type_world_content),
+    MUST(struct world_poll, answers, most_answers),
+    MAYBE(struct world_poll, hours, type_count),
+    MAYBE(struct world_poll, ends_at, type_time),
+    MAYBE(struct world_poll, allow_multiselect, type_bool),
+    { 0 },
+};
+static const struct schema poll_rows = { .size = sizeof(struct world_poll), .fields = poll_fields };
+static const struct type poll_entry = { .kind = KIND_OBJECT, .schema = &poll_rows };
 
 /* --- in ------------------------------------------------------------------------------- */
 
@@ -19,9 +56,6 @@ static const char ADD_VOTE[] = "insert into poll_votes (message_id, answer_id, u
                                "values ($1, $2, $3) on conflict do nothing";
 static const char COUNT_VOTES[] =
     "insert into poll_counts (message_id, answer_id, lane, votes) values ($1, $2, 0, $3)";
-static const char END_LATER[] =
-    "insert into jobs (kind, key, due, data) values ('poll-end', $1, $2, $3)";
-
 static enum err read_answer_emoji(struct importing *im, const struct world_poll_answer *in,
                                   snowflake channel, const struct place *up,
                                   const struct reaction_emoji **ret)
@@ -89,23 +123,21 @@ static enum err import_answers(struct importing *im, const struct world_poll *in
     return e;
 }
 
-enum err import_poll(struct importing *im, const struct world_poll *in, snowflake channel,
-                     snowflake message, const struct place *up)
+static enum err import_poll(struct importing *im, const void *entry, const struct place *at,
+                            snowflake message)
 {
-    struct place at = place_key(up, STR("poll"));
-    struct poll_media question;
+    const struct world_poll *in = entry;
+    struct poll_media question = { .text = given_str(in->question) };
     struct poll_results results = { 0 };
-    struct poll poll = { .question = &question, .results = &results };
+    struct poll poll = { .question = &question,
+                         .results = &results,
+                         .allow_multiselect = in->allow_multiselect.value };
 
-    if (!in)
-        return OK;
-    question = (struct poll_media){ .text = given_str(in->question) };
-    poll.allow_multiselect = in->allow_multiselect.value;
     poll.expiry = in->ends_at.given == GIVEN
                       ? in->ends_at.value
                       : clock_us() + (in->hours.given == GIVEN ? in->hours.value : USUAL_HOURS) *
                                          INT64_C(3600000000);
-    enum err e = import_answers(im, in, channel, message, &at, &poll, &results);
+    enum err e = import_answers(im, in, im->channel, message, at, &poll, &results);
     if (!e)
         e = poll_insert(im->tx, message, &poll);
     if (!e)
@@ -113,10 +145,8 @@ enum err import_poll(struct importing *im, const struct world_poll *in, snowflak
     if (!e && poll.expiry <= clock_us())
         return poll_finish(im->tx, message, &poll);
     return e ? e
-             : tx_exec(im->tx, END_LATER,
-                       BIND(v_id(message), v_int(poll.expiry),
-                            v_text(str_printf(im->arena, "%" PRIu64, channel))),
-                       NULL);
+             : job_note(im->tx, "poll-end", message, poll.expiry,
+                        str_printf(im->arena, "%" PRIu64, im->channel));
 }
 
 /* --- out ------------------------------------------------------------------------------ */
@@ -151,11 +181,11 @@ static enum err export_voters(struct tx *tx, snowflake message, struct world_pol
     return rows_end(&r);
 }
 
-static enum err export_poll(struct tx *tx, struct world_message *m)
+static enum err export_poll(struct tx *tx, snowflake message, struct opt_object *ret)
 {
     struct world_poll *out = arena_alloc(tx_arena(tx), sizeof *out);
     const struct poll *poll;
-    enum err e = poll_find(tx, m->id.value, 0, &poll);
+    enum err e = poll_find(tx, message, 0, &poll);
 
     if (e || !poll)
         return e;
@@ -170,22 +200,27 @@ static enum err export_poll(struct tx *tx, struct world_message *m)
             (struct world_poll_answer){ .text = a->poll_media->text.value,
                                         .emoji = emoji_word(tx, a->poll_media->emoji) };
     }
-    m->poll = (struct opt_object){ GIVEN, out };
-    return export_voters(tx, m->id.value, out);
+    *ret = (struct opt_object){ GIVEN, out };
+    return export_voters(tx, message, out);
 }
 
-enum err export_polls(struct tx *tx, snowflake channel, struct opt_list *messages)
+static enum err export_polls(struct exporting *ex, struct world_entries *to)
 {
-    struct world_message *m = messages->value.items, *end = m + messages->value.count;
     struct list ids = { 0 };
-    enum err e = messages->value.count ? tx_ids(tx, POLLED, BIND(v_id(channel)), &ids) : OK;
+    enum err e = tx_ids(ex->tx, POLLED, BIND(v_id(ex->channel)), &ids);
     const snowflake *id = ids.items;
 
     for (size_t i = 0; !e && i < ids.count; i++) {
-        while (m < end && m->id.value < id[i])
-            m++;
-        if (m < end && m->id.value == id[i])
-            e = export_poll(tx, m);
+        struct opt_object *poll = world_entry_member(to, id[i]);
+
+        if (poll)
+            e = export_poll(ex->tx, id[i], poll);
     }
     return e;
 }
+
+const struct world_parts polls_world = { (const struct world_part[]){
+    { "message", "poll", &poll_entry, .order = 10, .import = import_poll,
+      .export_members = export_polls },
+    { 0 },
+} };

@@ -1,7 +1,24 @@
 /* reactions.c - emoji under messages, in and out of world files. */
-#include "platform/worlds/messages/messages.h"
+#include "platform/reactions/reactions.h"
 
 #include "model/reaction_text.h"
+#include "platform/worlds/file/file.h"
+
+/* --- rows ----------------------------------------------------------------------------- */
+
+struct world_reaction {
+    struct str emoji;  /* of Unicode, name:id, or the name of one of the guild's */
+    struct list users; /* struct str */
+};
+static const struct field reaction_fields[] = {
+    MUST(struct world_reaction, emoji, type_world_name),
+    MUST(struct world_reaction, users, type_world_refs),
+    { 0 },
+};
+static const struct schema reaction_rows = { .size = sizeof(struct world_reaction),
+                                             .fields = reaction_fields };
+static const struct type reaction_entry = { .kind = KIND_OBJECT, .schema = &reaction_rows };
+static const struct type most_reactions = { .kind = KIND_ARRAY, .max = 20, .of = &reaction_entry };
 
 /* --- in ------------------------------------------------------------------------------- */
 
@@ -123,12 +140,12 @@ static enum err import_reaction(struct importing *im, const struct world_reactio
     return e || im->form->problems != before ? e : write_reaction(im, &name, to, &users);
 }
 
-enum err import_reactions(struct importing *im, const struct opt_list *reactions, snowflake channel,
-                          snowflake message, const struct place *up)
+static enum err import_reactions(struct importing *im, const void *entries, const struct place *all,
+                                 snowflake message)
 {
-    struct place all = place_key(up, STR("reactions"));
+    const struct opt_list *reactions = entries;
     const struct world_reaction *list = reactions->value.items;
-    struct reacted_message to = { .id = message, .channel = channel };
+    struct reacted_message to = { .id = message, .channel = im->channel };
     enum err e = OK;
 
     if (!reactions->value.count)
@@ -136,7 +153,7 @@ enum err import_reactions(struct importing *im, const struct opt_list *reactions
     buf_init(&to.text, MOST_REACTION_TEXT);
     reaction_text_begin(&to.text);
     for (size_t i = 0; i < reactions->value.count && !e; i++) {
-        struct place at = place_index(&all, i);
+        struct place at = place_index(all, i);
 
         e = import_reaction(im, &list[i], &to, &at);
     }
@@ -163,27 +180,33 @@ static struct str emoji_text(const struct rows *r)
                       (unsigned long long)row_id(r, 2));
 }
 
-enum err export_reactions(struct tx *tx, snowflake channel, struct opt_list *messages)
+static enum err export_reactions(struct exporting *ex, struct world_entries *to)
 {
-    struct world_message *m = messages->value.items, *end = m + messages->value.count;
     struct world_reaction *last = NULL;
     snowflake id = 0;
     struct rows r;
-    enum err e = messages->value.count ? tx_query(tx, REACTIONS_IN, BIND(v_id(channel)), &r) : OK;
+    enum err e = tx_query(ex->tx, REACTIONS_IN, BIND(v_id(ex->channel)), &r);
 
-    if (e || !messages->value.count)
+    if (e)
         return e;
     while (rows_next(&r)) {
-        while (m < end && m->id.value < row_id(&r, 0))
-            m++;
-        if (m == end || m->id.value != row_id(&r, 0))
-            continue; /* what is not exported itself */
+        struct opt_list *reactions = world_entry_member(to, row_id(&r, 0));
+
+        if (!reactions)
+            continue; /* a message that is not exported */
         if (row_id(&r, 1) != id) {
             id = row_id(&r, 1);
-            last = shown_item(tx, &m->reactions, sizeof *last);
+            last = shown_item(ex->tx, reactions, sizeof *last);
             last->emoji = emoji_text(&r);
         }
-        *(struct str *)list_add(tx_arena(tx), &last->users, sizeof(struct str)) = row_text(&r, 4);
+        *(struct str *)list_add(tx_arena(ex->tx), &last->users, sizeof(struct str)) =
+            row_text(&r, 4);
     }
     return rows_end(&r);
 }
+
+const struct world_parts reactions_world = { (const struct world_part[]){
+    { "message", "reactions", &most_reactions, .order = 20, .whole = true,
+      .import = import_reactions, .export_members = export_reactions },
+    { 0 },
+} };

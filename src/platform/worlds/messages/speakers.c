@@ -49,20 +49,19 @@ static const char SPEAKERS[] =
     "h.id = m.webhook_id left join picture_addresses p on p.owner_id = h.id and "
     "p.hash = m.webhook_avatar where m.channel_id = $1 and m.webhook_id is not null order by m.id";
 
-enum err export_speakers(struct tx *tx, snowflake channel, struct opt_list *messages)
+enum err export_speakers(struct exporting *ex, struct world_entries to)
 {
-    struct world_message *m = messages->value.items, *end = m + messages->value.count;
     struct rows r;
-    enum err e = messages->value.count ? tx_query(tx, SPEAKERS, BIND(v_id(channel)), &r) : OK;
+    enum err e = tx_query(ex->tx, SPEAKERS, BIND(v_id(ex->channel)), &r);
 
-    if (e || !messages->value.count)
+    if (e)
         return e;
     while (rows_next(&r)) {
-        while (m < end && m->id.value < row_id(&r, 0))
-            m++;
-        if (m == end || m->id.value != row_id(&r, 0))
-            continue; /* what is not exported itself */
-        m->webhook = given_str(shown_id(tx, row_id(&r, 1)));
+        struct world_message *m = world_entry_member(&to, row_id(&r, 0));
+
+        if (!m)
+            continue; /* a message that is not exported */
+        m->webhook = given_str(shown_id(ex->tx, row_id(&r, 1)));
         if (!str_eq(row_text(&r, 2), row_text(&r, 3)))
             m->username = shown_text(&r, 2, NULL);
         m->avatar_url = shown_text(&r, 4, NULL);

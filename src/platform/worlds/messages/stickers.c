@@ -1,14 +1,7 @@
 /* stickers.c - stickers of messages, in and out of world files. */
 #include "model/sticker.h"
+#include "platform/worlds/guilds/guilds.h"
 #include "platform/worlds/messages/messages.h"
-
-const struct naming sticker_naming = {
-    .word = "sticker",
-    .by_name = SQL_TEXT("select min(id), count(*) from stickers where name = $1 and guild_id = $2"),
-    .by_id = SQL_TEXT("select min(id), count(*) from stickers where id = $1 and guild_id = $2"),
-    .any_id = SQL_TEXT("select min(id), count(*) from stickers where id = $1"),
-    .scoped = true,
-};
 
 /* --- in ------------------------------------------------------------------------------- */
 
@@ -93,20 +86,19 @@ static void read_stuck(const struct rows *r, void *ret)
         (struct stuck_message){ row_id(r, 0), row_id(r, 2), row_text(r, 1) };
 }
 
-enum err export_message_stickers(struct tx *tx, snowflake channel, struct opt_list *messages)
+enum err export_message_stickers(struct exporting *ex, struct world_entries to)
 {
-    struct world_message *m = messages->value.items, *end = m + messages->value.count;
     struct list all = { 0 };
-    enum err e = messages->value.count ? tx_list(tx, STUCK, BIND(v_id(channel)),
-                                                 sizeof(struct stuck_message), read_stuck, &all)
-                                       : OK;
+    enum err e = tx_list(ex->tx, STUCK, BIND(v_id(ex->channel)), sizeof(struct stuck_message),
+                         read_stuck, &all);
     const struct stuck_message *s = all.items;
 
+    to.member = offsetof(struct world_message, stickers);
     for (size_t i = 0; !e && i < all.count; i++) {
-        while (m < end && m->id.value < s[i].id)
-            m++;
-        if (m < end && m->id.value == s[i].id)
-            e = export_items(tx, s[i].items, s[i].guild_id, &m->stickers);
+        struct opt_list *stickers = world_entry_member(&to, s[i].id);
+
+        if (stickers)
+            e = export_items(ex->tx, s[i].items, s[i].guild_id, stickers);
     }
     return e;
 }

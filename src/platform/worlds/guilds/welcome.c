@@ -1,8 +1,18 @@
-/* pages.c - welcome screens and widgets of guilds, in and out of world files. */
+/* welcome.c - welcome screens of guilds, in and out of world files. */
 #include "model/welcome.h"
 #include "platform/worlds/guilds/guilds.h"
 
 /* --- rows ----------------------------------------------------------------------------- */
+
+struct world_welcome_channel {
+    struct str channel, description;
+    struct opt_str emoji;
+};
+struct world_welcome_screen {
+    struct opt_bool enabled;
+    struct opt_str description;
+    struct opt_list channels; /* struct world_welcome_channel */
+};
 
 static const struct type type_welcome_text = { .kind = KIND_STRING, .min = 1, .max = 50 };
 static const struct type type_welcome_description = { .kind = KIND_STRING, .max = 140 };
@@ -16,23 +26,17 @@ static const struct schema welcome_channel_rows = { .size = sizeof(struct world_
                                                     .fields = welcome_channel_fields };
 static const struct type welcome_channel_type = { .kind = KIND_OBJECT,
                                                   .schema = &welcome_channel_rows };
-const struct type world_welcome_channel_list = { .kind = KIND_ARRAY,
-                                                 .max = 5,
-                                                 .of = &welcome_channel_type };
+static const struct type world_welcome_channel_list = { .kind = KIND_ARRAY,
+                                                        .max = 5,
+                                                        .of = &welcome_channel_type };
 static const struct field welcome_screen_fields[] = {
     MAYBE(struct world_welcome_screen, enabled, type_bool),
     MAYBE(struct world_welcome_screen, description, type_welcome_description),
     MAYBE(struct world_welcome_screen, channels, world_welcome_channel_list),
     { 0 },
 };
-static const struct field widget_fields[] = {
-    MAYBE(struct world_widget, enabled, type_bool),
-    MAYBE(struct world_widget, channel, type_world_ref),
-    { 0 },
-};
 
 WORLD_SINGLE(welcome_screen, welcome_screen_fields, NULL);
-WORLD_SINGLE(widget, widget_fields, NULL);
 
 /* --- welcome screens ------------------------------------------------------------------ */
 
@@ -59,8 +63,8 @@ static enum err import_welcome_channel(struct importing *im, const struct world_
     return e;
 }
 
-enum err import_welcome_screen(struct importing *im, const void *entry, const struct place *at,
-                               snowflake guild)
+static enum err import_welcome_screen(struct importing *im, const void *entry,
+                                      const struct place *at, snowflake guild)
 {
     const struct world_welcome_screen *in = entry;
     struct place all = place_key(at, STR("channels"));
@@ -68,8 +72,6 @@ enum err import_welcome_screen(struct importing *im, const void *entry, const st
     struct list channels = { 0 };
     enum err e = OK;
 
-    if (!in)
-        return OK;
     const struct world_welcome_channel *c = in->channels.value.items;
     for (size_t i = 0; !e && i < in->channels.value.count; i++) {
         struct place here = place_index(&all, i);
@@ -85,10 +87,10 @@ enum err import_welcome_screen(struct importing *im, const void *entry, const st
                 NULL);
     if (e || !in->enabled.value)
         return e;
-    return world_add_feature(im, guild, "WELCOME_SCREEN_ENABLED");
+    return guild_add_feature(im->tx, guild, "WELCOME_SCREEN_ENABLED");
 }
 
-enum err export_welcome_screen(struct exporting *ex, struct opt_object *ret)
+static enum err export_welcome_screen(struct exporting *ex, struct opt_object *ret)
 {
     struct world_welcome_screen *out = arena_alloc(tx_arena(ex->tx), sizeof *out);
     struct rows r;
@@ -117,44 +119,8 @@ enum err export_welcome_screen(struct exporting *ex, struct opt_object *ret)
     return OK;
 }
 
-/* --- widgets -------------------------------------------------------------------------- */
-
-static const char SAVE_WIDGET[] =
-    "update guilds set widget_enabled = $2, widget_channel_id = $3 where id = $1";
-static const char FIND_WIDGET[] =
-    "select widget_enabled, widget_channel_id from guilds where id = $1 and "
-    "(widget_enabled = 1 or widget_channel_id is not null)";
-
-enum err import_widget(struct importing *im, const void *entry, const struct place *at,
-                       snowflake guild)
-{
-    const struct world_widget *in = entry;
-    struct place channel_at = place_key(at, STR("channel"));
-    snowflake channel;
-
-    if (!in)
-        return OK;
-    enum err e = refer_maybe(im, &channel_naming, guild, &in->channel, &channel_at, &channel);
-    return e ? e
-             : tx_exec(
-                   im->tx, SAVE_WIDGET,
-                   BIND(v_id(guild), v_int(in->enabled.value), channel ? v_id(channel) : v_null()),
-                   NULL);
-}
-
-enum err export_widget(struct exporting *ex, struct opt_object *ret)
-{
-    struct world_widget *out = arena_alloc(tx_arena(ex->tx), sizeof *out);
-    struct rows r;
-    bool found;
-    enum err e = tx_one(ex->tx, FIND_WIDGET, BIND(v_id(ex->guild)), &r, &found);
-
-    if (e || !found)
-        return e;
-    *out = (struct world_widget){
-        .enabled = shown_bool(&r, 0, false),
-        .channel = shown_reference(ex->tx, &ex->channels, row_id(&r, 1)),
-    };
-    *ret = (struct opt_object){ GIVEN, out };
-    return OK;
-}
+const struct world_parts welcome_world = { (const struct world_part[]){
+    { "guild", "welcome_screen", &world_welcome_screen_type, .order = 180,
+      .import = import_welcome_screen, .export_object = export_welcome_screen },
+    { 0 },
+} };
