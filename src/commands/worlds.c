@@ -8,7 +8,7 @@
 #include "commands/permission_drops.h"
 #include "model/rows.h"
 #include "platform/applications/applications.h"
-#include "platform/worlds/file/file.h"
+#include "platform/worlds/file.h"
 
 /* --- from a file ---------------------------------------------------------------------- */
 

@@ -54,6 +54,9 @@ struct str image_hash(struct arena *a, const struct image *image, snowflake id);
 struct importing;
 enum err world_note_picture(struct importing *im, const struct image *image, const char *area,
                             snowflake id, struct sql set_image);
+/* The token that the file names, or a fresh one that somebody wants to see. */
+enum err world_issue_token(struct importing *im, struct str username, const struct opt_str *chosen,
+                           const struct place *up);
 /* Answers with it, for ever cacheable. ERR_NOT_FOUND. */
 enum err picture_reply(struct call *call, const char *area, snowflake owner, struct str hash);
 /* Whether an answer can lead there: 4096 bytes, where what is not ASCII counts three times. */

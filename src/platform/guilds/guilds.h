@@ -176,6 +176,7 @@ enum err audit_reason(struct call *call, struct opt_str *ret);
 /* --- settings that other folders keep, features.c ------------------------------------- */
 
 enum err guild_put_widget(struct tx *tx, snowflake id, bool enabled, struct opt_id channel_id);
+extern const struct type type_vanity_code;
 /* null: none. ERR_INVITE_CODE_INVALID: another guild has it. Nobody used it so far. */
 enum err guild_put_vanity(struct tx *tx, snowflake id, struct opt_str code);
 enum err guild_put_incidents(struct tx *tx, snowflake id, const struct guild_incidents *i);

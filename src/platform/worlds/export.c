@@ -1,6 +1,6 @@
 /* export.c - the world in the store, as a file. */
 #include "json/read.h"
-#include "platform/worlds/file/file.h"
+#include "platform/worlds/file.h"
 
 struct export_text {
     const struct world_format *format;

@@ -1,6 +1,6 @@
 /* import.c - a world file into the store, in one transaction. */
 #include "json/read.h"
-#include "platform/worlds/file/file.h"
+#include "platform/worlds/file.h"
 
 struct world_import {
     struct store *store;

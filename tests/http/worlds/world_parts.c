@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "files.h"
-#include "platform/worlds/file/file.h"
+#include "platform/worlds/file.h"
 #include "venues.h"
 #include "waits.h"
 #include "world_files.h"
