@@ -2,8 +2,10 @@
  * subscribes, and which guilds follow them. */
 #include "api/jobs.h"
 #include "base/clock.h"
-#include "integrations/integrations.h"
+#include "integrations/internal.h"
 #include "platform/worlds/file.h"
+
+enum { USUAL_GRACE_DAYS = 7 };
 
 /* --- rows ----------------------------------------------------------------------------- */
 
@@ -61,12 +63,6 @@ WORLD_OBJECT(followed, followed_fields, NULL);
 
 /* --- accounts in ---------------------------------------------------------------------- */
 
-static const char SAVE_ACCOUNT[] =
-    "insert into platform_account (type, id, name, has_programme, is_partner) "
-    "values ($1, $2, $3, coalesce(cast($4 as bigint), 0), coalesce(cast($5 as bigint), 0)) "
-    "on conflict (type, id) do update set name = excluded.name, "
-    "has_programme = coalesce(cast($4 as bigint), platform_account.has_programme), "
-    "is_partner = coalesce(cast($5 as bigint), platform_account.is_partner)";
 static const char ADD_SUBSCRIBER[] =
     "insert into platform_subscription (type, account_id, subscriber_id, since) "
     "values ($1, $2, $3, $4) on conflict do nothing";
@@ -96,16 +92,14 @@ static enum err import_account(struct importing *im, const void *entry, const st
 {
     const struct world_account *a = entry;
     const struct str *subscribers = a->subscribers.value.items, *friends = a->friends.value.items;
-    struct place owner_at = place_key(at, STR("owner"));
     struct value type = v_text(a->platform), id = v_text(a->id);
     snowflake owner = 0;
 
-    enum err e = refer_maybe(im, &user_naming, unused, &a->owner, &owner_at, &owner);
+    enum err e = refer_maybe(im, &user_naming, unused, &a->owner, at, "owner", &owner);
     if (!e)
-        e = tx_exec(
-            im->tx, SAVE_ACCOUNT,
-            BIND(type, id, v_text(a->name), v_opt_bool(a->programme), v_opt_bool(a->partner)),
-            NULL);
+        e = local_account_save(im->tx,
+                               &(struct local_account){ platform_of(a->platform), a->id, a->name,
+                                                        a->programme, a->partner });
     for (size_t i = 0; i < a->subscribers.value.count && !e; i++)
         e = tx_exec(im->tx, ADD_SUBSCRIBER,
                     BIND(type, id, v_text(subscribers[i]), v_int(clock_us())), NULL);
@@ -116,21 +110,12 @@ static enum err import_account(struct importing *im, const void *entry, const st
 
 /* --- integrations in ------------------------------------------------------------------ */
 
-static const char FIND_FOLLOWED[] =
-    "select id from integrations where guild_id = $1 and type = $2 and account_id = $3";
 static const char FIND_ACCOUNT[] = "select name from platform_account where type = $1 and id = $2";
-static const char ADD_FOLLOWED[] =
-    "insert into integrations (id, guild_id, type, name, account_id, user_id, created_at) "
-    "values ($1, $2, $3, $4, $5, $6, $7)";
-static const char DRESS_FOLLOWED[] =
-    "update integrations set role_id = coalesce($2, role_id), "
-    "expire_behavior = coalesce($3, expire_behavior), "
-    "expire_grace_period = coalesce($4, expire_grace_period), "
-    "enable_emoticons = coalesce($5, enable_emoticons) where id = $1";
 static const char MARK_ROLE[] = "update roles set integration_id = $2, managed = 1 where id = $1";
-static enum err add_followed(struct importing *im, const struct world_followed *f, snowflake guild,
-                             snowflake id, snowflake by, const struct place *at)
+static enum err add_followed(struct importing *im, const struct world_followed *f,
+                             struct integration_row *made, const struct place *at)
 {
+    struct place account_at = place_key(at, STR("account"));
     struct rows row;
     bool found;
     enum err e =
@@ -139,50 +124,57 @@ static enum err add_followed(struct importing *im, const struct world_followed *
     if (e)
         return e;
     if (!found) {
-        struct place account_at = place_key(at, STR("account"));
-
         form_fail(im->form, &account_at, "WORLD_UNKNOWN", "there is no account '%.*s'",
                   STR_FMT(form_quote(f->account)));
         return OK;
     }
-    e = tx_exec(im->tx, ADD_FOLLOWED,
-                BIND(v_id(id), v_id(guild), v_text(f->platform), v_text(row_text(&row, 0)),
-                     v_text(f->account), v_id(by), v_int(snowflake_ms(id) * 1000)),
-                NULL);
+    made->name = row_text(&row, 0);
+    e = integration_insert(im->tx, made);
     /* The server syncs it when it next looks. */
     if (!e)
-        e = job_note(im->tx, "integration-sync", id, clock_us(), STR(""));
-    return e ? e : job_note(im->tx, "integration-expiry", id, clock_us(), STR(""));
+        e = job_note(im->tx, "integration-sync", made->id, clock_us(), STR(""));
+    return e ? e : job_note(im->tx, "integration-expiry", made->id, clock_us(), STR(""));
 }
 
 static enum err import_followed(struct importing *im, const void *entry, const struct place *at,
                                 snowflake guild)
 {
     const struct world_followed *f = entry;
-    struct place by_at = place_key(at, STR("by")), role_at = place_key(at, STR("role"));
+    struct place by_at = place_key(at, STR("by"));
     unsigned before = im->form->problems;
+    struct integration_row row;
     snowflake by = 0, role = 0;
-    struct rows row;
     bool known;
 
     enum err e = refer(im, &user_naming, 0, f->by, &by_at, &by);
     if (!e)
-        e = refer_maybe(im, &role_naming, guild, &f->role, &role_at, &role);
+        e = refer_maybe(im, &role_naming, guild, &f->role, at, "role", &role);
     if (!e)
-        e = tx_one(im->tx, FIND_FOLLOWED,
-                   BIND(v_id(guild), v_text(f->platform), v_text(f->account)), &row, &known);
+        e = integration_find_account(im->tx, guild, f->platform, f->account, &row, &known);
     if (e || im->form->problems != before)
         return e;
-    snowflake id = known ? row_id(&row, 0) : f->id.given == GIVEN ? f->id.value : snowflake_new();
-    if (!known)
-        e = add_followed(im, f, guild, id, by, at);
+    if (!known) {
+        snowflake id = f->id.given == GIVEN ? f->id.value : snowflake_new();
+
+        row = (struct integration_row){ .id = id,
+                                        .guild_id = guild,
+                                        .user_id = by,
+                                        .type = f->platform,
+                                        .account_id = f->account,
+                                        .enabled = true,
+                                        .expire_grace_period = USUAL_GRACE_DAYS,
+                                        .created_at = snowflake_ms(id) * 1000 };
+        e = add_followed(im, f, &row, at);
+    }
     if (e || im->form->problems != before)
         return e;
-    e = tx_exec(im->tx, DRESS_FOLLOWED,
-                BIND(v_id(id), role ? v_id(role) : v_null(), v_opt_int(f->expire_behavior),
-                     v_opt_int(f->expire_grace_period), v_opt_bool(f->enable_emoticons)),
-                NULL);
-    return e || !role ? e : tx_exec(im->tx, MARK_ROLE, BIND(v_id(role), v_id(id)), NULL);
+    if (role)
+        row.role_id = role;
+    WORLD_TAKE(row.expire_behavior, f->expire_behavior);
+    WORLD_TAKE(row.expire_grace_period, f->expire_grace_period);
+    WORLD_TAKE(row.enable_emoticons, f->enable_emoticons);
+    e = integration_save(im->tx, &row);
+    return e || !role ? e : tx_exec(im->tx, MARK_ROLE, BIND(v_id(role), v_id(row.id)), NULL);
 }
 
 /* --- out ------------------------------------------------------------------------------ */
@@ -245,35 +237,28 @@ static const char FOLLOWED_BY[] =
     "join users u on u.id = i.user_id join platform_account a on a.type = i.type "
     "and a.id = i.account_id where i.guild_id = $1 order by i.id";
 
-static enum err export_followed(struct exporting *ex, struct opt_list *ret)
+static bool read_followed_entry(struct exporting *ex, const struct rows *r, void *entry)
 {
-    struct rows r;
-    enum err e = tx_query(ex->tx, FOLLOWED_BY, BIND(v_id(ex->guild)), &r);
+    struct world_followed *f = entry;
 
-    if (e)
-        return e;
-    while (rows_next(&r)) {
-        struct world_followed *f = shown_item(ex->tx, ret, sizeof *f);
-
-        *f = (struct world_followed){
-            .id = { GIVEN, row_id(&r, 0) },
-            .platform = row_text(&r, 1),
-            .account = row_text(&r, 2),
-            .by = row_text(&r, 3),
-            .expire_behavior = shown_int(&r, 5, 0),
-            .expire_grace_period = shown_int(&r, 6, 7),
-            .enable_emoticons = shown_bool(&r, 7, false),
-        };
-        if (!row_null(&r, 4))
-            f->role = (struct opt_str){ GIVEN, shown_id(ex->tx, row_id(&r, 4)) };
-    }
-    return rows_end(&r);
+    *f = (struct world_followed){
+        .id = { GIVEN, row_id(r, 0) },
+        .platform = row_text(r, 1),
+        .account = row_text(r, 2),
+        .by = row_text(r, 3),
+        .expire_behavior = shown_int(r, 5, 0),
+        .expire_grace_period = shown_int(r, 6, USUAL_GRACE_DAYS),
+        .enable_emoticons = shown_bool(r, 7, false),
+    };
+    if (!row_null(r, 4))
+        f->role = (struct opt_str){ GIVEN, shown_id(ex->tx, row_id(r, 4)) };
+    return true;
 }
 
 const struct world_parts integrations_world = { (const struct world_part[]){
     { NULL, "platform_accounts", &world_account_list, .order = 30, .import = import_account,
       .export = export_accounts },
     { "guild", "integrations", &world_followed_list, .order = 110, .import = import_followed,
-      .export = export_followed },
+      .select = { &FOLLOWED_BY }, .read = read_followed_entry },
     { 0 },
 } };

@@ -69,13 +69,13 @@ static enum err import_stage(struct importing *im, const void *entry, const stru
                              snowflake guild)
 {
     const struct world_stage *in = entry;
-    struct place channel_at = place_key(at, STR("channel")), event_at = place_key(at, STR("event"));
+    struct place channel_at = place_key(at, STR("channel"));
     unsigned before = im->form->problems;
     snowflake id = 0, channel = 0, event = 0;
     enum err e = refer(im, &channel_naming, guild, in->channel, &channel_at, &channel);
 
     if (!e)
-        e = refer_maybe(im, &event_naming, guild, &in->event, &event_at, &event);
+        e = refer_maybe(im, &event_naming, guild, &in->event, at, "event", &event);
     if (!e && channel)
         e = settle_stage(im, in, channel, at, &id);
     if (e || im->form->problems != before)
@@ -89,30 +89,23 @@ static enum err import_stage(struct importing *im, const void *entry, const stru
     return e ? e : job_note(im->tx, "stage-silence", channel, clock_us() + SILENCE_US, STR(""));
 }
 
-static enum err export_stages(struct exporting *ex, struct opt_list *ret)
+static bool read_stages_entry(struct exporting *ex, const struct rows *r, void *entry)
 {
-    struct rows r;
-    enum err e = tx_query(ex->tx, STAGES, BIND(v_id(ex->guild)), &r);
+    struct world_stage *s = entry;
+    struct opt_str channel = shown_reference(ex->tx, &ex->channels, row_id(r, 1));
 
-    if (e)
-        return e;
-    while (rows_next(&r)) {
-        struct opt_str channel = shown_reference(ex->tx, &ex->channels, row_id(&r, 1));
-
-        if (channel.given != GIVEN)
-            continue;
-        struct world_stage *s = shown_item(ex->tx, ret, sizeof *s);
-        *s = (struct world_stage){ .id = given_id(row_id(&r, 0)),
-                                   .channel = channel.value,
-                                   .topic = row_text(&r, 2),
-                                   .privacy_level = shown_int(&r, 3, STAGE_GUILD_ONLY),
-                                   .event = shown_maybe_id(ex->tx, row_opt_id(&r, 4)) };
-    }
-    return rows_end(&r);
+    if (channel.given != GIVEN)
+        return false;
+    *s = (struct world_stage){ .id = given_id(row_id(r, 0)),
+                               .channel = channel.value,
+                               .topic = row_text(r, 2),
+                               .privacy_level = shown_int(r, 3, STAGE_GUILD_ONLY),
+                               .event = shown_maybe_id(ex->tx, row_opt_id(r, 4)) };
+    return true;
 }
 
 const struct world_parts stages_world = { (const struct world_part[]){
     { "guild", "stages", &world_stage_list, .order = 160, .import = import_stage,
-      .export = export_stages },
+      .select = { &STAGES }, .read = read_stages_entry },
     { 0 },
 } };

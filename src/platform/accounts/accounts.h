@@ -50,10 +50,11 @@ enum err picture_replace(struct call *call, const char *area, snowflake owner,
 
 /* The name of a picture among those of its owner; id: of the upload. */
 struct str image_hash(struct arena *a, const struct image *image, snowflake id);
-/* In an import: the rows of a picture; its bytes are kept when all is committed. */
+/* In an import: the row of a picture, and the name it has; its bytes are kept when all is
+ * committed. */
 struct importing;
 enum err world_note_picture(struct importing *im, const struct image *image, const char *area,
-                            snowflake id, struct sql set_image);
+                            snowflake id, struct opt_str *ret);
 /* The token that the file names, or a fresh one that somebody wants to see. */
 enum err world_issue_token(struct importing *im, struct str username, const struct opt_str *chosen,
                            const struct place *up);

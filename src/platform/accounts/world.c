@@ -2,7 +2,9 @@
 #include "api/jobs.h"
 #include "base/clock.h"
 #include "platform/accounts/accounts.h"
+#include "platform/accounts/internal.h"
 #include "platform/accounts/operator.h"
+#include "platform/accounts/world.h"
 #include "platform/worlds/file.h"
 
 /* --- rows ----------------------------------------------------------------------------- */
@@ -57,8 +59,6 @@ WORLD_OBJECT(user, user_fields, check_user);
 
 /* --- in ------------------------------------------------------------------------------- */
 
-static const char ADD_USER[] =
-    "insert into users (id, username, bot, verified) values ($1, $2, $3, 1)";
 static const char DRESS_USER[] =
     "update users set username = $2, global_name = coalesce($3, global_name), "
     "email = coalesce($4, email), password_hash = coalesce($5, password_hash), "
@@ -84,8 +84,9 @@ static const char PHONE_TAKEN[] = "select 1 from users where phone = $1 and id <
 static const char NAME_TAKEN[] = "select 1 from users where username = $1 and id <> $2";
 
 /* A unique column that is somebody else's would end the transaction without a word. */
-static enum err refuse_taken(struct importing *im, struct sql sql, struct str value, snowflake id,
-                             const char *name, const struct place *up, bool *ret)
+static enum err refuse_others_value(struct importing *im, struct sql sql, struct str value,
+                                    snowflake id, const char *name, const struct place *up,
+                                    bool *ret)
 {
     struct place at = place_key(up, str_of(name));
     struct rows row;
@@ -137,12 +138,12 @@ static enum err dress_user(struct importing *im, const struct world_user *u, sno
                            const struct place *at)
 {
     bool taken = false;
-    enum err e = refuse_taken(im, SQL(NAME_TAKEN), u->username, id, "username", at, &taken);
+    enum err e = refuse_others_value(im, SQL(NAME_TAKEN), u->username, id, "username", at, &taken);
 
     if (!e && u->email.given == GIVEN)
-        e = refuse_taken(im, SQL(EMAIL_TAKEN), u->email.value, id, "email", at, &taken);
+        e = refuse_others_value(im, SQL(EMAIL_TAKEN), u->email.value, id, "email", at, &taken);
     if (!e && u->phone.given == GIVEN)
-        e = refuse_taken(im, SQL(PHONE_TAKEN), u->phone.value, id, "phone", at, &taken);
+        e = refuse_others_value(im, SQL(PHONE_TAKEN), u->phone.value, id, "phone", at, &taken);
     if (e || taken)
         return e;
     e = tx_exec(im->tx, DRESS_USER,
@@ -159,6 +160,19 @@ static enum err dress_user(struct importing *im, const struct world_user *u, sno
     return e ? e : follow_names(im->tx, id);
 }
 
+enum err world_add_user(struct importing *im, snowflake id, struct str username, bool bot)
+{
+    const char *taken; /* dress_user and settle say so */
+
+    return user_insert(im->tx,
+                       &(struct user){ .id = id,
+                                       .username = username,
+                                       .locale = STR("en-US"),
+                                       .bot = given_mark(bot),
+                                       .verified = true },
+                       &taken);
+}
+
 static enum err import_user(struct importing *im, const void *entry, const struct place *at,
                             snowflake owner)
 {
@@ -172,8 +186,7 @@ static enum err import_user(struct importing *im, const void *entry, const struc
     count(im, COUNT_USERS, !id);
     if (!id) {
         id = u->id.given == GIVEN ? u->id.value : snowflake_new();
-        e = tx_exec(im->tx, ADD_USER, BIND(v_id(id), v_text(u->username), v_int(u->bot.value)),
-                    NULL);
+        e = world_add_user(im, id, u->username, u->bot.value);
     }
     return e ? e : dress_user(im, u, id, at);
 }
@@ -206,19 +219,15 @@ static enum err issue_user_token(struct importing *im, const void *entry, const 
     return u->bot.value ? OK : world_issue_token(im, u->username, &u->token, at);
 }
 
-/* The rows of a picture; its bytes are kept when all is committed. */
 enum err world_note_picture(struct importing *im, const struct image *image, const char *area,
-                            snowflake id, struct sql set_image)
+                            snowflake id, struct opt_str *ret)
 {
     snowflake upload = snowflake_new();
+    struct world_file_note note = { upload, id, area, image_hash(im->arena, image, upload),
+                                    image->bytes };
 
-    return world_note_file(im,
-                           &(struct world_file_note){ .id = upload,
-                                                      .owner = id,
-                                                      .area = area,
-                                                      .name = image_hash(im->arena, image, upload),
-                                                      .bytes = image->bytes,
-                                                      .set_name = set_image });
+    *ret = given_str(note.name);
+    return world_note_file(im, &note);
 }
 
 /* --- out ------------------------------------------------------------------------------ */
@@ -227,44 +236,38 @@ static const char ALL_USERS[] =
     "select id, username, global_name, email, password_hash, bio, locale, date_of_birth, flags, "
     "public_flags, premium_type, accent_color, bot, phone, disabled, deleting, pronouns, theme_colors from users order by id";
 
-static enum err export_users(struct exporting *ex, struct opt_list *ret)
+static bool read_users_entry(struct exporting *ex, const struct rows *r, void *entry)
 {
-    struct rows r;
-    enum err e = tx_query(ex->tx, ALL_USERS, NO_BIND, &r);
+    struct world_user *u = entry;
 
-    if (e)
-        return e;
-    while (rows_next(&r)) {
-        struct world_user *u = shown_item(ex->tx, ret, sizeof *u);
-
-        *u = (struct world_user){
-            .id = { GIVEN, row_id(&r, 0) },
-            .username = row_text(&r, 1),
-            .global_name = shown_text(&r, 2, NULL),
-            .email = shown_text(&r, 3, NULL),
-            .password_hash = shown_text(&r, 4, NULL),
-            .bio = shown_text(&r, 5, ""),
-            .locale = shown_text(&r, 6, "en-US"),
-            .date_of_birth = shown_text(&r, 7, NULL),
-            .flags = shown_int(&r, 8, 0),
-            .public_flags = shown_int(&r, 9, 0),
-            .premium_type = shown_int(&r, 10, 0),
-            .accent_color = shown_int(&r, 11, -1),
-            .bot = shown_bool(&r, 12, false),
-            .phone = shown_text(&r, 13, NULL),
-            .disabled = { row_int(&r, 14) == 1 ? GIVEN : ABSENT, true },
-            .paused = { row_int(&r, 14) == ACCOUNT_PAUSED ? GIVEN : ABSENT, true },
-            .deleting = shown_bool(&r, 15, false),
-            .pronouns = shown_text(&r, 16, ""),
-            .theme_colors = shown_text(&r, 17, NULL),
-        };
-    }
-    return rows_end(&r);
+    (void)ex;
+    *u = (struct world_user){
+        .id = { GIVEN, row_id(r, 0) },
+        .username = row_text(r, 1),
+        .global_name = shown_text(r, 2, NULL),
+        .email = shown_text(r, 3, NULL),
+        .password_hash = shown_text(r, 4, NULL),
+        .bio = shown_text(r, 5, ""),
+        .locale = shown_text(r, 6, "en-US"),
+        .date_of_birth = shown_text(r, 7, NULL),
+        .flags = shown_int(r, 8, 0),
+        .public_flags = shown_int(r, 9, 0),
+        .premium_type = shown_int(r, 10, 0),
+        .accent_color = shown_int(r, 11, -1),
+        .bot = shown_bool(r, 12, false),
+        .phone = shown_text(r, 13, NULL),
+        .disabled = { row_int(r, 14) == 1 ? GIVEN : ABSENT, true },
+        .paused = { row_int(r, 14) == ACCOUNT_PAUSED ? GIVEN : ABSENT, true },
+        .deleting = shown_bool(r, 15, false),
+        .pronouns = shown_text(r, 16, ""),
+        .theme_colors = shown_text(r, 17, NULL),
+    };
+    return true;
 }
 
 const struct world_parts accounts_world = { (const struct world_part[]){
     { NULL, "users", &world_user_list, .order = 10, .import = import_user,
-      .prepare = hash_passwords, .export = export_users },
+      .prepare = hash_passwords, .select = { &ALL_USERS }, .read = read_users_entry },
     { NULL, "users", .order = 90, .import = issue_user_token },
     { 0 },
 } };

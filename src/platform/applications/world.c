@@ -5,6 +5,7 @@
 
 #include "model/ids.h"
 #include "platform/accounts/accounts.h"
+#include "platform/accounts/world.h"
 #include "platform/worlds/file.h"
 
 /* --- rows ----------------------------------------------------------------------------- */
@@ -71,8 +72,6 @@ WORLD_OBJECT(application, application_fields, check_application);
 /* --- in ------------------------------------------------------------------------------- */
 
 static const char FIND_BOT[] = "select id, bot from users where username = $1";
-static const char ADD_BOT[] =
-    "insert into users (id, username, bot, verified) values ($1, $2, $3, 1)";
 static const char ADD_APPLICATION[] =
     "insert into applications (id, name, owner_id, key_salt, verify_key, flags) "
     "values ($1, $2, $3, $4, $5, $6)";
@@ -130,7 +129,7 @@ static enum err settle_bot(struct importing *im, const struct world_application 
     if (bot || a->bot.given != GIVEN || form_failed_at(im->form, &at))
         return OK;
     count(im, COUNT_USERS, true);
-    return tx_exec(im->tx, ADD_BOT, BIND(v_id(*ret_id), v_text(a->bot.value), v_int(1)), NULL);
+    return world_add_user(im, *ret_id, a->bot.value, true);
 }
 
 static enum err add_application(struct importing *im, const struct world_application *a,
@@ -263,7 +262,7 @@ static enum err export_applications(struct exporting *ex, struct opt_list *ret)
     ex->guild = 0;
     for (size_t i = 0; i < ret->value.count && !e; i++, entry += size) {
         ex->application = ((struct world_application *)(void *)entry)->id.value;
-        e = world_export_parts(ex, "application", entry, 1);
+        e = world_export_parts(ex, "application", ex->application, entry, 1);
     }
     return e;
 }
@@ -324,14 +323,14 @@ static enum err import_installed(struct importing *im, const void *entry, const 
                                  snowflake guild)
 {
     const struct world_installed *in = entry;
-    struct place app_at = place_key(at, STR("application")), by_at = place_key(at, STR("by"));
+    struct place app_at = place_key(at, STR("application"));
     snowflake app = 0, by = 0;
     struct rows row;
     bool known;
     enum err e = refer(im, &application_naming, 0, in->application, &app_at, &app);
 
     if (!e)
-        e = refer_maybe(im, &user_naming, 0, &in->by, &by_at, &by);
+        e = refer_maybe(im, &user_naming, 0, &in->by, at, "by", &by);
     if (e || !app)
         return e;
     e = tx_one(im->tx, FIND_INTEGRATION, BIND(v_id(guild), v_id(app)), &row, &known);
@@ -372,7 +371,7 @@ static enum err export_installed(struct exporting *ex, struct opt_list *ret)
     char *entry = ret->value.items;
     for (size_t i = 0; i < applications.count && !e; i++, entry += size) {
         ex->application = ((const snowflake *)applications.items)[i];
-        e = world_export_parts(ex, "installed", entry, 1);
+        e = world_export_parts(ex, "installed", ex->application, entry, 1);
     }
     return e;
 }

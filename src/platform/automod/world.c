@@ -31,22 +31,13 @@ WORLD_OBJECT(rule, rule_fields, NULL);
 
 /* --- in ------------------------------------------------------------------------------- */
 
-static const struct naming rule_naming = {
-    .word = "rule",
-    .by_name =
-        SQL_TEXT("select min(id), count(*) from automod_rules where name = $1 and guild_id = $2"),
-    .by_id =
-        SQL_TEXT("select min(id), count(*) from automod_rules where id = $1 and guild_id = $2"),
-    .any_id = SQL_TEXT("select min(id), count(*) from automod_rules where id = $1"),
-    .scoped = true,
-};
+static const struct naming rule_naming = WORLD_NAMING("rule", "automod_rules", "guild_id");
 
 static enum err import_rule(struct importing *im, const void *entry, const struct place *at,
                             snowflake guild)
 {
     const struct world_rule *in = entry;
-    struct place by_at = place_key(at, STR("by")), roles_at = place_key(at, STR("exempt_roles")),
-                 channels_at = place_key(at, STR("exempt_channels"));
+    struct place by_at = place_key(at, STR("by"));
     unsigned before = im->form->problems;
     int64_t others = 0;
     struct automod_rule rule = {
@@ -63,9 +54,10 @@ static enum err import_rule(struct importing *im, const void *entry, const struc
     if (!e)
         e = refer(im, &user_naming, 0, in->by, &by_at, &rule.creator_id);
     if (!e)
-        e = refer_each(im, &role_naming, guild, &in->exempt_roles, &roles_at, &rule.exempt_roles);
+        e = refer_each(im, &role_naming, guild, &in->exempt_roles, at, "exempt_roles",
+                       &rule.exempt_roles);
     if (!e)
-        e = refer_each(im, &channel_naming, guild, &in->exempt_channels, &channels_at,
+        e = refer_each(im, &channel_naming, guild, &in->exempt_channels, at, "exempt_channels",
                        &rule.exempt_channels);
     if (!e)
         e = automod_cost_of_others(im->tx, guild, rule.id, &others);

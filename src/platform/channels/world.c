@@ -5,6 +5,7 @@
 #include "model/channel.h"
 #include "model/guild.h"
 #include "platform/guilds/leftovers.h"
+#include "platform/channels/internal.h"
 #include "platform/channels/world.h"
 #include "platform/worlds/file.h"
 
@@ -133,11 +134,6 @@ static enum err import_channel(struct importing *im, const void *entry, const st
 
 /* --- overwrites ----------------------------------------------------------------------- */
 
-static const char DROP_OVERWRITES[] = "delete from overwrites where channel_id = $1";
-static const char SAVE_OVERWRITE[] =
-    "insert into overwrites (channel_id, target_id, type, allow, deny) values ($1, $2, $3, $4, $5) "
-    "on conflict (channel_id, target_id) do update set allow = excluded.allow, deny = excluded.deny";
-
 static uint64_t rights_of_entry(struct importing *im, const struct opt_str *json)
 {
     struct str wrong;
@@ -148,40 +144,29 @@ static uint64_t rights_of_entry(struct importing *im, const struct opt_str *json
     return rights;
 }
 
-static enum err import_overwrite(struct importing *im, const struct world_overwrite *o,
-                                 snowflake channel, snowflake guild, const struct place *up)
-{
-    bool role = o->role.given == GIVEN;
-    struct place at = place_key(up, role ? STR("role") : STR("member"));
-    snowflake target = 0;
-    enum err e = refer(im, role ? &role_naming : &user_naming, guild,
-                       role ? o->role.value : o->member.value, &at, &target);
-
-    if (e || !target)
-        return e;
-    return tx_exec(im->tx, SAVE_OVERWRITE,
-                   BIND(v_id(channel), v_id(target),
-                        v_int(role ? OVERWRITE_ROLE : OVERWRITE_MEMBER),
-                        v_int((int64_t)rights_of_entry(im, &o->allow)),
-                        v_int((int64_t)rights_of_entry(im, &o->deny))),
-                   NULL);
-}
-
 static enum err import_overwrites(struct importing *im, const struct world_channel *c,
                                   snowflake channel, snowflake guild, const struct place *up)
 {
     struct place all = place_key(up, STR("overwrites"));
-    const struct world_overwrite *list = c->overwrites.value.items;
+    const struct world_overwrite *o = c->overwrites.value.items;
+    struct list made = { 0 };
     enum err e = OK;
 
-    if (c->overwrites.given == GIVEN)
-        e = tx_exec(im->tx, DROP_OVERWRITES, BIND(v_id(channel)), NULL);
     for (size_t i = 0; i < c->overwrites.value.count && !e; i++) {
-        struct place at = place_index(&all, i);
+        bool role = o[i].role.given == GIVEN;
+        struct place at = place_index(&all, i),
+                     to_at = place_key(&at, role ? STR("role") : STR("member"));
+        snowflake target = 0;
 
-        e = import_overwrite(im, &list[i], channel, guild, &at);
+        e = refer(im, role ? &role_naming : &user_naming, guild,
+                  role ? o[i].role.value : o[i].member.value, &to_at, &target);
+        if (!e && target)
+            *(struct overwrite *)list_add(im->arena, &made, sizeof(struct overwrite)) =
+                (struct overwrite){ target, role ? OVERWRITE_ROLE : OVERWRITE_MEMBER,
+                                    rights_of_entry(im, &o[i].allow),
+                                    rights_of_entry(im, &o[i].deny) };
     }
-    return e;
+    return e || c->overwrites.given != GIVEN ? e : overwrites_replace(im->tx, channel, &made);
 }
 
 /* --- all that a channel has ----------------------------------------------------------- */
@@ -217,7 +202,6 @@ static enum err dress_channel(struct importing *im, const void *entry, const str
                               snowflake guild)
 {
     const struct world_channel *c = entry;
-    struct place parent_at = place_key(at, STR("parent")), owner_at = place_key(at, STR("owner"));
     snowflake id = 0, parent = 0, owner = 0;
 
     /* What import_channel could not make has its problem noted there. */
@@ -225,9 +209,9 @@ static enum err dress_channel(struct importing *im, const void *entry, const str
         return OK;
     enum err e = settle(im, &channel_naming, guild, c->id, c->name, at, &id);
     if (!e)
-        e = refer_maybe(im, &channel_naming, guild, &c->parent, &parent_at, &parent);
+        e = refer_maybe(im, &channel_naming, guild, &c->parent, at, "parent", &parent);
     if (!e)
-        e = refer_maybe(im, &user_naming, 0, &c->owner, &owner_at, &owner);
+        e = refer_maybe(im, &user_naming, 0, &c->owner, at, "owner", &owner);
     if (!e && id)
         e = write_channel(im, c, id, parent, owner);
     if (!e && id)
@@ -242,14 +226,13 @@ static enum err fill_thread(struct importing *im, const void *entry, const struc
                             snowflake guild)
 {
     const struct world_channel *c = entry;
-    struct place parent_at = place_key(at, STR("parent"));
     snowflake id = 0, parent = 0;
 
     if (!channel_is_thread(channel_type_of(c->type)) || form_failed_at(im->form, at))
         return OK;
     enum err e = settle(im, &channel_naming, guild, c->id, c->name, at, &id);
     if (!e)
-        e = refer_maybe(im, &channel_naming, guild, &c->parent, &parent_at, &parent);
+        e = refer_maybe(im, &channel_naming, guild, &c->parent, at, "parent", &parent);
     return e || !id ? e : import_thread(im, c, id, parent, at);
 }
 
@@ -336,7 +319,7 @@ static enum err export_channels(struct exporting *ex, struct opt_list *ret)
         ex->channel = c->id.value;
         e = export_overwrites(ex, c->id.value, &c->overwrites);
         if (!e)
-            e = world_export_parts(ex, "channel", entry, 1);
+            e = world_export_parts(ex, "channel", ex->channel, entry, 1);
     }
     return e ? e : export_threads(ex, ret);
 }

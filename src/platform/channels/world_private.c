@@ -2,7 +2,7 @@
 #include "base/clock.h"
 #include "model/channel.h"
 #include "model/ids.h"
-#include "platform/channels/channels.h"
+#include "platform/channels/internal.h"
 #include "platform/worlds/file.h"
 
 /* --- rows ----------------------------------------------------------------------------- */
@@ -48,15 +48,11 @@ static const char FIND_DIRECT[] =
     "select channel_id from direct_channels where low_id = $1 and high_id = $2";
 static const char ADD_DIRECT[] =
     "insert into direct_channels (low_id, high_id, channel_id) values ($1, $2, $3)";
-static const char ADD_PRIVATE[] =
-    "insert into channels (id, type, name, owner_id) values ($1, $2, $3, $4)";
-
 static enum err add_direct(struct importing *im, snowflake id, const struct list *people)
 {
     const snowflake *who = people->items;
     bool ordered = who[0] < who[1];
-    enum err e =
-        tx_exec(im->tx, ADD_PRIVATE, BIND(v_id(id), v_int(CHANNEL_DM), v_null(), v_null()), NULL);
+    enum err e = channel_insert(im->tx, &(struct channel){ .id = id, .type = CHANNEL_DM });
 
     if (!e)
         e = tx_exec(im->tx, ADD_DIRECT, BIND(v_id(who[!ordered]), v_id(who[ordered]), v_id(id)),
@@ -73,7 +69,7 @@ static enum err import_direct(struct importing *im, const void *entry, const str
     struct list people = { 0 };
     struct rows row;
     bool known;
-    enum err e = refer_each(im, &user_naming, 0, &p->people, &people_at, &people);
+    enum err e = refer_each(im, &user_naming, 0, &p->people, at, "people", &people);
 
     if (e || im->form->problems != before)
         return e;
@@ -118,14 +114,13 @@ static enum err import_group(struct importing *im, const void *entry, const stru
                              snowflake id)
 {
     const struct world_private *p = entry;
-    struct place owner_at = place_key(at, STR("owner")), people_at = place_key(at, STR("people"));
     unsigned before = im->form->problems;
     struct list people = { 0 };
     snowflake owner = 0;
-    enum err e = refer_each(im, &user_naming, 0, &p->people, &people_at, &people);
+    enum err e = refer_each(im, &user_naming, 0, &p->people, at, "people", &people);
 
     if (!e)
-        e = refer_maybe(im, &user_naming, 0, &p->owner, &owner_at, &owner);
+        e = refer_maybe(im, &user_naming, 0, &p->owner, at, "owner", &owner);
     if (!owner || (p->id.given != GIVEN && p->name.given != GIVEN))
         form_fail(im->form, at, "WORLD_GROUP", "a group has an owner, and a name or an id");
     if (e || im->form->problems != before)
@@ -137,8 +132,10 @@ static enum err import_group(struct importing *im, const void *entry, const stru
     ids_add(im->arena, &people, owner);
     if (!id) {
         id = p->id.given == GIVEN ? p->id.value : snowflake_new();
-        e = tx_exec(im->tx, ADD_PRIVATE,
-                    BIND(v_id(id), v_int(CHANNEL_GROUP), v_opt_text(p->name), v_id(owner)), NULL);
+        e = channel_insert(im->tx, &(struct channel){ .id = id,
+                                                      .type = CHANNEL_GROUP,
+                                                      .name = p->name,
+                                                      .owner_id = given_id(owner) });
     }
     if (!e)
         e = add_people(im, id, &people);
@@ -191,7 +188,7 @@ static enum err export_private(struct exporting *ex, int64_t type, struct opt_li
         ex->channel = p->id.value;
         e = export_people(ex->tx, p->id.value, &p->people);
         if (!e)
-            e = world_export_parts(ex, "private", entry, 1);
+            e = world_export_parts(ex, "private", ex->channel, entry, 1);
     }
     return e;
 }

@@ -168,13 +168,12 @@ static enum err find_applied(struct importing *im, const struct opt_list *in, sn
 enum err import_thread(struct importing *im, const struct world_channel *c, snowflake id,
                        snowflake parent, const struct place *at)
 {
-    struct place people_at = place_key(at, STR("people"));
     unsigned before = im->form->problems;
     struct list tags = { 0 }, people = { 0 };
     enum err e = find_applied(im, &c->applied_tags, parent, at, &tags);
 
     if (!e)
-        e = refer_each(im, &user_naming, 0, &c->people, &people_at, &people);
+        e = refer_each(im, &user_naming, 0, &c->people, at, "people", &people);
     if (e || im->form->problems != before)
         return e;
     e = tx_exec(im->tx, DRESS_THREAD,

@@ -47,86 +47,62 @@ static const struct type world_application_emoji_list = { .kind = KIND_ARRAY,
 
 /* --- in ------------------------------------------------------------------------------- */
 
-/* What a file does not say stays as it is, and so does a picture that is there. */
-static const char SAVE_EMOJI[] =
-    "insert into emojis (id, guild_id, name, animated, user_id, roles) "
-    "values ($1, $2, $3, $4, $5, coalesce($6, '[]')) "
-    "on conflict (id) do update set name = excluded.name, animated = excluded.animated, "
-    "user_id = coalesce($5, emojis.user_id), roles = coalesce($6, emojis.roles) returning image";
-static const char SAVE_APPLICATION_EMOJI[] =
-    "insert into application_emojis (id, application_id, name, animated, user_id) "
-    "values ($1, $2, $3, $4, $5) on conflict (id) do update set name = excluded.name, "
-    "animated = excluded.animated, user_id = coalesce($5, application_emojis.user_id) "
-    "returning image";
 static bool world_emoji_moves(const struct world_emoji *in)
 {
     return in->image.given == GIVEN ? picture_is_animated(in->image.value.bytes)
                                     : in->animated.value;
 }
 
+/* What a file does not say stays as it is, and so does a picture that is there. */
+static enum err save_emoji(struct importing *im, const struct world_emoji *in, struct emoji made,
+                           const struct place *at)
+{
+    unsigned before = im->form->problems;
+    struct list roles = { 0 };
+    snowflake by = 0;
+    enum err e = refer_maybe(im, &user_naming, 0, &in->by, at, "by", &by);
+
+    if (!e)
+        e = refer_each(im, &role_naming, made.guild_id, &in->roles, at, "roles", &roles);
+    if (e || !made.id || im->form->problems != before)
+        return e;
+    e = emoji_find(im->tx, made.id, &made);
+    if (e && e != ERR_UNKNOWN_EMOJI)
+        return e;
+    made.name = in->name;
+    made.animated = world_emoji_moves(in);
+    if (by)
+        made.user_id = by;
+    if (in->roles.given == GIVEN)
+        made.roles = roles;
+    e = in->image.given == GIVEN && made.image.given != GIVEN
+            ? world_note_picture(im, &in->image.value, "emojis", made.id, &made.image)
+            : OK;
+    return e ? e : emoji_insert(im->tx, &made);
+}
+
 static enum err import_emoji(struct importing *im, const void *entry, const struct place *at,
                              snowflake guild)
 {
     const struct world_emoji *in = entry;
-    struct place by_at = place_key(at, STR("by")), roles_at = place_key(at, STR("roles"));
-    unsigned before = im->form->problems;
-    struct list roles = { 0 };
-    snowflake id = 0, by = 0;
-    struct rows row;
-    bool found;
-    enum err e = world_place_of(im, &emoji_naming, guild, in->id, in->name, at, &id);
+    struct emoji made = { .guild_id = guild };
+    enum err e = world_place_of(im, &emoji_naming, guild, in->id, in->name, at, &made.id);
 
-    if (!e)
-        e = refer_maybe(im, &user_naming, 0, &in->by, &by_at, &by);
-    if (!e)
-        e = refer_each(im, &role_naming, guild, &in->roles, &roles_at, &roles);
-    if (e || !id || im->form->problems != before)
-        return e;
-    e = tx_one(im->tx, SAVE_EMOJI,
-               BIND(v_id(id), v_id(guild), v_text(in->name), v_int(world_emoji_moves(in)),
-                    by ? v_id(by) : v_null(),
-                    in->roles.given == GIVEN ? v_text(column_encode(im->arena, &type_ids, &roles))
-                                             : v_null()),
-               &row, &found);
-    if (e || in->image.given != GIVEN || !row_null(&row, 0))
-        return e;
-    return world_note_picture(im, &in->image.value, "emojis", id,
-                              SQL("update emojis set image = $2 where id = $1"));
+    return e ? e : save_emoji(im, in, made, at);
 }
 
-static const struct naming application_emoji_naming = {
-    .word = "emoji",
-    .by_name = SQL_TEXT(
-        "select min(id), count(*) from application_emojis where name = $1 and application_id = $2"),
-    .by_id = SQL_TEXT(
-        "select min(id), count(*) from application_emojis where id = $1 and application_id = $2"),
-    .any_id = SQL_TEXT("select min(id), count(*) from application_emojis where id = $1"),
-    .scoped = true,
-};
+static const struct naming application_emoji_naming =
+    WORLD_NAMING("emoji", "application_emojis", "application_id");
 
 static enum err import_application_emoji(struct importing *im, const void *entry,
                                          const struct place *at, snowflake application)
 {
     const struct world_emoji *in = entry;
-    struct place by_at = place_key(at, STR("by"));
-    snowflake id = 0, by = 0;
-    struct rows row;
-    bool found;
+    struct emoji made = { .application_id = application };
     enum err e =
-        world_place_of(im, &application_emoji_naming, application, in->id, in->name, at, &id);
+        world_place_of(im, &application_emoji_naming, application, in->id, in->name, at, &made.id);
 
-    if (!e)
-        e = refer_maybe(im, &user_naming, 0, &in->by, &by_at, &by);
-    if (e || !id)
-        return e;
-    e = tx_one(im->tx, SAVE_APPLICATION_EMOJI,
-               BIND(v_id(id), v_id(application), v_text(in->name), v_int(world_emoji_moves(in)),
-                    by ? v_id(by) : v_null()),
-               &row, &found);
-    if (e || in->image.given != GIVEN || !row_null(&row, 0))
-        return e;
-    return world_note_picture(im, &in->image.value, "emojis", id,
-                              SQL("update application_emojis set image = $2 where id = $1"));
+    return e ? e : save_emoji(im, in, made, at);
 }
 
 /* --- emoji that others show ----------------------------------------------------------- */
@@ -170,42 +146,25 @@ static const char APPLICATION_EMOJIS[] =
     "select e.id, e.name, e.animated, u.username, '[]' from application_emojis e "
     "left join users u on u.id = e.user_id where e.application_id = $1 order by e.id";
 
-static enum err export_emojis(struct tx *tx, struct sql sql, snowflake owner, struct opt_list *ret)
+static bool read_emoji_entry(struct exporting *ex, const struct rows *r, void *entry)
 {
-    struct rows r;
-    enum err e = tx_query(tx, sql, BIND(v_id(owner)), &r);
+    struct list roles = column_list(tx_arena(ex->tx), &type_ids, row_text(r, 4));
 
-    if (e)
-        return e;
-    while (rows_next(&r)) {
-        struct list roles = column_list(tx_arena(tx), &type_ids, row_text(&r, 4));
-
-        *(struct world_emoji *)shown_item(tx, ret, sizeof(struct world_emoji)) =
-            (struct world_emoji){
-                .id = { GIVEN, row_id(&r, 0) },
-                .name = row_text(&r, 1),
-                .animated = shown_bool(&r, 2, false),
-                .by = shown_text(&r, 3, NULL),
-                .roles = shown_ids(tx, &roles),
-            };
-    }
-    return rows_end(&r);
-}
-
-static enum err export_guild_emojis(struct exporting *ex, struct opt_list *ret)
-{
-    return export_emojis(ex->tx, SQL(EMOJIS), ex->guild, ret);
-}
-
-static enum err export_application_emojis(struct exporting *ex, struct opt_list *ret)
-{
-    return export_emojis(ex->tx, SQL(APPLICATION_EMOJIS), ex->application, ret);
+    *(struct world_emoji *)entry = (struct world_emoji){
+        .id = { GIVEN, row_id(r, 0) },
+        .name = row_text(r, 1),
+        .animated = shown_bool(r, 2, false),
+        .by = shown_text(r, 3, NULL),
+        .roles = shown_ids(ex->tx, &roles),
+    };
+    return true;
 }
 
 const struct world_parts emojis_world = { (const struct world_part[]){
     { "guild", "emojis", &world_emoji_list, .order = 30, .import = import_emoji,
-      .export = export_guild_emojis },
+      .select = { &EMOJIS }, .read = read_emoji_entry },
     { "application", "emojis", &world_application_emoji_list, .order = 10,
-      .import = import_application_emoji, .export = export_application_emojis },
+      .import = import_application_emoji, .select = { &APPLICATION_EMOJIS },
+      .read = read_emoji_entry },
     { 0 },
 } };

@@ -52,14 +52,7 @@ static const struct field entitlement_fields[] = {
 
 WORLD_OBJECT(entitlement, entitlement_fields, NULL);
 
-static const struct naming sku_naming = {
-    .word = "SKU",
-    .by_name =
-        SQL_TEXT("select min(id), count(*) from skus where name = $1 and application_id = $2"),
-    .by_id = SQL_TEXT("select min(id), count(*) from skus where id = $1 and application_id = $2"),
-    .any_id = SQL_TEXT("select min(id), count(*) from skus where id = $1"),
-    .scoped = true,
-};
+static const struct naming sku_naming = WORLD_NAMING("SKU", "skus", "application_id");
 
 /* What world files call the types; a subscription where nothing is said. */
 static const struct {
@@ -133,8 +126,6 @@ static enum err import_entitlement(struct importing *im, const void *entry, cons
 {
     const struct world_entitlement *in = entry;
     struct place sku_at = place_key(at, STR("sku"));
-    struct place user_at = place_key(at, STR("user"));
-    struct place guild_at = place_key(at, STR("guild"));
     unsigned before = im->form->problems;
     snowflake sku = 0, user = 0, guild = 0;
     enum err e = refer(im, &sku_naming, application, in->sku, &sku_at, &sku);
@@ -142,9 +133,9 @@ static enum err import_entitlement(struct importing *im, const void *entry, cons
     if ((in->user.given == GIVEN) == (in->guild.given == GIVEN))
         form_fail(im->form, at, "WORLD_ONE_OWNER", "a user or a guild has it");
     if (!e)
-        e = refer_maybe(im, &user_naming, 0, &in->user, &user_at, &user);
+        e = refer_maybe(im, &user_naming, 0, &in->user, at, "user", &user);
     if (!e)
-        e = refer_maybe(im, &guild_naming, 0, &in->guild, &guild_at, &guild);
+        e = refer_maybe(im, &guild_naming, 0, &in->guild, at, "guild", &guild);
     if (e || im->form->problems != before)
         return e;
     return tx_exec(im->tx, ADD_ENTITLEMENT,
@@ -163,52 +154,39 @@ static const char ENTITLEMENTS[] =
     "e.ends_at from entitlements e join users u on u.id = e.user_id "
     "where e.application_id = $1 and e.deleted_at is null and e.consumed = 0 order by e.id";
 
-static enum err export_skus(struct exporting *ex, struct opt_list *ret)
+static bool read_skus_entry(struct exporting *ex, const struct rows *r, void *entry)
 {
-    struct rows r;
-    enum err e = tx_query(ex->tx, SKUS, BIND(v_id(ex->application)), &r);
+    struct world_sku *k = entry;
 
-    if (e)
-        return e;
-    while (rows_next(&r)) {
-        struct world_sku *k = shown_item(ex->tx, ret, sizeof *k);
-
-        *k = (struct world_sku){ .id = { GIVEN, row_id(&r, 0) },
-                                 .name = row_text(&r, 1),
-                                 .flags = shown_int(&r, 3, SKU_AVAILABLE) };
-        for (size_t i = 0; i < COUNT_OF(sku_words); i++)
-            if (sku_words[i].type == row_int(&r, 2) && sku_words[i].type != SKU_SUBSCRIPTION)
-                k->type = given_str(str_of(sku_words[i].word));
-    }
-    return rows_end(&r);
+    (void)ex;
+    *k = (struct world_sku){ .id = { GIVEN, row_id(r, 0) },
+                             .name = row_text(r, 1),
+                             .flags = shown_int(r, 3, SKU_AVAILABLE) };
+    for (size_t i = 0; i < COUNT_OF(sku_words); i++)
+        if (sku_words[i].type == row_int(r, 2) && sku_words[i].type != SKU_SUBSCRIPTION)
+            k->type = given_str(str_of(sku_words[i].word));
+    return true;
 }
 
-static enum err export_entitlements(struct exporting *ex, struct opt_list *ret)
+static bool read_entitlements_entry(struct exporting *ex, const struct rows *r, void *entry)
 {
-    struct rows r;
-    enum err e = tx_query(ex->tx, ENTITLEMENTS, BIND(v_id(ex->application)), &r);
+    struct world_entitlement *x = entry;
 
-    if (e)
-        return e;
-    while (rows_next(&r)) {
-        struct world_entitlement *x = shown_item(ex->tx, ret, sizeof *x);
-
-        *x = (struct world_entitlement){ .sku = shown_id(ex->tx, row_id(&r, 0)),
-                                         .user = shown_text(&r, 1, NULL),
-                                         .test = shown_bool(&r, 3, false) };
-        if (!row_null(&r, 2))
-            x->guild = given_str(shown_id(ex->tx, row_id(&r, 2)));
-        if (!row_null(&r, 4))
-            x->ends_at = given_int(row_int(&r, 4));
-    }
-    return rows_end(&r);
+    *x = (struct world_entitlement){ .sku = shown_id(ex->tx, row_id(r, 0)),
+                                     .user = shown_text(r, 1, NULL),
+                                     .test = shown_bool(r, 3, false) };
+    if (!row_null(r, 2))
+        x->guild = given_str(shown_id(ex->tx, row_id(r, 2)));
+    if (!row_null(r, 4))
+        x->ends_at = given_int(row_int(r, 4));
+    return true;
 }
 
 const struct world_parts entitlements_world = { (const struct world_part[]){
     { "application", "skus", &world_sku_list, .order = 20, .import = import_sku,
-      .export = export_skus },
+      .select = { &SKUS }, .read = read_skus_entry },
     /* Guilds may have some: these are imported first. */
     { "application", "entitlements", &world_entitlement_list, .order = 30, .later = true,
-      .import = import_entitlement, .export = export_entitlements },
+      .import = import_entitlement, .select = { &ENTITLEMENTS }, .read = read_entitlements_entry },
     { 0 },
 } };

@@ -3,6 +3,8 @@
 
 #include "base/mem.h"
 #include "model/guild.h"
+#include "model/permissions.h"
+#include "platform/guilds/internal.h"
 
 /* --- rows ----------------------------------------------------------------------------- */
 
@@ -66,74 +68,65 @@ WORLD_OBJECT(guild, guild_fields, check_guild);
 
 /* --- in ------------------------------------------------------------------------------- */
 
-static const char ADD_GUILD[] = "insert into guilds (id, name, owner_id) values ($1, $2, $3)";
-static const char DRESS_GUILD[] =
-    "update guilds set name = $2, owner_id = $3, description = coalesce($4, description), "
-    "features = coalesce($5, features), preferred_locale = coalesce($6, preferred_locale), "
-    "afk_timeout = coalesce($7, afk_timeout), "
-    "system_channel_flags = coalesce($8, system_channel_flags), "
-    "verification_level = coalesce($9, verification_level), "
-    "default_message_notifications = coalesce($10, default_message_notifications), "
-    "explicit_content_filter = coalesce($11, explicit_content_filter), "
-    "premium_progress_bar_enabled = coalesce($12, premium_progress_bar_enabled), "
-    "mfa_level = coalesce($13, mfa_level) where id = $1";
-static const char FINISH_GUILD[] =
-    "update guilds set afk_channel_id = coalesce($2, afk_channel_id), "
-    "system_channel_id = coalesce($3, system_channel_id), "
-    "rules_channel_id = coalesce($4, rules_channel_id), "
-    "public_updates_channel_id = coalesce($5, public_updates_channel_id), "
-    "safety_alerts_channel_id = coalesce($6, safety_alerts_channel_id) "
-    "where id = $1";
-
-static enum err add_guild(struct importing *im, const struct world_guild *g, snowflake id,
+static enum err add_guild(struct importing *im, const struct world_guild *in, snowflake id,
                           snowflake owner)
 {
-    enum err e = tx_exec(im->tx, ADD_GUILD, BIND(v_id(id), v_text(g->name), v_id(owner)), NULL);
+    struct role everyone = {
+        .id = id, .guild_id = id, .name = STR("@everyone"), .permissions = PERMISSIONS_DEFAULT
+    };
+    enum err e = guild_insert(im->tx, &(struct guild){ .id = id,
+                                                       .name = in->name,
+                                                       .owner_id = owner,
+                                                       .afk_timeout = 300,
+                                                       .preferred_locale = STR("en-US") });
 
-    return e ? e : world_add_everyone(im->tx, id);
+    return e ? e : role_insert(im->tx, &everyone);
 }
 
-static enum err dress_guild(struct importing *im, const struct world_guild *g, snowflake id,
-                            snowflake owner)
+/* What a file does not say stays as it is. */
+static void apply_guild(struct importing *im, const struct world_guild *in, struct guild *g)
 {
-    return tx_exec(im->tx, DRESS_GUILD,
-                   BIND(v_id(id), v_text(g->name), v_id(owner), v_opt_text(g->description),
-                        v_opt_json(im, g->features), v_opt_text(g->preferred_locale),
-                        v_opt_int(g->afk_timeout), v_opt_int(g->system_channel_flags),
-                        v_opt_int(g->verification_level),
-                        v_opt_int(g->default_message_notifications),
-                        v_opt_int(g->explicit_content_filter),
-                        v_opt_bool(g->premium_progress_bar_enabled), v_opt_int(g->mfa_level)),
-                   NULL);
+    WORLD_TAKE(g->afk_timeout, in->afk_timeout);
+    WORLD_TAKE(g->system_channel_flags, in->system_channel_flags);
+    WORLD_TAKE(g->verification_level, in->verification_level);
+    WORLD_TAKE(g->default_message_notifications, in->default_message_notifications);
+    WORLD_TAKE(g->explicit_content_filter, in->explicit_content_filter);
+    WORLD_TAKE(g->mfa_level, in->mfa_level);
+    g->name = in->name;
+    WORLD_TAKE_OPT(g->description, in->description);
+    if (in->features.given == GIVEN)
+        g->features = layout_compact(im->arena, in->features.value);
+    WORLD_TAKE(g->preferred_locale, in->preferred_locale);
+    WORLD_TAKE(g->premium_progress_bar_enabled, in->premium_progress_bar_enabled);
 }
 
 /* What a guild refers to among its own channels. */
 static enum err finish_guild(struct importing *im, const void *entry, const struct place *up,
                              snowflake id)
 {
-    const struct world_guild *g = entry;
+    const struct world_guild *in = entry;
+    struct guild g;
     const struct {
         const char *name;
-        const struct opt_str *to;
-    } refs[] = {
-        { "afk_channel", &g->afk_channel },
-        { "system_channel", &g->system_channel },
-        { "rules_channel", &g->rules_channel },
-        { "public_updates_channel", &g->public_updates_channel },
-        { "safety_alerts_channel", &g->safety_alerts_channel },
+        const struct opt_str *from;
+        struct opt_id *to;
+    } channels[] = {
+        { "afk_channel", &in->afk_channel, &g.afk_channel_id },
+        { "system_channel", &in->system_channel, &g.system_channel_id },
+        { "rules_channel", &in->rules_channel, &g.rules_channel_id },
+        { "public_updates_channel", &in->public_updates_channel, &g.public_updates_channel_id },
+        { "safety_alerts_channel", &in->safety_alerts_channel, &g.safety_alerts_channel_id },
     };
-    struct value values[6] = { v_id(id) };
+    enum err e = guild_find(im->tx, id, &g);
 
-    for (size_t i = 0; i < 5; i++) {
-        struct place at = place_key(up, str_of(refs[i].name));
-        snowflake channel;
-        enum err e = refer_maybe(im, &channel_naming, id, refs[i].to, &at, &channel);
+    for (size_t i = 0; i < COUNT_OF(channels) && !e; i++) {
+        snowflake channel = 0;
 
-        if (e)
-            return e;
-        values[i + 1] = channel ? v_id(channel) : v_null();
+        e = refer_maybe(im, &channel_naming, id, channels[i].from, up, channels[i].name, &channel);
+        if (channel)
+            *channels[i].to = given_id(channel);
     }
-    return tx_exec(im->tx, FINISH_GUILD, values, 6, NULL);
+    return e ? e : guild_update(im->tx, &g);
 }
 
 static enum err import_guild(struct importing *im, const void *entry, const struct place *at,
@@ -154,8 +147,14 @@ static enum err import_guild(struct importing *im, const void *entry, const stru
         id = g->id.given == GIVEN ? g->id.value : snowflake_new_guild();
         e = add_guild(im, g, id, owner);
     }
+    struct guild made;
     if (!e)
-        e = dress_guild(im, g, id, owner);
+        e = guild_find(im->tx, id, &made);
+    if (e)
+        return e;
+    apply_guild(im, g, &made);
+    made.owner_id = owner;
+    e = guild_update(im->tx, &made);
     im->guild = id;
     return e ? e : world_import_parts(im, "guild", entry, at, id);
 }
@@ -206,7 +205,7 @@ static enum err export_inside(struct exporting *ex, struct world_guild *g, const
     ex->guild = g->id.value;
     enum err e = world_load_names(ex);
     if (!e)
-        e = world_export_parts(ex, "guild", g, 1);
+        e = world_export_parts(ex, "guild", ex->guild, g, 1);
     for (size_t i = 0; i < COUNT_OF(to); i++)
         *to[i] = shown_reference(ex->tx, &ex->channels, p->channels[i]);
     return e;

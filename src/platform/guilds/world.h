@@ -18,6 +18,5 @@ struct world_guild {
     struct opt_str vanity_code;
     struct opt_int vanity_uses;
 };
-enum err world_add_everyone(struct tx *tx, snowflake guild);
 
 #endif

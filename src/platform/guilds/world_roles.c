@@ -1,7 +1,8 @@
 /* world_roles.c - roles of guilds, in and out of world files. */
 #include "model/guild.h"
 #include "model/permissions.h"
-#include "platform/guilds/world.h"
+#include "platform/guilds/internal.h"
+#include "platform/worlds/file.h"
 
 /* --- rows ----------------------------------------------------------------------------- */
 
@@ -40,67 +41,59 @@ WORLD_OBJECT(role, role_fields, check_role);
 
 /* --- in ------------------------------------------------------------------------------- */
 
-static const char ADD_ROLE[] =
-    "insert into roles (id, guild_id, name, permissions) values ($1, $2, $3, $4)";
-static const char DRESS_ROLE[] =
-    "update roles set name = $2, permissions = coalesce($3, permissions), "
-    "color = coalesce($4, color), secondary_color = coalesce($5, secondary_color), "
-    "tertiary_color = coalesce($6, tertiary_color), position = coalesce($7, position), "
-    "hoist = coalesce($8, hoist), mentionable = coalesce($9, mentionable), "
-    "managed = coalesce($10, managed), flags = coalesce($11, flags), "
-    "unicode_emoji = coalesce($12, unicode_emoji), bot_id = coalesce($13, bot_id) where id = $1";
-
-static enum err dress_role(struct importing *im, const struct world_role *r, snowflake id,
-                           struct opt_int position, snowflake bot)
+/* What a file does not say stays as it is. */
+static void apply_role(struct importing *im, const struct world_role *r, snowflake bot,
+                       struct role *to)
 {
-    struct opt_bool managed = bot ? (struct opt_bool){ GIVEN, true } : r->managed;
-    struct value rights = v_null();
+    struct role_colors *colors = arena_alloc(im->arena, sizeof *colors);
+    struct role_tags *tags = arena_alloc(im->arena, sizeof *tags);
     struct str wrong;
     uint64_t bits;
 
+    *colors = to->colors ? *to->colors : (struct role_colors){ 0 };
+    WORLD_TAKE(colors->primary_color, r->color);
+    WORLD_TAKE_OPT(colors->secondary_color, r->secondary_color);
+    WORLD_TAKE_OPT(colors->tertiary_color, r->tertiary_color);
+    to->colors = colors;
+    if (bot) {
+        *tags = to->tags ? *to->tags : (struct role_tags){ 0 };
+        tags->bot_id = given_id(bot);
+        to->tags = tags;
+    }
+    to->name = r->name;
     if (r->permissions.given == GIVEN &&
         rights_read(r->permissions.value, im->arena, &bits, &wrong))
-        rights = v_int((int64_t)bits);
-    return tx_exec(im->tx, DRESS_ROLE,
-                   BIND(v_id(id), v_text(r->name), rights, v_opt_int(r->color),
-                        v_opt_int(r->secondary_color), v_opt_int(r->tertiary_color),
-                        v_opt_int(position), v_opt_bool(r->hoist), v_opt_bool(r->mentionable),
-                        v_opt_bool(managed), v_opt_int(r->flags), v_opt_text(r->unicode_emoji),
-                        bot ? v_id(bot) : v_null()),
-                   NULL);
+        to->permissions = bits;
+    WORLD_TAKE(to->hoist, r->hoist);
+    WORLD_TAKE(to->mentionable, r->mentionable);
+    if (bot || r->managed.given == GIVEN)
+        to->managed = bot || r->managed.value;
+    WORLD_TAKE(to->flags, r->flags);
+    WORLD_TAKE_OPT(to->unicode_emoji, r->unicode_emoji);
 }
 
 static enum err import_role(struct importing *im, const struct world_role *r,
                             const struct place *at, snowflake guild, int64_t from_below)
 {
-    struct place bot_at = place_key(at, STR("bot"));
-    struct opt_int position = r->position;
     unsigned before = im->form->problems;
     snowflake id = 0, bot;
     enum err e = settle(im, &role_naming, guild, r->id, r->name, at, &id);
 
     if (!e)
-        e = refer_maybe(im, &user_naming, 0, &r->bot, &bot_at, &bot);
+        e = refer_maybe(im, &user_naming, 0, &r->bot, at, "bot", &bot);
     if (e || im->form->problems != before)
         return e;
     count(im, COUNT_ROLES, !id);
-    if (!id) {
-        id = r->id.given == GIVEN ? r->id.value : snowflake_new();
-        e = tx_exec(im->tx, ADD_ROLE, BIND(v_id(id), v_id(guild), v_text(r->name), v_int(0)), NULL);
-    }
-    if (id == guild)
-        position = (struct opt_int){ GIVEN, 0 };
-    else if (position.given != GIVEN)
-        position = (struct opt_int){ GIVEN, from_below };
-    return e ? e : dress_role(im, r, id, position, bot);
-}
-
-enum err world_add_everyone(struct tx *tx, snowflake guild)
-{
-    return tx_exec(tx, ADD_ROLE,
-                   BIND(v_id(guild), v_id(guild), v_text(STR("@everyone")),
-                        v_int((int64_t)PERMISSIONS_DEFAULT)),
-                   NULL);
+    struct role role = { .id = r->id.given == GIVEN ? r->id.value : snowflake_new(),
+                         .guild_id = guild };
+    e = id ? role_find(im->tx, guild, id, &role) : OK;
+    if (e)
+        return e;
+    apply_role(im, r, bot, &role);
+    role.position = role.id == guild             ? 0
+                    : r->position.given == GIVEN ? r->position.value
+                                                 : from_below;
+    return role_insert(im->tx, &role);
 }
 
 /* The first one listed is the highest. */
@@ -133,37 +126,30 @@ static const char ROLES[] =
     "left join users b on b.id = r.bot_id where r.guild_id = $1 and r.position >= 0 "
     "order by r.position desc, r.id";
 
-static enum err export_roles(struct exporting *ex, struct opt_list *ret)
+static bool read_roles_entry(struct exporting *ex, const struct rows *r, void *entry)
 {
-    struct rows r;
-    enum err e = tx_query(ex->tx, ROLES, BIND(v_id(ex->guild)), &r);
+    struct world_role *x = entry;
 
-    if (e)
-        return e;
-    while (rows_next(&r)) {
-        struct world_role *x = shown_item(ex->tx, ret, sizeof *x);
-
-        *x = (struct world_role){
-            .id = { GIVEN, row_id(&r, 0) },
-            .name = row_text(&r, 1),
-            .permissions = rights_write((uint64_t)row_int(&r, 2), tx_arena(ex->tx)),
-            .color = shown_int(&r, 3, 0),
-            .secondary_color = shown_int(&r, 4, -1),
-            .tertiary_color = shown_int(&r, 5, -1),
-            .position = shown_int(&r, 6, -1),
-            .hoist = shown_bool(&r, 7, false),
-            .mentionable = shown_bool(&r, 8, false),
-            .managed = shown_bool(&r, 9, false),
-            .flags = shown_int(&r, 10, 0),
-            .unicode_emoji = shown_text(&r, 11, NULL),
-            .bot = shown_text(&r, 12, NULL),
-        };
-    }
-    return rows_end(&r);
+    *x = (struct world_role){
+        .id = { GIVEN, row_id(r, 0) },
+        .name = row_text(r, 1),
+        .permissions = rights_write((uint64_t)row_int(r, 2), tx_arena(ex->tx)),
+        .color = shown_int(r, 3, 0),
+        .secondary_color = shown_int(r, 4, -1),
+        .tertiary_color = shown_int(r, 5, -1),
+        .position = shown_int(r, 6, -1),
+        .hoist = shown_bool(r, 7, false),
+        .mentionable = shown_bool(r, 8, false),
+        .managed = shown_bool(r, 9, false),
+        .flags = shown_int(r, 10, 0),
+        .unicode_emoji = shown_text(r, 11, NULL),
+        .bot = shown_text(r, 12, NULL),
+    };
+    return true;
 }
 
 const struct world_parts roles_world = { (const struct world_part[]){
     { "guild", "roles", &world_role_list, .order = 10, .whole = true, .import = import_roles,
-      .export = export_roles },
+      .select = { &ROLES }, .read = read_roles_entry },
     { 0 },
 } };

@@ -1,7 +1,7 @@
 /* world.c - what newcomers of guilds are asked before they may take part, and what they
  * answered, in and out of world files. */
 #include "base/clock.h"
-#include "platform/join_requests/join_requests.h"
+#include "platform/join_requests/internal.h"
 #include "platform/guilds/guilds.h"
 #include "platform/worlds/file.h"
 
@@ -106,14 +106,6 @@ static enum err export_member_form(struct exporting *ex, struct opt_object *ret)
 static const char FIND_REQUEST[] =
     "select id from join_requests where guild_id = $1 and user_id = $2";
 static const char REQUEST_BY_ID[] = "select 1 from join_requests where id = $1";
-static const char SAVE_REQUEST[] =
-    "insert into join_requests (id, guild_id, user_id, status, created_at, reviewed_at, "
-    "reviewed_by, rejection_reason, responses) values ($1, $2, $3, $4, $5, $6, $7, $8, $9) "
-    "on conflict (guild_id, user_id) do update set status = excluded.status, "
-    "created_at = excluded.created_at, reviewed_at = excluded.reviewed_at, "
-    "reviewed_by = excluded.reviewed_by, rejection_reason = excluded.rejection_reason, "
-    "responses = excluded.responses";
-
 static enum err settle_request(struct importing *im, const struct world_join_request *in,
                                snowflake guild, snowflake user, const struct place *up,
                                snowflake *ret)
@@ -135,24 +127,29 @@ static enum err import_join_request(struct importing *im, const void *entry, con
                                     snowflake guild)
 {
     const struct world_join_request *in = entry;
-    struct place user_at = place_key(at, STR("user")), by_at = place_key(at, STR("reviewed_by"));
+    struct place user_at = place_key(at, STR("user"));
     unsigned before = im->form->problems;
     snowflake id = 0, user = 0, by = 0;
     enum err e = refer(im, &user_naming, 0, in->user, &user_at, &user);
 
     if (!e)
-        e = refer_maybe(im, &user_naming, 0, &in->reviewed_by, &by_at, &by);
+        e = refer_maybe(im, &user_naming, 0, &in->reviewed_by, at, "reviewed_by", &by);
     if (!e && user)
         e = settle_request(im, in, guild, user, at, &id);
     if (e || im->form->problems != before)
         return e;
     int64_t made = in->created_at.given == GIVEN ? in->created_at.value : snowflake_ms(id) * 1000;
-    return tx_exec(im->tx, SAVE_REQUEST,
-                   BIND(v_id(id), v_id(guild), v_id(user), v_int(join_status_of(in->status)),
-                        v_int(made), v_opt_int(in->reviewed_at), by ? v_id(by) : v_null(),
-                        v_opt_text(in->rejection_reason),
-                        v_text(column_encode(im->arena, &type_form_fields, &in->responses.value))),
-                   NULL);
+    return join_request_save(im->tx, &(struct join_request){
+                                         .id = id,
+                                         .guild_id = guild,
+                                         .user_id = user,
+                                         .status = join_status_of(in->status),
+                                         .created_at = made,
+                                         .reviewed_at = in->reviewed_at,
+                                         .reviewed_by = by,
+                                         .rejection_reason = in->rejection_reason,
+                                         .form_responses = in->responses.value,
+                                     });
 }
 
 static const char REQUESTS[] =
@@ -160,34 +157,27 @@ static const char REQUESTS[] =
     "r.rejection_reason, r.responses from join_requests r join users u on u.id = r.user_id "
     "left join users b on b.id = r.reviewed_by where r.guild_id = $1 order by r.id";
 
-static enum err export_join_requests(struct exporting *ex, struct opt_list *ret)
+static bool read_join_requests_entry(struct exporting *ex, const struct rows *r, void *entry)
 {
-    struct rows r;
-    enum err e = tx_query(ex->tx, REQUESTS, BIND(v_id(ex->guild)), &r);
+    struct world_join_request *q = entry;
 
-    if (e)
-        return e;
-    while (rows_next(&r)) {
-        struct world_join_request *q = shown_item(ex->tx, ret, sizeof *q);
-
-        *q = (struct world_join_request){
-            .id = given_id(row_id(&r, 0)),
-            .user = row_text(&r, 1),
-            .status = join_status_word(row_int(&r, 2)),
-            .created_at = shown_int(&r, 3, -1),
-            .reviewed_at = shown_int(&r, 4, -1),
-            .reviewed_by = shown_text(&r, 5, NULL),
-            .rejection_reason = shown_text(&r, 6, NULL),
-        };
-        q->responses.value = column_list(tx_arena(ex->tx), &type_form_fields, row_text(&r, 7));
-        q->responses.given = q->responses.value.count ? GIVEN : ABSENT;
-    }
-    return rows_end(&r);
+    *q = (struct world_join_request){
+        .id = given_id(row_id(r, 0)),
+        .user = row_text(r, 1),
+        .status = join_status_word(row_int(r, 2)),
+        .created_at = shown_int(r, 3, -1),
+        .reviewed_at = shown_int(r, 4, -1),
+        .reviewed_by = shown_text(r, 5, NULL),
+        .rejection_reason = shown_text(r, 6, NULL),
+    };
+    q->responses.value = column_list(tx_arena(ex->tx), &type_form_fields, row_text(r, 7));
+    q->responses.given = q->responses.value.count ? GIVEN : ABSENT;
+    return true;
 }
 
 const struct world_parts join_requests_world = { (const struct world_part[]){
     { "guild", "join_requests", &world_join_request_list, .order = 140,
-      .import = import_join_request, .export = export_join_requests },
+      .import = import_join_request, .select = { &REQUESTS }, .read = read_join_requests_entry },
     { "guild", "member_form", &world_member_form_type, .order = 200, .import = import_member_form,
       .export_object = export_member_form },
     { 0 },

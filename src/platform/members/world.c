@@ -4,6 +4,7 @@
 #include "model/ids.h"
 #include "model/user.h"
 #include "platform/guilds/world.h"
+#include "platform/members/internal.h"
 
 /* --- rows ----------------------------------------------------------------------------- */
 
@@ -52,11 +53,6 @@ static const char DRESS_MEMBER[] =
     "timed_out_until = coalesce($7, timed_out_until), flags = coalesce($8, flags), "
     "mute = coalesce($9, mute), deaf = coalesce($10, deaf), pending = coalesce($11, pending) "
     "where guild_id = $1 and user_id = $2";
-static const char DROP_MEMBER_ROLES[] =
-    "delete from member_roles where guild_id = $1 and user_id = $2";
-static const char ADD_MEMBER_ROLE[] = "insert into member_roles (guild_id, user_id, role_id) "
-                                      "values ($1, $2, $3) on conflict do nothing";
-
 static enum err add_member(struct importing *im, snowflake guild, snowflake user, bool *ret_new)
 {
     int64_t changed = 0;
@@ -71,8 +67,9 @@ static enum err import_member_roles(struct importing *im, const struct opt_list 
                                     snowflake guild, snowflake user, const struct place *up)
 {
     struct place all = place_key(up, STR("roles"));
+    struct member m = { .guild_id = guild, .user_id = user };
     const struct str *roles = list->value.items;
-    enum err e = tx_exec(im->tx, DROP_MEMBER_ROLES, BIND(v_id(guild), v_id(user)), NULL);
+    enum err e = OK;
 
     for (size_t i = 0; i < list->value.count && !e; i++) {
         struct place at = place_index(&all, i);
@@ -81,9 +78,9 @@ static enum err import_member_roles(struct importing *im, const struct opt_list 
         e = refer(im, &role_naming, guild, roles[i], &at, &role);
         /* Everybody has @everyone; it is never listed. */
         if (!e && role && role != guild)
-            e = tx_exec(im->tx, ADD_MEMBER_ROLE, BIND(v_id(guild), v_id(user), v_id(role)), NULL);
+            ids_add(im->arena, &m.roles, role);
     }
-    return e;
+    return e ? e : member_store_roles(im->tx, &m);
 }
 
 static enum err import_member(struct importing *im, const void *entry, const struct place *at,
@@ -219,20 +216,14 @@ static const char BANS[] =
     "select u.username, b.reason from bans b join users u on u.id = b.user_id "
     "where b.guild_id = $1 order by b.user_id";
 
-static enum err export_bans(struct exporting *ex, struct opt_list *ret)
+static bool read_bans_entry(struct exporting *ex, const struct rows *r, void *entry)
 {
-    struct rows r;
-    enum err e = tx_query(ex->tx, BANS, BIND(v_id(ex->guild)), &r);
+    struct world_ban *b = entry;
 
-    if (e)
-        return e;
-    while (rows_next(&r)) {
-        struct world_ban *b = shown_item(ex->tx, ret, sizeof *b);
-
-        b->user = row_text(&r, 0);
-        b->reason = shown_text(&r, 1, NULL);
-    }
-    return rows_end(&r);
+    (void)ex;
+    b->user = row_text(r, 0);
+    b->reason = shown_text(r, 1, NULL);
+    return true;
 }
 
 const struct world_parts members_world = { (const struct world_part[]){
@@ -240,6 +231,7 @@ const struct world_parts members_world = { (const struct world_part[]){
     { "guild", "members", &world_member_list, .order = 20, .import = import_member,
       .export = export_members },
     { "guild", .order = 25, .import = count_members },
-    { "guild", "bans", &world_ban_list, .order = 90, .import = import_ban, .export = export_bans },
+    { "guild", "bans", &world_ban_list, .order = 90, .import = import_ban, .select = { &BANS },
+      .read = read_bans_entry },
     { 0 },
 } };

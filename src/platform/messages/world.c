@@ -1,5 +1,5 @@
 /* world.c - what was said in channels, in and out of world files. */
-#include "platform/messages/messages.h"
+#include "platform/messages/internal.h"
 
 #include "base/clock.h"
 #include "platform/messages/world.h"
@@ -58,9 +58,6 @@ WORLD_OBJECT(message, message_fields, check_message);
 
 static const char COUNT_MESSAGES_IN[] = "select count(*) from messages where channel_id = $1";
 static const char FIND_MESSAGE[] = "select 1 from messages where id = $1";
-static const char ADD_MESSAGE[] =
-    "insert into messages (id, channel_id, author_id, content, edited_at, embeds, pinned, shown, "
-    "webhook_id, webhook_name, webhook_avatar) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
 static const char NOTE_LAST[] =
     "update channels set last_message_id = "
     "(select max(id) from messages where channel_id = $1) where id = $1";
@@ -98,24 +95,25 @@ static enum err message_id(struct importing *im, const struct world_message *m, 
     return free_id(im, clock_ms() - m->minutes_ago.value * 60000, ret);
 }
 
-static enum err add_message(struct importing *im, const struct world_message *m, snowflake channel,
-                            snowflake id, const struct world_speaker *by)
+static enum err add_message(struct importing *im, const struct world_message *m,
+                            struct message *made, const struct world_speaker *by,
+                            const struct place *up)
 {
-    struct message made = message_plain(id, channel, by->author, m->content);
-
-    made.edited_timestamp = m->edited_at;
-    made.pinned = m->pinned.value;
     if (m->embeds.given == GIVEN)
-        made.embeds = v_opt_json(im, m->embeds).s;
-    made.webhook_id = (struct opt_id){ by->webhook ? GIVEN : ABSENT, by->webhook };
-    made.webhook_name = by->name;
-    made.webhook_avatar = by->avatar;
-    return tx_exec(im->tx, ADD_MESSAGE,
-                   BIND(v_id(id), v_id(channel), v_id(by->author), v_text(m->content),
-                        v_opt_int(m->edited_at), v_text(made.embeds), v_int(made.pinned),
-                        v_text(message_shown_text(im->arena, &made)), v_opt_id(made.webhook_id),
-                        v_opt_text(by->name), v_opt_text(by->avatar)),
-                   NULL);
+        made->embeds = layout_compact(im->arena, m->embeds.value);
+    made->webhook_id = (struct opt_id){ by->webhook ? GIVEN : ABSENT, by->webhook };
+    made->webhook_name = by->name;
+    made->webhook_avatar = by->avatar;
+    import_forward(im, m->forward.value, made);
+    enum err e = import_message_stickers(im, &m->stickers, up, made);
+    made->shown = message_shown_text(im->arena, made);
+    if (!e)
+        e = message_insert(im->tx, made);
+    if (e || (m->edited_at.given != GIVEN && !m->pinned.value))
+        return e;
+    made->edited_timestamp = m->edited_at;
+    made->pinned = m->pinned.value;
+    return message_update(im->tx, made);
 }
 
 static enum err import_message(struct importing *im, const struct world_message *m,
@@ -132,11 +130,8 @@ static enum err import_message(struct importing *im, const struct world_message 
     count(im, COUNT_MESSAGES, id != 0);
     if (!id)
         return OK;
-    e = add_message(im, m, channel, id, &by);
-    if (!e)
-        e = import_forward(im, m->forward.value, id);
-    if (!e)
-        e = import_message_stickers(im, &m->stickers, channel, id, up);
+    struct message made = message_plain(id, channel, by.author, m->content);
+    e = add_message(im, m, &made, &by, up);
     im->channel = channel;
     return e ? e : world_import_parts(im, "message", m, up, id);
 }
@@ -226,7 +221,8 @@ static enum err export_messages(struct exporting *ex, struct opt_list *ret)
         e = export_forwards(ex, all);
     if (!e)
         e = export_message_stickers(ex, all);
-    return e ? e : world_export_parts(ex, "message", ret->value.items, ret->value.count);
+    return e ? e
+             : world_export_parts(ex, "message", ex->channel, ret->value.items, ret->value.count);
 }
 
 const struct world_parts messages_world = { (const struct world_part[]){

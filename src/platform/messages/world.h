@@ -2,6 +2,7 @@
 #ifndef PLATFORM_MESSAGES_WORLD_H
 #define PLATFORM_MESSAGES_WORLD_H
 
+#include "model/message.h"
 #include "platform/worlds/file.h"
 
 struct world_message {
@@ -28,10 +29,10 @@ struct world_forward {
 
 extern const struct type world_forward_type;
 
-/* forwards.c: what a message took along; in: NULL where there is nothing. */
-enum err import_forward(struct importing *im, const struct world_forward *in, snowflake message);
+/* world_forwards.c: what a message took along; in: NULL where there is nothing. */
+void import_forward(struct importing *im, const struct world_forward *in, struct message *ret);
 enum err export_forwards(struct exporting *ex, struct world_entries to);
-/* speakers.c: who says it. author 0, and a problem is noted, when there is nobody. */
+/* world_speakers.c: who says it. author 0, and a problem is noted, when there is nobody. */
 struct world_speaker {
     snowflake author, webhook; /* the same for a webhook */
     struct opt_str name, avatar;
@@ -39,9 +40,9 @@ struct world_speaker {
 enum err import_speaker(struct importing *im, const struct world_message *m, snowflake channel,
                         const struct place *up, struct world_speaker *ret);
 enum err export_speakers(struct exporting *ex, struct world_entries to);
-/* stickers.c */
+/* world_stickers.c */
 enum err import_message_stickers(struct importing *im, const struct opt_list *stickers,
-                                 snowflake channel, snowflake message, const struct place *up);
+                                 const struct place *up, struct message *ret);
 enum err export_message_stickers(struct exporting *ex, struct world_entries to);
 
 #endif

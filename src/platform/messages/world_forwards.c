@@ -75,18 +75,18 @@ static struct str forward_kept(const struct importing *im, const struct world_fo
     return STR_CONCAT(im->arena, str_slice(text.p, text.n - 1), STR(",\"attachments\":"));
 }
 
-static const char TAKE_ALONG[] =
-    "update messages set snapshot = $2, reference_message_id = $3, reference_channel_id = $4, "
-    "reference_guild_id = $5, flags = flags | $6, shown = null where id = $1";
-
-enum err import_forward(struct importing *im, const struct world_forward *in, snowflake message)
+void import_forward(struct importing *im, const struct world_forward *in, struct message *ret)
 {
+    struct message_reference *to = arena_alloc(im->arena, sizeof *to);
+
     if (!in)
-        return OK;
-    return tx_exec(im->tx, TAKE_ALONG,
-                   BIND(v_id(message), v_text(forward_kept(im, in)), v_opt_id(in->message_id),
-                        v_id(in->channel_id), v_opt_id(in->guild_id), v_int(MESSAGE_HAS_SNAPSHOT)),
-                   NULL);
+        return;
+    *to = (struct message_reference){ .message_id = in->message_id,
+                                      .channel_id = in->channel_id,
+                                      .guild_id = in->guild_id };
+    ret->message_reference = to;
+    ret->snapshot = given_str(forward_kept(im, in));
+    ret->flags |= MESSAGE_HAS_SNAPSHOT;
 }
 
 /* --- out ------------------------------------------------------------------------------ */

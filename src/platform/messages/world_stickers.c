@@ -6,8 +6,6 @@
 /* --- in ------------------------------------------------------------------------------- */
 
 static const char FIND_ITEM[] = "select id, name, format from stickers where id = $1";
-static const char SET_ITEMS[] =
-    "update messages set sticker_items = $2, shown = null where id = $1";
 static const char GUILD_OF[] = "select guild_id from channels where id = $1";
 
 static enum err add_item(struct importing *im, snowflake id, struct list *items)
@@ -23,7 +21,7 @@ static enum err add_item(struct importing *im, snowflake id, struct list *items)
 }
 
 enum err import_message_stickers(struct importing *im, const struct opt_list *stickers,
-                                 snowflake channel, snowflake message, const struct place *up)
+                                 const struct place *up, struct message *ret)
 {
     struct place all = place_key(up, STR("stickers"));
     const struct str *names = stickers->value.items;
@@ -33,7 +31,7 @@ enum err import_message_stickers(struct importing *im, const struct opt_list *st
 
     if (!stickers->value.count)
         return OK;
-    enum err e = tx_one(im->tx, GUILD_OF, BIND(v_id(channel)), &row, &found);
+    enum err e = tx_one(im->tx, GUILD_OF, BIND(v_id(ret->channel_id)), &row, &found);
     snowflake guild = e || !found ? 0 : row_id(&row, 0);
     for (size_t i = 0; !e && i < stickers->value.count; i++) {
         struct place at = place_index(&all, i);
@@ -43,11 +41,8 @@ enum err import_message_stickers(struct importing *im, const struct opt_list *st
         if (!e)
             e = add_item(im, id, &items);
     }
-    return e ? e
-             : tx_exec(im->tx, SET_ITEMS,
-                       BIND(v_id(message),
-                            v_text(column_encode(im->arena, &type_sticker_items, &items))),
-                       NULL);
+    ret->sticker_items = given_str(column_encode(im->arena, &type_sticker_items, &items));
+    return e;
 }
 
 /* --- out ------------------------------------------------------------------------------ */

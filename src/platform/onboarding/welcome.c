@@ -10,11 +10,6 @@ struct welcome_patch {
     struct opt_list welcome_channels;
     struct opt_bool enabled;
 };
-struct welcome_row {
-    struct welcome_screen screen;
-    bool enabled, known;
-};
-
 #define MAYBE (OPTIONAL | NULLABLE)
 static const struct type type_welcome_description = { .kind = KIND_STRING, .max = 140 };
 static const struct field patch_fields[] = {
@@ -34,7 +29,7 @@ static const struct type patch_body = { .kind = KIND_OBJECT, .schema = &patch_sc
 
 /* --- rows ----------------------------------------------------------------------------- */
 
-static enum err welcome_find(struct tx *tx, snowflake guild_id, struct welcome_row *ret)
+enum err welcome_find(struct tx *tx, snowflake guild_id, struct welcome_row *ret)
 {
     struct rows r;
     enum err e = tx_one(tx,
@@ -93,7 +88,7 @@ enum err welcome_screen_shown(struct tx *tx, snowflake guild_id, const struct we
     return welcome_prune(tx, guild_id, &row->screen);
 }
 
-static enum err welcome_save(struct tx *tx, snowflake guild_id, const struct welcome_row *row)
+enum err welcome_save(struct tx *tx, snowflake guild_id, const struct welcome_row *row)
 {
     return tx_exec(tx,
                    "insert into guild_welcome_screens (guild_id, enabled, description, channels) "

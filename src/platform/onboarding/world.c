@@ -86,8 +86,7 @@ WORLD_SINGLE(onboarding, onboarding_fields, NULL);
 static enum err import_option(struct importing *im, const struct world_option *in, snowflake guild,
                               const struct place *at, struct onboarding_option *ret)
 {
-    struct place emoji_at = place_key(at, STR("emoji")), roles_at = place_key(at, STR("roles")),
-                 channels_at = place_key(at, STR("channels"));
+    struct place emoji_at = place_key(at, STR("emoji"));
     struct option_emoji *emoji = arena_alloc(im->arena, sizeof *emoji);
     struct emoji_shown shown = { 0 };
     enum err e = refer_emoji(im, guild, &in->emoji, &emoji_at, &shown);
@@ -100,9 +99,9 @@ static enum err import_option(struct importing *im, const struct world_option *i
         .emoji = emoji,
     };
     if (!e)
-        e = refer_each(im, &role_naming, guild, &in->roles, &roles_at, &ret->role_ids);
+        e = refer_each(im, &role_naming, guild, &in->roles, at, "roles", &ret->role_ids);
     return e ? e
-             : refer_each(im, &channel_naming, guild, &in->channels, &channels_at,
+             : refer_each(im, &channel_naming, guild, &in->channels, at, "channels",
                           &ret->channel_ids);
 }
 
@@ -144,8 +143,7 @@ static enum err import_onboarding(struct importing *im, const void *entry, const
                                   snowflake guild)
 {
     const struct world_onboarding *in = entry;
-    struct place all = place_key(at, STR("prompts")),
-                 channels_at = place_key(at, STR("default_channels"));
+    struct place all = place_key(at, STR("prompts"));
     unsigned before = im->form->problems;
 
     struct onboarding o = { .guild_id = guild,
@@ -153,8 +151,8 @@ static enum err import_onboarding(struct importing *im, const void *entry, const
                             .enabled = in->enabled.value,
                             .mode = in->mode.value };
     const struct world_prompt *p = in->prompts.value.items;
-    enum err e = refer_each(im, &channel_naming, guild, &in->default_channels, &channels_at,
-                            &o.default_channel_ids);
+    enum err e = refer_each(im, &channel_naming, guild, &in->default_channels, at,
+                            "default_channels", &o.default_channel_ids);
     for (size_t i = 0; !e && i < in->prompts.value.count; i++) {
         struct place here = place_index(&all, i);
 

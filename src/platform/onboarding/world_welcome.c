@@ -2,7 +2,7 @@
 #include "model/welcome.h"
 #include "platform/emojis/world.h"
 #include "platform/guilds/guilds.h"
-#include "platform/onboarding/onboarding.h"
+#include "platform/onboarding/internal.h"
 #include "platform/worlds/file.h"
 
 /* --- rows ----------------------------------------------------------------------------- */
@@ -43,13 +43,6 @@ WORLD_SINGLE(welcome_screen, welcome_screen_fields, NULL);
 
 /* --- welcome screens ------------------------------------------------------------------ */
 
-static const char SAVE_WELCOME[] =
-    "insert into guild_welcome_screens (guild_id, enabled, description, channels) "
-    "values ($1, $2, $3, $4) on conflict (guild_id) do update set enabled = excluded.enabled, "
-    "description = excluded.description, channels = excluded.channels";
-static const char FIND_WELCOME[] =
-    "select enabled, description, channels from guild_welcome_screens where guild_id = $1";
-
 static enum err import_welcome_channel(struct importing *im, const struct world_welcome_channel *in,
                                        snowflake guild, const struct place *at,
                                        struct welcome_channel *ret)
@@ -84,10 +77,10 @@ static enum err import_welcome_screen(struct importing *im, const void *entry,
     }
     if (e || im->form->problems != before)
         return e;
-    e = tx_exec(im->tx, SAVE_WELCOME,
-                BIND(v_id(guild), v_int(in->enabled.value), v_opt_text(in->description),
-                     v_text(column_encode(im->arena, &type_welcome_channels, &channels))),
-                NULL);
+    struct welcome_row row = { .screen = { .description = in->description,
+                                           .welcome_channels = channels },
+                               .enabled = in->enabled.value };
+    e = welcome_save(im->tx, guild, &row);
     if (e || !in->enabled.value)
         return e;
     return guild_add_feature(im->tx, guild, "WELCOME_SCREEN_ENABLED");
@@ -96,17 +89,15 @@ static enum err import_welcome_screen(struct importing *im, const void *entry,
 static enum err export_welcome_screen(struct exporting *ex, struct opt_object *ret)
 {
     struct world_welcome_screen *out = arena_alloc(tx_arena(ex->tx), sizeof *out);
-    struct rows r;
-    bool found;
-    enum err e = tx_one(ex->tx, FIND_WELCOME, BIND(v_id(ex->guild)), &r, &found);
+    struct welcome_row row;
+    enum err e = welcome_find(ex->tx, ex->guild, &row);
 
-    if (e || !found)
+    if (e || !row.known)
         return e;
-    struct list channels = column_list(tx_arena(ex->tx), &type_welcome_channels, row_text(&r, 2));
-    const struct welcome_channel *c = channels.items;
-    *out = (struct world_welcome_screen){ .enabled = shown_bool(&r, 0, false),
-                                          .description = shown_text(&r, 1, NULL) };
-    for (size_t i = 0; i < channels.count; i++) {
+    const struct welcome_channel *c = row.screen.welcome_channels.items;
+    *out = (struct world_welcome_screen){ .enabled = given_mark(row.enabled),
+                                          .description = shown_opt_text(row.screen.description) };
+    for (size_t i = 0; i < row.screen.welcome_channels.count; i++) {
         struct opt_str to = shown_reference(ex->tx, &ex->channels, c[i].channel_id);
 
         if (to.given == GIVEN)

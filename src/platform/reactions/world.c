@@ -1,5 +1,5 @@
 /* world.c - emoji under messages, in and out of world files. */
-#include "platform/reactions/reactions.h"
+#include "platform/reactions/internal.h"
 
 #include "model/reaction_text.h"
 #include "platform/worlds/file.h"
@@ -30,9 +30,6 @@ static const char EMOJI_MARKS[] = "select name, animated from emojis where id = 
 static const char ADD_REACTION[] =
     "insert into reactions (id, message_id, emoji_key, emoji_id, name, animated) "
     "values ($1, $2, $3, $4, $5, $6)";
-static const char ADD_USER[] =
-    "insert into reaction_users (reaction_id, burst, user_id, message_id, channel_id) "
-    "values ($1, 0, $2, $3, $4) on conflict do nothing";
 static const char SAVE_REACTIONS[] =
     "update messages set reactions = $2, reacted = $3 where id = $1";
 
@@ -95,10 +92,10 @@ static enum err write_reaction(struct importing *im, const struct reaction_name 
                     NULL);
     for (size_t i = 0; !e && i < users->count; i++) {
         snowflake user = ((snowflake *)users->items)[i];
-        int64_t new = 0;
+        bool new = false;
 
-        e = tx_exec(im->tx, ADD_USER,
-                    BIND(v_id(line.id), v_id(user), v_id(to->id), v_id(to->channel)), &new);
+        e = reaction_add_user(im->tx, &(struct message){ .id = to->id, .channel_id = to->channel },
+                              line.id, false, user, &new);
         if (new)
             reaction_line_count(im->arena, &line, user);
     }

@@ -119,34 +119,28 @@ static const char ALL_RELATIONSHIPS[] =
     "where r.type in (2, 4) or (r.type = 1 and r.user_id < r.target_id) "
     "order by r.user_id, r.target_id";
 
-static enum err export_relationships(struct exporting *ex, struct opt_list *ret)
+static bool read_relationships_entry(struct exporting *ex, const struct rows *r, void *entry)
 {
-    struct rows r;
-    enum err e = tx_query(ex->tx, ALL_RELATIONSHIPS, NO_BIND, &r);
+    struct world_relationship *x = entry;
+    int64_t type = row_int(r, 2);
 
-    if (e)
-        return e;
-    while (rows_next(&r)) {
-        struct world_relationship *x = shown_item(ex->tx, ret, sizeof *x);
-        int64_t type = row_int(&r, 2);
-
-        *x = (struct world_relationship){
-            .user = row_text(&r, 0),
-            .target = row_text(&r, 1),
-            .type = type == 1   ? STR("friend")
-                    : type == 2 ? STR("blocked")
-                                : STR("request"),
-            .nickname = shown_text(&r, 3, NULL),
-            .since = shown_int(&r, 5, -1),
-        };
-        if (type == 1)
-            x->target_nickname = shown_text(&r, 4, NULL);
-    }
-    return rows_end(&r);
+    *x = (struct world_relationship){
+        .user = row_text(r, 0),
+        .target = row_text(r, 1),
+        .type = type == 1   ? STR("friend")
+                : type == 2 ? STR("blocked")
+                            : STR("request"),
+        .nickname = shown_text(r, 3, NULL),
+        .since = shown_int(r, 5, -1),
+    };
+    if (type == 1)
+        x->target_nickname = shown_text(r, 4, NULL);
+    (void)ex;
+    return true;
 }
 
 const struct world_parts relationships_world = { (const struct world_part[]){
     { NULL, "relationships", &world_relationship_list, .order = 60, .import = import_relationship,
-      .export = export_relationships },
+      .select = { &ALL_RELATIONSHIPS }, .read = read_relationships_entry },
     { 0 },
 } };

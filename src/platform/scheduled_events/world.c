@@ -91,15 +91,7 @@ WORLD_OBJECT(event, event_fields, check_event);
 
 /* --- events in ------------------------------------------------------------------------ */
 
-const struct naming event_naming = {
-    .word = "event",
-    .by_name = SQL_TEXT(
-        "select min(id), count(*) from scheduled_events where name = $1 and guild_id = $2"),
-    .by_id =
-        SQL_TEXT("select min(id), count(*) from scheduled_events where id = $1 and guild_id = $2"),
-    .any_id = SQL_TEXT("select min(id), count(*) from scheduled_events where id = $1"),
-    .scoped = true,
-};
+const struct naming event_naming = WORLD_NAMING("event", "scheduled_events", "guild_id");
 static const char TYPE_OF[] = "select type from channels where id = $1";
 static const char ADD_EVENT_USER[] =
     "insert into scheduled_event_users (event_id, exception_id, user_id, response) "
@@ -201,8 +193,7 @@ static enum err import_event(struct importing *im, const void *entry, const stru
                              snowflake guild)
 {
     const struct world_event *in = entry;
-    struct place by_at = place_key(at, STR("by")), channel_at = place_key(at, STR("channel")),
-                 users_at = place_key(at, STR("users"));
+    struct place channel_at = place_key(at, STR("channel"));
     unsigned before = im->form->problems;
     struct list users = { 0 };
     snowflake by = 0, channel = 0;
@@ -218,13 +209,13 @@ static enum err import_event(struct importing *im, const void *entry, const stru
     enum err e = world_place_of(im, &event_naming, guild, in->id, in->name, at, &event.id);
 
     if (!e)
-        e = refer_maybe(im, &user_naming, 0, &in->by, &by_at, &by);
+        e = refer_maybe(im, &user_naming, 0, &in->by, at, "by", &by);
     if (!e)
-        e = refer_maybe(im, &channel_naming, guild, &in->channel, &channel_at, &channel);
+        e = refer_maybe(im, &channel_naming, guild, &in->channel, at, "channel", &channel);
     if (!e && im->form->problems == before)
         e = place_event(im, in, channel, &channel_at, &event);
     if (!e)
-        e = refer_each(im, &user_naming, 0, &in->users, &users_at, &users);
+        e = refer_each(im, &user_naming, 0, &in->users, at, "users", &users);
     if (e || im->form->problems != before)
         return e;
     if (by)

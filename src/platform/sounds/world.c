@@ -1,5 +1,5 @@
 /* world.c - the soundboard of guilds, in and out of world files. */
-#include "platform/sounds/sounds.h"
+#include "platform/sounds/internal.h"
 #include "platform/worlds/file.h"
 
 /* --- rows ----------------------------------------------------------------------------- */
@@ -39,36 +39,22 @@ WORLD_OBJECT(sound, sound_fields, check_sound);
 
 /* --- in ------------------------------------------------------------------------------- */
 
-static const struct naming sound_naming = {
-    .word = "sound",
-    .by_name = SQL_TEXT("select min(id), count(*) from sounds where name = $1 and guild_id = $2"),
-    .by_id = SQL_TEXT("select min(id), count(*) from sounds where id = $1 and guild_id = $2"),
-    .any_id = SQL_TEXT("select min(id), count(*) from sounds where id = $1"),
-    .scoped = true,
-};
+static const struct naming sound_naming = WORLD_NAMING("sound", "sounds", "guild_id");
 
-/* What a file does not say stays as it is, and so does a sound that is there. */
-static const char SAVE_SOUND[] =
-    "insert into sounds (id, guild_id, name, volume, emoji_id, emoji_name, user_id) "
-    "values ($1, $2, $3, $4, $5, $6, $7) on conflict (id) do update set name = excluded.name, "
-    "volume = excluded.volume, emoji_id = excluded.emoji_id, emoji_name = excluded.emoji_name, "
-    "user_id = coalesce($7, sounds.user_id) returning file";
-
-static enum err keep_world_sound(struct importing *im, const struct opt_str *uri, snowflake id,
-                                 const struct place *at)
+static enum err note_sound(struct importing *im, const struct opt_str *uri, snowflake id,
+                           const struct place *at, struct opt_str *ret)
 {
     snowflake upload = snowflake_new();
     struct world_file_note note = { .id = upload,
                                     .owner = id,
                                     .area = "sounds",
                                     .name =
-                                        str_printf(im->arena, "%llx", (unsigned long long)upload),
-                                    .set_name =
-                                        SQL_TEXT("update sounds set file = $2 where id = $1") };
-    enum err e = sound_read(im->arena, uri->value, &note.bytes);
+                                        str_printf(im->arena, "%llx", (unsigned long long)upload) };
 
-    if (!e)
+    if (!sound_read(im->arena, uri->value, &note.bytes)) {
+        *ret = given_str(note.name);
         return world_note_file(im, &note);
+    }
     form_fail(im->form, at, "WORLD_NO_SOUND",
               "not an MP3 or Ogg file of at most 5.2 seconds and 512 KiB, as a data URI");
     return OK;
@@ -78,29 +64,34 @@ static enum err import_sound(struct importing *im, const void *entry, const stru
                              snowflake guild)
 {
     const struct world_sound *in = entry;
-    struct place emoji_at = place_key(at, STR("emoji")), by_at = place_key(at, STR("by")),
-                 sound_at = place_key(at, STR("sound"));
+    struct place sound_at = place_key(at, STR("sound"));
     unsigned before = im->form->problems;
     snowflake id = 0, emoji = 0, by = 0;
-    struct rows row;
-    bool found;
+    struct sound s = { 0 };
     enum err e = world_place_of(im, &sound_naming, guild, in->id, in->name, at, &id);
 
     if (!e)
-        e = refer_maybe(im, &emoji_naming, guild, &in->emoji, &emoji_at, &emoji);
+        e = refer_maybe(im, &emoji_naming, guild, &in->emoji, at, "emoji", &emoji);
     if (!e)
-        e = refer_maybe(im, &user_naming, 0, &in->by, &by_at, &by);
+        e = refer_maybe(im, &user_naming, 0, &in->by, at, "by", &by);
     if (e || !id || im->form->problems != before)
         return e;
-    e = tx_one(im->tx, SAVE_SOUND,
-               BIND(v_id(id), v_id(guild), v_text(in->name),
-                    v_real(in->volume.given == GIVEN ? in->volume.value : 1),
-                    emoji ? v_id(emoji) : v_null(), v_opt_text(in->unicode_emoji),
-                    by ? v_id(by) : v_null()),
-               &row, &found);
-    if (e || in->sound.given != GIVEN || !row_null(&row, 0))
+    e = sound_find(im->tx, id, &s);
+    if (e && e != ERR_UNKNOWN_SOUND)
         return e;
-    return keep_world_sound(im, &in->sound, id, &sound_at);
+    s.sound_id = id;
+    s.guild_id = given_id(guild);
+    s.name = in->name;
+    s.volume = in->volume.given == GIVEN ? in->volume.value : 1;
+    s.emoji_id = (struct opt_id){ emoji ? GIVEN : GIVEN_NULL, emoji };
+    s.emoji_name = in->unicode_emoji;
+    if (by)
+        s.user_id = by;
+    /* A sound that is there stays. */
+    e = in->sound.given == GIVEN && s.file.given != GIVEN
+            ? note_sound(im, &in->sound, id, &sound_at, &s.file)
+            : OK;
+    return e ? e : sound_insert(im->tx, &s);
 }
 
 /* --- out ------------------------------------------------------------------------------ */
@@ -110,28 +101,21 @@ static const char SOUNDS[] =
     "left join users u on u.id = s.user_id "
     "where s.guild_id = $1 order by s.id";
 
-static enum err export_sounds(struct exporting *ex, struct opt_list *ret)
+static bool read_sound_entry(struct exporting *ex, const struct rows *r, void *entry)
 {
-    struct rows r;
-    enum err e = tx_query(ex->tx, SOUNDS, BIND(v_id(ex->guild)), &r);
-
-    if (e)
-        return e;
-    while (rows_next(&r))
-        *(struct world_sound *)shown_item(ex->tx, ret, sizeof(struct world_sound)) =
-            (struct world_sound){
-                .id = { GIVEN, row_id(&r, 0) },
-                .name = row_text(&r, 1),
-                .volume = { row_real(&r, 2) == 1 ? ABSENT : GIVEN, row_real(&r, 2) },
-                .emoji = shown_reference(ex->tx, &ex->emojis, row_id(&r, 3)),
-                .unicode_emoji = shown_text(&r, 4, NULL),
-                .by = shown_text(&r, 5, NULL),
-            };
-    return rows_end(&r);
+    *(struct world_sound *)entry = (struct world_sound){
+        .id = { GIVEN, row_id(r, 0) },
+        .name = row_text(r, 1),
+        .volume = { row_real(r, 2) == 1 ? ABSENT : GIVEN, row_real(r, 2) },
+        .emoji = shown_reference(ex->tx, &ex->emojis, row_id(r, 3)),
+        .unicode_emoji = shown_text(r, 4, NULL),
+        .by = shown_text(r, 5, NULL),
+    };
+    return true;
 }
 
 const struct world_parts sounds_world = { (const struct world_part[]){
     { "guild", "sounds", &world_sound_list, .order = 120, .import = import_sound,
-      .export = export_sounds },
+      .select = { &SOUNDS }, .read = read_sound_entry },
     { 0 },
 } };

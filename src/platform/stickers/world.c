@@ -1,7 +1,7 @@
 /* world.c - stickers of guilds, in and out of world files. */
 #include "model/sticker.h"
 #include "platform/emojis/emojis.h"
-#include "platform/stickers/stickers.h"
+#include "platform/stickers/internal.h"
 #include "platform/worlds/file.h"
 
 /* --- rows ----------------------------------------------------------------------------- */
@@ -34,23 +34,11 @@ static const struct field sticker_fields[] = {
 
 WORLD_OBJECT(sticker, sticker_fields, NULL);
 
-const struct naming sticker_naming = {
-    .word = "sticker",
-    .by_name = SQL_TEXT("select min(id), count(*) from stickers where name = $1 and guild_id = $2"),
-    .by_id = SQL_TEXT("select min(id), count(*) from stickers where id = $1 and guild_id = $2"),
-    .any_id = SQL_TEXT("select min(id), count(*) from stickers where id = $1"),
-    .scoped = true,
-};
+const struct naming sticker_naming = WORLD_NAMING("sticker", "stickers", "guild_id");
 
 static const char *const format_words[] = { NULL, "png", "apng", "lottie", "gif" };
 
 /* --- in ------------------------------------------------------------------------------- */
-
-static const char SAVE_STICKER[] =
-    "insert into stickers (id, guild_id, name, description, tags, format, user_id) "
-    "values ($1, $2, $3, $4, $5, $6, $7) on conflict (id) do update set name = excluded.name, "
-    "description = excluded.description, tags = excluded.tags, "
-    "user_id = coalesce($7, stickers.user_id) returning image";
 
 /* PNG where nothing is said. */
 static int64_t format_of(const struct world_sticker *in)
@@ -65,25 +53,30 @@ static enum err import_sticker(struct importing *im, const void *entry, const st
                                snowflake guild)
 {
     const struct world_sticker *in = entry;
-    struct place by_at = place_key(at, STR("by"));
     unsigned before = im->form->problems;
+    struct sticker s = { 0 };
     snowflake id = 0, by = 0;
-    struct rows row;
-    bool found;
     enum err e = world_place_of(im, &sticker_naming, guild, in->id, in->name, at, &id);
 
     if (!e)
-        e = refer_maybe(im, &user_naming, 0, &in->by, &by_at, &by);
+        e = refer_maybe(im, &user_naming, 0, &in->by, at, "by", &by);
     if (e || !id || im->form->problems != before)
         return e;
-    e = tx_one(im->tx, SAVE_STICKER,
-               BIND(v_id(id), v_id(guild), v_text(in->name), v_opt_text(in->description),
-                    v_text(in->tags), v_int(format_of(in)), by ? v_id(by) : v_null()),
-               &row, &found);
-    if (e || in->image.given != GIVEN || !row_null(&row, 0))
+    e = sticker_find(im->tx, id, &s);
+    if (e && e != ERR_UNKNOWN_STICKER)
         return e;
-    return world_note_picture(im, &in->image.value, "stickers", id,
-                              SQL("update stickers set image = $2 where id = $1"));
+    if (!s.id)
+        s = (struct sticker){ .id = id, .guild_id = guild, .format_type = format_of(in) };
+    s.name = in->name;
+    s.description = in->description;
+    s.tags = in->tags;
+    if (by)
+        s.user_id = by;
+    /* A picture that is there stays. */
+    e = in->image.given == GIVEN && s.image.given != GIVEN
+            ? world_note_picture(im, &in->image.value, "stickers", id, &s.image)
+            : OK;
+    return e ? e : sticker_insert(im->tx, &s);
 }
 
 /* --- out ------------------------------------------------------------------------------ */
@@ -92,32 +85,26 @@ static const char STICKERS[] =
     "select s.id, s.name, s.description, s.tags, s.format, u.username from stickers s "
     "left join users u on u.id = s.user_id where s.guild_id = $1 order by s.id";
 
-static enum err export_stickers(struct exporting *ex, struct opt_list *ret)
+static bool read_stickers_entry(struct exporting *ex, const struct rows *r, void *entry)
 {
-    struct rows r;
-    enum err e = tx_query(ex->tx, STICKERS, BIND(v_id(ex->guild)), &r);
+    struct world_sticker *s = entry;
+    int64_t format = row_int(r, 4);
 
-    if (e)
-        return e;
-    while (rows_next(&r)) {
-        struct world_sticker *s = shown_item(ex->tx, ret, sizeof *s);
-        int64_t format = row_int(&r, 4);
-
-        *s = (struct world_sticker){
-            .id = { GIVEN, row_id(&r, 0) },
-            .name = row_text(&r, 1),
-            .description = shown_text(&r, 2, NULL),
-            .tags = row_text(&r, 3),
-            .by = shown_text(&r, 5, NULL),
-        };
-        if (format > STICKER_PNG && format <= STICKER_GIF)
-            s->format = given_str(str_of(format_words[format]));
-    }
-    return rows_end(&r);
+    *s = (struct world_sticker){
+        .id = { GIVEN, row_id(r, 0) },
+        .name = row_text(r, 1),
+        .description = shown_text(r, 2, NULL),
+        .tags = row_text(r, 3),
+        .by = shown_text(r, 5, NULL),
+    };
+    if (format > STICKER_PNG && format <= STICKER_GIF)
+        s->format = given_str(str_of(format_words[format]));
+    (void)ex;
+    return true;
 }
 
 const struct world_parts stickers_world = { (const struct world_part[]){
     { "guild", "stickers", &world_sticker_list, .order = 40, .import = import_sticker,
-      .export = export_stickers },
+      .select = { &STICKERS }, .read = read_stickers_entry },
     { 0 },
 } };

@@ -60,16 +60,11 @@ static enum err template_maker(struct importing *im, const struct world_template
 static void apply_template(struct template_entry *t, const struct world_template *in)
 {
     t->name = in->name;
-    if (in->code.given == GIVEN)
-        t->code = in->code.value;
-    if (in->description.given == GIVEN)
-        t->description = in->description;
-    if (in->usage_count.given == GIVEN)
-        t->usage_count = in->usage_count.value;
-    if (in->created_at.given == GIVEN)
-        t->created_at = in->created_at.value;
-    if (in->updated_at.given == GIVEN)
-        t->updated_at = in->updated_at.value;
+    WORLD_TAKE(t->code, in->code);
+    WORLD_TAKE_OPT(t->description, in->description);
+    WORLD_TAKE(t->usage_count, in->usage_count);
+    WORLD_TAKE(t->created_at, in->created_at);
+    WORLD_TAKE(t->updated_at, in->updated_at);
 }
 
 static enum err import_template(struct importing *im, const void *entry, const struct place *at,

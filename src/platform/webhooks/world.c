@@ -1,5 +1,5 @@
 /* world.c - webhooks of guilds, in and out of world files. An import gives them new tokens. */
-#include "platform/webhooks/webhooks.h"
+#include "platform/webhooks/internal.h"
 
 #include <sodium.h>
 
@@ -27,19 +27,11 @@ WORLD_OBJECT(webhook, webhook_entry_fields, NULL);
 
 /* --- in ------------------------------------------------------------------------------- */
 
-static const char SAVE_WEBHOOK[] =
-    "insert into webhooks (id, guild_id, channel_id, user_id, application_id, name, salt) "
-    "values ($1, $2, $3, $4, $5, $6, $7) on conflict (id) do update set "
-    "channel_id = excluded.channel_id, name = excluded.name, "
-    "user_id = coalesce($4, webhooks.user_id), "
-    "application_id = coalesce($5, webhooks.application_id)";
-
 static enum err import_webhook(struct importing *im, const void *entry, const struct place *at,
                                snowflake guild)
 {
     const struct world_webhook *h = entry;
-    struct place channel_at = place_key(at, STR("channel")), by_at = place_key(at, STR("by"));
-    struct place application_at = place_key(at, STR("application"));
+    struct place channel_at = place_key(at, STR("channel"));
     unsigned char salt[WEBHOOK_SALT];
     snowflake id, channel = 0, by = 0, application = 0;
     enum err e = world_place_of(im, &webhook_naming, guild, h->id, h->name, at, &id);
@@ -47,17 +39,29 @@ static enum err import_webhook(struct importing *im, const void *entry, const st
     if (!e)
         e = refer(im, &channel_naming, guild, h->channel, &channel_at, &channel);
     if (!e)
-        e = refer_maybe(im, &user_naming, 0, &h->by, &by_at, &by);
+        e = refer_maybe(im, &user_naming, 0, &h->by, at, "by", &by);
     if (!e)
-        e = refer_maybe(im, &application_naming, 0, &h->application, &application_at, &application);
+        e = refer_maybe(im, &application_naming, 0, &h->application, at, "application",
+                        &application);
     if (e || !id || !channel)
         return e;
-    randombytes_buf(salt, sizeof salt);
-    return tx_exec(im->tx, SAVE_WEBHOOK,
-                   BIND(v_id(id), v_id(guild), v_id(channel), by ? v_id(by) : v_null(),
-                        application ? v_id(application) : v_null(), v_text(h->name),
-                        v_bytes(str_slice((const char *)salt, sizeof salt))),
-                   NULL);
+    struct webhook made = { 0 };
+    e = webhook_find(im->tx, id, &made);
+    if (e && e != ERR_UNKNOWN_WEBHOOK)
+        return e;
+    if (!made.id) {
+        randombytes_buf(salt, sizeof salt);
+        made = (struct webhook){ .id = id,
+                                 .guild_id = guild,
+                                 .salt = str_slice((const char *)salt, sizeof salt) };
+    }
+    made.channel_id = channel;
+    made.name = given_str(h->name);
+    if (by)
+        made.user_id = by;
+    if (application)
+        made.application_id = given_id(application);
+    return webhook_insert(im->tx, &made);
 }
 
 /* --- out ------------------------------------------------------------------------------ */
@@ -68,29 +72,22 @@ static const char WEBHOOKS[] =
     "left join users u on u.id = h.user_id where h.guild_id = $1 and h.source_channel_id is null "
     "and not" CHANNEL_BEING_DELETED("h.channel_id") " order by h.id";
 
-static enum err export_webhooks(struct exporting *ex, struct opt_list *ret)
+static bool read_webhooks_entry(struct exporting *ex, const struct rows *r, void *entry)
 {
-    struct rows r;
-    enum err e = tx_query(ex->tx, WEBHOOKS, BIND(v_id(ex->guild)), &r);
+    struct world_webhook *h = entry;
 
-    if (e)
-        return e;
-    while (rows_next(&r)) {
-        struct world_webhook *h = shown_item(ex->tx, ret, sizeof *h);
-
-        *h = (struct world_webhook){
-            .id = { GIVEN, row_id(&r, 0) },
-            .name = row_text(&r, 1),
-            .channel = shown_reference(ex->tx, &ex->channels, row_id(&r, 2)).value,
-            .by = shown_text(&r, 3, NULL),
-            .application = shown_reference(ex->tx, &ex->applications, row_id(&r, 4)),
-        };
-    }
-    return rows_end(&r);
+    *h = (struct world_webhook){
+        .id = { GIVEN, row_id(r, 0) },
+        .name = row_text(r, 1),
+        .channel = shown_reference(ex->tx, &ex->channels, row_id(r, 2)).value,
+        .by = shown_text(r, 3, NULL),
+        .application = shown_reference(ex->tx, &ex->applications, row_id(r, 4)),
+    };
+    return true;
 }
 
 const struct world_parts webhooks_world = { (const struct world_part[]){
     { "guild", "webhooks", &world_webhook_list, .order = 60, .import = import_webhook,
-      .export = export_webhooks },
+      .select = { &WEBHOOKS }, .read = read_webhooks_entry },
     { 0 },
 } };

@@ -1,4 +1,5 @@
 /* world.c - widgets of guilds, in and out of world files. */
+#include "platform/guilds/guilds.h"
 #include "platform/widgets/widgets.h"
 #include "platform/worlds/file.h"
 
@@ -14,8 +15,6 @@ static const struct field widget_fields[] = {
 
 WORLD_SINGLE(widget, widget_fields, NULL);
 
-static const char SAVE_WIDGET[] =
-    "update guilds set widget_enabled = $2, widget_channel_id = $3 where id = $1";
 static const char FIND_WIDGET[] =
     "select widget_enabled, widget_channel_id from guilds where id = $1 and "
     "(widget_enabled = 1 or widget_channel_id is not null)";
@@ -24,15 +23,12 @@ static enum err import_widget(struct importing *im, const void *entry, const str
                               snowflake guild)
 {
     const struct world_widget *in = entry;
-    struct place channel_at = place_key(at, STR("channel"));
     snowflake channel;
 
-    enum err e = refer_maybe(im, &channel_naming, guild, &in->channel, &channel_at, &channel);
+    enum err e = refer_maybe(im, &channel_naming, guild, &in->channel, at, "channel", &channel);
     return e ? e
-             : tx_exec(
-                   im->tx, SAVE_WIDGET,
-                   BIND(v_id(guild), v_int(in->enabled.value), channel ? v_id(channel) : v_null()),
-                   NULL);
+             : guild_put_widget(im->tx, guild, in->enabled.value,
+                                (struct opt_id){ channel ? GIVEN : GIVEN_NULL, channel });
 }
 
 static enum err export_widget(struct exporting *ex, struct opt_object *ret)

@@ -13,7 +13,7 @@ static enum err export_all(struct tx *tx, void *arg)
     struct exporting ex = { .format = out->format, .tx = tx };
     void *file = arena_alloc(tx_arena(tx), world_entry_size(out->format, NULL));
     struct json j = json_to(&out->text);
-    enum err e = world_export_parts(&ex, NULL, file, 1);
+    enum err e = world_export_parts(&ex, NULL, 0, file, 1);
 
     if (e)
         return e;

@@ -95,6 +95,16 @@ struct naming {
     struct sql any_id;  /* $1 id */
     bool scoped, unique;
 };
+/* Of things that an owner has: the column that names it. */
+#define WORLD_NAMING(word_, table_, owner_)                                                        \
+    {                                                                                              \
+        .word = (word_), .scoped = true,                                                           \
+        .by_name = SQL_TEXT("select min(id), count(*) from " table_ " where name = $1 and " owner_ \
+                            " = $2"),                                                              \
+        .by_id = SQL_TEXT("select min(id), count(*) from " table_ " where id = $1 and " owner_     \
+                          " = $2"),                                                                \
+        .any_id = SQL_TEXT("select min(id), count(*) from " table_ " where id = $1")               \
+    }
 extern const struct naming user_naming, application_naming, guild_naming, role_naming,
     channel_naming, emoji_naming, webhook_naming;
 
@@ -102,13 +112,27 @@ extern const struct naming user_naming, application_naming, guild_naming, role_n
  * such thing or several of them. */
 enum err refer(struct importing *im, const struct naming *n, snowflake guild, struct str to,
                const struct place *at, snowflake *ret);
-/* The same where the member may be absent: 0. */
+/* The same for a member of the entry at `up` that may be absent: 0. */
 enum err refer_maybe(struct importing *im, const struct naming *n, snowflake guild,
-                     const struct opt_str *to, const struct place *at, snowflake *ret);
+                     const struct opt_str *to, const struct place *up, const char *name,
+                     snowflake *ret);
 /* Which thing an entry of the file is about: *ret is its id, 0 when it is new or,
  * with a problem noted, wrong. */
 enum err settle(struct importing *im, const struct naming *n, snowflake guild, struct opt_id id,
                 struct str name, const struct place *at, snowflake *ret);
+
+/* What a file does not say stays as it is. */
+#define WORLD_TAKE(to_, from_)      \
+    do {                            \
+        if ((from_).given == GIVEN) \
+            (to_) = (from_).value;  \
+    } while (0)
+/* The same for a member that may be null. */
+#define WORLD_TAKE_OPT(to_, from_)  \
+    do {                            \
+        if ((from_).given == GIVEN) \
+            (to_) = (from_);        \
+    } while (0)
 
 /* JSON from the file, as columns keep it. */
 static inline struct value v_opt_json(const struct importing *im, struct opt_str json)
@@ -140,9 +164,10 @@ enum err import_each(struct importing *im, const struct opt_list *list, size_t s
 /* The id under which an entry is saved; 0: there was a problem. */
 enum err world_place_of(struct importing *im, const struct naming *n, snowflake guild,
                         struct opt_id id, struct str name, const struct place *at, snowflake *ret);
-/* What each of a list of names refers to; *ret: snowflakes. all: the place of the list. */
+/* The same for a list of names; *ret: snowflakes. */
 enum err refer_each(struct importing *im, const struct naming *n, snowflake guild,
-                    const struct opt_list *names, const struct place *all, struct list *ret);
+                    const struct opt_list *names, const struct place *up, const char *name,
+                    struct list *ret);
 
 /* --- pictures.c ----------------------------------------------------------------------- */
 
@@ -151,7 +176,6 @@ struct world_file_note {
     snowflake id, owner;
     const char *area;
     struct str name, bytes;
-    struct sql set_name; /* $1 the owner, $2 the name */
 };
 /* Its rows; its bytes are kept when all is committed. */
 enum err world_note_file(struct importing *im, const struct world_file_note *note);

@@ -256,7 +256,28 @@ void *world_entry_member(struct world_entries *e, snowflake id)
     return e->next + e->member;
 }
 
-enum err world_export_parts(struct exporting *ex, const char *object, void *entries, size_t count)
+static enum err export_rows(struct exporting *ex, const struct placed_part *p, snowflake owner,
+                            struct opt_list *ret)
+{
+    const struct value values[] = { v_id(owner) };
+    struct rows r;
+    enum err e = tx_query(ex->tx, p->part->select, values, p->part->of ? 1 : 0, &r);
+
+    if (e)
+        return e;
+    while (rows_next(&r)) {
+        void *entry = shown_item(ex->tx, ret, schema_item_size(p->field->type->of));
+
+        if (!p->part->read(ex, &r, entry))
+            ret->value.count--;
+    }
+    if (!ret->value.count)
+        ret->given = ABSENT;
+    return rows_end(&r);
+}
+
+enum err world_export_parts(struct exporting *ex, const char *object, snowflake owner,
+                            void *entries, size_t count)
 {
     const struct world_object *o = find_object(ex->format, object);
     const struct placed_part *p = o->parts.items;
@@ -268,7 +289,8 @@ enum err world_export_parts(struct exporting *ex, const char *object, void *entr
         struct world_entries all = { entries, (char *)entries + count * o->schema.size,
                                      o->schema.size, p[i].field ? p[i].field->offset : 0 };
 
-        e = part->export           ? part->export(ex, member)
+        e = part->read             ? export_rows(ex, &p[i], owner, member)
+            : part->export         ? part->export(ex, member)
             : part->export_object  ? part->export_object(ex, member)
             : part->export_text    ? part->export_text(ex, member)
             : part->export_members ? part->export_members(ex, &all)

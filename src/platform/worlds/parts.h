@@ -39,7 +39,11 @@ struct world_part {
     /* Before the transaction begins, for what takes long. Changes the entries in place. */
     enum err (*prepare)(const struct world_options *options, struct arena *arena,
                         struct list *entries);
-    /* One of them, by the kind of the type. ret is empty before. */
+    /* The entries of a list: what a row says, with $1 the owner of the member. read says whether
+     * there is such an entry. */
+    struct sql select;
+    bool (*read)(struct exporting *ex, const struct rows *r, void *entry);
+    /* Or one of them, by the kind of the type. ret is empty before. */
     enum err (*export)(struct exporting *ex, struct opt_list *ret);
     enum err (*export_object)(struct exporting *ex, struct opt_object *ret);
     enum err (*export_text)(struct exporting *ex, struct opt_str *ret);
@@ -72,7 +76,8 @@ enum err world_import_later_parts(struct importing *im, const char *object, cons
 /* One more entry of a list, with room for the members of others. */
 void *world_entry_add(struct exporting *ex, const char *object, struct opt_list *list);
 size_t world_entry_size(const struct world_format *f, const char *object);
-/* The members of others, of one entry or of all of a list. */
-enum err world_export_parts(struct exporting *ex, const char *object, void *entries, size_t count);
+/* The members of others, of one entry or of all of a list. owner: the object that has them. */
+enum err world_export_parts(struct exporting *ex, const char *object, snowflake owner,
+                            void *entries, size_t count);
 
 #endif

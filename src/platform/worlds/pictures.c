@@ -16,10 +16,8 @@ enum err world_note_file(struct importing *im, const struct world_file_note *not
              STR_FMT(note->name));
     p->bytes = note->bytes;
     blob_digest(p->bytes, digest);
-    enum err e = tx_exec(im->tx, NOTE_FILE,
-                         BIND(v_id(note->id), v_text(str_of(p->name)), v_int((int64_t)p->bytes.n),
-                              v_int(clock_us()), v_text(str_of(digest))),
-                         NULL);
-    return e ? e
-             : tx_exec(im->tx, note->set_name, BIND(v_id(note->owner), v_text(note->name)), NULL);
+    return tx_exec(im->tx, NOTE_FILE,
+                   BIND(v_id(note->id), v_text(str_of(p->name)), v_int((int64_t)p->bytes.n),
+                        v_int(clock_us()), v_text(str_of(digest))),
+                   NULL);
 }

@@ -29,28 +29,10 @@ const struct naming role_naming = {
     .any_id = SQL_TEXT("select min(id), count(*) from roles where id = $1"),
     .scoped = true,
 };
-const struct naming channel_naming = {
-    .word = "channel",
-    .by_name = SQL_TEXT("select min(id), count(*) from channels where name = $1 and guild_id = $2"),
-    .by_id = SQL_TEXT("select min(id), count(*) from channels where id = $1 and guild_id = $2"),
-    .any_id = SQL_TEXT("select min(id), count(*) from channels where id = $1"),
-    .scoped = true,
-};
+const struct naming channel_naming = WORLD_NAMING("channel", "channels", "guild_id");
 
-const struct naming emoji_naming = {
-    .word = "emoji",
-    .by_name = SQL_TEXT("select min(id), count(*) from emojis where name = $1 and guild_id = $2"),
-    .by_id = SQL_TEXT("select min(id), count(*) from emojis where id = $1 and guild_id = $2"),
-    .any_id = SQL_TEXT("select min(id), count(*) from emojis where id = $1"),
-    .scoped = true,
-};
-const struct naming webhook_naming = {
-    .word = "webhook",
-    .by_name = SQL_TEXT("select min(id), count(*) from webhooks where name = $1 and guild_id = $2"),
-    .by_id = SQL_TEXT("select min(id), count(*) from webhooks where id = $1 and guild_id = $2"),
-    .any_id = SQL_TEXT("select min(id), count(*) from webhooks where id = $1"),
-    .scoped = true,
-};
+const struct naming emoji_naming = WORLD_NAMING("emoji", "emojis", "guild_id");
+const struct naming webhook_naming = WORLD_NAMING("webhook", "webhooks", "guild_id");
 
 static enum err reference_look(struct importing *im, struct sql sql, struct value what,
                                snowflake guild, bool scoped, snowflake *ret, int64_t *ret_count)
@@ -96,10 +78,13 @@ enum err refer(struct importing *im, const struct naming *n, snowflake guild, st
 }
 
 enum err refer_maybe(struct importing *im, const struct naming *n, snowflake guild,
-                     const struct opt_str *to, const struct place *at, snowflake *ret)
+                     const struct opt_str *to, const struct place *up, const char *name,
+                     snowflake *ret)
 {
+    struct place at = place_key(up, str_of(name));
+
     *ret = 0;
-    return to->given == GIVEN ? refer(im, n, guild, to->value, at, ret) : OK;
+    return to->given == GIVEN ? refer(im, n, guild, to->value, &at, ret) : OK;
 }
 
 static enum err settle_id(struct importing *im, const struct naming *n, snowflake guild,
@@ -157,15 +142,17 @@ enum err world_place_of(struct importing *im, const struct naming *n, snowflake 
 }
 
 enum err refer_each(struct importing *im, const struct naming *n, snowflake guild,
-                    const struct opt_list *names, const struct place *all, struct list *ret)
+                    const struct opt_list *names, const struct place *up, const char *name,
+                    struct list *ret)
 {
-    const struct str *name = names->value.items;
+    struct place all = place_key(up, str_of(name));
+    const struct str *to = names->value.items;
     enum err e = OK;
 
     for (size_t i = 0; i < names->value.count && !e; i++) {
-        struct place at = place_index(all, i);
+        struct place at = place_index(&all, i);
 
-        e = refer(im, n, guild, name[i], &at, list_add(im->arena, ret, sizeof(snowflake)));
+        e = refer(im, n, guild, to[i], &at, list_add(im->arena, ret, sizeof(snowflake)));
     }
     return e;
 }
