@@ -37,9 +37,7 @@ static const struct field sku_fields[] = {
     MAYBE(struct world_sku, flags, type_count),
     { 0 },
 };
-static const struct schema sku_rows = { .size = sizeof(struct world_sku), .fields = sku_fields };
-static const struct type sku_type = { .kind = KIND_OBJECT, .schema = &sku_rows };
-static const struct type world_sku_list = { .kind = KIND_ARRAY, .max = 100, .of = &sku_type };
+WORLD_LIST(sku, sku_fields, NULL, 0, 100);
 
 static const struct field entitlement_fields[] = {
     MUST(struct world_entitlement, sku, type_world_ref),

@@ -49,12 +49,7 @@ static const struct field option_fields[] = {
     MAYBE(struct world_option, channels, type_option_refs),
     { 0 },
 };
-static const struct schema option_rows = { .size = sizeof(struct world_option),
-                                           .fields = option_fields };
-static const struct type option_type = { .kind = KIND_OBJECT, .schema = &option_rows };
-static const struct type world_option_list = {
-    .kind = KIND_ARRAY, .min = 1, .max = MOST_OPTIONS, .of = &option_type
-};
+WORLD_LIST(option, option_fields, NULL, 1, MOST_OPTIONS);
 static const struct field prompt_fields[] = {
     MAYBE(struct world_prompt, id, type_id),
     MUST(struct world_prompt, title, type_prompt_title),
@@ -65,12 +60,7 @@ static const struct field prompt_fields[] = {
     MUST(struct world_prompt, options, world_option_list),
     { 0 },
 };
-static const struct schema prompt_rows = { .size = sizeof(struct world_prompt),
-                                           .fields = prompt_fields };
-static const struct type prompt_type = { .kind = KIND_OBJECT, .schema = &prompt_rows };
-static const struct type world_prompt_list = { .kind = KIND_ARRAY,
-                                               .max = MOST_PROMPTS,
-                                               .of = &prompt_type };
+WORLD_LIST(prompt, prompt_fields, NULL, 0, MOST_PROMPTS);
 static const struct field onboarding_fields[] = {
     MAYBE(struct world_onboarding, enabled, type_bool),
     MAYBE(struct world_onboarding, mode, type_zero_or_one),

@@ -25,13 +25,7 @@ static const struct field welcome_channel_fields[] = {
     MAYBE(struct world_welcome_channel, emoji, type_world_ref),
     { 0 },
 };
-static const struct schema welcome_channel_rows = { .size = sizeof(struct world_welcome_channel),
-                                                    .fields = welcome_channel_fields };
-static const struct type welcome_channel_type = { .kind = KIND_OBJECT,
-                                                  .schema = &welcome_channel_rows };
-static const struct type world_welcome_channel_list = { .kind = KIND_ARRAY,
-                                                        .max = 5,
-                                                        .of = &welcome_channel_type };
+WORLD_LIST(welcome_channel, welcome_channel_fields, NULL, 0, 5);
 static const struct field welcome_screen_fields[] = {
     MAYBE(struct world_welcome_screen, enabled, type_bool),
     MAYBE(struct world_welcome_screen, description, type_welcome_description),

@@ -15,10 +15,7 @@ static const struct field reaction_fields[] = {
     MUST(struct world_reaction, users, type_world_refs),
     { 0 },
 };
-static const struct schema reaction_rows = { .size = sizeof(struct world_reaction),
-                                             .fields = reaction_fields };
-static const struct type reaction_entry = { .kind = KIND_OBJECT, .schema = &reaction_rows };
-static const struct type most_reactions = { .kind = KIND_ARRAY, .max = 20, .of = &reaction_entry };
+WORLD_LIST(reaction, reaction_fields, NULL, 0, 20);
 
 /* --- in ------------------------------------------------------------------------------- */
 
@@ -119,8 +116,7 @@ static bool is_listed(const struct reacted_message *to, struct str key)
 static enum err import_reaction(struct importing *im, const struct world_reaction *in,
                                 struct reacted_message *to, const struct place *up)
 {
-    struct place emoji_at = place_key(up, STR("emoji")), all = place_key(up, STR("users"));
-    const struct str *names = in->users.items;
+    struct place emoji_at = place_key(up, STR("emoji"));
     unsigned before = im->form->problems;
     struct reaction_name name = { 0 };
     struct list users = { 0 };
@@ -128,12 +124,9 @@ static enum err import_reaction(struct importing *im, const struct world_reactio
 
     if (!e && name.key.n && is_listed(to, name.key))
         form_fail(im->form, &emoji_at, "WORLD_TWICE", "this emoji is there already");
-    for (size_t i = 0; i < in->users.count && !e; i++) {
-        struct place at = place_index(&all, i);
-
-        e = refer(im, &user_naming, 0, names[i], &at,
-                  list_add(im->arena, &users, sizeof(snowflake)));
-    }
+    if (!e)
+        e = refer_each(im, &user_naming, 0, &(struct opt_list){ GIVEN, in->users }, up, "users",
+                       &users);
     return e || im->form->problems != before ? e : write_reaction(im, &name, to, &users);
 }
 
@@ -203,7 +196,7 @@ static enum err export_reactions(struct exporting *ex, struct world_entries *to)
 }
 
 const struct world_parts reactions_world = { (const struct world_part[]){
-    { "message", "reactions", &most_reactions, .order = 20, .whole = true,
+    { "message", "reactions", &world_reaction_list, .order = 20, .whole = true,
       .import = import_reactions, .export_members = export_reactions },
     { 0 },
 } };

@@ -29,22 +29,16 @@ static const struct field poll_answer_fields[] = {
     MAYBE(struct world_poll_answer, users, type_world_refs),
     { 0 },
 };
-static const struct schema poll_answer_rows = { .size = sizeof(struct world_poll_answer),
-                                                .fields = poll_answer_fields };
-static const struct type poll_answer_entry = { .kind = KIND_OBJECT, .schema = &poll_answer_rows };
-static const struct type most_answers = {
-    .kind = KIND_ARRAY, .min = 1, .max = 10, .of = &poll_answer_entry
-};
+WORLD_LIST(poll_answer, poll_answer_fields, NULL, 1, 10);
 static const struct field poll_fields[] = {
     MUST(struct world_poll, question, type_world_content),
-    MUST(struct world_poll, answers, most_answers),
+    MUST(struct world_poll, answers, world_poll_answer_list),
     MAYBE(struct world_poll, hours, type_count),
     MAYBE(struct world_poll, ends_at, type_time),
     MAYBE(struct world_poll, allow_multiselect, type_bool),
     { 0 },
 };
-static const struct schema poll_rows = { .size = sizeof(struct world_poll), .fields = poll_fields };
-static const struct type poll_entry = { .kind = KIND_OBJECT, .schema = &poll_rows };
+WORLD_SINGLE(poll, poll_fields, NULL);
 
 /* --- in ------------------------------------------------------------------------------- */
 
@@ -220,7 +214,7 @@ static enum err export_polls(struct exporting *ex, struct world_entries *to)
 }
 
 const struct world_parts polls_world = { (const struct world_part[]){
-    { "message", "poll", &poll_entry, .order = 10, .import = import_poll,
+    { "message", "poll", &world_poll_type, .order = 10, .import = import_poll,
       .export_members = export_polls },
     { 0 },
 } };

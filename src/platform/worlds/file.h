@@ -25,14 +25,16 @@ enum { WORLD_MANY = 1000000 };
         FIELD(struct_, member_), .type = &(type_) \
     }
 /* NAME_rows and NAME_type, of a file's object, and world_NAME_list, a list of them. */
-#define WORLD_OBJECT(name_, fields_, check_)                                                  \
+#define WORLD_OBJECT(name_, fields_, check_) WORLD_LIST(name_, fields_, check_, 0, WORLD_MANY)
+/* The same with limits of the list. */
+#define WORLD_LIST(name_, fields_, check_, min_, max_)                                        \
     static const struct schema name_##_rows = { .size = sizeof(struct world_##name_),         \
                                                 .fields = (fields_),                          \
                                                 .check = (check_) };                          \
     static const struct type name_##_type = { .kind = KIND_OBJECT, .schema = &name_##_rows }; \
-    const struct type world_##name_##_list = { .kind = KIND_ARRAY,                            \
-                                               .max = WORLD_MANY,                             \
-                                               .of = &name_##_type }
+    const struct type world_##name_##_list = {                                                \
+        .kind = KIND_ARRAY, .min = (min_), .max = (max_), .of = &name_##_type                 \
+    }
 
 /* The same for an object that there is one of: world_NAME_type. */
 #define WORLD_SINGLE(name_, fields_, check_)                                          \
