@@ -1,6 +1,6 @@
 /* world.c - accounts of the local platforms in world files: whose they are, who
  * subscribes, and which guilds follow them. */
-#include "api/jobs.h"
+#include "api/jobs/jobs.h"
 #include "base/clock.h"
 #include "integrations/internal.h"
 #include "platform/worlds/file.h"

@@ -1,45 +1,11 @@
 /* control_rows.c - what its operator may ask of a server that runs. */
 #include "base/log.h"
 #include "base/mem.h"
-#include "server/control_names.h"
 #include "net/tls.h"
-#include "operator/operator.h"
+#include "admin/orders/orders.h"
 #include "server/parts.h"
 #include "platform/accounts/operator.h"
-#include "store/backup/snapshots.h"
-#include "workbench/workbench.h"
-
-/* Without names, when the store cannot be asked. */
-static void give_named(const struct guildhall *g, struct buf *lines, struct buf *out)
-{
-    if (control_name_accounts(g->store, buf_str(lines), out)) {
-        buf_reset(out);
-        buf_add_str(out, buf_str(lines));
-    }
-    buf_clear(lines);
-}
-
-static void list_sessions(void *arg, unsigned uid, struct str rest, struct buf *out)
-{
-    const struct guildhall *g = arg;
-    struct buf lines;
-
-    (void)uid, (void)rest;
-    buf_init(&lines, SIZE_MAX);
-    gateway_census(g->gateway, &lines);
-    give_named(g, &lines, out);
-}
-
-static void list_voice(void *arg, unsigned uid, struct str rest, struct buf *out)
-{
-    const struct guildhall *g = arg;
-    struct buf lines;
-
-    (void)uid, (void)rest;
-    buf_init(&lines, SIZE_MAX);
-    relay_census(g->relay, &lines);
-    give_named(g, &lines, out);
-}
+#include "admin/console/workbench.h"
 
 /* Of the person with this name; nothing when there is none. */
 static void give_token(void *arg, unsigned uid, struct str name, struct buf *out)
@@ -58,7 +24,8 @@ static void carry_out_order(void *arg, unsigned uid, struct str question, struct
 {
     const struct guildhall *g = arg;
 
-    operator_answer(g->api, loops_at(g->loops, 0), uid, question, out);
+    operator_answer(&(struct order_server){ g->api, loops_at(g->loops, 0), g->relay }, uid,
+                    question, out);
 }
 
 static void give_console_key(void *arg, unsigned uid, struct str rest, struct buf *out)
@@ -90,37 +57,6 @@ static void give_certificate(void *arg, unsigned uid, struct str rest, struct bu
         buf_add_str(out, str_of(text));
 }
 
-static void keep_snapshot(void *arg, unsigned uid, struct str name, struct buf *out)
-{
-    const struct guildhall *g = arg;
-
-    (void)uid;
-    snapshot_make(g->store, g->config->data, name, out);
-}
-
-static void list_snapshots(void *arg, unsigned uid, struct str rest, struct buf *out)
-{
-    (void)uid, (void)rest;
-    snapshot_list(((struct guildhall *)arg)->config->data, out);
-}
-
-static void restore_snapshot(void *arg, unsigned uid, struct str name, struct buf *out)
-{
-    const struct guildhall *g = arg;
-
-    (void)uid;
-    snapshot_ask_back(g->store, g->config->data, name, out);
-}
-
-static void count_restored(void *arg, unsigned uid, struct str rest, struct buf *out)
-{
-    int tried, restored;
-
-    (void)arg, (void)uid, (void)rest;
-    snapshot_count(&tried, &restored);
-    buf_printf(out, "%d %d", tried, restored);
-}
-
 /* Nothing when all went well, else a sentence. */
 static void reload_configuration(void *arg, unsigned uid, struct str rest, struct buf *out)
 {
@@ -139,13 +75,7 @@ const struct control_row parts_control_rows[] = {
     { "console-key", give_console_key },
     { "address", give_address },
     { "certificate", give_certificate },
-    { "sessions", list_sessions },
     { "token", give_token },
     { "operate", carry_out_order },
-    { "snapshot", keep_snapshot },
-    { "snapshots", list_snapshots },
-    { "restore", restore_snapshot },
-    { "restored", count_restored },
-    { "voice", list_voice },
     { 0 },
 };

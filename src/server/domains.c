@@ -40,7 +40,7 @@
 #include "platform/widgets/widgets.h"
 #include "voice/states.h"
 #include "voice/voice.h"
-#include "workbench/workbench.h"
+#include "admin/console/workbench.h"
 
 /* In the order of the reference. */
 /* clang-format off */

@@ -4,10 +4,10 @@
 
 #include <stdatomic.h>
 
-#include "server/control.h"
+#include "admin/control/control.h"
 #include "server/guildhall.h"
 #include "net/proxies.h"
-#include "net/server.h"
+#include "net/http/server.h"
 #include "relay/relay.h"
 #include "web/web.h"
 

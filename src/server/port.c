@@ -6,7 +6,7 @@
 #include "server/memory_limit.h"
 #include "net/tls.h"
 #include "server/parts.h"
-#include "workbench/workbench.h"
+#include "admin/console/workbench.h"
 
 /* "host:port", "[::1]:port" or "port". */
 bool parts_split_address(const char *listen, char *host, size_t max, int *ret_port)

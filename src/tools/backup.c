@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "server/control.h"
+#include "admin/control/control.h"
 #include "server/guildhall.h"
 #include "store/blobs/file_rows.h"
 #include "store/backup/paced.h"
@@ -131,7 +131,7 @@ int tool_restore(const struct settings *s, char **arguments)
     if (!arguments[0] || arguments[1])
         return usage("restore NAME, of a snapshot; or restore FILE|- --data DIR, of a backup");
     buf_init(&out, 1024 * 1024);
-    bool runs = control_ask(s->config.data, "restored", &out) == OK;
+    bool runs = control_ask(s->config.data, "operate snapshot\trestored", &out) == OK;
     buf_clear(&out);
     return runs ? snapshot_restore(s, arguments[0]) : restore_file(s, arguments[0]);
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "operator/operator.h"
+#include "admin/orders/orders.h"
 #include "tools/program.h"
 
 /* --- what a row tells ----------------------------------------------------------------- */
@@ -45,7 +45,7 @@ static void add_quoted(struct buf *out, const char *text, const char *special)
 static bool has_verbs(const char *noun)
 {
     for (const struct order_row *row = operator_rows; row->noun; row++)
-        if (row->verb && strcmp(row->noun, noun) == 0)
+        if (order_is_verb(row, noun))
             return true;
     return false;
 }
@@ -55,7 +55,7 @@ static void add_verbs(struct buf *out, const char *noun)
     const char *between = "";
 
     for (const struct order_row *row = operator_rows; row->noun; row++) {
-        if (!row->verb || strcmp(row->noun, noun) != 0)
+        if (!order_is_verb(row, noun))
             continue;
         buf_printf(out, "%s%s", between, row->verb);
         between = " ";

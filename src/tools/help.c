@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "server/guildhall.h"
-#include "operator/operator.h"
+#include "admin/orders/orders.h"
 #include "tools/program.h"
 
 static void help_command(struct buf *out, const struct program_command *c)
@@ -29,7 +29,7 @@ static void help_verbs(struct buf *out, const char *noun)
     for (const struct order_row *row = operator_rows; row->noun; row++) {
         char call[64];
 
-        if (!row->verb || strcmp(row->noun, noun) != 0)
+        if (!order_is_verb(row, noun))
             continue;
         if (first)
             buf_add_lit(out, "\nVerbs\n");

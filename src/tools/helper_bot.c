@@ -10,10 +10,10 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "server/control.h"
+#include "admin/control/control.h"
 #include "json/schema.h"
-#include "model/types.h"
-#include "tools/wire.h"
+#include "model/fields/types.h"
+#include "tools/wire/wire.h"
 
 enum { COMMAND = 2, PRESS = 3, COMPLETE = 4 };             /* types of interactions */
 enum { SAY = 4, CHANGE = 7, CHOICES = 8, EPHEMERAL = 64 }; /* of answers; a flag */

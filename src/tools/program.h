@@ -27,6 +27,12 @@ int tool_help(const struct settings *s, char **arguments);
 int tool_manual(const struct settings *s, char **arguments);
 int tool_completion(const struct settings *s, char **arguments);
 
+/* Reads what stands behind the command's name, the environment and the file. ret->commands is set:
+ * options of other commands may stand in the environment. rest: the arguments, as many as argv has
+ * at most. */
+bool command_settings_read(const struct program_command *c, struct arena *arena, char **argv,
+                           struct settings *ret, char **rest, const char **ret_problem);
+
 /* Writes it to the standard output, and frees it. */
 void program_print(struct buf *out);
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "server/control.h"
+#include "admin/control/control.h"
 #include "server/guildhall.h"
 #include "server/manager.h"
 #include "store/backup/snapshots.h"

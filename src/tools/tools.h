@@ -19,13 +19,16 @@ struct console_options {
     int64_t after, count, seconds; /* after -1: from now on */
     int64_t fault_status, times, code;
     const char *delay, *retry_after;
-    bool drop, reset, json;
+    bool drop, json;
 };
+
+struct program_command;
 
 /* What the command line says: the server's options, and those of one command. */
 struct settings {
-    struct config config; /* first: config_rows hold for it */
-    char **argv;          /* where they were read from, with the command's name first */
+    struct config config;                   /* first: config_rows hold for it */
+    const struct program_command *commands; /* all of the program's (tools/program.h) */
+    char **argv; /* where they were read from, with the command's name first */
     struct seed_options seed;
     const char *tokens; /* import: off, on, env */
     const char *move_to, *move_to_data;
@@ -64,17 +67,7 @@ int tool_console_key(const struct settings *s, char **arguments);
 int tool_nodes(const struct settings *s, char **arguments);
 int tool_platform(const struct settings *s, char **arguments);
 int tool_gifs(const struct settings *s, char **arguments);
-int tool_user(const struct settings *s, char **arguments);
-int tool_guild(const struct settings *s, char **arguments);
-int tool_app(const struct settings *s, char **arguments);
-int tool_token(const struct settings *s, char **arguments);
-int tool_invite(const struct settings *s, char **arguments);
-int tool_message(const struct settings *s, char **arguments);
-int tool_file(const struct settings *s, char **arguments);
-int tool_report(const struct settings *s, char **arguments);
-int tool_ban(const struct settings *s, char **arguments);
-int tool_stats(const struct settings *s, char **arguments);
-int tool_log(const struct settings *s, char **arguments);
+int tool_order(const struct settings *s, char **arguments); /* all of admin/orders/orders.h */
 int tool_check(const struct settings *s, char **arguments);
 int tool_backup(const struct settings *s, char **arguments);
 int tool_restore(const struct settings *s, char **arguments);
@@ -88,11 +81,24 @@ int tool_react(const struct settings *s, char **arguments);
 int tool_join(const struct settings *s, char **arguments);
 int tool_leave(const struct settings *s, char **arguments);
 
-/* An order for the server that runs (operator/operator.h): the program's status, or -1 when no
- * server does. */
-int order_from_words(const struct settings *s, const char *noun, char **arguments);
-/* Prints what one came to, as the server would have answered it: the names of columns, a tab
- * between them, and a line below. */
+/* Makes an account while no server runs; prints what the order "user add" answers. */
+int add_user(const struct settings *s, char **words);
+/* Gives an order to the server that runs: noun, verb and words with tabs between them. 0: ret is
+ * its answer, a line with the names of columns and a line for each row. -1: no server runs. Else a
+ * sentence was printed, and it is 1, or the HTTP status of the refusal. seconds: how long to wait;
+ * 0: for ever. */
+int order_ask(const struct settings *s, const char *order, int64_t seconds, struct arena *arena,
+              struct str *ret);
+/* The same; returns the program's status: 3 for a refusal, 1 after a sentence if no server runs. */
+int order_ask_running(const struct settings *s, const char *order, int64_t seconds,
+                      struct arena *arena, struct str *ret);
+/* Cuts a line off the answer. Returns how many cells it has; those that are missing are empty. */
+enum { MOST_COLUMNS = 16, ORDER_ANSWER_S = 60 };
+int order_cells(struct str *answer, struct str cells[MOST_COLUMNS]);
+/* Prints the rows as JSON, in one line: an array, or the one object. */
+void order_print_json(struct str answer, bool is_array);
+/* Prints a row as the server would have answered it: the names of columns, a tab between them, and
+ * a line below. */
 void order_print(const struct settings *s, struct str answer);
 
 /* Says on stderr why the server that runs on the folder was not asked (control_ask); the status

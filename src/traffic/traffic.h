@@ -2,7 +2,7 @@
  *
  * A ring of bytes in memory that holds the newest records and forgets the oldest. While nobody
  * looks nothing is kept, and who would add something finds that out with one load. Records are
- * kept as they came, secrets and all; whoever shows them hides those (workbench/show.h).
+ * kept as they came, secrets and all; whoever shows them hides those (admin/console/show.h).
  *
  * It may use base/ alone. Begin reading with traffic_add. */
 #ifndef TRAFFIC_TRAFFIC_H

@@ -1,5 +1,5 @@
 /* world.c - stages that are open, in and out of world files. */
-#include "api/jobs.h"
+#include "api/jobs/jobs.h"
 #include "base/clock.h"
 #include "model/channel.h"
 #include "model/stage.h"

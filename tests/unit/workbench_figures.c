@@ -1,7 +1,7 @@
 /* workbench_figures.c - the figures of an hour, minute by minute, and no more than that. */
 #include "unit.h"
 
-#include "workbench/figures.h"
+#include "admin/console/figures.h"
 
 enum { GROUPS = 2, KINDS = 3 };
 

@@ -1,7 +1,7 @@
 /* workbench_hide.c - what nobody else may know is not shown, however it is written. */
 #include "unit.h"
 
-#include "workbench/hide.h"
+#include "admin/console/hide.h"
 
 static struct buf out;
 

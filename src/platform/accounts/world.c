@@ -1,5 +1,5 @@
 /* world.c - accounts, in and out of world files. */
-#include "api/jobs.h"
+#include "api/jobs/jobs.h"
 #include "base/clock.h"
 #include "platform/accounts/accounts.h"
 #include "platform/accounts/internal.h"

@@ -3,7 +3,7 @@
 
 #include <sodium.h>
 
-#include "model/ids.h"
+#include "model/fields/ids.h"
 #include "platform/accounts/accounts.h"
 #include "platform/accounts/world.h"
 #include "platform/worlds/file.h"

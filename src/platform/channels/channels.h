@@ -3,7 +3,7 @@
 #define PLATFORM_CHANNELS_CHANNELS_H
 
 #include "model/guild.h"
-#include "model/rights.h"
+#include "model/permissions/rights.h"
 #include "platform/accounts/accounts.h"
 
 /* ERR_UNKNOWN_CHANNEL. With overwrites; recipients are for channel_load_recipients. */
@@ -170,5 +170,9 @@ extern const struct domain channels_domain;         /* of guilds, and what all s
 extern const struct domain private_channels_domain; /* direct ones and groups */
 extern const struct world_parts private_channels_world;
 extern const struct world_parts channels_world;
+
+/* Does the first account have a relationship of this type (model/relationship.h) to the second? */
+enum err account_has_relationship(struct tx *tx, snowflake user_id, snowflake target_id,
+                                  int64_t type, bool *ret);
 
 #endif

@@ -1,7 +1,7 @@
 /* world_private.c - direct channels and groups, in and out of world files. */
 #include "base/clock.h"
 #include "model/channel.h"
-#include "model/ids.h"
+#include "model/fields/ids.h"
 #include "platform/channels/internal.h"
 #include "platform/worlds/file.h"
 

@@ -1,8 +1,8 @@
 /* world_threads.c - what forums, media channels and threads have besides, in and out of world
  * files. */
 #include "model/channel.h"
-#include "model/ids.h"
-#include "platform/guilds/leftovers.h"
+#include "model/fields/ids.h"
+#include "platform/channels/deletion.h"
 #include "platform/channels/world.h"
 #include "platform/emojis/world.h"
 #include "platform/worlds/file.h"

@@ -2,7 +2,7 @@
 #ifndef PLATFORM_GUILDS_WORLD_H
 #define PLATFORM_GUILDS_WORLD_H
 
-#include "api/jobs.h"
+#include "api/jobs/jobs.h"
 #include "platform/guilds/guilds.h"
 #include "platform/worlds/file.h"
 

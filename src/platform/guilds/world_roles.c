@@ -1,6 +1,6 @@
 /* world_roles.c - roles of guilds, in and out of world files. */
 #include "model/guild.h"
-#include "model/permissions.h"
+#include "model/permissions/permissions.h"
 #include "platform/guilds/internal.h"
 #include "platform/worlds/file.h"
 

@@ -1,7 +1,7 @@
 /* world.c - members and bans of guilds, in and out of world files. */
 #include "base/clock.h"
 #include "model/guild.h"
-#include "model/ids.h"
+#include "model/fields/ids.h"
 #include "model/user.h"
 #include "platform/guilds/world.h"
 #include "platform/members/internal.h"

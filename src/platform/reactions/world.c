@@ -1,7 +1,7 @@
 /* world.c - emoji under messages, in and out of world files. */
 #include "platform/reactions/internal.h"
 
-#include "model/reaction_text.h"
+#include "model/text/reaction_text.h"
 #include "platform/worlds/file.h"
 
 /* --- rows ----------------------------------------------------------------------------- */

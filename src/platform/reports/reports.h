@@ -1,8 +1,8 @@
 /* reports.h - people report messages to the operator.
  *
  * A report holds the message as it was. The operator lists, shows and closes reports by orders
- * (operator/reports.c); a closed one is deleted REPORT_KEPT_DAYS later. It owns the table reports
- * and may use messages and channels. Begin reading with routes.c. */
+ * (admin/orders/reports.c); a closed one is deleted REPORT_KEPT_DAYS later. It owns the table
+ * reports and may use messages and channels. Begin reading with routes.c. */
 #ifndef PLATFORM_REPORTS_REPORTS_H
 #define PLATFORM_REPORTS_REPORTS_H
 

@@ -2,9 +2,9 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "model/channel.h"
-#include "model/ids.h"
+#include "model/fields/ids.h"
 #include "platform/scheduled_events/scheduled_events.h"
-#include "api/jobs.h"
+#include "api/jobs/jobs.h"
 #include "platform/worlds/file.h"
 
 /* --- rows ----------------------------------------------------------------------------- */

@@ -1,6 +1,7 @@
 /* routes.c - templates of guilds: making, reading, bringing up to date, deleting. */
 #include <string.h>
 
+#include "api/deletion.h"
 #include "base/clock.h"
 #include "platform/templates/internal.h"
 
@@ -365,4 +366,7 @@ const struct domain templates_domain = {
     .routes = routes,
     .world = &templates_world,
     .resolvers = resolvers,
+    .deletions =
+        (const struct deletion_rule[]){ { DELETE_FEW(WITH_GUILD, "guild_templates", "guild_id") },
+                                        { 0 } },
 };

@@ -1,9 +1,9 @@
 /* world.c - polls of messages, in and out of world files. */
 #include <inttypes.h>
 
-#include "api/jobs.h"
+#include "api/jobs/jobs.h"
 #include "base/clock.h"
-#include "model/ids.h"
+#include "model/fields/ids.h"
 #include "platform/polls/polls.h"
 #include "platform/reactions/reactions.h"
 #include "platform/worlds/file.h"

@@ -18,7 +18,6 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "base/timestamp.h"
 #include "store/backup/backup.h"
 #include "store/folder.h"
 
@@ -149,21 +148,6 @@ void snapshot_each(const char *folder, void (*tell)(void *arg, const struct snap
     free(entries);
     if (fd >= 0)
         close(fd);
-}
-
-static void list_one(void *arg, const struct snapshot *s)
-{
-    char at[TIMESTAMP_TEXT];
-
-    timestamp_format(s->made_at_us, at);
-    buf_printf(arg, "%-32.*s %12lld bytes  %.19s\n", STR_FMT(s->name), (long long)s->bytes, at);
-}
-
-void snapshot_list(const char *folder, struct buf *out)
-{
-    snapshot_each(folder, list_one, out);
-    if (!out->n)
-        buf_add_lit(out, "there are no snapshots\n");
 }
 
 void snapshot_drop(const char *folder, struct str name, struct buf *out)

@@ -21,7 +21,6 @@ extern const char *const snapshot_keys[];
 /* Answers for people: what was done, or "error: " and a sentence why not. From any thread that
  * may wait. */
 void snapshot_make(struct store *store, const char *folder, struct str name, struct buf *out);
-void snapshot_list(const char *folder, struct buf *out);
 void snapshot_drop(const char *folder, struct str name, struct buf *out);
 /* Looks whether it is whole, keeps what is there, and sends the process SNAPSHOT_SIGNAL. */
 void snapshot_ask_back(struct store *store, const char *folder, struct str name, struct buf *out);

@@ -7,8 +7,8 @@
 #include <stdio.h>
 
 #include "model/channel.h"
-#include "model/permissions.h"
-#include "model/reaction_text.h"
+#include "model/permissions/permissions.h"
+#include "model/text/reaction_text.h"
 #include "platform/messages/messages.h"
 
 enum { ROWS_OF_TRANSACTION = 50000 };

@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "apps.h"
-#include "server/control.h"
+#include "admin/control/control.h"
 #include "store/store.h"
 #include "world.h"
 

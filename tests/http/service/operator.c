@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 #include "apps.h"
-#include "server/control.h"
+#include "admin/control/control.h"
 
 /* What the control socket says; "" for nothing. */
 static const char *ask(struct world *w, const char *question)

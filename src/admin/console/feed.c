@@ -1,0 +1,246 @@
+/* feed.c - the traffic, followed over a WebSocket.
+ *
+ * The first message of a client says what it wants to see, and with which key; later ones say
+ * so anew. A few times a second it is sent what came meanwhile, in one message. */
+#include <stddef.h>
+
+#include "api/jobs/errand.h"
+#include "base/mem.h"
+#include "net/http/server.h"
+#include "net/this_machine.h"
+#include "admin/console/internal.h"
+
+enum {
+    TICK_MS = 100,
+    FEED_PAGE = 200,
+    PATIENT_TICKS = 100, /* for the first message */
+    MAX_REQUEST = 4096,
+    MAX_SENT = 2 * 1024 * 1024,
+    MAX_UNSENT = 8 * 1024 * 1024,
+    SLOW = 1024 * 1024, /* unsent bytes above which it is sent nothing new */
+    CLOSE_FORBIDDEN = 4004,
+    CLOSE_NOT_UNDERSTOOD = 4002,
+    CLOSE_TOO_MANY_WATCHERS = 4008,
+};
+
+/* What a client says. */
+struct live_request {
+    struct str key, kind, user, route, method, status, event, session, text;
+    struct opt_int after;
+    snowflake application_id;
+};
+
+static const struct type live_text = { .kind = KIND_STRING, .max = 200 };
+static const struct type live_id = { .kind = KIND_ID };
+static const struct type live_number = { .kind = KIND_INT, .min = 0, .max = INT64_MAX };
+static const struct field live_fields[] = {
+    { FIELD(struct live_request, key), .type = &live_text, .flags = OPTIONAL },
+    { FIELD(struct live_request, kind), .type = &live_text, .flags = OPTIONAL },
+    { FIELD(struct live_request, user), .type = &live_text, .flags = OPTIONAL },
+    { FIELD(struct live_request, route), .type = &live_text, .flags = OPTIONAL },
+    { FIELD(struct live_request, method), .type = &live_text, .flags = OPTIONAL },
+    { FIELD(struct live_request, status), .type = &live_text, .flags = OPTIONAL },
+    { FIELD(struct live_request, event), .type = &live_text, .flags = OPTIONAL },
+    { FIELD(struct live_request, session), .type = &live_text, .flags = OPTIONAL },
+    { FIELD(struct live_request, text), .type = &live_text, .flags = OPTIONAL },
+    { FIELD(struct live_request, application_id), .type = &live_id, .flags = OPTIONAL },
+    { FIELD(struct live_request, after), .type = &live_number, .flags = OPTIONAL },
+    { 0 },
+};
+static const struct schema live_schema = { .size = sizeof(struct live_request),
+                                           .fields = live_fields };
+static const struct type type_live = { .kind = KIND_OBJECT, .schema = &live_schema };
+
+struct traffic_watcher {
+    struct workbench *workbench;
+    struct websocket *ws; /* NULL: gone */
+    struct loop *loop;
+    uv_timer_t timer;
+    struct arena *wants; /* what the filter points to */
+    bool local_head, admitted, reading, closed;
+    unsigned ticks; /* without a first message */
+    struct traffic_page page;
+    struct buf records;
+};
+
+static void watcher_free(uv_handle_t *handle)
+{
+    struct traffic_watcher *x = handle->data;
+
+    if (x->admitted)
+        traffic_release(x->workbench->traffic);
+    atomic_fetch_sub(&x->workbench->watchers, 1);
+    buf_clear(&x->records);
+    arena_free(x->wants);
+    mem_free(x);
+}
+
+static void watcher_end(struct traffic_watcher *x)
+{
+    if (x->closed && !x->reading)
+        uv_close((uv_handle_t *)&x->timer, watcher_free);
+}
+
+/* --- sending -------------------------------------------------------------------------- */
+
+static enum err feed_read(struct call *call)
+{
+    struct traffic_watcher *x = call_passed(call, "traffic_watcher");
+
+    enum err e = tx_expect_long(call->tx); /* half a mebibyte is made readable */
+
+    return e ? e : traffic_read(call->tx, x->workbench->traffic, &x->page);
+}
+
+static void feed_send(struct traffic_watcher *x)
+{
+    struct buf out;
+
+    buf_init(&out, MAX_SENT);
+    buf_printf(&out, "{\"last\":%llu,\"lost\":%llu,\"records\":[", (unsigned long long)x->page.last,
+               (unsigned long long)x->page.lost);
+    buf_add_str(&out, buf_str(&x->records));
+    buf_add_lit(&out, "]}");
+    if (buf_full(&out) || buf_full(&x->records))
+        websocket_close(x->ws, 1009, STR("records too large"));
+    else if (x->records.n || x->page.lost)
+        websocket_send(x->ws, WS_TEXT, buf_str(&out));
+    buf_clear(&out);
+}
+
+static void feed_was_read(struct call *call, enum err e, void *arg)
+{
+    struct traffic_watcher *x = arg;
+
+    (void)call;
+    x->reading = false;
+    if (!e && x->ws) {
+        feed_send(x);
+        x->page.after = x->page.last;
+    }
+    watcher_end(x);
+}
+
+static void watcher_tick(uv_timer_t *timer)
+{
+    struct traffic_watcher *x = timer->data;
+    uint64_t oldest, newest;
+
+    if (!x->ws)
+        return;
+    if (!x->admitted && ++x->ticks == PATIENT_TICKS)
+        websocket_close(x->ws, CLOSE_FORBIDDEN, STR("nothing was asked for"));
+    traffic_range(x->workbench->traffic, &oldest, &newest);
+    if (!x->admitted || x->reading || newest <= x->page.after || websocket_waiting(x->ws) > SLOW)
+        return;
+    x->reading = true;
+    errand_start(x->workbench->api, x->loop,
+                 &(struct errand){ .name = "traffic feed",
+                                   .store = ROUTE_STORE_READ,
+                                   .run = feed_read,
+                                   .done = feed_was_read,
+                                   .type = "traffic_watcher",
+                                   .data = x,
+                                   .arg = x });
+}
+
+/* --- listening ------------------------------------------------------------------------ */
+
+static void watcher_want(struct traffic_watcher *x, const struct live_request *in)
+{
+    uint64_t oldest, newest;
+
+    x->page.filter = (struct traffic_filter){ .kind = in->kind,
+                                              .user = in->user,
+                                              .route = in->route,
+                                              .method = in->method,
+                                              .status = in->status,
+                                              .event = in->event,
+                                              .session = in->session,
+                                              .text = in->text,
+                                              .application = in->application_id };
+    /* What is noted as soon as somebody looks has to be seen. */
+    traffic_range(x->workbench->traffic, &oldest, &newest);
+    if (!x->admitted)
+        traffic_hold(x->workbench->traffic);
+    if (in->after.given)
+        x->page.after = (uint64_t)in->after.value;
+    else if (!x->admitted)
+        x->page.after = newest;
+    x->admitted = true;
+}
+
+static void watcher_message(struct websocket *ws, enum ws_opcode opcode, struct str payload)
+{
+    struct traffic_watcher *x = websocket_data(ws);
+    struct arena *arena = arena_new();
+    struct form form = { .arena = arena };
+    void *read = NULL;
+
+    (void)opcode;
+    /* What is being read was asked for with what came before. */
+    if (x->reading || schema_decode(&type_live, str_dup(arena, payload), &form, &read)) {
+        websocket_close(ws, CLOSE_NOT_UNDERSTOOD,
+                        x->reading ? STR("one after the other") : STR("not understood"));
+        arena_free(arena);
+        return;
+    }
+    const struct live_request *in = read;
+    bool local =
+        x->workbench->options.open && x->local_head && address_is_loopback(websocket_remote(ws));
+    if (!x->admitted && !local && !key_is_right(x->workbench, in->key)) {
+        websocket_close(ws, CLOSE_FORBIDDEN, STR("not the console's key"));
+        arena_free(arena);
+        return;
+    }
+    arena_free(x->wants);
+    x->wants = arena;
+    watcher_want(x, in);
+}
+
+static void watcher_open(struct websocket *ws, void *arg)
+{
+    const struct live_door *door = arg;
+    struct traffic_watcher *x = mem_new(sizeof *x);
+
+    x->workbench = door->workbench;
+    x->ws = ws;
+    x->loop = websocket_loop(ws);
+    x->local_head = door->local_head;
+    x->wants = arena_new();
+    x->page.limit = FEED_PAGE;
+    buf_init(&x->records, MAX_SENT);
+    x->page.out = &x->records;
+    x->timer.data = x;
+    uv_timer_init(loop_uv(x->loop), &x->timer);
+    uv_timer_start(&x->timer, watcher_tick, TICK_MS, TICK_MS);
+    websocket_set_data(ws, x);
+    if (atomic_fetch_add(&x->workbench->watchers, 1) >= MOST_WATCHERS)
+        websocket_close(ws, CLOSE_TOO_MANY_WATCHERS, STR("too many watch already"));
+}
+
+static void watcher_closed(struct websocket *ws, int code)
+{
+    struct traffic_watcher *x = websocket_data(ws);
+
+    (void)code;
+    if (!x)
+        return;
+    x->ws = NULL;
+    x->closed = true;
+    watcher_end(x);
+}
+
+bool workbench_upgrade(struct workbench *w, const struct http_request *r,
+                       struct websocket_handler *ret)
+{
+    if (!str_is(r->path, "/console/traffic/live"))
+        return false;
+    *ret = (struct websocket_handler){ .arg = &w->doors[head_is_own(r)],
+                                       .max_message = MAX_REQUEST,
+                                       .max_waiting = MAX_UNSENT,
+                                       .open = watcher_open,
+                                       .message = watcher_message,
+                                       .closed = watcher_closed };
+    return true;
+}

@@ -1,0 +1,345 @@
+/* hide.c - texts of the wire without what nobody else may know. */
+#include "admin/console/hide.h"
+
+#include "base/utf8.h"
+
+/* No id or name of the interface is longer; what is may be a token at a wrong place. */
+enum { LONGEST_SEGMENT = 64 };
+
+static bool str_ends(struct str s, struct str end)
+{
+    return s.n >= end.n && memcmp(s.p + s.n - end.n, end.p, end.n) == 0;
+}
+
+static bool is_about(const char *place, const char *word)
+{
+    return place && strstr(place, word);
+}
+
+/* A key that is not written plainly may be any. */
+static bool is_secret_key(struct str key, const char *place)
+{
+    if (memchr(key.p, '\\', key.n) || memchr(key.p, '%', key.n))
+        return true;
+    if (str_is(key, "code") && (is_about(place, "/mfa/") || is_about(place, "@me/delete") ||
+                                is_about(place, "@me/disable") || is_about(place, "/verify/") ||
+                                (place && str_ends(str_of(place), STR("/users/@me")))))
+        return true;
+    if (str_is(key, "code") || str_is(key, "location") || str_is(key, "url") ||
+        str_is(key, "state"))
+        return is_about(place, "oauth2") || is_about(place, "connections");
+    return str_ends(key, STR("token")) || str_ends(key, STR("password")) ||
+           str_ends(key, STR("secret")) || str_is(key, "code_verifier") || str_is(key, "ticket");
+}
+
+static void add_valid(struct buf *out, struct str s)
+{
+    uint32_t cp;
+
+    while (s.n) {
+        size_t n = utf8_decode(s, &cp);
+
+        if (n)
+            buf_add(out, s.p, n);
+        else
+            buf_add_lit(out, "\xef\xbf\xbd");
+        s = str_from(s, n ? n : 1);
+    }
+}
+
+/* --- refusals -------------------------------------------------------------------------- */
+
+/* They quote what was given: Value "abc" is not snowflake. That is hidden where it was to be a
+ * secret, or is so long that it may be a token at a wrong place. A cut text has no second quote. */
+static void add_refusal(struct buf *out, struct str text, struct str quote, bool secret)
+{
+    const char *end = text.p + text.n, *last = end;
+    const char *first = text.n ? memmem(text.p, text.n, quote.p, quote.n) : NULL;
+
+    if (!first) {
+        add_valid(out, text);
+        return;
+    }
+    first += quote.n;
+    for (const char *p = first; (p = memmem(p, (size_t)(end - p), quote.p, quote.n)); p += quote.n)
+        last = p;
+    if (!secret && last - first <= LONGEST_SEGMENT) {
+        add_valid(out, text);
+        return;
+    }
+    add_valid(out, str_slice(text.p, (size_t)(first - text.p)));
+    buf_add_lit(out, "***");
+    add_valid(out, str_slice(last, (size_t)(end - last)));
+}
+
+void hide_problem(struct str text, const char *place, struct buf *out)
+{
+    struct str rest = text, key = str_cut(&rest, ':');
+
+    while (memchr(key.p, '.', key.n))
+        str_cut(&key, '.');
+    add_refusal(out, text, STR("\""), key.n < text.n && is_secret_key(key, place));
+}
+
+/* Keys of an error tree that are no fields. */
+static bool is_error_word(struct str key)
+{
+    return str_is(key, "_errors") || str_is(key, "code") || str_is(key, "message");
+}
+
+/* --- JSON ----------------------------------------------------------------------------- */
+
+/* The bytes of the string that begins with the quote at p, with both quotes where they are. */
+static size_t string_length(const char *p, const char *end)
+{
+    const char *at = p + 1;
+
+    while (at < end && *at != '"')
+        at += *at == '\\' && at + 1 < end ? 2 : 1;
+    return (size_t)((at < end ? at + 1 : end) - p);
+}
+
+static const char *skip_space(const char *p, const char *end)
+{
+    while (p < end && (unsigned char)*p <= ' ')
+        p++;
+    return p;
+}
+
+/* The object of an answer that says why a secret was refused. */
+static bool is_error_tree(const char *p, const char *end)
+{
+    static const char key[] = "\"_errors\"";
+
+    p = skip_space(p + 1, end);
+    return (size_t)(end - p) >= sizeof key - 1 && memcmp(p, key, sizeof key - 1) == 0;
+}
+
+/* The bytes of the number, list or object that begins at p; 0 for anything else. */
+static size_t other_length(const char *p, const char *end)
+{
+    const char *at = p;
+    int depth = 0;
+
+    if (!strchr("-0123456789[{", *p) || !*p || (*p == '{' && is_error_tree(p, end)))
+        return 0;
+    while (at < end && (depth > 0 || !strchr(",]} \t\r\n", *at))) {
+        depth += *at == '[' || *at == '{';
+        depth -= *at == ']' || *at == '}';
+        at += *at == '"' ? string_length(at, end) : 1;
+    }
+    return (size_t)(at - p);
+}
+
+/* URLs of webhooks and of uploads have their token in them, and so has the end of a grant. */
+static bool is_secret_value(struct str s)
+{
+    return memmem(s.p, s.n, "/webhooks/", 10) || memmem(s.p, s.n, "\\/webhooks\\/", 12) ||
+           memmem(s.p, s.n, "token=", 6);
+}
+
+static void hide_json(struct str text, const char *place, struct buf *out)
+{
+    const char *p = text.p, *end = text.p + text.n, *plain = p;
+    bool hides = false; /* the value that comes next */
+    bool refusal = false, of_secret = false;
+
+    while (p < end) {
+        if (*p != '"') {
+            size_t other = hides && of_secret ? other_length(p, end) : 0;
+
+            if (other) {
+                add_valid(out, str_slice(plain, (size_t)(p - plain)));
+                buf_add_lit(out, "\"***\"");
+                plain = p += other;
+                hides = false;
+                continue;
+            }
+            /* What is neither space nor colon is a value of another kind. */
+            hides = hides && ((unsigned char)*p <= ' ' || *p == ':');
+            p++;
+            continue;
+        }
+        size_t n = string_length(p, end);
+        const char *after = skip_space(p + n, end);
+        struct str inside = str_slice(p + 1, n > 1 ? n - 2 : 0);
+        bool is_key = !hides && after < end && *after == ':';
+
+        if (!is_key && (hides || is_secret_value(str_slice(p, n)))) {
+            add_valid(out, str_slice(plain, (size_t)(p - plain)));
+            buf_add_lit(out, "\"***\"");
+            plain = p + n;
+        } else if (!is_key && refusal) {
+            add_valid(out, str_slice(plain, (size_t)(p - plain)));
+            add_refusal(out, str_slice(p, n), STR("\\\""), of_secret);
+            plain = p + n;
+        }
+        hides = is_key && is_secret_key(inside, place);
+        refusal = is_key && str_is(inside, "message");
+        if (is_key && !is_error_word(inside))
+            of_secret = hides;
+        p += n;
+    }
+    add_valid(out, str_slice(plain, (size_t)(p - plain)));
+}
+
+/* --- forms, paths ---------------------------------------------------------------------- */
+
+static void hide_form(struct str text, const char *place, struct buf *out)
+{
+    bool first = true;
+
+    while (text.n) {
+        struct str pair = str_cut(&text, '&'), key = pair;
+        bool has_value = memchr(pair.p, '=', pair.n) != NULL;
+
+        key = str_cut(&pair, '=');
+        if (!first)
+            buf_add_char(out, '&');
+        first = false;
+        add_valid(out, key);
+        if (!has_value)
+            continue;
+        buf_add_char(out, '=');
+        if (is_secret_key(key, place))
+            buf_add_lit(out, "***");
+        else
+            add_valid(out, pair);
+    }
+}
+
+void hide_body(struct str text, const char *place, struct buf *out)
+{
+    const char *first = text.n ? skip_space(text.p, text.p + text.n) : text.p;
+    bool json = first < text.p + text.n && strchr("{[\"", *first);
+
+    if (json)
+        hide_json(text, place, out);
+    else
+        hide_form(text, place, out);
+}
+
+static size_t count_segments(struct str path)
+{
+    size_t n = 0;
+
+    while (path.n) {
+        str_cut(&path, '/');
+        n++;
+    }
+    return n;
+}
+
+/* The last segments of a path are those of its row. */
+static bool is_secret_segment(struct str segment, size_t left, const char *place)
+{
+    struct str row = str_of(place ? place : "");
+    size_t skip = count_segments(row);
+
+    if (segment.n > LONGEST_SEGMENT)
+        return true;
+    if (left > skip)
+        return false;
+    for (skip -= left; skip; skip--)
+        str_cut(&row, '/');
+    return str_ends(str_cut(&row, '/'), STR("token}"));
+}
+
+void hide_target(struct str target, const char *place, struct buf *out)
+{
+    struct str query = target, path = str_cut(&query, '?');
+    const char *end = path.p + path.n;
+    size_t left = count_segments(path);
+
+    while (path.n) {
+        struct str segment = str_cut(&path, '/');
+
+        if (is_secret_segment(segment, left--, place))
+            buf_add_lit(out, "***");
+        else
+            add_valid(out, segment);
+        if (segment.p + segment.n < end)
+            buf_add_char(out, '/');
+    }
+    if (query.n) {
+        buf_add_char(out, '?');
+        hide_form(query, place, out);
+    }
+}
+
+/* --- headers -------------------------------------------------------------------------- */
+
+static bool str_ends_nocase(struct str s, const char *end)
+{
+    size_t n = strlen(end);
+
+    return s.n >= n && str_eq_nocase(str_from(s, s.n - n), str_slice(end, n));
+}
+
+static bool is_secret_header(struct str name)
+{
+    static const char *const ends[] = {
+        "authorization", "cookie", "token", "secret",    "password",
+        "key",           "code",   "jwt",   "assertion", "oidc-data",
+    };
+
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (str_ends_nocase(name, ends[i]))
+            return true;
+    return false;
+}
+
+/* "Bot abc" as "Bot ***": that the word is missing or wrong is what people look for. */
+static void add_scheme(struct buf *out, struct str value)
+{
+    static const char *const schemes[] = { "Bot", "Bearer", "Basic" };
+    struct str word = str_cut(&value, ' ');
+
+    for (size_t i = 0; value.n && i < sizeof schemes / sizeof *schemes; i++)
+        if (str_eq_nocase(word, str_of(schemes[i])))
+            buf_printf(out, "%s ", schemes[i]);
+    buf_add_lit(out, "***");
+}
+
+/* Addresses may have a token or a code in their query. */
+static bool is_address_header(struct str name)
+{
+    return str_eq_nocase(name, STR("Location")) || str_eq_nocase(name, STR("Referer")) ||
+           str_eq_nocase(name, STR("Link")) || str_ends_nocase(name, "-uri") ||
+           str_ends_nocase(name, "-url");
+}
+
+/* What stands behind '#' is for nobody but a browser, and may be a token. */
+static void hide_address(struct str address, const char *place, struct buf *out)
+{
+    struct str fragment = address, rest = str_cut(&fragment, '#');
+
+    hide_target(rest, place, out);
+    if (fragment.n)
+        buf_add_lit(out, "#***");
+}
+
+void hide_headers(struct str lines, const char *place, struct buf *out)
+{
+    while (lines.n) {
+        struct str value = str_cut(&lines, '\n'), name;
+
+        if (value.n && value.p[value.n - 1] == '\r')
+            value.n--;
+        /* What has no colon is a name whose rest was not kept. */
+        if (!memchr(value.p, ':', value.n))
+            continue;
+        name = str_cut(&value, ':');
+        while (value.n && (*value.p == ' ' || *value.p == '\t'))
+            value = str_from(value, 1);
+        add_valid(out, name);
+        buf_add_lit(out, ": ");
+        if (is_secret_header(name))
+            add_scheme(out, value);
+        else if (is_address_header(name))
+            hide_address(value, place, out);
+        else
+            add_valid(out, value);
+        buf_add_char(out, '\n');
+    }
+}

@@ -1,0 +1,324 @@
+/* orders.c - operator commands that are routes below /console.
+ *
+ * Each row of routes names the order that it gives (routed_orders). The arguments of an order are
+ * the text in the path and the body; its answer is what its rows are as JSON. */
+#include "admin/console/internal.h"
+#include "admin/orders/internal.h"
+
+static const struct type type_any = { .kind = KIND_RAW };
+
+static const struct routed_order {
+    const char *route, *noun, *verb, *argument; /* argument: a resolver, or NULL */
+} routed_orders[] = {
+    { "get_clock", "clock", "", NULL },
+    { "move_clock", "clock", "move", NULL },
+    { "list_faults", "fault", "", NULL },
+    { "create_fault", "fault", "add", NULL },
+    { "delete_faults", "fault", "clear", NULL },
+    { "delete_fault", "fault", "clear", "fault.id" },
+    { "list_console_sessions", "sessions", "", NULL },
+    { "push_session", "sessions", "push", "console.session" },
+    { "list_snapshots", "snapshot", "", NULL },
+    { "create_snapshot", "snapshot", "make", NULL },
+    { "restore_snapshot", "snapshot", "restore", "snapshot.name" },
+    { "delete_snapshot", "snapshot", "delete", "snapshot.name" },
+};
+
+static const struct routed_order *find_routed(const struct route *route)
+{
+    const struct routed_order *r = routed_orders;
+
+    while (strcmp(r->route, route->name) != 0)
+        r++;
+    return r;
+}
+
+/* On the pool. A refusal is about the name, the only argument of these orders. */
+static enum err console_gather(struct call *call)
+{
+    struct order *o = call_passed(call, "order");
+    enum err e = order_gather(o);
+
+    return e && o->problem ? call_invalid(call, "name", FORM_CHOICES, o->problem) : e;
+}
+
+/* The route's admit is asked here, because the pool gathers before the handler. */
+static enum err console_prepare(struct call *call)
+{
+    const struct routed_order *r = find_routed(call->route);
+    struct order *o = call_pass(call, "order", sizeof *o);
+
+    *o = (struct order){ .row = order_row_find(str_of(r->noun), str_of(r->verb)),
+                         .api = call->api,
+                         .arena = call->arena,
+                         .body = call->body,
+                         .as_json = true };
+    buf_init(&o->out, CALL_MAX_REPLY / 2);
+    if (r->argument)
+        o->words[o->count++] = call_text(call, r->argument);
+    else if (call->body && !o->row->body)
+        o->words[o->count++] = *(const struct str *)call->body; /* a body of one text */
+    if (o->row->gather)
+        call->compute = console_gather;
+    return call->route->admit(call);
+}
+
+static enum err console_order(struct call *call)
+{
+    struct order *o = call_passed(call, "order");
+    enum err e = order_run(call, o);
+
+    if (e || !call->route->reply)
+        return e;
+    call_reply_json(call);
+    buf_printf(&call->reply, o->row->is_array ? "[%.*s]" : "%.*s", STR_FMT(o->answer));
+    return OK;
+}
+
+/* --- time ----------------------------------------------------------------------------- */
+
+static const struct route clock_routes[] = {
+    {
+        .method = GET,
+        .path = "/console/clock",
+        .name = "get_clock",
+        .doc = "What the server takes for now, and how far that is from the machine's time.",
+        .service = true,
+        .reply = &type_any,
+        .store = ROUTE_STORE_NONE,
+        .limit = &limit_console,
+        .prepare = console_prepare,
+        .admit = console_admit,
+        .handle = console_order,
+    },
+    {
+        .method = POST,
+        .path = "/console/clock",
+        .name = "move_clock",
+        .doc = "Lets time pass at once: expiries, time-outs and jobs follow. Of servers with "
+               "a workbench.",
+        .service = true,
+        .body = &order_clock_type,
+        .reply = &type_any,
+        .store = ROUTE_STORE_NONE,
+        .limit = &limit_console,
+        .prepare = console_prepare,
+        .admit = console_admit_controls,
+        .handle = console_order,
+    },
+    { 0 },
+};
+
+const struct domain console_clock_domain = {
+    .name = "Workbench: time",
+    .doc = "For tests: what the server takes for now. At the root, below /console.",
+    .routes = clock_routes,
+};
+
+/* --- faults --------------------------------------------------------------------------- */
+
+static const struct resolver fault_resolvers[] = {
+    { .name = "fault.id", .field = "fault_id", .doc = "The fault's id." },
+    { 0 },
+};
+
+static const struct route fault_routes[] = {
+    {
+        .method = GET,
+        .path = "/console/faults",
+        .name = "list_faults",
+        .doc = "Faults that wait for a call.",
+        .service = true,
+        .reply = &type_any,
+        .store = ROUTE_STORE_NONE,
+        .limit = &limit_console,
+        .prepare = console_prepare,
+        .admit = console_admit,
+        .handle = console_order,
+    },
+    {
+        .method = POST,
+        .path = "/console/faults",
+        .name = "create_fault",
+        .doc = "The next calls that fit are answered with another status, later, or not at "
+               "all. Of servers with a workbench.",
+        .service = true,
+        .body = &order_fault_type,
+        .reply = &type_any,
+        .store = ROUTE_STORE_NONE,
+        .limit = &limit_console,
+        .prepare = console_prepare,
+        .admit = console_admit_controls,
+        .handle = console_order,
+    },
+    {
+        .method = DELETE,
+        .path = "/console/faults",
+        .name = "delete_faults",
+        .doc = "Takes all faults back.",
+        .service = true,
+        .store = ROUTE_STORE_NONE,
+        .limit = &limit_console,
+        .prepare = console_prepare,
+        .admit = console_admit_controls,
+        .handle = console_order,
+    },
+    {
+        .method = DELETE,
+        .path = "/console/faults/{fault.id}",
+        .name = "delete_fault",
+        .doc = "Takes a fault back.",
+        .service = true,
+        .store = ROUTE_STORE_NONE,
+        .limit = &limit_console,
+        .prepare = console_prepare,
+        .admit = console_admit_controls,
+        .handle = console_order,
+    },
+    { 0 },
+};
+
+const struct domain console_faults_domain = {
+    .name = "Workbench: faults",
+    .doc = "For tests: calls that go wrong. At the root, below /console.",
+    .routes = fault_routes,
+    .resolvers = fault_resolvers,
+};
+
+/* --- sessions ------------------------------------------------------------------------- */
+
+static const struct resolver session_resolvers[] = {
+    { .name = "console.session",
+      .field = "session_id",
+      .is_text = true,
+      .doc = "A session's id, as READY gave it, or an account's name: all of its sessions." },
+    { 0 },
+};
+
+static const struct route session_routes[] = {
+    {
+        .method = GET,
+        .path = "/console/sessions",
+        .name = "list_console_sessions",
+        .doc = "Sessions of the gateway, names of their accounts, and who is in voice.",
+        .service = true,
+        .reply = &type_any,
+        .store = ROUTE_STORE_READ,
+        .limit = &limit_console,
+        .prepare = console_prepare,
+        .admit = console_admit,
+        .handle = console_order,
+    },
+    {
+        .method = POST,
+        .path = "/console/sessions/{console.session}",
+        .name = "push_session",
+        .doc = "Asks a client to come back, ends its session, or closes its socket.",
+        .service = true,
+        .body = &order_push_type,
+        .status = 204,
+        .store = ROUTE_STORE_READ,
+        .limit = &limit_console,
+        .prepare = console_prepare,
+        .admit = console_admit,
+        .handle = console_order,
+    },
+    { 0 },
+};
+
+const struct domain console_sessions_domain = {
+    .name = "Workbench: sessions",
+    .doc = "For the operator: who is connected. At the root, below /console.",
+    .routes = session_routes,
+    .resolvers = session_resolvers,
+};
+
+/* --- snapshots ------------------------------------------------------------------------ */
+
+static const struct type type_name = { .kind = KIND_STRING, .min = 1, .max = 64 };
+
+struct snapshot_order {
+    struct str name;
+};
+static const struct field order_fields[] = {
+    { FIELD(struct snapshot_order, name), .type = &type_name,
+      .doc = "Letters, digits, dashes, dots and underscores" },
+    { 0 },
+};
+static const struct schema order_schema = { .name = "SnapshotOrder",
+                                            .size = sizeof(struct snapshot_order),
+                                            .fields = order_fields };
+static const struct type type_order = { .kind = KIND_OBJECT, .schema = &order_schema };
+
+/* Each of these calls reads or writes the whole world. */
+static const struct limit limit_snapshots = {
+    .name = "console snapshots", .count = 10, .window_s = 10, .by_address = true
+};
+static const struct resolver snapshot_resolvers[] = {
+    { .name = "snapshot.name", .field = "name", .is_text = true, .doc = "The snapshot's name." },
+    { 0 },
+};
+
+static const struct route snapshot_routes[] = {
+    {
+        .method = GET,
+        .path = "/console/snapshots",
+        .name = "list_snapshots",
+        .doc = "Worlds that are kept by name, and how often one was to be brought back and was.",
+        .service = true,
+        .reply = &type_any,
+        .store = ROUTE_STORE_NONE,
+        .limit = &limit_console,
+        .prepare = console_prepare,
+        .admit = console_admit,
+        .handle = console_order,
+    },
+    {
+        .method = POST,
+        .path = "/console/snapshots",
+        .name = "create_snapshot",
+        .doc = "Keeps the world as it is: rows, files and keys. Of servers with a workbench "
+               "whose rows are in SQLite.",
+        .service = true,
+        .body = &type_order,
+        .store = ROUTE_STORE_NONE,
+        .limit = &limit_snapshots,
+        .prepare = console_prepare,
+        .admit = console_admit_controls,
+        .handle = console_order,
+    },
+    {
+        .method = POST,
+        .path = "/console/snapshots/{snapshot.name}/restore",
+        .name = "restore_snapshot",
+        .doc = "Brings a world back. What is there is kept as before-restore, and the server "
+               "starts anew on the same port: sessions identify again. Of servers with a "
+               "workbench.",
+        .service = true,
+        .store = ROUTE_STORE_NONE,
+        .limit = &limit_snapshots,
+        .prepare = console_prepare,
+        .admit = console_admit_controls,
+        .handle = console_order,
+    },
+    {
+        .method = DELETE,
+        .path = "/console/snapshots/{snapshot.name}",
+        .name = "delete_snapshot",
+        .doc = "Forgets a snapshot. Of servers with a workbench.",
+        .service = true,
+        .store = ROUTE_STORE_NONE,
+        .limit = &limit_snapshots,
+        .prepare = console_prepare,
+        .admit = console_admit_controls,
+        .handle = console_order,
+    },
+    { 0 },
+};
+
+const struct domain console_snapshots_domain = {
+    .name = "Workbench: snapshots",
+    .doc = "For tests: the world kept by name, and back. At the root, below /console.",
+    .routes = snapshot_routes,
+    .resolvers = snapshot_resolvers,
+};

@@ -1,0 +1,227 @@
+/* show_text.c - a record of the traffic as JSON for programs, and as a line for people. */
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "base/timestamp.h"
+#include "net/http/http.h"
+#include "admin/console/show.h"
+
+static const char *const callers[] = { "nobody", "user", "bot", "app", "app" };
+
+/* --- JSON ----------------------------------------------------------------------------- */
+
+static void write_text(struct json *j, const char *name, struct str text)
+{
+    json_key(j, str_of(name));
+    json_text(j, text);
+}
+
+/* A body, how long it was, and whether this is only its beginning. */
+static void write_body(const struct shown *s, struct json *j, const char *name,
+                       enum traffic_text which)
+{
+    char key[32];
+
+    write_text(j, name, which == TRAFFIC_REQUEST ? s->request : s->reply);
+    snprintf(key, sizeof key, "%s_bytes", name);
+    json_key(j, str_of(key));
+    json_int(j, s->r.lengths[which]);
+    if (s->r.lengths[which] > s->r.kept[which]) {
+        snprintf(key, sizeof key, "%s_cut", name);
+        json_key(j, str_of(key));
+        json_bool(j, true);
+    }
+}
+
+static void write_caller(const struct shown *s, struct json *j)
+{
+    json_name(j, "user");
+    if (!s->r.user_id) {
+        json_null(j);
+        return;
+    }
+    json_object(j);
+    json_name(j, "id");
+    json_id(j, s->r.user_id);
+    write_text(j, "username", s->username);
+    write_text(j, "kind", str_of(callers[s->r.caller % COUNT_OF(callers)]));
+    json_object_end(j);
+    if (s->r.application_id) {
+        json_name(j, "application_id");
+        json_id(j, s->r.application_id);
+    }
+}
+
+static void write_call(const struct shown *s, struct json *j)
+{
+    const struct traffic_record *r = &s->r;
+
+    json_name(j, "ms");
+    int64_t us = r->took_ns / 1000; /* nobody wants more places than three */
+    json_real(j, (double)us / 1000);
+    write_text(j, "method", str_of(http_method_name(r->method)));
+    write_text(j, "path", s->target);
+    json_name(j, "route");
+    if (r->name)
+        json_text(j, str_of(r->name));
+    else
+        json_null(j);
+    if (r->place)
+        write_text(j, "template", str_of(r->place));
+    json_name(j, "status");
+    json_int(j, r->status);
+    json_name(j, "code");
+    json_int(j, r->code);
+    if (s->problem.n)
+        write_text(j, "problem", s->problem);
+    if (s->hint)
+        write_text(j, "hint", str_of(s->hint));
+    write_text(j, "request_headers", s->request_headers);
+    write_text(j, "reply_headers", s->reply_headers);
+    write_body(s, j, "request", TRAFFIC_REQUEST);
+    write_body(s, j, "reply", TRAFFIC_REPLY);
+}
+
+static void write_frame(const struct shown *s, struct json *j)
+{
+    const struct traffic_record *r = &s->r;
+    char session[SHOWN_SESSION + 1];
+
+    json_name(j, "socket");
+    json_int(j, (int64_t)r->socket);
+    if (r->session) {
+        shown_session(r->session, session);
+        write_text(j, "session", str_of(session));
+    }
+    if (r->kind == TRAFFIC_CLOSED) {
+        json_name(j, "code");
+        json_int(j, r->status);
+        write_text(j, "reason", s->problem);
+    } else if (r->kind == TRAFFIC_DELIVERED || r->kind == TRAFFIC_REFUSED) {
+        write_text(j, "path", s->target);
+        json_name(j, "status");
+        json_int(j, r->status);
+        write_text(j, "problem", s->problem);
+    } else if (r->kind != TRAFFIC_OPENED) {
+        json_name(j, "op");
+        json_int(j, r->status);
+        if (r->name)
+            write_text(j, "event", str_of(r->name));
+        if (r->seq) {
+            json_name(j, "s");
+            json_int(j, (int64_t)r->seq);
+        }
+        write_body(s, j, "d", r->kind == TRAFFIC_SENT ? TRAFFIC_REPLY : TRAFFIC_REQUEST);
+    }
+}
+
+/* --- lines ---------------------------------------------------------------------------- */
+
+enum { LONGEST_PROBLEM = 200 };
+
+/* A line is one line, whatever a name or a message has in it. */
+static void add_plain(struct buf *out, struct str text)
+{
+    for (size_t i = 0; i < text.n; i++)
+        buf_add_char(out, (unsigned char)text.p[i] < ' ' || text.p[i] == 127 ? ' ' : text.p[i]);
+}
+
+static void add_who(const struct shown *s, struct buf *out)
+{
+    char who[40];
+    struct str name = s->username.n ? s->username : STR("-");
+
+    snprintf(who, sizeof who, "%.*s", STR_FMT(name));
+    buf_printf(out, "%-12s ", who);
+}
+
+/* Whole characters of it. */
+static struct str problem_beginning(struct str problem)
+{
+    size_t n = problem.n < LONGEST_PROBLEM ? problem.n : LONGEST_PROBLEM;
+
+    while (n < problem.n && n > 0 && ((unsigned char)problem.p[n] & 0xc0) == 0x80)
+        n--;
+    return str_slice(problem.p, n);
+}
+
+static void add_call(const struct shown *s, struct buf *out)
+{
+    buf_printf(out, "%-6s ", http_method_name(s->r.method));
+    add_plain(out, s->target);
+    buf_printf(out, " %d", s->r.status);
+    if (s->r.code)
+        buf_printf(out, " %d", s->r.code);
+    buf_printf(out, " %.1f ms", (double)s->r.took_ns / 1e6);
+    if (s->problem.n) {
+        buf_add_lit(out, " | ");
+        add_plain(out, problem_beginning(s->problem));
+    }
+    if (s->hint)
+        buf_printf(out, " | %s", s->hint);
+}
+
+static void add_frame(const struct shown *s, struct buf *out)
+{
+    static const char *const arrows[] = {
+        [TRAFFIC_OPENED] = "opened", [TRAFFIC_RECEIVED] = "->",      [TRAFFIC_SENT] = "<-",
+        [TRAFFIC_CLOSED] = "closed", [TRAFFIC_DELIVERED] = "to app", [TRAFFIC_REFUSED] = "refused",
+    };
+
+    buf_printf(out, "%-6s ", arrows[s->r.kind]);
+    if (s->r.kind == TRAFFIC_CLOSED) {
+        buf_printf(out, "%d ", s->r.status);
+        add_plain(out, s->problem);
+    } else if (s->r.kind == TRAFFIC_DELIVERED || s->r.kind == TRAFFIC_REFUSED) {
+        add_plain(out, s->target.n ? s->target : STR("-"));
+        buf_printf(out, " %d ", s->r.status);
+        add_plain(out, s->problem);
+    } else if (s->r.name) {
+        buf_printf(out, "%s %llu", s->r.name, (unsigned long long)s->r.seq);
+    } else if (s->r.kind != TRAFFIC_OPENED) {
+        buf_printf(out, "op %d", s->r.status);
+    }
+}
+
+void shown_line(const struct shown *s, struct buf *out)
+{
+    char when[TIMESTAMP_TEXT];
+
+    timestamp_format(s->r.at_us, when);
+    buf_printf(out, "%.12s ", when + 11);
+    add_who(s, out);
+    if (s->r.kind == TRAFFIC_CALL)
+        add_call(s, out);
+    else
+        add_frame(s, out);
+    buf_add_char(out, '\n');
+}
+
+/* The same for a person, who need not read the rest. */
+static void write_line(const struct shown *s, struct json *j)
+{
+    struct buf line;
+
+    buf_init(&line, SHOWN_TEXT);
+    shown_line(s, &line);
+    write_text(j, "line", str_slice(line.p, line.n ? line.n - 1 : 0));
+    buf_clear(&line);
+}
+
+void shown_write(const struct shown *s, struct json *j)
+{
+    json_object(j);
+    json_name(j, "number");
+    json_int(j, (int64_t)s->r.number);
+    write_text(j, "kind", str_of(shown_kind(s)));
+    json_name(j, "at");
+    json_time(j, s->r.at_us);
+    write_caller(s, j);
+    write_text(j, "address", s->address);
+    if (s->r.kind == TRAFFIC_CALL)
+        write_call(s, j);
+    else
+        write_frame(s, j);
+    write_line(s, j);
+    json_object_end(j);
+}

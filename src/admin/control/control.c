@@ -1,0 +1,293 @@
+/* control.c - what an operator asks a running server. */
+#include "admin/control/control.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+
+enum {
+    QUESTION = 4096,
+    MAX_ANSWER = 256 * 1024 * 1024,
+    PATIENCE_S = 5, /* of the server with who asks */
+    ANSWER_S = 60,  /* of who asks with the server */
+    PAUSE_MS = 100,
+};
+
+/* Of a server that shares its folder with others: with its number behind it. */
+static const char FILE_NAME[] = "control";
+
+struct control {
+    char name[32];
+    const struct control_row *rows;
+    void *arg;
+    int folder, listener, stop; /* descriptors, or -1 */
+    bool running;
+    pthread_t thread;
+};
+
+/* A folder, by its path and opened. */
+struct control_place {
+    const char *path;
+    int fd;
+};
+
+/* A path that is longer than an address holds goes through the descriptor. */
+static void make_address(const struct control_place *at, const char *name, struct sockaddr_un *ret)
+{
+    *ret = (struct sockaddr_un){ .sun_family = AF_UNIX };
+    if ((size_t)snprintf(ret->sun_path, sizeof ret->sun_path, "%s/%.31s", at->path, name) >=
+        sizeof ret->sun_path)
+        snprintf(ret->sun_path, sizeof ret->sun_path, "/proc/self/fd/%d/%.31s", at->fd, name);
+}
+
+/* 0 seconds: for ever. */
+static void set_patience(int fd, int64_t seconds)
+{
+    struct timeval patience = { .tv_sec = seconds };
+
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+}
+
+static bool send_all(int fd, struct str bytes)
+{
+    while (bytes.n) {
+        ssize_t sent = send(fd, bytes.p, bytes.n, MSG_NOSIGNAL);
+
+        if (sent < 0 && errno == EINTR)
+            continue;
+        if (sent <= 0)
+            return false;
+        bytes = str_from(bytes, (size_t)sent);
+    }
+    return true;
+}
+
+/* --- the server's side ---------------------------------------------------------------- */
+
+static struct str read_question(int fd, char *room)
+{
+    size_t n = 0;
+
+    while (n < QUESTION && !memchr(room, '\n', n)) {
+        ssize_t got = recv(fd, room + n, QUESTION - n, 0);
+
+        if (got <= 0)
+            break;
+        n += (size_t)got;
+    }
+    struct str rest = str_slice(room, n);
+    return str_cut(&rest, '\n');
+}
+
+/* Whoever asks, as the kernel knows it. */
+static unsigned uid_of_peer(int fd)
+{
+    struct ucred peer = { .uid = (uid_t)-1 };
+    socklen_t size = sizeof peer;
+
+    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size);
+    return peer.uid;
+}
+
+static void control_serve(const struct control *c, int fd)
+{
+    char room[QUESTION];
+    struct buf out;
+
+    set_patience(fd, PATIENCE_S);
+    buf_init(&out, MAX_ANSWER);
+    struct str rest = read_question(fd, room), word = str_cut(&rest, ' ');
+    const struct control_row *row = c->rows;
+    while (row->word && !str_is(word, row->word))
+        row++;
+    if (row->word)
+        row->answer(c->arg, uid_of_peer(fd), rest, &out);
+    if (buf_full(&out))
+        log_warn("control: the answer would be too large");
+    else
+        send_all(fd, buf_str(&out));
+    explicit_bzero(room, sizeof room); /* it may have been a password */
+    buf_clear(&out);
+}
+
+static void *listen_for_questions(void *arg)
+{
+    const struct control *c = arg;
+    struct pollfd both[] = { { .fd = c->listener, .events = POLLIN },
+                             { .fd = c->stop, .events = POLLIN } };
+
+    while (poll(both, 2, -1) >= 0 || errno == EINTR) {
+        if (both[1].revents)
+            break;
+        int fd = both[0].revents ? accept4(c->listener, NULL, NULL, SOCK_CLOEXEC) : -1;
+        if (fd < 0) {
+            /* Without descriptors whoever waits stays there to be seen: not too often. */
+            if (both[0].revents)
+                poll(&both[1], 1, PAUSE_MS);
+            continue;
+        }
+        control_serve(c, fd);
+        close(fd);
+    }
+    return NULL;
+}
+
+static bool open_listener(struct control *c, const char *path)
+{
+    struct sockaddr_un at;
+
+    make_address(&(struct control_place){ path, c->folder }, c->name, &at);
+    unlinkat(c->folder, c->name, 0); /* of a server that was killed */
+    c->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    /* Nobody can connect before it listens. */
+    return c->listener >= 0 && bind(c->listener, (struct sockaddr *)&at, sizeof at) == 0 &&
+           fchmodat(c->folder, c->name, 0600, 0) == 0 && listen(c->listener, 8) == 0;
+}
+
+enum err control_open(const char *folder, int node, const struct control_row *rows, void *arg,
+                      struct control **ret)
+{
+    struct control *c = mem_new(sizeof *c);
+
+    *c = (struct control){ .rows = rows, .arg = arg, .listener = -1 };
+    if (node < 0)
+        snprintf(c->name, sizeof c->name, "%s", FILE_NAME);
+    else
+        snprintf(c->name, sizeof c->name, "%s-%d", FILE_NAME, node);
+    c->folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    c->stop = eventfd(0, EFD_CLOEXEC);
+    if (c->folder < 0 || c->stop < 0 || !open_listener(c, folder)) {
+        log_warn("control: cannot listen in '%s': %s", folder, strerror(errno));
+        control_close(c);
+        return ERR_UNAVAILABLE;
+    }
+    c->running = pthread_create(&c->thread, NULL, listen_for_questions, c) == 0;
+    *ret = c;
+    return OK;
+}
+
+static void close_if_open(int fd)
+{
+    if (fd >= 0)
+        close(fd);
+}
+
+void control_close(struct control *c)
+{
+    if (!c)
+        return;
+    if (c->running) {
+        eventfd_write(c->stop, 1);
+        pthread_join(c->thread, NULL);
+        unlinkat(c->folder, c->name, 0);
+    }
+    close_if_open(c->listener);
+    close_if_open(c->stop);
+    close_if_open(c->folder);
+    mem_free(c);
+}
+
+/* --- the other side ------------------------------------------------------------------- */
+
+/* What the last system call says of a server that did not answer. */
+static enum err error_of_server(void)
+{
+    if (errno == EACCES || errno == EPERM)
+        return ERR_FORBIDDEN;
+    return errno == EAGAIN || errno == EWOULDBLOCK ? ERR_OVERLOADED : ERR_UNAVAILABLE;
+}
+
+static enum err control_dial(const struct control_place *place, const char *name, int64_t seconds,
+                             int *ret)
+{
+    struct sockaddr_un at;
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    if (fd < 0)
+        return ERR_UNAVAILABLE;
+    set_patience(fd, seconds);
+    make_address(place, name, &at);
+    if (connect(fd, (struct sockaddr *)&at, sizeof at) != 0) {
+        enum err e = error_of_server();
+
+        close(fd);
+        return e;
+    }
+    *ret = fd;
+    return OK;
+}
+
+static enum err ask_socket(const struct control_place *place, const char *name, int64_t seconds,
+                           const char *question, struct buf *out)
+{
+    ssize_t got = -1;
+    int fd;
+    enum err e = control_dial(place, name, seconds, &fd);
+
+    if (e)
+        return e;
+    if (send_all(fd, str_of(question)) && send_all(fd, STR("\n"))) {
+        char *at;
+
+        while ((at = buf_room(out, 65536)) && (got = recv(fd, at, 65536, 0)) > 0)
+            out->n += (size_t)got;
+    }
+    e = got == 0 ? OK : error_of_server();
+    close(fd);
+    return e;
+}
+
+static bool is_control(const struct dirent *d)
+{
+    return strncmp(d->d_name, FILE_NAME, sizeof FILE_NAME - 1) == 0;
+}
+
+static enum err ask_servers(const char *folder, const char *question, int64_t seconds, bool all,
+                            struct buf *out)
+{
+    DIR *dir = opendir(folder);
+    enum err e = dir ? ERR_UNAVAILABLE : error_of_server();
+
+    for (const struct dirent *d; dir && (d = readdir(dir));) {
+        /* One that has not answered may still do what it was told: no other is told so, too. */
+        if (!is_control(d) || (!all && (!e || e == ERR_OVERLOADED)))
+            continue;
+        struct control_place place = { folder, dirfd(dir) };
+        enum err one = ask_socket(&place, d->d_name, seconds, question, out);
+        /* Of a server that is gone the socket may have stayed, which says nothing. */
+        if (!one || (e && one != ERR_UNAVAILABLE))
+            e = one;
+    }
+    if (dir)
+        closedir(dir);
+    return e;
+}
+
+enum err control_ask(const char *folder, const char *question, struct buf *out)
+{
+    return ask_servers(folder, question, ANSWER_S, false, out);
+}
+
+enum err control_ask_all(const char *folder, const char *question, struct buf *out)
+{
+    return ask_servers(folder, question, ANSWER_S, true, out);
+}
+
+enum err control_ask_within(const char *folder, const char *question, int64_t seconds,
+                            struct buf *out)
+{
+    return ask_servers(folder, question, seconds, false, out);
+}

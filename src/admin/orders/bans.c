@@ -1,0 +1,61 @@
+/* bans.c - orders about address ranges that are banned from this server. */
+#include "api/auth/bans.h"
+
+#include "admin/orders/internal.h"
+
+static void show_ban(struct order *o, const struct address_ban *b)
+{
+    ORDER_ROW(o, v_id(b->id), v_text(b->range), v_int(b->created_at), v_text(b->reason));
+}
+
+enum err order_ban_list(struct call *call, struct order *o)
+{
+    struct list all;
+    enum err e = ban_list(call->tx, o->after, o->limit, &all);
+
+    for (size_t i = 0; !e && i < all.count; i++)
+        show_ban(o, &((struct address_ban *)all.items)[i]);
+    return e;
+}
+
+/* Bits behind the prefix would make one range look like several. */
+static bool network_is_exact(const struct network *n)
+{
+    for (unsigned bit = n->bits; bit < 128; bit++)
+        if (n->address.bytes[bit / 8] & 0x80 >> bit % 8)
+            return false;
+    return true;
+}
+
+enum err order_ban_add(struct call *call, struct order *o)
+{
+    struct network n;
+    struct address_ban ban;
+    enum err e = ERR_BAD_REQUEST;
+
+    if (!network_parse(o->words[0], &n) || !network_is_exact(&n))
+        o->problem = "a range is like 192.0.2.0/24, 2001:db8::/32 or one address, with no bits "
+                     "behind its prefix";
+    else
+        e = ban_add(call, &n, o->count > 1 ? o->words[1] : STR(""), &ban);
+    if (e == ERR_STORE_CONFLICT)
+        o->problem = "that range is banned";
+    if (e == ERR_RATE_LIMITED)
+        o->problem = "there are 1000 bans; lift some, or use the firewall of the machine";
+    if (!e)
+        show_ban(o, &ban);
+    return e;
+}
+
+enum err order_ban_lift(struct call *call, struct order *o)
+{
+    struct address_ban ban;
+    snowflake id;
+    enum err e = snowflake_parse(o->words[0], &id) ? ban_lift(call, id, &ban) : ERR_NOT_FOUND;
+
+    if (e == ERR_NOT_FOUND)
+        o->problem = "there is no ban with that id; ban list prints the ids";
+    if (!e)
+        show_ban(o, &ban);
+    return e;
+}

@@ -1,0 +1,178 @@
+/* content.c - orders about messages and files: the operator looks at them and deletes them.
+ *
+ * To read a message is noted in the operator's log as well, because it may be private. */
+#include "admin/orders/internal.h"
+#include "platform/channels/channels.h"
+#include "platform/messages/messages.h"
+
+/* --- one message ---------------------------------------------------------------------- */
+
+/* The last two parts of ".../channels/GUILD/CHANNEL/MESSAGE" or of "CHANNEL/MESSAGE", or two
+ * words. */
+static bool read_message_name(const struct order *o, snowflake *ret_channel, snowflake *ret_message)
+{
+    struct str rest = o->words[0], channel = { 0 }, message = o->count > 1 ? o->words[1] : STR("");
+
+    if (o->count > 1)
+        channel = rest;
+    else
+        while (rest.n) {
+            channel = message;
+            message = str_cut(&rest, '/');
+        }
+    return snowflake_parse(channel, ret_channel) && snowflake_parse(message, ret_message);
+}
+
+static enum err order_message(struct call *call, struct order *o, struct channel *ret_channel,
+                              struct message *ret)
+{
+    snowflake channel_id, id;
+    enum err e = ERR_UNKNOWN_MESSAGE;
+
+    if (read_message_name(o, &channel_id, &id)) {
+        e = channel_find(call->tx, channel_id, ret_channel);
+        if (!e)
+            e = message_find_ephemeral(call, channel_id, id, ret);
+    }
+    if (e == ERR_UNKNOWN_MESSAGE || e == ERR_UNKNOWN_CHANNEL)
+        o->problem = "there is no such message; give its link, or the ids of channel and message";
+    return e;
+}
+
+static struct str file_ids(struct call *call, const struct message *m)
+{
+    const struct attachment *a = m->attachments.items;
+    struct buf out;
+
+    buf_init(&out, 4096);
+    for (size_t i = 0; i < m->attachments.count; i++)
+        buf_printf(&out, "%s%llu", i ? " " : "", (unsigned long long)a[i].id);
+    return buf_take(&out, call->arena);
+}
+
+enum err order_message_show(struct call *call, struct order *o)
+{
+    struct channel channel;
+    struct message m;
+    enum err e = order_message(call, o, &channel, &m);
+
+    if (!e)
+        ORDER_ROW(o, v_id(m.id), v_id(m.channel_id), v_id(channel.guild_id.value),
+                  v_id(m.author_id), v_text(m.author ? m.author->username : STR("")),
+                  v_int(snowflake_ms(m.id) * 1000),
+                  v_int(m.edited_timestamp.given == GIVEN ? m.edited_timestamp.value : 0),
+                  v_text(file_ids(call, &m)), v_text(m.content), v_text(m.embeds));
+    return e;
+}
+
+enum err order_message_delete(struct call *call, struct order *o)
+{
+    struct channel channel;
+    struct message m;
+    enum err e = order_message(call, o, &channel, &m);
+
+    if (!e)
+        e = message_delete(call, &channel, &m);
+    if (!e)
+        ORDER_ROW(o, v_id(m.id), v_id(m.channel_id), v_cstr("deleted"));
+    return e;
+}
+
+/* --- all messages of an account ------------------------------------------------------- */
+
+static enum err show_purge(struct call *call, struct order *o, const struct user *u)
+{
+    struct author_purge p = { 0 };
+    enum err e = messages_purge_find(call->tx, u->id, &p);
+
+    if (!e)
+        ORDER_ROW(o, v_id(u->id), v_text(u->username),
+                  v_cstr(p.is_running ? "under way" : "not under way"), v_int(p.handled),
+                  v_int(p.reached ? snowflake_ms(p.reached) * 1000 : 0));
+    return e;
+}
+
+enum err order_message_purge(struct call *call, struct order *o)
+{
+    struct author_purge p = { 0 };
+    struct user u;
+    enum err e = order_user(call, o, 0, &u);
+
+    if (!e)
+        e = messages_purge_find(call->tx, u.id, &p);
+    if (!e && !p.is_running)
+        e = messages_purge_author(call, u.id);
+    return e ? e : show_purge(call, o, &u);
+}
+
+enum err order_message_purging(struct call *call, struct order *o)
+{
+    struct user u;
+    enum err e = order_user(call, o, 0, &u);
+
+    return e ? e : show_purge(call, o, &u);
+}
+
+/* --- files ---------------------------------------------------------------------------- */
+
+static enum err unknown_file(struct order *o)
+{
+    return order_refuse(
+        o, ERR_NOT_FOUND,
+        "no message has that file; give its link, or the id that message show prints");
+}
+
+/* An id, or ".../attachments/CHANNEL/ID/NAME" with or without a signature behind it. */
+static bool read_file_id(const struct order *o, snowflake *ret)
+{
+    struct str rest = o->words[0];
+
+    if (snowflake_parse(rest, ret))
+        return true;
+    while (rest.n)
+        if (str_is(str_cut(&rest, '/'), "attachments")) {
+            str_cut(&rest, '/');
+            return snowflake_parse(str_cut(&rest, '/'), ret);
+        }
+    return false;
+}
+
+static const char FILE_SHOWN[] =
+    "select a.id, a.filename, coalesce(a.content_type, ''), a.size, a.channel_id, a.message_id, "
+    "m.author_id, coalesce(f.name, ''), "
+    "(select count(*) from attachments b where b.file_id = a.file_id) "
+    "from attachments a join messages m on m.id = a.message_id "
+    "left join files f on f.id = a.file_id where a.id = $1";
+
+enum err order_file_show(struct call *call, struct order *o)
+{
+    struct rows row;
+    snowflake id;
+    bool found;
+
+    if (!read_file_id(o, &id))
+        return unknown_file(o);
+    enum err e = tx_one(call->tx, FILE_SHOWN, BIND(v_id(id)), &row, &found);
+    if (e || !found)
+        return e ? e : unknown_file(o);
+    order_row_add(o, row.row);
+    return OK;
+}
+
+enum err order_file_delete(struct call *call, struct order *o)
+{
+    int64_t messages;
+    snowflake id;
+    bool more;
+
+    if (!read_file_id(o, &id))
+        return unknown_file(o);
+    enum err e = message_file_remove(call, id, &messages, &more);
+    if (e == ERR_NOT_FOUND)
+        return unknown_file(o);
+    if (e)
+        return e;
+    ORDER_ROW(o, v_id(id), v_cstr(more ? "more messages have it: repeat the order" : "deleted"),
+              v_int(messages));
+    return OK;
+}

@@ -1,0 +1,101 @@
+/* table.c - rows that an order answers, as lines of cells or as JSON objects. */
+#include <stdio.h>
+
+#include "base/timestamp.h"
+#include "json/write.h"
+#include "admin/orders/internal.h"
+
+static struct str value_text(char kind, const struct value *v, char room[TIMESTAMP_TEXT])
+{
+    if (v->kind == VALUE_TEXT)
+        return v->s;
+    int64_t n = v->kind == VALUE_REAL ? (int64_t)v->d : v->kind == VALUE_INT ? v->i : 0;
+    if (kind == '?')
+        return n ? STR("yes") : STR("no");
+    if (kind == '@')
+        return n ? str_slice(room, timestamp_format(n, room)) : STR("");
+    if (v->kind == VALUE_NULL && kind == '$')
+        return STR("");
+    return str_slice(
+        room, (size_t)snprintf(room, TIMESTAMP_TEXT, kind == '&' ? "%llu" : "%lld", (long long)n));
+}
+
+/* Control characters would break a line or a terminal: they become spaces. */
+static void cell_add(struct buf *out, struct str text)
+{
+    for (size_t i = 0; i < text.n; i++)
+        buf_add_char(out, (unsigned char)text.p[i] < ' ' || text.p[i] == 127 ? ' ' : text.p[i]);
+}
+
+static void member_add(struct json *j, struct str column, const struct value *v)
+{
+    char room[TIMESTAMP_TEXT], kind = column.p[0];
+    struct str text = value_text(kind, v, room);
+
+    json_key(j, str_from(column, 1));
+    if (v->kind == VALUE_NULL)
+        json_null(j);
+    else if (kind == '?')
+        json_bool(j, str_is(text, "yes"));
+    else if (kind == '#')
+        json_raw(j, text);
+    else
+        json_text(j, text);
+}
+
+void row_write(struct buf *out, const char *names, bool as_json, const struct value *values)
+{
+    struct json j = json_to(out);
+    struct str columns = str_of(names);
+    char room[TIMESTAMP_TEXT];
+
+    if (as_json && out->n)
+        buf_add_char(out, ',');
+    if (as_json)
+        json_object(&j);
+    for (const struct value *v = values; columns.n; v++) {
+        struct str column = str_cut(&columns, '\t');
+
+        if (as_json) {
+            member_add(&j, column, v);
+        } else {
+            cell_add(out, value_text(column.p[0], v, room));
+            buf_add_char(out, columns.n ? '\t' : '\n');
+        }
+    }
+    if (as_json)
+        json_object_end(&j);
+}
+
+void order_row_add(struct order *o, const struct value *values)
+{
+    row_write(&o->out, o->row->columns, o->as_json, values);
+}
+
+enum err order_refuse(struct order *o, enum err e, const char *problem)
+{
+    o->problem = problem;
+    return e;
+}
+
+enum err order_query(struct call *call, struct order *o)
+{
+    const struct order_row *row = o->row;
+    struct rows rows;
+    snowflake id;
+    bool found = row->is_list;
+    enum err e = OK;
+
+    if (row->is_list)
+        e = tx_query(call->tx, row->query, BIND(v_id(o->after), v_int(o->limit)), &rows);
+    else if (!snowflake_parse(o->words[0], &id))
+        return order_refuse(o, ERR_NOT_FOUND, row->unknown);
+    else
+        e = tx_query(call->tx, row->query, BIND(v_id(id)), &rows);
+    if (e)
+        return e;
+    for (; rows_next(&rows); found = true)
+        order_row_add(o, rows.row);
+    e = rows_end(&rows);
+    return e || found ? e : order_refuse(o, ERR_NOT_FOUND, row->unknown);
+}

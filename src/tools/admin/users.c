@@ -1,0 +1,70 @@
+/* users.c - `guildhall user add` while no server runs. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "server/guildhall.h"
+#include "admin/orders/orders.h"
+#include "platform/accounts/accounts.h"
+#include "tools/tools.h"
+
+struct new_account {
+    struct auth *auth;
+    struct account_draft draft;
+    struct user user;
+    char token[256];
+};
+
+static enum err add_account(struct tx *tx, void *arg)
+{
+    struct new_account *n = arg;
+    char command[64];
+    struct str token;
+    enum err e = account_create(tx, n->auth, &n->draft, &n->user, &token);
+
+    if (e)
+        return e;
+    snprintf(n->token, sizeof n->token, "%.*s", STR_FMT(token));
+    snprintf(command, sizeof command, "user add %.*s%s", STR_FMT(n->draft.username),
+             n->draft.bot ? " bot" : "");
+    return operator_note(tx, getuid(), str_of(command));
+}
+
+/* As the server that runs would have answered. */
+static void print_account(const struct settings *s, const struct new_account *n)
+{
+    struct buf out;
+
+    buf_init(&out, SIZE_MAX);
+    buf_printf(&out, "$id\t$token\n%llu\t%s%s\n", (unsigned long long)n->user.id,
+               n->draft.bot ? "Bot " : "", n->token);
+    order_print(s, buf_str(&out));
+    buf_clear(&out);
+}
+
+int add_user(const struct settings *s, char **words)
+{
+    const char *name = words[0];
+    bool bot = words[1] != NULL;
+    const struct config *config = &s->config;
+    struct new_account n = { .draft = { .username = str_of(name), .bot = bot } };
+    struct store *store = NULL;
+    int status = 1;
+
+    if (bot && strcmp(words[1], "bot") != 0)
+        return usage("user add NAME [bot]");
+    if (!username_allowed(n.draft.username))
+        return usage("a name is 2-32 of a-z, 0-9, _ and single dots");
+    if (!tool_open_store(config, &store) && !auth_open(config->data, store, &n.auth)) {
+        enum err e = store_run(store, STORE_WRITE, NULL, add_account, &n);
+
+        if (e == ERR_STORE_CONFLICT)
+            fprintf(stderr, "guildhall: the name '%s' is taken\n", name);
+        else if (!e)
+            print_account(s, &n);
+        status = e ? 1 : 0;
+    }
+    auth_close(n.auth);
+    store_close(store);
+    return status;
+}

@@ -1,0 +1,160 @@
+/* watch.c - `guildhall watch`: the traffic of the server that runs, as lines. */
+#include <stddef.h>
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "json/schema.h"
+#include "json/write.h"
+#include "model/fields/types.h"
+#include "tools/admin/console.h"
+
+#define AT(member) .offset = offsetof(struct settings, console.member)
+
+const struct option_row watch_rows[] = {
+    { "kind", OPTION_TEXT, AT(kind), .value = "KIND",
+      .help = "call, request, frame, opened, received, sent, closed, delivered or refused" },
+    { "user", OPTION_TEXT, AT(user), .value = "NAME", .help = "Of this account" },
+    { "route", OPTION_TEXT, AT(route), .value = "PART", .help = "Of the route's name or path" },
+    { "method", OPTION_TEXT, AT(method), .value = "METHOD", .help = "GET, POST, …" },
+    { "status", OPTION_TEXT, AT(status), .value = "STATUS", .help = "404, 4xx, or error" },
+    { "event", OPTION_TEXT, AT(event), .value = "EVENT", .help = "MESSAGE_CREATE, …" },
+    { "session", OPTION_TEXT, AT(session), .value = "ID", .help = "Of this gateway session" },
+    { "text", OPTION_TEXT, AT(text), .value = "TEXT", .help = "With this in path or body" },
+    { "after", OPTION_INT, AT(after), .fallback = "-1", .min = -1, .max = INT64_MAX,
+      .help = "Begin behind this record; 0: with all that are kept; -1: with what comes" },
+    { "count", OPTION_INT, AT(count), .fallback = "0", .min = 0, .max = 1000000,
+      .help = "End after so many" },
+    { "seconds", OPTION_INT, AT(seconds), .fallback = "0", .min = 0, .max = 86400,
+      .help = "End after so long, with status 5" },
+    { "json", OPTION_SWITCH, AT(json), .fallback = "off", .help = "A line of JSON for each" },
+    { 0 },
+};
+
+struct watch_batch {
+    int64_t lost;
+    struct list records; /* struct str: JSON */
+};
+struct watch_line {
+    struct str line;
+};
+static const struct type type_records = { .kind = KIND_ARRAY, .of = &type_raw };
+static const struct field batch_fields[] = {
+    { FIELD(struct watch_batch, lost), .type = &type_int },
+    { FIELD(struct watch_batch, records), .type = &type_records },
+    { 0 },
+};
+static const struct schema batch_schema = { .size = sizeof(struct watch_batch),
+                                            .fields = batch_fields };
+static const struct type type_batch = { .kind = KIND_OBJECT, .schema = &batch_schema };
+static const struct field line_fields[] = {
+    { FIELD(struct watch_line, line), .type = &type_text },
+    { 0 },
+};
+static const struct schema line_schema = { .size = sizeof(struct watch_line),
+                                           .fields = line_fields };
+static const struct type type_line = { .kind = KIND_OBJECT, .schema = &line_schema };
+
+static void add_wish(struct json *j, const char *name, const char *value)
+{
+    if (!value)
+        return;
+    json_key(j, str_of(name));
+    json_text(j, str_of(value));
+}
+
+static struct str write_wishes(const struct console_options *o, const char *key,
+                               struct arena *arena)
+{
+    struct buf out;
+    struct json j = json_to(&out);
+
+    buf_init(&out, 4096);
+    json_object(&j);
+    add_wish(&j, "key", key);
+    add_wish(&j, "kind", o->kind);
+    add_wish(&j, "user", o->user);
+    add_wish(&j, "route", o->route);
+    add_wish(&j, "method", o->method);
+    add_wish(&j, "status", o->status);
+    add_wish(&j, "event", o->event);
+    add_wish(&j, "session", o->session);
+    add_wish(&j, "text", o->text);
+    if (o->after >= 0) {
+        json_name(&j, "after");
+        json_int(&j, o->after);
+    }
+    json_object_end(&j);
+    return buf_take(&out, arena);
+}
+
+static void print_record(struct str json, bool raw, struct arena *arena)
+{
+    struct form form = { .arena = arena };
+    void *read;
+
+    if (raw)
+        printf("%.*s\n", STR_FMT(json));
+    else if (!schema_decode(&type_line, json, &form, &read))
+        printf("%.*s\n", STR_FMT(((const struct watch_line *)read)->line));
+}
+
+/* How many were printed; left: no more than so many, or -1. */
+static int64_t print_batch(struct str text, bool raw, int64_t left, struct arena *arena)
+{
+    struct form form = { .arena = arena };
+    void *read;
+    int64_t printed = 0;
+
+    if (schema_decode(&type_batch, text, &form, &read))
+        return 0;
+    const struct watch_batch *b = read;
+    const struct str *records = b->records.items;
+    if (b->lost)
+        fprintf(stderr, "guildhall: %lld were too fast to be shown\n", (long long)b->lost);
+    for (size_t i = 0; i < b->records.count && printed != left; i++, printed++)
+        print_record(records[i], raw, arena);
+    fflush(stdout);
+    return printed;
+}
+
+static int watch_follow(struct wire *w, const struct console_options *o)
+{
+    int64_t until = o->seconds ? clock_mono() + o->seconds * INT64_C(1000000000) : INT64_MAX;
+    int64_t left = o->count ? o->count : -1;
+    struct arena *arena = arena_new();
+    enum wire_news news = WIRE_EVENT;
+
+    while (left) {
+        struct str text;
+
+        arena_reset(arena);
+        news = wire_next_text(w, until, arena, &text);
+        if (news != WIRE_EVENT)
+            break;
+        int64_t printed = print_batch(text, o->json, left, arena);
+        left -= left > 0 ? printed : 0;
+    }
+    arena_free(arena);
+    return news == WIRE_LOST ? 1 : left && o->count ? 5 : 0;
+}
+
+int tool_watch(const struct settings *s, char **arguments)
+{
+    struct arena *arena = arena_new();
+    int status = 1;
+
+    if (*arguments) {
+        arena_free(arena);
+        return usage("watch takes options only");
+    }
+    struct wire *w = console_reach(&s->config, arena);
+    if (w) {
+        const char *key = wire_token(w) + sizeof "Bearer " - 1;
+
+        if (wire_open(w, "/console/traffic/live", write_wishes(&s->console, key, arena)))
+            status = watch_follow(w, &s->console);
+    }
+    wire_free(w);
+    arena_free(arena);
+    return status;
+}

@@ -1,0 +1,334 @@
+/* act.c - `guildhall say`, `react`, `join` and `leave`: does what a person does, and waits for
+ * what a bot answers. */
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "tools/invoke/invoke.h"
+
+#define AT(member) .offset = offsetof(struct settings, invoke.member)
+#define SECOND     INT64_C(1000000000)
+
+const struct option_row act_rows[] = {
+    { "url", OPTION_TEXT, AT(url), .value = "URL",
+      .help = "The server; by default the one that runs on --data" },
+    { "as", OPTION_TEXT, AT(as), .value = "USER",
+      .help = "Who does it, by name; needs the server's data folder" },
+    { "token", OPTION_TEXT, AT(token), .value = "TOKEN", .help = "Instead of --as, from anywhere" },
+    { "channel", OPTION_TEXT, AT(channel), .value = "CHANNEL",
+      .help = "Where: an id, a name, or GUILD/NAME" },
+    { "message", OPTION_TEXT, AT(message), .value = "ID",
+      .help = "react: under which one; by default under the last" },
+    { "by", OPTION_TEXT, AT(by), .value = "USER", .help = "join: the member who invites" },
+    { "expect", OPTION_TEXT, AT(expect), .value = "TEXT",
+      .help = "Wait until somebody else says something with this in it" },
+    { "wait", OPTION_INT, AT(wait), .fallback = "10", .min = 1, .max = 900,
+      .help = "Seconds to wait for it; then the status is 5" },
+    { "json", OPTION_SWITCH, AT(json), .fallback = "off",
+      .help = "Print what was said as it came" },
+    { 0 },
+};
+
+/* --- what is waited for --------------------------------------------------------------- */
+
+static bool text_has(struct str text, const char *part)
+{
+    return text.n && memmem(text.p, text.n, part, strlen(part)) != NULL;
+}
+
+static bool is_expected(const struct invoke_run *v, const struct told_message *m)
+{
+    const char *part = v->options->expect;
+
+    return text_has(m->content, part) || text_has(m->embeds, part) || text_has(m->components, part);
+}
+
+/* Who we are: our own words are no answer. */
+struct act_self {
+    snowflake id;
+};
+static const struct field self_fields[] = {
+    { FIELD(struct act_self, id), .type = &type_id },
+    { 0 },
+};
+static const struct schema self_schema = { .size = sizeof(struct act_self), .fields = self_fields };
+static const struct type type_self = { .kind = KIND_OBJECT, .schema = &self_schema };
+
+static enum invoke_status await_expected(struct invoke_run *v)
+{
+    const struct act_self *me = invoke_get(v, &type_self, "/users/@me");
+    int64_t until = clock_mono() + v->options->wait * SECOND;
+    struct wire_event e;
+    enum wire_news news;
+
+    if (!me)
+        return INVOKE_TROUBLE;
+    while ((news = wire_next(v->wire, until, &e)) == WIRE_EVENT) {
+        if (!str_is(e.name, "MESSAGE_CREATE") && !str_is(e.name, "MESSAGE_UPDATE"))
+            continue;
+        const struct told_message *m = message_told(v, e.data);
+        if (!m || !m->author || m->author->id == me->id || !is_expected(v, m))
+            continue;
+        if (v->options->json)
+            printf("%.*s\n", STR_FMT(e.data));
+        else
+            printf("%.*s: %.*s\n", STR_FMT(m->author->username), STR_FMT(m->content));
+        return INVOKE_ANSWERED;
+    }
+    if (news == WIRE_LOST)
+        return INVOKE_TROUBLE;
+    invoke_complain("nobody said anything with '%s' in it within %lld seconds", v->options->expect,
+                    (long long)v->options->wait);
+    return INVOKE_TIMED_OUT;
+}
+
+/* --- what is done --------------------------------------------------------------------- */
+
+static enum invoke_status act_call(struct invoke_run *v, const char *method, struct str path,
+                                   struct str body)
+{
+    struct wire_answer a;
+
+    if (!wire_call(v->wire, method, str_dupz(v->arena, path), body, NULL, 0, &a))
+        return INVOKE_TROUBLE;
+    if (a.status >= 200 && a.status < 300)
+        return INVOKE_ANSWERED;
+    invoke_complain("the server refused it: %d %.*s", a.status, STR_FMT(a.body));
+    return INVOKE_REFUSED;
+}
+
+static enum invoke_status act_say(struct invoke_run *v, const char *text)
+{
+    struct buf body;
+    struct json j = json_to(&body);
+
+    if (!place_find(v))
+        return INVOKE_USAGE;
+    buf_init(&body, 64 * 1024);
+    json_object(&j);
+    json_name(&j, "content");
+    json_text(&j, str_of(text));
+    json_object_end(&j);
+    struct str path =
+        str_printf(v->arena, "/channels/%llu/messages", (unsigned long long)v->channel_id);
+    enum invoke_status status = act_call(v, "POST", path, buf_str(&body));
+    buf_clear(&body);
+    return status;
+}
+
+static const struct type type_selves = { .kind = KIND_ARRAY, .of = &type_self };
+
+static snowflake message_meant(struct invoke_run *v)
+{
+    struct str path =
+        str_printf(v->arena, "/channels/%llu/messages?limit=1", (unsigned long long)v->channel_id);
+    snowflake id = 0;
+
+    if (v->options->message) {
+        if (!snowflake_parse(str_of(v->options->message), &id))
+            invoke_complain("'%s' is no message's id", v->options->message);
+        return id;
+    }
+    const struct list *last = invoke_get(v, &type_selves, str_dupz(v->arena, path));
+    if (last && last->count)
+        return ((const struct act_self *)last->items)->id;
+    invoke_complain("there is no message to react to");
+    return 0;
+}
+
+static enum invoke_status act_react(struct invoke_run *v, const char *emoji)
+{
+    snowflake message = place_find(v) ? message_meant(v) : 0;
+    struct str path;
+
+    if (!message)
+        return INVOKE_USAGE;
+    path = str_printf(v->arena, "/channels/%llu/messages/%llu/reactions/",
+                      (unsigned long long)v->channel_id, (unsigned long long)message);
+    path = STR_CONCAT(v->arena, path, str_escape(v->arena, str_of(emoji)), STR("/@me"));
+    return act_call(v, "PUT", path, STR("{}"));
+}
+
+/* --- guilds --------------------------------------------------------------------------- */
+
+struct act_guild {
+    snowflake id;
+    struct str name;
+};
+static const struct field guild_fields[] = {
+    { FIELD(struct act_guild, id), .type = &type_id },
+    { FIELD(struct act_guild, name), .type = &type_text },
+    { 0 },
+};
+static const struct schema guild_schema = { .size = sizeof(struct act_guild),
+                                            .fields = guild_fields };
+static const struct type type_act_guild = { .kind = KIND_OBJECT, .schema = &guild_schema };
+static const struct type type_act_guilds = { .kind = KIND_ARRAY, .of = &type_act_guild };
+
+struct act_channel {
+    snowflake id;
+    int64_t type;
+};
+static const struct field channel_fields[] = {
+    { FIELD(struct act_channel, id), .type = &type_id },
+    { FIELD(struct act_channel, type), .type = &type_int },
+    { 0 },
+};
+static const struct schema channel_schema = { .size = sizeof(struct act_channel),
+                                              .fields = channel_fields };
+static const struct type type_act_channel = { .kind = KIND_OBJECT, .schema = &channel_schema };
+static const struct type type_act_channels = { .kind = KIND_ARRAY, .of = &type_act_channel };
+
+struct act_invite {
+    struct str code;
+};
+static const struct field invite_fields[] = {
+    { FIELD(struct act_invite, code), .type = &type_text },
+    { 0 },
+};
+static const struct schema invite_schema = { .size = sizeof(struct act_invite),
+                                             .fields = invite_fields };
+static const struct type type_act_invite = { .kind = KIND_OBJECT, .schema = &invite_schema };
+
+/* By id or name, among those of whoever the token is; 0 after having said so. */
+static snowflake guild_meant(struct invoke_run *v, const char *word)
+{
+    const struct list *guilds = invoke_get(v, &type_act_guilds, "/users/@me/guilds");
+    const struct act_guild *g = guilds ? guilds->items : NULL;
+    snowflake id = 0;
+
+    snowflake_parse(str_of(word), &id);
+    for (size_t i = 0; guilds && i < guilds->count; i++)
+        if (g[i].id == id || str_is(g[i].name, word))
+            return g[i].id;
+    if (guilds)
+        invoke_complain("there is no guild '%s' here", word);
+    return 0;
+}
+
+static snowflake first_text_channel(struct invoke_run *v, snowflake guild)
+{
+    struct str path = str_printf(v->arena, "/guilds/%llu/channels", (unsigned long long)guild);
+    const struct list *list = invoke_get(v, &type_act_channels, str_dupz(v->arena, path));
+    const struct act_channel *c = list ? list->items : NULL;
+
+    for (size_t i = 0; list && i < list->count; i++)
+        if (c[i].type == 0)
+            return c[i].id;
+    invoke_complain("the guild has no channel to invite to");
+    return 0;
+}
+
+/* A code that the member --by makes; NULL after having said why there is none. */
+static const char *invited_by(struct invoke_run *v, const struct config *config, const char *guild)
+{
+    struct invoke_options options = { .as = v->options->by, .url = v->options->url };
+    struct invoke_run member = { .options = &options, .arena = v->arena };
+    const struct act_invite *invite = NULL;
+    struct wire_answer a;
+
+    if (invoke_enter(&member, config)) {
+        snowflake id = guild_meant(&member, guild);
+        snowflake channel = id ? first_text_channel(&member, id) : 0;
+        struct str path =
+            str_printf(v->arena, "/channels/%llu/invites", (unsigned long long)channel);
+
+        if (channel && wire_call(member.wire, "POST", str_dupz(v->arena, path),
+                                 STR("{\"max_uses\":1}"), NULL, 0, &a)) {
+            invite = a.status == 200 ? schema_read(&type_act_invite, a.body, member.arena) : NULL;
+            if (!invite)
+                invoke_complain("%s cannot invite: %d %.*s", options.as, a.status, STR_FMT(a.body));
+        }
+        invoke_leave(&member);
+    }
+    wire_free(member.wire);
+    return invite ? str_dupz(v->arena, invite->code) : NULL;
+}
+
+static enum invoke_status act_join(struct invoke_run *v, const struct config *config,
+                                   const char *word)
+{
+    const char *code = v->options->by ? invited_by(v, config, word) : word;
+
+    if (!code)
+        return INVOKE_USAGE;
+    struct str path = STR_CONCAT(v->arena, STR("/invites/"), str_escape(v->arena, str_of(code)));
+    return act_call(v, "POST", path, STR("{}"));
+}
+
+static enum invoke_status act_leave(struct invoke_run *v, const char *word)
+{
+    snowflake guild = guild_meant(v, word);
+
+    if (!guild)
+        return INVOKE_USAGE;
+    return act_call(v, "DELETE",
+                    str_printf(v->arena, "/users/@me/guilds/%llu", (unsigned long long)guild),
+                    STR("{}"));
+}
+
+/* --- all of it ------------------------------------------------------------------------ */
+
+enum act_kind { ACT_SAY, ACT_REACT, ACT_JOIN, ACT_LEAVE };
+
+static enum invoke_status act_do(struct invoke_run *v, const struct config *config,
+                                 enum act_kind kind, const char *word)
+{
+    switch (kind) {
+    case ACT_SAY:
+        return act_say(v, word);
+    case ACT_REACT:
+        return act_react(v, word);
+    case ACT_JOIN:
+        return act_join(v, config, word);
+    default:
+        return act_leave(v, word);
+    }
+}
+
+static int act_run(const struct settings *s, enum act_kind kind, char **arguments,
+                   const char *usage_words)
+{
+    struct invoke_run v = { .options = &s->invoke, .arena = arena_new() };
+    bool placed = kind == ACT_SAY || kind == ACT_REACT;
+    enum invoke_status status = INVOKE_TROUBLE;
+
+    if (!arguments[0] || arguments[1] || !s->invoke.as == !s->invoke.token ||
+        (placed && !s->invoke.channel)) {
+        status = (enum invoke_status)usage(usage_words);
+    } else if (invoke_enter(&v, &s->config)) {
+        /* The session is there before anything is done: no answer is too early for it. */
+        if (!s->invoke.expect || wire_connect(v.wire))
+            status = act_do(&v, &s->config, kind, arguments[0]);
+        if (!status && s->invoke.expect)
+            status = await_expected(&v);
+        invoke_leave(&v);
+    }
+    wire_free(v.wire);
+    arena_free(v.arena);
+    return (int)status;
+}
+
+int tool_say(const struct settings *s, char **arguments)
+{
+    return act_run(s, ACT_SAY, arguments,
+                   "say \"TEXT\" --as USER --channel CHANNEL [--expect TEXT]");
+}
+
+int tool_react(const struct settings *s, char **arguments)
+{
+    return act_run(s, ACT_REACT, arguments,
+                   "react EMOJI --as USER --channel CHANNEL [--message ID] [--expect TEXT]");
+}
+
+int tool_join(const struct settings *s, char **arguments)
+{
+    return act_run(s, ACT_JOIN, arguments,
+                   "join CODE --as USER, or join GUILD --as USER --by MEMBER");
+}
+
+int tool_leave(const struct settings *s, char **arguments)
+{
+    return act_run(s, ACT_LEAVE, arguments, "leave GUILD --as USER");
+}

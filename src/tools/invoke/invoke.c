@@ -1,0 +1,206 @@
+/* invoke.c - `guildhall invoke`: uses a command as somebody, and shows what comes back.
+ *
+ * For people who write apps: it does what a client does, over the public interface, so a
+ * script can check an app from outside. */
+#include "tools/invoke/invoke.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "admin/control/control.h"
+#include "server/guildhall.h"
+
+#define AT(member) .offset = offsetof(struct settings, invoke.member)
+
+const struct option_row invoke_rows[] = {
+    { "url", OPTION_TEXT, AT(url), .value = "URL",
+      .help = "The server; by default the one that runs on --data, else where --listen says" },
+    { "as", OPTION_TEXT, AT(as), .value = "USER",
+      .help = "Who uses it, by name; needs the server's data folder" },
+    { "token", OPTION_TEXT, AT(token), .value = "TOKEN", .help = "Instead of --as, from anywhere" },
+    { "channel", OPTION_TEXT, AT(channel), .value = "CHANNEL",
+      .help = "Where: an id, a name, or GUILD/NAME" },
+    { "app", OPTION_TEXT, AT(app), .value = "APP", .help = "Whose command, where several have it" },
+    { "user", OPTION_TEXT, AT(user), .value = "USER", .help = "Whom a user command is about" },
+    { "message", OPTION_TEXT, AT(message), .value = "ID",
+      .help = "What a message command is about, or whose component is pressed" },
+    { "complete", OPTION_SWITCH, AT(complete), .fallback = "off",
+      .help = "Show choices for the last option instead of using the command" },
+    { "press", OPTION_TEXT, AT(press), .value = "ID[=VALUE,...]",
+      .help = "Then press a button, or choose from a menu, of the answer or of --message" },
+    { "fill", OPTION_TEXT, AT(fill), .value = "\"FIELD:VALUE ...\"",
+      .help = "Fill in the form that comes" },
+    { "follow-ups", OPTION_INT, AT(follow_ups), .fallback = "0", .min = 0, .max = 100,
+      .help = "Wait for so many messages after the answer" },
+    { "wait", OPTION_INT, AT(wait), .fallback = "30", .min = 1, .max = 900,
+      .help = "Seconds for an app that has asked for more time" },
+    { "json", OPTION_SWITCH, AT(json), .fallback = "off",
+      .help = "A line of JSON for each step, for programs" },
+    { 0 },
+};
+
+/* --- what all files need -------------------------------------------------------------- */
+
+bool invoke_complain(const char *fmt, ...)
+{
+    va_list args;
+
+    fprintf(stderr, "guildhall: ");
+    va_start(args, fmt);
+    vfprintf(stderr, fmt, args);
+    va_end(args);
+    fputc('\n', stderr);
+    return false;
+}
+
+void *invoke_get(struct invoke_run *v, const struct type *type, const char *path)
+{
+    struct wire_answer a;
+
+    if (!wire_get(v->wire, path, &a))
+        return NULL;
+    void *value = a.status == 200 ? schema_read(type, a.body, v->arena) : NULL;
+    if (!value)
+        invoke_complain("GET %s was answered %d: %.*s", path, a.status,
+                        a.body.n > 500 ? 500 : (int)a.body.n, a.body.p);
+    return value;
+}
+
+/* --- all steps ------------------------------------------------------------------------ */
+
+static enum invoke_status take_steps(struct invoke_run *v, const char *line)
+{
+    struct invoke_step s = { .name = v->options->complete ? "complete" : "command",
+                             .type = v->options->complete ? 4 : 2 };
+    struct step_outcome out = { 0 };
+
+    if (line) {
+        if (!line_read(v, line, &s.application_id, &s.data))
+            return INVOKE_USAGE;
+        out = step_fill(v, step_take(v, &s));
+        if (out.status || !v->options->press)
+            return out.status;
+        if (!out.message)
+            return invoke_complain("there is no answer to press '%s' in", v->options->press),
+                   INVOKE_USAGE;
+    } else {
+        out.message = message_named(v);
+    }
+    return out.message ? step_fill(v, step_press(v, out.message)).status : INVOKE_USAGE;
+}
+
+/* A test that fills in a form means that there is one. */
+static enum invoke_status invoke_run(struct invoke_run *v, const char *line)
+{
+    enum invoke_status status = take_steps(v, line);
+
+    if (status == INVOKE_ANSWERED && v->options->fill && !v->filled)
+        return invoke_complain("no form came to fill in"), INVOKE_USAGE;
+    return status;
+}
+
+/* --- who ------------------------------------------------------------------------------ */
+
+/* A token of its own for each run, so that several can run at a time; it ends with it. */
+static bool invoke_become(struct invoke_run *v, const struct config *config)
+{
+    struct str question = str_printf(v->arena, "token %s", v->options->as);
+    struct buf out;
+
+    buf_init(&out, SIZE_MAX);
+    enum err e = control_ask(config->data, str_dupz(v->arena, question), &out);
+    if (e)
+        invoke_complain("--as needs the data folder of the server that runs, and none runs on '%s'",
+                        config->data);
+    else if (!out.n)
+        invoke_complain("the server knows no person '%s'", v->options->as);
+    else
+        wire_set_token(v->wire, str_dupz(v->arena, buf_str(&out)));
+    bool became = !e && out.n;
+    buf_clear(&out);
+    return became;
+}
+
+void invoke_leave(struct invoke_run *v)
+{
+    struct wire_answer a;
+
+    if (!v->options->as || !v->wire)
+        return;
+    wire_call(v->wire, "POST", "/auth/logout", STR("{}"), NULL, 0, &a);
+}
+
+static const char *default_url(const struct config *config, struct arena *arena)
+{
+    bool port_only = !strchr(config->listen, ':');
+
+    return str_dupz(
+        arena, str_printf(arena, "http://%s%s", port_only ? "127.0.0.1:" : "", config->listen));
+}
+
+/* The server that runs on the data folder knows where it listens; else the options say so. */
+static const char *server_url(const struct config *config, struct arena *arena)
+{
+    struct buf out;
+
+    buf_init(&out, SIZE_MAX);
+    bool told = control_ask(config->data, "address", &out) == OK && out.n;
+    const char *url = told ? str_dupz(arena, buf_str(&out)) : default_url(config, arena);
+    buf_clear(&out);
+    return url;
+}
+
+bool invoke_enter(struct invoke_run *v, const struct config *config)
+{
+    const struct invoke_options *o = v->options;
+
+    v->config = config;
+    v->wire = wire_new(o->url ? o->url : server_url(config, v->arena), v->arena);
+    if (!v->wire)
+        return false;
+    if (!o->url)
+        wire_trust_server_of(v->wire, config->data);
+    if (!o->as)
+        wire_set_token(v->wire, o->token);
+    return !o->as || invoke_become(v, config);
+}
+
+static enum invoke_status invoke_command(struct invoke_run *v, const struct config *config,
+                                         const char *line)
+{
+    enum invoke_status status = INVOKE_TROUBLE;
+
+    if (!invoke_enter(v, config))
+        return v->wire ? INVOKE_TROUBLE : INVOKE_USAGE;
+    if (wire_connect(v->wire))
+        status = place_find(v) ? invoke_run(v, line) : INVOKE_USAGE;
+    invoke_leave(v);
+    return status;
+}
+
+static const char *invoke_problem(const struct invoke_options *o, char **arguments)
+{
+    if (!arguments[0] && !(o->message && o->press))
+        return "invoke \"/command option:value\", or --message ID --press COMPONENT";
+    if (arguments[0] && arguments[1])
+        return "a command and its options are one argument: invoke \"/command option:value\"";
+    if (!o->channel)
+        return "invoke needs --channel";
+    if (!o->as == !o->token)
+        return "invoke needs --as USER or --token TOKEN";
+    if (o->token && str_starts(str_of(o->token), STR("Bot ")))
+        return "commands are used by people: --token is not a bot's";
+    return NULL;
+}
+
+int tool_invoke(const struct settings *s, char **arguments)
+{
+    struct invoke_run v = { .options = &s->invoke, .arena = arena_new() };
+    const char *wrong = invoke_problem(&s->invoke, arguments);
+    int status = wrong ? usage(wrong) : (int)invoke_command(&v, &s->config, arguments[0]);
+
+    wire_free(v.wire);
+    arena_free(v.arena);
+    return status;
+}

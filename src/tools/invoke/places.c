@@ -1,0 +1,208 @@
+/* places.c - channels, people and roles by the names that people know. */
+#include "tools/invoke/invoke.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+struct named_place {
+    snowflake id;
+    struct opt_str name, username;
+    struct opt_id guild_id;
+    struct opt_object user; /* struct named_place */
+    struct opt_list recipients;
+};
+
+static const struct schema named_schema;
+static const struct type type_named = { .kind = KIND_OBJECT, .schema = &named_schema };
+static const struct type type_all_named = { .kind = KIND_ARRAY, .max = 100000, .of = &type_named };
+static const struct field named_fields[] = {
+    { FIELD(struct named_place, id), .type = &type_id, .flags = OPTIONAL },
+    { FIELD(struct named_place, name), .type = &type_text, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct named_place, username), .type = &type_text, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct named_place, guild_id), .type = &type_id, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct named_place, user), .type = &type_named, .flags = OPTIONAL | NULLABLE },
+    { FIELD(struct named_place, recipients), .type = &type_all_named,
+      .flags = OPTIONAL | NULLABLE },
+    { 0 },
+};
+static const struct schema named_schema = { .size = sizeof(struct named_place),
+                                            .fields = named_fields };
+
+static bool is_called(const struct opt_str *name, struct str text)
+{
+    return name->given == GIVEN && str_eq(name->value, text);
+}
+
+/* "<@123>", "<@!123>", "<@&123>", "<#123>" or "123". */
+static bool read_id(struct str text, snowflake *ret)
+{
+    if (text.n > 3 && text.p[0] == '<' && text.p[text.n - 1] == '>') {
+        text = str_slice(text.p + 1, text.n - 2);
+        while (text.n &&
+               (text.p[0] == '@' || text.p[0] == '!' || text.p[0] == '&' || text.p[0] == '#'))
+            text = str_from(text, 1);
+    }
+    return snowflake_parse(text, ret) && *ret;
+}
+
+static struct str without_mark(struct str text)
+{
+    return text.n > 1 && (text.p[0] == '@' || text.p[0] == '#') ? str_from(text, 1) : text;
+}
+
+/* --- where ---------------------------------------------------------------------------- */
+
+static bool invoke_places_enter(struct invoke_run *v, snowflake id)
+{
+    char path[64];
+
+    snprintf(path, sizeof path, "/channels/%" PRIu64, id);
+    const struct named_place *c = invoke_get(v, &type_named, path);
+    if (!c)
+        return false;
+    v->channel_id = id;
+    v->guild_id = c->guild_id.value;
+    return true;
+}
+
+static bool look_in_guild(struct invoke_run *v, const struct named_place *guild, struct str name,
+                          size_t *found)
+{
+    char path[64];
+
+    snprintf(path, sizeof path, "/guilds/%" PRIu64 "/channels", guild->id);
+    const struct list *channels = invoke_get(v, &type_all_named, path);
+    if (!channels)
+        return false;
+    for (size_t i = 0; i < channels->count; i++) {
+        const struct named_place *c = &((const struct named_place *)channels->items)[i];
+
+        if (!is_called(&c->name, name))
+            continue;
+        v->channel_id = c->id;
+        v->guild_id = guild->id;
+        ++*found;
+    }
+    return true;
+}
+
+bool place_find(struct invoke_run *v)
+{
+    struct str name = str_of(v->options->channel), guild = { 0 };
+    const char *slash = name.n ? memchr(name.p, '/', name.n) : NULL;
+    snowflake id;
+    size_t found = 0;
+
+    if (read_id(name, &id))
+        return invoke_places_enter(v, id);
+    if (slash)
+        guild = str_cut(&name, '/');
+    name = without_mark(name);
+    const struct list *guilds = invoke_get(v, &type_all_named, "/users/@me/guilds");
+    if (!guilds)
+        return false;
+    for (size_t i = 0; i < guilds->count; i++) {
+        const struct named_place *g = &((const struct named_place *)guilds->items)[i];
+
+        if ((!slash || is_called(&g->name, guild)) && !look_in_guild(v, g, name, &found))
+            return false;
+    }
+    if (found == 1)
+        return true;
+    return invoke_complain(found ? "'%s' is the name of several channels; write GUILD/CHANNEL, or "
+                                   "an id"
+                                 : "there is no channel '%s' that this account can see",
+                           v->options->channel);
+}
+
+/* --- who ------------------------------------------------------------------------------ */
+
+static const struct list *members_like(struct invoke_run *v, struct str name)
+{
+    struct buf path;
+
+    buf_init(&path, 8192);
+    buf_printf(&path, "/guilds/%" PRIu64 "/members/search?limit=100&query=", v->guild_id);
+    buf_add_str(&path, str_escape(v->arena, name));
+    return invoke_get(v, &type_all_named, str_dupz(v->arena, buf_take(&path, v->arena)));
+}
+
+static const struct list *invoke_places_recipients(struct invoke_run *v)
+{
+    char path[64];
+
+    snprintf(path, sizeof path, "/channels/%" PRIu64, v->channel_id);
+    const struct named_place *c = invoke_get(v, &type_named, path);
+    return c ? &c->recipients.value : NULL;
+}
+
+static snowflake find_person(struct invoke_run *v, struct str name)
+{
+    const struct list *list = v->guild_id ? members_like(v, name) : invoke_places_recipients(v);
+
+    for (size_t i = 0; list && i < list->count; i++) {
+        const struct named_place *n = &((const struct named_place *)list->items)[i],
+                                 *user = n->user.value ? n->user.value : n;
+
+        if (is_called(&user->username, name))
+            return user->id;
+    }
+    return 0;
+}
+
+snowflake person_named(struct invoke_run *v, struct str text)
+{
+    snowflake id;
+
+    if (!read_id(text, &id) && !(id = find_person(v, without_mark(text))))
+        invoke_complain("there is nobody called '%.*s' here", STR_FMT(text));
+    return id;
+}
+
+static snowflake find_in_guild(struct invoke_run *v, const char *kind, struct str name)
+{
+    char path[64];
+
+    if (!v->guild_id)
+        return 0;
+    snprintf(path, sizeof path, "/guilds/%" PRIu64 "/%s", v->guild_id, kind);
+    const struct list *list = invoke_get(v, &type_all_named, path);
+    for (size_t i = 0; list && i < list->count; i++) {
+        const struct named_place *n = &((const struct named_place *)list->items)[i];
+
+        if (is_called(&n->name, name))
+            return n->id;
+    }
+    return 0;
+}
+
+snowflake role_named(struct invoke_run *v, struct str text)
+{
+    snowflake id;
+
+    if (!read_id(text, &id) && !(id = find_in_guild(v, "roles", text)) &&
+        !(id = find_in_guild(v, "roles", without_mark(text))))
+        invoke_complain("there is no role '%.*s' here", STR_FMT(text));
+    return id;
+}
+
+snowflake channel_named(struct invoke_run *v, struct str text)
+{
+    snowflake id;
+
+    if (!read_id(text, &id) && !(id = find_in_guild(v, "channels", without_mark(text))))
+        invoke_complain("there is no channel '%.*s' here", STR_FMT(text));
+    return id;
+}
+
+/* People first, as the interface has it. */
+snowflake mentionable_named(struct invoke_run *v, struct str text)
+{
+    snowflake id;
+
+    if (!read_id(text, &id) && !(id = find_person(v, without_mark(text))) &&
+        !(id = find_in_guild(v, "roles", text)) &&
+        !(id = find_in_guild(v, "roles", without_mark(text))))
+        invoke_complain("there is nobody and no role called '%.*s' here", STR_FMT(text));
+    return id;
+}

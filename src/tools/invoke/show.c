@@ -1,0 +1,237 @@
+/* show.c - what came of an invocation, for people and for programs. */
+#include "tools/invoke/invoke.h"
+
+#include <stdio.h>
+
+#include "json/read.h"
+#include "model/message.h"
+
+static const char *word_of(enum invoke_status status)
+{
+    switch (status) {
+    case INVOKE_ANSWERED:
+        return "answered";
+    case INVOKE_REFUSED:
+        return "refused";
+    case INVOKE_FAILED:
+        return "failed";
+    case INVOKE_TIMED_OUT:
+        return "timed out";
+    default:
+        return "trouble";
+    }
+}
+
+/* --- for programs --------------------------------------------------------------------- */
+
+static void add_raw(struct json *j, struct str name, struct str value)
+{
+    if (!value.p)
+        return;
+    json_key(j, name);
+    json_raw(j, value);
+}
+
+static void write_json(const struct step_outcome *out, struct buf *text)
+{
+    struct json j = json_to(text);
+
+    json_object(&j);
+    json_name(&j, "step");
+    json_text(&j, str_of(out->step));
+    json_name(&j, "outcome");
+    json_text(&j, str_of(word_of(out->status)));
+    if (out->interaction_id) {
+        json_name(&j, "interaction_id");
+        json_id(&j, out->interaction_id);
+    }
+    if (out->reason) {
+        json_name(&j, "reason");
+        json_text(&j, str_of(out->reason));
+    }
+    if (out->message)
+        add_raw(&j, STR("message"), out->message->raw);
+    if (out->modal)
+        add_raw(&j, STR("modal"), out->modal->raw);
+    add_raw(&j, STR("choices"), out->choices_raw);
+    if (out->follow_ups.count) {
+        json_name(&j, "follow_ups");
+        json_array(&j);
+        for (size_t i = 0; i < out->follow_ups.count; i++)
+            json_raw(&j, ((const struct told_message **)out->follow_ups.items)[i]->raw);
+        json_array_end(&j);
+    }
+    if (out->http_status) {
+        json_name(&j, "status");
+        json_int(&j, out->http_status);
+        add_raw(&j, STR("error"), json_valid(out->refusal) ? out->refusal : STR("null"));
+    }
+    json_object_end(&j);
+}
+
+/* --- for people ----------------------------------------------------------------------- */
+
+struct shown_part {
+    struct opt_str title, description, text, name, value, filename;
+    int64_t size;
+    struct opt_object footer, author;
+    struct opt_list fields;
+};
+static const struct schema part_schema;
+static const struct type type_part = { .kind = KIND_OBJECT, .schema = &part_schema };
+static const struct type type_parts = { .kind = KIND_ARRAY, .of = &type_part };
+
+/* clang-format off */
+#define MAYBE(member_, type_)                                                                      \
+    { FIELD(struct shown_part, member_), .type = &(type_), .flags = OPTIONAL | NULLABLE }
+/* clang-format on */
+
+/* Of embeds, their parts, and files: whatever has words in it. */
+static const struct field part_fields[] = {
+    MAYBE(title, type_text),
+    MAYBE(description, type_text),
+    MAYBE(text, type_text),
+    MAYBE(name, type_text),
+    MAYBE(value, type_text),
+    MAYBE(filename, type_text),
+    { FIELD(struct shown_part, size), .type = &type_int, .flags = OPTIONAL },
+    MAYBE(footer, type_part),
+    MAYBE(author, type_part),
+    MAYBE(fields, type_parts),
+    { 0 },
+};
+static const struct schema part_schema = { .size = sizeof(struct shown_part),
+                                           .fields = part_fields };
+
+static void print_indented(const char *prefix, struct str text)
+{
+    while (text.n) {
+        struct str line = str_cut(&text, '\n');
+
+        printf("%s%.*s\n", prefix, STR_FMT(line));
+    }
+}
+
+static void print_maybe(const char *prefix, struct opt_str text)
+{
+    if (text.given == GIVEN)
+        print_indented(prefix, text.value);
+}
+
+static void print_embed(const struct shown_part *e)
+{
+    const struct shown_part *author = e->author.value, *footer = e->footer.value,
+                            *f = e->fields.value.items;
+
+    if (author)
+        print_maybe("  | ", author->name);
+    print_maybe("  | ", e->title);
+    print_maybe("  | ", e->description);
+    for (size_t i = 0; i < e->fields.value.count; i++)
+        printf("  | %.*s: %.*s\n", STR_FMT(f[i].name.value), STR_FMT(f[i].value.value));
+    if (footer)
+        print_maybe("  | ", footer->text);
+}
+
+static void print_options(const struct component *c)
+{
+    const struct component_option *o = c->options.value.items;
+
+    for (size_t i = 0; i < c->options.value.count; i++)
+        printf("%s%.*s", i ? ", " : ": ", STR_FMT(o[i].value));
+}
+
+static void print_components(const struct list *components)
+{
+    for (size_t i = 0; i < components->count; i++) {
+        const struct component *c = &((const struct component *)components->items)[i];
+        struct list inside = { c->component.value, c->component.value ? 1 : 0 },
+                    beside = { c->accessory.value, c->accessory.value ? 1 : 0 };
+        struct opt_str words = c->label.given == GIVEN ? c->label : c->placeholder;
+
+        print_maybe("  ", c->content);
+        if (c->custom_id.given == GIVEN) {
+            printf("  [%.*s] %.*s", STR_FMT(c->custom_id.value), STR_FMT(words.value));
+            print_options(c);
+            printf("%s\n", c->disabled.value ? " (disabled)" : "");
+        } else if (c->type == LABEL) {
+            print_maybe("  ", c->label);
+        }
+        print_components(&c->components.value);
+        print_components(&inside);
+        print_components(&beside);
+    }
+}
+
+static const struct list *parts_of(struct invoke_run *v, struct str json)
+{
+    static const struct list none;
+    const struct list *list = schema_read(&type_parts, json, v->arena);
+
+    return list ? list : &none;
+}
+
+static void print_message(struct invoke_run *v, const struct told_message *m)
+{
+    struct str name =
+        m->author->global_name.given == GIVEN ? m->author->global_name.value : m->author->username;
+    const struct list *embeds = parts_of(v, m->embeds), *files = parts_of(v, m->attachments);
+    const struct shown_part *f = files->items;
+    struct list components = components_read(v->arena, m->components);
+
+    printf("%.*s%s%s: %.*s\n", STR_FMT(name), m->flags & MESSAGE_EPHEMERAL ? " (only for you)" : "",
+           m->flags & MESSAGE_LOADING ? " (thinking)" : "", STR_FMT(m->content));
+    for (size_t i = 0; i < embeds->count; i++)
+        print_embed(&((const struct shown_part *)embeds->items)[i]);
+    for (size_t i = 0; i < files->count; i++)
+        printf("  %.*s (%lld bytes)\n", STR_FMT(f[i].filename.value), (long long)f[i].size);
+    print_components(&components);
+}
+
+static void print_choice(const struct told_choice *c)
+{
+    struct str name = c->name_localized.given == GIVEN ? c->name_localized.value : c->name;
+
+    printf("%.*s = %.*s\n", STR_FMT(name), STR_FMT(c->value));
+}
+
+static void print_outcome(struct invoke_run *v, const struct step_outcome *out)
+{
+    if (out->message)
+        print_message(v, out->message);
+    for (size_t i = 0; i < out->follow_ups.count; i++)
+        print_message(v, ((const struct told_message **)out->follow_ups.items)[i]);
+    for (size_t i = 0; i < out->choices.count; i++)
+        print_choice(&((const struct told_choice *)out->choices.items)[i]);
+    if (out->modal) {
+        struct list parts = components_read(v->arena, out->modal->components);
+
+        printf("%.*s (a form)\n", STR_FMT(out->modal->title));
+        print_components(&parts);
+    }
+    if (out->http_status)
+        fprintf(stderr, "guildhall: the server refused it: %.*s\n", STR_FMT(out->refusal));
+    else if (out->status == INVOKE_FAILED)
+        fprintf(stderr, "guildhall: the app's answer was no good%s%s\n", out->reason ? ": " : "",
+                out->reason ? out->reason : "");
+    else if (out->status == INVOKE_TIMED_OUT)
+        fprintf(stderr, "guildhall: the app %s in time%s%s\n",
+                out->acknowledged ? "did not finish" : "did not answer", out->reason ? ": " : "",
+                out->reason ? out->reason : "");
+    else if (out->status == INVOKE_ANSWERED && !out->message && !out->modal && !out->choices_raw.p)
+        printf("The app took note.\n");
+}
+
+void outcome_show(struct invoke_run *v, const struct step_outcome *out)
+{
+    struct buf text;
+
+    if (!v->options->json) {
+        print_outcome(v, out);
+        return;
+    }
+    buf_init(&text, SIZE_MAX);
+    write_json(out, &text);
+    printf("%.*s\n", STR_FMT(buf_str(&text)));
+    buf_clear(&text);
+}

@@ -1,0 +1,294 @@
+/* steps.c - one step after the other: a command, a press, a form. */
+#include "tools/invoke/invoke.h"
+
+#include <inttypes.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <time.h>
+
+enum { READS_MS = 300 };
+
+/* --- one step ------------------------------------------------------------------------- */
+
+static void write_step(struct invoke_run *v, const struct invoke_step *s, struct str nonce,
+                       struct buf *out)
+{
+    struct json j = json_to(out);
+
+    json_object(&j);
+    json_name(&j, "type");
+    json_int(&j, s->type);
+    json_name(&j, "application_id");
+    json_id(&j, s->application_id);
+    json_name(&j, "channel_id");
+    json_id(&j, v->channel_id);
+    if (v->guild_id) {
+        json_name(&j, "guild_id");
+        json_id(&j, v->guild_id);
+    }
+    if (s->message) {
+        json_name(&j, "message_id");
+        json_id(&j, s->message->id);
+        json_name(&j, "message_flags");
+        json_int(&j, s->message->flags);
+    }
+    if (wire_session(v->wire).n) {
+        json_name(&j, "session_id");
+        json_text(&j, wire_session(v->wire));
+    }
+    json_name(&j, "nonce");
+    json_text(&j, nonce);
+    json_name(&j, "data");
+    json_raw(&j, s->data);
+    json_object_end(&j);
+}
+
+/* A person reads first. Apps need that time: libraries know a button or a form of their own once
+ * they have the answer to their answer, which may come later than what it led to. */
+static void read_answer(const struct invoke_run *v)
+{
+    if (v->answered)
+        nanosleep(&(struct timespec){ .tv_nsec = READS_MS * 1000000L }, NULL);
+}
+
+struct step_outcome step_take(struct invoke_run *v, const struct invoke_step *s)
+{
+    struct step_outcome out = { .step = s->name, .status = INVOKE_TROUBLE, .pressed = s->pressed };
+    struct str nonce = str_printf(v->arena, "%" PRIu32 "%09" PRIu32, randombytes_random(),
+                                  randombytes_uniform(1000000000));
+    struct wire_answer a;
+    struct buf body;
+
+    read_answer(v);
+    buf_init(&body, 1024 * 1024);
+    write_step(v, s, nonce, &body);
+    bool sent = !buf_full(&body) && wire_call(v->wire, "POST", "/interactions", buf_str(&body),
+                                              v->files, v->file_count, &a);
+    buf_clear(&body);
+    v->file_count = 0;
+    if (sent && a.status == 204) {
+        outcome_await(v, nonce, &out);
+    } else if (sent) {
+        out.status = INVOKE_REFUSED;
+        out.http_status = a.status;
+        out.refusal = a.body;
+    }
+    if (out.status == INVOKE_FAILED || out.status == INVOKE_TIMED_OUT)
+        out.reason = invoke_reason(v, &out);
+    v->answered = out.status == INVOKE_ANSWERED;
+    outcome_show(v, &out);
+    return out;
+}
+
+/* --- pressing ------------------------------------------------------------------------- */
+
+static const struct component *find_component(const struct list *components, struct str id)
+{
+    for (size_t i = 0; i < components->count; i++) {
+        const struct component *c = &((const struct component *)components->items)[i], *found;
+        struct list inside = { c->component.value, c->component.value ? 1 : 0 },
+                    beside = { c->accessory.value, c->accessory.value ? 1 : 0 };
+
+        if (c->custom_id.given == GIVEN &&
+            (str_eq(c->custom_id.value, id) ||
+             (c->label.given == GIVEN && str_eq(c->label.value, id))))
+            return c;
+        if ((found = find_component(&c->components.value, id)) ||
+            (found = find_component(&inside, id)) || (found = find_component(&beside, id)))
+            return found;
+    }
+    return NULL;
+}
+
+static bool write_chosen(struct invoke_run *v, struct json *j, int64_t type, struct str value)
+{
+    snowflake id = 0;
+
+    if (type == STRING_SELECT || type > CONTAINER) {
+        json_text(j, value);
+        return true;
+    }
+    if (type == ROLE_SELECT)
+        id = role_named(v, value);
+    else if (type == CHANNEL_SELECT)
+        id = channel_named(v, value);
+    else if (type == MENTIONABLE_SELECT)
+        id = mentionable_named(v, value);
+    else
+        id = person_named(v, value);
+    if (id)
+        json_id(j, id);
+    return id != 0;
+}
+
+static bool write_values(struct invoke_run *v, struct json *j, int64_t type, struct str values)
+{
+    bool ok = true;
+
+    json_array(j);
+    while (values.n && ok)
+        ok = write_chosen(v, j, type, str_cut(&values, ','));
+    json_array_end(j);
+    return ok;
+}
+
+static bool press_data(struct invoke_run *v, const struct told_message *m, struct str *ret)
+{
+    struct str values = str_of(v->options->press), id = str_cut(&values, '=');
+    struct list components = components_read(v->arena, m->components);
+    const struct component *c = find_component(&components, id);
+    struct buf out;
+    struct json j = json_to(&out);
+
+    if (!c)
+        return invoke_complain("the message has no component '%.*s'", STR_FMT(id));
+    buf_init(&out, 65536);
+    json_object(&j);
+    json_name(&j, "component_type");
+    json_int(&j, c->type);
+    json_name(&j, "custom_id");
+    json_text(&j, c->custom_id.value);
+    bool ok = true;
+    if (component_is_select(c->type)) {
+        json_name(&j, "values");
+        ok = write_values(v, &j, c->type, values);
+    }
+    json_object_end(&j);
+    *ret = buf_take(&out, v->arena);
+    return ok && !arena_spoiled(v->arena);
+}
+
+struct step_outcome step_press(struct invoke_run *v, const struct told_message *m)
+{
+    struct invoke_step s = { .name = "press", .type = 3, .message = m, .pressed = m->id };
+    struct step_outcome none = { .status = INVOKE_USAGE };
+
+    s.application_id = m->application_id.given == GIVEN ? m->application_id.value : m->author->id;
+    return press_data(v, m, &s.data) ? step_take(v, &s) : none;
+}
+
+const struct told_message *message_named(struct invoke_run *v)
+{
+    struct wire_answer a;
+    char path[128];
+
+    snprintf(path, sizeof path, "/channels/%" PRIu64 "/messages/%s", v->channel_id,
+             v->options->message);
+    if (!wire_get(v->wire, path, &a))
+        return NULL;
+    const struct told_message *m = a.status == 200 ? message_told(v, a.body) : NULL;
+    if (!m)
+        invoke_complain("there is no message '%s' here", v->options->message);
+    return m;
+}
+
+/* --- forms ---------------------------------------------------------------------------- */
+
+static struct str invoke_steps_filled(const struct list *pairs, const struct component *c,
+                                      struct str label)
+{
+    struct line_pair *p = pairs->items;
+
+    for (size_t i = 0; i < pairs->count; i++)
+        if (str_eq(p[i].key, c->custom_id.value) || (label.n && str_eq(p[i].key, label))) {
+            p[i].used = true;
+            return p[i].value;
+        }
+    return c->value.given == GIVEN ? c->value.value : (struct str){ 0 };
+}
+
+static bool write_entry(struct invoke_run *v, struct json *j, const struct component *c,
+                        const struct list *pairs, struct str label)
+{
+    struct str value = invoke_steps_filled(pairs, c, label);
+    bool ok = true;
+
+    json_object(j);
+    json_name(j, "type");
+    json_int(j, c->type);
+    json_name(j, "custom_id");
+    json_text(j, c->custom_id.value);
+    if (c->type == TEXT_INPUT || c->type == RADIO_GROUP) {
+        json_name(j, "value");
+        json_text(j, value.p ? value : STR(""));
+    } else if (c->type == CHECKBOX) {
+        json_name(j, "value");
+        json_bool(j, str_is(value, "true") || str_is(value, "yes"));
+    } else {
+        json_name(j, "values");
+        ok = write_values(v, j, c->type, value);
+    }
+    json_object_end(j);
+    return ok;
+}
+
+static bool write_form_part(struct invoke_run *v, struct json *j, const struct component *c,
+                            const struct list *pairs)
+{
+    const struct component *row = c->components.value.items;
+    bool ok = true;
+
+    json_object(j);
+    json_name(j, "type");
+    json_int(j, c->type);
+    if (c->type == LABEL) {
+        json_name(j, "component");
+        ok = write_entry(v, j, c->component.value, pairs, c->label.value);
+    } else if (c->type == ACTION_ROW) {
+        json_name(j, "components");
+        json_array(j);
+        for (size_t i = 0; i < c->components.value.count && ok; i++)
+            ok = write_entry(v, j, &row[i], pairs, row[i].label.value);
+        json_array_end(j);
+    }
+    json_object_end(j);
+    return ok;
+}
+
+static bool all_used(const struct list *pairs)
+{
+    const struct line_pair *p = pairs->items;
+
+    for (size_t i = 0; i < pairs->count; i++)
+        if (!p[i].used)
+            return invoke_complain("the form has no field '%.*s'", STR_FMT(p[i].key));
+    return true;
+}
+
+static bool form_data(struct invoke_run *v, const struct told_modal *m, struct str *ret)
+{
+    struct list parts = components_read(v->arena, m->components), pairs = { 0 };
+    struct buf out;
+    struct json j = json_to(&out);
+
+    if (!line_pairs(v, v->options->fill, &pairs))
+        return false;
+    buf_init(&out, 1024 * 1024);
+    json_object(&j);
+    json_name(&j, "id");
+    json_id(&j, m->id);
+    json_name(&j, "custom_id");
+    json_text(&j, m->custom_id);
+    json_name(&j, "components");
+    json_array(&j);
+    bool ok = true;
+    for (size_t i = 0; i < parts.count && ok; i++)
+        ok = write_form_part(v, &j, &((const struct component *)parts.items)[i], &pairs);
+    json_array_end(&j);
+    json_object_end(&j);
+    *ret = buf_take(&out, v->arena);
+    return ok && !arena_spoiled(v->arena) && all_used(&pairs);
+}
+
+/* A step that came to a form goes on when there is something to fill in. */
+struct step_outcome step_fill(struct invoke_run *v, struct step_outcome before)
+{
+    struct invoke_step s = { .name = "fill", .type = 5, .pressed = before.pressed };
+    struct step_outcome none = { .status = INVOKE_USAGE };
+
+    if (before.status || !before.modal || !v->options->fill)
+        return before;
+    v->filled = true;
+    s.application_id = before.modal->application->id;
+    return form_data(v, before.modal, &s.data) ? step_take(v, &s) : none;
+}

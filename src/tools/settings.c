@@ -1,0 +1,101 @@
+/* settings.c - what the command line, the environment and the file say to a command. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "tools/program.h"
+
+int usage(const char *problem)
+{
+    fprintf(stderr, "guildhall: %s\nTry 'guildhall help'.\n", problem);
+    return 2;
+}
+
+static size_t count_rows(const struct option_row *rows)
+{
+    size_t n = 0;
+
+    while (rows && rows[n].name)
+        n++;
+    return n;
+}
+
+#define PACKAGE_DATA "/var/lib/guildhall"
+
+static bool is_folder(const char *path)
+{
+    struct stat s;
+
+    return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
+}
+
+/* Where the package is installed, its server is the one that commands are for. */
+static void use_package_data(struct option_row *rows)
+{
+    if (is_folder("data") || !is_folder(PACKAGE_DATA))
+        return;
+    for (; rows->name; rows++)
+        if (strcmp(rows->name, "data") == 0)
+            rows->fallback = PACKAGE_DATA;
+}
+
+/* The server's options and the command's own, as one list. */
+static const struct option_row *rows_of(const struct program_command *c, struct arena *arena)
+{
+    size_t first = count_rows(config_rows), second = count_rows(c->options);
+    struct option_row *all = arena_array(arena, struct option_row, first + second + 1);
+
+    memcpy(all, config_rows, first * sizeof *all);
+    if (!c->makes_data)
+        use_package_data(all);
+    if (second)
+        memcpy(all + first, c->options, second * sizeof *all);
+    return all;
+}
+
+/* GUILDHALL_ names of others: of the test helpers, of the project's scripts, and those that a
+ * container host derives from a service called "guildhall". */
+static const char *const names_of_others[] = { "BINARY", "BUILT",  "TEST_*", "SERVICE_*",
+                                               "PORT",   "PORT_*", NULL };
+
+/* An option of another command is none of this one's, but it is no mistake: a shell that uses
+ * several has them all in its environment. */
+static bool check_environment(const struct program_command *commands, struct arena *arena,
+                              const char **ret_problem)
+{
+    const struct option_row *lists[64] = { config_rows };
+    size_t n = 1;
+
+    for (const struct program_command *c = commands; c->name; c++)
+        if (c->options && n + 1 < sizeof lists / sizeof *lists)
+            lists[n++] = c->options;
+    return options_check_environment(lists, names_of_others, config_source.prefix, arena,
+                                     ret_problem);
+}
+
+bool command_settings_read(const struct program_command *c, struct arena *arena, char **argv,
+                           struct settings *ret, char **rest, const char **ret_problem)
+{
+    struct option_source source = config_source;
+
+    ret->argv = argv;
+    source.file = options_peek("config", &source, argv);
+    source.no_arguments = !*c->arguments;
+    return check_environment(ret->commands, arena, ret_problem) &&
+           options_read(rows_of(c, arena), &source, arena, argv + 1, ret, rest, ret_problem);
+}
+
+bool settings_again(const struct settings *s, struct arena *arena, struct settings *ret,
+                    const char **ret_problem)
+{
+    const struct program_command *c = s->commands;
+    size_t count = 0;
+
+    while (s->argv[count])
+        count++;
+    while (strcmp(c->name, s->argv[0]) != 0)
+        c++;
+    *ret = (struct settings){ .commands = s->commands };
+    return command_settings_read(c, arena, s->argv, ret, arena_array(arena, char *, count + 1),
+                                 ret_problem);
+}
