@@ -182,6 +182,11 @@ const struct durations *api_durations(const struct api *api)
     return api->durations;
 }
 
+const struct domain *const *api_domains(const struct api *api)
+{
+    return api->domains;
+}
+
 const struct api_options *api_options(const struct api *api)
 {
     return &api->options;

@@ -111,6 +111,7 @@ void api_forget(struct api *api, const struct forgotten *f);
 struct fetcher *api_fetcher(struct api *api, struct loop *loop);
 
 const struct api_options *api_options(const struct api *api);
+const struct domain *const *api_domains(const struct api *api);
 /* No other api of this process has, had or will have it, which cannot be said of an address: what
  * is kept for the whole process is told apart by it. */
 uint64_t api_number(const struct api *api);

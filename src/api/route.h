@@ -149,6 +149,7 @@ struct domain {
     /* On every server by itself, when it has begun and once a day: for what lies in its folder,
      * which a job that another server takes would not find. On a loop; may be NULL. */
     void (*daily)(struct api *api, struct loop *loop);
+    const struct world_parts *world; /* its members of world files, platform/worlds; may be NULL */
 };
 
 int route_status(const struct route *r);

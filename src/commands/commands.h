@@ -7,7 +7,6 @@
 #include "model/channel.h"
 #include "model/command.h"
 #include "platform/guilds/guilds.h"
-#include "platform/worlds/worlds.h"
 
 /* A command with its options, dictionaries and all that nobody is shown, global or of any
  * guild. ERR_UNKNOWN_COMMAND; also when it is another application's. */
@@ -80,12 +79,7 @@ enum err command_permit(struct tx *tx, const struct command *k, const struct com
  * transaction. */
 enum err command_used(struct call *call, const struct command *k);
 
-/* --- in world files: the same JSON as the body that registers them -------------------- */
-
-enum err commands_import(struct tx *tx, struct world_scope scope, struct str json,
-                         struct form *form, const struct place *at, struct world_count *count);
-enum err commands_export(struct tx *tx, struct world_scope scope, struct opt_str *ret);
-
 extern const struct domain commands_domain; /* registering, permissions and indexes */
+extern const struct world_parts commands_world;
 
 #endif

@@ -309,6 +309,7 @@ const struct domain commands_domain = {
     .name = "Commands",
     .doc = "What people can ask apps to do: definitions, permissions, indexes.",
     .routes = routes,
+    .world = &commands_world,
     .resolvers = resolvers,
     .jobs = jobs,
     .hooks =

@@ -8,6 +8,7 @@
 #include "commands/permissions/permission_drops.h"
 #include "model/fields/rows.h"
 #include "platform/applications/applications.h"
+#include "platform/worlds/file.h"
 
 /* --- from a file ---------------------------------------------------------------------- */
 
@@ -172,19 +173,21 @@ static enum err load_known(struct command_import *in)
     return e;
 }
 
-enum err commands_import(struct tx *tx, struct world_scope scope, struct str json,
-                         struct form *form, const struct place *at, struct world_count *count)
+/* json: the text that stands at this place. */
+static enum err import_commands(struct importing *im, const void *json, const struct place *at,
+                                snowflake application)
 {
-    struct command_import in = {
-        .tx = tx, .form = form, .guild_id = scope.guild_id, .count = count
-    };
-    const struct type *type = scope.guild_id ? &guild_commands_body : &commands_body;
+    struct command_import in = { .tx = im->tx,
+                                 .form = im->form,
+                                 .guild_id = im->guild,
+                                 .count = &im->report->counts[COUNT_COMMANDS] };
+    const struct type *type = im->guild ? &guild_commands_body : &commands_body;
     void *body;
 
-    if (schema_decode_at(type, json, form, at, &body))
+    if (schema_decode_at(type, *(const struct str *)json, im->form, at, &body))
         return OK; /* it is JSON, and form has what is wrong with it */
     const struct list *entries = body;
-    enum err e = application_find(tx, scope.application_id, &in.application);
+    enum err e = application_find(im->tx, application, &in.application);
     if (!e)
         e = load_known(&in);
     for (size_t i = 0; i < entries->count && !e; i++) {
@@ -194,7 +197,7 @@ enum err commands_import(struct tx *tx, struct world_scope scope, struct str jso
     }
     if (e || !in.changed)
         return e;
-    e = commands_settle(tx, form, at, &in.application, scope.guild_id);
+    e = commands_settle(im->tx, im->form, at, &in.application, im->guild);
     return e == ERR_INVALID_FORM_BODY ? OK : e;
 }
 
@@ -250,20 +253,29 @@ static struct command_patch body_of(const struct command *k)
     return p;
 }
 
-enum err commands_export(struct tx *tx, struct world_scope scope, struct opt_str *ret)
+static enum err export_commands(struct exporting *ex, struct opt_str *ret)
 {
-    const struct type *type = scope.guild_id ? &guild_commands_body : &commands_body;
+    const struct type *type = ex->guild ? &guild_commands_body : &commands_body;
     struct list rows, bodies = { 0 };
     struct command k;
-    enum err e = command_rows(tx, scope.application_id, scope.guild_id, true, &rows);
+    enum err e = command_rows(ex->tx, ex->application, ex->guild, true, &rows);
 
     for (size_t i = 0; i < rows.count && !e; i++) {
-        e = command_read(tx_arena(tx), ((const struct command_row *)rows.items)[i].definition, &k);
+        e = command_read(tx_arena(ex->tx), ((const struct command_row *)rows.items)[i].definition,
+                         &k);
         if (!e)
-            *(struct command_patch *)list_add(tx_arena(tx), &bodies, sizeof(struct command_patch)) =
-                body_of(&k);
+            *(struct command_patch *)list_add(tx_arena(ex->tx), &bodies,
+                                              sizeof(struct command_patch)) = body_of(&k);
     }
     if (!e && bodies.count)
-        *ret = given_str(column_encode(tx_arena(tx), type, &bodies));
+        *ret = given_str(column_encode(tx_arena(ex->tx), type, &bodies));
     return e;
 }
+
+const struct world_parts commands_world = { (const struct world_part[]){
+    { "application", "commands", &type_raw, .order = 40, .import = import_commands,
+      .export_text = export_commands },
+    { "installed", "commands", &type_raw, .order = 10, .import = import_commands,
+      .export_text = export_commands },
+    { 0 },
+} };

@@ -10,6 +10,7 @@ extern const struct domain connections_domain;  /* accounts of other platforms t
 extern const struct domain connection_pages_domain; /* where people prove that one is theirs */
 extern const struct domain role_connections_domain; /* what apps say about people */
 extern const struct domain platforms_domain;        /* feeding the local platforms */
+extern const struct world_parts integrations_world;
 
 /* --- the local platforms, for tools --------------------------------------------------- */
 

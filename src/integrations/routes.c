@@ -222,6 +222,7 @@ const struct domain integrations_domain = {
     .name = "Integrations",
     .doc = "Apps, and accounts of other platforms, in guilds and private channels.",
     .routes = routes,
+    .world = &integrations_world,
     .resolvers = resolvers,
     .jobs = jobs,
     .hooks = &(const struct hooks){ .audit_shown = integrations_in_audit,

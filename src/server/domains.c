@@ -133,8 +133,3 @@ const struct domain *const guildhall_domains[] = {
     NULL,
 };
 /* clang-format on */
-
-const struct world_parts guildhall_world_parts = {
-    .import_commands = commands_import,
-    .export_commands = commands_export,
-};

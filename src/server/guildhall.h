@@ -18,7 +18,6 @@ struct guildhall;
 extern const struct domain *const guildhall_domains[];
 
 /* What domains add to world files. */
-extern const struct world_parts guildhall_world_parts;
 
 struct guildhall_hooks {
     /* Sees every announcement after its commit, in commit order. May be NULL. */

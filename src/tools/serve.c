@@ -155,7 +155,7 @@ static int serve_once(struct served *s, void (*ready)(void *arg, const char *url
 static void import_what_waits(const struct config *config)
 {
     struct world_options options = {
-        .parts = &guildhall_world_parts,
+        .domains = guildhall_domains,
         .password_ops = (unsigned long long)config->password_passes,
         .password_memory = (size_t)config->password_memory_mib * 1024 * 1024,
     };

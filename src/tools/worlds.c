@@ -70,7 +70,7 @@ enum err import_text(const struct config *config, struct store *store, struct st
                      struct arena *arena, struct world_report *ret)
 {
     struct world_options options = {
-        .parts = &guildhall_world_parts,
+        .domains = guildhall_domains,
         .tokens = tokens,
         .password_ops = (unsigned long long)config->password_passes,
         .password_memory = (size_t)config->password_memory_mib * 1024 * 1024,
@@ -141,7 +141,7 @@ int tool_export(const struct settings *s, char **arguments)
     if (guildhall_open_store(&s->config, true, &store))
         return 1;
     buf_init(&text, SIZE_MAX);
-    if (!world_export(store, &guildhall_world_parts, &text, &importable)) {
+    if (!world_export(store, guildhall_domains, &text, &importable)) {
         if (importable)
             ok = write_file(arguments[0], buf_str(&text));
         else

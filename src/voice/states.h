@@ -132,5 +132,6 @@ enum err voice_rooms(struct tx *tx, const struct rights_of *who, const struct li
                      struct list *ret);
 
 extern const struct domain stages_domain;
+extern const struct world_parts stages_world;
 
 #endif

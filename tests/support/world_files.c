@@ -25,7 +25,7 @@ enum err world_file_into(struct world *w, struct store *store, struct str text, 
                                      .password_ops = 1,
                                      .password_memory = 1024 * 1024,
                                      .tokens = tokens,
-                                     .parts = &guildhall_world_parts };
+                                     .domains = guildhall_domains };
 
     return world_import(store, &options, text, world_arena(w), ret);
 }
@@ -63,7 +63,7 @@ struct str world_exported(struct world *w, struct store *store)
     bool importable;
 
     buf_init(&out, SIZE_MAX);
-    expect(world_export(store, &guildhall_world_parts, &out, &importable) == OK);
+    expect(world_export(store, guildhall_domains, &out, &importable) == OK);
     expect(importable);
     struct str text = str_dup(world_arena(w), buf_str(&out));
     buf_clear(&out);

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include "cluster/cluster.h"
-#include "commands/commands.h"
 #include "platform/worlds/worlds.h"
 #include "store/backup/snapshots.h"
 #include "admin/console/internal.h"
@@ -15,11 +14,6 @@ static const struct limit limit_worlds = {
     .name = "console worlds", .count = 10, .window_s = 10, .by_address = true
 };
 static const struct type type_any = { .kind = KIND_RAW };
-
-static const struct world_parts console_world_parts = {
-    .import_commands = commands_import,
-    .export_commands = commands_export,
-};
 
 /* --- out ------------------------------------------------------------------------------ */
 
@@ -35,7 +29,7 @@ static enum err write_world(struct call *call)
 
     buf_init(&out, CALL_MAX_REPLY);
     enum err e =
-        world_export(api_options(call->api)->store, &console_world_parts, &out, &importable);
+        world_export(api_options(call->api)->store, api_domains(call->api), &out, &importable);
     if (!e && buf_full(&out))
         e = ERR_ANSWER_TOO_LARGE;
     if (e)
@@ -66,7 +60,7 @@ static enum err check_world(struct call *call)
 {
     struct world_text *w = call_pass(call, "world_text", sizeof *w);
     struct str problems, text = *(const struct str *)call->body;
-    enum err e = world_check(text, call->arena, &problems);
+    enum err e = world_check(api_domains(call->api), text, call->arena, &problems);
 
     w->json = text;
     if (e && problems.n)

@@ -68,6 +68,14 @@ enum err job_schedule(struct call *call, const struct job_kind *kind, snowflake 
         NULL);
 }
 
+enum err job_note(struct tx *tx, const char *kind, snowflake key, int64_t due_us, struct str data)
+{
+    return tx_exec(tx,
+                   "insert into jobs (kind, key, due, data) values ($1, $2, $3, $4) "
+                   "on conflict do nothing",
+                   BIND(v_text(str_of(kind)), v_id(key), v_int(due_us), v_text(data)), NULL);
+}
+
 /* To look is less than to write what is there, where the rows are near. */
 enum err job_see_to(struct call *call, const struct job_kind *kind, snowflake key, int64_t due_us)
 {

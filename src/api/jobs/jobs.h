@@ -33,6 +33,8 @@ enum err job_schedule(struct call *call, const struct job_kind *kind, snowflake 
                       struct str data);
 /* The same for one without data that many ask for: at this time it may be there already. */
 enum err job_see_to(struct call *call, const struct job_kind *kind, snowflake key, int64_t due_us);
+/* Without a call, for an import: one that is there already stays. */
+enum err job_note(struct tx *tx, const char *kind, snowflake key, int64_t due_us, struct str data);
 /* Fine when there is none. */
 enum err job_cancel(struct call *call, const struct job_kind *kind, snowflake key);
 

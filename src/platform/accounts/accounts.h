@@ -12,6 +12,7 @@ extern const struct domain mfa_domain;
 extern const struct domain mail_domain; /* /auth/forgot, /auth/verify */
 extern const struct domain own_domain;  /* settings, notes, sessions */
 extern const struct domain settings_proto_domain;
+extern const struct world_parts accounts_world;
 
 /* ERR_UNKNOWN_USER when there is none. */
 enum err user_find(struct tx *tx, snowflake id, struct user *ret);
@@ -49,6 +50,14 @@ enum err picture_replace(struct call *call, const char *area, snowflake owner,
 
 /* The name of a picture among those of its owner; id: of the upload. */
 struct str image_hash(struct arena *a, const struct image *image, snowflake id);
+/* In an import: the row of a picture, and the name it has; its bytes are kept when all is
+ * committed. */
+struct importing;
+enum err world_note_picture(struct importing *im, const struct image *image, const char *area,
+                            snowflake id, struct opt_str *ret);
+/* The token that the file names, or a fresh one that somebody wants to see. */
+enum err world_issue_token(struct importing *im, struct str username, const struct opt_str *chosen,
+                           const struct place *up);
 /* Answers with it, for ever cacheable. ERR_NOT_FOUND. */
 enum err picture_reply(struct call *call, const char *area, snowflake owner, struct str hash);
 /* Whether an answer can lead there: 4096 bytes, where what is not ASCII counts three times. */

@@ -411,6 +411,7 @@ const struct domain accounts_domain = {
     .name = "Accounts",
     .doc = "Accounts and the credentials that stand for them.",
     .routes = routes,
+    .world = &accounts_world,
     .resolvers = resolvers,
     .jobs = (const struct job_kind *const[]){ &account_leftovers, &account_deletion,
                                               &registration_codes, NULL },

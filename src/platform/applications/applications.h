@@ -122,5 +122,6 @@ enum err application_uninstall_guild(struct call *call, snowflake application_id
         EVENT_GUILD_EMOJIS_UPDATE, EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE
 
 extern const struct domain applications_domain, application_emojis_domain;
+extern const struct world_parts applications_world;
 
 #endif

@@ -279,6 +279,7 @@ const struct domain applications_domain = {
     .name = "Applications",
     .doc = "Programs that use the interface, and their bots.",
     .routes = routes,
+    .world = &applications_world,
     .resolvers = resolvers,
     .hooks = &(const struct hooks){ .member_leaving = application_goes_with_bot,
                                     .member_left = application_bot_left },

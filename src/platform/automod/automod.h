@@ -83,5 +83,6 @@ enum err automod_renew(struct tx *tx, snowflake guild_id);
 bool automod_presets_set(const char *path, const char **ret_problem);
 
 extern const struct domain automod_domain;
+extern const struct world_parts automod_world;
 
 #endif

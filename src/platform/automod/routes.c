@@ -310,6 +310,7 @@ const struct domain automod_domain = {
     .name = "Auto moderation",
     .doc = "Rules that messages and names are looked at by.",
     .routes = routes,
+    .world = &automod_world,
     .resolvers = resolvers,
     .hooks = &automod_hooks,
     .deletions =

@@ -168,6 +168,8 @@ struct subject to_channel_viewers(const struct channel *c);
 extern const struct domain access_domain;           /* resolvers and rights that all share */
 extern const struct domain channels_domain;         /* of guilds, and what all share */
 extern const struct domain private_channels_domain; /* direct ones and groups */
+extern const struct world_parts private_channels_world;
+extern const struct world_parts channels_world;
 
 /* Does the first account have a relationship of this type (model/relationship.h) to the second? */
 enum err account_has_relationship(struct tx *tx, snowflake user_id, snowflake target_id,

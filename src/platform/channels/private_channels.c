@@ -271,5 +271,6 @@ const struct domain private_channels_domain = {
     .name = "Private channels",
     .doc = "Direct channels and groups.",
     .routes = routes,
+    .world = &private_channels_world,
     .people = people_in,
 };

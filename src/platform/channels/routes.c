@@ -163,6 +163,7 @@ const struct domain channels_domain = {
     .name = "Channels",
     .doc = "Channels of guilds.",
     .routes = routes,
+    .world = &channels_world,
     .resolvers = resolvers,
     .jobs = (const struct job_kind *const[]){ &category_follow_kind, &channel_news_kind,
                                               &thread_archiving, &channel_leftovers, NULL },

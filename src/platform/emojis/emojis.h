@@ -76,5 +76,6 @@ extern const struct limit expression_writes;
 
 extern const struct domain emojis_domain;      /* of guilds */
 extern const struct domain emoji_files_domain; /* /emojis, at the root */
+extern const struct world_parts emojis_world;
 
 #endif

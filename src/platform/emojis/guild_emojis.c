@@ -286,6 +286,7 @@ const struct domain emojis_domain = {
     .name = "Emoji",
     .doc = "Little pictures that guilds bring along.",
     .routes = routes,
+    .world = &emojis_world,
     .resolvers = resolvers,
     .hooks = &(const struct hooks){ .guild_foreseen = emojis_foresee_in_guild,
                                     .guild_shown = emojis_show_in_guild,

@@ -72,10 +72,12 @@ enum err emoji_find(struct tx *tx, snowflake id, struct emoji *ret)
 
 static const char ADD_TO_GUILD[] =
     "insert into emojis (id, guild_id, name, animated, user_id, image, roles) "
-    "values ($1, $2, $3, $4, $5, $6, $7)";
+    "values ($1, $2, $3, $4, $5, $6, $7) on conflict (id) do update set name = $3, "
+    "animated = $4, user_id = $5, image = $6, roles = $7";
 static const char ADD_TO_APPLICATION[] =
     "insert into application_emojis (id, application_id, name, animated, user_id, image) "
-    "values ($1, $2, $3, $4, $5, $6)";
+    "values ($1, $2, $3, $4, $5, $6) on conflict (id) do update set name = $3, animated = $4, "
+    "user_id = $5, image = $6";
 
 enum err emoji_insert(struct tx *tx, const struct emoji *e)
 {
@@ -95,13 +97,7 @@ enum err emoji_insert(struct tx *tx, const struct emoji *e)
 
 enum err emoji_update(struct tx *tx, const struct emoji *e)
 {
-    if (e->application_id)
-        return tx_exec(tx, "update application_emojis set name = $2 where id = $1",
-                       BIND(v_id(e->id), v_text(e->name)), NULL);
-    return tx_exec(tx, "update emojis set name = $2, roles = $3 where id = $1",
-                   BIND(v_id(e->id), v_text(e->name),
-                        v_text(column_encode(tx_arena(tx), &type_ids, &e->roles))),
-                   NULL);
+    return emoji_insert(tx, e);
 }
 
 enum err emoji_delete(struct call *call, const struct emoji *e)

@@ -15,5 +15,6 @@ enum err entitlements_in_force(struct tx *tx, snowflake application_id, snowflak
                                snowflake guild_id, struct list *ret);
 
 extern const struct domain entitlements_domain;
+extern const struct world_parts entitlements_world;
 
 #endif

@@ -328,6 +328,7 @@ const struct domain entitlements_domain = {
     .name = "Entitlements",
     .doc = "What applications offer, and who has it. Nothing is sold here.",
     .routes = routes,
+    .world = &entitlements_world,
     .resolvers = resolvers,
     .hooks = &(const struct hooks){ .sku_offered = check_offered_sku },
     .deletions =

@@ -46,6 +46,17 @@ enum err guild_turn_feature(struct call *call, snowflake id, const char *feature
     return e ? e : guild_tell(call, id);
 }
 
+enum err guild_add_feature(struct tx *tx, snowflake id, const char *feature)
+{
+    struct guild g;
+    enum err e = guild_find(tx, id, &g);
+
+    if (e || guild_has_feature(&g, feature))
+        return e;
+    g.features = features_with(tx_arena(tx), g.features, feature, true);
+    return guild_update(tx, &g);
+}
+
 enum err guild_put_widget(struct tx *tx, snowflake id, bool enabled, struct opt_id channel_id)
 {
     return tx_exec(tx,

@@ -179,6 +179,7 @@ enum err audit_reason(struct call *call, struct opt_str *ret);
 /* --- settings that other folders keep, features.c ------------------------------------- */
 
 enum err guild_put_widget(struct tx *tx, snowflake id, bool enabled, struct opt_id channel_id);
+extern const struct type type_vanity_code;
 /* null: none. ERR_INVITE_CODE_INVALID: another guild has it. Nobody used it so far. */
 enum err guild_put_vanity(struct tx *tx, snowflake id, struct opt_str code);
 enum err guild_put_incidents(struct tx *tx, snowflake id, const struct guild_incidents *i);
@@ -186,6 +187,8 @@ enum err guild_put_incidents(struct tx *tx, snowflake id, const struct guild_inc
 enum err guild_tell(struct call *call, snowflake id);
 /* The same after a feature was given to it or taken; also when it is so already. */
 enum err guild_turn_feature(struct call *call, snowflake id, const char *feature, bool on);
+/* Without a call, for an import: the guild has it from now on. */
+enum err guild_add_feature(struct tx *tx, snowflake id, const char *feature);
 
 /* --- the whole of it, give.c ---------------------------------------------------------- */
 
@@ -196,5 +199,7 @@ enum err guild_give(struct call *call, const struct guild *g, snowflake user_id)
 enum err guild_end(struct call *call, snowflake id);
 
 extern const struct domain guilds_domain, guild_mfa_domain, roles_domain;
+extern const struct world_parts roles_world;
+extern const struct world_parts guilds_world;
 
 #endif

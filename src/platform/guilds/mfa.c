@@ -47,8 +47,7 @@ static enum err set_guild_mfa_level(struct call *call)
         return ERR_MFA_LEVEL;
     audit_add_values(call, &changes, "mfa_level", &type_count, &g.mfa_level, &in->level);
     g.mfa_level = in->level;
-    enum err e = tx_exec(call->tx, "update guilds set mfa_level = $2 where id = $1",
-                         BIND(v_id(g.id), v_int(g.mfa_level)), NULL);
+    enum err e = guild_update(call->tx, &g);
     if (!e && changes.count)
         e = audit_with(call, g.id, AUDIT_GUILD_UPDATE, g.id, NULL, changes);
     if (!e)

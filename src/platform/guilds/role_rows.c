@@ -73,8 +73,12 @@ enum err role_find(struct tx *tx, snowflake guild_id, snowflake id, struct role 
 
 static const char ADD_ROLE[] =
     "insert into roles (id, guild_id, name, color, secondary_color, tertiary_color, permissions, "
-    "position, hoist, managed, mentionable, icon, unicode_emoji, bot_id, integration_id) "
-    "values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)";
+    "position, hoist, managed, mentionable, icon, unicode_emoji, bot_id, integration_id, flags) "
+    "values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) "
+    "on conflict (id) do update set name = $3, color = $4, secondary_color = $5, "
+    "tertiary_color = $6, permissions = $7, position = $8, hoist = $9, managed = $10, "
+    "mentionable = $11, icon = $12, unicode_emoji = $13, bot_id = $14, integration_id = $15, "
+    "flags = $16";
 
 enum err role_insert(struct tx *tx, const struct role *r)
 {
@@ -89,7 +93,7 @@ enum err role_insert(struct tx *tx, const struct role *r)
                         v_int(r->position), v_int(r->hoist), v_int(r->managed),
                         v_int(r->mentionable), v_opt_text(r->icon), v_opt_text(r->unicode_emoji),
                         tags ? v_opt_id(tags->bot_id) : v_null(),
-                        tags ? v_opt_id(tags->integration_id) : v_null()),
+                        tags ? v_opt_id(tags->integration_id) : v_null(), v_int(r->flags)),
                    NULL);
 }
 

@@ -271,4 +271,5 @@ const struct domain roles_domain = {
     .name = "Roles",
     .doc = "Roles of guilds: who may do what, and who is above whom.",
     .routes = routes,
+    .world = &roles_world,
 };

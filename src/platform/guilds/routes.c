@@ -145,6 +145,7 @@ const struct domain guilds_domain = {
     .name = "Guilds",
     .doc = "Guilds, and the caller's place in them.",
     .routes = routes,
+    .world = &guilds_world,
     .jobs = (const struct job_kind *const[]){ &guild_leftovers, &role_leftovers, &message_orphans,
                                               NULL },
     .deletions = guild_deletions,

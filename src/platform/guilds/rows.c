@@ -138,20 +138,20 @@ static const char SAVE_GUILD[] =
     "system_channel_flags = $14, rules_channel_id = $15, public_updates_channel_id = $16, "
     "safety_alerts_channel_id = $17, verification_level = $18, "
     "default_message_notifications = $19, explicit_content_filter = $20, "
-    "preferred_locale = $21, premium_progress_bar_enabled = $22 where id = $1";
+    "preferred_locale = $21, premium_progress_bar_enabled = $22, mfa_level = $23 where id = $1";
 
 enum err guild_update(struct tx *tx, const struct guild *g)
 {
-    return tx_exec(tx, SAVE_GUILD,
-                   BIND(v_id(g->id), v_text(g->name), v_id(g->owner_id), v_opt_text(g->icon),
-                        v_opt_text(g->banner), v_opt_text(g->splash),
-                        v_opt_text(g->discovery_splash), v_opt_text(g->home_header),
-                        v_opt_text(g->description), v_text(g->features),
-                        v_opt_id(g->afk_channel_id), v_int(g->afk_timeout),
-                        v_opt_id(g->system_channel_id), v_int(g->system_channel_flags),
-                        v_opt_id(g->rules_channel_id), v_opt_id(g->public_updates_channel_id),
-                        v_opt_id(g->safety_alerts_channel_id), v_int(g->verification_level),
-                        v_int(g->default_message_notifications), v_int(g->explicit_content_filter),
-                        v_text(g->preferred_locale), v_int(g->premium_progress_bar_enabled)),
-                   NULL);
+    return tx_exec(
+        tx, SAVE_GUILD,
+        BIND(v_id(g->id), v_text(g->name), v_id(g->owner_id), v_opt_text(g->icon),
+             v_opt_text(g->banner), v_opt_text(g->splash), v_opt_text(g->discovery_splash),
+             v_opt_text(g->home_header), v_opt_text(g->description), v_text(g->features),
+             v_opt_id(g->afk_channel_id), v_int(g->afk_timeout), v_opt_id(g->system_channel_id),
+             v_int(g->system_channel_flags), v_opt_id(g->rules_channel_id),
+             v_opt_id(g->public_updates_channel_id), v_opt_id(g->safety_alerts_channel_id),
+             v_int(g->verification_level), v_int(g->default_message_notifications),
+             v_int(g->explicit_content_filter), v_text(g->preferred_locale),
+             v_int(g->premium_progress_bar_enabled), v_int(g->mfa_level)),
+        NULL);
 }

@@ -193,3 +193,20 @@ static const struct type type_own_guild = { .kind = KIND_OBJECT, .schema = &own_
 const struct type guild_draft_body = { .kind = KIND_OBJECT, .schema = &guild_draft_schema };
 const struct type guild_patch_body = { .kind = KIND_OBJECT, .schema = &guild_patch_schema };
 const struct type own_guilds_reply = { .kind = KIND_ARRAY, .of = &type_own_guild };
+
+/* --- the code that a guild chooses itself --------------------------------------------- */
+
+static bool is_vanity_code(struct str s)
+{
+    for (size_t i = 0; i < s.n; i++)
+        if (!((s.p[i] >= 'a' && s.p[i] <= 'z') || (s.p[i] >= '0' && s.p[i] <= '9') ||
+              s.p[i] == '-'))
+            return false;
+    return true;
+}
+
+static const struct rule rule_vanity = { is_vanity_code, FORM_CHOICES,
+                                         "Only a-z, 0-9 and - can be in a code." };
+const struct type type_vanity_code = {
+    .kind = KIND_STRING, .flags = TYPE_LOWER | TYPE_TRIM, .rule = &rule_vanity, .min = 2, .max = 25
+};

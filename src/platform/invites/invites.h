@@ -18,8 +18,8 @@ enum err invite_lasting(struct tx *tx, snowflake channel_id, struct str *ret);
 enum err invite_lasting_make(struct call *call, const struct channel *c);
 
 /* A guild's own code. */
-extern const struct type type_vanity_code;
 
 extern const struct domain invites_domain;
+extern const struct world_parts invites_world;
 
 #endif

@@ -382,6 +382,7 @@ const struct domain invites_domain = {
     .name = "Invites",
     .doc = "Ways into guilds, groups and friendships.",
     .routes = routes,
+    .world = &invites_world,
     .resolvers = resolvers,
     .hooks = &(const struct hooks){ .account_made = invite_accept_first },
     .deletions =

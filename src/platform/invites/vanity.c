@@ -13,20 +13,6 @@ struct vanity {
     int64_t uses;
 };
 
-static bool is_vanity_code(struct str s)
-{
-    for (size_t i = 0; i < s.n; i++)
-        if (!((s.p[i] >= 'a' && s.p[i] <= 'z') || (s.p[i] >= '0' && s.p[i] <= '9') ||
-              s.p[i] == '-'))
-            return false;
-    return true;
-}
-
-static const struct rule rule_vanity = { is_vanity_code, FORM_CHOICES,
-                                         "Only a-z, 0-9 and - can be in a code." };
-const struct type type_vanity_code = {
-    .kind = KIND_STRING, .flags = TYPE_LOWER | TYPE_TRIM, .rule = &rule_vanity, .min = 2, .max = 25
-};
 static const struct field patch_fields[] = {
     { FIELD(struct vanity_patch, code), .type = &type_vanity_code, .flags = NULLABLE },
     { 0 },

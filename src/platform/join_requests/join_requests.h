@@ -44,5 +44,6 @@ int64_t join_status_of(struct str word);
 struct str join_status_word(int64_t status);
 
 extern const struct domain join_requests_domain;
+extern const struct world_parts join_requests_world;
 
 #endif

@@ -93,6 +93,7 @@ const struct domain join_requests_domain = {
     .name = "Join requests",
     .doc = "What newcomers of a guild are asked, and who lets them in.",
     .routes = routes,
+    .world = &join_requests_world,
     .resolvers = resolvers,
     .jobs = (const struct job_kind *const[]){ &pending_admission, NULL },
     .hooks = &(const struct hooks){ .member_left = join_request_goes },

@@ -72,6 +72,7 @@ enum err member_leave(struct call *call, snowflake guild_id, snowflake user_id);
 enum err member_save(struct call *call, const struct member *m);
 
 extern const struct domain members_domain, bans_domain;
+extern const struct world_parts members_world;
 
 /* Flags of the application of a bot. */
 enum err bot_application_flags(struct tx *tx, snowflake bot_id, int64_t *ret, bool *ret_found);

@@ -294,6 +294,7 @@ const struct domain members_domain = {
     .name = "Members",
     .doc = "Who is in a guild.",
     .routes = routes,
+    .world = &members_world,
     .jobs = (const struct job_kind *const[]){ &account_spread_kind, &member_prune, NULL },
     .hooks = &(const struct hooks){ .account_changed = account_spread, .guild_made = member_found },
     .deletions = member_deletions,

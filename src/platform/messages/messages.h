@@ -106,6 +106,7 @@ extern const struct domain messages_domain;
 extern const struct domain attachments_domain; /* /attachments, at the root */
 extern const struct domain cloud_uploads_domain, refresh_urls_domain;
 extern const struct domain upload_places_domain; /* /uploads, at the root */
+extern const struct world_parts messages_world;
 
 /* SQL for deletion rules WITH_MESSAGES: the messages that are deleted next, and rows of them. */
 #define NEXT_DELETED_MESSAGES "select id from messages where channel_id = $1 order by id limit $2"

@@ -460,6 +460,7 @@ const struct domain messages_domain = {
     .name = "Messages",
     .doc = "What is said in channels.",
     .routes = routes,
+    .world = &messages_world,
     .resolvers = resolvers,
     .jobs = (const struct job_kind *const[]){ &message_purge, &account_purge, NULL },
     .hooks = &(const struct hooks){ .member_arrived = message_of_newcomer,

@@ -3,6 +3,7 @@
 #define PLATFORM_ONBOARDING_INTERNAL_H
 
 #include "platform/channels/channels.h"
+#include "model/welcome.h"
 #include "platform/onboarding/onboarding.h"
 
 enum {
@@ -56,5 +57,14 @@ enum err put_onboarding(struct call *call);
 
 enum err prepare_answer_onboarding(struct call *call);
 enum err answer_onboarding(struct call *call);
+
+/* --- welcome.c ------------------------------------------------------------------------ */
+
+struct welcome_row {
+    struct welcome_screen screen;
+    bool enabled, known;
+};
+enum err welcome_find(struct tx *tx, snowflake guild_id, struct welcome_row *ret);
+enum err welcome_save(struct tx *tx, snowflake guild_id, const struct welcome_row *row);
 
 #endif

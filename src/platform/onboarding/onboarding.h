@@ -60,5 +60,7 @@ enum err welcome_screen_shown(struct tx *tx, snowflake guild_id, const struct we
 
 extern const struct domain onboarding_domain;
 extern const struct domain welcome_domain; /* the welcome screen */
+extern const struct world_parts welcome_world;
+extern const struct world_parts onboarding_world;
 
 #endif

@@ -71,6 +71,7 @@ const struct domain onboarding_domain = {
     .name = "Onboarding",
     .doc = "What newcomers of guilds are asked.",
     .routes = routes,
+    .world = &onboarding_world,
     .hooks = &(const struct hooks){ .member_left = onboarding_forget_member },
     .deletions =
         (const struct deletion_rule[]){ { DELETE_FEW(WITH_GUILD, "guild_onboarding", "guild_id") },

@@ -11,11 +11,6 @@ struct welcome_patch {
     struct opt_list welcome_channels;
     struct opt_bool enabled;
 };
-struct welcome_row {
-    struct welcome_screen screen;
-    bool enabled, known;
-};
-
 #define MAYBE (OPTIONAL | NULLABLE)
 static const struct type type_welcome_description = { .kind = KIND_STRING, .max = 140 };
 static const struct field patch_fields[] = {
@@ -35,7 +30,7 @@ static const struct type patch_body = { .kind = KIND_OBJECT, .schema = &patch_sc
 
 /* --- rows ----------------------------------------------------------------------------- */
 
-static enum err welcome_find(struct tx *tx, snowflake guild_id, struct welcome_row *ret)
+enum err welcome_find(struct tx *tx, snowflake guild_id, struct welcome_row *ret)
 {
     struct rows r;
     enum err e = tx_one(tx,
@@ -94,7 +89,7 @@ enum err welcome_screen_shown(struct tx *tx, snowflake guild_id, const struct we
     return welcome_prune(tx, guild_id, &row->screen);
 }
 
-static enum err welcome_save(struct tx *tx, snowflake guild_id, const struct welcome_row *row)
+enum err welcome_save(struct tx *tx, snowflake guild_id, const struct welcome_row *row)
 {
     return tx_exec(tx,
                    "insert into guild_welcome_screens (guild_id, enabled, description, channels) "
@@ -239,6 +234,7 @@ const struct domain welcome_domain = {
     .name = "Welcome screens",
     .doc = "What guilds show first to those who come.",
     .routes = routes,
+    .world = &welcome_world,
     .deletions =
         (const struct deletion_rule[]){
             { DELETE_FEW(WITH_GUILD, "guild_welcome_screens", "guild_id") }, { 0 } },

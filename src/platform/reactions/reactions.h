@@ -18,7 +18,13 @@ struct reaction_name {
 /* False: the text names no emoji. */
 bool reaction_read(struct arena *arena, struct str text, struct reaction_name *ret);
 
+/* In world files, the name of an emoji of the channel's guild, too. */
+struct importing;
+enum err world_emoji_named(struct importing *im, struct str text, snowflake channel,
+                           const struct place *at, struct reaction_name *ret);
+
 extern const struct domain reactions_domain;
+extern const struct world_parts reactions_world;
 
 /* Whether burst reactions are for everybody, or for premium accounts. */
 void reactions_set(bool everybody_is_premium);

@@ -151,6 +151,7 @@ const struct domain reactions_domain = {
     .name = "Reactions",
     .doc = "Emoji that people put under messages.",
     .routes = routes,
+    .world = &reactions_world,
     .resolvers = resolvers,
     .jobs = (const struct job_kind *const[]){ &reaction_leftovers, NULL },
     .hooks = &(const struct hooks){ .messages_shown = reactions_show,

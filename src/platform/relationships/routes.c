@@ -294,6 +294,7 @@ const struct domain relationships_domain = {
     .name = "Relationships",
     .doc = "Friends, requests, blocked and ignored people.",
     .routes = routes,
+    .world = &relationships_world,
     .hooks = &(const struct hooks){ .account_changed = friends_see_account },
     .deletions =
         (const struct deletion_rule[]){

@@ -197,6 +197,7 @@ const struct domain scheduled_events_domain = {
     .name = "Scheduled events",
     .doc = "What guilds plan.",
     .routes = routes,
+    .world = &scheduled_events_world,
     .resolvers = resolvers,
     .jobs = (const struct job_kind *const[]){ &scheduled_event_job, NULL },
     .hooks = &(const struct hooks){ .channel_ending = events_leave_channel,

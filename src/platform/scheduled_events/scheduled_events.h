@@ -23,6 +23,8 @@ enum err scheduled_events_of(struct tx *tx, snowflake guild_id, bool open, struc
 /* Notes what is wrong about a rule that stands at that place. */
 void recurrence_check(struct form *form, const struct place *at, const struct event_recurrence *r);
 
+extern const struct naming event_naming; /* in world files */
 extern const struct domain scheduled_events_domain;
+extern const struct world_parts scheduled_events_world;
 
 #endif

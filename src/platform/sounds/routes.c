@@ -410,6 +410,7 @@ const struct domain sounds_domain = {
     .name = "Soundboard",
     .doc = "Short sounds for voice.",
     .routes = routes,
+    .world = &sounds_world,
     .resolvers = resolvers,
     .hooks = &(const struct hooks){ .emoji_deleted = sounds_lose_emoji },
     .deletions =

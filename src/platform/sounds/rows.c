@@ -64,7 +64,7 @@ enum err sound_find(struct tx *tx, snowflake id, struct sound *ret)
 static const char SAVE_SOUND[] =
     "insert into sounds (id, guild_id, name, volume, emoji_id, emoji_name, user_id, file) "
     "values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict (id) do update set name = $3, "
-    "volume = $4, emoji_id = $5, emoji_name = $6";
+    "volume = $4, emoji_id = $5, emoji_name = $6, user_id = $7, file = $8";
 
 enum err sound_insert(struct tx *tx, const struct sound *s)
 {

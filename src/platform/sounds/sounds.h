@@ -20,5 +20,6 @@ enum err sound_read(struct arena *arena, struct str uri, struct str *ret);
 
 extern const struct domain sounds_domain;
 extern const struct domain sound_files_domain; /* /soundboard-sounds, at the root */
+extern const struct world_parts sounds_world;
 
 #endif

@@ -182,6 +182,7 @@ const struct domain stickers_domain = {
     .name = "Stickers",
     .doc = "Pictures of guilds that messages show.",
     .routes = routes,
+    .world = &stickers_world,
     .resolvers = resolvers,
     .hooks = &(const struct hooks){ .guild_foreseen = stickers_foresee_in_guild,
                                     .guild_shown = stickers_show_in_guild },

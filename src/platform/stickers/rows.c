@@ -54,22 +54,21 @@ enum err sticker_find(struct tx *tx, snowflake id, struct sticker *ret)
 
 static const char ADD_STICKER[] =
     "insert into stickers (id, guild_id, name, description, tags, format, user_id, image) "
-    "values ($1, $2, $3, $4, $5, $6, $7, $8)";
+    "values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict (id) do update set name = $3, "
+    "description = $4, tags = $5, user_id = $7, image = $8";
 
 enum err sticker_insert(struct tx *tx, const struct sticker *s)
 {
     return tx_exec(tx, ADD_STICKER,
                    BIND(v_id(s->id), v_id(s->guild_id), v_text(s->name), v_opt_text(s->description),
-                        v_text(s->tags), v_int(s->format_type), v_id(s->user_id),
-                        v_opt_text(s->image)),
+                        v_text(s->tags), v_int(s->format_type),
+                        s->user_id ? v_id(s->user_id) : v_null(), v_opt_text(s->image)),
                    NULL);
 }
 
 enum err sticker_update(struct tx *tx, const struct sticker *s)
 {
-    return tx_exec(tx, "update stickers set name = $2, description = $3, tags = $4 where id = $1",
-                   BIND(v_id(s->id), v_text(s->name), v_opt_text(s->description), v_text(s->tags)),
-                   NULL);
+    return sticker_insert(tx, s);
 }
 
 enum err sticker_delete(struct call *call, const struct sticker *s)

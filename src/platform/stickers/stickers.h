@@ -18,7 +18,9 @@ enum err sticker_find(struct tx *tx, snowflake id, struct sticker *ret);
 enum err sticker_use(struct tx *tx, const struct emoji_user *who, snowflake id,
                      struct sticker *ret);
 
+extern const struct naming sticker_naming; /* in world files */
 extern const struct domain stickers_domain;
 extern const struct domain sticker_files_domain; /* /stickers, at the root */
+extern const struct world_parts stickers_world;
 
 #endif

@@ -364,6 +364,7 @@ const struct domain templates_domain = {
     .name = "Templates",
     .doc = "How guilds are arranged, to found others after.",
     .routes = routes,
+    .world = &templates_world,
     .resolvers = resolvers,
     .deletions =
         (const struct deletion_rule[]){ { DELETE_FEW(WITH_GUILD, "guild_templates", "guild_id") },

@@ -23,5 +23,6 @@ enum err template_entry_of(struct tx *tx, snowflake guild_id, struct template_en
 enum err template_entry_put(struct tx *tx, struct template_entry *t);
 
 extern const struct domain templates_domain;
+extern const struct world_parts templates_world;
 
 #endif

@@ -150,6 +150,7 @@ const struct domain polls_domain = {
     .name = "Polls",
     .doc = "Questions under messages, with answers to choose from.",
     .routes = routes,
+    .world = &polls_world,
     .resolvers = resolvers,
     .jobs = (const struct job_kind *const[]){ &poll_end, &poll_leftovers, NULL },
     .hooks = &(const struct hooks){ .message_polled = poll_watch,

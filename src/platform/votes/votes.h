@@ -9,5 +9,6 @@
 #include "platform/messages/messages.h"
 
 extern const struct domain polls_domain;
+extern const struct world_parts polls_world;
 
 #endif

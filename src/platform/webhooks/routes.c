@@ -240,6 +240,7 @@ const struct domain webhooks_domain = {
     .name = "Webhooks",
     .doc = "Addresses that programs send messages to without an account.",
     .routes = routes,
+    .world = &webhooks_world,
     .resolvers = resolvers,
     .hooks = &(const struct hooks){ .audit_shown = webhooks_in_audit },
     .deletions =

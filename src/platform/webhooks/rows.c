@@ -79,27 +79,24 @@ enum err webhooks_count(struct tx *tx, snowflake guild_id, snowflake channel_id,
 
 static const char ADD_WEBHOOK[] =
     "insert into webhooks (id, guild_id, channel_id, user_id, application_id, name, avatar, salt, "
-    "source_channel_id, source_guild_id) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
+    "source_channel_id, source_guild_id) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) "
+    "on conflict (id) do update set channel_id = $3, user_id = $4, application_id = $5, name = $6, "
+    "avatar = $7";
 
 enum err webhook_insert(struct tx *tx, const struct webhook *h)
 {
     return tx_exec(tx, ADD_WEBHOOK,
-                   BIND(v_id(h->id), v_id(h->guild_id), v_id(h->channel_id), v_id(h->user_id),
-                        v_opt_id(h->application_id), v_opt_text(h->name), v_opt_text(h->avatar),
-                        v_bytes(h->salt),
+                   BIND(v_id(h->id), v_id(h->guild_id), v_id(h->channel_id),
+                        h->user_id ? v_id(h->user_id) : v_null(), v_opt_id(h->application_id),
+                        v_opt_text(h->name), v_opt_text(h->avatar), v_bytes(h->salt),
                         h->source_channel_id ? v_id(h->source_channel_id) : v_null(),
                         h->source_guild_id ? v_id(h->source_guild_id) : v_null()),
                    NULL);
 }
 
-static const char SAVE_WEBHOOK[] =
-    "update webhooks set channel_id = $2, name = $3, avatar = $4 where id = $1";
-
 enum err webhook_update(struct tx *tx, const struct webhook *h)
 {
-    return tx_exec(
-        tx, SAVE_WEBHOOK,
-        BIND(v_id(h->id), v_id(h->channel_id), v_opt_text(h->name), v_opt_text(h->avatar)), NULL);
+    return webhook_insert(tx, h);
 }
 
 enum err webhook_remove(struct tx *tx, snowflake id)

@@ -54,5 +54,6 @@ enum err webhook_end(struct call *call, const struct webhook *h);
 extern const struct type webhook_reply;
 
 extern const struct domain webhooks_domain;
+extern const struct world_parts webhooks_world;
 
 #endif

@@ -387,4 +387,5 @@ const struct domain widgets_domain = {
     .name = "Widgets",
     .doc = "What guilds show on other pages.",
     .routes = routes,
+    .world = &widgets_world,
 };

@@ -6,5 +6,6 @@
 #include "api/api.h"
 
 extern const struct domain widgets_domain;
+extern const struct world_parts widgets_world;
 
 #endif

@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "json/write.h"
-#include "platform/worlds/internal.h"
+#include "platform/worlds/file.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char *text_waiting; /* NULL: none */

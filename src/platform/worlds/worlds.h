@@ -10,6 +10,8 @@
 #include "json/schema.h"
 #include "store/store.h"
 
+struct domain;
+
 /* What an import met: made anew, or there before and brought up to date. */
 struct world_count {
     const char *what; /* "users"; NULL ends a list */
@@ -23,22 +25,8 @@ struct world_token {
     bool bot;
 };
 
-/* What of a file belongs to domains above this folder, which bring the way in and out. A
- * part without one is left out. */
-struct world_scope {
-    snowflake application_id, guild_id; /* 0: everywhere */
-};
-struct world_parts {
-    /* A JSON list of commands. What is wrong with it is noted in form, at or below `at`. */
-    enum err (*import_commands)(struct tx *tx, struct world_scope scope, struct str json,
-                                struct form *form, const struct place *at,
-                                struct world_count *count);
-    /* *ret is not written where there are none. */
-    enum err (*export_commands)(struct tx *tx, struct world_scope scope, struct opt_str *ret);
-};
-
 struct world_options {
-    const struct world_parts *parts;
+    const struct domain *const *domains; /* their rows say what a file can hold */
     struct auth *auth;
     unsigned long long password_ops; /* what hashing a password costs */
     size_t password_memory;
@@ -60,7 +48,8 @@ enum err world_import(struct store *store, const struct world_options *options, 
 
 /* Whether a text could be such a file; what is wrong with it, a line each. Names that lead
  * nowhere are found by the import alone. */
-enum err world_check(struct str text, struct arena *arena, struct str *ret_problems);
+enum err world_check(const struct domain *const *domains, struct str text, struct arena *arena,
+                     struct str *ret_problems);
 
 /* A file that is imported as soon as no server runs: an import tells no session of what it does,
  * so a server that is handed one stops first, and starts again in the same process. */
@@ -75,7 +64,7 @@ void world_last_import(struct buf *out);
 
 /* Writes the world as a file that imports to the same world. *ret_importable is
  * false when it is larger than an import reads. */
-enum err world_export(struct store *store, const struct world_parts *parts, struct buf *out,
+enum err world_export(struct store *store, const struct domain *const *domains, struct buf *out,
                       bool *ret_importable);
 
 /* The file that `guildhall demo` begins with. */

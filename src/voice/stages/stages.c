@@ -384,6 +384,7 @@ const struct domain stages_domain = {
     .name = "Stages",
     .doc = "Voice with an audience.",
     .routes = routes,
+    .world = &stages_world,
     .jobs = jobs,
     .hooks = &(const struct hooks){ .voice_left = stage_left,
                                     .event_began = stage_open_for_event,

@@ -26,7 +26,7 @@ static struct str file_with(struct world *w, const char *global, const char *loc
 
 static enum err import_text(struct world *w, struct str text, struct world_report *ret)
 {
-    struct world_options options = { .parts = &guildhall_world_parts,
+    struct world_options options = { .domains = guildhall_domains,
                                      .auth = guildhall_auth(world_server(w)),
                                      .password_ops = 1,
                                      .password_memory = 1024 * 1024,
@@ -69,8 +69,7 @@ static struct str exported(struct world *w)
     bool importable;
 
     buf_init(&out, SIZE_MAX);
-    expect(
-        !world_export(guildhall_store(world_server(w)), &guildhall_world_parts, &out, &importable));
+    expect(!world_export(guildhall_store(world_server(w)), guildhall_domains, &out, &importable));
     expect(importable);
     struct str text = str_dup(world_arena(w), buf_str(&out));
     buf_clear(&out);

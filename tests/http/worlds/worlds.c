@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "files.h"
-#include "platform/worlds/internal.h"
+#include "platform/worlds/file.h"
 #include "schema_fault.h"
 #include "test_guild.h"
 #include "waits.h"
@@ -14,7 +14,8 @@
 
 static void rows_and_structs_of_world_files_agree(struct world *w)
 {
-    const char *fault = schema_fault(&world_schema, world_arena(w));
+    const char *fault =
+        schema_fault(world_type(world_format_of(guildhall_domains))->schema, world_arena(w));
 
     if (fault)
         fail_test(__FILE__, __LINE__, "%s", fault);

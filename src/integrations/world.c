@@ -1,0 +1,264 @@
+/* world.c - accounts of the local platforms in world files: whose they are, who
+ * subscribes, and which guilds follow them. */
+#include "api/jobs/jobs.h"
+#include "base/clock.h"
+#include "integrations/internal.h"
+#include "platform/worlds/file.h"
+
+enum { USUAL_GRACE_DAYS = 7 };
+
+/* --- rows ----------------------------------------------------------------------------- */
+
+struct world_account {
+    struct str platform, id, name;
+    struct opt_bool programme, partner;
+    struct opt_str owner;
+    struct opt_list subscribers, friends; /* struct str */
+};
+struct world_followed {
+    struct opt_id id;
+    struct str platform, account, by;
+    struct opt_str role;
+    struct opt_int expire_behavior, expire_grace_period;
+    struct opt_bool enable_emoticons;
+};
+
+static const struct choice platform_words[] = {
+    { 0, "platform_a", "PLATFORM_A", "" },
+    { 0, "platform_b", "PLATFORM_B", "" },
+    { 0 },
+};
+static const struct type type_platform_word = { .kind = KIND_STRING, .choices = platform_words };
+static const struct type type_account_id = { .kind = KIND_STRING, .min = 1, .max = 128 };
+static const struct type type_account_ids = { .kind = KIND_ARRAY,
+                                              .max = WORLD_MANY,
+                                              .of = &type_account_id };
+static const struct type type_behavior = { .kind = KIND_INT, .min = 0, .max = 1 };
+static const struct type type_grace = { .kind = KIND_INT, .min = 1, .max = 30 };
+static const struct field account_fields[] = {
+    MUST(struct world_account, platform, type_platform_word),
+    MUST(struct world_account, id, type_account_id),
+    MUST(struct world_account, name, type_world_name),
+    MAYBE(struct world_account, programme, type_bool),
+    MAYBE(struct world_account, partner, type_bool),
+    MAYBE(struct world_account, owner, type_world_ref),
+    MAYBE(struct world_account, subscribers, type_account_ids),
+    MAYBE(struct world_account, friends, type_account_ids),
+    { 0 },
+};
+static const struct field followed_fields[] = {
+    MAYBE(struct world_followed, id, type_id),
+    MUST(struct world_followed, platform, type_platform_word),
+    MUST(struct world_followed, account, type_account_id),
+    MUST(struct world_followed, by, type_world_ref),
+    MAYBE(struct world_followed, role, type_world_ref),
+    MAYBE(struct world_followed, expire_behavior, type_behavior),
+    MAYBE(struct world_followed, expire_grace_period, type_grace),
+    MAYBE(struct world_followed, enable_emoticons, type_bool),
+    { 0 },
+};
+
+WORLD_OBJECT(account, account_fields, NULL);
+WORLD_OBJECT(followed, followed_fields, NULL);
+
+/* --- accounts in ---------------------------------------------------------------------- */
+
+static const char ADD_SUBSCRIBER[] =
+    "insert into platform_subscription (type, account_id, subscriber_id, since) "
+    "values ($1, $2, $3, $4) on conflict do nothing";
+static const char ADD_FRIEND[] = "insert into platform_friend (type, account_id, friend_id) "
+                                 "values ($1, $2, $3) on conflict do nothing";
+static const char DROP_OTHER_OWNERS[] =
+    "delete from connections where type = $1 and id = $2 and user_id <> $3";
+static const char SAVE_CONNECTION[] =
+    "insert into connections (user_id, type, id, name, is_partner, created_at) "
+    "select cast($3 as bigint), a.type, a.id, a.name, a.is_partner, cast($4 as bigint) "
+    "from platform_account a where a.type = $1 and a.id = $2 "
+    "on conflict (user_id, type, id) do update set name = excluded.name, "
+    "is_partner = excluded.is_partner";
+
+static enum err give_owner(struct importing *im, const struct world_account *a, snowflake owner)
+{
+    struct value type = v_text(a->platform), id = v_text(a->id);
+    enum err e = tx_exec(im->tx, DROP_OTHER_OWNERS, BIND(type, id, v_id(owner)), NULL);
+
+    if (e)
+        return e;
+    return tx_exec(im->tx, SAVE_CONNECTION, BIND(type, id, v_id(owner), v_int(clock_us())), NULL);
+}
+
+static enum err import_account(struct importing *im, const void *entry, const struct place *at,
+                               snowflake unused)
+{
+    const struct world_account *a = entry;
+    const struct str *subscribers = a->subscribers.value.items, *friends = a->friends.value.items;
+    struct value type = v_text(a->platform), id = v_text(a->id);
+    snowflake owner = 0;
+
+    enum err e = refer_maybe(im, &user_naming, unused, &a->owner, at, "owner", &owner);
+    if (!e)
+        e = local_account_save(im->tx,
+                               &(struct local_account){ platform_of(a->platform), a->id, a->name,
+                                                        a->programme, a->partner });
+    for (size_t i = 0; i < a->subscribers.value.count && !e; i++)
+        e = tx_exec(im->tx, ADD_SUBSCRIBER,
+                    BIND(type, id, v_text(subscribers[i]), v_int(clock_us())), NULL);
+    for (size_t i = 0; i < a->friends.value.count && !e; i++)
+        e = tx_exec(im->tx, ADD_FRIEND, BIND(type, id, v_text(friends[i])), NULL);
+    return e || !owner ? e : give_owner(im, a, owner);
+}
+
+/* --- integrations in ------------------------------------------------------------------ */
+
+static const char FIND_ACCOUNT[] = "select name from platform_account where type = $1 and id = $2";
+static const char MARK_ROLE[] = "update roles set integration_id = $2, managed = 1 where id = $1";
+static enum err add_followed(struct importing *im, const struct world_followed *f,
+                             struct integration_row *made, const struct place *at)
+{
+    struct place account_at = place_key(at, STR("account"));
+    struct rows row;
+    bool found;
+    enum err e =
+        tx_one(im->tx, FIND_ACCOUNT, BIND(v_text(f->platform), v_text(f->account)), &row, &found);
+
+    if (e)
+        return e;
+    if (!found) {
+        form_fail(im->form, &account_at, "WORLD_UNKNOWN", "there is no account '%.*s'",
+                  STR_FMT(form_quote(f->account)));
+        return OK;
+    }
+    made->name = row_text(&row, 0);
+    e = integration_insert(im->tx, made);
+    /* The server syncs it when it next looks. */
+    if (!e)
+        e = job_note(im->tx, "integration-sync", made->id, clock_us(), STR(""));
+    return e ? e : job_note(im->tx, "integration-expiry", made->id, clock_us(), STR(""));
+}
+
+static enum err import_followed(struct importing *im, const void *entry, const struct place *at,
+                                snowflake guild)
+{
+    const struct world_followed *f = entry;
+    struct place by_at = place_key(at, STR("by"));
+    unsigned before = im->form->problems;
+    struct integration_row row;
+    snowflake by = 0, role = 0;
+    bool known;
+
+    enum err e = refer(im, &user_naming, 0, f->by, &by_at, &by);
+    if (!e)
+        e = refer_maybe(im, &role_naming, guild, &f->role, at, "role", &role);
+    if (!e)
+        e = integration_find_account(im->tx, guild, f->platform, f->account, &row, &known);
+    if (e || im->form->problems != before)
+        return e;
+    if (!known) {
+        snowflake id = f->id.given == GIVEN ? f->id.value : snowflake_new();
+
+        row = (struct integration_row){ .id = id,
+                                        .guild_id = guild,
+                                        .user_id = by,
+                                        .type = f->platform,
+                                        .account_id = f->account,
+                                        .enabled = true,
+                                        .expire_grace_period = USUAL_GRACE_DAYS,
+                                        .created_at = snowflake_ms(id) * 1000 };
+        e = add_followed(im, f, &row, at);
+    }
+    if (e || im->form->problems != before)
+        return e;
+    if (role)
+        row.role_id = role;
+    WORLD_TAKE(row.expire_behavior, f->expire_behavior);
+    WORLD_TAKE(row.expire_grace_period, f->expire_grace_period);
+    WORLD_TAKE(row.enable_emoticons, f->enable_emoticons);
+    e = integration_save(im->tx, &row);
+    return e || !role ? e : tx_exec(im->tx, MARK_ROLE, BIND(v_id(role), v_id(row.id)), NULL);
+}
+
+/* --- out ------------------------------------------------------------------------------ */
+
+static const char ALL_ACCOUNTS[] =
+    "select a.type, a.id, a.name, a.has_programme, a.is_partner, u.username "
+    "from platform_account a left join connections c on c.type = a.type and c.id = a.id "
+    "left join users u on u.id = c.user_id order by a.type, a.id";
+static const char SUBSCRIBERS_OF[] =
+    "select subscriber_id from platform_subscription where type = $1 and account_id = $2 "
+    "and until is null order by subscriber_id";
+static const char FRIENDS_OF[] = "select friend_id from platform_friend where type = $1 "
+                                 "and account_id = $2 order by friend_id";
+
+static enum err export_ids(struct tx *tx, struct sql sql, const struct world_account *a,
+                           struct opt_list *ret)
+{
+    struct rows r;
+    enum err e = tx_query(tx, sql, BIND(v_text(a->platform), v_text(a->id)), &r);
+
+    if (e)
+        return e;
+    while (rows_next(&r))
+        *(struct str *)shown_item(tx, ret, sizeof(struct str)) = row_text(&r, 0);
+    return rows_end(&r);
+}
+
+static enum err export_accounts(struct exporting *ex, struct opt_list *ret)
+{
+    struct rows r;
+    enum err e = tx_query(ex->tx, ALL_ACCOUNTS, NO_BIND, &r);
+
+    if (e)
+        return e;
+    while (rows_next(&r)) {
+        struct world_account *a = shown_item(ex->tx, ret, sizeof *a);
+
+        *a = (struct world_account){
+            .platform = row_text(&r, 0),
+            .id = row_text(&r, 1),
+            .name = row_text(&r, 2),
+            .programme = shown_bool(&r, 3, false),
+            .partner = shown_bool(&r, 4, false),
+            .owner = shown_text(&r, 5, NULL),
+        };
+    }
+    e = rows_end(&r);
+    struct world_account *all = ret->value.items;
+    for (size_t i = 0; i < ret->value.count && !e; i++) {
+        e = export_ids(ex->tx, SQL(SUBSCRIBERS_OF), &all[i], &all[i].subscribers);
+        if (!e)
+            e = export_ids(ex->tx, SQL(FRIENDS_OF), &all[i], &all[i].friends);
+    }
+    return e;
+}
+
+static const char FOLLOWED_BY[] =
+    "select i.id, i.type, i.account_id, u.username, i.role_id, i.expire_behavior, "
+    "i.expire_grace_period, i.enable_emoticons from integrations i "
+    "join users u on u.id = i.user_id join platform_account a on a.type = i.type "
+    "and a.id = i.account_id where i.guild_id = $1 order by i.id";
+
+static bool read_followed_entry(struct exporting *ex, const struct rows *r, void *entry)
+{
+    struct world_followed *f = entry;
+
+    *f = (struct world_followed){
+        .id = { GIVEN, row_id(r, 0) },
+        .platform = row_text(r, 1),
+        .account = row_text(r, 2),
+        .by = row_text(r, 3),
+        .expire_behavior = shown_int(r, 5, 0),
+        .expire_grace_period = shown_int(r, 6, USUAL_GRACE_DAYS),
+        .enable_emoticons = shown_bool(r, 7, false),
+    };
+    if (!row_null(r, 4))
+        f->role = (struct opt_str){ GIVEN, shown_id(ex->tx, row_id(r, 4)) };
+    return true;
+}
+
+const struct world_parts integrations_world = { (const struct world_part[]){
+    { NULL, "platform_accounts", &world_account_list, .order = 30, .import = import_account,
+      .export = export_accounts },
+    { "guild", "integrations", &world_followed_list, .order = 110, .import = import_followed,
+      .select = { &FOLLOWED_BY }, .read = read_followed_entry },
+    { 0 },
+} };

@@ -1,0 +1,76 @@
+/* world_tokens.c - credentials for accounts of a world that was made here. */
+#include <stdio.h>
+
+#include "platform/accounts/accounts.h"
+#include "platform/worlds/file.h"
+
+struct token_wanted {
+    struct str username, purpose;
+    struct str chosen; /* p == NULL: not said */
+    bool lasts;        /* the same each time */
+};
+
+static const char FIND_ACCOUNT[] =
+    "select u.id, u.bot, (select min(a.id) from applications a where a.bot_id = u.id) "
+    "from users u where u.username = $1";
+/* A bot has one token, whoever asked for it. */
+static const char END_TOKENS[] = "delete from tokens where user_id = $1 and "
+                                 "((kind = 1 and client = $2) or kind = 2)";
+
+static enum err token_renew(struct tx *tx, struct auth *auth, const struct token_wanted *wanted,
+                            bool *ret_found, bool *ret_bot, struct str *ret_token)
+{
+    struct rows row;
+    enum err e = tx_one(tx, FIND_ACCOUNT, BIND(v_text(wanted->username)), &row, ret_found);
+
+    if (e || !*ret_found)
+        return e;
+    struct token_grant grant = {
+        .user_id = row_id(&row, 0),
+        .kind = row_bool(&row, 1) ? CALLER_BOT : CALLER_USER,
+        .application_id = row_id(&row, 2),
+        .scopes = STR(""),
+        .client = wanted->purpose,
+        .lasting = wanted->lasts ? wanted->purpose : (struct str){ 0 },
+        .chosen = wanted->chosen,
+    };
+    *ret_bot = row_bool(&row, 1);
+    e = tx_exec(tx, END_TOKENS, BIND(v_id(grant.user_id), v_text(wanted->purpose)), NULL);
+    return e ? e : auth_issue(auth, tx, &grant, ret_token);
+}
+
+static enum err token_renew_named(struct tx *tx, void *arg)
+{
+    struct token_request *w = arg;
+    struct token_wanted wanted = { w->username, w->purpose, .lasts = w->lasts };
+    struct str token = { 0 };
+    enum err e = token_renew(tx, w->auth, &wanted, &w->found, &w->bot, &token);
+
+    snprintf(w->token, sizeof w->token, "%.*s", STR_FMT(token));
+    return e;
+}
+
+enum err world_give_token(struct store *store, struct token_request *request)
+{
+    return store_run(store, STORE_WRITE, NULL, token_renew_named, request);
+}
+
+enum err world_issue_token(struct importing *im, struct str username, const struct opt_str *chosen,
+                           const struct place *up)
+{
+    struct token_wanted wanted = { username, STR("guildhall import"), chosen->value, false };
+    struct place at = place_key(up, STR("token"));
+    struct world_token t = { .username = username };
+    bool found;
+
+    if (form_failed(im->form) || (chosen->given != GIVEN && !im->options->tokens))
+        return OK;
+    if (chosen->given == GIVEN && !token_can_be_chosen(chosen->value)) {
+        form_fail(im->form, &at, FORM_REGEX);
+        return ERR_INVALID_FORM_BODY;
+    }
+    enum err e = token_renew(im->tx, im->options->auth, &wanted, &found, &t.bot, &t.token);
+    if (!e && im->options->tokens)
+        *(struct world_token *)list_add(im->arena, &im->report->tokens, sizeof t) = t;
+    return e;
+}

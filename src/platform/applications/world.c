@@ -1,0 +1,387 @@
+/* world.c - applications and their bots, in and out of world files. */
+#include "platform/applications/applications.h"
+
+#include <sodium.h>
+
+#include "model/fields/ids.h"
+#include "platform/accounts/accounts.h"
+#include "platform/accounts/world.h"
+#include "platform/worlds/file.h"
+
+/* --- rows ----------------------------------------------------------------------------- */
+
+struct world_application {
+    struct opt_id id;
+    struct str name, owner;
+    struct opt_str description, bot, tags, redirect_uris, install_params, integration_types_config;
+    struct opt_str interactions_endpoint_url, role_connections_verification_url, custom_install_url;
+    struct opt_str terms_of_service_url, privacy_policy_url, event_webhooks_url;
+    struct opt_str event_webhooks_types, role_connections_metadata; /* JSON */
+    struct opt_int event_webhooks_status;
+    struct opt_int flags;
+    struct opt_bool bot_public, bot_require_code_grant;
+    struct opt_str token; /* the bot's, chosen for tests */
+};
+static const struct type type_webhooks_status = { .kind = KIND_INT, .min = 1, .max = 2 };
+static const struct field application_fields[] = {
+    MAYBE(struct world_application, id, type_id),
+    MUST(struct world_application, name, type_world_name),
+    MUST(struct world_application, owner, type_world_ref),
+    MAYBE(struct world_application, description, type_text),
+    MAYBE(struct world_application, bot, type_username),
+    MAYBE(struct world_application, token, type_world_name),
+    MAYBE(struct world_application, bot_public, type_bool),
+    MAYBE(struct world_application, bot_require_code_grant, type_bool),
+    MAYBE(struct world_application, flags, type_int),
+    MAYBE(struct world_application, tags, type_raw),
+    MAYBE(struct world_application, redirect_uris, type_raw),
+    MAYBE(struct world_application, install_params, type_raw),
+    MAYBE(struct world_application, integration_types_config, type_raw),
+    MAYBE(struct world_application, interactions_endpoint_url, type_url),
+    MAYBE(struct world_application, role_connections_verification_url, type_url),
+    MAYBE(struct world_application, custom_install_url, type_url),
+    MAYBE(struct world_application, terms_of_service_url, type_url),
+    MAYBE(struct world_application, privacy_policy_url, type_url),
+    MAYBE(struct world_application, event_webhooks_url, type_url),
+    MAYBE(struct world_application, event_webhooks_status, type_webhooks_status),
+    MAYBE(struct world_application, event_webhooks_types, type_raw),
+    MAYBE(struct world_application, role_connections_metadata, type_raw),
+    WORLD_PART("commands"),
+    WORLD_PART("emojis"),
+    WORLD_PART("skus"),
+    WORLD_PART("entitlements"),
+    { 0 },
+};
+
+static void check_application(struct form *form, const struct place *here, const void *object)
+{
+    const struct world_application *a = object;
+
+    world_check_texts(form, here, "tags", &a->tags);
+    world_check_texts(form, here, "redirect_uris", &a->redirect_uris);
+    world_check_texts(form, here, "event_webhooks_types", &a->event_webhooks_types);
+    world_check_json(form, here, "role_connections_metadata", &a->role_connections_metadata,
+                     JSON_ARRAY, JSON_OBJECT);
+    world_check_json(form, here, "install_params", &a->install_params, JSON_OBJECT, JSON_BAD);
+    world_check_json(form, here, "integration_types_config", &a->integration_types_config,
+                     JSON_OBJECT, JSON_BAD);
+}
+
+WORLD_OBJECT(application, application_fields, check_application);
+
+/* --- in ------------------------------------------------------------------------------- */
+
+static const char FIND_BOT[] = "select id, bot from users where username = $1";
+static const char ADD_APPLICATION[] =
+    "insert into applications (id, name, owner_id, key_salt, verify_key, flags) "
+    "values ($1, $2, $3, $4, $5, $6)";
+/* Bit 23 of the flags says that it has global commands, whatever a file says. */
+static const char DRESS_APPLICATION[] =
+    "update applications set name = $2, owner_id = $3, description = coalesce($4, description), "
+    "bot_id = coalesce($5, bot_id), bot_public = coalesce($6, bot_public), "
+    "bot_require_code_grant = coalesce($7, bot_require_code_grant), "
+    "flags = (coalesce($8, flags) & ~cast(8388608 as bigint)) | (flags & 8388608), "
+    "tags = coalesce($9, tags), redirect_uris = coalesce($10, redirect_uris), "
+    "install_params = coalesce($11, install_params), "
+    "integration_types_config = coalesce($12, integration_types_config), "
+    "interactions_endpoint_url = coalesce($13, interactions_endpoint_url), "
+    "role_connections_verification_url = coalesce($14, role_connections_verification_url), "
+    "custom_install_url = coalesce($15, custom_install_url), "
+    "terms_of_service_url = coalesce($16, terms_of_service_url), "
+    "privacy_policy_url = coalesce($17, privacy_policy_url), "
+    "event_webhooks_url = coalesce($18, event_webhooks_url), "
+    "event_webhooks_status = coalesce($19, event_webhooks_status), "
+    "event_webhooks_types = coalesce($20, event_webhooks_types), "
+    "role_connections_metadata = coalesce($21, role_connections_metadata) where id = $1";
+
+/* The account of a bot that the file names: 0 when there is none yet. */
+static enum err find_bot(struct importing *im, struct str name, const struct place *at,
+                         snowflake *ret)
+{
+    struct rows row;
+    bool found;
+    enum err e = tx_one(im->tx, FIND_BOT, BIND(v_text(name)), &row, &found);
+
+    if (e)
+        return e;
+    *ret = found ? row_id(&row, 0) : 0;
+    if (found && !row_bool(&row, 1))
+        form_fail(im->form, at, "WORLD_NO_BOT", "'%.*s' is a person, not a bot",
+                  STR_FMT(form_quote(name)));
+    return OK;
+}
+
+/* A bot and its app have the same id, whichever of them is there first. */
+static enum err settle_bot(struct importing *im, const struct world_application *a,
+                           const struct place *up, snowflake known, snowflake *ret_id)
+{
+    struct place at = place_key(up, STR("bot"));
+    struct opt_id wanted = known ? (struct opt_id){ GIVEN, known } : a->id;
+    snowflake bot = 0;
+    enum err e = a->bot.given == GIVEN ? find_bot(im, a->bot.value, &at, &bot) : OK;
+
+    if (e)
+        return e;
+    *ret_id = wanted.given == GIVEN ? wanted.value : bot ? bot : snowflake_new();
+    if (bot && bot != *ret_id)
+        form_fail(im->form, &at, "WORLD_NO_BOT", "'%.*s' is the bot of another app",
+                  STR_FMT(form_quote(a->bot.value)));
+    if (bot || a->bot.given != GIVEN || form_failed_at(im->form, &at))
+        return OK;
+    count(im, COUNT_USERS, true);
+    return world_add_user(im, *ret_id, a->bot.value, true);
+}
+
+static enum err add_application(struct importing *im, const struct world_application *a,
+                                snowflake id, snowflake owner)
+{
+    unsigned char salt[16];
+
+    randombytes_buf(salt, sizeof salt);
+    struct application made = { .id = id, .key_salt = str_slice((const char *)salt, sizeof salt) };
+    struct str key = application_verify_key(im->arena, im->options->auth, &made);
+    return tx_exec(im->tx, ADD_APPLICATION,
+                   BIND(v_id(id), v_text(a->name), v_id(owner), v_bytes(made.key_salt), v_text(key),
+                        v_int(APPLICATION_FLAGS_INTENTS)),
+                   NULL);
+}
+
+static enum err dress_application(struct importing *im, const struct world_application *a,
+                                  snowflake id, snowflake owner)
+{
+    return tx_exec(
+        im->tx, DRESS_APPLICATION,
+        BIND(v_id(id), v_text(a->name), v_id(owner), v_opt_text(a->description),
+             a->bot.given == GIVEN ? v_id(id) : v_null(), v_opt_bool(a->bot_public),
+             v_opt_bool(a->bot_require_code_grant), v_opt_int(a->flags), v_opt_json(im, a->tags),
+             v_opt_json(im, a->redirect_uris), v_opt_json(im, a->install_params),
+             v_opt_json(im, a->integration_types_config), v_opt_text(a->interactions_endpoint_url),
+             v_opt_text(a->role_connections_verification_url), v_opt_text(a->custom_install_url),
+             v_opt_text(a->terms_of_service_url), v_opt_text(a->privacy_policy_url),
+             v_opt_text(a->event_webhooks_url), v_opt_int(a->event_webhooks_status),
+             v_opt_json(im, a->event_webhooks_types), v_opt_json(im, a->role_connections_metadata)),
+        NULL);
+}
+
+static enum err import_application(struct importing *im, const void *entry, const struct place *at,
+                                   snowflake unused)
+{
+    const struct world_application *a = entry;
+    struct place owner_at = place_key(at, STR("owner"));
+    unsigned before = im->form->problems;
+    snowflake id = 0, owner = 0;
+    enum err e = settle(im, &application_naming, unused, a->id, a->name, at, &id);
+
+    if (!e)
+        e = refer(im, &user_naming, 0, a->owner, &owner_at, &owner);
+    if (e || im->form->problems != before)
+        return e;
+    bool made = !id;
+    e = settle_bot(im, a, at, id, &id);
+    if (e || im->form->problems != before)
+        return e;
+    count(im, COUNT_APPLICATIONS, made);
+    if (made)
+        e = add_application(im, a, id, owner);
+    if (!e)
+        e = dress_application(im, a, id, owner);
+    im->guild = 0;
+    return e ? e : world_import_parts(im, "application", entry, at, id);
+}
+
+static enum err issue_bot_token(struct importing *im, const void *entry, const struct place *at,
+                                snowflake owner)
+{
+    const struct world_application *a = entry;
+
+    (void)owner;
+    return a->bot.given == GIVEN ? world_issue_token(im, a->bot.value, &a->token, at) : OK;
+}
+
+/* What refers to guilds, when they are all there. */
+static enum err import_later(struct importing *im, const void *entry, const struct place *at,
+                             snowflake owner)
+{
+    const struct world_application *a = entry;
+    snowflake id = 0;
+    enum err e = form_failed_at(im->form, at)
+                     ? OK
+                     : settle(im, &application_naming, owner, a->id, a->name, at, &id);
+
+    return e || !id ? e : world_import_later_parts(im, "application", entry, at, id);
+}
+
+/* --- out ------------------------------------------------------------------------------ */
+
+static const char ALL_APPLICATIONS[] =
+    "select a.id, a.name, o.username, a.description, b.username, a.bot_public, "
+    "a.bot_require_code_grant, a.flags, a.tags, a.redirect_uris, a.install_params, "
+    "a.integration_types_config, a.interactions_endpoint_url, "
+    "a.role_connections_verification_url, a.custom_install_url, a.terms_of_service_url, "
+    "a.privacy_policy_url, a.event_webhooks_url, a.event_webhooks_status, "
+    "a.event_webhooks_types, a.role_connections_metadata from applications a "
+    "join users o on o.id = a.owner_id left join users b on b.id = a.bot_id where a.removed = 0 order by a.id";
+
+static enum err export_applications(struct exporting *ex, struct opt_list *ret)
+{
+    size_t size = world_entry_size(ex->format, "application");
+    struct rows r;
+    enum err e = tx_query(ex->tx, ALL_APPLICATIONS, NO_BIND, &r);
+
+    if (e)
+        return e;
+    while (rows_next(&r)) {
+        struct world_application *a = world_entry_add(ex, "application", ret);
+
+        *a = (struct world_application){
+            .id = { GIVEN, row_id(&r, 0) },
+            .name = row_text(&r, 1),
+            .owner = row_text(&r, 2),
+            .description = shown_text(&r, 3, ""),
+            .bot = shown_text(&r, 4, NULL),
+            .bot_public = shown_bool(&r, 5, true),
+            .bot_require_code_grant = shown_bool(&r, 6, false),
+            .flags = shown_int(&r, 7, APPLICATION_FLAGS_INTENTS),
+            .tags = shown_text(&r, 8, "[]"),
+            .redirect_uris = shown_text(&r, 9, "[]"),
+            .install_params = shown_text(&r, 10, NULL),
+            .integration_types_config = shown_text(&r, 11, "{\"0\":{},\"1\":{}}"),
+            .interactions_endpoint_url = shown_text(&r, 12, NULL),
+            .role_connections_verification_url = shown_text(&r, 13, NULL),
+            .custom_install_url = shown_text(&r, 14, NULL),
+            .terms_of_service_url = shown_text(&r, 15, NULL),
+            .privacy_policy_url = shown_text(&r, 16, NULL),
+            .event_webhooks_url = shown_text(&r, 17, NULL),
+            .event_webhooks_status = shown_int(&r, 18, 1),
+            .event_webhooks_types = shown_text(&r, 19, "[]"),
+            .role_connections_metadata = shown_text(&r, 20, "[]"),
+        };
+    }
+    e = rows_end(&r);
+    char *entry = ret->value.items;
+    ex->guild = 0;
+    for (size_t i = 0; i < ret->value.count && !e; i++, entry += size) {
+        ex->application = ((struct world_application *)(void *)entry)->id.value;
+        e = world_export_parts(ex, "application", ex->application, entry, 1);
+    }
+    return e;
+}
+
+/* --- in guilds ------------------------------------------------------------------------ */
+
+struct world_installed {
+    struct opt_id id;
+    struct str application;
+    struct opt_str by, scopes;
+};
+
+static const struct field installed_fields[] = {
+    MAYBE(struct world_installed, id, type_id),
+    MUST(struct world_installed, application, type_world_ref),
+    MAYBE(struct world_installed, by, type_world_ref),
+    MAYBE(struct world_installed, scopes, type_raw),
+    WORLD_PART("commands"), /* of this guild alone */
+    { 0 },
+};
+
+static void check_installed(struct form *form, const struct place *here, const void *object)
+{
+    world_check_texts(form, here, "scopes", &((const struct world_installed *)object)->scopes);
+}
+
+WORLD_OBJECT(installed, installed_fields, check_installed);
+
+static const char FIND_INTEGRATION[] =
+    "select id from integrations where guild_id = $1 and application_id = $2";
+static const char ADD_INTEGRATION[] =
+    "insert into integrations (id, guild_id, type, name, application_id, scopes, user_id, "
+    "created_at) select cast($1 as bigint), cast($2 as bigint), 'service', a.name, a.id, "
+    "cast($4 as text), cast($5 as bigint), cast($6 as bigint) from applications a "
+    "where a.id = $3";
+
+/* The bot's own role says which app it came with. */
+static const char MARK_ROLES[] =
+    "update roles set integration_id = $2 where guild_id = $1 and managed = 1 and bot_id = "
+    "(select bot_id from applications where id = $3)";
+
+static enum err add_installed(struct importing *im, const struct world_installed *in,
+                              snowflake guild, snowflake app, snowflake by)
+{
+    struct str scopes =
+        in->scopes.given == GIVEN ? in->scopes.value : STR("[\"bot\",\"applications.commands\"]");
+    snowflake id = in->id.given == GIVEN ? in->id.value : snowflake_new();
+    enum err e =
+        tx_exec(im->tx, ADD_INTEGRATION,
+                BIND(v_id(id), v_id(guild), v_id(app), v_text(layout_compact(im->arena, scopes)),
+                     by ? v_id(by) : v_null(), v_int(snowflake_ms(id) * 1000)),
+                NULL);
+
+    return e ? e : tx_exec(im->tx, MARK_ROLES, BIND(v_id(guild), v_id(id), v_id(app)), NULL);
+}
+
+static enum err import_installed(struct importing *im, const void *entry, const struct place *at,
+                                 snowflake guild)
+{
+    const struct world_installed *in = entry;
+    struct place app_at = place_key(at, STR("application"));
+    snowflake app = 0, by = 0;
+    struct rows row;
+    bool known;
+    enum err e = refer(im, &application_naming, 0, in->application, &app_at, &app);
+
+    if (!e)
+        e = refer_maybe(im, &user_naming, 0, &in->by, at, "by", &by);
+    if (e || !app)
+        return e;
+    e = tx_one(im->tx, FIND_INTEGRATION, BIND(v_id(guild), v_id(app)), &row, &known);
+    if (!e && !known)
+        e = add_installed(im, in, guild, app, by);
+    return e ? e : world_import_parts(im, "installed", entry, at, app);
+}
+
+static const char INSTALLED[] =
+    "select i.id, i.application_id, u.username, i.scopes from integrations i "
+    "left join users u on u.id = i.user_id "
+    "where i.guild_id = $1 and i.application_id is not null order by i.id";
+
+static enum err export_installed(struct exporting *ex, struct opt_list *ret)
+{
+    size_t size = world_entry_size(ex->format, "installed");
+    struct list applications = { 0 }; /* snowflakes, of each entry */
+    struct rows r;
+    enum err e = tx_query(ex->tx, INSTALLED, BIND(v_id(ex->guild)), &r);
+
+    if (e)
+        return e;
+    while (rows_next(&r)) {
+        struct opt_str app = shown_reference(ex->tx, &ex->applications, row_id(&r, 1));
+
+        if (app.given != GIVEN)
+            continue;
+        struct world_installed *i = world_entry_add(ex, "installed", ret);
+        *i = (struct world_installed){
+            .id = { GIVEN, row_id(&r, 0) },
+            .application = app.value,
+            .by = shown_text(&r, 2, NULL),
+            .scopes = { GIVEN, row_text(&r, 3) },
+        };
+        ids_add(tx_arena(ex->tx), &applications, row_id(&r, 1));
+    }
+    e = rows_end(&r);
+    char *entry = ret->value.items;
+    for (size_t i = 0; i < applications.count && !e; i++, entry += size) {
+        ex->application = ((const snowflake *)applications.items)[i];
+        e = world_export_parts(ex, "installed", ex->application, entry, 1);
+    }
+    return e;
+}
+
+const struct world_parts applications_world = { (const struct world_part[]){
+    { NULL, "applications", &world_application_list, "application", 20,
+      .import = import_application, .export = export_applications },
+    { NULL, "applications", .order = 50, .import = import_later },
+    { NULL, "applications", .order = 91, .import = issue_bot_token },
+    { "guild", "applications", &world_installed_list, "installed", 100, .import = import_installed,
+      .export = export_installed },
+    { 0 },
+} };

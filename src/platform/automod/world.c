@@ -1,0 +1,101 @@
+/* world.c - rules of auto moderation, in and out of world files. */
+#include "platform/automod/automod.h"
+#include "platform/worlds/file.h"
+
+/* --- rows ----------------------------------------------------------------------------- */
+
+struct world_rule {
+    struct opt_id id;
+    struct str name, by;
+    int64_t trigger_type;
+    struct opt_object trigger_metadata; /* struct automod_metadata */
+    struct list actions;                /* struct automod_action */
+    struct opt_bool enabled;
+    struct opt_list exempt_roles, exempt_channels; /* struct str */
+};
+
+static const struct field rule_fields[] = {
+    MAYBE(struct world_rule, id, type_id),
+    MUST(struct world_rule, name, type_world_name),
+    MUST(struct world_rule, by, type_world_ref),
+    MUST(struct world_rule, trigger_type, type_automod_trigger),
+    MAYBE(struct world_rule, trigger_metadata, type_automod_metadata),
+    MUST(struct world_rule, actions, type_automod_actions),
+    MAYBE(struct world_rule, enabled, type_bool),
+    MAYBE(struct world_rule, exempt_roles, type_world_refs),
+    MAYBE(struct world_rule, exempt_channels, type_world_refs),
+    { 0 },
+};
+
+WORLD_OBJECT(rule, rule_fields, NULL);
+
+/* --- in ------------------------------------------------------------------------------- */
+
+static const struct naming rule_naming = WORLD_NAMING("rule", "automod_rules", "guild_id");
+
+static enum err import_rule(struct importing *im, const void *entry, const struct place *at,
+                            snowflake guild)
+{
+    const struct world_rule *in = entry;
+    struct place by_at = place_key(at, STR("by"));
+    unsigned before = im->form->problems;
+    int64_t others = 0;
+    struct automod_rule rule = {
+        .guild_id = guild,
+        .name = in->name,
+        .trigger_type = in->trigger_type,
+        .event_type = in->trigger_type == AUTOMOD_PROFILE ? AUTOMOD_ON_PROFILE : AUTOMOD_ON_MESSAGE,
+        .trigger_metadata = in->trigger_metadata.value,
+        .actions = in->actions,
+        .enabled = in->enabled.given != GIVEN || in->enabled.value,
+    };
+    enum err e = settle(im, &rule_naming, guild, in->id, in->name, at, &rule.id);
+
+    if (!e)
+        e = refer(im, &user_naming, 0, in->by, &by_at, &rule.creator_id);
+    if (!e)
+        e = refer_each(im, &role_naming, guild, &in->exempt_roles, at, "exempt_roles",
+                       &rule.exempt_roles);
+    if (!e)
+        e = refer_each(im, &channel_naming, guild, &in->exempt_channels, at, "exempt_channels",
+                       &rule.exempt_channels);
+    if (!e)
+        e = automod_cost_of_others(im->tx, guild, rule.id, &others);
+    automod_rule_check(im->form, at, &rule, others);
+    if (e || im->form->problems != before)
+        return e;
+    if (!rule.id)
+        rule.id = in->id.given == GIVEN ? in->id.value : snowflake_new();
+    automod_rule_settle(im->arena, &rule);
+    return automod_rule_insert(im->tx, &rule);
+}
+
+/* --- out ------------------------------------------------------------------------------ */
+
+static enum err export_rules(struct exporting *ex, struct opt_list *ret)
+{
+    struct list rules;
+    enum err e = automod_rules(ex->tx, ex->guild, &rules);
+    const struct automod_rule *r = rules.items;
+
+    for (size_t i = 0; !e && i < rules.count; i++)
+        *(struct world_rule *)shown_item(ex->tx, ret, sizeof(struct world_rule)) =
+            (struct world_rule){
+                .id = { GIVEN, r[i].id },
+                .name = r[i].name,
+                .by = shown_id(ex->tx, r[i].creator_id),
+                .trigger_type = r[i].trigger_type,
+                .trigger_metadata = { GIVEN, r[i].trigger_metadata },
+                .actions = r[i].actions,
+                .enabled = { r[i].enabled ? ABSENT : GIVEN, r[i].enabled },
+                .exempt_roles = shown_ids(ex->tx, &r[i].exempt_roles),
+                .exempt_channels = shown_ids(ex->tx, &r[i].exempt_channels),
+            };
+    return e;
+}
+
+const struct world_parts automod_world = { (const struct world_part[]){
+    { "guild", "automod", &world_rule_list, .order = 130, .import = import_rule,
+      .export = export_rules },
+    { 0 },
+} };

@@ -1,0 +1,333 @@
+/* world.c - a guild's channels and their overwrites, in and out of world files.
+ *
+ * All channels of a guild are made before the first is given its parent, so
+ * that a file may list them in any order. */
+#include "model/channel.h"
+#include "model/guild.h"
+#include "platform/channels/deletion.h"
+#include "platform/channels/internal.h"
+#include "platform/channels/world.h"
+#include "platform/worlds/file.h"
+
+/* --- rows ----------------------------------------------------------------------------- */
+
+static const struct choice channel_words[] = {
+    { CHANNEL_TEXT, "text", "TEXT", "" },
+    { CHANNEL_VOICE, "voice", "VOICE", "" },
+    { CHANNEL_CATEGORY, "category", "CATEGORY", "" },
+    { CHANNEL_NEWS, "news", "NEWS", "" },
+    { CHANNEL_NEWS_THREAD, "news_thread", "NEWS_THREAD", "" },
+    { CHANNEL_THREAD, "thread", "THREAD", "" },
+    { CHANNEL_PRIVATE_THREAD, "private_thread", "PRIVATE_THREAD", "" },
+    { CHANNEL_STAGE, "stage", "STAGE", "" },
+    { CHANNEL_FORUM, "forum", "FORUM", "" },
+    { CHANNEL_MEDIA, "media", "MEDIA", "" },
+    { 0 },
+};
+static const struct type type_channel_word = { .kind = KIND_STRING, .choices = channel_words };
+
+static int64_t channel_type_of(struct str word)
+{
+    for (const struct choice *c = channel_words; c->text; c++)
+        if (str_is(word, c->text))
+            return c->value;
+    return -1;
+}
+
+static const char *channel_type_word(int64_t type)
+{
+    for (const struct choice *c = channel_words; c->text; c++)
+        if (c->value == type)
+            return c->text;
+    return NULL;
+}
+
+static const struct field overwrite_fields[] = {
+    MAYBE(struct world_overwrite, role, type_world_ref),
+    MAYBE(struct world_overwrite, member, type_world_ref),
+    MAYBE(struct world_overwrite, allow, type_world_rights),
+    MAYBE(struct world_overwrite, deny, type_world_rights),
+    { 0 },
+};
+
+static void check_overwrite(struct form *form, const struct place *here, const void *object)
+{
+    const struct world_overwrite *o = object;
+
+    world_check_rights(form, here, "allow", &o->allow);
+    world_check_rights(form, here, "deny", &o->deny);
+    if ((o->role.given == GIVEN) == (o->member.given == GIVEN))
+        form_fail(form, here, "WORLD_ONE_OF", "An overwrite is for a role or for a member.");
+}
+
+WORLD_OBJECT(overwrite, overwrite_fields, check_overwrite);
+
+static const struct choice tag_settings[] = {
+    { 0, "match_some", "MATCH_SOME", "One of the tags is enough" },
+    { 0, "match_all", "MATCH_ALL", "All of them" },
+    { 0 },
+};
+static const struct type type_tag_setting = { .kind = KIND_STRING, .choices = tag_settings };
+static const struct type type_sort_order = { .kind = KIND_INT, .min = 0, .max = 1 };
+static const struct type type_forum_layout = { .kind = KIND_INT, .min = 0, .max = 2 };
+static const struct field channel_fields[] = {
+    MAYBE(struct world_channel, id, type_id),
+    MUST(struct world_channel, name, type_world_name),
+    { FIELD(struct world_channel, type), .type = &type_channel_word, .flags = OPTIONAL,
+      .fallback_text = "text" },
+    MAYBE(struct world_channel, parent, type_world_ref),
+    MAYBE(struct world_channel, topic, type_topic),
+    MAYBE(struct world_channel, position, type_count),
+    MAYBE(struct world_channel, nsfw, type_bool),
+    MAYBE(struct world_channel, rate_limit_per_user, type_count),
+    MAYBE(struct world_channel, bitrate, type_count),
+    MAYBE(struct world_channel, user_limit, type_count),
+    MAYBE(struct world_channel, rtc_region, type_text),
+    MAYBE(struct world_channel, video_quality_mode, type_count),
+    MAYBE(struct world_channel, flags, type_int),
+    MAYBE(struct world_channel, default_auto_archive_duration, type_count),
+    MAYBE(struct world_channel, owner, type_world_ref),
+    MAYBE(struct world_channel, archived, type_bool),
+    MAYBE(struct world_channel, archived_at, type_time),
+    MAYBE(struct world_channel, auto_archive_duration, type_count),
+    MAYBE(struct world_channel, locked, type_bool),
+    MAYBE(struct world_channel, overwrites, world_overwrite_list),
+    WORLD_PART("messages"),
+    MAYBE(struct world_channel, tags, world_tag_list),
+    MAYBE(struct world_channel, default_reaction, type_world_ref),
+    MAYBE(struct world_channel, default_sort_order, type_sort_order),
+    MAYBE(struct world_channel, default_forum_layout, type_forum_layout),
+    MAYBE(struct world_channel, default_tag_setting, type_tag_setting),
+    MAYBE(struct world_channel, default_thread_rate_limit_per_user, type_count),
+    MAYBE(struct world_channel, applied_tags, type_world_refs),
+    MAYBE(struct world_channel, people, type_world_refs),
+    MAYBE(struct world_channel, invitable, type_bool),
+    { 0 },
+};
+
+WORLD_OBJECT(channel, channel_fields, NULL);
+
+/* --- in ------------------------------------------------------------------------------- */
+
+static const char ADD_CHANNEL[] =
+    "insert into channels (id, guild_id, type, name, position) values ($1, $2, $3, $4, "
+    "(select count(*) from channels where guild_id = $2))";
+
+static enum err import_channel(struct importing *im, const void *entry, const struct place *at,
+                               snowflake guild)
+{
+    const struct world_channel *c = entry;
+    unsigned before = im->form->problems;
+    snowflake id = 0;
+    enum err e = settle(im, &channel_naming, guild, c->id, c->name, at, &id);
+
+    if (e || im->form->problems != before)
+        return e;
+    count(im, COUNT_CHANNELS, !id);
+    if (id)
+        return OK;
+    id = c->id.given == GIVEN ? c->id.value : snowflake_new();
+    return tx_exec(im->tx, ADD_CHANNEL,
+                   BIND(v_id(id), v_id(guild), v_int(channel_type_of(c->type)), v_text(c->name)),
+                   NULL);
+}
+
+/* --- overwrites ----------------------------------------------------------------------- */
+
+static uint64_t rights_of_entry(struct importing *im, const struct opt_str *json)
+{
+    struct str wrong;
+    uint64_t rights = 0;
+
+    if (json->given == GIVEN)
+        rights_read(json->value, im->arena, &rights, &wrong);
+    return rights;
+}
+
+static enum err import_overwrites(struct importing *im, const struct world_channel *c,
+                                  snowflake channel, snowflake guild, const struct place *up)
+{
+    struct place all = place_key(up, STR("overwrites"));
+    const struct world_overwrite *o = c->overwrites.value.items;
+    struct list made = { 0 };
+    enum err e = OK;
+
+    for (size_t i = 0; i < c->overwrites.value.count && !e; i++) {
+        bool role = o[i].role.given == GIVEN;
+        struct place at = place_index(&all, i),
+                     to_at = place_key(&at, role ? STR("role") : STR("member"));
+        snowflake target = 0;
+
+        e = refer(im, role ? &role_naming : &user_naming, guild,
+                  role ? o[i].role.value : o[i].member.value, &to_at, &target);
+        if (!e && target)
+            *(struct overwrite *)list_add(im->arena, &made, sizeof(struct overwrite)) =
+                (struct overwrite){ target, role ? OVERWRITE_ROLE : OVERWRITE_MEMBER,
+                                    rights_of_entry(im, &o[i].allow),
+                                    rights_of_entry(im, &o[i].deny) };
+    }
+    return e || c->overwrites.given != GIVEN ? e : overwrites_replace(im->tx, channel, &made);
+}
+
+/* --- all that a channel has ----------------------------------------------------------- */
+
+static const char DRESS_CHANNEL[] =
+    "update channels set name = $2, type = $3, parent_id = coalesce($4, parent_id), "
+    "topic = coalesce($5, topic), position = coalesce($6, position), nsfw = coalesce($7, nsfw), "
+    "rate_limit_per_user = coalesce($8, rate_limit_per_user), bitrate = coalesce($9, bitrate), "
+    "user_limit = coalesce($10, user_limit), rtc_region = coalesce($11, rtc_region), "
+    "video_quality_mode = coalesce($12, video_quality_mode), flags = coalesce($13, flags), "
+    "default_auto_archive_duration = coalesce($14, default_auto_archive_duration), "
+    "owner_id = coalesce($15, owner_id), thread_archived = coalesce($16, thread_archived), "
+    "thread_archived_at = coalesce($17, thread_archived_at), "
+    "thread_archive_minutes = coalesce($18, thread_archive_minutes), "
+    "thread_locked = coalesce($19, thread_locked) where id = $1";
+
+static enum err write_channel(struct importing *im, const struct world_channel *c, snowflake id,
+                              snowflake parent, snowflake owner)
+{
+    return tx_exec(
+        im->tx, DRESS_CHANNEL,
+        BIND(v_id(id), v_text(c->name), v_int(channel_type_of(c->type)),
+             parent ? v_id(parent) : v_null(), v_opt_text(c->topic), v_opt_int(c->position),
+             v_opt_bool(c->nsfw), v_opt_int(c->rate_limit_per_user), v_opt_int(c->bitrate),
+             v_opt_int(c->user_limit), v_opt_text(c->rtc_region), v_opt_int(c->video_quality_mode),
+             v_opt_int(c->flags), v_opt_int(c->default_auto_archive_duration),
+             owner ? v_id(owner) : v_null(), v_opt_bool(c->archived), v_opt_int(c->archived_at),
+             v_opt_int(c->auto_archive_duration), v_opt_bool(c->locked)),
+        NULL);
+}
+
+static enum err dress_channel(struct importing *im, const void *entry, const struct place *at,
+                              snowflake guild)
+{
+    const struct world_channel *c = entry;
+    snowflake id = 0, parent = 0, owner = 0;
+
+    /* What import_channel could not make has its problem noted there. */
+    if (form_failed_at(im->form, at))
+        return OK;
+    enum err e = settle(im, &channel_naming, guild, c->id, c->name, at, &id);
+    if (!e)
+        e = refer_maybe(im, &channel_naming, guild, &c->parent, at, "parent", &parent);
+    if (!e)
+        e = refer_maybe(im, &user_naming, 0, &c->owner, at, "owner", &owner);
+    if (!e && id)
+        e = write_channel(im, c, id, parent, owner);
+    if (!e && id)
+        e = import_overwrites(im, c, id, guild, at);
+    if (!e && id)
+        e = import_forum(im, c, id, guild, at);
+    return e || !id ? e : world_import_parts(im, "channel", entry, at, id);
+}
+
+/* A thread's tags are its forum's, which may be listed later. */
+static enum err fill_thread(struct importing *im, const void *entry, const struct place *at,
+                            snowflake guild)
+{
+    const struct world_channel *c = entry;
+    snowflake id = 0, parent = 0;
+
+    if (!channel_is_thread(channel_type_of(c->type)) || form_failed_at(im->form, at))
+        return OK;
+    enum err e = settle(im, &channel_naming, guild, c->id, c->name, at, &id);
+    if (!e)
+        e = refer_maybe(im, &channel_naming, guild, &c->parent, at, "parent", &parent);
+    return e || !id ? e : import_thread(im, c, id, parent, at);
+}
+
+/* --- out ------------------------------------------------------------------------------ */
+
+static const char OVERWRITES[] =
+    "select o.target_id, o.type, o.allow, o.deny, u.username from overwrites o "
+    "left join users u on u.id = o.target_id where o.channel_id = $1 order by o.target_id";
+
+static enum err export_overwrites(struct exporting *ex, snowflake channel, struct opt_list *ret)
+{
+    struct rows r;
+    enum err e = tx_query(ex->tx, OVERWRITES, BIND(v_id(channel)), &r);
+
+    if (e)
+        return e;
+    while (rows_next(&r)) {
+        bool role = row_int(&r, 1) == OVERWRITE_ROLE;
+        struct opt_str to =
+            role ? shown_reference(ex->tx, &ex->roles, row_id(&r, 0)) : shown_text(&r, 4, NULL);
+
+        if (to.given != GIVEN)
+            continue;
+        struct world_overwrite *o = shown_item(ex->tx, ret, sizeof *o);
+        *(role ? &o->role : &o->member) = to;
+        if (row_int(&r, 2))
+            o->allow = rights_write((uint64_t)row_int(&r, 2), tx_arena(ex->tx));
+        if (row_int(&r, 3))
+            o->deny = rights_write((uint64_t)row_int(&r, 3), tx_arena(ex->tx));
+    }
+    return rows_end(&r);
+}
+
+static const char CHANNELS[] =
+    "select c.id, c.name, c.type, c.parent_id, c.topic, c.position, c.nsfw, c.rate_limit_per_user, "
+    "c.bitrate, c.user_limit, c.rtc_region, c.video_quality_mode, c.flags, "
+    "c.default_auto_archive_duration, u.username, c.thread_archived, c.thread_archived_at, "
+    "c.thread_archive_minutes, c.thread_locked from channels c "
+    "left join users u on u.id = c.owner_id where c.guild_id = $1 and "
+    "not" PARENT_BEING_DELETED("c.parent_id") " order by c.id";
+
+static void read_channel(const struct rows *r, struct exporting *ex, struct world_channel *c)
+{
+    const char *type = channel_type_word(row_int(r, 2));
+
+    *c = (struct world_channel){
+        .id = { GIVEN, row_id(r, 0) },
+        .name = row_text(r, 1),
+        .type = str_of(type ? type : "text"),
+        .parent = shown_reference(ex->tx, &ex->channels, row_id(r, 3)),
+        .topic = shown_text(r, 4, NULL),
+        .position = shown_int(r, 5, -1),
+        .nsfw = shown_bool(r, 6, false),
+        .rate_limit_per_user = shown_int(r, 7, 0),
+        .bitrate = shown_int(r, 8, 64000),
+        .user_limit = shown_int(r, 9, 0),
+        .rtc_region = shown_text(r, 10, NULL),
+        .video_quality_mode = shown_int(r, 11, 1),
+        .flags = shown_int(r, 12, 0),
+        .default_auto_archive_duration = shown_int(r, 13, -1),
+        .owner = shown_text(r, 14, NULL),
+        .archived = shown_bool(r, 15, false),
+        .archived_at = shown_int(r, 16, -1),
+        .auto_archive_duration = shown_int(r, 17, 1440),
+        .locked = shown_bool(r, 18, false),
+    };
+}
+
+static enum err export_channels(struct exporting *ex, struct opt_list *ret)
+{
+    size_t size = world_entry_size(ex->format, "channel");
+    struct rows r;
+    enum err e = tx_query(ex->tx, CHANNELS, BIND(v_id(ex->guild)), &r);
+
+    if (e)
+        return e;
+    while (rows_next(&r))
+        read_channel(&r, ex, world_entry_add(ex, "channel", ret));
+    e = rows_end(&r);
+    char *entry = ret->value.items;
+    for (size_t i = 0; i < ret->value.count && !e; i++, entry += size) {
+        struct world_channel *c = (void *)entry;
+
+        ex->channel = c->id.value;
+        e = export_overwrites(ex, c->id.value, &c->overwrites);
+        if (!e)
+            e = world_export_parts(ex, "channel", ex->channel, entry, 1);
+    }
+    return e ? e : export_threads(ex, ret);
+}
+
+const struct world_parts channels_world = { (const struct world_part[]){
+    { "guild", "channels", &world_channel_list, "channel", 50, .import = import_channel,
+      .export = export_channels },
+    { "guild", "channels", .order = 70, .import = dress_channel },
+    { "guild", "channels", .order = 80, .import = fill_thread },
+    { 0 },
+} };

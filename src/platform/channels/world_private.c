@@ -1,0 +1,212 @@
+/* world_private.c - direct channels and groups, in and out of world files. */
+#include "base/clock.h"
+#include "model/channel.h"
+#include "model/fields/ids.h"
+#include "platform/channels/internal.h"
+#include "platform/worlds/file.h"
+
+/* --- rows ----------------------------------------------------------------------------- */
+
+/* A direct channel (two people) or a group. */
+struct world_private {
+    struct opt_id id;
+    struct opt_str name, owner;
+    struct opt_list people; /* struct str */
+};
+static const struct field private_fields[] = {
+    MAYBE(struct world_private, id, type_id),
+    MAYBE(struct world_private, name, type_world_name),
+    MAYBE(struct world_private, owner, type_world_ref),
+    MAYBE(struct world_private, people, type_world_refs),
+    WORLD_PART("messages"),
+    { 0 },
+};
+
+WORLD_OBJECT(private, private_fields, NULL);
+
+/* --- people of a private channel ------------------------------------------------------ */
+
+static const char ADD_RECIPIENT[] =
+    "insert into recipients (channel_id, user_id, since, in_group) "
+    "select id, $2, $3, case when type = 3 then 1 else 0 end from channels where id = $1 "
+    "on conflict do nothing";
+
+static enum err add_people(struct importing *im, snowflake channel, const struct list *people)
+{
+    const snowflake *ids = people->items;
+    enum err e = OK;
+
+    for (size_t i = 0; i < people->count && !e; i++)
+        e = tx_exec(im->tx, ADD_RECIPIENT,
+                    BIND(v_id(channel), v_id(ids[i]), v_int(snowflake_ms(channel) * 1000)), NULL);
+    return e;
+}
+
+/* --- direct channels ------------------------------------------------------------------ */
+
+static const char FIND_DIRECT[] =
+    "select channel_id from direct_channels where low_id = $1 and high_id = $2";
+static const char ADD_DIRECT[] =
+    "insert into direct_channels (low_id, high_id, channel_id) values ($1, $2, $3)";
+static enum err add_direct(struct importing *im, snowflake id, const struct list *people)
+{
+    const snowflake *who = people->items;
+    bool ordered = who[0] < who[1];
+    enum err e = channel_insert(im->tx, &(struct channel){ .id = id, .type = CHANNEL_DM });
+
+    if (!e)
+        e = tx_exec(im->tx, ADD_DIRECT, BIND(v_id(who[!ordered]), v_id(who[ordered]), v_id(id)),
+                    NULL);
+    return e ? e : add_people(im, id, people);
+}
+
+static enum err import_direct(struct importing *im, const void *entry, const struct place *at,
+                              snowflake id)
+{
+    const struct world_private *p = entry;
+    struct place people_at = place_key(at, STR("people"));
+    unsigned before = im->form->problems;
+    struct list people = { 0 };
+    struct rows row;
+    bool known;
+    enum err e = refer_each(im, &user_naming, 0, &p->people, at, "people", &people);
+
+    if (e || im->form->problems != before)
+        return e;
+    const snowflake *who = people.items;
+    if (people.count != 2 || who[0] == who[1]) {
+        form_fail(im->form, &people_at, "WORLD_NOT_TWO", "a direct channel is of two people");
+        return OK;
+    }
+    bool ordered = who[0] < who[1];
+    e = tx_one(im->tx, FIND_DIRECT, BIND(v_id(who[!ordered]), v_id(who[ordered])), &row, &known);
+    if (e)
+        return e;
+    count(im, COUNT_CHANNELS, !known);
+    id = known ? row_id(&row, 0) : p->id.given == GIVEN ? p->id.value : snowflake_new();
+    if (!known)
+        e = add_direct(im, id, &people);
+    return e ? e : world_import_parts(im, "private", entry, at, id);
+}
+
+/* --- groups --------------------------------------------------------------------------- */
+
+static const char GROUP_BY_ID[] = "select id from channels where id = $1 and type = 3";
+static const char GROUP_BY_NAME[] =
+    "select id from channels where name = $1 and owner_id = $2 and type = 3 order by id limit 1";
+
+static enum err find_group(struct importing *im, const struct world_private *p, snowflake owner,
+                           snowflake *ret)
+{
+    struct rows row;
+    bool known = false;
+    enum err e;
+
+    if (p->id.given == GIVEN)
+        e = tx_one(im->tx, GROUP_BY_ID, BIND(v_id(p->id.value)), &row, &known);
+    else
+        e = tx_one(im->tx, GROUP_BY_NAME, BIND(v_opt_text(p->name), v_id(owner)), &row, &known);
+    *ret = known ? row_id(&row, 0) : 0;
+    return e;
+}
+
+static enum err import_group(struct importing *im, const void *entry, const struct place *at,
+                             snowflake id)
+{
+    const struct world_private *p = entry;
+    unsigned before = im->form->problems;
+    struct list people = { 0 };
+    snowflake owner = 0;
+    enum err e = refer_each(im, &user_naming, 0, &p->people, at, "people", &people);
+
+    if (!e)
+        e = refer_maybe(im, &user_naming, 0, &p->owner, at, "owner", &owner);
+    if (!owner || (p->id.given != GIVEN && p->name.given != GIVEN))
+        form_fail(im->form, at, "WORLD_GROUP", "a group has an owner, and a name or an id");
+    if (e || im->form->problems != before)
+        return e;
+    e = find_group(im, p, owner, &id);
+    if (e)
+        return e;
+    count(im, COUNT_CHANNELS, !id);
+    ids_add(im->arena, &people, owner);
+    if (!id) {
+        id = p->id.given == GIVEN ? p->id.value : snowflake_new();
+        e = channel_insert(im->tx, &(struct channel){ .id = id,
+                                                      .type = CHANNEL_GROUP,
+                                                      .name = p->name,
+                                                      .owner_id = given_id(owner) });
+    }
+    if (!e)
+        e = add_people(im, id, &people);
+    return e ? e : world_import_parts(im, "private", entry, at, id);
+}
+
+/* --- out ------------------------------------------------------------------------------ */
+
+static const char PEOPLE[] = "select u.username from recipients r join users u on u.id = r.user_id "
+                             "where r.channel_id = $1 order by r.user_id";
+static const char PRIVATE_CHANNELS[] =
+    "select c.id, c.name, u.username from channels c left join users u "
+    "on u.id = c.owner_id where c.type = $1 order by c.id";
+
+static enum err export_people(struct tx *tx, snowflake channel, struct opt_list *ret)
+{
+    struct rows r;
+    enum err e = tx_query(tx, PEOPLE, BIND(v_id(channel)), &r);
+
+    if (e)
+        return e;
+    while (rows_next(&r))
+        *(struct str *)shown_item(tx, ret, sizeof(struct str)) = row_text(&r, 0);
+    return rows_end(&r);
+}
+
+/* Direct channels, or groups. */
+static enum err export_private(struct exporting *ex, int64_t type, struct opt_list *ret)
+{
+    size_t size = world_entry_size(ex->format, "private");
+    struct rows r;
+    enum err e = tx_query(ex->tx, PRIVATE_CHANNELS, BIND(v_int(type)), &r);
+
+    if (e)
+        return e;
+    while (rows_next(&r)) {
+        struct world_private *p = world_entry_add(ex, "private", ret);
+
+        *p = (struct world_private){
+            .id = { GIVEN, row_id(&r, 0) },
+            .name = shown_text(&r, 1, NULL),
+            .owner = shown_text(&r, 2, NULL),
+        };
+    }
+    e = rows_end(&r);
+    char *entry = ret->value.items;
+    for (size_t i = 0; i < ret->value.count && !e; i++, entry += size) {
+        struct world_private *p = (void *)entry;
+
+        ex->channel = p->id.value;
+        e = export_people(ex->tx, p->id.value, &p->people);
+        if (!e)
+            e = world_export_parts(ex, "private", ex->channel, entry, 1);
+    }
+    return e;
+}
+
+static enum err export_directs(struct exporting *ex, struct opt_list *ret)
+{
+    return export_private(ex, CHANNEL_DM, ret);
+}
+
+static enum err export_groups(struct exporting *ex, struct opt_list *ret)
+{
+    return export_private(ex, CHANNEL_GROUP, ret);
+}
+
+const struct world_parts private_channels_world = { (const struct world_part[]){
+    { NULL, "directs", &world_private_list, "private", 70, .import = import_direct,
+      .export = export_directs },
+    { NULL, "groups", &world_private_list, "private", 80, .import = import_group,
+      .export = export_groups },
+    { 0 },
+} };

@@ -1,0 +1,170 @@
+/* world.c - emoji of guilds and applications, in and out of world files. */
+#include "base/emoji.h"
+#include "base/pictures.h"
+#include "model/emoji.h"
+#include "platform/emojis/emojis.h"
+#include "platform/emojis/world.h"
+#include "platform/worlds/file.h"
+
+/* --- rows ----------------------------------------------------------------------------- */
+
+struct world_emoji {
+    struct opt_id id;
+    struct str name;
+    struct opt_bool animated;
+    struct opt_list roles; /* struct str; of guilds only */
+    struct opt_str by;
+    struct opt_image image;
+};
+
+static const struct field emoji_fields[] = {
+    MAYBE(struct world_emoji, id, type_id),
+    MUST(struct world_emoji, name, type_emoji_name),
+    MAYBE(struct world_emoji, animated, type_bool),
+    MAYBE(struct world_emoji, roles, type_world_refs),
+    MAYBE(struct world_emoji, by, type_world_ref),
+    MAYBE(struct world_emoji, image, type_emoji_image),
+    { 0 },
+};
+static const struct field application_emoji_fields[] = {
+    MAYBE(struct world_emoji, id, type_id),
+    MUST(struct world_emoji, name, type_emoji_name),
+    MAYBE(struct world_emoji, animated, type_bool),
+    MAYBE(struct world_emoji, by, type_world_ref),
+    MAYBE(struct world_emoji, image, type_emoji_image),
+    { 0 },
+};
+
+WORLD_OBJECT(emoji, emoji_fields, NULL);
+
+static const struct schema application_emoji_rows = { .size = sizeof(struct world_emoji),
+                                                      .fields = application_emoji_fields };
+static const struct type application_emoji_type = { .kind = KIND_OBJECT,
+                                                    .schema = &application_emoji_rows };
+static const struct type world_application_emoji_list = { .kind = KIND_ARRAY,
+                                                          .max = WORLD_MANY,
+                                                          .of = &application_emoji_type };
+
+/* --- in ------------------------------------------------------------------------------- */
+
+static bool world_emoji_moves(const struct world_emoji *in)
+{
+    return in->image.given == GIVEN ? picture_is_animated(in->image.value.bytes)
+                                    : in->animated.value;
+}
+
+/* What a file does not say stays as it is, and so does a picture that is there. */
+static enum err save_emoji(struct importing *im, const struct world_emoji *in, struct emoji made,
+                           const struct place *at)
+{
+    unsigned before = im->form->problems;
+    struct list roles = { 0 };
+    snowflake by = 0;
+    enum err e = refer_maybe(im, &user_naming, 0, &in->by, at, "by", &by);
+
+    if (!e)
+        e = refer_each(im, &role_naming, made.guild_id, &in->roles, at, "roles", &roles);
+    if (e || !made.id || im->form->problems != before)
+        return e;
+    e = emoji_find(im->tx, made.id, &made);
+    if (e && e != ERR_UNKNOWN_EMOJI)
+        return e;
+    made.name = in->name;
+    made.animated = world_emoji_moves(in);
+    if (by)
+        made.user_id = by;
+    if (in->roles.given == GIVEN)
+        made.roles = roles;
+    e = in->image.given == GIVEN && made.image.given != GIVEN
+            ? world_note_picture(im, &in->image.value, "emojis", made.id, &made.image)
+            : OK;
+    return e ? e : emoji_insert(im->tx, &made);
+}
+
+static enum err import_emoji(struct importing *im, const void *entry, const struct place *at,
+                             snowflake guild)
+{
+    const struct world_emoji *in = entry;
+    struct emoji made = { .guild_id = guild };
+    enum err e = world_place_of(im, &emoji_naming, guild, in->id, in->name, at, &made.id);
+
+    return e ? e : save_emoji(im, in, made, at);
+}
+
+static const struct naming application_emoji_naming =
+    WORLD_NAMING("emoji", "application_emojis", "application_id");
+
+static enum err import_application_emoji(struct importing *im, const void *entry,
+                                         const struct place *at, snowflake application)
+{
+    const struct world_emoji *in = entry;
+    struct emoji made = { .application_id = application };
+    enum err e =
+        world_place_of(im, &application_emoji_naming, application, in->id, in->name, at, &made.id);
+
+    return e ? e : save_emoji(im, in, made, at);
+}
+
+/* --- emoji that others show ----------------------------------------------------------- */
+
+static const char EMOJI_NAMED[] = "select name, animated from emojis where id = $1";
+
+enum err refer_emoji(struct importing *im, snowflake guild, const struct opt_str *to,
+                     const struct place *at, struct emoji_shown *ret)
+{
+    snowflake id = 0;
+    struct rows row;
+    bool found;
+
+    *ret = (struct emoji_shown){ .id.given = GIVEN_NULL, .name.given = GIVEN_NULL };
+    if (to->given != GIVEN)
+        return OK;
+    if (is_emoji(to->value)) {
+        ret->name = *to;
+        return OK;
+    }
+    enum err e = refer(im, &emoji_naming, guild, to->value, at, &id);
+    if (!e && id)
+        e = tx_one(im->tx, EMOJI_NAMED, BIND(v_id(id)), &row, &found);
+    if (!e && id && found)
+        *ret =
+            (struct emoji_shown){ given_id(id), given_str(row_text(&row, 0)), row_bool(&row, 1) };
+    return e;
+}
+
+struct opt_str shown_emoji(struct tx *tx, struct opt_id id, struct opt_str name)
+{
+    return id.given == GIVEN ? shown_maybe_id(tx, id) : shown_opt_text(name);
+}
+
+/* --- out ------------------------------------------------------------------------------ */
+
+static const char EMOJIS[] =
+    "select e.id, e.name, e.animated, u.username, e.roles from emojis e "
+    "left join users u on u.id = e.user_id where e.guild_id = $1 order by e.id";
+static const char APPLICATION_EMOJIS[] =
+    "select e.id, e.name, e.animated, u.username, '[]' from application_emojis e "
+    "left join users u on u.id = e.user_id where e.application_id = $1 order by e.id";
+
+static bool read_emoji_entry(struct exporting *ex, const struct rows *r, void *entry)
+{
+    struct list roles = column_list(tx_arena(ex->tx), &type_ids, row_text(r, 4));
+
+    *(struct world_emoji *)entry = (struct world_emoji){
+        .id = { GIVEN, row_id(r, 0) },
+        .name = row_text(r, 1),
+        .animated = shown_bool(r, 2, false),
+        .by = shown_text(r, 3, NULL),
+        .roles = shown_ids(ex->tx, &roles),
+    };
+    return true;
+}
+
+const struct world_parts emojis_world = { (const struct world_part[]){
+    { "guild", "emojis", &world_emoji_list, .order = 30, .import = import_emoji,
+      .select = { &EMOJIS }, .read = read_emoji_entry },
+    { "application", "emojis", &world_application_emoji_list, .order = 10,
+      .import = import_application_emoji, .select = { &APPLICATION_EMOJIS },
+      .read = read_emoji_entry },
+    { 0 },
+} };

@@ -1,0 +1,17 @@
+/* world.h - emoji that other objects of world files show. */
+#ifndef PLATFORM_EMOJIS_WORLD_H
+#define PLATFORM_EMOJIS_WORLD_H
+
+#include "platform/worlds/file.h"
+
+/* Characters of Unicode, or the name or id of an emoji of the guild. */
+struct emoji_shown {
+    struct opt_id id; /* both null: there is none */
+    struct opt_str name;
+    bool animated;
+};
+enum err refer_emoji(struct importing *im, snowflake guild, const struct opt_str *to,
+                     const struct place *at, struct emoji_shown *ret);
+struct opt_str shown_emoji(struct tx *tx, struct opt_id id, struct opt_str name);
+
+#endif

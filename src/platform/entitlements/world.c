@@ -1,0 +1,190 @@
+/* world.c - SKUs of applications and who has them, in and out of world files. */
+#include "platform/entitlements/entitlements.h"
+#include "platform/worlds/file.h"
+
+#include <ctype.h>
+
+#include "base/mem.h"
+#include "model/entitlement.h"
+
+/* --- rows ----------------------------------------------------------------------------- */
+
+struct world_sku {
+    struct opt_id id;
+    struct str name;
+    struct opt_str type;
+    struct opt_int flags;
+};
+struct world_entitlement {
+    struct str sku;
+    struct opt_str user, guild; /* one of them */
+    struct opt_int ends_at;
+    struct opt_bool test;
+};
+
+static const struct choice sku_types[] = {
+    { 0, "durable", "DURABLE", "Had for good" },
+    { 0, "consumable", "CONSUMABLE", "Used up" },
+    { 0, "subscription", "SUBSCRIPTION", "Had for a time, again and again" },
+    { 0, "subscription_group", "SUBSCRIPTION_GROUP", "Has subscriptions in it" },
+    { 0 },
+};
+static const struct type type_sku_type = { .kind = KIND_STRING, .choices = sku_types };
+static const struct field sku_fields[] = {
+    MAYBE(struct world_sku, id, type_id),
+    MUST(struct world_sku, name, type_world_name),
+    MAYBE(struct world_sku, type, type_sku_type),
+    MAYBE(struct world_sku, flags, type_count),
+    { 0 },
+};
+WORLD_LIST(sku, sku_fields, NULL, 0, 100);
+
+static const struct field entitlement_fields[] = {
+    MUST(struct world_entitlement, sku, type_world_ref),
+    MAYBE(struct world_entitlement, user, type_world_ref),
+    MAYBE(struct world_entitlement, guild, type_world_ref),
+    MAYBE(struct world_entitlement, ends_at, type_time),
+    MAYBE(struct world_entitlement, test, type_bool),
+    { 0 },
+};
+
+WORLD_OBJECT(entitlement, entitlement_fields, NULL);
+
+static const struct naming sku_naming = WORLD_NAMING("SKU", "skus", "application_id");
+
+/* What world files call the types; a subscription where nothing is said. */
+static const struct {
+    const char *word;
+    int64_t type;
+} sku_words[] = {
+    { "durable", SKU_DURABLE },
+    { "consumable", SKU_CONSUMABLE },
+    { "subscription", SKU_SUBSCRIPTION },
+    { "subscription_group", SKU_GROUP },
+};
+
+static int64_t sku_type_of(const struct world_sku *in)
+{
+    for (size_t i = 0; i < COUNT_OF(sku_words); i++)
+        if (in->type.given == GIVEN && str_is(in->type.value, sku_words[i].word))
+            return sku_words[i].type;
+    return SKU_SUBSCRIPTION;
+}
+
+/* --- in ------------------------------------------------------------------------------- */
+
+static const char SAVE_SKU[] =
+    "insert into skus (id, application_id, type, name, slug, flags) values ($1, $2, $3, $4, $5, "
+    "$6) on conflict (id) do update set type = excluded.type, name = excluded.name, "
+    "slug = excluded.slug, flags = excluded.flags";
+
+/* Letters and digits, in lower case, and one dash for whatever is between them. */
+static struct str slug_of(struct arena *arena, struct str name)
+{
+    char *out = arena_alloc(arena, name.n + 1);
+    size_t n = 0;
+
+    for (size_t i = 0; i < name.n; i++) {
+        unsigned char c = (unsigned char)name.p[i];
+
+        if (c >= 128 || isalnum(c))
+            out[n++] = c < 128 ? (char)tolower(c) : (char)c;
+        else if (n && out[n - 1] != '-')
+            out[n++] = '-';
+    }
+    return str_slice(out, n && out[n - 1] == '-' ? n - 1 : n);
+}
+
+static enum err import_sku(struct importing *im, const void *entry, const struct place *at,
+                           snowflake application)
+{
+    const struct world_sku *in = entry;
+    snowflake id = 0;
+    enum err e = world_place_of(im, &sku_naming, application, in->id, in->name, at, &id);
+
+    if (e || !id)
+        return e;
+    return tx_exec(im->tx, SAVE_SKU,
+                   BIND(v_id(id), v_id(application), v_int(sku_type_of(in)), v_text(in->name),
+                        v_text(slug_of(im->arena, in->name)),
+                        v_int(in->flags.given == GIVEN ? in->flags.value : SKU_AVAILABLE)),
+                   NULL);
+}
+
+/* Somebody who has it already keeps what is there. */
+static const char ADD_ENTITLEMENT[] =
+    "insert into entitlements (id, application_id, sku_id, sku_type, user_id, guild_id, test, "
+    "ends_at, consumed) select $1, k.application_id, k.id, k.type, "
+    "coalesce($3, (select owner_id from guilds where id = $4)), $4, $5, $6, 0 from skus k "
+    "where k.id = $2 and not exists (select 1 from entitlements e where e.sku_id = $2 and "
+    "e.deleted_at is null and ((e.guild_id is null and e.user_id = $3) or e.guild_id = $4))";
+
+static enum err import_entitlement(struct importing *im, const void *entry, const struct place *at,
+                                   snowflake application)
+{
+    const struct world_entitlement *in = entry;
+    struct place sku_at = place_key(at, STR("sku"));
+    unsigned before = im->form->problems;
+    snowflake sku = 0, user = 0, guild = 0;
+    enum err e = refer(im, &sku_naming, application, in->sku, &sku_at, &sku);
+
+    if ((in->user.given == GIVEN) == (in->guild.given == GIVEN))
+        form_fail(im->form, at, "WORLD_ONE_OWNER", "a user or a guild has it");
+    if (!e)
+        e = refer_maybe(im, &user_naming, 0, &in->user, at, "user", &user);
+    if (!e)
+        e = refer_maybe(im, &guild_naming, 0, &in->guild, at, "guild", &guild);
+    if (e || im->form->problems != before)
+        return e;
+    return tx_exec(im->tx, ADD_ENTITLEMENT,
+                   BIND(v_id(snowflake_new()), v_id(sku), user ? v_id(user) : v_null(),
+                        guild ? v_id(guild) : v_null(), v_int(in->test.value),
+                        v_opt_int(in->ends_at)),
+                   NULL);
+}
+
+/* --- out ------------------------------------------------------------------------------ */
+
+static const char SKUS[] =
+    "select id, name, type, flags from skus where application_id = $1 order by id";
+static const char ENTITLEMENTS[] =
+    "select e.sku_id, case when e.guild_id is null then u.username end, e.guild_id, e.test, "
+    "e.ends_at from entitlements e join users u on u.id = e.user_id "
+    "where e.application_id = $1 and e.deleted_at is null and e.consumed = 0 order by e.id";
+
+static bool read_skus_entry(struct exporting *ex, const struct rows *r, void *entry)
+{
+    struct world_sku *k = entry;
+
+    (void)ex;
+    *k = (struct world_sku){ .id = { GIVEN, row_id(r, 0) },
+                             .name = row_text(r, 1),
+                             .flags = shown_int(r, 3, SKU_AVAILABLE) };
+    for (size_t i = 0; i < COUNT_OF(sku_words); i++)
+        if (sku_words[i].type == row_int(r, 2) && sku_words[i].type != SKU_SUBSCRIPTION)
+            k->type = given_str(str_of(sku_words[i].word));
+    return true;
+}
+
+static bool read_entitlements_entry(struct exporting *ex, const struct rows *r, void *entry)
+{
+    struct world_entitlement *x = entry;
+
+    *x = (struct world_entitlement){ .sku = shown_id(ex->tx, row_id(r, 0)),
+                                     .user = shown_text(r, 1, NULL),
+                                     .test = shown_bool(r, 3, false) };
+    if (!row_null(r, 2))
+        x->guild = given_str(shown_id(ex->tx, row_id(r, 2)));
+    if (!row_null(r, 4))
+        x->ends_at = given_int(row_int(r, 4));
+    return true;
+}
+
+const struct world_parts entitlements_world = { (const struct world_part[]){
+    { "application", "skus", &world_sku_list, .order = 20, .import = import_sku,
+      .select = { &SKUS }, .read = read_skus_entry },
+    /* Guilds may have some: these are imported first. */
+    { "application", "entitlements", &world_entitlement_list, .order = 30, .later = true,
+      .import = import_entitlement, .select = { &ENTITLEMENTS }, .read = read_entitlements_entry },
+    { 0 },
+} };

@@ -1,0 +1,236 @@
+/* world.c - guilds and the table of what is in them, in and out of world files. */
+#include "platform/guilds/world.h"
+
+#include "base/mem.h"
+#include "model/guild.h"
+#include "model/permissions/permissions.h"
+#include "platform/guilds/internal.h"
+
+/* --- rows ----------------------------------------------------------------------------- */
+
+static const struct type type_mfa_level = { .kind = KIND_INT, .min = 0, .max = 1 };
+
+static const struct type type_filter_level = { .kind = KIND_INT, .min = 0, .max = 2 };
+
+static const struct field guild_fields[] = {
+    MAYBE(struct world_guild, id, type_id),
+    MUST(struct world_guild, name, type_guild_name),
+    MUST(struct world_guild, owner, type_world_ref),
+    MAYBE(struct world_guild, description, type_text),
+    MAYBE(struct world_guild, features, type_raw),
+    MAYBE(struct world_guild, preferred_locale, type_locale),
+    MAYBE(struct world_guild, afk_timeout, type_count),
+    MAYBE(struct world_guild, system_channel_flags, type_count),
+    MAYBE(struct world_guild, verification_level, type_count),
+    MAYBE(struct world_guild, default_message_notifications, type_count),
+    MAYBE(struct world_guild, explicit_content_filter, type_filter_level),
+    MAYBE(struct world_guild, mfa_level, type_mfa_level),
+    MAYBE(struct world_guild, premium_progress_bar_enabled, type_bool),
+    WORLD_PART("roles"),
+    WORLD_PART("channels"),
+    WORLD_PART("members"),
+    WORLD_PART("bans"),
+    WORLD_PART("applications"),
+    WORLD_PART("integrations"),
+    WORLD_PART("emojis"),
+    WORLD_PART("sounds"),
+    WORLD_PART("stickers"),
+    WORLD_PART("automod"),
+    WORLD_PART("webhooks"),
+    WORLD_PART("join_requests"),
+    WORLD_PART("scheduled_events"),
+    WORLD_PART("stages"),
+    WORLD_PART("welcome_screen"),
+    WORLD_PART("widget"),
+    WORLD_PART("member_form"),
+    WORLD_PART("onboarding"),
+    WORLD_PART("template"),
+    MAYBE(struct world_guild, vanity_code, type_vanity_code),
+    MAYBE(struct world_guild, vanity_uses, type_count),
+    MAYBE(struct world_guild, afk_channel, type_world_ref),
+    MAYBE(struct world_guild, system_channel, type_world_ref),
+    MAYBE(struct world_guild, rules_channel, type_world_ref),
+    MAYBE(struct world_guild, public_updates_channel, type_world_ref),
+    MAYBE(struct world_guild, safety_alerts_channel, type_world_ref),
+    { 0 },
+};
+
+static void check_guild(struct form *form, const struct place *here, const void *object)
+{
+    world_check_texts(form, here, "features", &((const struct world_guild *)object)->features);
+}
+
+WORLD_OBJECT(guild, guild_fields, check_guild);
+
+/* --- in ------------------------------------------------------------------------------- */
+
+static enum err add_guild(struct importing *im, const struct world_guild *in, snowflake id,
+                          snowflake owner)
+{
+    struct role everyone = {
+        .id = id, .guild_id = id, .name = STR("@everyone"), .permissions = PERMISSIONS_DEFAULT
+    };
+    enum err e = guild_insert(im->tx, &(struct guild){ .id = id,
+                                                       .name = in->name,
+                                                       .owner_id = owner,
+                                                       .afk_timeout = 300,
+                                                       .preferred_locale = STR("en-US") });
+
+    return e ? e : role_insert(im->tx, &everyone);
+}
+
+/* What a file does not say stays as it is. */
+static void apply_guild(struct importing *im, const struct world_guild *in, struct guild *g)
+{
+    WORLD_TAKE(g->afk_timeout, in->afk_timeout);
+    WORLD_TAKE(g->system_channel_flags, in->system_channel_flags);
+    WORLD_TAKE(g->verification_level, in->verification_level);
+    WORLD_TAKE(g->default_message_notifications, in->default_message_notifications);
+    WORLD_TAKE(g->explicit_content_filter, in->explicit_content_filter);
+    WORLD_TAKE(g->mfa_level, in->mfa_level);
+    g->name = in->name;
+    WORLD_TAKE_OPT(g->description, in->description);
+    if (in->features.given == GIVEN)
+        g->features = layout_compact(im->arena, in->features.value);
+    WORLD_TAKE(g->preferred_locale, in->preferred_locale);
+    WORLD_TAKE(g->premium_progress_bar_enabled, in->premium_progress_bar_enabled);
+}
+
+/* What a guild refers to among its own channels. */
+static enum err finish_guild(struct importing *im, const void *entry, const struct place *up,
+                             snowflake id)
+{
+    const struct world_guild *in = entry;
+    struct guild g;
+    const struct {
+        const char *name;
+        const struct opt_str *from;
+        struct opt_id *to;
+    } channels[] = {
+        { "afk_channel", &in->afk_channel, &g.afk_channel_id },
+        { "system_channel", &in->system_channel, &g.system_channel_id },
+        { "rules_channel", &in->rules_channel, &g.rules_channel_id },
+        { "public_updates_channel", &in->public_updates_channel, &g.public_updates_channel_id },
+        { "safety_alerts_channel", &in->safety_alerts_channel, &g.safety_alerts_channel_id },
+    };
+    enum err e = guild_find(im->tx, id, &g);
+
+    for (size_t i = 0; i < COUNT_OF(channels) && !e; i++) {
+        snowflake channel = 0;
+
+        e = refer_maybe(im, &channel_naming, id, channels[i].from, up, channels[i].name, &channel);
+        if (channel)
+            *channels[i].to = given_id(channel);
+    }
+    return e ? e : guild_update(im->tx, &g);
+}
+
+static enum err import_guild(struct importing *im, const void *entry, const struct place *at,
+                             snowflake unused)
+{
+    const struct world_guild *g = entry;
+    struct place owner_at = place_key(at, STR("owner"));
+    unsigned before = im->form->problems;
+    snowflake id = 0, owner = 0;
+    enum err e = settle(im, &guild_naming, unused, g->id, g->name, at, &id);
+
+    if (!e)
+        e = refer(im, &user_naming, 0, g->owner, &owner_at, &owner);
+    if (e || im->form->problems != before)
+        return e;
+    count(im, COUNT_GUILDS, !id);
+    if (!id) {
+        id = g->id.given == GIVEN ? g->id.value : snowflake_new_guild();
+        e = add_guild(im, g, id, owner);
+    }
+    struct guild made;
+    if (!e)
+        e = guild_find(im->tx, id, &made);
+    if (e)
+        return e;
+    apply_guild(im, g, &made);
+    made.owner_id = owner;
+    e = guild_update(im->tx, &made);
+    im->guild = id;
+    return e ? e : world_import_parts(im, "guild", entry, at, id);
+}
+
+/* --- out ------------------------------------------------------------------------------ */
+
+static const char ALL_GUILDS[] =
+    "select g.id, g.name, u.username, g.description, g.features, g.preferred_locale, "
+    "g.afk_timeout, g.system_channel_flags, g.verification_level, g.default_message_notifications, "
+    "g.explicit_content_filter, g.premium_progress_bar_enabled, g.afk_channel_id, "
+    "g.system_channel_id, g.rules_channel_id, g.public_updates_channel_id, "
+    "g.safety_alerts_channel_id, g.vanity_code, g.vanity_uses, g.mfa_level from guilds g "
+    "join users u on u.id = g.owner_id where g.removed = 0 order by g.id";
+
+/* The channels that a guild points to, until their names are known. */
+struct pointed {
+    snowflake channels[5];
+};
+
+static void read_guild(const struct rows *r, struct world_guild *g, struct pointed *p)
+{
+    *g = (struct world_guild){
+        .id = { GIVEN, row_id(r, 0) },
+        .name = row_text(r, 1),
+        .owner = row_text(r, 2),
+        .description = shown_text(r, 3, NULL),
+        .features = shown_text(r, 4, "[]"),
+        .preferred_locale = shown_text(r, 5, "en-US"),
+        .afk_timeout = shown_int(r, 6, 300),
+        .system_channel_flags = shown_int(r, 7, 0),
+        .verification_level = shown_int(r, 8, 0),
+        .default_message_notifications = shown_int(r, 9, 0),
+        .explicit_content_filter = shown_int(r, 10, 0),
+        .premium_progress_bar_enabled = shown_bool(r, 11, false),
+        .vanity_code = shown_text(r, 17, NULL),
+        .vanity_uses = shown_int(r, 18, 0),
+        .mfa_level = shown_int(r, 19, 0),
+    };
+    for (int i = 0; i < 5; i++)
+        p->channels[i] = row_id(r, 12 + i);
+}
+
+static enum err export_inside(struct exporting *ex, struct world_guild *g, const struct pointed *p)
+{
+    struct opt_str *const to[] = { &g->afk_channel, &g->system_channel, &g->rules_channel,
+                                   &g->public_updates_channel, &g->safety_alerts_channel };
+
+    ex->guild = g->id.value;
+    enum err e = world_load_names(ex);
+    if (!e)
+        e = world_export_parts(ex, "guild", ex->guild, g, 1);
+    for (size_t i = 0; i < COUNT_OF(to); i++)
+        *to[i] = shown_reference(ex->tx, &ex->channels, p->channels[i]);
+    return e;
+}
+
+static enum err export_guilds(struct exporting *ex, struct opt_list *ret)
+{
+    size_t size = world_entry_size(ex->format, "guild");
+    struct list pointed = { 0 };
+    struct rows r;
+    enum err e = tx_query(ex->tx, ALL_GUILDS, NO_BIND, &r);
+
+    if (e)
+        return e;
+    while (rows_next(&r))
+        read_guild(&r, world_entry_add(ex, "guild", ret),
+                   list_add(tx_arena(ex->tx), &pointed, sizeof(struct pointed)));
+    e = rows_end(&r);
+    const struct pointed *points = pointed.items;
+    char *entry = ret->value.items;
+    for (size_t i = 0; points && i < ret->value.count && !e; i++, entry += size)
+        e = export_inside(ex, (struct world_guild *)(void *)entry, &points[i]);
+    return e;
+}
+
+const struct world_parts guilds_world = { (const struct world_part[]){
+    { NULL, "guilds", &world_guild_list, "guild", 40, .import = import_guild,
+      .export = export_guilds },
+    /* What refers to channels, when they are all there. */
+    { "guild", .order = 170, .import = finish_guild },
+    { 0 },
+} };

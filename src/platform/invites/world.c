@@ -1,0 +1,36 @@
+/* world.c - codes of guilds that world files bring along. */
+#include "platform/guilds/guilds.h"
+#include "platform/invites/invites.h"
+#include "platform/guilds/world.h"
+
+static const char CODE_TAKEN[] =
+    "select 1 from guilds where vanity_code = $1 and id <> $2 union all "
+    "select 1 from invites where code = $1";
+static const char SAVE_VANITY[] =
+    "update guilds set vanity_code = $2, vanity_uses = coalesce($3, vanity_uses) where id = $1";
+
+static enum err import_vanity(struct importing *im, const void *entry, const struct place *up,
+                              snowflake id)
+{
+    const struct world_guild *g = entry;
+    struct place at = place_key(up, STR("vanity_code"));
+    struct rows row;
+    bool taken;
+
+    if (g->vanity_code.given != GIVEN)
+        return OK;
+    enum err e =
+        tx_one(im->tx, CODE_TAKEN, BIND(v_text(g->vanity_code.value), v_id(id)), &row, &taken);
+    if (!e && taken)
+        form_fail(im->form, &at, "WORLD_TAKEN", "another guild or an invite has this code");
+    if (e || taken)
+        return e;
+    e = tx_exec(im->tx, SAVE_VANITY,
+                BIND(v_id(id), v_text(g->vanity_code.value), v_opt_int(g->vanity_uses)), NULL);
+    return e ? e : guild_add_feature(im->tx, id, "VANITY_URL");
+}
+
+const struct world_parts invites_world = { (const struct world_part[]){
+    { "guild", .order = 175, .import = import_vanity },
+    { 0 },
+} };

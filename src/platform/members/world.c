@@ -1,0 +1,237 @@
+/* world.c - members and bans of guilds, in and out of world files. */
+#include "base/clock.h"
+#include "model/guild.h"
+#include "model/fields/ids.h"
+#include "model/user.h"
+#include "platform/guilds/world.h"
+#include "platform/members/internal.h"
+
+/* --- rows ----------------------------------------------------------------------------- */
+
+struct world_member {
+    struct str user;
+    struct opt_str nick, bio;
+    struct opt_list roles; /* struct str */
+    struct opt_int joined_at, premium_since, timed_out_until, flags;
+    struct opt_bool mute, deaf, pending;
+};
+struct world_ban {
+    struct str user;
+    struct opt_str reason;
+};
+
+static const struct field member_fields[] = {
+    MUST(struct world_member, user, type_world_ref),
+    MAYBE(struct world_member, nick, type_nick),
+    MAYBE(struct world_member, bio, type_text),
+    MAYBE(struct world_member, roles, type_world_refs),
+    MAYBE(struct world_member, joined_at, type_time),
+    MAYBE(struct world_member, premium_since, type_time),
+    MAYBE(struct world_member, timed_out_until, type_time),
+    MAYBE(struct world_member, flags, type_int),
+    MAYBE(struct world_member, mute, type_bool),
+    MAYBE(struct world_member, deaf, type_bool),
+    MAYBE(struct world_member, pending, type_bool),
+    { 0 },
+};
+static const struct field ban_fields[] = {
+    MUST(struct world_ban, user, type_world_ref),
+    MAYBE(struct world_ban, reason, type_text),
+    { 0 },
+};
+
+WORLD_OBJECT(member, member_fields, NULL);
+WORLD_OBJECT(ban, ban_fields, NULL);
+
+/* --- members in ----------------------------------------------------------------------- */
+
+static const char ADD_MEMBER[] = "insert into members (guild_id, user_id, joined_at) "
+                                 "values ($1, $2, $3) on conflict do nothing";
+static const char DRESS_MEMBER[] =
+    "update members set nick = coalesce($3, nick), bio = coalesce($4, bio), "
+    "joined_at = coalesce($5, joined_at), premium_since = coalesce($6, premium_since), "
+    "timed_out_until = coalesce($7, timed_out_until), flags = coalesce($8, flags), "
+    "mute = coalesce($9, mute), deaf = coalesce($10, deaf), pending = coalesce($11, pending) "
+    "where guild_id = $1 and user_id = $2";
+static enum err add_member(struct importing *im, snowflake guild, snowflake user, bool *ret_new)
+{
+    int64_t changed = 0;
+    enum err e =
+        tx_exec(im->tx, ADD_MEMBER, BIND(v_id(guild), v_id(user), v_int(clock_us())), &changed);
+
+    *ret_new = changed == 1;
+    return e;
+}
+
+static enum err import_member_roles(struct importing *im, const struct opt_list *list,
+                                    snowflake guild, snowflake user, const struct place *up)
+{
+    struct place all = place_key(up, STR("roles"));
+    struct member m = { .guild_id = guild, .user_id = user };
+    const struct str *roles = list->value.items;
+    enum err e = OK;
+
+    for (size_t i = 0; i < list->value.count && !e; i++) {
+        struct place at = place_index(&all, i);
+        snowflake role = 0;
+
+        e = refer(im, &role_naming, guild, roles[i], &at, &role);
+        /* Everybody has @everyone; it is never listed. */
+        if (!e && role && role != guild)
+            ids_add(im->arena, &m.roles, role);
+    }
+    return e ? e : member_store_roles(im->tx, &m);
+}
+
+static enum err import_member(struct importing *im, const void *entry, const struct place *at,
+                              snowflake guild)
+{
+    const struct world_member *m = entry;
+    struct place user_at = place_key(at, STR("user"));
+    snowflake user = 0;
+    bool made;
+    enum err e = refer(im, &user_naming, 0, m->user, &user_at, &user);
+
+    if (e || !user)
+        return e;
+    e = add_member(im, guild, user, &made);
+    if (e)
+        return e;
+    count(im, COUNT_MEMBERS, made);
+    e = tx_exec(im->tx, DRESS_MEMBER,
+                BIND(v_id(guild), v_id(user), v_opt_text(m->nick), v_opt_text(m->bio),
+                     v_opt_int(m->joined_at), v_opt_int(m->premium_since),
+                     v_opt_int(m->timed_out_until), v_opt_int(m->flags), v_opt_bool(m->mute),
+                     v_opt_bool(m->deaf), v_opt_bool(m->pending)),
+                NULL);
+    if (e || m->roles.given != GIVEN)
+        return e;
+    return import_member_roles(im, &m->roles, guild, user, at);
+}
+
+/* Whoever owns a guild is in it, listed or not. */
+static enum err import_owner(struct importing *im, const void *entry, const struct place *at,
+                             snowflake guild)
+{
+    struct place owner_at = place_key(at, STR("owner"));
+    snowflake owner = 0;
+    bool made;
+    enum err e =
+        refer(im, &user_naming, 0, ((const struct world_guild *)entry)->owner, &owner_at, &owner);
+
+    return e || !owner ? e : add_member(im, guild, owner, &made);
+}
+
+static const char COUNT_MEMBERS_OF[] =
+    "update guilds set member_count = (select count(*) from members where guild_id = $1) "
+    "where id = $1";
+
+static enum err count_members(struct importing *im, const void *entry, const struct place *at,
+                              snowflake guild)
+{
+    (void)entry, (void)at;
+    return tx_exec(im->tx, COUNT_MEMBERS_OF, BIND(v_id(guild)), NULL);
+}
+
+/* --- members out ---------------------------------------------------------------------- */
+
+static const char MEMBERS[] =
+    "select m.user_id, u.username, m.nick, m.bio, m.joined_at, m.premium_since, "
+    "m.timed_out_until, m.flags, m.mute, m.deaf, m.pending from members m "
+    "join users u on u.id = m.user_id where m.guild_id = $1 and "
+    "(u.deleting = 0 or u.username <> 'deleted_' || cast(u.id as text)) order by m.user_id";
+static const char MEMBER_ROLES[] =
+    "select user_id, role_id from member_roles where guild_id = $1 order by user_id, role_id";
+
+/* Both come by account: who has no role is passed over. */
+static enum err export_member_roles(struct exporting *ex, const snowflake *users,
+                                    struct world_member *members, size_t count)
+{
+    struct rows r;
+    size_t i = 0;
+    enum err e = tx_query(ex->tx, MEMBER_ROLES, BIND(v_id(ex->guild)), &r);
+
+    if (e)
+        return e;
+    while (rows_next(&r)) {
+        while (i < count && users[i] < row_id(&r, 0))
+            i++;
+        struct opt_str role = shown_reference(ex->tx, &ex->roles, row_id(&r, 1));
+        /* One that is just being removed has no name any more. */
+        if (i < count && users[i] == row_id(&r, 0) && role.given == GIVEN)
+            *(struct str *)shown_item(ex->tx, &members[i].roles, sizeof(struct str)) = role.value;
+    }
+    return rows_end(&r);
+}
+
+static enum err export_members(struct exporting *ex, struct opt_list *ret)
+{
+    struct list users = { 0 };
+    struct rows r;
+    enum err e = tx_query(ex->tx, MEMBERS, BIND(v_id(ex->guild)), &r);
+
+    if (e)
+        return e;
+    while (rows_next(&r)) {
+        struct world_member *m = shown_item(ex->tx, ret, sizeof *m);
+
+        ids_add(tx_arena(ex->tx), &users, row_id(&r, 0));
+        *m = (struct world_member){
+            .user = row_text(&r, 1),
+            .nick = shown_text(&r, 2, NULL),
+            .bio = shown_text(&r, 3, NULL),
+            .joined_at = shown_int(&r, 4, -1),
+            .premium_since = shown_int(&r, 5, -1),
+            .timed_out_until = shown_int(&r, 6, -1),
+            .flags = shown_int(&r, 7, 0),
+            .mute = shown_bool(&r, 8, false),
+            .deaf = shown_bool(&r, 9, false),
+            .pending = shown_bool(&r, 10, false),
+        };
+    }
+    e = rows_end(&r);
+    return e ? e : export_member_roles(ex, users.items, ret->value.items, users.count);
+}
+
+/* --- bans ----------------------------------------------------------------------------- */
+
+static const char SAVE_BAN[] =
+    "insert into bans (guild_id, user_id, reason) values ($1, $2, $3) "
+    "on conflict (guild_id, user_id) do update set reason = excluded.reason";
+
+static enum err import_ban(struct importing *im, const void *entry, const struct place *at,
+                           snowflake guild)
+{
+    const struct world_ban *b = entry;
+    struct place user_at = place_key(at, STR("user"));
+    snowflake user = 0;
+    enum err e = refer(im, &user_naming, 0, b->user, &user_at, &user);
+
+    if (e || !user)
+        return e;
+    return tx_exec(im->tx, SAVE_BAN, BIND(v_id(guild), v_id(user), v_opt_text(b->reason)), NULL);
+}
+
+static const char BANS[] =
+    "select u.username, b.reason from bans b join users u on u.id = b.user_id "
+    "where b.guild_id = $1 order by b.user_id";
+
+static bool read_bans_entry(struct exporting *ex, const struct rows *r, void *entry)
+{
+    struct world_ban *b = entry;
+
+    (void)ex;
+    b->user = row_text(r, 0);
+    b->reason = shown_text(r, 1, NULL);
+    return true;
+}
+
+const struct world_parts members_world = { (const struct world_part[]){
+    { "guild", .order = 15, .import = import_owner },
+    { "guild", "members", &world_member_list, .order = 20, .import = import_member,
+      .export = export_members },
+    { "guild", .order = 25, .import = count_members },
+    { "guild", "bans", &world_ban_list, .order = 90, .import = import_ban, .select = { &BANS },
+      .read = read_bans_entry },
+    { 0 },
+} };

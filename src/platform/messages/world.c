@@ -1,0 +1,234 @@
+/* world.c - what was said in channels, in and out of world files. */
+#include "platform/messages/internal.h"
+
+#include "base/clock.h"
+#include "platform/messages/world.h"
+
+/* --- rows ----------------------------------------------------------------------------- */
+
+static const struct field message_fields[] = {
+    MAYBE(struct world_message, id, type_id),
+    MAYBE(struct world_message, author, type_world_ref),
+    MAYBE(struct world_message, webhook, type_world_ref),
+    MAYBE(struct world_message, username, type_world_name),
+    MAYBE(struct world_message, avatar_url, type_long_url),
+    MUST(struct world_message, content, type_world_content),
+    MAYBE(struct world_message, at, type_time),
+    MAYBE(struct world_message, minutes_ago, type_count),
+    MAYBE(struct world_message, edited_at, type_time),
+    MAYBE(struct world_message, embeds, type_raw),
+    MAYBE(struct world_message, pinned, type_bool),
+    WORLD_PART("reactions"),
+    WORLD_PART("poll"),
+    MAYBE(struct world_message, stickers, type_world_refs),
+    MAYBE(struct world_message, forward, world_forward_type),
+    { 0 },
+};
+
+/* A message without an id gets one of its moment, if there are such ids. */
+static void check_moment(struct form *form, const struct place *here, const struct world_message *m)
+{
+    bool said = m->at.given == GIVEN;
+    struct place at = place_key(here, said ? STR("at") : STR("minutes_ago"));
+    int64_t last = SNOWFLAKE_EPOCH_MS + (INT64_MAX >> 22);
+    int64_t most = (clock_ms() - SNOWFLAKE_EPOCH_MS) / 60000;
+
+    if (said ? m->at.value / 1000 < SNOWFLAKE_EPOCH_MS || m->at.value / 1000 > last
+             : m->minutes_ago.value > most)
+        form_fail(form, &at, "WORLD_NO_ID", "There are no ids of this moment.");
+}
+
+static void check_message(struct form *form, const struct place *here, const void *object)
+{
+    const struct world_message *m = object;
+
+    if ((m->author.given == GIVEN) == (m->webhook.given == GIVEN)) {
+        struct place at = place_key(here, STR("author"));
+
+        form_fail(form, &at, "WORLD_ONE_OF", "A message is by an author or by a webhook.");
+    }
+    if (m->id.given != GIVEN)
+        check_moment(form, here, m);
+    world_check_json(form, here, "embeds", &m->embeds, JSON_ARRAY, JSON_OBJECT);
+}
+
+WORLD_OBJECT(message, message_fields, check_message);
+
+/* --- in ------------------------------------------------------------------------------- */
+
+static const char COUNT_MESSAGES_IN[] = "select count(*) from messages where channel_id = $1";
+static const char FIND_MESSAGE[] = "select 1 from messages where id = $1";
+static const char NOTE_LAST[] =
+    "update channels set last_message_id = "
+    "(select max(id) from messages where channel_id = $1) where id = $1";
+
+/* An id of that moment that nobody has. */
+static enum err free_id(struct importing *im, int64_t ms, snowflake *ret)
+{
+    struct rows row;
+    bool taken = true;
+    enum err e = OK;
+
+    for (*ret = snowflake_at(ms); taken && !e; *ret += taken)
+        e = tx_one(im->tx, FIND_MESSAGE, BIND(v_id(*ret)), &row, &taken);
+    return e;
+}
+
+/* Which id a message gets; 0: it was imported before. */
+static enum err message_id(struct importing *im, const struct world_message *m, bool quiet,
+                           snowflake *ret)
+{
+    struct rows row;
+    bool known;
+
+    *ret = 0;
+    if (m->id.given == GIVEN) {
+        enum err e = tx_one(im->tx, FIND_MESSAGE, BIND(v_id(m->id.value)), &row, &known);
+
+        *ret = known ? 0 : m->id.value;
+        return e;
+    }
+    if (!quiet)
+        return OK;
+    if (m->at.given == GIVEN)
+        return free_id(im, m->at.value / 1000, ret);
+    return free_id(im, clock_ms() - m->minutes_ago.value * 60000, ret);
+}
+
+static enum err add_message(struct importing *im, const struct world_message *m,
+                            struct message *made, const struct world_speaker *by,
+                            const struct place *up)
+{
+    if (m->embeds.given == GIVEN)
+        made->embeds = layout_compact(im->arena, m->embeds.value);
+    made->webhook_id = (struct opt_id){ by->webhook ? GIVEN : ABSENT, by->webhook };
+    made->webhook_name = by->name;
+    made->webhook_avatar = by->avatar;
+    import_forward(im, m->forward.value, made);
+    enum err e = import_message_stickers(im, &m->stickers, up, made);
+    made->shown = message_shown_text(im->arena, made);
+    if (!e)
+        e = message_insert(im->tx, made);
+    if (e || (m->edited_at.given != GIVEN && !m->pinned.value))
+        return e;
+    made->edited_timestamp = m->edited_at;
+    made->pinned = m->pinned.value;
+    return message_update(im->tx, made);
+}
+
+static enum err import_message(struct importing *im, const struct world_message *m,
+                               snowflake channel, bool quiet, const struct place *up)
+{
+    struct world_speaker by = { 0 };
+    snowflake id;
+    enum err e = import_speaker(im, m, channel, up, &by);
+
+    if (!e && by.author)
+        e = message_id(im, m, quiet, &id);
+    if (e || !by.author)
+        return e;
+    count(im, COUNT_MESSAGES, id != 0);
+    if (!id)
+        return OK;
+    struct message made = message_plain(id, channel, by.author, m->content);
+    e = add_message(im, m, &made, &by, up);
+    im->channel = channel;
+    return e ? e : world_import_parts(im, "message", m, up, id);
+}
+
+/* A post begins with a message of the thread's own id, which is not counted. */
+static const char COUNT_MESSAGES_OF[] =
+    "update channels set thread_message_count = (select count(*) from messages m where "
+    "m.channel_id = $1), thread_begun = case when exists (select 1 from messages m where "
+    "m.channel_id = $1 and (m.id = $1 or m.type = 21)) then 1 else 0 end "
+    "where id = $1 and type in (10, 11, 12)";
+static const char NUMBER_MESSAGES[] =
+    "update messages set position = p.n, shown = null from (select id, row_number() over (order by id) - 1 as n "
+    "from messages where channel_id = $1) p where messages.id = p.id";
+
+static enum err count_in_thread(struct importing *im, snowflake id)
+{
+    int64_t threads = 0;
+    enum err e = tx_exec(im->tx, COUNT_MESSAGES_OF, BIND(v_id(id)), &threads);
+
+    return e || !threads ? e : tx_exec(im->tx, NUMBER_MESSAGES, BIND(v_id(id)), NULL);
+}
+
+/* Messages without an id are for channels where nothing was said yet: importing them again would
+ * say them again. */
+static enum err import_messages(struct importing *im, const void *entries, const struct place *all,
+                                snowflake channel)
+{
+    const struct opt_list *messages = entries;
+    size_t size = world_entry_size(im->format, "message");
+    const char *entry = messages->value.items;
+    struct rows row;
+    bool found;
+
+    if (messages->value.count == 0)
+        return OK;
+    enum err e = tx_one(im->tx, COUNT_MESSAGES_IN, BIND(v_id(channel)), &row, &found);
+    bool quiet = !e && row_int(&row, 0) == 0;
+    for (size_t i = 0; i < messages->value.count && !e; i++, entry += size) {
+        struct place at = place_index(all, i);
+
+        e = import_message(im, (const struct world_message *)(const void *)entry, channel, quiet,
+                           &at);
+    }
+    if (!e)
+        e = tx_exec(im->tx, NOTE_LAST, BIND(v_id(channel)), NULL);
+    return e ? e : count_in_thread(im, channel);
+}
+
+/* --- out ------------------------------------------------------------------------------ */
+
+/* What the platform itself said, and webhooks that are gone or follow a channel, has no author that
+ * an import could find; nor has an app's answer to a command, which has no name of its own. */
+static const char MESSAGES[] =
+    "select m.id, u.username, m.content, m.edited_at, m.embeds, m.pinned from messages m "
+    "left join users u on u.id = m.author_id and m.webhook_id is null "
+    "left join webhooks h on h.id = m.webhook_id and h.source_channel_id is null "
+    "where m.channel_id = $1 and m.type in (0, 19) and (u.id is not null or h.id is not null) "
+    "and m.ephemeral_for is null order by m.id";
+
+static enum err export_messages(struct exporting *ex, struct opt_list *ret)
+{
+    struct world_entries all = { .size = world_entry_size(ex->format, "message") };
+    struct rows r;
+    enum err e = tx_query(ex->tx, MESSAGES, BIND(v_id(ex->channel)), &r);
+
+    if (e)
+        return e;
+    while (rows_next(&r)) {
+        struct world_message *m = world_entry_add(ex, "message", ret);
+
+        *m = (struct world_message){
+            .id = { GIVEN, row_id(&r, 0) },
+            .author = shown_text(&r, 1, NULL),
+            .content = row_text(&r, 2),
+            .edited_at = shown_int(&r, 3, -1),
+            .embeds = shown_text(&r, 4, "[]"),
+            .pinned = shown_bool(&r, 5, false),
+        };
+    }
+    e = rows_end(&r);
+    if (e || !ret->value.count)
+        return e;
+    all.next = ret->value.items;
+    all.end = all.next + ret->value.count * all.size;
+    e = export_speakers(ex, all);
+    if (!e)
+        e = export_forwards(ex, all);
+    if (!e)
+        e = export_message_stickers(ex, all);
+    return e ? e
+             : world_export_parts(ex, "message", ex->channel, ret->value.items, ret->value.count);
+}
+
+const struct world_parts messages_world = { (const struct world_part[]){
+    { "channel", "messages", &world_message_list, "message", 10, .whole = true,
+      .import = import_messages, .export = export_messages },
+    { "private", "messages", &world_message_list, "message", 10, .whole = true,
+      .import = import_messages, .export = export_messages },
+    { 0 },
+} };

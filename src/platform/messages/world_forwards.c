@@ -1,0 +1,152 @@
+/* world_forwards.c - what messages took along of others, in and out of world files; without its
+ * files. */
+#include "base/mem.h"
+#include "model/message.h"
+#include "platform/message_parts/kept.h"
+#include "platform/messages/world.h"
+
+/* --- rows ----------------------------------------------------------------------------- */
+
+/* What is kept, in the order in which it is shown. */
+/* clang-format off */
+#define TAKEN_FIELDS                                                                               \
+    MAYBE(struct world_forward, type, type_count),                                                 \
+    MUST(struct world_forward, content, type_text),                                                \
+    MUST(struct world_forward, timestamp, type_time),                                              \
+    MAYBE(struct world_forward, edited_timestamp, type_time),                                      \
+    MAYBE(struct world_forward, flags, type_count),                                                \
+    MAYBE(struct world_forward, mentions, type_raw),                                               \
+    MAYBE(struct world_forward, mention_roles, type_ids),                                          \
+    MAYBE(struct world_forward, embeds, type_raw),                                                 \
+    MAYBE(struct world_forward, components, type_raw),                                             \
+    MAYBE(struct world_forward, sticker_items, type_raw)
+/* clang-format on */
+
+static const struct field taken_fields[] = { TAKEN_FIELDS, { 0 } };
+static const struct schema taken_rows = { .size = sizeof(struct world_forward),
+                                          .fields = taken_fields };
+static const struct type taken_type = { .kind = KIND_OBJECT, .schema = &taken_rows };
+
+static const struct field forward_fields[] = {
+    MAYBE(struct world_forward, message_id, type_id),
+    MUST(struct world_forward, channel_id, type_id),
+    MAYBE(struct world_forward, guild_id, type_id),
+    TAKEN_FIELDS,
+    { 0 },
+};
+
+static void check_forward(struct form *form, const struct place *here, const void *object)
+{
+    const struct world_forward *f = object;
+
+    world_check_json(form, here, "mentions", &f->mentions, JSON_ARRAY, JSON_OBJECT);
+    world_check_json(form, here, "embeds", &f->embeds, JSON_ARRAY, JSON_OBJECT);
+    world_check_json(form, here, "components", &f->components, JSON_ARRAY, JSON_OBJECT);
+    world_check_json(form, here, "sticker_items", &f->sticker_items, JSON_ARRAY, JSON_OBJECT);
+}
+
+WORLD_SINGLE(forward, forward_fields, check_forward);
+
+/* --- in ------------------------------------------------------------------------------- */
+
+static struct opt_str list_kept(const struct importing *im, struct opt_str json)
+{
+    return given_str(json.given == GIVEN ? layout_compact(im->arena, json.value) : STR("[]"));
+}
+
+/* As it stands in a message's row: up to the list of its files. */
+static struct str forward_kept(const struct importing *im, const struct world_forward *in)
+{
+    struct world_forward f = *in;
+
+    f.type = given_int(in->type.value);
+    f.flags = given_int(in->flags.value);
+    if (in->edited_timestamp.given != GIVEN)
+        f.edited_timestamp.given = GIVEN_NULL;
+    f.mentions = list_kept(im, in->mentions);
+    f.mention_roles.given = GIVEN;
+    f.embeds = list_kept(im, in->embeds);
+    f.components = list_kept(im, in->components);
+    if (in->sticker_items.given == GIVEN)
+        f.sticker_items = list_kept(im, in->sticker_items);
+    else
+        f.sticker_items.given = ABSENT;
+    struct str text = kept_text(im->arena, &taken_type, &f);
+    return STR_CONCAT(im->arena, str_slice(text.p, text.n - 1), STR(",\"attachments\":"));
+}
+
+void import_forward(struct importing *im, const struct world_forward *in, struct message *ret)
+{
+    struct message_reference *to = arena_alloc(im->arena, sizeof *to);
+
+    if (!in)
+        return;
+    *to = (struct message_reference){ .message_id = in->message_id,
+                                      .channel_id = in->channel_id,
+                                      .guild_id = in->guild_id };
+    ret->message_reference = to;
+    ret->snapshot = given_str(forward_kept(im, in));
+    ret->flags |= MESSAGE_HAS_SNAPSHOT;
+}
+
+/* --- out ------------------------------------------------------------------------------ */
+
+static const char TAKEN_ALONG[] =
+    "select id, snapshot, reference_message_id, reference_channel_id, reference_guild_id from "
+    "messages where channel_id = $1 and snapshot is not null order by id";
+
+/* What an import takes anyway is not said. */
+static void leave_out_usual(struct world_forward *f)
+{
+    struct opt_str *const lists[] = { &f->mentions, &f->embeds, &f->components };
+
+    for (size_t i = 0; i < COUNT_OF(lists); i++)
+        if (str_is(lists[i]->value, "[]"))
+            lists[i]->given = ABSENT;
+    if (f->edited_timestamp.given != GIVEN)
+        f->edited_timestamp.given = ABSENT;
+    if (!f->type.value)
+        f->type.given = ABSENT;
+    if (!f->flags.value)
+        f->flags.given = ABSENT;
+    if (!f->mention_roles.value.count)
+        f->mention_roles.given = ABSENT;
+}
+
+static struct opt_id forward_id(const struct rows *r, int column)
+{
+    return (struct opt_id){ row_null(r, column) ? ABSENT : GIVEN, row_id(r, column) };
+}
+
+static void read_forward(const struct rows *r, struct opt_object *ret)
+{
+    struct arena *arena = tx_arena(r->tx);
+    struct form form = { .arena = arena };
+    void *taken;
+
+    if (schema_decode(&taken_type, STR_CONCAT(arena, row_text(r, 1), STR("[]}")), &form, &taken))
+        return;
+    struct world_forward *f = taken;
+    f->message_id = forward_id(r, 2);
+    f->channel_id = row_id(r, 3);
+    f->guild_id = forward_id(r, 4);
+    leave_out_usual(f);
+    *ret = (struct opt_object){ GIVEN, f };
+}
+
+enum err export_forwards(struct exporting *ex, struct world_entries to)
+{
+    struct rows r;
+    enum err e = tx_query(ex->tx, TAKEN_ALONG, BIND(v_id(ex->channel)), &r);
+
+    if (e)
+        return e;
+    to.member = offsetof(struct world_message, forward);
+    while (rows_next(&r)) {
+        struct opt_object *forward = world_entry_member(&to, row_id(&r, 0));
+
+        if (forward)
+            read_forward(&r, forward);
+    }
+    return rows_end(&r);
+}

@@ -1,0 +1,99 @@
+/* world_stickers.c - stickers of messages, in and out of world files. */
+#include "model/sticker.h"
+#include "platform/stickers/stickers.h"
+#include "platform/messages/world.h"
+
+/* --- in ------------------------------------------------------------------------------- */
+
+static const char FIND_ITEM[] = "select id, name, format from stickers where id = $1";
+static const char GUILD_OF[] = "select guild_id from channels where id = $1";
+
+static enum err add_item(struct importing *im, snowflake id, struct list *items)
+{
+    struct rows row;
+    bool found = false;
+    enum err e = id ? tx_one(im->tx, FIND_ITEM, BIND(v_id(id)), &row, &found) : OK;
+
+    if (!e && found)
+        *(struct sticker_item *)list_add(im->arena, items, sizeof(struct sticker_item)) =
+            (struct sticker_item){ row_id(&row, 0), row_text(&row, 1), row_int(&row, 2) };
+    return e;
+}
+
+enum err import_message_stickers(struct importing *im, const struct opt_list *stickers,
+                                 const struct place *up, struct message *ret)
+{
+    struct place all = place_key(up, STR("stickers"));
+    const struct str *names = stickers->value.items;
+    struct list items = { 0 };
+    struct rows row;
+    bool found;
+
+    if (!stickers->value.count)
+        return OK;
+    enum err e = tx_one(im->tx, GUILD_OF, BIND(v_id(ret->channel_id)), &row, &found);
+    snowflake guild = e || !found ? 0 : row_id(&row, 0);
+    for (size_t i = 0; !e && i < stickers->value.count; i++) {
+        struct place at = place_index(&all, i);
+        snowflake id = 0;
+
+        e = refer(im, &sticker_naming, guild, names[i], &at, &id);
+        if (!e)
+            e = add_item(im, id, &items);
+    }
+    ret->sticker_items = given_str(column_encode(im->arena, &type_sticker_items, &items));
+    return e;
+}
+
+/* --- out ------------------------------------------------------------------------------ */
+
+static const char STUCK[] =
+    "select m.id, m.sticker_items, c.guild_id from messages m join channels c on "
+    "c.id = m.channel_id where m.channel_id = $1 and m.sticker_items is not null order by m.id";
+static const char IS_THERE[] = "select 1 from stickers where id = $1 and guild_id = $2";
+
+/* Those of other guilds, and those that are gone, an import could not find. */
+static enum err export_items(struct tx *tx, struct str json, snowflake guild, struct opt_list *ret)
+{
+    struct list items = column_list(tx_arena(tx), &type_sticker_items, json);
+    const struct sticker_item *item = items.items;
+    enum err e = OK;
+
+    for (size_t i = 0; !e && i < items.count; i++) {
+        struct rows row;
+        bool found;
+
+        e = tx_one(tx, IS_THERE, BIND(v_id(item[i].id), v_id(guild)), &row, &found);
+        if (!e && found)
+            *(struct str *)shown_item(tx, ret, sizeof(struct str)) = shown_id(tx, item[i].id);
+    }
+    return e;
+}
+
+struct stuck_message {
+    snowflake id, guild_id;
+    struct str items;
+};
+
+static void read_stuck(const struct rows *r, void *ret)
+{
+    *(struct stuck_message *)ret =
+        (struct stuck_message){ row_id(r, 0), row_id(r, 2), row_text(r, 1) };
+}
+
+enum err export_message_stickers(struct exporting *ex, struct world_entries to)
+{
+    struct list all = { 0 };
+    enum err e = tx_list(ex->tx, STUCK, BIND(v_id(ex->channel)), sizeof(struct stuck_message),
+                         read_stuck, &all);
+    const struct stuck_message *s = all.items;
+
+    to.member = offsetof(struct world_message, stickers);
+    for (size_t i = 0; !e && i < all.count; i++) {
+        struct opt_list *stickers = world_entry_member(&to, s[i].id);
+
+        if (stickers)
+            e = export_items(ex->tx, s[i].items, s[i].guild_id, stickers);
+    }
+    return e;
+}

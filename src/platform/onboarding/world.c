@@ -1,0 +1,217 @@
+/* world.c - questions for newcomers of guilds, in and out of world files. */
+#include "platform/onboarding/onboarding.h"
+
+#include "platform/emojis/world.h"
+#include "platform/guilds/guilds.h"
+#include "platform/worlds/file.h"
+
+/* --- rows ----------------------------------------------------------------------------- */
+
+struct world_option {
+    struct opt_id id;
+    struct str title;
+    struct opt_str description, emoji;
+    struct opt_list roles, channels; /* struct str */
+};
+
+struct world_prompt {
+    struct opt_id id;
+    struct str title;
+    struct opt_int type;
+    struct opt_bool single_select, required, in_onboarding;
+    struct list options; /* struct world_option */
+};
+
+struct world_onboarding {
+    struct opt_bool enabled;
+    struct opt_int mode;
+    struct opt_list prompts, default_channels; /* struct world_prompt, struct str */
+};
+
+enum { MOST_PROMPTS = 15, MOST_OPTIONS = 50, MOST_OF_OPTION = 50, MOST_DEFAULT_CHANNELS = 500 };
+
+static const struct type type_prompt_title = { .kind = KIND_STRING, .min = 1, .max = 100 };
+static const struct type type_option_title = { .kind = KIND_STRING, .min = 1, .max = 50 };
+static const struct type type_option_text = { .kind = KIND_STRING, .max = 100 };
+static const struct type type_zero_or_one = { .kind = KIND_INT, .min = 0, .max = 1 };
+static const struct type type_option_refs = { .kind = KIND_ARRAY,
+                                              .max = MOST_OF_OPTION,
+                                              .of = &type_world_ref };
+static const struct type type_default_refs = { .kind = KIND_ARRAY,
+                                               .max = MOST_DEFAULT_CHANNELS,
+                                               .of = &type_world_ref };
+static const struct field option_fields[] = {
+    MAYBE(struct world_option, id, type_id),
+    MUST(struct world_option, title, type_option_title),
+    MAYBE(struct world_option, description, type_option_text),
+    MAYBE(struct world_option, emoji, type_world_ref),
+    MAYBE(struct world_option, roles, type_option_refs),
+    MAYBE(struct world_option, channels, type_option_refs),
+    { 0 },
+};
+WORLD_LIST(option, option_fields, NULL, 1, MOST_OPTIONS);
+static const struct field prompt_fields[] = {
+    MAYBE(struct world_prompt, id, type_id),
+    MUST(struct world_prompt, title, type_prompt_title),
+    MAYBE(struct world_prompt, type, type_zero_or_one),
+    MAYBE(struct world_prompt, single_select, type_bool),
+    MAYBE(struct world_prompt, required, type_bool),
+    MAYBE(struct world_prompt, in_onboarding, type_bool),
+    MUST(struct world_prompt, options, world_option_list),
+    { 0 },
+};
+WORLD_LIST(prompt, prompt_fields, NULL, 0, MOST_PROMPTS);
+static const struct field onboarding_fields[] = {
+    MAYBE(struct world_onboarding, enabled, type_bool),
+    MAYBE(struct world_onboarding, mode, type_zero_or_one),
+    MAYBE(struct world_onboarding, prompts, world_prompt_list),
+    MAYBE(struct world_onboarding, default_channels, type_default_refs),
+    { 0 },
+};
+
+WORLD_SINGLE(onboarding, onboarding_fields, NULL);
+
+/* --- in ------------------------------------------------------------------------------- */
+
+static enum err import_option(struct importing *im, const struct world_option *in, snowflake guild,
+                              const struct place *at, struct onboarding_option *ret)
+{
+    struct place emoji_at = place_key(at, STR("emoji"));
+    struct option_emoji *emoji = arena_alloc(im->arena, sizeof *emoji);
+    struct emoji_shown shown = { 0 };
+    enum err e = refer_emoji(im, guild, &in->emoji, &emoji_at, &shown);
+
+    *emoji = (struct option_emoji){ shown.id, shown.name, shown.animated };
+    *ret = (struct onboarding_option){
+        .id = in->id.given == GIVEN ? in->id.value : snowflake_new(),
+        .title = in->title,
+        .description = in->description.given == GIVEN ? in->description.value : STR(""),
+        .emoji = emoji,
+    };
+    if (!e)
+        e = refer_each(im, &role_naming, guild, &in->roles, at, "roles", &ret->role_ids);
+    return e ? e
+             : refer_each(im, &channel_naming, guild, &in->channels, at, "channels",
+                          &ret->channel_ids);
+}
+
+static enum err import_prompt(struct importing *im, const struct world_prompt *in, snowflake guild,
+                              const struct place *at, struct onboarding_prompt *ret)
+{
+    struct place all = place_key(at, STR("options"));
+    const struct world_option *o = in->options.items;
+    enum err e = OK;
+
+    *ret = (struct onboarding_prompt){
+        .id = in->id.given == GIVEN ? in->id.value : snowflake_new(),
+        .type = in->type.value,
+        .title = in->title,
+        .single_select = in->single_select.value,
+        .required = in->required.value,
+        .in_onboarding = in->in_onboarding.given != GIVEN || in->in_onboarding.value,
+    };
+    for (size_t i = 0; !e && i < in->options.count; i++) {
+        struct place here = place_index(&all, i);
+
+        e = import_option(im, &o[i], guild, &here,
+                          list_add(im->arena, &ret->options, sizeof(struct onboarding_option)));
+    }
+    return e;
+}
+
+static enum err write_onboarding(struct importing *im, const struct onboarding *o)
+{
+    enum err e =
+        onboarding_save(im->tx, o, column_encode(im->arena, &type_onboarding_prompts, &o->prompts),
+                        column_encode(im->arena, &type_ids, &o->default_channel_ids));
+
+    return e || !o->enabled ? e : guild_add_feature(im->tx, o->guild_id, "GUILD_ONBOARDING");
+}
+
+/* Prompts of the file take the place of those there are: without ids they are new ones. */
+static enum err import_onboarding(struct importing *im, const void *entry, const struct place *at,
+                                  snowflake guild)
+{
+    const struct world_onboarding *in = entry;
+    struct place all = place_key(at, STR("prompts"));
+    unsigned before = im->form->problems;
+
+    struct onboarding o = { .guild_id = guild,
+                            .version = (int64_t)snowflake_new(),
+                            .enabled = in->enabled.value,
+                            .mode = in->mode.value };
+    const struct world_prompt *p = in->prompts.value.items;
+    enum err e = refer_each(im, &channel_naming, guild, &in->default_channels, at,
+                            "default_channels", &o.default_channel_ids);
+    for (size_t i = 0; !e && i < in->prompts.value.count; i++) {
+        struct place here = place_index(&all, i);
+
+        e = import_prompt(im, &p[i], guild, &here,
+                          list_add(im->arena, &o.prompts, sizeof(struct onboarding_prompt)));
+    }
+    return e || im->form->problems != before ? e : write_onboarding(im, &o);
+}
+
+/* --- out ------------------------------------------------------------------------------ */
+
+static void show_options(struct exporting *ex, const struct list *options, struct list *ret)
+{
+    const struct onboarding_option *o = options->items;
+
+    for (size_t i = 0; i < options->count; i++) {
+        struct world_option *out = list_add(tx_arena(ex->tx), ret, sizeof *out);
+
+        *out = (struct world_option){
+            .id = given_id(o[i].id),
+            .title = o[i].title,
+            .description = { o[i].description.n ? GIVEN : ABSENT, o[i].description },
+            .roles = shown_references(ex->tx, &ex->roles, &o[i].role_ids),
+            .channels = shown_references(ex->tx, &ex->channels, &o[i].channel_ids),
+        };
+        if (o[i].emoji)
+            out->emoji = shown_emoji(ex->tx, o[i].emoji->id, o[i].emoji->name);
+    }
+}
+
+static void show_prompts(struct exporting *ex, const struct list *prompts, struct opt_list *ret)
+{
+    const struct onboarding_prompt *p = prompts->items;
+
+    for (size_t i = 0; i < prompts->count; i++) {
+        struct world_prompt *out = shown_item(ex->tx, ret, sizeof *out);
+
+        *out = (struct world_prompt){
+            .id = given_id(p[i].id),
+            .title = p[i].title,
+            .type = { p[i].type ? GIVEN : ABSENT, p[i].type },
+            .single_select = { p[i].single_select ? GIVEN : ABSENT, p[i].single_select },
+            .required = { p[i].required ? GIVEN : ABSENT, p[i].required },
+            .in_onboarding = { p[i].in_onboarding ? ABSENT : GIVEN, p[i].in_onboarding },
+        };
+        show_options(ex, &p[i].options, &out->options);
+    }
+}
+
+static enum err export_onboarding(struct exporting *ex, struct opt_object *ret)
+{
+    struct world_onboarding *out = arena_alloc(tx_arena(ex->tx), sizeof *out);
+    struct onboarding o;
+    enum err e = onboarding_find(ex->tx, ex->guild, &o);
+
+    if (e || !o.version)
+        return e;
+    *out = (struct world_onboarding){
+        .enabled = { o.enabled ? GIVEN : ABSENT, o.enabled },
+        .mode = { o.mode ? GIVEN : ABSENT, o.mode },
+        .default_channels = shown_references(ex->tx, &ex->channels, &o.default_channel_ids),
+    };
+    show_prompts(ex, &o.prompts, &out->prompts);
+    *ret = (struct opt_object){ GIVEN, out };
+    return OK;
+}
+
+const struct world_parts onboarding_world = { (const struct world_part[]){
+    { "guild", "onboarding", &world_onboarding_type, .order = 210, .import = import_onboarding,
+      .export_object = export_onboarding },
+    { 0 },
+} };

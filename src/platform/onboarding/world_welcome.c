@@ -1,0 +1,114 @@
+/* world_welcome.c - welcome screens of guilds, in and out of world files. */
+#include "model/welcome.h"
+#include "platform/emojis/world.h"
+#include "platform/guilds/guilds.h"
+#include "platform/onboarding/internal.h"
+#include "platform/worlds/file.h"
+
+/* --- rows ----------------------------------------------------------------------------- */
+
+struct world_welcome_channel {
+    struct str channel, description;
+    struct opt_str emoji;
+};
+struct world_welcome_screen {
+    struct opt_bool enabled;
+    struct opt_str description;
+    struct opt_list channels; /* struct world_welcome_channel */
+};
+
+static const struct type type_welcome_text = { .kind = KIND_STRING, .min = 1, .max = 50 };
+static const struct type type_welcome_description = { .kind = KIND_STRING, .max = 140 };
+static const struct field welcome_channel_fields[] = {
+    MUST(struct world_welcome_channel, channel, type_world_ref),
+    MUST(struct world_welcome_channel, description, type_welcome_text),
+    MAYBE(struct world_welcome_channel, emoji, type_world_ref),
+    { 0 },
+};
+WORLD_LIST(welcome_channel, welcome_channel_fields, NULL, 0, 5);
+static const struct field welcome_screen_fields[] = {
+    MAYBE(struct world_welcome_screen, enabled, type_bool),
+    MAYBE(struct world_welcome_screen, description, type_welcome_description),
+    MAYBE(struct world_welcome_screen, channels, world_welcome_channel_list),
+    { 0 },
+};
+
+WORLD_SINGLE(welcome_screen, welcome_screen_fields, NULL);
+
+/* --- welcome screens ------------------------------------------------------------------ */
+
+static enum err import_welcome_channel(struct importing *im, const struct world_welcome_channel *in,
+                                       snowflake guild, const struct place *at,
+                                       struct welcome_channel *ret)
+{
+    struct place channel_at = place_key(at, STR("channel")), emoji_at = place_key(at, STR("emoji"));
+    struct emoji_shown emoji = { 0 };
+    enum err e = refer(im, &channel_naming, guild, in->channel, &channel_at, &ret->channel_id);
+
+    if (!e)
+        e = refer_emoji(im, guild, &in->emoji, &emoji_at, &emoji);
+    ret->description = in->description;
+    ret->emoji_id = emoji.id;
+    ret->emoji_name = emoji.name;
+    return e;
+}
+
+static enum err import_welcome_screen(struct importing *im, const void *entry,
+                                      const struct place *at, snowflake guild)
+{
+    const struct world_welcome_screen *in = entry;
+    struct place all = place_key(at, STR("channels"));
+    unsigned before = im->form->problems;
+    struct list channels = { 0 };
+    enum err e = OK;
+
+    const struct world_welcome_channel *c = in->channels.value.items;
+    for (size_t i = 0; !e && i < in->channels.value.count; i++) {
+        struct place here = place_index(&all, i);
+
+        e = import_welcome_channel(im, &c[i], guild, &here,
+                                   list_add(im->arena, &channels, sizeof(struct welcome_channel)));
+    }
+    if (e || im->form->problems != before)
+        return e;
+    struct welcome_row row = { .screen = { .description = in->description,
+                                           .welcome_channels = channels },
+                               .enabled = in->enabled.value };
+    e = welcome_save(im->tx, guild, &row);
+    if (e || !in->enabled.value)
+        return e;
+    return guild_add_feature(im->tx, guild, "WELCOME_SCREEN_ENABLED");
+}
+
+static enum err export_welcome_screen(struct exporting *ex, struct opt_object *ret)
+{
+    struct world_welcome_screen *out = arena_alloc(tx_arena(ex->tx), sizeof *out);
+    struct welcome_row row;
+    enum err e = welcome_find(ex->tx, ex->guild, &row);
+
+    if (e || !row.known)
+        return e;
+    const struct welcome_channel *c = row.screen.welcome_channels.items;
+    *out = (struct world_welcome_screen){ .enabled = given_mark(row.enabled),
+                                          .description = shown_opt_text(row.screen.description) };
+    for (size_t i = 0; i < row.screen.welcome_channels.count; i++) {
+        struct opt_str to = shown_reference(ex->tx, &ex->channels, c[i].channel_id);
+
+        if (to.given == GIVEN)
+            *(struct world_welcome_channel *)shown_item(ex->tx, &out->channels,
+                                                        sizeof(struct world_welcome_channel)) =
+                (struct world_welcome_channel){
+                    .channel = to.value,
+                    .description = c[i].description,
+                    .emoji = shown_emoji(ex->tx, c[i].emoji_id, c[i].emoji_name),
+                };
+    }
+    *ret = (struct opt_object){ GIVEN, out };
+    return OK;
+}
+
+const struct world_parts welcome_world = { (const struct world_part[]){
+    { "guild", "welcome_screen", &world_welcome_screen_type, .order = 180,
+      .import = import_welcome_screen, .export_object = export_welcome_screen },
+    { 0 },
+} };

@@ -1,0 +1,202 @@
+/* world.c - emoji under messages, in and out of world files. */
+#include "platform/reactions/internal.h"
+
+#include "model/text/reaction_text.h"
+#include "platform/worlds/file.h"
+
+/* --- rows ----------------------------------------------------------------------------- */
+
+struct world_reaction {
+    struct str emoji;  /* of Unicode, name:id, or the name of one of the guild's */
+    struct list users; /* struct str */
+};
+static const struct field reaction_fields[] = {
+    MUST(struct world_reaction, emoji, type_world_name),
+    MUST(struct world_reaction, users, type_world_refs),
+    { 0 },
+};
+WORLD_LIST(reaction, reaction_fields, NULL, 0, 20);
+
+/* --- in ------------------------------------------------------------------------------- */
+
+static const char EMOJI_BY_NAME[] =
+    "select min(e.id), count(*) from emojis e join channels c on c.guild_id = e.guild_id "
+    "where c.id = $1 and e.name = $2";
+static const char EMOJI_MARKS[] = "select name, animated from emojis where id = $1 union all "
+                                  "select name, animated from application_emojis where id = $1";
+static const char ADD_REACTION[] =
+    "insert into reactions (id, message_id, emoji_key, emoji_id, name, animated) "
+    "values ($1, $2, $3, $4, $5, $6)";
+static const char SAVE_REACTIONS[] =
+    "update messages set reactions = $2, reacted = $3 where id = $1";
+
+/* Characters of Unicode, name:id, or the name of an emoji of the channel's guild. */
+enum err world_emoji_named(struct importing *im, struct str text, snowflake channel,
+                           const struct place *at, struct reaction_name *ret)
+{
+    struct rows row;
+    bool found;
+
+    if (reaction_read(im->arena, text, ret))
+        return OK;
+    enum err e = tx_one(im->tx, EMOJI_BY_NAME, BIND(v_id(channel), v_text(text)), &row, &found);
+    if (e)
+        return e;
+    if (row_int(&row, 1) != 1)
+        form_fail(im->form, at, "WORLD_UNKNOWN", "there is no emoji '%.*s'", STR_FMT(text));
+    else
+        reaction_read(
+            im->arena,
+            str_printf(im->arena, "%.*s:%llu", STR_FMT(text), (unsigned long long)row_id(&row, 0)),
+            ret);
+    return OK;
+}
+
+/* The message that reactions are brought to, and what its row will say of them. */
+struct reacted_message {
+    snowflake id, channel;
+    struct buf text;
+};
+
+/* As it is now, if it is still there. */
+static enum err read_emoji(struct importing *im, const struct reaction_name *name,
+                           struct reaction_emoji *ret)
+{
+    struct rows row;
+    bool brought = false;
+    enum err e = name->id ? tx_one(im->tx, EMOJI_MARKS, BIND(v_id(name->id)), &row, &brought) : OK;
+
+    *ret =
+        (struct reaction_emoji){ { name->id ? GIVEN : GIVEN_NULL, name->id }, name->text, { 0 } };
+    if (e || !brought)
+        return e;
+    ret->name = row_text(&row, 0);
+    ret->animated = given_mark(row_bool(&row, 1));
+    return OK;
+}
+
+static enum err write_reaction(struct importing *im, const struct reaction_name *name,
+                               struct reacted_message *to, const struct list *users)
+{
+    struct reaction_line line = { .id = snowflake_new(), .key = name->key };
+    struct reaction_emoji emoji;
+    enum err e = read_emoji(im, name, &emoji);
+
+    if (!e)
+        e = tx_exec(im->tx, ADD_REACTION,
+                    BIND(v_id(line.id), v_id(to->id), v_text(name->key), v_opt_id(emoji.id),
+                         v_text(emoji.name), v_int(emoji.animated.value)),
+                    NULL);
+    for (size_t i = 0; !e && i < users->count; i++) {
+        snowflake user = ((snowflake *)users->items)[i];
+        bool new = false;
+
+        e = reaction_add_user(im->tx, &(struct message){ .id = to->id, .channel_id = to->channel },
+                              line.id, false, user, &new);
+        if (new)
+            reaction_line_count(im->arena, &line, user);
+    }
+    line.emoji = reaction_emoji_text(im->arena, &emoji);
+    if (line.normal)
+        reaction_line_add(&to->text, &line);
+    return e;
+}
+
+static bool is_listed(const struct reacted_message *to, struct str key)
+{
+    struct str lines = reaction_text_lines(buf_str(&to->text));
+    struct reaction_line line;
+
+    while (reaction_line_next(&lines, &line))
+        if (str_eq(line.key, key))
+            return true;
+    return false;
+}
+
+static enum err import_reaction(struct importing *im, const struct world_reaction *in,
+                                struct reacted_message *to, const struct place *up)
+{
+    struct place emoji_at = place_key(up, STR("emoji"));
+    unsigned before = im->form->problems;
+    struct reaction_name name = { 0 };
+    struct list users = { 0 };
+    enum err e = world_emoji_named(im, in->emoji, to->channel, &emoji_at, &name);
+
+    if (!e && name.key.n && is_listed(to, name.key))
+        form_fail(im->form, &emoji_at, "WORLD_TWICE", "this emoji is there already");
+    if (!e)
+        e = refer_each(im, &user_naming, 0, &(struct opt_list){ GIVEN, in->users }, up, "users",
+                       &users);
+    return e || im->form->problems != before ? e : write_reaction(im, &name, to, &users);
+}
+
+static enum err import_reactions(struct importing *im, const void *entries, const struct place *all,
+                                 snowflake message)
+{
+    const struct opt_list *reactions = entries;
+    const struct world_reaction *list = reactions->value.items;
+    struct reacted_message to = { .id = message, .channel = im->channel };
+    enum err e = OK;
+
+    if (!reactions->value.count)
+        return OK;
+    buf_init(&to.text, MOST_REACTION_TEXT);
+    reaction_text_begin(&to.text);
+    for (size_t i = 0; i < reactions->value.count && !e; i++) {
+        struct place at = place_index(all, i);
+
+        e = import_reaction(im, &list[i], &to, &at);
+    }
+    struct str text = buf_take(&to.text, im->arena), first = reaction_text_lines(text);
+    return e || !first.n
+               ? e
+               : tx_exec(im->tx, SAVE_REACTIONS,
+                         BIND(v_id(message), v_text(text), v_int(reaction_text_kind(text))), NULL);
+}
+
+/* --- out ------------------------------------------------------------------------------ */
+
+static const char REACTIONS_IN[] =
+    "select r.message_id, r.id, r.emoji_id, r.name, u.username from messages m "
+    "join reactions r on r.message_id = m.id join reaction_users x on x.reaction_id = r.id "
+    "and x.burst = 0 join users u on u.id = x.user_id where m.channel_id = $1 and m.reacted > 0 "
+    "order by r.message_id, r.id, x.user_id";
+
+static struct str emoji_text(const struct rows *r)
+{
+    if (row_null(r, 2))
+        return row_text(r, 3);
+    return str_printf(tx_arena(r->tx), "%.*s:%llu", STR_FMT(row_text(r, 3)),
+                      (unsigned long long)row_id(r, 2));
+}
+
+static enum err export_reactions(struct exporting *ex, struct world_entries *to)
+{
+    struct world_reaction *last = NULL;
+    snowflake id = 0;
+    struct rows r;
+    enum err e = tx_query(ex->tx, REACTIONS_IN, BIND(v_id(ex->channel)), &r);
+
+    if (e)
+        return e;
+    while (rows_next(&r)) {
+        struct opt_list *reactions = world_entry_member(to, row_id(&r, 0));
+
+        if (!reactions)
+            continue; /* a message that is not exported */
+        if (row_id(&r, 1) != id) {
+            id = row_id(&r, 1);
+            last = shown_item(ex->tx, reactions, sizeof *last);
+            last->emoji = emoji_text(&r);
+        }
+        *(struct str *)list_add(tx_arena(ex->tx), &last->users, sizeof(struct str)) =
+            row_text(&r, 4);
+    }
+    return rows_end(&r);
+}
+
+const struct world_parts reactions_world = { (const struct world_part[]){
+    { "message", "reactions", &world_reaction_list, .order = 20, .whole = true,
+      .import = import_reactions, .export_members = export_reactions },
+    { 0 },
+} };

@@ -1,0 +1,146 @@
+/* world.c - who knows whom, in and out of world files. */
+#include "base/clock.h"
+#include "model/user.h"
+#include "platform/relationships/relationships.h"
+#include "platform/worlds/file.h"
+
+/* --- rows ----------------------------------------------------------------------------- */
+
+struct world_relationship {
+    struct str user, target, type;
+    struct opt_str nickname, target_nickname;
+    struct opt_int since;
+};
+static const struct choice relationship_words[] = {
+    { 1, "friend", "FRIEND", "" },
+    { 2, "blocked", "BLOCKED", "" },
+    { 4, "request", "REQUEST", "" },
+    { 0 },
+};
+static const struct type type_relationship_word = { .kind = KIND_STRING,
+                                                    .choices = relationship_words };
+static const struct field relationship_fields[] = {
+    MUST(struct world_relationship, user, type_world_ref),
+    MUST(struct world_relationship, target, type_world_ref),
+    { FIELD(struct world_relationship, type), .type = &type_relationship_word, .flags = OPTIONAL,
+      .fallback_text = "friend" },
+    MAYBE(struct world_relationship, nickname, type_display_name),
+    MAYBE(struct world_relationship, target_nickname, type_display_name),
+    MAYBE(struct world_relationship, since, type_time),
+    { 0 },
+};
+
+WORLD_OBJECT(relationship, relationship_fields, NULL);
+
+/* --- in ------------------------------------------------------------------------------- */
+
+enum { FRIEND = 1, BLOCKED = 2, INCOMING = 3, OUTGOING = 4 };
+
+static const char SAVE_RELATIONSHIP[] =
+    "insert into relationships (user_id, target_id, type, nickname, since) "
+    "values ($1, $2, $3, $4, $5) on conflict (user_id, target_id) do update set "
+    "type = excluded.type, nickname = coalesce(excluded.nickname, relationships.nickname), "
+    "since = case when relationships.type = excluded.type and cast($6 as bigint) = 0 "
+    "then relationships.since else excluded.since end";
+static const char FIND_RELATIONSHIP[] =
+    "select 1 from relationships where user_id = $1 and target_id = $2 and type = $3";
+
+static enum err import_people_save(struct importing *im, const struct world_relationship *r,
+                                   snowflake user, snowflake target, int64_t type,
+                                   struct opt_str nickname)
+{
+    bool dated = r->since.given == GIVEN;
+
+    return tx_exec(im->tx, SAVE_RELATIONSHIP,
+                   BIND(v_id(user), v_id(target), v_int(type), v_opt_text(nickname),
+                        v_int(dated ? r->since.value : clock_us()), v_int(dated)),
+                   NULL);
+}
+
+/* Whoever is blocked has nothing left on their side, but may ignore and block in turn. */
+static const char KEEP_IGNORED[] = "update relationships set type = 0, nickname = null where "
+                                   "user_id = $1 and target_id = $2 and type <> 2";
+static const char DROP_REST[] = "delete from relationships where user_id = $1 and "
+                                "target_id = $2 and type = 0 and ignored = 0";
+
+static enum err clear_other_side(struct importing *im, snowflake user, snowflake target)
+{
+    enum err e = tx_exec(im->tx, KEEP_IGNORED, BIND(v_id(target), v_id(user)), NULL);
+
+    return e ? e : tx_exec(im->tx, DROP_REST, BIND(v_id(target), v_id(user)), NULL);
+}
+
+static enum err save_both(struct importing *im, const struct world_relationship *r, snowflake user,
+                          snowflake target)
+{
+    bool friends = str_is(r->type, "friend"), blocked = str_is(r->type, "blocked");
+    int64_t mine = friends ? FRIEND : blocked ? BLOCKED : OUTGOING;
+    struct rows row;
+    bool known;
+    enum err e = tx_one(im->tx, FIND_RELATIONSHIP, BIND(v_id(user), v_id(target), v_int(mine)),
+                        &row, &known);
+
+    if (e)
+        return e;
+    count(im, COUNT_RELATIONSHIPS, !known);
+    e = import_people_save(im, r, user, target, mine, r->nickname);
+    if (e || blocked)
+        return e ? e : clear_other_side(im, user, target);
+    return import_people_save(im, r, target, user, friends ? FRIEND : INCOMING, r->target_nickname);
+}
+
+static enum err import_relationship(struct importing *im, const void *entry, const struct place *at,
+                                    snowflake unused)
+{
+    const struct world_relationship *r = entry;
+    struct place user_at = place_key(at, STR("user")), target_at = place_key(at, STR("target"));
+    snowflake user = 0, target = 0;
+    enum err e = refer(im, &user_naming, unused, r->user, &user_at, &user);
+
+    if (!e)
+        e = refer(im, &user_naming, unused, r->target, &target_at, &target);
+    if (e || !user || !target)
+        return e;
+    if (user == target) {
+        form_fail(im->form, &target_at, "WORLD_SELF", "nobody has a relationship with themselves");
+        return OK;
+    }
+    return save_both(im, r, user, target);
+}
+
+/* --- out ------------------------------------------------------------------------------ */
+
+/* A friendship or a request is two rows in the store and one entry in the file. */
+static const char ALL_RELATIONSHIPS[] =
+    "select a.username, b.username, r.type, r.nickname, o.nickname, r.since from relationships r "
+    "join users a on a.id = r.user_id join users b on b.id = r.target_id "
+    "left join relationships o on o.user_id = r.target_id and o.target_id = r.user_id "
+    "and o.type = r.type "
+    "where r.type in (2, 4) or (r.type = 1 and r.user_id < r.target_id) "
+    "order by r.user_id, r.target_id";
+
+static bool read_relationships_entry(struct exporting *ex, const struct rows *r, void *entry)
+{
+    struct world_relationship *x = entry;
+    int64_t type = row_int(r, 2);
+
+    *x = (struct world_relationship){
+        .user = row_text(r, 0),
+        .target = row_text(r, 1),
+        .type = type == 1   ? STR("friend")
+                : type == 2 ? STR("blocked")
+                            : STR("request"),
+        .nickname = shown_text(r, 3, NULL),
+        .since = shown_int(r, 5, -1),
+    };
+    if (type == 1)
+        x->target_nickname = shown_text(r, 4, NULL);
+    (void)ex;
+    return true;
+}
+
+const struct world_parts relationships_world = { (const struct world_part[]){
+    { NULL, "relationships", &world_relationship_list, .order = 60, .import = import_relationship,
+      .select = { &ALL_RELATIONSHIPS }, .read = read_relationships_entry },
+    { 0 },
+} };

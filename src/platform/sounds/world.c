@@ -1,0 +1,121 @@
+/* world.c - the soundboard of guilds, in and out of world files. */
+#include "platform/sounds/internal.h"
+#include "platform/worlds/file.h"
+
+/* --- rows ----------------------------------------------------------------------------- */
+
+struct world_sound {
+    struct opt_id id;
+    struct str name;
+    struct opt_real volume;
+    struct opt_str emoji, unicode_emoji, by;
+    struct opt_str sound; /* a data URI */
+};
+
+static const struct type type_short_name = { .kind = KIND_STRING, .min = 2, .max = 32 };
+static const struct type type_sound_file = { .kind = KIND_STRING,
+                                             .max = 1024 * 1024,
+                                             .doc = "A data URI" };
+static const struct field sound_fields[] = {
+    MAYBE(struct world_sound, id, type_id),
+    MUST(struct world_sound, name, type_short_name),
+    MAYBE(struct world_sound, volume, type_volume),
+    MAYBE(struct world_sound, emoji, type_world_ref),
+    MAYBE(struct world_sound, unicode_emoji, type_world_name),
+    MAYBE(struct world_sound, by, type_world_ref),
+    MAYBE(struct world_sound, sound, type_sound_file),
+    { 0 },
+};
+
+static void check_sound(struct form *form, const struct place *here, const void *object)
+{
+    const struct world_sound *s = object;
+
+    if (s->emoji.given == GIVEN && s->unicode_emoji.given == GIVEN)
+        form_fail(form, here, "WORLD_ONE_OF", "A sound shows the guild's emoji or a common one.");
+}
+
+WORLD_OBJECT(sound, sound_fields, check_sound);
+
+/* --- in ------------------------------------------------------------------------------- */
+
+static const struct naming sound_naming = WORLD_NAMING("sound", "sounds", "guild_id");
+
+static enum err note_sound(struct importing *im, const struct opt_str *uri, snowflake id,
+                           const struct place *at, struct opt_str *ret)
+{
+    snowflake upload = snowflake_new();
+    struct world_file_note note = { .id = upload,
+                                    .owner = id,
+                                    .area = "sounds",
+                                    .name =
+                                        str_printf(im->arena, "%llx", (unsigned long long)upload) };
+
+    if (!sound_read(im->arena, uri->value, &note.bytes)) {
+        *ret = given_str(note.name);
+        return world_note_file(im, &note);
+    }
+    form_fail(im->form, at, "WORLD_NO_SOUND",
+              "not an MP3 or Ogg file of at most 5.2 seconds and 512 KiB, as a data URI");
+    return OK;
+}
+
+static enum err import_sound(struct importing *im, const void *entry, const struct place *at,
+                             snowflake guild)
+{
+    const struct world_sound *in = entry;
+    struct place sound_at = place_key(at, STR("sound"));
+    unsigned before = im->form->problems;
+    snowflake id = 0, emoji = 0, by = 0;
+    struct sound s = { 0 };
+    enum err e = world_place_of(im, &sound_naming, guild, in->id, in->name, at, &id);
+
+    if (!e)
+        e = refer_maybe(im, &emoji_naming, guild, &in->emoji, at, "emoji", &emoji);
+    if (!e)
+        e = refer_maybe(im, &user_naming, 0, &in->by, at, "by", &by);
+    if (e || !id || im->form->problems != before)
+        return e;
+    e = sound_find(im->tx, id, &s);
+    if (e && e != ERR_UNKNOWN_SOUND)
+        return e;
+    s.sound_id = id;
+    s.guild_id = given_id(guild);
+    s.name = in->name;
+    s.volume = in->volume.given == GIVEN ? in->volume.value : 1;
+    s.emoji_id = (struct opt_id){ emoji ? GIVEN : GIVEN_NULL, emoji };
+    s.emoji_name = in->unicode_emoji;
+    if (by)
+        s.user_id = by;
+    /* A sound that is there stays. */
+    e = in->sound.given == GIVEN && s.file.given != GIVEN
+            ? note_sound(im, &in->sound, id, &sound_at, &s.file)
+            : OK;
+    return e ? e : sound_insert(im->tx, &s);
+}
+
+/* --- out ------------------------------------------------------------------------------ */
+
+static const char SOUNDS[] =
+    "select s.id, s.name, s.volume, s.emoji_id, s.emoji_name, u.username from sounds s "
+    "left join users u on u.id = s.user_id "
+    "where s.guild_id = $1 order by s.id";
+
+static bool read_sound_entry(struct exporting *ex, const struct rows *r, void *entry)
+{
+    *(struct world_sound *)entry = (struct world_sound){
+        .id = { GIVEN, row_id(r, 0) },
+        .name = row_text(r, 1),
+        .volume = { row_real(r, 2) == 1 ? ABSENT : GIVEN, row_real(r, 2) },
+        .emoji = shown_reference(ex->tx, &ex->emojis, row_id(r, 3)),
+        .unicode_emoji = shown_text(r, 4, NULL),
+        .by = shown_text(r, 5, NULL),
+    };
+    return true;
+}
+
+const struct world_parts sounds_world = { (const struct world_part[]){
+    { "guild", "sounds", &world_sound_list, .order = 120, .import = import_sound,
+      .select = { &SOUNDS }, .read = read_sound_entry },
+    { 0 },
+} };

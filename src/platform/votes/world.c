@@ -1,0 +1,220 @@
+/* world.c - polls of messages, in and out of world files. */
+#include <inttypes.h>
+
+#include "api/jobs/jobs.h"
+#include "base/clock.h"
+#include "model/fields/ids.h"
+#include "platform/polls/polls.h"
+#include "platform/reactions/reactions.h"
+#include "platform/worlds/file.h"
+
+enum { USUAL_HOURS = 24 };
+
+/* --- rows ----------------------------------------------------------------------------- */
+
+struct world_poll_answer {
+    struct str text;
+    struct opt_str emoji;  /* as of a reaction */
+    struct opt_list users; /* struct str */
+};
+struct world_poll {
+    struct str question;
+    struct list answers; /* struct world_poll_answer */
+    struct opt_int hours, ends_at;
+    struct opt_bool allow_multiselect;
+};
+static const struct field poll_answer_fields[] = {
+    MUST(struct world_poll_answer, text, type_world_name),
+    MAYBE(struct world_poll_answer, emoji, type_world_name),
+    MAYBE(struct world_poll_answer, users, type_world_refs),
+    { 0 },
+};
+WORLD_LIST(poll_answer, poll_answer_fields, NULL, 1, 10);
+static const struct field poll_fields[] = {
+    MUST(struct world_poll, question, type_world_content),
+    MUST(struct world_poll, answers, world_poll_answer_list),
+    MAYBE(struct world_poll, hours, type_count),
+    MAYBE(struct world_poll, ends_at, type_time),
+    MAYBE(struct world_poll, allow_multiselect, type_bool),
+    { 0 },
+};
+WORLD_SINGLE(poll, poll_fields, NULL);
+
+/* --- in ------------------------------------------------------------------------------- */
+
+static const char MARK_POLLED[] = "update messages set polled = 1, shown = null where id = $1";
+static const char CHOOSE[] =
+    "insert into poll_voters (message_id, user_id, answers) values ($1, $2, $3) "
+    "on conflict (message_id, user_id) do update set answers = poll_voters.answers + $3";
+static const char ADD_VOTE[] = "insert into poll_votes (message_id, answer_id, user_id) "
+                               "values ($1, $2, $3) on conflict do nothing";
+static const char COUNT_VOTES[] =
+    "insert into poll_counts (message_id, answer_id, lane, votes) values ($1, $2, 0, $3)";
+static enum err read_answer_emoji(struct importing *im, const struct world_poll_answer *in,
+                                  snowflake channel, const struct place *up,
+                                  const struct reaction_emoji **ret)
+{
+    struct place at = place_key(up, STR("emoji"));
+    struct reaction_emoji *emoji = arena_alloc(im->arena, sizeof *emoji);
+    struct reaction_name name = { 0 };
+
+    if (in->emoji.given != GIVEN)
+        return OK;
+    enum err e = world_emoji_named(im, in->emoji.value, channel, &at, &name);
+    *emoji = (struct reaction_emoji){ given_id(name.id), name.text, { 0 } };
+    *ret = emoji;
+    return e;
+}
+
+static enum err import_votes(struct importing *im, const struct world_poll_answer *in,
+                             snowflake message, int64_t answer, const struct place *up,
+                             int64_t *ret_count)
+{
+    struct place all = place_key(up, STR("users"));
+    const struct str *names = in->users.value.items;
+    enum err e = OK;
+
+    *ret_count = 0;
+    for (size_t i = 0; !e && i < in->users.value.count; i++) {
+        struct place at = place_index(&all, i);
+        snowflake user = 0;
+        int64_t new = 0;
+
+        e = refer(im, &user_naming, 0, names[i], &at, &user);
+        if (!e && user)
+            e = tx_exec(im->tx, ADD_VOTE, BIND(v_id(message), v_int(answer), v_id(user)), &new);
+        if (!e && new)
+            e = tx_exec(im->tx, CHOOSE,
+                        BIND(v_id(message), v_id(user), v_int(INT64_C(1) << (answer - 1))), NULL);
+        *ret_count += new;
+    }
+    return e ? e
+             : tx_exec(im->tx, COUNT_VOTES, BIND(v_id(message), v_int(answer), v_int(*ret_count)),
+                       NULL);
+}
+
+static enum err import_answers(struct importing *im, const struct world_poll *in, snowflake channel,
+                               snowflake message, const struct place *up, struct poll *poll,
+                               struct poll_results *results)
+{
+    struct place all = place_key(up, STR("answers"));
+    const struct world_poll_answer *answers = in->answers.items;
+    enum err e = OK;
+
+    for (size_t i = 0; !e && i < in->answers.count; i++) {
+        struct place at = place_index(&all, i);
+        struct poll_answer *a = list_add(im->arena, &poll->answers, sizeof *a);
+        struct poll_count *c = list_add(im->arena, &results->answer_counts, sizeof *c);
+        struct poll_media *media = arena_alloc(im->arena, sizeof *media);
+
+        *media = (struct poll_media){ .text = given_str(answers[i].text) };
+        *a = (struct poll_answer){ (int64_t)i + 1, media };
+        *c = (struct poll_count){ .id = a->answer_id };
+        e = read_answer_emoji(im, &answers[i], channel, &at, &media->emoji);
+        if (!e)
+            e = import_votes(im, &answers[i], message, a->answer_id, &at, &c->count);
+    }
+    return e;
+}
+
+static enum err import_poll(struct importing *im, const void *entry, const struct place *at,
+                            snowflake message)
+{
+    const struct world_poll *in = entry;
+    struct poll_media question = { .text = given_str(in->question) };
+    struct poll_results results = { 0 };
+    struct poll poll = { .question = &question,
+                         .results = &results,
+                         .allow_multiselect = in->allow_multiselect.value };
+
+    poll.expiry = in->ends_at.given == GIVEN
+                      ? in->ends_at.value
+                      : clock_us() + (in->hours.given == GIVEN ? in->hours.value : USUAL_HOURS) *
+                                         INT64_C(3600000000);
+    enum err e = import_answers(im, in, im->channel, message, at, &poll, &results);
+    if (!e)
+        e = poll_insert(im->tx, message, &poll);
+    if (!e)
+        e = tx_exec(im->tx, MARK_POLLED, BIND(v_id(message)), NULL);
+    if (!e && poll.expiry <= clock_us())
+        return poll_finish(im->tx, message, &poll);
+    return e ? e
+             : job_note(im->tx, "poll-end", message, poll.expiry,
+                        str_printf(im->arena, "%" PRIu64, im->channel));
+}
+
+/* --- out ------------------------------------------------------------------------------ */
+
+static const char POLLED[] =
+    "select id from messages where channel_id = $1 and polled = 1 order by id";
+static const char VOTERS[] = "select v.answer_id, u.username from poll_votes v join users u on "
+                             "u.id = v.user_id where v.message_id = $1 order by v.answer_id, u.id";
+
+static struct opt_str emoji_word(struct tx *tx, const struct reaction_emoji *emoji)
+{
+    if (!emoji)
+        return (struct opt_str){ 0 };
+    if (emoji->id.given != GIVEN)
+        return given_str(emoji->name);
+    return given_str(
+        str_printf(tx_arena(tx), "%.*s:%" PRIu64, STR_FMT(emoji->name), emoji->id.value));
+}
+
+static enum err export_voters(struct tx *tx, snowflake message, struct world_poll *ret)
+{
+    struct world_poll_answer *answers = ret->answers.items;
+    struct rows r;
+    enum err e = tx_query(tx, VOTERS, BIND(v_id(message)), &r);
+
+    if (e)
+        return e;
+    while (rows_next(&r))
+        if (row_int(&r, 0) <= (int64_t)ret->answers.count)
+            *(struct str *)shown_item(tx, &answers[row_int(&r, 0) - 1].users, sizeof(struct str)) =
+                row_text(&r, 1);
+    return rows_end(&r);
+}
+
+static enum err export_poll(struct tx *tx, snowflake message, struct opt_object *ret)
+{
+    struct world_poll *out = arena_alloc(tx_arena(tx), sizeof *out);
+    const struct poll *poll;
+    enum err e = poll_find(tx, message, 0, &poll);
+
+    if (e || !poll)
+        return e;
+    *out = (struct world_poll){ .question = poll->question->text.value,
+                                .ends_at = given_int(poll->expiry),
+                                .allow_multiselect = given_mark(poll->allow_multiselect) };
+    for (size_t i = 0; i < poll->answers.count; i++) {
+        const struct poll_answer *a = (const struct poll_answer *)poll->answers.items + i;
+
+        *(struct world_poll_answer *)list_add(tx_arena(tx), &out->answers,
+                                              sizeof(struct world_poll_answer)) =
+            (struct world_poll_answer){ .text = a->poll_media->text.value,
+                                        .emoji = emoji_word(tx, a->poll_media->emoji) };
+    }
+    *ret = (struct opt_object){ GIVEN, out };
+    return export_voters(tx, message, out);
+}
+
+static enum err export_polls(struct exporting *ex, struct world_entries *to)
+{
+    struct list ids = { 0 };
+    enum err e = tx_ids(ex->tx, POLLED, BIND(v_id(ex->channel)), &ids);
+    const snowflake *id = ids.items;
+
+    for (size_t i = 0; !e && i < ids.count; i++) {
+        struct opt_object *poll = world_entry_member(to, id[i]);
+
+        if (poll)
+            e = export_poll(ex->tx, id[i], poll);
+    }
+    return e;
+}
+
+const struct world_parts polls_world = { (const struct world_part[]){
+    { "message", "poll", &world_poll_type, .order = 10, .import = import_poll,
+      .export_members = export_polls },
+    { 0 },
+} };

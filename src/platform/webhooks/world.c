@@ -1,0 +1,93 @@
+/* world.c - webhooks of guilds, in and out of world files. An import gives them new tokens. */
+#include "platform/webhooks/internal.h"
+
+#include <sodium.h>
+
+#include "platform/channels/deletion.h"
+#include "platform/worlds/file.h"
+
+/* --- rows ----------------------------------------------------------------------------- */
+
+struct world_webhook {
+    struct opt_id id;
+    struct str name, channel;
+    struct opt_str by, application;
+};
+
+static const struct field webhook_entry_fields[] = {
+    MAYBE(struct world_webhook, id, type_id),
+    MUST(struct world_webhook, name, type_world_name),
+    MUST(struct world_webhook, channel, type_world_ref),
+    MAYBE(struct world_webhook, by, type_world_ref),
+    MAYBE(struct world_webhook, application, type_world_ref),
+    { 0 },
+};
+
+WORLD_OBJECT(webhook, webhook_entry_fields, NULL);
+
+/* --- in ------------------------------------------------------------------------------- */
+
+static enum err import_webhook(struct importing *im, const void *entry, const struct place *at,
+                               snowflake guild)
+{
+    const struct world_webhook *h = entry;
+    struct place channel_at = place_key(at, STR("channel"));
+    unsigned char salt[WEBHOOK_SALT];
+    snowflake id, channel = 0, by = 0, application = 0;
+    enum err e = world_place_of(im, &webhook_naming, guild, h->id, h->name, at, &id);
+
+    if (!e)
+        e = refer(im, &channel_naming, guild, h->channel, &channel_at, &channel);
+    if (!e)
+        e = refer_maybe(im, &user_naming, 0, &h->by, at, "by", &by);
+    if (!e)
+        e = refer_maybe(im, &application_naming, 0, &h->application, at, "application",
+                        &application);
+    if (e || !id || !channel)
+        return e;
+    struct webhook made = { 0 };
+    e = webhook_find(im->tx, id, &made);
+    if (e && e != ERR_UNKNOWN_WEBHOOK)
+        return e;
+    if (!made.id) {
+        randombytes_buf(salt, sizeof salt);
+        made = (struct webhook){ .id = id,
+                                 .guild_id = guild,
+                                 .salt = str_slice((const char *)salt, sizeof salt) };
+    }
+    made.channel_id = channel;
+    made.name = given_str(h->name);
+    if (by)
+        made.user_id = by;
+    if (application)
+        made.application_id = given_id(application);
+    return webhook_insert(im->tx, &made);
+}
+
+/* --- out ------------------------------------------------------------------------------ */
+
+/* Those that follow a channel belong to that following, which stays behind. */
+static const char WEBHOOKS[] =
+    "select h.id, coalesce(h.name, 'Webhook'), h.channel_id, u.username, h.application_id from webhooks h "
+    "left join users u on u.id = h.user_id where h.guild_id = $1 and h.source_channel_id is null "
+    "and not" CHANNEL_BEING_DELETED("h.channel_id") " order by h.id";
+
+static bool read_webhooks_entry(struct exporting *ex, const struct rows *r, void *entry)
+{
+    struct world_webhook *h = entry;
+
+    *h = (struct world_webhook){
+        .id = { GIVEN, row_id(r, 0) },
+        .name = row_text(r, 1),
+        .channel = shown_reference(ex->tx, &ex->channels, row_id(r, 2)).value,
+        .by = shown_text(r, 3, NULL),
+        .application = shown_reference(ex->tx, &ex->applications, row_id(r, 4)),
+    };
+    return true;
+}
+
+const struct world_parts webhooks_world = { (const struct world_part[]){
+    { "guild", "webhooks", &world_webhook_list, .order = 60, .import = import_webhook,
+      .select = { &WEBHOOKS }, .read = read_webhooks_entry },
+    { 0 },
+} };

@@ -1,0 +1,23 @@
+/* pictures.c - pictures and sounds that a world file brings along. */
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "platform/worlds/file.h"
+
+static const char NOTE_FILE[] = "insert into files (id, name, owner_id, size, created_at, digest) "
+                                "values ($1, $2, 0, $3, $4, $5)";
+
+enum err world_note_file(struct importing *im, const struct world_file_note *note)
+{
+    struct world_picture *p = list_add(im->arena, im->pictures, sizeof *p);
+    char digest[BLOB_DIGEST];
+
+    snprintf(p->name, sizeof p->name, "%s/%llu/%.*s", note->area, (unsigned long long)note->owner,
+             STR_FMT(note->name));
+    p->bytes = note->bytes;
+    blob_digest(p->bytes, digest);
+    return tx_exec(im->tx, NOTE_FILE,
+                   BIND(v_id(note->id), v_text(str_of(p->name)), v_int((int64_t)p->bytes.n),
+                        v_int(clock_us()), v_text(str_of(digest))),
+                   NULL);
+}

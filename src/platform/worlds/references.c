@@ -1,0 +1,247 @@
+/* references.c - from the names and ids of a file to what is in the store. */
+#include "platform/worlds/file.h"
+
+const struct naming user_naming = {
+    .word = "user",
+    .by_name = SQL_TEXT("select min(id), count(*) from users where username = $1"),
+    .by_id = SQL_TEXT("select min(id), count(*) from users where id = $1"),
+    .any_id = SQL_TEXT("select min(id), count(*) from users where id = $1"),
+    .unique = true,
+};
+const struct naming application_naming = {
+    .word = "application",
+    .by_name = SQL_TEXT("select min(id), count(*) from applications where name = $1"),
+    .by_id = SQL_TEXT("select min(id), count(*) from applications where id = $1"),
+    .any_id = SQL_TEXT("select min(id), count(*) from applications where id = $1"),
+};
+const struct naming guild_naming = {
+    .word = "guild",
+    .by_name = SQL_TEXT("select min(id), count(*) from guilds where name = $1 and removed = 0"),
+    .by_id = SQL_TEXT("select min(id), count(*) from guilds where id = $1 and removed = 0"),
+    .any_id = SQL_TEXT("select min(id), count(*) from guilds where id = $1 and removed = 0"),
+};
+const struct naming role_naming = {
+    .word = "role",
+    .by_name = SQL_TEXT("select min(id), count(*) from roles where name = $1 and guild_id = $2 "
+                        "and position >= 0"),
+    .by_id = SQL_TEXT("select min(id), count(*) from roles where id = $1 and guild_id = $2 "
+                      "and position >= 0"),
+    .any_id = SQL_TEXT("select min(id), count(*) from roles where id = $1"),
+    .scoped = true,
+};
+const struct naming channel_naming = WORLD_NAMING("channel", "channels", "guild_id");
+
+const struct naming emoji_naming = WORLD_NAMING("emoji", "emojis", "guild_id");
+const struct naming webhook_naming = WORLD_NAMING("webhook", "webhooks", "guild_id");
+
+static enum err reference_look(struct importing *im, struct sql sql, struct value what,
+                               snowflake guild, bool scoped, snowflake *ret, int64_t *ret_count)
+{
+    const struct value values[] = { what, v_id(guild) };
+    struct rows row;
+    bool found;
+    enum err e = tx_one(im->tx, sql, values, scoped ? 2 : 1, &row, &found);
+
+    if (e)
+        return e;
+    *ret = row_id(&row, 0);
+    *ret_count = row_int(&row, 1);
+    return OK;
+}
+
+static struct value name_value(const struct importing *im, const struct naming *n, struct str name)
+{
+    /* Names of accounts are kept in lower case. */
+    return v_text(n == &user_naming ? str_lower(im->arena, str_trim(name)) : name);
+}
+
+enum err refer(struct importing *im, const struct naming *n, snowflake guild, struct str to,
+               const struct place *at, snowflake *ret)
+{
+    int64_t found = 0;
+    snowflake id;
+    enum err e =
+        reference_look(im, n->by_name, name_value(im, n, to), guild, n->scoped, ret, &found);
+
+    if (!e && found == 0 && snowflake_parse(to, &id))
+        e = reference_look(im, n->by_id, v_id(id), guild, n->scoped, ret, &found);
+    if (e || found == 1)
+        return e;
+    *ret = 0;
+    if (found > 1)
+        form_fail(im->form, at, "WORLD_AMBIGUOUS", "there are %lld %ss called '%.*s': give the id",
+                  (long long)found, n->word, STR_FMT(form_quote(to)));
+    else
+        form_fail(im->form, at, "WORLD_UNKNOWN", "there is no %s '%.*s'", n->word,
+                  STR_FMT(form_quote(to)));
+    return OK;
+}
+
+enum err refer_maybe(struct importing *im, const struct naming *n, snowflake guild,
+                     const struct opt_str *to, const struct place *up, const char *name,
+                     snowflake *ret)
+{
+    struct place at = place_key(up, str_of(name));
+
+    *ret = 0;
+    return to->given == GIVEN ? refer(im, n, guild, to->value, &at, ret) : OK;
+}
+
+static enum err settle_id(struct importing *im, const struct naming *n, snowflake guild,
+                          snowflake id, struct str name, const struct place *at, snowflake *ret)
+{
+    struct place place = place_key(at, STR("id"));
+    int64_t here = 0, anywhere = 0, named = 0;
+    snowflake other;
+    enum err e = reference_look(im, n->by_id, v_id(id), guild, n->scoped, ret, &here);
+
+    if (!e && !here)
+        e = reference_look(im, n->any_id, v_id(id), 0, false, &other, &anywhere);
+    if (!e && !here && n->unique)
+        e = reference_look(im, n->by_name, name_value(im, n, name), 0, false, &other, &named);
+    if (e)
+        return e;
+    if (anywhere)
+        form_fail(im->form, &place, "WORLD_TAKEN", "this id belongs to another guild's %s",
+                  n->word);
+    if (named)
+        form_fail(im->form, &place, "WORLD_TAKEN", "there is a %s '%.*s' with another id", n->word,
+                  STR_FMT(name));
+    if (id == 0)
+        form_fail(im->form, &place, "WORLD_TAKEN", "0 is nobody's id");
+    return OK;
+}
+
+enum err settle(struct importing *im, const struct naming *n, snowflake guild, struct opt_id id,
+                struct str name, const struct place *at, snowflake *ret)
+{
+    struct place place = place_key(at, STR("name"));
+    int64_t found = 0;
+
+    if (id.given == GIVEN)
+        return settle_id(im, n, guild, id.value, name, at, ret);
+    enum err e =
+        reference_look(im, n->by_name, name_value(im, n, name), guild, n->scoped, ret, &found);
+    if (e || found < 2)
+        return e;
+    *ret = 0;
+    form_fail(im->form, &place, "WORLD_AMBIGUOUS", "there are %lld %ss called '%.*s': give the id",
+              (long long)found, n->word, STR_FMT(form_quote(name)));
+    return OK;
+}
+
+enum err world_place_of(struct importing *im, const struct naming *n, snowflake guild,
+                        struct opt_id id, struct str name, const struct place *at, snowflake *ret)
+{
+    unsigned before = im->form->problems;
+    enum err e = settle(im, n, guild, id, name, at, ret);
+
+    if (!e && !*ret && im->form->problems == before)
+        *ret = id.given == GIVEN ? id.value : snowflake_new();
+    return e;
+}
+
+enum err refer_each(struct importing *im, const struct naming *n, snowflake guild,
+                    const struct opt_list *names, const struct place *up, const char *name,
+                    struct list *ret)
+{
+    struct place all = place_key(up, str_of(name));
+    const struct str *to = names->value.items;
+    enum err e = OK;
+
+    for (size_t i = 0; i < names->value.count && !e; i++) {
+        struct place at = place_index(&all, i);
+
+        e = refer(im, n, guild, to[i], &at, list_add(im->arena, ret, sizeof(snowflake)));
+    }
+    return e;
+}
+
+void count(struct importing *im, enum counted what, bool made)
+{
+    struct world_count *c = &im->report->counts[what];
+
+    if (made)
+        c->made++;
+    else
+        c->known++;
+}
+
+enum err import_each(struct importing *im, const struct opt_list *list, size_t size,
+                     const struct place *all, import_step *step, snowflake owner)
+{
+    const char *entry = list->value.items;
+    enum err e = OK;
+
+    for (size_t i = 0; i < list->value.count && !e; i++, entry += size) {
+        struct place at = place_index(all, i);
+
+        e = step(im, entry, &at, owner);
+    }
+    return e;
+}
+
+/* --- names for exports ---------------------------------------------------------------- */
+
+struct opt_str shown_reference(struct tx *tx, const struct list *things, snowflake id)
+{
+    const struct named_row *all = things->items, *found = NULL;
+    size_t same = 0;
+
+    for (size_t i = 0; i < things->count && !found; i++)
+        if (all[i].id == id)
+            found = &all[i];
+    if (!found)
+        return (struct opt_str){ .given = ABSENT };
+    for (size_t i = 0; i < things->count; i++)
+        same += str_eq(all[i].name, found->name);
+    if (same == 1)
+        return (struct opt_str){ GIVEN, found->name };
+    return (struct opt_str){ GIVEN,
+                             str_printf(tx_arena(tx), "%llu", (unsigned long long)found->id) };
+}
+
+struct opt_list shown_references(struct tx *tx, const struct list *things, const struct list *ids)
+{
+    const snowflake *id = ids->items;
+    struct opt_list out = { 0 };
+
+    for (size_t i = 0; i < ids->count; i++) {
+        struct opt_str to = shown_reference(tx, things, id[i]);
+
+        if (to.given == GIVEN)
+            *(struct str *)shown_item(tx, &out, sizeof(struct str)) = to.value;
+    }
+    return out;
+}
+
+static enum err load_names(struct tx *tx, struct sql sql, const struct value *values, size_t count,
+                           struct list *ret)
+{
+    struct rows r;
+    enum err e = tx_query(tx, sql, values, count, &r);
+
+    if (e)
+        return e;
+    while (rows_next(&r))
+        *(struct named_row *)list_add(tx_arena(tx), ret, sizeof(struct named_row)) =
+            (struct named_row){ row_id(&r, 0), row_text(&r, 1) };
+    return rows_end(&r);
+}
+
+static const char ROLE_NAMES[] = "select id, name from roles where guild_id = $1 and "
+                                 "position >= 0 order by id";
+static const char CHANNEL_NAMES[] = "select id, name from channels where guild_id = $1 order by id";
+static const char EMOJI_NAMES[] = "select id, name from emojis where guild_id = $1 order by id";
+static const char APPLICATION_NAMES[] = "select id, name from applications order by id";
+
+enum err world_load_names(struct exporting *ex)
+{
+    ex->roles = ex->channels = ex->emojis = ex->applications = (struct list){ 0 };
+    enum err e = load_names(ex->tx, SQL(ROLE_NAMES), BIND(v_id(ex->guild)), &ex->roles);
+    if (!e)
+        e = load_names(ex->tx, SQL(CHANNEL_NAMES), BIND(v_id(ex->guild)), &ex->channels);
+    if (!e)
+        e = load_names(ex->tx, SQL(EMOJI_NAMES), BIND(v_id(ex->guild)), &ex->emojis);
+    return e ? e : load_names(ex->tx, SQL(APPLICATION_NAMES), NO_BIND, &ex->applications);
+}
