@@ -12,7 +12,7 @@
  *
  * The end of the snapshot itself would not do as a bound: it is the newest id that has
  * ended, and younger transactions may be running and hold positions already. With it a
- * fifth of a percent of all events is lost: tests/unit/cluster_settle.c plants it. */
+ * fifth of a percent of all events is lost: tests/unit/cluster/settle.c plants it. */
 #include <string.h>
 
 #include "base/clock.h"

@@ -158,12 +158,6 @@ export const BENCH_WALKS = {
       await resize(guest, 1280);
     }
     assert.deepEqual(left, []);
-    assert.equal(await page.evaluate(() => document.documentElement.lang), "de");
-    // Who chooses another language has it from then on.
-    await page.turn("/settings/language");
-    await page.getByLabel("Sprache dieser Seiten").selectOption({ label: "English" });
-    await page.getByLabel("Language of these pages").waitFor();
-    assert.equal(await page.evaluate(() => document.documentElement.lang), "en");
     await Promise.all([page.close(), guest.close()]);
   },
 };
@@ -213,6 +207,18 @@ export const TESTS = {
       await only.end();
       await page.close();
     }
+  },
+
+  async a_chosen_language_replaces_that_of_the_browser() {
+    const page = await enter("ada", { locale: "de-DE" });
+    await page.open(general());
+    await page.locator(".composer").first().waitFor();
+    assert.equal(await page.evaluate(() => document.documentElement.lang), "de");
+    await page.turn("/settings/language");
+    await page.getByLabel("Sprache dieser Seiten").selectOption({ label: "English" });
+    await page.getByLabel("Language of these pages").waitFor();
+    assert.equal(await page.evaluate(() => document.documentElement.lang), "en");
+    await page.close();
   },
 
   async light_is_as_good_as_dark() {

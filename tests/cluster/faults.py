@@ -2,7 +2,7 @@
 """faults - the checkers of the other tests find what is wrong, when something is.
 
 Each case plants one fault in the servers (src/base/planted.h) and runs a test that must fail then.
-The wrong rule for holes of the log is planted in tests/unit/cluster_settle.c, where it is found at once
+The wrong rule for holes of the log is planted in tests/unit/cluster/settle.c, where it is found at once
 and not by chance.
 """
 

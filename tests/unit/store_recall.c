@@ -1,4 +1,5 @@
-/* store_recall.c - rows that a loop was given before, until what was read of them changes. */
+/* store_recall.c - rows that a loop was given before, until what was read of them changes. Tests
+ * src/store/sqlite/recall.c. */
 #include "unit.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* store_sqlite_touched.c - which rows have changed since a read. */
+/* store_sqlite_touched.c - which rows have changed since a read. Tests src/store/sqlite/touched.c.
+ */
 #include "unit.h"
 
 #include <pthread.h>

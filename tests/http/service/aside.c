@@ -121,14 +121,14 @@ static void long_reads_run_on_no_loop(struct world *w)
 
     for (int i = 0; i < 5; i++) {
         expect(!runs_on_its_loop(ada, "/long"));
-        /* On PostgreSQL once the loop has a connection: see tests/unit/store_postgres_loop.c. */
+        /* On PostgreSQL once the loop has a connection: see tests/unit/store/postgres/loop.c. */
         expect(runs_on_its_loop(ada, "/short") || world_config(w)->store);
         expect(runs_on_its_loop(ada, "/few") || world_config(w)->store);
         expect(!runs_on_its_loop(ada, "/many"));
     }
 }
 
-/* So that whoever asks for much waits for it alone: see tests/unit/store_lanes.c. */
+/* So that whoever asks for much waits for it alone: see tests/unit/store/lanes.c. */
 static void long_reads_wait_in_the_lane_of_who_asks(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");

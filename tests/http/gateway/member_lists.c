@@ -1,0 +1,666 @@
+/* member_lists.c - member lists, for the clients of people (op 14 and 37). */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "channels.h"
+#include "gateway_conn.h"
+#include "gateway/member_lists/list_id.h"
+#include "gateway/sessions/registry.h"
+#include "gateway_source/gateway_source.h"
+#include "server/guildhall.h"
+#include "guilds.h"
+#include "test_guild.h"
+#include "waits.h"
+
+static const char *const PLAIN = "v=10&encoding=json";
+
+/* A guild of ada's with bob, who has a hoisted role, and cleo. All but cleo are there. */
+struct hall {
+    struct world *world;
+    struct client *ada, *bob, *cleo;
+    struct test_guild test_guild;
+    const char *role;
+    struct gateway_conn *of_ada, *of_bob;
+};
+
+static struct hall open_hall(struct world *w)
+{
+    struct hall h = { .world = w,
+                      .ada = world_client(w, "ada"),
+                      .bob = world_client(w, "bob"),
+                      .cleo = world_client(w, "cleo") };
+
+    h.test_guild = world_test_guild(w, h.ada);
+    test_guild_add(&h.test_guild, h.bob);
+    test_guild_add(&h.test_guild, h.cleo);
+    h.role = test_guild_role(&h.test_guild, 3, 0);
+    world_sql(w, "update roles set hoist = 1 where id = %s", h.role);
+    test_guild_give(&h.test_guild, h.bob, h.role);
+    world_sql(w, "update guilds set member_count = 3 where id = %s", h.test_guild.id);
+    h.of_ada = conn_session(h.ada, PLAIN, "");
+    h.of_bob = conn_session(h.bob, PLAIN, "");
+    conn_beat(h.of_ada);
+    conn_beat(h.of_bob);
+    /* Lists are told again after a while, which begins when the server has read what is sent. */
+    clock_go();
+    return h;
+}
+
+static void show_rows(struct gateway_conn *g, const struct hall *h, const char *channel,
+                      const char *ranges)
+{
+    conn_send(g, "{'op':14,'d':{'guild_id':'%s','typing':true,'channels':{'%s':%s}}}",
+              h->test_guild.id, channel, ranges);
+}
+
+/* Longer than lists rest, also on a busy machine; shorter than clients may be silent. */
+static void let_time_pass(struct hall *h)
+{
+    world_wait(h->world, 6);
+}
+
+/* --- rows ----------------------------------------------------------------------------- */
+
+static void a_list_is_told_at_once(struct world *w)
+{
+    struct hall h = open_hall(w);
+
+    show_rows(h.of_ada, &h, h.test_guild.channel, "[[0,99]]");
+    const struct dom *d = expect_dispatch(
+        h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
+        "{'guild_id': '%s', 'id': 'everyone', 'member_count': 3, 'online_count': 2, "
+        "'groups': [{'id': '%s', 'count': 1}, {'id': 'online', 'count': 1}, "
+        "{'id': 'offline', 'count': 1}], 'ops': [{'op': 'SYNC', 'range': [0, 99], 'items': ["
+        "{'group': {'id': '%s', 'count': 1}}, "
+        "{'member': {'id': '%s', 'user': {'id': '%s', 'username': 'bob'}, 'roles': ['%s'], "
+        "'presence': {'user': {'id': '%s'}, 'status': 'online', 'activities': [], "
+        "'client_status': {'web': 'online'}}}}, "
+        "{'group': {'id': 'online', 'count': 1}}, {'member': {'user': {'id': '%s'}}}, "
+        "{'group': {'id': 'offline', 'count': 1}}, {'member': {'user': {'id': '%s'}, 'presence': "
+        "{'status': 'offline', 'activities': [], 'client_status': {}}}}]}]}",
+        h.test_guild.id, h.role, h.role, h.bob->id, h.bob->id, h.role, h.bob->id, h.ada->id,
+        h.cleo->id);
+    expect(!dom_at(d, "ops.0.items.1.member.presence.guild_id"));
+    /* Nobody else hears of it, and a bot may ask in vain. */
+    expect_quiet(h.of_bob);
+    expect_quiet(h.of_ada);
+}
+
+static void only_ranges_that_were_asked_for_are_told(struct world *w)
+{
+    struct hall h = open_hall(w);
+
+    show_rows(h.of_ada, &h, h.test_guild.channel, "[[1,2],[4,9],[100,199]]");
+    expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
+                    "{'ops': [{'op': 'SYNC', 'range': [1, 2], 'items': [{'member': {'id': '%s'}}, "
+                    "{'group': {'id': 'online'}}]}, {'range': [4, 9], 'items': [{'group': {'id': "
+                    "'offline'}}, {'member': {'id': '%s'}}]}, {'range': [100, 199], 'items': []}]}",
+                    h.bob->id, h.cleo->id);
+    /* Cleo comes: those rows are told that have changed, and no others. */
+    struct gateway_conn *of_cleo = conn_session(h.cleo, PLAIN, "");
+    let_time_pass(&h);
+    const struct dom *d = expect_dispatch(
+        h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
+        "{'online_count': 3, 'groups': [{'id': '%s'}, {'id': 'online', 'count': 2}], 'ops': ["
+        "{'range': [1, 2], 'items': [{'member': {}}, {'group': {'count': 2}}]}, "
+        "{'range': [4, 9], 'items': [{'member': {'id': '%s'}}]}]}",
+        h.role, h.cleo->id);
+    expect(dom_at(d, "ops")->count == 2);
+    conn_close(of_cleo, 1000);
+}
+
+static void changes_of_members_are_told_in_time(struct world *w)
+{
+    struct hall h = open_hall(w);
+
+    show_rows(h.of_ada, &h, h.test_guild.channel, "[[0,99]]");
+    expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE", "{}");
+    /* A status: the same rows. */
+    conn_send(h.of_bob, "{'op':3,'d':{'status':'dnd','activities':[],'since':null,'afk':false}}");
+    let_time_pass(&h);
+    expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
+                    "{'ops': [{'items': [{}, {'member': {'id': '%s', 'presence': {'status': "
+                    "'dnd'}}}, {}, {}, {}, {}]}]}",
+                    h.bob->id);
+    /* Who does not want to be seen is offline. */
+    conn_send(h.of_bob, "{'op':3,'d':{'status':'invisible','activities':[],'since':null,"
+                        "'afk':false}}");
+    let_time_pass(&h);
+    expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
+                    "{'online_count': 1, 'ops': [{'items': [{'group': {'id': 'online'}}, {}, "
+                    "{'group': {'id': 'offline', 'count': 2}}, {'member': {'id': '%s', 'presence': "
+                    "{'status': 'offline'}}}, {'member': {'id': '%s'}}]}]}",
+                    h.bob->id, h.cleo->id);
+    /* Another name is another place. */
+    expect_status(client_patch(h.ada, "{'nick': 'Aaron'}", "/guilds/%s/members/%s", h.test_guild.id,
+                               h.cleo->id),
+                  200);
+    expect_dispatch(h.of_ada, "GUILD_MEMBER_UPDATE", "{}");
+    expect_dispatch(h.of_ada, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{}");
+    let_time_pass(&h);
+    expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
+                    "{'ops': [{'items': [{}, {}, {}, {'member': {'id': '%s', 'nick': 'Aaron'}}, "
+                    "{'member': {'id': '%s'}}]}]}",
+                    h.cleo->id, h.bob->id);
+    /* Who is made to leave is in no list. */
+    expect_status(client_delete(h.ada, "/guilds/%s/members/%s", h.test_guild.id, h.cleo->id), 204);
+    expect_dispatch(h.of_ada, "GUILD_MEMBER_REMOVE", "{}");
+    expect_dispatch(h.of_ada, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{}");
+    let_time_pass(&h);
+    expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
+                    "{'member_count': 2, 'ops': [{'items': [{}, {}, {'group': {'count': 1}}, "
+                    "{'member': {'id': '%s'}}]}]}",
+                    h.bob->id);
+    /* Nobody hears twice of the same. */
+    let_time_pass(&h);
+    expect_quiet(h.of_ada);
+}
+
+/* Lists that a slow machine has had the time for are passed over. */
+static const struct dom *expect_past_lists(struct gateway_conn *g, const char *event)
+{
+    for (;;) {
+        const struct dom *m = conn_read(g, 60000);
+
+        expect(m != NULL);
+        conn_count(g, m);
+        if (str_is(dom_at(m, "t")->text, event))
+            return dom_at(m, "d");
+        expect(str_is(dom_at(m, "t")->text, "GUILD_MEMBER_LIST_UPDATE"));
+    }
+}
+
+static void roles_make_the_groups(struct world *w)
+{
+    struct hall h = open_hall(w);
+
+    show_rows(h.of_ada, &h, h.test_guild.channel, "[[0,99]]");
+    expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE", "{'groups': [{'id': '%s'}, {}, {}]}",
+                    h.role);
+    expect_status(
+        client_patch(h.ada, "{'hoist': false}", "/guilds/%s/roles/%s", h.test_guild.id, h.role),
+        200);
+    expect_dispatch(h.of_ada, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{}");
+    expect_dispatch(h.of_ada, "GUILD_ROLE_UPDATE", "{}");
+    let_time_pass(&h);
+    expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
+                    "{'groups': [{'id': 'online', 'count': 2}, {'id': 'offline'}], 'ops': ["
+                    "{'items': [{'group': {}}, {'member': {'id': '%s'}}, {'member': {'id': '%s'}}, "
+                    "{}, {}]}]}",
+                    h.ada->id, h.bob->id);
+    /* Of two hoisted roles the higher one counts. */
+    const char *high =
+        make_role(h.ada, h.test_guild.id, "{'name': 'High', 'hoist': true, 'permissions': '0'}");
+    expect_past_lists(h.of_ada, "GUILD_AUDIT_LOG_ENTRY_CREATE");
+    expect_past_lists(h.of_ada, "GUILD_ROLE_CREATE");
+    expect_status(
+        client_put(h.ada, "", "/guilds/%s/members/%s/roles/%s", h.test_guild.id, h.ada->id, high),
+        204);
+    expect_past_lists(h.of_ada, "GUILD_MEMBER_UPDATE");
+    expect_past_lists(h.of_ada, "GUILD_AUDIT_LOG_ENTRY_CREATE");
+    let_time_pass(&h);
+    const struct dom *d;
+    do
+        d = expect_past_lists(h.of_ada, "GUILD_MEMBER_LIST_UPDATE");
+    while (!str_is(dom_at(d, "groups.0.id")->text, high));
+    expect(str_is(dom_at(d, "groups.0.count")->text, "1"));
+    expect(str_is(dom_at(d, "groups.1.id")->text, "online"));
+    expect(str_is(dom_at(d, "groups.1.count")->text, "1"));
+    expect(dom_at(d, "groups")->count == 3);
+}
+
+/* --- who is in a list, and who hears of it -------------------------------------------- */
+
+static const char *hidden_channel(struct hall *h)
+{
+    return make_channel(
+        h->ada, h->test_guild.id,
+        TEXT(h->world,
+             "{'name': 'h', 'permission_overwrites': [{'id': '%s', 'type': 0, 'deny': '1024'}, "
+             "{'id': '%s', 'type': 0, 'allow': '1024'}]}",
+             h->test_guild.id, h->role));
+}
+
+static void a_hidden_channel_lists_who_sees_it(struct world *w)
+{
+    struct hall h = open_hall(w);
+    const char *hidden = hidden_channel(&h);
+    struct overwrite rules[] = { { .id = id_of(h.test_guild.id), .deny = PERMISSION(VIEW_CHANNEL) },
+                                 { .id = id_of(h.role), .allow = PERMISSION(VIEW_CHANNEL) } };
+    struct gateway_conn *of_cleo = conn_session(h.cleo, PLAIN, "");
+    char id[LIST_ID_MAX];
+
+    list_id_write(true, rules, 2, id);
+    expect_dispatch(h.of_bob, "CHANNEL_CREATE", "{}");
+    show_rows(h.of_bob, &h, hidden, "[[0,99]]");
+    expect_dispatch(
+        h.of_bob, "GUILD_MEMBER_LIST_UPDATE",
+        "{'id': '%s', 'member_count': 2, 'online_count': 2, 'groups': [{'id': '%s'}, "
+        "{'id': 'online', 'count': 1}], 'ops': [{'items': [{}, {'member': {'id': '%s'}}, "
+        "{}, {'member': {'id': '%s'}}]}]}",
+        id, h.role, h.bob->id, h.ada->id);
+    /* Who does not see the channel is told nothing. */
+    show_rows(of_cleo, &h, hidden, "[[0,99]]");
+    expect_quiet(of_cleo);
+    /* It is opened: the channel has everybody's list now. */
+    expect_status(client_delete(h.ada, "/channels/%s/permissions/%s", hidden, h.test_guild.id),
+                  204);
+    expect_dispatch(h.of_bob, "CHANNEL_UPDATE", "{}");
+    let_time_pass(&h);
+    expect_dispatch(h.of_bob, "GUILD_MEMBER_LIST_UPDATE",
+                    "{'id': 'everyone', 'member_count': 3, 'groups': [{'id': '%s'}, {'id': "
+                    "'online', 'count': 2}]}",
+                    h.role);
+    /* And closed to bob, who hears of it no more. */
+    expect_status(client_put(h.ada, "{'type': 1, 'allow': '0', 'deny': '1024'}",
+                             "/channels/%s/permissions/%s", hidden, h.bob->id),
+                  204);
+    expect_dispatch(h.of_bob, "CHANNEL_DELETE", "{}");
+    conn_close(of_cleo, 1000);
+    let_time_pass(&h);
+    expect_quiet(h.of_bob);
+}
+
+static void who_shows_no_rows_any_more_is_told_nothing(struct world *w)
+{
+    struct hall h = open_hall(w);
+
+    show_rows(h.of_ada, &h, h.test_guild.channel, "[[0,99]]");
+    expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE", "{}");
+    show_rows(h.of_bob, &h, h.test_guild.channel, "[[0,99]]");
+    expect_dispatch(h.of_bob, "GUILD_MEMBER_LIST_UPDATE", "{}");
+    show_rows(h.of_ada, &h, h.test_guild.channel, "[]");
+    expect_quiet(h.of_ada); /* and it was read */
+    struct gateway_conn *of_cleo = conn_session(h.cleo, PLAIN, "");
+    let_time_pass(&h);
+    expect_dispatch(h.of_bob, "GUILD_MEMBER_LIST_UPDATE", "{'online_count': 3}");
+    expect_quiet(h.of_ada);
+    conn_close(of_cleo, 1000);
+}
+
+static void of_eleven_channels_the_first_is_forgotten(struct world *w)
+{
+    struct hall h = open_hall(w);
+    /* Each list is one of its own, of a channel that others do not see. */
+    for (int i = 0; i < 11; i++) {
+        const char *channel = make_channel(
+            h.ada, h.test_guild.id,
+            TEXT(w,
+                 "{'name': 'c%d', 'permission_overwrites': [{'id': '%s', 'type': 0, 'deny': "
+                 "'1024'}, {'id': '%s', 'type': 0, 'allow': '1024'}]}",
+                 i, h.test_guild.id, test_guild_role(&h.test_guild, 1, 0)));
+        expect_dispatch(h.of_ada, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{}");
+        expect_dispatch(h.of_ada, "CHANNEL_CREATE", "{}");
+        show_rows(h.of_ada, &h, channel, "[[0,99]]");
+        expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE", "{'member_count': 1}");
+    }
+    let_time_pass(&h);
+    conn_send(h.of_ada, "{'op':3,'d':{'status':'idle','activities':[],'since':null,'afk':false}}");
+    let_time_pass(&h);
+    for (int i = 0; i < 10; i++)
+        expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
+                        "{'ops': [{'items': [{}, {'member': {'presence': {'status': 'idle'}}}]}]}");
+    let_time_pass(&h);
+    expect_quiet(h.of_ada);
+}
+
+static void several_guilds_are_subscribed_to_at_once(struct world *w)
+{
+    struct hall h = open_hall(w);
+    const char *other = found_guild(h.ada, "Other");
+    const char *room = make_channel(h.ada, other, "{'name': 'room'}");
+
+    expect_dispatch(h.of_ada, "GUILD_CREATE", "{}");
+    expect_dispatch(h.of_ada, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{}");
+    expect_dispatch(h.of_ada, "CHANNEL_CREATE", "{}");
+    conn_send(h.of_ada,
+              "{'op':37,'d':{'subscriptions':{'%s':{'channels':{'%s':[[0,99]]},'members':['%s'],"
+              "'activities':null,'thread_member_lists':null},'%s':{'channels':{'%s':[[0,0]]}}}}}",
+              h.test_guild.id, h.test_guild.channel, h.bob->id, other, room);
+    bool seen[2] = { false, false };
+    for (int i = 0; i < 2; i++) {
+        const struct dom *d = expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE", "{}");
+
+        seen[str_is(dom_at(d, "guild_id")->text, other)] = true;
+    }
+    expect(seen[0] && seen[1]);
+}
+
+/* Comes back, on whichever loop the new socket is, and is told that so many are there. */
+static void expect_list_again(struct client *c, const char *id, uint64_t seq, const char *online)
+{
+    struct gateway_conn *back = conn_open(c, PLAIN);
+
+    conn_beat(back);
+    expect_op(back, 10);
+    conn_resume(back, id, seq);
+    for (bool told = false; !told;) {
+        world_wait(c->world, 2);
+        const struct dom *m = conn_read(back, 60000);
+
+        expect(m != NULL);
+        conn_count(back, m);
+        told = str_is(dom_at(m, "t")->text, "GUILD_MEMBER_LIST_UPDATE") &&
+               str_is(dom_at(m, "d.online_count")->text, online);
+    }
+}
+
+static void a_list_goes_on_after_a_restart(struct world *w)
+{
+    struct hall h = open_hall(w);
+    char id[64];
+
+    show_rows(h.of_ada, &h, h.test_guild.channel, "[[0,99]]");
+    expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE", "{'online_count': 2}");
+    snprintf(id, sizeof id, "%s", conn_id(h.of_ada));
+    uint64_t seq = conn_seq(h.of_ada);
+    conn_close(h.of_bob, 1000);
+    conn_lose(h.of_ada);
+    world_restart(w);
+    expect_list_again(h.ada, id, seq, "1");
+}
+
+static void who_comes_back_is_told_all_of_it(struct world *w)
+{
+    struct hall h = open_hall(w);
+
+    show_rows(h.of_ada, &h, h.test_guild.channel, "[[0,99]]");
+    expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE", "{'online_count': 2}");
+    conn_lose(h.of_ada);
+    conn_close(h.of_bob, 1000);
+    expect_list_again(h.ada, conn_id(h.of_ada), conn_seq(h.of_ada), "1");
+}
+
+/* --- a store that fails --------------------------------------------------------------- */
+
+static _Atomic int failures;
+
+static enum err failing_roles(struct tx *tx, snowflake guild_id, struct list *ret)
+{
+    if (failures > 0) {
+        failures--;
+        return ERR_INTERNAL;
+    }
+    return gateway_source.roles(tx, guild_id, ret);
+}
+
+static enum err failing_members(struct tx *tx, const struct gateway_search *search,
+                                struct list *ret)
+{
+    if (failures > 0) {
+        failures--;
+        return ERR_INTERNAL;
+    }
+    return gateway_source.members(tx, search, ret);
+}
+
+/* Whatever the store does not say at first, the list is whole when it is told. */
+static void a_list_waits_for_a_store_that_fails(struct world *w)
+{
+    static struct gateway_source source;
+
+    source = gateway_source;
+    source.roles = failing_roles;
+    source.members = failing_members;
+    world_use_source(w, &source);
+    struct hall h = open_hall(w);
+    failures = 2; /* the first round is in vain */
+    show_rows(h.of_ada, &h, h.test_guild.channel, "[[0,99]]");
+    expect_soon(failures == 0);
+    world_wait(w, 30);
+    expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
+                    "{'member_count': 3, 'online_count': 2, 'groups': [{'id': '%s'}, {'id': "
+                    "'online'}, {'id': 'offline', 'count': 1}]}",
+                    h.role);
+    expect_quiet(h.of_ada);
+}
+
+/* --- large guilds --------------------------------------------------------------------- */
+
+enum { LARGE = 1001 };
+
+static void a_large_guild_lists_who_is_there(struct world *w)
+{
+    struct hall h = open_hall(w);
+
+    world_sql(w,
+              "insert into users (id, username) with recursive n(i) as (select 1 union all select "
+              "i + 1 from n where i < %d) select i, 'u' || i from n",
+              LARGE - 3);
+    world_sql(w,
+              "insert into members (guild_id, user_id, joined_at) select %s, id, id from users "
+              "where id < %d",
+              h.test_guild.id, LARGE);
+    world_sql(w, "update guilds set member_count = %d where id = %s", LARGE, h.test_guild.id);
+    /* A new server reads how large it is. */
+    conn_close(h.of_ada, 1000);
+    conn_close(h.of_bob, 1000);
+    world_restart(w);
+    h.of_ada = conn_session(h.ada, PLAIN, "");
+    h.of_bob = conn_session(h.bob, PLAIN, "");
+    conn_beat(h.of_ada);
+    show_rows(h.of_ada, &h, h.test_guild.channel, "[[0,99]]");
+    expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
+                    "{'member_count': %d, 'online_count': 2, 'groups': [{'count': 1}, {'id': "
+                    "'online', 'count': 1}], 'ops': [{'items': [{}, {'member': {'id': '%s'}}, {}, "
+                    "{'member': {'id': '%s'}}]}]}",
+                    LARGE, h.bob->id, h.ada->id);
+    /* Nobody is told of presences there, but for the list. */
+    struct gateway_conn *of_cleo = conn_session(h.cleo, PLAIN, "");
+    let_time_pass(&h);
+    expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
+                    "{'online_count': 3, 'ops': [{'items': [{}, {}, {}, {}, {'member': {'id': "
+                    "'%s'}}]}]}",
+                    h.cleo->id);
+    conn_close(of_cleo, 1000);
+    let_time_pass(&h);
+    expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
+                    "{'online_count': 2, 'ops': [{'items': [{}, {}, {}, {}]}]}");
+    /* With one less everybody is listed. */
+    expect_status(client_delete(h.ada, "/guilds/%s/members/%s", h.test_guild.id, h.cleo->id), 204);
+    expect_dispatch(h.of_ada, "GUILD_MEMBER_REMOVE", "{}");
+    expect_dispatch(h.of_ada, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{}");
+    let_time_pass(&h);
+    const struct dom *d = expect_dispatch(h.of_ada, "GUILD_MEMBER_LIST_UPDATE",
+                                          "{'member_count': %d, 'groups': [{}, {}, {'id': "
+                                          "'offline', 'count': %d}]}",
+                                          LARGE - 1, LARGE - 3);
+    expect(dom_at(d, "ops.0.items")->count == 100);
+}
+
+/* --- many lists ----------------------------------------------------------------------- */
+
+/* So many lists, each of a channel with so many overwrites, are several pieces of a turn. */
+enum { HALLS = 4, ROOMS = 10, RULES = 500, MANY_LISTS = HALLS * ROOMS };
+
+struct many_lists {
+    struct client *ada;
+    const char *guilds[HALLS];
+    struct gateway_conn *gate;
+};
+
+/* Rows of numbers that no other kind has. */
+static int room_id(int hall, int room)
+{
+    return 7000000 + hall * 100 + room;
+}
+
+static void make_rooms(struct many_lists *m, int hall)
+{
+    struct test_guild v = world_test_guild(m->ada->world, m->ada);
+
+    m->guilds[hall] = TEXT(v.world, "%s", v.id);
+    world_sql(v.world,
+              "insert into channels (id, guild_id, type, name) with recursive n (i) as (select 0 "
+              "union all select i + 1 from n where i < %d) select %d + i, %s, 0, 'room' from n",
+              ROOMS - 1, room_id(hall, 0), v.id);
+    /* Each room lets some in whom the others do not. */
+    world_sql(v.world,
+              "insert into overwrites (channel_id, target_id, type, allow, deny) with recursive "
+              "n (i) as (select 0 union all select i + 1 from n where i < %d) select c.id, "
+              "case when i = 0 then c.guild_id else c.id * 1000 + i end, case when i = 0 then 0 "
+              "else 1 end, case when i = 0 then 0 else 1024 end, case when i = 0 then 1024 else 0 "
+              "end from n cross join channels c where c.guild_id = %s and c.name = 'room'",
+              RULES - 1, v.id);
+}
+
+static void show_all_rooms(struct many_lists *m)
+{
+    char text[16000];
+    size_t n = (size_t)snprintf(text, sizeof text, "{'op':37,'d':{'subscriptions':{");
+
+    for (int h = 0; h < HALLS; h++) {
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s'%s':{'channels':{", h ? "," : "",
+                              m->guilds[h]);
+        for (int r = 0; r < ROOMS; r++)
+            n += (size_t)snprintf(text + n, sizeof text - n, "%s'%d':[[0,99]]", r ? "," : "",
+                                  room_id(h, r));
+        n += (size_t)snprintf(text + n, sizeof text - n, "}}");
+    }
+    snprintf(text + n, sizeof text - n, "}}}");
+    conn_send(m->gate, "%s", text);
+}
+
+/* Those who view a room with these rules are ada and nobody else. */
+static void expect_lists(struct gateway_conn *g, int count)
+{
+    for (int i = 0; i < count; i++)
+        expect_dispatch(g, "GUILD_MEMBER_LIST_UPDATE", "{'member_count': 1, 'online_count': 1}");
+}
+
+static const struct hub *loop_of(const struct client *c, const struct gateway_conn *g)
+{
+    uint64_t number;
+
+    expect(session_id_read(str_of(conn_id(g)), &number));
+    return registry_hub(guildhall_gateway(world_server(c->world)), number);
+}
+
+/* Which loop has a new socket is the kernel's choice: as often as it takes for another one. */
+static struct gateway_conn *resume_elsewhere(struct client *c, struct gateway_conn *g)
+{
+    const struct hub *before = loop_of(c, g);
+
+    for (;;) {
+        conn_lose(g);
+        struct gateway_conn *back = conn_open(c, PLAIN);
+
+        conn_beat(back);
+        expect_op(back, 10);
+        conn_resume(back, conn_id(g), conn_seq(g));
+        expect_dispatch(back, "RESUMED", "{}");
+        if (loop_of(c, back) != before)
+            return back;
+        g = back;
+    }
+}
+
+static void many_lists_are_entered_moved_and_left_in_pieces(struct world *w)
+{
+    struct many_lists m = { .ada = world_client(w, "ada") };
+
+    for (int h = 0; h < HALLS; h++)
+        make_rooms(&m, h);
+    m.gate = conn_session(m.ada, PLAIN, "");
+    conn_beat(m.gate);
+    clock_go(); /* as in open_hall() */
+    show_all_rooms(&m);
+    expect_lists(m.gate, MANY_LISTS);
+    /* Another rule of one room makes its list another one; all others stay as they are. */
+    expect_status(client_put(m.ada, "{'type': 1, 'allow': '1024'}", "/channels/%d/permissions/%s",
+                             room_id(0, 0), m.ada->id),
+                  204);
+    world_wait(w, 6);
+    for (bool told = false; !told;) {
+        const struct dom *d = conn_read(m.gate, 60000);
+
+        expect(d != NULL);
+        conn_count(m.gate, d);
+        told = str_is(dom_at(d, "t")->text, "GUILD_MEMBER_LIST_UPDATE");
+    }
+    world_wait(w, 6);
+    expect_quiet(m.gate);
+    /* On its way to another loop it leaves all lists and enters them again. */
+    expect_lists(resume_elsewhere(m.ada, m.gate), MANY_LISTS);
+    expect_short_turns("member_lists", 15);
+}
+
+/* --- what is no subscription ---------------------------------------------------------- */
+
+static void malformed_subscriptions_are_closed(struct world *w)
+{
+    struct hall h = open_hall(w);
+    static const struct {
+        int code;
+        const char *message;
+    } rows[] = {
+        { 4001, "{'op':14,'d':[]}" },
+        { 4001, "{'op':37,'d':null}" },
+        { 4002, "{'op':14,'d':{}}" },
+        { 4002, "{'op':14,'d':{'guild_id':'x'}}" },
+        { 4002, "{'op':14,'d':{'guild_id':'1','channels':[]}}" },
+        { 4002, "{'op':14,'d':{'guild_id':'1','channels':{'x':[[0,99]]}}}" },
+        { 4002, "{'op':14,'d':{'guild_id':'1','channels':{'2':[0,99]}}}" },
+        { 4002, "{'op':14,'d':{'guild_id':'1','channels':{'2':[[0,100]]}}}" },
+        { 4002, "{'op':14,'d':{'guild_id':'1','channels':{'2':[[9,8]]}}}" },
+        { 4002, "{'op':14,'d':{'guild_id':'1','channels':{'2':[[-1,8]]}}}" },
+        { 4002, "{'op':14,'d':{'guild_id':'1','channels':{'2':[[1]]}}}" },
+        { 4002, "{'op':14,'d':{'guild_id':'1','channels':{'2':[[0,1],[2,3],[4,5],[6,7],[8,9],"
+                "[10,11]]}}}" },
+        { 4002, "{'op':14,'d':{'guild_id':'1','threads':1}}" },
+        { 4002, "{'op':37,'d':{}}" },
+        { 4002, "{'op':37,'d':{'subscriptions':{'x':{}}}}" },
+        { 4002, "{'op':37,'d':{'subscriptions':{'1':[]}}}" },
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct gateway_conn *g = conn_session(h.cleo, PLAIN, "");
+
+        conn_send(g, "%s", rows[i].message);
+        expect_close(g, rows[i].code);
+    }
+}
+
+/* Of guilds and channels that one is not in nothing is said; bots have no lists. */
+static void what_is_not_there_has_no_list(struct world *w)
+{
+    struct hall h = open_hall(w);
+    struct client *eve = world_client(w, "eve"), *bot = world_bot(w, "robot");
+
+    test_guild_add(&h.test_guild, bot);
+    struct gateway_conn *e = conn_session(eve, PLAIN, ""),
+                        *b = conn_session(bot, PLAIN, "'intents': 1");
+    expect_dispatch(b, "GUILD_CREATE", "{}");
+    show_rows(e, &h, h.test_guild.channel, "[[0,99]]");
+    show_rows(b, &h, h.test_guild.channel, "[[0,99]]");
+    show_rows(h.of_ada, &h, h.test_guild.id, "[[0,99]]");
+    show_rows(h.of_ada, &h, "12345", "[]");
+    expect_quiet(e);
+    expect_quiet(b);
+    expect_quiet(h.of_ada);
+}
+
+static void four_loops(struct config *c)
+{
+    c->loops = 4;
+}
+
+const struct test gateway_member_lists_tests[] = {
+    TEST(a_list_is_told_at_once),
+    TEST_WITH(only_ranges_that_were_asked_for_are_told, four_loops),
+    TEST(changes_of_members_are_told_in_time),
+    TEST(roles_make_the_groups),
+    TEST(a_hidden_channel_lists_who_sees_it),
+    TEST(who_shows_no_rows_any_more_is_told_nothing),
+    TEST(of_eleven_channels_the_first_is_forgotten),
+    TEST_WITH(several_guilds_are_subscribed_to_at_once, four_loops),
+    TEST_WITH(who_comes_back_is_told_all_of_it, four_loops),
+    TEST_WITH(a_list_goes_on_after_a_restart, four_loops),
+    TEST(a_list_waits_for_a_store_that_fails),
+    TEST(a_large_guild_lists_who_is_there),
+    TEST_WITH(many_lists_are_entered_moved_and_left_in_pieces, four_loops),
+    TEST(malformed_subscriptions_are_closed),
+    TEST(what_is_not_there_has_no_list),
+    { 0 },
+};

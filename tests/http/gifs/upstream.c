@@ -1,0 +1,406 @@
+/* upstream.c - another server's GIFs, whatever that server does. */
+#include "gifs.h"
+
+#include <arpa/inet.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "waits.h"
+
+/* --- the other server ----------------------------------------------------------------- */
+
+enum mode { GOOD, REFUSES, HANGS, HUGE, GARBAGE, LIES };
+
+static struct {
+    int listener, port;
+    pthread_t thread;
+    _Atomic int mode, asked, answered;
+    _Atomic bool stop;
+    char last[4096]; /* the request that came last, read when it was answered */
+    pthread_mutex_t lock;
+} provider = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+#define FILES                                                                            \
+    "\"media\": {\"mp4\": {\"url\": \"https://cdn.example.org/1.mp4\", \"width\": 640, " \
+    "\"height\": 480}, \"gif\": {\"url\": \"https://example.org/1.gif\", \"width\": "    \
+    "320, \"height\": 240}, \"odd\": {\"url\": \"x\", \"width\": 1, \"height\": 1}}"
+static const char GIFS[] =
+    "{\"results\": [{\"id\": \"1\", \"title\": \"Theirs\", \"url\": \"https://example.org/p\", "
+    "\"tags\": [\"a\"], " FILES "}, {\"id\": \"2\", \"media\": {\"gif\": {\"url\": "
+    "\"https://evil.test/2.gif\", \"width\": 1, \"height\": 1}}}, {\"id\": \"3\", \"media\": "
+    "{\"gif\": {\"url\": \"http://example.org/3.gif\", \"width\": 1, \"height\": 1}}}, "
+    "{\"id\": \"4\", \"media\": {\"gif\": {\"url\": \"https://example.org@evil.test/4.gif\", "
+    "\"width\": 1, \"height\": 1}}}]}";
+static const char TAGS[] =
+    "{\"tags\": [{\"name\": \"lol\", \"image\": \"https://example.org/lol.gif\"}, "
+    "{\"name\": \"bad\", \"image\": \"https://evil.test/bad.gif\"}]}";
+static const char TERMS[] = "{\"results\": [\"Their Term\", \"other\"]}";
+
+static void say(int fd, int status, const char *body)
+{
+    char head[200];
+
+    snprintf(head, sizeof head,
+             "HTTP/1.1 %d X\r\nContent-Type: application/json\r\nContent-Length: %zu\r\n"
+             "Connection: close\r\n\r\n",
+             status, strlen(body));
+    (void)!write(fd, head, strlen(head));
+    (void)!write(fd, body, strlen(body));
+}
+
+static void say_much(int fd)
+{
+    char piece[16384];
+
+    memset(piece, ' ', sizeof piece);
+    const char *head = "HTTP/1.1 200 OK\r\nContent-Length: 1073741824\r\n\r\n";
+    (void)!write(fd, head, strlen(head));
+    for (int i = 0; i < 65536 && write(fd, piece, sizeof piece) > 0; i++)
+        ;
+}
+
+static void answer(int fd, const char *request)
+{
+    switch ((enum mode)provider.mode) {
+    case GOOD:
+        say(fd, 200,
+            strstr(request, "/v1/categories")                                        ? TAGS
+            : strstr(request, "/v1/suggest") || strstr(request, "/v1/trending-term") ? TERMS
+                                                                                     : GIFS);
+        break;
+    case REFUSES:
+        say(fd, 500, "{}");
+        break;
+    case HANGS:
+        while (provider.mode == HANGS && !provider.stop)
+            usleep(1000);
+        break;
+    case HUGE:
+        say_much(fd);
+        break;
+    case GARBAGE:
+        say(fd, 200, "<html>no</html>");
+        break;
+    case LIES:
+        say(fd, 200, "{\"results\": {\"id\": 1}, \"tags\": 7}");
+        break;
+    }
+}
+
+static void *serve(void *arg)
+{
+    (void)arg;
+    while (!provider.stop) {
+        struct pollfd p = { provider.listener, POLLIN, 0 };
+        char request[4096] = { 0 };
+
+        if (poll(&p, 1, 50) <= 0)
+            continue;
+        int fd = accept(provider.listener, NULL, NULL);
+        ssize_t n = read(fd, request, sizeof request - 1);
+
+        if (n > 0 && strstr(request, "Content-Length") && request[n - 1] != '}')
+            n += read(fd, request + n, sizeof request - 1 - (size_t)n);
+        pthread_mutex_lock(&provider.lock);
+        memcpy(provider.last, request, sizeof request);
+        pthread_mutex_unlock(&provider.lock);
+        provider.asked++;
+        answer(fd, request);
+        provider.answered++;
+        close(fd);
+    }
+    return NULL;
+}
+
+static void provider_open(void)
+{
+    struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    socklen_t size = sizeof at;
+
+    provider.listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    expect(bind(provider.listener, (struct sockaddr *)&at, sizeof at) == 0);
+    expect(listen(provider.listener, 64) == 0);
+    getsockname(provider.listener, (struct sockaddr *)&at, &size);
+    provider.port = ntohs(at.sin_port);
+}
+
+static void provider_start(void)
+{
+    provider.mode = GOOD;
+    provider.asked = provider.answered = 0;
+    provider.stop = false;
+    expect(pthread_create(&provider.thread, NULL, serve, NULL) == 0);
+}
+
+static void provider_stop(void)
+{
+    provider.stop = true;
+    pthread_join(provider.thread, NULL);
+    close(provider.listener);
+}
+
+static const char *last_request(struct world *w)
+{
+    pthread_mutex_lock(&provider.lock);
+    const char *copy = str_dupz(world_arena(w), str_of(provider.last));
+    pthread_mutex_unlock(&provider.lock);
+    return copy;
+}
+
+static void wait_until_asked(int count)
+{
+    expect_soon(provider.asked >= count);
+    expect(provider.asked == count);
+}
+
+/* The listener is there before the server starts, so that its port can be set. */
+static void use(struct config *c, const char *source)
+{
+    static char url[100];
+
+    provider_open();
+    snprintf(url, sizeof url, "http://127.0.0.1:%d/v1/", provider.port);
+    c->gifs = source;
+    c->gif_provider = url;
+    c->gif_provider_key = "s3cret&x=1";
+    c->gif_media_hosts = "example.org, *.example.org";
+}
+
+static void theirs_only(struct config *c)
+{
+    use(c, "upstream");
+}
+
+static void both(struct config *c)
+{
+    use(c, "merged");
+}
+
+/* --- good answers --------------------------------------------------------------------- */
+
+static void their_gifs_are_shown_as_ours(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+
+    provider_start();
+    struct answer a = client_get(ada, "/gifs/search?q=Fun%%20%%26%%20Cat&locale=de&limit=30");
+    expect_json(a, "[{'id': 'u_1', 'title': 'Theirs', 'url': 'https://example.org/p', 'src': "
+                   "'https://cdn.example.org/1.mp4', 'gif_src': 'https://example.org/1.gif', "
+                   "'preview': 'https://example.org/1.gif', 'width': 640, 'height': 480}]");
+    const char *request = last_request(w);
+    expect(strstr(request, "GET /v1/search?") && strstr(request, "q=fun%20%26%20cat") &&
+           strstr(request, "locale=de") && strstr(request, "limit=30") &&
+           strstr(request, "key=s3cret%26x%3D1"));
+    expect(!strstr(request, ada->authorization) && !strstr(request, ada->id));
+    expect_status(client_request(ada, "GET", "/api/v10/gifs/search?q=cat",
+                                 "Accept-Language: xx, de;q=0.5, fr;q=0.8\r\n", STR("")),
+                  200);
+    expect(strstr(last_request(w), "locale=fr"));
+    expect_status(client_get(ada, "/gifs/search?q=cat&locale=nonsense"), 200);
+    expect(strstr(last_request(w), "locale=en-US"));
+
+    expect_json(client_get(ada, "/gifs/trending-gifs?media_format=gif"),
+                "[{'src': 'https://example.org/1.gif', 'width': 320}]");
+    expect_json(client_get(ada, "/gifs/trending"),
+                "{'categories': [{'name': 'lol', 'src': 'https://example.org/lol.gif'}], "
+                "'gifs': [{'id': 'u_1'}]}");
+    expect_json(client_get(ada, "/gifs/suggest?q=t"), "['their term', 'other']");
+    expect_json(client_get(ada, "/gifs/trending-search?limit=1"), "['their term']");
+    provider_stop();
+}
+
+static void ours_come_first_when_merged(struct world *w)
+{
+    provider_start();
+    world_import_gifs(w, "{'id': 'ours', 'tags': ['cat'], 'media': {'gif': 'f.gif'}}");
+    struct client *nobody = world_stranger(w);
+    expect(strcmp(gif_ids(client_get(nobody, "/gifs/search?q=cat")), "ours u_1") == 0);
+    expect(strcmp(gif_ids(client_get(nobody, "/gifs/search?q=dog")), "u_1") == 0);
+    expect_json(client_get(nobody, "/gifs/trending"), "{'gifs': [{'id': 'ours'}]}");
+    provider.mode = REFUSES;
+    expect(strcmp(gif_ids(client_get(nobody, "/gifs/search?q=ca")), "ours") == 0);
+    expect_json(client_get(nobody, "/gifs/search?q=fish"), "[]");
+    provider_stop();
+}
+
+static void choices_are_passed_on(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+
+    provider_start();
+    expect_status(client_post(ada, "{'id': 'u_1', 'q': 'cat'}", "/gifs/select"), 204);
+    wait_until_asked(1);
+    expect_soon(provider.answered == 1); /* before it hangs */
+    const char *request = last_request(w);
+    expect(strstr(request, "POST /v1/registershare") &&
+           strstr(request, "{\"id\":\"1\",\"q\":\"cat\",\"locale\":\"en-US\"}"));
+    expect(!strstr(request, ada->id));
+    expect_status(client_post(ada, "{'id': 'local', 'q': 'cat'}", "/gifs/select"), 204);
+    char endless[6000];
+    snprintf(endless, sizeof endless, "{'id': 'u_3', 'q': '%05000d'}", 1);
+    expect_status(client_post(ada, endless, "/gifs/select"), 204);
+    provider.mode = HANGS;
+    expect_status(client_post(ada, "{'id': 'u_2', 'q': 'cat'}", "/gifs/select"), 204);
+    expect(provider.answered == 1); /* the provider hangs, and is not waited for */
+    wait_until_asked(2);
+    expect(strstr(last_request(w), "\"id\":\"2\""));
+    provider_stop();
+}
+
+/* --- remembering ---------------------------------------------------------------------- */
+
+static void answers_are_remembered(struct world *w)
+{
+    struct client *nobody = world_stranger(w);
+
+    provider_start();
+    for (int i = 0; i < 3; i++)
+        expect_status(client_get(nobody, "/gifs/search?q=cat"), 200);
+    expect(provider.asked == 1);
+    expect_status(client_get(nobody, "/gifs/search?q=dog"), 200);
+    expect_status(client_get(nobody, "/gifs/search?q=cat&locale=fr"), 200);
+    expect(provider.asked == 3);
+    world_wait(w, 299);
+    expect_status(client_get(nobody, "/gifs/search?q=cat"), 200);
+    expect(provider.asked == 3);
+    world_wait(w, 2); /* old: answered at once, asked behind the caller's back */
+    expect_status(client_get(nobody, "/gifs/search?q=cat"), 200);
+    wait_until_asked(4);
+    provider_stop();
+}
+
+static void an_old_answer_is_better_than_none(struct world *w)
+{
+    struct client *nobody = world_stranger(w);
+
+    provider_start();
+    expect_status(client_get(nobody, "/gifs/search?q=cat"), 200);
+    provider.mode = REFUSES;
+    world_wait(w, 1800);
+    expect(strcmp(gif_ids(client_get(nobody, "/gifs/search?q=cat")), "u_1") == 0);
+    world_wait(w, 7200);
+    expect(strcmp(gif_ids(client_get(nobody, "/gifs/search?q=cat")), "u_1") == 0);
+    expect_error(client_get(nobody, "/gifs/search?q=dog"), 503, 40016);
+    provider_stop();
+}
+
+/* --- bad answers ---------------------------------------------------------------------- */
+
+static void what_is_not_right_costs_one_clear_error(struct world *w)
+{
+    static const int modes[] = { REFUSES, GARBAGE, LIES, HUGE };
+    struct client *nobody = world_stranger(w);
+
+    provider_start();
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        provider.mode = modes[i];
+        expect_error(client_get(nobody, "/gifs/search?q=x%zu", i), 503, 40016);
+    }
+    provider.mode = GOOD;
+    expect_status(client_get(nobody, "/gifs/search?q=x"), 200);
+    world_import_gifs(w, "{'id': 'ours', 'tags': ['cat'], 'media': {'gif': 'f.gif'}}");
+    provider.mode = GARBAGE;
+    expect(strcmp(gif_ids(client_get(nobody, "/gifs/search?q=cat")), "ours") == 0);
+    provider_stop();
+}
+
+static void five_failures_give_it_a_rest(struct world *w)
+{
+    struct client *nobody = world_stranger(w);
+
+    provider_start();
+    provider.mode = GARBAGE;
+    for (int i = 0; i < 5; i++)
+        expect_error(client_get(nobody, "/gifs/search?q=x%d", i), 503, 40016);
+    expect(provider.asked == 5);
+    provider.mode = GOOD;
+    expect_error(client_get(nobody, "/gifs/search?q=x"), 503, 40016);
+    world_wait(w, 29);
+    expect_error(client_get(nobody, "/gifs/search?q=x"), 503, 40016);
+    expect(provider.asked == 5);
+    world_wait(w, 2);
+    expect_status(client_get(nobody, "/gifs/search?q=x"), 200);
+    expect(provider.asked == 6);
+    provider_stop();
+}
+
+static void a_failure_is_tried_once_more(struct world *w)
+{
+    provider_start();
+    provider.mode = REFUSES;
+    expect_error(client_get(world_stranger(w), "/gifs/search?q=x"), 503, 40016);
+    expect(provider.asked == 2);
+    provider_stop();
+}
+
+static void a_server_that_hangs_holds_up_nobody_else(struct world *w)
+{
+    struct client *nobody = world_stranger(w), *ada = world_client(w, "ada");
+
+    provider_start();
+    provider.mode = HANGS;
+    int fd = client_dial(nobody);
+    const char *request = "GET /api/v10/gifs/search?q=slow HTTP/1.1\r\nHost: x\r\n\r\n";
+    int64_t since = clock_mono();
+    expect(write(fd, request, strlen(request)) == (ssize_t)strlen(request));
+    wait_until_asked(1);
+    char answer[16] = { 0 };
+    int sooner = 0; /* than the one that waits; on a busy machine not all of them */
+    for (int i = 0; i < 20; i++) {
+        expect_status(client_get(ada, "/users/@me"), 200);
+        sooner += recv(fd, answer, 1, MSG_DONTWAIT | MSG_PEEK) < 0;
+    }
+    expect(sooner > 0);
+    expect(read(fd, answer, sizeof answer - 1) > 0);
+    expect(strncmp(answer, "HTTP/1.1 503", 12) == 0);
+    expect(clock_mono() - since > INT64_C(1000000000)); /* two tries of two seconds */
+    close(fd);
+    provider_stop();
+}
+
+static void many_may_wait_for_one_server(struct world *w)
+{
+    struct client *nobody = world_stranger(w);
+    int fds[6];
+
+    provider_start();
+    provider.mode = HANGS;
+    for (int i = 0; i < 6; i++) {
+        char request[100];
+
+        fds[i] = client_dial(nobody);
+        snprintf(request, sizeof request,
+                 "GET /api/v10/gifs/search?q=slow%d HTTP/1.1\r\nHost: x\r\n\r\n", i);
+        expect(write(fds[i], request, strlen(request)) == (ssize_t)strlen(request));
+    }
+    wait_until_asked(1);
+    provider.mode = GOOD;
+    for (int i = 0; i < 6; i++) {
+        char answer[16] = { 0 };
+
+        expect(read(fds[i], answer, sizeof answer - 1) > 0);
+        expect(strncmp(answer, "HTTP/1.1 200", 12) == 0);
+        close(fds[i]);
+    }
+    provider_stop();
+}
+
+const struct test gifs_upstream_tests[] = {
+    TEST_WITH(their_gifs_are_shown_as_ours, theirs_only),
+    TEST_WITH(ours_come_first_when_merged, both),
+    TEST_WITH(choices_are_passed_on, theirs_only),
+    TEST_WITH(answers_are_remembered, theirs_only),
+    TEST_WITH(an_old_answer_is_better_than_none, theirs_only),
+    TEST_WITH(what_is_not_right_costs_one_clear_error, theirs_only),
+    TEST_WITH(five_failures_give_it_a_rest, theirs_only),
+    TEST_WITH(a_failure_is_tried_once_more, theirs_only),
+    TEST_WITH(a_server_that_hangs_holds_up_nobody_else, theirs_only),
+    TEST_WITH(many_may_wait_for_one_server, theirs_only),
+    { 0 },
+};

@@ -1,0 +1,178 @@
+/* expiry.c - what becomes of members whose subscription has ended. */
+#include "apps.h"
+#include "platforms.h"
+#include "waits.h"
+
+/* ada owns the guild and follows her "streamer"; bob is in it and no longer subscribes. */
+struct scene {
+    struct client *ada, *bob;
+    const char *guild, *id, *role;
+};
+
+static struct scene make_scene(struct world *w)
+{
+    struct scene s = { world_client(w, "ada"), world_client(w, "bob") };
+
+    s.guild = found_guild(s.ada, "The Guild");
+    put_member(s.guild, s.bob);
+    link_new(s.ada, PLATFORM_A, "streamer");
+    link_new(s.bob, PLATFORM_A, "bob");
+    subscribe(w, PLATFORM_A, "streamer", "bob");
+    s.id = follow(s.ada, s.guild, PLATFORM_A, "streamer");
+    s.role = role_of(w, s.id);
+    expect(has_role(s.guild, s.bob, s.role));
+    return s;
+}
+
+static void lapse(struct world *w, const struct scene *s)
+{
+    unsubscribe(w, PLATFORM_A, "streamer", "bob");
+    sync_now(s->ada, s->guild, s->id);
+    expect(store_count(w, "select count(*) from integration_members where lapsed_at > 0") == 1);
+    forget_told(w);
+}
+
+/* So many days later; hourly syncs are not what is looked at. */
+static void wait_days(struct world *w, double days)
+{
+    world_sql(w, "update jobs set due = due + 8640000000000 where kind = 'integration-sync'");
+    world_wait(w, days * 86400);
+    world_settle(w);
+}
+
+static void kicks(struct client *c, const struct scene *s)
+{
+    expect_status(client_patch(c, "{'expire_behavior': 1}", INTEGRATIONS "/%s", s->guild, s->id),
+                  204);
+    forget_told(c->world);
+}
+
+static void expiry_takes_the_role_after_the_grace(struct world *w)
+{
+    struct scene s = make_scene(w);
+
+    lapse(w, &s);
+    wait_days(w, 6.9);
+    expect(has_role(s.guild, s.bob, s.role));
+    expect_nothing_told(w);
+    wait_days(w, 0.2);
+    expect_number(w, 0, "select count(*) from member_roles");
+    expect_told(w, to_guild(id_of(s.guild)), "GUILD_MEMBER_UPDATE",
+                "{'user': {'id': '%s'}, 'roles': []}", s.bob->id);
+    expect_told(w, to_entitled(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+                "GUILD_AUDIT_LOG_ENTRY_CREATE",
+                "{'action_type': 25, 'user_id': null, 'target_id': '%s'}", s.bob->id);
+    expect_nothing_told(w);
+    expect(is_member(s.guild, s.bob));
+    expect(store_count(w, "select count(*) from integration_members where lapsed_at > 0") == 0);
+}
+
+static void expiry_follows_a_grace_that_gets_shorter(struct world *w)
+{
+    struct scene s = make_scene(w);
+
+    lapse(w, &s);
+    wait_days(w, 2);
+    expect(has_role(s.guild, s.bob, s.role));
+    expect_status(
+        client_patch(s.ada, "{'expire_grace_period': 1}", INTEGRATIONS "/%s", s.guild, s.id), 204);
+    world_wait(w, 901);
+    expect_number(w, 0, "select count(*) from member_roles");
+}
+
+static void expiry_removes_members_where_the_guild_wants_it(struct world *w)
+{
+    struct scene s = make_scene(w);
+
+    lapse(w, &s);
+    kicks(s.ada, &s);
+    wait_days(w, 7.1);
+    expect_number(w, 1, "select count(*) from members");
+    expect_told(w, to_guild(id_of(s.guild)), "GUILD_MEMBER_REMOVE",
+                "{'guild_id': '%s', 'user': {'id': '%s'}}", s.guild, s.bob->id);
+    expect_event(s.bob, "GUILD_DELETE", "{'id': '%s'}", s.guild);
+    expect_told(w, to_entitled(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+                "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 20, 'user_id': null}");
+    expect_nothing_told(w);
+    expect(store_count(w, "select count(*) from integration_members") == 0);
+}
+
+static void expiry_keeps_who_manages_the_guild(struct world *w)
+{
+    struct scene s = make_scene(w);
+    const char *role =
+        make_role(s.ada, s.guild,
+                  TEXT(w, "{'name': 'x', 'permissions': '%llu'}", BITS(PERMISSION(MANAGE_GUILD))));
+
+    put_role_on(s.guild, s.bob, role);
+    lapse(w, &s);
+    kicks(s.ada, &s);
+    wait_days(w, 7.1);
+    expect_number(w, 1, "select count(*) from member_roles");
+    expect(is_member(s.guild, s.bob) && !has_role(s.guild, s.bob, s.role));
+}
+
+static void expiry_keeps_the_owner(struct world *w)
+{
+    struct scene s = make_scene(w);
+
+    lapse(w, &s);
+    kicks(s.ada, &s);
+    world_sql(w, "update guilds set owner_id = %s", s.bob->id);
+    wait_days(w, 7.1);
+    expect_number(w, 0, "select count(*) from member_roles");
+    expect(is_member(s.guild, s.bob));
+}
+
+static void expiry_asks_once_more(struct world *w)
+{
+    struct scene s = make_scene(w);
+
+    lapse(w, &s);
+    subscribe(w, PLATFORM_A, "streamer", "bob");
+    wait_days(w, 7.1);
+    expect_number(w, 0, "select count(*) from integration_members where lapsed_at > 0");
+    expect(has_role(s.guild, s.bob, s.role));
+    expect_nothing_told(w);
+}
+
+static void expiry_waits_while_nothing_is_known(struct world *w)
+{
+    struct scene s = make_scene(w);
+
+    lapse(w, &s);
+    world_sql(w, "update integrations set revoked_at = 1");
+    wait_days(w, 8);
+    expect(has_role(s.guild, s.bob, s.role));
+    world_sql(w, "update integrations set revoked_at = null, enabled = 0");
+    wait_days(w, 1);
+    expect(has_role(s.guild, s.bob, s.role));
+    expect_number(w, 0, "select count(*) from jobs where kind = 'integration-expiry'");
+    expect_status(
+        client_post(s.ada, "{'type': 'platform_a', 'id': 'streamer'}", INTEGRATIONS, s.guild), 204);
+    wait_days(w, 1);
+    expect_number(w, 0, "select count(*) from member_roles");
+}
+
+static void expiry_comes_to_who_takes_the_connection_away(struct world *w)
+{
+    struct scene s = make_scene(w);
+
+    expect_status(client_delete(s.bob, "/users/@me/connections/platform_a/bob"), 204);
+    expect(is_member(s.guild, s.bob) && has_role(s.guild, s.bob, s.role));
+    expect(store_count(w, "select count(*) from integration_members where lapsed_at > 0") == 1);
+    wait_days(w, 7.1);
+    expect_number(w, 0, "select count(*) from member_roles");
+}
+
+const struct test integrations_expiry_tests[] = {
+    TEST(expiry_takes_the_role_after_the_grace),
+    TEST(expiry_follows_a_grace_that_gets_shorter),
+    TEST(expiry_removes_members_where_the_guild_wants_it),
+    TEST(expiry_keeps_who_manages_the_guild),
+    TEST(expiry_keeps_the_owner),
+    TEST(expiry_asks_once_more),
+    TEST(expiry_waits_while_nothing_is_known),
+    TEST(expiry_comes_to_who_takes_the_connection_away),
+    { 0 },
+};

@@ -1,0 +1,346 @@
+/* sync.c - subscribers get their role, keep it, and lose it in the end. */
+#include "platforms.h"
+
+#include <string.h>
+
+#include "apps.h"
+#include "base/clock.h"
+#include "statements.h"
+#include "waits.h"
+
+/* ada owns the guild and follows her "streamer"; bob is in it and has "bob" connected. */
+struct scene {
+    struct client *ada, *bob;
+    const char *guild, *id, *role;
+};
+
+static struct scene make_scene(struct world *w)
+{
+    struct scene s = { world_client(w, "ada"), world_client(w, "bob") };
+
+    s.guild = found_guild(s.ada, "The Guild");
+    put_member(s.guild, s.bob);
+    link_new(s.ada, PLATFORM_A, "streamer");
+    link_new(s.bob, PLATFORM_A, "bob");
+    s.id = follow(s.ada, s.guild, PLATFORM_A, "streamer");
+    s.role = role_of(w, s.id);
+    return s;
+}
+
+static int64_t lapses(struct world *w)
+{
+    return store_count(w, "select count(*) from integration_members where lapsed_at is not null");
+}
+
+/* --- sync ----------------------------------------------------------------------------- */
+
+static void a_sync_gives_subscribers_their_role(struct world *w)
+{
+    struct scene s = make_scene(w);
+
+    subscribe(w, PLATFORM_A, "streamer", "bob");
+    subscribe(w, PLATFORM_A, "streamer", "somebody-else");
+    sync_now(s.ada, s.guild, s.id);
+    expect_told(w, to_entitled(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
+                "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 81}");
+    expect_told(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}", s.guild);
+    expect_told(w, MANAGERS(s.guild), "INTEGRATION_UPDATE",
+                "{'id': '%s', 'syncing': true, 'subscriber_count': 0}", s.id);
+    expect_told(w, to_guild(id_of(s.guild)), "GUILD_MEMBER_UPDATE",
+                "{'guild_id': '%s', 'user': {'id': '%s'}, 'roles': ['%s']}", s.guild, s.bob->id,
+                s.role);
+    expect_told(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{'guild_id': '%s'}", s.guild);
+    expect_told(w, MANAGERS(s.guild), "INTEGRATION_UPDATE",
+                "{'id': '%s', 'syncing': false, 'subscriber_count': 2, 'revoked': false}", s.id);
+    expect_nothing_told(w);
+    expect(has_role(s.guild, s.bob, s.role) && !has_role(s.guild, s.ada, s.role));
+    /* A second one finds everything in order. */
+    sync_now(s.ada, s.guild, s.id);
+    expect(world_last_event(w, "GUILD_MEMBER_UPDATE") != NULL);
+    expect(store_count(w, "select count(*) from integration_subscribers") == 2);
+}
+
+static void watch_statements(struct config *config)
+{
+    if (!config->store)
+        statements_watch();
+}
+
+/* Half a million would hold the only writer, so they are counted by a thread that reads. */
+static void subscribers_are_not_counted_by_the_writer(struct world *w)
+{
+    struct scene s = make_scene(w);
+
+    subscribe(w, PLATFORM_A, "streamer", "bob");
+    sync_now(s.ada, s.guild, s.id);
+    expect(store_count(w, "select subscriber_count from integrations") == 1);
+    if (world_config(w)->store)
+        return;
+    struct statement_seen counted = statements_seen("count(*) from integration_subscribers where"),
+                          written = statements_seen("insert into integration_subscribers");
+    expect(counted.runs > 0 && written.runs > 0);
+    expect(!pthread_equal(counted.thread, written.thread));
+    expect(counted.scanned == 0);
+}
+
+static void a_sync_may_be_asked_for_once_a_minute(struct world *w)
+{
+    struct scene s = make_scene(w);
+
+    expect_status(client_post(s.ada, NULL, INTEGRATIONS "/%s/sync", s.guild, s.id), 204);
+    expect_number(w, 1, "select count(*) from integrations where syncing = 0 and round = 2");
+    struct answer a = client_post(s.ada, NULL, INTEGRATIONS "/%s/sync", s.guild, s.id);
+    expect_status(a, 429);
+    expect(str_is(answer_header(a, "X-RateLimit-Scope"), "shared"));
+    expect_json(a, "{'message': 'The resource is being rate limited.', 'global': false}");
+    world_wait(w, 58);
+    expect_status(client_post(s.ada, NULL, INTEGRATIONS "/%s/sync", s.guild, s.id), 429);
+    world_wait(w, 3);
+    expect_status(client_post(s.ada, NULL, INTEGRATIONS "/%s/sync", s.guild, s.id), 204);
+}
+
+static void a_sync_that_runs_is_joined(struct world *w)
+{
+    struct scene s = make_scene(w);
+
+    world_sql(w, "update integrations set syncing = 1");
+    forget_told(w);
+    expect_status(client_post(s.ada, NULL, INTEGRATIONS "/%s/sync", s.guild, s.id), 204);
+    expect_nothing_told(w);
+    world_sql(w, "update integrations set syncing = 0, enabled = 0");
+    expect_error(client_post(s.ada, NULL, INTEGRATIONS "/%s/sync", s.guild, s.id), 403, 40006);
+    expect_nothing_told(w);
+}
+
+static void a_sync_comes_every_hour_by_itself(struct world *w)
+{
+    struct scene s = make_scene(w);
+
+    subscribe(w, PLATFORM_A, "streamer", "bob");
+    world_wait(w, 3590);
+    world_settle(w);
+    expect(!has_role(s.guild, s.bob, s.role));
+    world_wait(w, 320);
+    expect_number(w, 1, "select count(*) from integrations where syncing = 0 and round = 2");
+    expect(has_role(s.guild, s.bob, s.role));
+}
+
+static void a_sync_notes_who_no_longer_subscribes(struct world *w)
+{
+    struct scene s = make_scene(w);
+
+    subscribe(w, PLATFORM_A, "streamer", "bob");
+    sync_now(s.ada, s.guild, s.id);
+    unsubscribe(w, PLATFORM_A, "streamer", "bob");
+    forget_told(w);
+    sync_now(s.ada, s.guild, s.id);
+    expect(has_role(s.guild, s.bob, s.role) && lapses(w) == 1);
+    expect(store_count(w, "select subscriber_count from integrations") == 0);
+    expect(store_count(w, "select count(*) from integration_subscribers") == 0);
+    int64_t since = store_count(w, "select lapsed_at from integration_members");
+    world_wait(w, 100);
+    sync_now(s.ada, s.guild, s.id);
+    expect(store_count(w, "select lapsed_at from integration_members") == since);
+    /* Who comes back in time has lost nothing. */
+    subscribe(w, PLATFORM_A, "streamer", "bob");
+    sync_now(s.ada, s.guild, s.id);
+    expect(has_role(s.guild, s.bob, s.role) && lapses(w) == 0);
+}
+
+static void a_subscription_with_an_end_ends(struct world *w)
+{
+    struct scene s = make_scene(w);
+
+    subscribe(w, PLATFORM_A, "streamer", "bob");
+    world_sql(w, "update platform_subscription set until = %lld",
+              (long long)(clock_us() + INT64_C(1000000) * 1000));
+    sync_now(s.ada, s.guild, s.id);
+    expect(has_role(s.guild, s.bob, s.role) && lapses(w) == 0);
+    world_wait(w, 1001);
+    sync_now(s.ada, s.guild, s.id);
+    expect(lapses(w) == 1);
+}
+
+static void a_sync_gives_back_a_role_that_was_taken(struct world *w)
+{
+    struct scene s = make_scene(w);
+
+    subscribe(w, PLATFORM_A, "streamer", "bob");
+    sync_now(s.ada, s.guild, s.id);
+    world_sql(w, "delete from member_roles");
+    sync_now(s.ada, s.guild, s.id);
+    expect(has_role(s.guild, s.bob, s.role));
+}
+
+static void only_good_connections_count_in_a_sync(struct world *w)
+{
+    struct scene s = make_scene(w);
+    struct client *eve = world_client(w, "eve");
+
+    link_new(eve, PLATFORM_A, "eve"); /* not in the guild */
+    subscribe(w, PLATFORM_A, "streamer", "bob");
+    subscribe(w, PLATFORM_A, "streamer", "eve");
+    world_sql(w, "update connections set revoked = 1 where user_id = %s", s.bob->id);
+    sync_now(s.ada, s.guild, s.id);
+    expect(store_count(w, "select count(*) from member_roles") == 0);
+    world_sql(w, "update connections set revoked = 0, verified = 0 where user_id = %s", s.bob->id);
+    sync_now(s.ada, s.guild, s.id);
+    expect(store_count(w, "select count(*) from member_roles") == 0);
+    world_sql(w, "update connections set verified = 1");
+    sync_now(s.ada, s.guild, s.id);
+    expect(has_role(s.guild, s.bob, s.role));
+    expect(!is_member(s.guild, eve));
+}
+
+static void one_of_several_connections_is_enough_for_a_sync(struct world *w)
+{
+    struct scene s = make_scene(w);
+
+    link_new(s.bob, PLATFORM_A, "bobs-other");
+    subscribe(w, PLATFORM_A, "streamer", "bobs-other");
+    sync_now(s.ada, s.guild, s.id);
+    expect(has_role(s.guild, s.bob, s.role));
+    unsubscribe(w, PLATFORM_A, "streamer", "bobs-other");
+    subscribe(w, PLATFORM_A, "streamer", "bob");
+    sync_now(s.ada, s.guild, s.id);
+    expect(has_role(s.guild, s.bob, s.role) && lapses(w) == 0);
+}
+
+static void a_sync_of_many_pages_and_members_reaches_all(struct world *w)
+{
+    struct scene s = make_scene(w);
+    long long me = (long long)snowflake_new();
+
+    /* 1200 subscribers and 700 members, 600 of whom subscribe. */
+    world_sql(w, "with recursive n (i) as (select 1 union all select i + 1 from n where i < 1200) "
+                 "insert into platform_subscription (type, account_id, subscriber_id, since) "
+                 "select 'platform_a', 'streamer', 's' || i, 1 from n");
+    world_sql(w,
+              "with recursive n (i) as (select 1 union all select i + 1 from n where i < 700) "
+              "insert into users (id, username) select %lld + i, 'user' || i from n",
+              me);
+    world_sql(w,
+              "insert into members (guild_id, user_id, joined_at) select %s, id, 1 from users "
+              "where id > %lld",
+              s.guild, me);
+    world_sql(w,
+              "insert into connections (user_id, type, id, name, created_at) select id, "
+              "'platform_a', 's' || (1800 - (id - %lld)), 'x', 1 from users where id > %lld",
+              me, me);
+    sync_now(s.ada, s.guild, s.id);
+    expect(store_count(w, "select subscriber_count from integrations") == 1200);
+    expect(store_count(w, "select count(*) from member_roles") == 101);
+    world_sql(w,
+              "update connections set id = 'x' || id where type = 'platform_a' and user_id > "
+              "%lld",
+              me);
+    world_sql(w, "update connections set id = 's' || (user_id - %lld) where user_id > %lld", me,
+              me);
+    sync_now(s.ada, s.guild, s.id);
+    expect(store_count(w, "select count(*) from member_roles") == 700);
+    world_sql(w, "delete from platform_subscription where subscriber_id <> 's7'");
+    sync_now(s.ada, s.guild, s.id);
+    expect(lapses(w) == 699);
+    expect(store_count(w, "select count(*) from integration_subscribers") == 1);
+}
+
+/* --- what goes wrong ------------------------------------------------------------------ */
+
+static void an_account_without_owner_is_revoked(struct world *w)
+{
+    struct scene s = make_scene(w);
+
+    subscribe(w, PLATFORM_A, "streamer", "bob");
+    sync_now(s.ada, s.guild, s.id);
+    forget_told(w);
+    expect_status(client_delete(s.ada, "/users/@me/connections/platform_a/streamer"), 204);
+    expect_told(w, MANAGERS(s.guild), "GUILD_INTEGRATIONS_UPDATE", "{}");
+    expect_told(w, MANAGERS(s.guild), "INTEGRATION_UPDATE",
+                "{'id': '%s', 'revoked': true, "
+                "'enabled': true}",
+                s.id);
+    expect_nothing_told(w);
+    sync_now(s.ada, s.guild, s.id);
+    expect_json(client_get(s.ada, INTEGRATIONS, s.guild),
+                "[{'revoked': true, 'enabled': true, 'subscriber_count': 1}]");
+    expect(has_role(s.guild, s.bob, s.role) && lapses(w) == 0);
+    /* With its owner it comes back by itself. */
+    link_account(s.ada, PLATFORM_A, "streamer");
+    expect_number(w, 1,
+                  "select count(*) from integrations where revoked_at is null "
+                  "and syncing = 0");
+}
+
+static void an_account_that_stays_revoked_is_switched_off(struct world *w)
+{
+    struct scene s = make_scene(w);
+
+    expect_status(client_delete(s.ada, "/users/@me/connections/platform_a/streamer"), 204);
+    world_wait(w, 29 * 86400);
+    world_settle(w);
+    expect(store_count(w, "select enabled from integrations") == 1);
+    world_wait(w, 2 * 86400);
+    expect_number(w, 0, "select enabled from integrations");
+    expect_number(w, 0, "select count(*) from jobs where kind like 'integration-%'");
+    expect_error(client_post(s.ada, NULL, INTEGRATIONS "/%s/sync", s.guild, s.id), 403, 40006);
+}
+
+static void an_integration_ends_with_who_added_it(struct world *w)
+{
+    struct scene s = make_scene(w);
+
+    world_sql(w, "update users set deleting = 1 where id = %s", s.ada->id);
+    world_wait(w, 4000);
+    expect_number(w, 0, "select enabled from integrations");
+}
+
+static void a_sync_that_was_cut_off_goes_on(struct world *w)
+{
+    struct scene s = make_scene(w);
+
+    subscribe(w, PLATFORM_A, "streamer", "bob");
+    /* As a process leaves it that dies among the members. */
+    world_sql(w, "update integrations set syncing = 1, round = 5");
+    world_sql(w, "insert into integration_subscribers values (%s, 'bob', 5)", s.id);
+    world_sql(w, "update jobs set due = %lld, data = '2 5 1 0 ' where kind = 'integration-sync'",
+              (long long)(clock_us() + 60 * INT64_C(1000000)));
+    world_restart(w);
+    world_settle(w);
+    expect(!has_role(s.guild, s.bob, s.role));
+    world_wait(w, 61);
+    expect_number(w, 1, "select count(*) from integrations where syncing = 0 and round = 5");
+    expect(has_role(s.guild, s.bob, s.role));
+    expect(store_count(w, "select subscriber_count from integrations") == 1);
+}
+
+static void an_integration_may_go_while_its_sync_is_due(struct world *w)
+{
+    struct scene s = make_scene(w);
+
+    expect_status(client_post(s.ada, NULL, INTEGRATIONS "/%s/sync", s.guild, s.id), 204);
+    expect_status(client_delete(s.ada, INTEGRATIONS "/%s", s.guild, s.id), 204);
+    world_settle(w);
+    expect(store_count(w, "select count(*) from integrations") == 0);
+    expect(store_count(w, "select count(*) from jobs where kind like 'integration-%'") == 0);
+    expect(store_count(w, "select count(*) from integration_subscribers") == 0);
+}
+
+const struct test integrations_sync_tests[] = {
+    TEST(a_sync_gives_subscribers_their_role),
+    TEST_WITH(subscribers_are_not_counted_by_the_writer, watch_statements),
+    TEST(a_sync_may_be_asked_for_once_a_minute),
+    TEST(a_sync_that_runs_is_joined),
+    TEST(a_sync_comes_every_hour_by_itself),
+    TEST(a_sync_notes_who_no_longer_subscribes),
+    TEST(a_subscription_with_an_end_ends),
+    TEST(a_sync_gives_back_a_role_that_was_taken),
+    TEST(only_good_connections_count_in_a_sync),
+    TEST(one_of_several_connections_is_enough_for_a_sync),
+    TEST(a_sync_of_many_pages_and_members_reaches_all),
+    TEST(an_account_without_owner_is_revoked),
+    TEST(an_account_that_stays_revoked_is_switched_off),
+    TEST(an_integration_ends_with_who_added_it),
+    TEST(a_sync_that_was_cut_off_goes_on),
+    TEST(an_integration_may_go_while_its_sync_is_due),
+    { 0 },
+};

@@ -1,0 +1,240 @@
+/* components.c - buttons, menus and modals are used. */
+#include "test_commands.h"
+
+#include "channels.h"
+#include "waits.h"
+
+#define FAILED "COMPONENT_VALIDATION_FAILED"
+
+/* --- buttons -------------------------------------------------------------------------- */
+
+/* A message of the bot's with these components in rows. */
+static const char *show(struct test_commands *s, const char *components)
+{
+    struct answer a =
+        client_post(s->bot, TEXT(s->world, "{'content': 'Choose', 'components': [%s]}", components),
+                    "/channels/%s/messages", s->test_guild.channel);
+
+    expect_status(a, 200);
+    return answer_text(a, "id");
+}
+
+static struct answer use(struct test_commands *s, struct client *by, const char *message,
+                         const char *data)
+{
+    return invoke(s, by, TEXT(s->world, "'type': 3, 'message_id': '%s'", message), "%s", data);
+}
+
+static const char BUTTONS[] =
+    "{'type': 1, 'components': [{'type': 2, 'style': 1, 'label': 'Go', 'custom_id': 'go'}, {'type': "
+    "2, 'style': 2, 'label': 'No', 'custom_id': 'no', 'disabled': true}, {'type': 2, 'style': 5, "
+    "'label': 'Link', 'url': 'https://a.example'}]}";
+
+static void a_button_reaches_the_app(struct world *w)
+{
+    struct test_commands s = world_test_commands(w);
+    const char *m = show(&s, BUTTONS);
+
+    expect_status(use(&s, s.bob, m, "'component_type': 2, 'custom_id': 'go'"), 204);
+    const struct dom *d = last_interaction(&s);
+    expect_dom(
+        &s, d,
+        "{'type': 3, 'context': 0, 'authorizing_integration_owners': {'0': '%s'}, 'data': "
+        "{'custom_id': 'go', 'component_type': 2, 'id': 2}, 'message': {'id': '%s', 'content': "
+        "'Choose', 'channel_id': '%s', 'components': [{'type': 1}]}, 'member': {'user': {'id': "
+        "'%s'}}}",
+        s.test_guild.id, m, s.test_guild.channel, s.bob->id);
+    expect(!dom_at(d, "data.values") && !dom_at(d, "data.resolved"));
+    /* The older spelling of its type. */
+    expect_status(use(&s, s.bob, m, "'type': 2, 'custom_id': 'go'"), 204);
+}
+
+static void what_is_not_there_cannot_be_pressed(struct world *w)
+{
+    struct test_commands s = world_test_commands(w);
+    const char *m = show(&s, BUTTONS);
+    const char *press = "'component_type': 2, 'custom_id': 'go'";
+
+    expect_error(use(&s, s.bob, "404", press), 404, 10008);
+    expect_invalid(use(&s, s.bob, m, "'component_type': 2, 'custom_id': 'other'"), "data.custom_id",
+                   FAILED);
+    expect_invalid(use(&s, s.bob, m, "'component_type': 2, 'custom_id': 'no'"), "data.custom_id",
+                   FAILED);
+    expect_invalid(use(&s, s.bob, m, "'component_type': 3, 'custom_id': 'go'"),
+                   "data.component_type", FAILED);
+    /* Somebody else's message is not the app's. */
+    const char *said = answer_text(
+        client_post(s.ada, "{'content': 'Hi'}", "/channels/%s/messages", s.test_guild.channel),
+        "id");
+    expect_error(use(&s, s.bob, said, press), 404, 10008);
+    const char *other = make_application(s.ada, "Other");
+    struct test_commands theirs = s;
+    theirs.application = other;
+    expect_error(use(&theirs, s.bob, m, press), 404, 10008);
+    expect(interactions_told(&s) == 0);
+}
+
+/* Seeing the channel is enough. */
+static void whoever_sees_a_message_may_use_it(struct world *w)
+{
+    struct test_commands s = world_test_commands(w);
+    const char *m = show(&s, BUTTONS);
+
+    world_sql(w,
+              "insert into overwrites (channel_id, target_id, type, allow, deny) values "
+              "(%s, %s, 1, 0, %llu)",
+              s.test_guild.channel, s.bob->id,
+              BITS(PERMISSION(SEND_MESSAGES) | PERMISSION(USE_APPLICATION_COMMANDS)));
+    expect_status(use(&s, s.bob, m, "'component_type': 2, 'custom_id': 'go'"), 204);
+}
+
+/* --- menus ---------------------------------------------------------------------------- */
+
+static void menus_take_what_they_offer(struct world *w)
+{
+    struct test_commands s = world_test_commands(w);
+    const char *m =
+        show(&s, "{'type': 1, 'components': [{'type': 3, 'custom_id': 'pick', "
+                 "'min_values': 1, 'max_values': 2, 'options': [{'label': 'A', 'value': "
+                 "'a'}, {'label': 'B', 'value': 'b'}, {'label': 'C', 'value': 'c'}]}]}");
+    static const char *const wrong[] = { "[]", "['a', 'b', 'c']", "['x']", "['a', 'a']" };
+
+    expect_status(
+        use(&s, s.bob, m, "'component_type': 3, 'custom_id': 'pick', 'values': ['c', 'a']"), 204);
+    expect_dom(&s, last_interaction(&s),
+               "{'data': {'custom_id': 'pick', 'component_type': 3, 'values': ['c', 'a']}}");
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        expect_invalid(
+            use(&s, s.bob, m,
+                TEXT(w, "'component_type': 3, 'custom_id': 'pick', 'values': %s", wrong[i])),
+            "data.values", FAILED);
+}
+
+static void menus_may_be_left_empty_where_they_say_so(struct world *w)
+{
+    struct test_commands s = world_test_commands(w);
+    const char *m =
+        show(&s, "{'type': 1, 'components': [{'type': 5, 'custom_id': 'any', 'min_values': "
+                 "0}]}, {'type': 1, 'components': [{'type': 5, 'custom_id': 'one', "
+                 "'required': false}]}");
+
+    expect_status(use(&s, s.bob, m, "'component_type': 5, 'custom_id': 'any', 'values': []"), 204);
+    expect_dom(&s, last_interaction(&s), "{'data': {'values': []}}");
+    expect(!dom_at(last_interaction(&s), "data.resolved"));
+    /* Only modals know what is required. */
+    expect_invalid(use(&s, s.bob, m, "'component_type': 5, 'custom_id': 'one', 'values': []"),
+                   "data.values", FAILED);
+}
+
+static void menus_of_people_roles_and_channels_resolve_them(struct world *w)
+{
+    struct test_commands s = world_test_commands(w);
+    const char *role = make_role(s.ada, s.test_guild.id, "{'name': 'Crew'}");
+    const char *m =
+        show(&s, "{'type': 1, 'components': [{'type': 5, 'custom_id': 'u', 'max_values': "
+                 "2}]}, {'type': 1, 'components': [{'type': 6, 'custom_id': 'r'}]}, "
+                 "{'type': 1, 'components': [{'type': 7, 'custom_id': 'm', 'max_values': "
+                 "2}]}, {'type': 1, 'components': [{'type': 8, 'custom_id': 'c', "
+                 "'channel_types': [0]}]}");
+
+    expect_status(use(&s, s.bob, m,
+                      TEXT(w, "'component_type': 5, 'custom_id': 'u', 'values': ['%s', '%s']",
+                           s.ada->id, s.bob->id)),
+                  204);
+    expect_dom(
+        &s, last_interaction(&s),
+        "{'data': {'component_type': 5, 'values': ['%s', '%s'], 'resolved': {'users': {'%s': "
+        "{'username': 'ada'}}, 'members': {'%s': {'roles': []}}}}}",
+        s.ada->id, s.bob->id, s.ada->id, s.bob->id);
+    expect_status(
+        use(&s, s.bob, m, TEXT(w, "'component_type': 6, 'custom_id': 'r', 'values': ['%s']", role)),
+        204);
+    expect_dom(&s, last_interaction(&s),
+               "{'data': {'resolved': {'roles': {'%s': {'name': 'Crew'}}}}}", role);
+    expect_status(use(&s, s.bob, m,
+                      TEXT(w, "'component_type': 7, 'custom_id': 'm', 'values': ['%s', '%s']", role,
+                           s.ada->id)),
+                  204);
+    expect_dom(&s, last_interaction(&s),
+               "{'data': {'resolved': {'roles': {'%s': {}}, 'users': {'%s': {}}}}}", role,
+               s.ada->id);
+    expect_status(use(&s, s.bob, m,
+                      TEXT(w, "'component_type': 8, 'custom_id': 'c', 'values': ['%s']",
+                           s.test_guild.channel)),
+                  204);
+    expect_dom(&s, last_interaction(&s),
+               "{'data': {'resolved': {'channels': {'%s': {'type': 0}}}}}", s.test_guild.channel);
+    expect_invalid(
+        use(&s, s.bob, m,
+            TEXT(w, "'component_type': 6, 'custom_id': 'r', 'values': ['%s']", s.ada->id)),
+        "data.values", FAILED);
+    expect_invalid(use(&s, s.bob, m, "'component_type': 5, 'custom_id': 'u', 'values': ['404']"),
+                   "data.values", FAILED);
+}
+
+/* --- below answers -------------------------------------------------------------------- */
+
+static const char *answered(struct test_commands *s, const char *json)
+{
+    const struct dom *d = last_interaction(s);
+    struct answer a = client_post(world_stranger(s->world), json,
+                                  "/interactions/%s/%s/callback?with_response=true",
+                                  dom_text(s, d, "id"), dom_text(s, d, "token"));
+
+    expect_status(a, 200);
+    return a.json && dom_at(a.json, "resource.message.id") ? answer_text(a, "resource.message.id")
+                                                           : "";
+}
+
+/* The map is that of the command, whoever presses. */
+static void buttons_below_answers_remember_who_installed_the_app(struct world *w)
+{
+    struct test_commands s = world_test_commands(w);
+    const char *id = make_global_command(&s, "'integration_types': [1]");
+
+    install_on(&s, s.bob);
+    expect_status(roll(&s, s.bob, id, "%s", ""), 204);
+    const char *m = answered(
+        &s, TEXT(w, "{'type': 4, 'data': {'content': 'Choose', 'components': [%s]}}", BUTTONS));
+    expect_status(use(&s, s.ada, m, "'component_type': 2, 'custom_id': 'go'"), 204);
+    const struct dom *d = last_interaction(&s);
+    expect_dom(&s, d,
+               "{'authorizing_integration_owners': {'1': '%s'}, 'member': {'user': {'id': '%s'}}}",
+               s.bob->id, s.ada->id);
+    expect(!dom_at(d, "authorizing_integration_owners.0"));
+}
+
+static void ephemeral_messages_are_used_by_who_sees_them(struct world *w)
+{
+    struct test_commands s = world_test_commands(w);
+    const char *id = make_global_command(&s, "%s", "");
+
+    expect_status(roll(&s, s.bob, id, "%s", ""), 204);
+    const char *m = answered(
+        &s, TEXT(w, "{'type': 4, 'data': {'content': 'Choose', 'flags': 64, 'components': [%s]}}",
+                 BUTTONS));
+    const char *press = "'component_type': 2, 'custom_id': 'go'";
+
+    expect_error(use(&s, s.ada, m, press), 404, 10008);
+    world_wait(w, 14 * 60);
+    expect_status(use(&s, s.bob, m, press), 204);
+    expect_dom(&s, last_interaction(&s), "{'message': {'id': '%s', 'flags': 64}}", m);
+    /* Using it keeps it. */
+    world_wait(w, 14 * 60);
+    expect_status(use(&s, s.bob, m, press), 204);
+    world_wait(w, 16 * 60);
+    world_settle(w);
+    expect_error(use(&s, s.bob, m, press), 404, 10008);
+}
+
+const struct test interactions_components_tests[] = {
+    TEST(a_button_reaches_the_app),
+    TEST(what_is_not_there_cannot_be_pressed),
+    TEST(whoever_sees_a_message_may_use_it),
+    TEST(menus_take_what_they_offer),
+    TEST(menus_may_be_left_empty_where_they_say_so),
+    TEST(menus_of_people_roles_and_channels_resolve_them),
+    TEST(buttons_below_answers_remember_who_installed_the_app),
+    TEST(ephemeral_messages_are_used_by_who_sees_them),
+    { 0 },
+};

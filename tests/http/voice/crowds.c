@@ -1,0 +1,196 @@
+/* crowds.c - what concerns everybody in a large room is done in steps, and all the same. */
+#include "apps.h"
+#include "model/permissions/permissions.h"
+#include "platforms.h"
+#include "statements.h"
+#include "voice/state_rows.h"
+#include "test_voice.h"
+#include "waits.h"
+
+enum { MANY = 400, STEPS = MANY / CROWD_AT_ONCE };
+
+static void configure(struct config *config)
+{
+    config->voice_regions = "eu:Europe, us:America";
+    config->voice_endpoint = "{region}.example";
+}
+
+static void configure_watched(struct config *config)
+{
+    configure(config);
+    if (!config->store)
+        statements_watch();
+}
+
+#define NUMBERS " with recursive n (i) as (select 1 union all select i + 1 from n where i < 400) "
+
+/* Members who are where somebody is, and hear nothing; their ids are before all others. */
+static void fill_room(const struct test_voice *h, const struct client *with)
+{
+    world_sql(h->world, "insert into users (id, username)" NUMBERS "select i, 'one' || i from n");
+    world_sql(h->world,
+              "insert into members (guild_id, user_id, joined_at)" NUMBERS "select %s, i, i from n",
+              h->guild);
+    world_sql(
+        h->world,
+        "insert into voice_states (guild_id, user_id, channel_id, session_id, "
+        "session_number, node, region, salt, connected_at, active_at)" NUMBERS
+        "select guild_id, i, channel_id, 'x', 1, 0, region, salt, 1, 1 from n, voice_states v "
+        "where v.user_id = %s",
+        with->id);
+}
+
+/* bob is the last of them. */
+static struct test_voice full_hall(struct world *w)
+{
+    struct test_voice h = world_test_voice(w);
+
+    join_voice(&h, h.bob, h.voice, h.ada, NULL);
+    fill_room(&h, h.bob);
+    return h;
+}
+
+static int64_t writes(struct world *w)
+{
+    return world_counter(w, "guildhall_store_writes_total");
+}
+
+static void may_speak(const struct test_voice *h, bool may)
+{
+    const char *body = TEXT(h->world, "{'type': 0, '%s': '%llu'}", may ? "allow" : "deny",
+                            (unsigned long long)PERMISSION(SPEAK));
+
+    expect_status(client_put(h->ada, body, "/channels/%s/permissions/%s", h->voice, h->guild), 204);
+}
+
+static void a_crowd_is_silenced_in_steps(struct world *w)
+{
+    struct test_voice h = full_hall(w);
+    int64_t before = writes(w);
+
+    may_speak(&h, false);
+    expect_number(w, MANY + 1, "select count(*) from voice_states where suppress = 1");
+    expect(writes(w) - before > STEPS);
+    world_settle(w);
+    const struct dom *told = world_last_event(w, "VOICE_STATE_UPDATE");
+    expect(str_is(dom_at(told, "user_id")->text, h.bob->id));
+    expect(dom_at(told, "suppress")->truth && dom_at(told, "member.user.username"));
+    /* Whoever changes their mind meanwhile: what was said last holds for all. */
+    may_speak(&h, true);
+    may_speak(&h, false);
+    may_speak(&h, true);
+    world_settle(w);
+    expect_number(w, 0, "select count(*) from voice_states where suppress = 1");
+}
+
+/* A step finds its 64 without looking at those before them or behind. */
+static void a_step_of_a_crowd_looks_at_no_others(struct world *w)
+{
+    struct test_voice h = full_hall(w);
+
+    may_speak(&h, false);
+    expect_number(w, MANY + 1, "select count(*) from voice_states where suppress = 1");
+    if (world_config(w)->store)
+        return;
+    struct statement_seen step = statements_seen("v.channel_id = $4 order by v.user_id");
+    expect(step.runs == STEPS + 1);
+    expect(step.scanned == 0 && step.sorted == 0 && step.indexed == 0);
+}
+
+/* Roles concern all rooms of a guild, and no other guild. */
+static void all_rooms_of_a_guild_are_looked_at(struct world *w)
+{
+    struct test_voice h = full_hall(w), other = another_test_voice(&h);
+
+    struct client *cleo = test_voice_member(&h, "cleo", 0), *robot = test_voice_bot(&h, "robot");
+    join_voice(&h, cleo, h.other, NULL);
+    put_member(other.guild, robot);
+    ask_voice(robot, other.guild, other.voice, "");
+    expect_number(w, MANY + 3, "select count(*) from voice_states");
+    expect_status(
+        client_patch(h.ada, "{'permissions': '1024'}", "/guilds/%s/roles/%s", h.guild, h.guild),
+        200);
+    world_settle(w);
+    expect_number(w, MANY + 2, "select count(*) from voice_states where suppress = 1");
+    expect_number(w, 1, "select count(*) from voice_states where suppress = 0");
+}
+
+static void host_in(const struct test_voice *h, const char *region)
+{
+    expect_status(client_patch(h->ada, TEXT(h->world, "{'rtc_region': '%s'}", region),
+                               "/channels/%s", h->voice),
+                  200);
+}
+
+static void a_crowd_moves_to_another_region_in_steps(struct world *w)
+{
+    struct test_voice h = full_hall(w);
+    int64_t before = writes(w);
+
+    host_in(&h, "us");
+    expect_voice(h.bob, "VOICE_SERVER_UPDATE", "{'endpoint': 'us.example'}");
+    expect_number(w, MANY + 1, "select count(*) from voice_states where region = 'us'");
+    expect(writes(w) - before > STEPS);
+    host_in(&h, "eu");
+    host_in(&h, "us");
+    world_settle(w);
+    expect_number(w, MANY + 1, "select count(*) from voice_states where region = 'us'");
+    expect_number(w, 0, "select count(*) from jobs where kind = 'voice-migration'");
+}
+
+/* The guild is told of the first ones; the others go with CHANNEL_DELETE, and hear it themselves.
+ */
+static void a_crowd_goes_with_its_channel_in_steps(struct world *w)
+{
+    struct test_voice h = full_hall(w);
+    int64_t before = writes(w);
+
+    expect_status(client_delete(h.ada, "/channels/%s", h.voice), 200);
+    for (int i = 1; i <= CROWD_AT_ONCE; i++)
+        expect_voice(h.ada, "VOICE_STATE_UPDATE", "{'user_id': '%d', 'channel_id': null}", i);
+    expect_number(w, 0, "select count(*) from voice_states");
+    expect(writes(w) - before > STEPS);
+    expect_voice_silence(h.ada);
+    for (int i = 1; i <= CROWD_AT_ONCE; i++)
+        expect_voice(h.bob, "VOICE_STATE_UPDATE", "{'user_id': '%d'}", i);
+    expect_voice(h.bob, "VOICE_STATE_UPDATE",
+                 "{'user_id': '%s', 'channel_id': null, 'guild_id': '%s'}", h.bob->id, h.guild);
+    expect_voice_silence(h.bob);
+    expect_number(w, 0, "select count(*) from voice_rooms");
+}
+
+static void a_crowd_goes_with_its_guild_in_steps(struct world *w)
+{
+    struct test_voice h = full_hall(w);
+    int64_t before = writes(w);
+
+    expect_status(client_delete(h.ada, "/guilds/%s", h.guild), 204);
+    expect_event(h.bob, "GUILD_DELETE", "{}");
+    expect_number(w, 0, "select count(*) from voice_states");
+    expect(writes(w) - before > STEPS);
+    expect_voice_silence(h.bob);
+}
+
+static void a_crowd_gets_another_patience_in_steps(struct world *w)
+{
+    struct test_voice h = full_hall(w);
+    const char *body = TEXT(w, "{'afk_channel_id': '%s', 'afk_timeout': 3600}", h.other);
+    int64_t before = writes(w);
+
+    /* As of one who has just done something. */
+    world_sql(w, "update voice_states set active_at = %lld", (long long)1 << 60);
+    expect_status(client_patch(h.ada, body, "/guilds/%s", h.guild), 200);
+    expect_number(w, MANY + 1, "select count(*) from jobs where kind = 'voice-idle'");
+    expect(writes(w) - before > STEPS);
+}
+
+const struct test voice_crowds_tests[] = {
+    TEST_WITH(a_crowd_is_silenced_in_steps, configure),
+    TEST_WITH(a_step_of_a_crowd_looks_at_no_others, configure_watched),
+    TEST_WITH(all_rooms_of_a_guild_are_looked_at, configure),
+    TEST_WITH(a_crowd_moves_to_another_region_in_steps, configure),
+    TEST_WITH(a_crowd_goes_with_its_channel_in_steps, configure),
+    TEST_WITH(a_crowd_goes_with_its_guild_in_steps, configure),
+    TEST_WITH(a_crowd_gets_another_patience_in_steps, configure),
+    { 0 },
+};

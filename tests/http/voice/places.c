@@ -1,0 +1,312 @@
+/* places.c - one place at a time: other channels, other sessions, other guilds, and
+ * how often a session is told where its voice is. */
+#include "test_voice.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "voice/voice.h"
+#include "waits.h"
+
+static const char *token_of(struct client *c, const struct dom *d)
+{
+    return str_dupz(world_arena(c->world), dom_at(d, "token")->text);
+}
+
+static const struct dom *next_server(struct gateway_conn *g)
+{
+    return expect_dispatch(g, "VOICE_SERVER_UPDATE", "{}");
+}
+
+static void the_same_voice_channel_again_is_answered_unless_a_socket_lives(struct world *w)
+{
+    struct test_voice h = world_test_voice(w);
+
+    ask_voice(h.ada, h.guild, h.voice, "");
+    expect_event(h.ada, "VOICE_STATE_UPDATE", "{}");
+    const char *first = token_of(h.ada, next_server(h.ada->gate));
+    /* Row 8: the state at once, the server with the same token a little later. */
+    ask_voice(h.ada, h.guild, h.voice, ", 'self_mute': true");
+    expect_event(h.ada, "VOICE_STATE_UPDATE", "{'self_mute': true}");
+    expect(strcmp(first, token_of(h.ada, next_server(h.ada->gate))) == 0);
+    /* Row 7. */
+    world_sql(w, "update voice_states set live = 1");
+    ask_voice(h.ada, h.guild, h.voice, ", 'self_deaf': true");
+    expect_event(h.ada, "VOICE_STATE_UPDATE", "{'self_mute': false, 'self_deaf': true}");
+    leave_voice(&h, h.ada, NULL);
+    expect_quiet(h.ada->gate);
+}
+
+static void another_session_takes_voice_over(struct world *w)
+{
+    struct test_voice h = world_test_voice(w);
+
+    ask_voice(h.ada, h.guild, h.voice, "");
+    expect_event(h.ada, "VOICE_STATE_UPDATE", "{}");
+    const char *first = token_of(h.ada, next_server(h.ada->gate));
+    expect_event(h.bob, "VOICE_STATE_UPDATE", "{}");
+    struct gateway_conn *second = conn_session(h.ada, "v=10", "");
+    ask_voice_by(h.ada, second, h.guild, h.voice);
+    expect_dispatch(second, "VOICE_STATE_UPDATE", "{'session_id': '%s', 'channel_id': '%s'}",
+                    conn_id(second), h.voice);
+    expect(strcmp(first, token_of(h.ada, next_server(second))) != 0);
+    expect_voice(h.ada, "VOICE_STATE_UPDATE", "{'session_id': '%s'}", conn_id(second));
+    expect_event(h.bob, "VOICE_STATE_UPDATE", "{'session_id': '%s'}", conn_id(second));
+    /* The first one has lost it. */
+    ask_voice(h.ada, h.guild, NULL, "");
+    expect_quiet(h.ada->gate);
+    conn_close(h.ada->gate, 1000);
+    expect_dispatch(second, "SESSIONS_REPLACE", "[{}]");
+    ask_voice_by(h.ada, second, h.guild, NULL);
+    expect_dispatch(second, "VOICE_STATE_UPDATE", "{'channel_id': null}");
+    expect_event(h.bob, "VOICE_STATE_UPDATE", "{'channel_id': null}");
+    expect_quiet(h.bob->gate);
+}
+
+static void moving_in_voice_is_one_state_and_a_new_token(struct world *w)
+{
+    struct test_voice h = world_test_voice(w);
+
+    ask_voice(h.ada, h.guild, h.voice, "");
+    expect_event(h.ada, "VOICE_STATE_UPDATE", "{}");
+    const char *first = token_of(h.ada, next_server(h.ada->gate));
+    expect_event(h.bob, "VOICE_STATE_UPDATE", "{}");
+    ask_voice(h.ada, h.guild, h.other, "");
+    expect_event(h.ada, "VOICE_STATE_UPDATE", "{'channel_id': '%s'}", h.other);
+    expect(strcmp(first, token_of(h.ada, next_server(h.ada->gate))) != 0);
+    expect_event(h.bob, "VOICE_STATE_UPDATE", "{'channel_id': '%s'}", h.other);
+    expect_quiet(h.bob->gate);
+    expect(world_number(w, "select count(*) from voice_states") == 1);
+}
+
+static void a_person_is_in_voice_once(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct test_voice h = { .world = w, .ada = ada, .bob = bob };
+    struct test_voice one = another_test_voice(&h), two = another_test_voice(&h);
+
+    client_connect(ada);
+    client_connect(bob);
+    join_voice(&one, ada, one.voice, bob, NULL);
+    ask_voice(ada, two.guild, two.voice, "");
+    struct client *both[] = { ada, bob };
+    for (int i = 0; i < 2; i++) {
+        expect_event(both[i], "VOICE_STATE_UPDATE", "{'guild_id': '%s', 'channel_id': null}",
+                     one.guild);
+        expect_event(both[i], "VOICE_STATE_UPDATE", "{'guild_id': '%s', 'channel_id': '%s'}",
+                     two.guild, two.voice);
+    }
+    expect_event(ada, "VOICE_SERVER_UPDATE", "{'guild_id': '%s'}", two.guild);
+    expect(world_number(w, "select count(*) from voice_states") == 1);
+}
+
+static void a_bot_is_in_voice_once_in_each_guild(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct test_voice h = { .world = w, .ada = ada, .bob = bob };
+    struct test_voice one = another_test_voice(&h), two = another_test_voice(&h);
+    struct client *bot = world_bot(w, "robot");
+
+    put_member(one.guild, bot);
+    put_member(two.guild, bot);
+    client_connect(bot);
+    join_voice(&one, bot, one.voice, NULL);
+    join_voice(&two, bot, two.voice, NULL);
+    expect(world_number(w, "select count(*) from voice_states") == 2);
+    /* For a bot, leaving means a guild. */
+    ask_voice(bot, NULL, NULL, "");
+    leave_voice(&one, bot, NULL);
+    leave_voice(&two, bot, NULL);
+    /* Its own state comes without the intent for voice, that of others does not. */
+    struct gateway_conn *deaf = conn_session(bot, "v=10", "'intents': 0");
+    client_connect(ada);
+    join_voice(&one, ada, one.voice, bot, NULL);
+    ask_voice_by(bot, deaf, one.guild, one.voice);
+    expect_dispatch(deaf, "VOICE_STATE_UPDATE", "{'user_id': '%s'}", bot->id);
+    expect_dispatch(deaf, "VOICE_SERVER_UPDATE", "{}");
+}
+
+static void voice_in_hidden_channels_is_not_told(struct world *w)
+{
+    struct test_voice h = world_test_voice(w);
+    struct client *cleo = test_voice_member(&h, "cleo", 0);
+
+    expect_status(client_put(h.ada,
+                             TEXT(w, "{'type': 1, 'deny': '%llu'}", BITS(PERMISSION(VIEW_CHANNEL))),
+                             "/channels/%s/permissions/%s", h.other, cleo->id),
+                  204);
+    expect_event(cleo, "CHANNEL_DELETE", "{'id': '%s'}", h.other);
+    expect_event(h.bob, "CHANNEL_UPDATE", "{}");
+    expect_event(h.ada, "GUILD_AUDIT_LOG_ENTRY_CREATE", "{}");
+    expect_event(h.ada, "CHANNEL_UPDATE", "{}");
+    join_voice(&h, h.ada, h.voice, h.bob, cleo, NULL);
+    /* Out of sight is gone; back in sight is there. */
+    ask_voice(h.ada, h.guild, h.other, "");
+    expect_event(cleo, "VOICE_STATE_UPDATE", "{'user_id': '%s', 'channel_id': null}", h.ada->id);
+    expect_event(h.bob, "VOICE_STATE_UPDATE", "{'channel_id': '%s'}", h.other);
+    ask_voice(h.ada, h.guild, h.other, ", 'self_mute': true");
+    expect_event(h.bob, "VOICE_STATE_UPDATE", "{'channel_id': '%s', 'self_mute': true}", h.other);
+    ask_voice(h.ada, h.guild, h.voice, "");
+    expect_event(cleo, "VOICE_STATE_UPDATE", "{'channel_id': '%s'}", h.voice);
+    expect_event(h.bob, "VOICE_STATE_UPDATE", "{'channel_id': '%s'}", h.voice);
+    expect_quiet(cleo->gate);
+    expect_quiet(h.bob->gate);
+}
+
+static void a_gateway_guild_shows_who_is_in_voice(struct world *w)
+{
+    struct test_voice h = world_test_voice(w);
+
+    world_sql(w,
+              "insert into overwrites (channel_id, target_id, type, deny) values (%s, %s, 0, %llu)",
+              h.other, h.guild, BITS(PERMISSION(VIEW_CHANNEL)));
+    join_voice(&h, h.bob, h.voice, h.ada, NULL);
+    join_voice(&h, h.ada, h.other, NULL);
+    struct client *cleo = world_client(w, "cleo");
+    put_member(h.guild, cleo);
+    struct gateway_conn *g = conn_open(cleo, "v=10");
+    expect_op(g, 10);
+    conn_identify(g, "");
+    const struct dom *d = expect_dispatch(
+        g, "READY", "{'guilds': [{'voice_states': [{'user_id': '%s', 'channel_id': '%s'}]}]}",
+        h.bob->id, h.voice);
+    const struct dom *s = dom_at(d, "guilds.0.voice_states.0");
+    expect(!dom_at(s, "guild_id") && !dom_at(s, "member") && dom_at(s, "session_id"));
+    struct client *bot = world_bot(w, "robot");
+    put_member(h.guild, bot);
+    struct gateway_conn *b = conn_session(bot, "v=10", "'intents': 1");
+    expect_dispatch(b, "GUILD_CREATE", "{'voice_states': [{'user_id': '%s'}]}", h.bob->id);
+}
+
+static void a_large_guild_shows_the_members_in_voice(struct world *w)
+{
+    struct test_voice h = world_test_voice(w);
+
+    join_voice(&h, h.bob, h.voice, h.ada, NULL);
+    world_sql(w, "update guilds set member_count = 251 where id = %s", h.guild);
+    struct gateway_conn *g = conn_open(h.ada, "v=10");
+    expect_op(g, 10);
+    conn_identify(g, "");
+    expect_dispatch(g, "READY",
+                    "{'guilds': [{'members': [{'user': {'id': '%s'}}, {'user': {'id': '%s'}}], "
+                    "'voice_states': [{}]}]}",
+                    h.ada->id, h.bob->id);
+    /* Who cannot view the channel does not learn that anybody is in it. */
+    struct client *cleo = world_client(w, "cleo");
+    put_member(h.guild, cleo);
+    expect_status(client_put(h.ada,
+                             TEXT(w, "{'type': 1, 'deny': '%llu'}", BITS(PERMISSION(VIEW_CHANNEL))),
+                             "/channels/%s/permissions/%s", h.voice, cleo->id),
+                  204);
+    g = conn_open(cleo, "v=10");
+    expect_op(g, 10);
+    conn_identify(g, "");
+    const struct dom *d = expect_dispatch(g, "READY",
+                                          "{'guilds': [{'members': [{'user': {'id': '%s'}}], "
+                                          "'voice_states': []}]}",
+                                          cleo->id);
+    expect(!dom_at(d, "guilds.0.members.1"));
+}
+
+/* --- pace ----------------------------------------------------------------------------- */
+
+static void where_voice_is_is_told_once_a_second_after_three_times(struct world *w)
+{
+    struct test_voice h = world_test_voice(w);
+    int states = 0, servers = 0;
+
+    int64_t before = clock_mono();
+    join_voice(&h, h.ada, h.voice, NULL);
+    for (int i = 0; i < 20; i++)
+        ask_voice(h.ada, h.guild, h.voice, "");
+    /* Every one is answered. Two more server updates come at once, and one for all the others; on a
+     * machine that takes seconds for them, one a second. */
+    while (states < 20 || servers < 3) {
+        if (str_is(dom_at(next_voice(h.ada), "t")->text, "VOICE_SERVER_UPDATE"))
+            servers++;
+        else
+            states++;
+    }
+    expect(clock_mono() - before >= (servers - 3) * INT64_C(1000000000));
+    leave_voice(&h, h.ada, NULL);
+    expect_quiet(h.ada->gate);
+}
+
+/* As discord.py does when its voice socket was lost: it leaves and joins. */
+static void joining_again_at_once_is_answered_at_once(struct world *w)
+{
+    struct test_voice h = world_test_voice(w);
+
+    join_voice(&h, h.ada, h.voice, NULL);
+    int64_t before = clock_mono();
+    for (int i = 0; i < 2; i++) {
+        leave_voice(&h, h.ada, NULL);
+        join_voice(&h, h.ada, h.voice, NULL);
+    }
+    expect(clock_mono() - before < INT64_C(900000000));
+    leave_voice(&h, h.ada, NULL);
+}
+
+static void with_limits(struct config *config)
+{
+    config->rate_limits = true;
+}
+
+/* Nothing but a heartbeat's answer comes. */
+static bool hears_nothing(struct gateway_conn *g)
+{
+    conn_send(g, "{'op':1,'d':null}");
+    const struct dom *m = conn_read(g, 60000);
+    return m && str_is(dom_at(m, "op")->text, "11");
+}
+
+/* Ten times in ten seconds, which a test does not move. */
+static void who_joins_voice_too_often_waits(struct world *w)
+{
+    struct test_voice h = world_test_voice(w);
+    int64_t before = clock_mono();
+
+    for (int i = 0; i < 10; i++)
+        ask_voice(h.bob, h.guild, i % 2 ? h.voice : h.other, "");
+    for (int i = 0; i < 10; i++)
+        expect_event(h.ada, "VOICE_STATE_UPDATE", "{'channel_id': '%s'}",
+                     i % 2 ? h.voice : h.other);
+    ask_voice(h.bob, h.guild, h.other, "");
+    ask_voice(h.bob, h.guild, NULL, "");
+    conn_send(h.bob->gate, "{'op':1,'d':null}");
+    while (!str_is(dom_at(conn_read(h.bob->gate, 60000), "op")->text, "11"))
+        ; /* both were read; what does not wait is done when the server is at rest */
+    world_settle(w);
+    expect(hears_nothing(h.ada->gate) || clock_mono() - before >= 10 * INT64_C(1000000000));
+}
+
+/* It could name any number of guilds: nothing is kept of those where it is told nothing. */
+static void nothing_is_kept_of_guilds_that_somebody_only_names(struct world *w)
+{
+    struct test_voice h = world_test_voice(w);
+    struct client *bot = test_voice_bot(&h, "robot");
+
+    for (int i = 0; i < 50; i++)
+        conn_send(bot->gate, "{'op': 4, 'd': {'guild_id': '%d', 'channel_id': '%d'}}", 1000 + i,
+                  2000 + i);
+    ask_voice(bot, h.guild, h.voice, "");
+    expect_event(bot, "VOICE_STATE_UPDATE", "{'channel_id': '%s'}", h.voice);
+    expect_dispatch(bot->gate, "VOICE_SERVER_UPDATE", "{}");
+    expect_soon(voice_places_kept(guildhall_voice(world_server(w))) == 1);
+}
+
+const struct test voice_places_tests[] = {
+    TEST(the_same_voice_channel_again_is_answered_unless_a_socket_lives),
+    TEST(another_session_takes_voice_over),
+    TEST(moving_in_voice_is_one_state_and_a_new_token),
+    TEST(a_person_is_in_voice_once),
+    TEST(a_bot_is_in_voice_once_in_each_guild),
+    TEST(voice_in_hidden_channels_is_not_told),
+    TEST(a_gateway_guild_shows_who_is_in_voice),
+    TEST(a_large_guild_shows_the_members_in_voice),
+    TEST(where_voice_is_is_told_once_a_second_after_three_times),
+    TEST(joining_again_at_once_is_answered_at_once),
+    TEST_WITH(who_joins_voice_too_often_waits, with_limits),
+    TEST(nothing_is_kept_of_guilds_that_somebody_only_names),
+    { 0 },
+};

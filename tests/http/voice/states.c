@@ -1,0 +1,358 @@
+/* states.c - GET and PATCH …/voice-states: who is where, and who speaks on stages. */
+#include "test_voice.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "waits.h"
+
+#define OWN   "/guilds/%s/voice-states/@me"
+#define STATE "/guilds/%s/voice-states/%s"
+
+/* A moment from now, in seconds, as JSON text. */
+static const char *moment(struct world *w, int64_t seconds)
+{
+    time_t at = (time_t)(clock_s() + seconds);
+    char text[64];
+
+    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", gmtime(&at));
+    return TEXT(w, "%s", text);
+}
+
+static const char *request(struct world *w, int64_t seconds)
+{
+    return TEXT(w, "{'request_to_speak_timestamp': '%s'}", moment(w, seconds));
+}
+
+static const char *order(const struct test_voice *h, const char *channel, const char *suppress)
+{
+    return TEXT(h->world, "{'channel_id': '%s', 'suppress': %s}", channel, suppress);
+}
+
+/* What bob hears of himself. */
+static void expect_stage(const struct test_voice *h, bool suppress, bool asks)
+{
+    const struct dom *d = dom_at(next_voice(h->bob), "d");
+
+    expect(str_is(dom_at(d, "user_id")->text, h->bob->id));
+    expect(dom_at(d, "suppress")->truth == suppress);
+    expect((dom_at(d, "request_to_speak_timestamp")->kind == JSON_STRING) == asks);
+}
+
+/* bob is on the stage. */
+static struct test_voice stage_hall(struct world *w)
+{
+    struct test_voice h = world_test_voice(w);
+
+    ask_voice(h.bob, h.guild, h.stage, "");
+    expect_stage(&h, true, false);
+    expect_voice(h.bob, "VOICE_SERVER_UPDATE", "{}");
+    return h;
+}
+
+static void moderate(const struct test_voice *h, const char *suppress)
+{
+    expect_status(client_patch(h->ada, order(h, h->stage, suppress), STATE, h->guild, h->bob->id),
+                  204);
+}
+
+static void ask(const struct test_voice *h, const char *body)
+{
+    expect_status(client_patch(h->bob, body, OWN, h->guild), 204);
+}
+
+/* --- GET ------------------------------------------------------------------------------ */
+
+static void voice_states_are_read_by_members(struct world *w)
+{
+    struct test_voice h = world_test_voice(w);
+    struct client *eve = world_client(w, "eve"), *bot = test_voice_bot(&h, "robot");
+
+    expect_error(client_get(h.bob, OWN, h.guild), 404, 10065);
+    expect_error(client_get(h.ada, STATE, h.guild, h.bob->id), 404, 10065);
+    join_voice(&h, h.bob, h.voice, NULL);
+    expect_json(client_get(h.bob, OWN, h.guild),
+                "{'guild_id': '%s', 'channel_id': '%s', 'user_id': '%s', 'session_id': '%s', "
+                "'member': {'user': {'id': '%s'}}, 'suppress': false}",
+                h.guild, h.voice, h.bob->id, conn_id(h.bob->gate), h.bob->id);
+    expect_json(client_get(h.ada, STATE, h.guild, h.bob->id), "{'channel_id': '%s'}", h.voice);
+    expect_json(client_get(bot, STATE, h.guild, h.bob->id), "{'channel_id': '%s'}", h.voice);
+    expect_error(client_get(h.ada, OWN, h.guild), 404, 10065);
+    expect_error(client_get(h.ada, STATE, h.guild, eve->id), 404, 10007);
+    expect_error(client_get(eve, STATE, h.guild, h.bob->id), 403, 50001);
+    expect_error(client_get(eve, OWN, "5"), 404, 10004);
+    /* Who does not see the channel does not see who is in it. */
+    world_sql(w,
+              "insert into overwrites (channel_id, target_id, type, deny) values (%s, %s, 0, %llu)",
+              h.voice, h.guild, BITS(PERMISSION(VIEW_CHANNEL)));
+    expect_error(client_get(bot, STATE, h.guild, h.bob->id), 404, 10065);
+    expect_status(client_get(h.bob, OWN, h.guild), 200);
+    expect_status(client_get(h.ada, STATE, h.guild, h.bob->id), 200);
+}
+
+/* --- PATCH @me ------------------------------------------------------------------------ */
+
+static void the_audience_of_a_stage_asks_to_speak(struct world *w)
+{
+    struct test_voice h = stage_hall(w);
+
+    ask(&h, request(w, 0));
+    expect_stage(&h, true, true);
+    ask(&h, "{'request_to_speak_timestamp': null}");
+    expect_stage(&h, true, false);
+    /* Later is fine and kept as it is; a little earlier counts as now. */
+    expect_status(client_patch(h.bob, request(w, 3600), OWN, h.guild), 204);
+    const struct dom *d = dom_at(next_voice(h.bob), "d.request_to_speak_timestamp");
+    expect(strncmp(d->text.p, moment(w, 3600), 16) == 0);
+    expect(strncmp(d->text.p + d->text.n - 6, "+00:00", 6) == 0);
+    ask(&h, request(w, -58));
+    d = dom_at(next_voice(h.bob), "d.request_to_speak_timestamp");
+    expect(strncmp(d->text.p, moment(w, -30), 16) >= 0);
+    expect_invalid(client_patch(h.bob, request(w, -62), OWN, h.guild), "request_to_speak_timestamp",
+                   "DATE_TIME_TYPE_IN_PAST");
+    expect_invalid(client_patch(h.bob, "{'request_to_speak_timestamp': 'soon'}", OWN, h.guild),
+                   "request_to_speak_timestamp", "DATE_TIME_TYPE_PARSE");
+    expect_invalid(client_patch(h.bob, "{'suppress': 'no'}", OWN, h.guild), "suppress",
+                   "BOOLEAN_TYPE_CONVERT");
+    expect_invalid(client_patch(h.bob, "{'channel_id': []}", OWN, h.guild), "channel_id",
+                   "NUMBER_TYPE_COERCE");
+    /* Silence keeps others from being notified; the state changes. */
+    ask(&h, TEXT(w, "{'silent': true, 'request_to_speak_timestamp': null, 'channel_id': '%s'}",
+                 h.stage));
+    expect_stage(&h, true, false);
+    ask(&h, "{}");
+    ask(&h, "{'unknown': 7}");
+    expect_quiet(h.bob->gate);
+}
+
+static void asking_to_speak_on_a_stage_takes_the_right(struct world *w)
+{
+    struct test_voice h = stage_hall(w);
+
+    world_sql(w,
+              "insert into overwrites (channel_id, target_id, type, deny) values (%s, %s, 0, %llu)",
+              h.stage, h.guild, BITS(PERMISSION(REQUEST_TO_SPEAK)));
+    expect_error(client_patch(h.bob, request(w, 0), OWN, h.guild), 403, 50013);
+    /* What asks for nothing new is announced all the same. */
+    ask(&h, "{'request_to_speak_timestamp': null}");
+    expect_stage(&h, true, false);
+}
+
+static void beginning_to_speak_on_a_stage_takes_mute_members(struct world *w)
+{
+    struct test_voice h = stage_hall(w);
+
+    expect_error(client_patch(h.bob, "{'suppress': false}", OWN, h.guild), 403, 50013);
+    ask(&h, "{'suppress': true}");
+    expect_stage(&h, true, false);
+    struct client *mod = test_voice_member(&h, "mod", PERMISSION(MUTE_MEMBERS));
+    ask_voice(mod, h.guild, h.stage, "");
+    expect_voice(mod, "VOICE_STATE_UPDATE", "{'suppress': true}");
+    expect_voice(mod, "VOICE_SERVER_UPDATE", "{}");
+    expect_status(client_patch(mod, request(w, 0), OWN, h.guild), 204);
+    expect_voice(mod, "VOICE_STATE_UPDATE", "{'suppress': true}");
+    expect_status(client_patch(mod, "{'suppress': false}", OWN, h.guild), 204);
+    expect_voice(mod, "VOICE_STATE_UPDATE",
+                 "{'suppress': false, 'request_to_speak_timestamp': null}");
+    expect_status(client_patch(mod, "{'suppress': true}", OWN, h.guild), 204);
+    expect_voice(mod, "VOICE_STATE_UPDATE",
+                 "{'suppress': true, 'request_to_speak_timestamp': null}");
+}
+
+static void who_is_invited_to_a_stage_accepts_without_rights(struct world *w)
+{
+    struct test_voice h = stage_hall(w);
+
+    moderate(&h, "false");
+    expect_stage(&h, false, true);
+    ask(&h, "{'suppress': false, 'request_to_speak_timestamp': null}");
+    expect_stage(&h, false, false);
+    ask(&h, "{'suppress': true}");
+    expect_stage(&h, true, false);
+    moderate(&h, "false");
+    expect_stage(&h, false, true);
+    /* Or declines. */
+    ask(&h, "{'suppress': true, 'request_to_speak_timestamp': null}");
+    expect_stage(&h, true, false);
+    /* Who left the stage begins anew. */
+    moderate(&h, "false");
+    expect_stage(&h, false, true);
+    leave_voice(&h, h.bob, NULL);
+    ask_voice(h.bob, h.guild, h.stage, "");
+    expect_stage(&h, true, false);
+}
+
+static void own_voice_states_are_of_stages_one_is_on(struct world *w)
+{
+    struct test_voice h = world_test_voice(w);
+    const char *body = TEXT(w, "{'channel_id': '%s', 'suppress': true}", h.stage);
+
+    expect_error(client_patch(h.bob, "{}", OWN, h.guild), 404, 10065);
+    expect_error(client_patch(h.bob, body, OWN, h.guild), 404, 10065);
+    join_voice(&h, h.bob, h.voice, NULL);
+    expect_error(client_patch(h.bob, "{'suppress': true}", OWN, h.guild), 400, 50024);
+    expect_error(client_patch(h.bob, body, OWN, h.guild), 404, 10065);
+    expect_error(client_patch(h.bob, "{'channel_id': '5'}", OWN, h.guild), 404, 10003);
+    expect_error(client_patch(h.bob, TEXT(w, "{'channel_id': '%s'}", h.voice), OWN, h.guild), 400,
+                 50024);
+    struct test_voice elsewhere = another_test_voice(&h);
+    expect_error(
+        client_patch(h.bob, TEXT(w, "{'channel_id': '%s'}", elsewhere.stage), OWN, h.guild), 404,
+        10003);
+    struct client *eve = world_client(w, "eve");
+    expect_error(client_patch(eve, "{}", OWN, h.guild), 403, 50001);
+}
+
+static void who_lost_sight_of_a_stage_can_still_step_back(struct world *w)
+{
+    struct test_voice h = stage_hall(w);
+    const char *there = TEXT(w, "{'channel_id': '%s', 'suppress': true}", h.stage);
+
+    moderate(&h, "false");
+    expect_stage(&h, false, true);
+    world_sql(w,
+              "insert into overwrites (channel_id, target_id, type, deny) values (%s, %s, 0, %llu)",
+              h.stage, h.guild, BITS(PERMISSION(VIEW_CHANNEL)));
+    expect_error(client_patch(h.bob, request(w, 0), OWN, h.guild), 403, 50013);
+    ask(&h, "{'request_to_speak_timestamp': null}");
+    expect_stage(&h, false, false);
+    ask(&h, there);
+    expect_stage(&h, true, false);
+    expect_error(client_patch(h.bob, "{'suppress': false}", OWN, h.guild), 403, 50013);
+    /* Who is not there does not hear that there is one. */
+    struct client *cleo = test_voice_member(&h, "cleo", 0);
+    expect_error(client_patch(cleo, there, OWN, h.guild), 403, 50001);
+}
+
+/* --- PATCH somebody else's ------------------------------------------------------------ */
+
+static void moderators_of_a_stage_invite_and_send_back(struct world *w)
+{
+    struct test_voice h = stage_hall(w);
+
+    ask(&h, request(w, 0));
+    expect_stage(&h, true, true);
+    moderate(&h, "false");
+    expect_stage(&h, false, true);
+    /* Whoever is invited already may be so again, and so may a speaker. */
+    moderate(&h, "false");
+    expect_stage(&h, false, true);
+    ask(&h, "{'request_to_speak_timestamp': null}");
+    expect_stage(&h, false, false);
+    moderate(&h, "false");
+    expect_stage(&h, false, true);
+    moderate(&h, "true");
+    expect_stage(&h, true, false);
+    ask(&h, request(w, 0));
+    expect_stage(&h, true, true);
+    moderate(&h, "true");
+    expect_stage(&h, true, false);
+    expect_status(
+        client_patch(h.ada, TEXT(w, "{'channel_id': '%s'}", h.stage), STATE, h.guild, h.bob->id),
+        204);
+    expect_quiet(h.bob->gate);
+}
+
+static void bots_speak_on_a_stage_at_once(struct world *w)
+{
+    struct test_voice h = world_test_voice(w);
+    struct client *bot = test_voice_bot(&h, "robot");
+
+    join_voice(&h, bot, h.stage, NULL);
+    expect_status(client_patch(h.ada, order(&h, h.stage, "false"), STATE, h.guild, bot->id), 204);
+    expect_voice(bot, "VOICE_STATE_UPDATE",
+                 "{'suppress': false, 'request_to_speak_timestamp': null}");
+}
+
+static void moderating_a_stage_takes_mute_members_there(struct world *w)
+{
+    struct test_voice h = stage_hall(w);
+    struct client *mod = test_voice_member(&h, "mod", PERMISSION(MUTE_MEMBERS));
+    struct client *cleo = test_voice_member(&h, "cleo", 0), *eve = world_client(w, "eve");
+    const char *body = order(&h, h.stage, "false");
+
+    expect_error(client_patch(cleo, body, STATE, h.guild, h.bob->id), 403, 50013);
+    expect_error(client_patch(cleo, order(&h, h.stage, "true"), STATE, h.guild, h.bob->id), 403,
+                 50013);
+    expect_invalid(client_patch(mod, "{'suppress': true}", STATE, h.guild, h.bob->id), "channel_id",
+                   "BASE_TYPE_REQUIRED");
+    expect_invalid(client_patch(mod, TEXT(w, "{'channel_id': '%s', 'suppress': 1}", h.stage), STATE,
+                                h.guild, h.bob->id),
+                   "suppress", "BOOLEAN_TYPE_CONVERT");
+    expect_error(client_patch(mod, body, STATE, h.guild, eve->id), 404, 10007);
+    expect_error(client_patch(mod, body, STATE, h.guild, cleo->id), 404, 10065);
+    expect_error(client_patch(mod, order(&h, "5", "true"), STATE, h.guild, h.bob->id), 404, 10003);
+    expect_error(client_patch(mod, order(&h, h.voice, "true"), STATE, h.guild, h.bob->id), 400,
+                 50024);
+    expect_error(client_patch(eve, body, STATE, h.guild, h.bob->id), 403, 50001);
+    ask_voice(h.bob, h.guild, h.voice, "");
+    expect_voice(h.bob, "VOICE_STATE_UPDATE", "{'channel_id': '%s'}", h.voice);
+    expect_error(client_patch(mod, body, STATE, h.guild, h.bob->id), 404, 10065);
+}
+
+/* --- a stage without speakers --------------------------------------------------------- */
+
+static bool stage_is_open(struct world *w)
+{
+    return world_number(w, "select count(*) from stage_instances") == 1;
+}
+
+static void a_silent_stage_is_closed_after_five_minutes(struct world *w)
+{
+    struct test_voice h = stage_hall(w);
+
+    expect_status(client_post(h.ada, TEXT(w, "{'channel_id': '%s', 'topic': 't'}", h.stage),
+                              "/stage-instances"),
+                  200);
+    world_wait(w, 200);
+    /* Somebody speaks. */
+    moderate(&h, "false");
+    ask(&h, "{'request_to_speak_timestamp': null}");
+    world_wait(w, 400);
+    world_settle(w);
+    expect(stage_is_open(w));
+    moderate(&h, "true");
+    world_wait(w, 290);
+    world_settle(w);
+    expect(stage_is_open(w));
+    world_wait(w, 11);
+    world_settle(w);
+    expect(!stage_is_open(w));
+    expect(
+        str_is(dom_at(world_last_event(w, "STAGE_INSTANCE_DELETE"), "channel_id")->text, h.stage));
+}
+
+static void a_stage_is_silent_when_its_last_speaker_leaves(struct world *w)
+{
+    struct test_voice h = stage_hall(w);
+
+    moderate(&h, "false");
+    ask(&h, "{'request_to_speak_timestamp': null}");
+    expect_status(client_post(h.ada, TEXT(w, "{'channel_id': '%s', 'topic': 't'}", h.stage),
+                              "/stage-instances"),
+                  200);
+    expect(world_number(w, "select count(*) from stage_instances where silent_since is null") == 1);
+    ask_voice(h.bob, h.guild, h.voice, "");
+    expect_soon(world_number(w, "select count(*) from stage_instances where silent_since is not "
+                                "null") == 1);
+    world_wait(w, 301);
+    world_settle(w);
+    expect(!stage_is_open(w));
+}
+
+const struct test voice_states_tests[] = {
+    TEST(voice_states_are_read_by_members),
+    TEST(the_audience_of_a_stage_asks_to_speak),
+    TEST(asking_to_speak_on_a_stage_takes_the_right),
+    TEST(beginning_to_speak_on_a_stage_takes_mute_members),
+    TEST(who_is_invited_to_a_stage_accepts_without_rights),
+    TEST(own_voice_states_are_of_stages_one_is_on),
+    TEST(who_lost_sight_of_a_stage_can_still_step_back),
+    TEST(moderators_of_a_stage_invite_and_send_back),
+    TEST(bots_speak_on_a_stage_at_once),
+    TEST(moderating_a_stage_takes_mute_members_there),
+    TEST(a_silent_stage_is_closed_after_five_minutes),
+    TEST(a_stage_is_silent_when_its_last_speaker_leaves),
+    { 0 },
+};

@@ -1,0 +1,96 @@
+/* figures.c - the figures of an hour, minute by minute, and no more than that. */
+#include "unit/unit.h"
+
+#include "admin/console/figures.h"
+
+enum { GROUPS = 2, KINDS = 3 };
+
+static const int64_t bounds[KINDS - 1] = { 500, 1000 };
+
+static struct figure_sample sample_at(int64_t minute, uint64_t *counts)
+{
+    return (struct figure_sample){ .mono_ns = minute * 60000000000,
+                                   .at_us = minute * 60000000,
+                                   .calls = (uint64_t)minute * 100,
+                                   .sessions = (uint64_t)minute,
+                                   .counts = counts };
+}
+
+static void a_minute_is_what_lies_between_two_samples(void **state)
+{
+    struct figures *f = figures_new(GROUPS, KINDS);
+    struct figure_minute minutes[FIGURE_MINUTES + 1];
+    uint64_t counts[GROUPS * KINDS] = { 5, 0, 0, 1, 0, 0 };
+    struct figure_sample s = sample_at(1, counts);
+
+    (void)state;
+    assert_int_equal(figures_read(f, &s, minutes), 0);
+    figures_add(f, &s);
+    counts[0] = 6; /* what was added is a copy */
+    counts[5] = 4;
+    s = sample_at(2, counts);
+    s.longest_turn_ns = 7;
+    figures_add(f, &s);
+    counts[0] = 16;
+    s = sample_at(2, counts);
+    s.mono_ns += 1000000000;
+    s.calls += 3;
+    assert_int_equal(figures_read(f, &s, minutes), 2);
+    assert_int_equal(minutes[0].at_us, 60000000);
+    assert_int_equal(minutes[0].ns, 60000000000);
+    assert_int_equal(minutes[0].calls, 100);
+    assert_int_equal(minutes[0].sessions, 2);
+    assert_int_equal(minutes[0].longest_turn_ns, 7);
+    assert_int_equal(minutes[0].counts[0], 1);
+    assert_int_equal(minutes[0].counts[KINDS], 0);
+    assert_int_equal(minutes[0].counts[5], 4);
+    assert_int_equal(minutes[1].ns, 1000000000);
+    assert_int_equal(minutes[1].calls, 3);
+    assert_int_equal(minutes[1].counts[0], 10);
+    figures_free(f);
+}
+
+static void an_hour_is_kept_and_no_more(void **state)
+{
+    struct figures *f = figures_new(GROUPS, KINDS);
+    struct figure_minute minutes[FIGURE_MINUTES + 1];
+    uint64_t counts[GROUPS * KINDS] = { 0 };
+    struct figure_sample s;
+
+    (void)state;
+    for (int64_t minute = 0; minute <= 2 * FIGURE_MINUTES + 5; minute++) {
+        counts[1] = (uint64_t)(minute * minute);
+        s = sample_at(minute, counts);
+        figures_add(f, &s);
+    }
+    assert_int_equal(figures_read(f, &s, minutes), FIGURE_MINUTES + 1);
+    for (int i = 0; i < FIGURE_MINUTES; i++) {
+        int64_t minute = FIGURE_MINUTES + 5 + i;
+
+        assert_int_equal(minutes[i].at_us, minute * 60000000);
+        assert_int_equal(minutes[i].counts[1], 2 * minute + 1);
+    }
+    assert_int_equal(minutes[FIGURE_MINUTES].ns, 0);
+    figures_free(f);
+}
+
+static void quantiles_are_bounds(void **state)
+{
+    (void)state;
+    assert_int_equal(figure_quantile((uint32_t[]){ 0, 0, 0 }, bounds, 2, 0.5), 0);
+    assert_int_equal(figure_quantile((uint32_t[]){ 1, 1, 0 }, bounds, 2, 0.5), 500);
+    assert_int_equal(figure_quantile((uint32_t[]){ 1, 2, 0 }, bounds, 2, 0.5), 1000);
+    assert_int_equal(figure_quantile((uint32_t[]){ 99, 0, 1 }, bounds, 2, 0.99), 500);
+    assert_int_equal(figure_quantile((uint32_t[]){ 98, 0, 2 }, bounds, 2, 0.99), -1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_minute_is_what_lies_between_two_samples),
+        cmocka_unit_test(an_hour_is_kept_and_no_more),
+        cmocka_unit_test(quantiles_are_bounds),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

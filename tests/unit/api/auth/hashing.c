@@ -1,0 +1,97 @@
+/* hashing.c - the line for passwords is bounded, and its order is kept. */
+#include "unit/unit.h"
+
+#include <semaphore.h>
+#include <stdatomic.h>
+
+#include "api/auth/hashing.h"
+#include "base/mem.h"
+
+struct note {
+    struct hash_task task;
+    unsigned place; /* in the order of running, from 1 */
+};
+
+static sem_t begun, go_on;
+static atomic_uint ran;
+
+static void note_run(struct hash_task *t)
+{
+    container_of(t, struct note, task)->place = ++ran;
+}
+
+static void hold(struct hash_task *t)
+{
+    sem_post(&begun);
+    sem_wait(&go_on);
+    note_run(t);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    sem_init(&begun, 0, 0);
+    sem_init(&go_on, 0, 0);
+    ran = 0;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    sem_destroy(&begun);
+    sem_destroy(&go_on);
+    return 0;
+}
+
+static void a_full_line_takes_no_more(void **state)
+{
+    struct hashing *h = hashing_new(1, 2);
+    struct note running = { { .run = hold } }, notes[3] = { 0 };
+    struct hashing_stats stats;
+
+    (void)state;
+    assert_true(hashing_submit(h, &running.task));
+    sem_wait(&begun);
+    for (int i = 0; i < 3; i++) {
+        notes[i].task.run = note_run;
+        /* What runs does not wait any more. */
+        assert_int_equal(hashing_submit(h, &notes[i].task), i < 2);
+    }
+    hashing_stats(h, &stats);
+    assert_int_equal(stats.waiting, 2);
+    assert_int_equal(stats.refused, 1);
+    sem_post(&go_on);
+    hashing_free(h);
+    assert_int_equal(running.place, 1);
+    assert_int_equal(notes[0].place, 2);
+    assert_int_equal(notes[1].place, 3);
+    assert_int_equal(notes[2].place, 0);
+}
+
+static void threads_work_at_the_same_time(void **state)
+{
+    struct hashing *h = hashing_new(2, 2);
+    struct note one = { { .run = hold } }, two = { { .run = hold } };
+
+    (void)state;
+    assert_true(hashing_submit(h, &one.task));
+    assert_true(hashing_submit(h, &two.task));
+    sem_wait(&begun);
+    sem_wait(&begun);
+    sem_post(&go_on);
+    sem_post(&go_on);
+    hashing_free(h);
+    assert_int_equal(one.place + two.place, 3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_full_line_takes_no_more, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(threads_work_at_the_same_time, set_up, tear_down),
+    };
+
+    hashing_free(NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,75 @@
+/* hooks.c - who hears of what, and in which order. */
+#include "unit/unit.h"
+
+#include <string.h>
+
+#include "api/hooks.h"
+#include "api/internal.h"
+
+static char heard[8];
+static enum err answer;
+
+static enum err note(char who)
+{
+    heard[strlen(heard)] = who;
+    return OK;
+}
+
+static enum err first_hears(struct call *call, snowflake id)
+{
+    (void)call;
+    note('1');
+    assert_int_equal(id, 7);
+    return answer;
+}
+
+static enum err second_hears(struct call *call, snowflake id)
+{
+    (void)call;
+    (void)id;
+    return note('2');
+}
+
+static const struct domain first = { .hooks =
+                                         &(const struct hooks){ .guild_ending = first_hears } };
+static const struct domain deaf = { .name = "Deaf" };
+static const struct domain elsewhere = { .hooks =
+                                             &(const struct hooks){ .channel_gone = first_hears } };
+static const struct domain second = { .hooks =
+                                          &(const struct hooks){ .guild_ending = second_hears } };
+static const struct domain *const domains[] = { &first, &deaf, &elsewhere, &second, NULL };
+
+static enum err tell(void)
+{
+    struct api api = { .domains = domains };
+    struct call call = { .api = &api };
+
+    memset(heard, 0, sizeof heard);
+    return hook_guild_ending(&call, 7);
+}
+
+static void listeners_are_told_in_the_order_of_the_domains(void **state)
+{
+    (void)state;
+    answer = OK;
+    assert_int_equal(tell(), OK);
+    assert_string_equal(heard, "12");
+}
+
+static void the_first_error_ends_it(void **state)
+{
+    (void)state;
+    answer = ERR_MAX_GUILDS;
+    assert_int_equal(tell(), ERR_MAX_GUILDS);
+    assert_string_equal(heard, "1");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(listeners_are_told_in_the_order_of_the_domains),
+        cmocka_unit_test(the_first_error_ends_it),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

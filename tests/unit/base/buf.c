@@ -1,0 +1,197 @@
+/* buf.c - buffers grow to their maximum and not a byte further. */
+#include "unit/unit.h"
+
+#include "base/arena.h"
+#include "base/buf.h"
+
+static void keeps_what_was_added_through_growth(void **state)
+{
+    (void)state;
+    struct buf b;
+
+    buf_init(&b, 1 << 20);
+    for (int i = 0; i < 100000; i++)
+        buf_add_char(&b, (char)('a' + i % 26));
+    assert_int_equal(b.n, 100000);
+    for (size_t i = 0; i < b.n; i++)
+        assert_int_equal(b.p[i], 'a' + i % 26);
+    assert_false(buf_full(&b));
+    buf_clear(&b);
+    assert_int_equal(b.n, 0);
+    buf_add_lit(&b, "again");
+    assert_str(buf_str(&b), "again");
+    buf_clear(&b);
+}
+
+static void takes_exactly_its_maximum(void **state)
+{
+    (void)state;
+    struct buf b;
+
+    buf_init(&b, 10);
+    buf_add_lit(&b, "12345");
+    buf_add_lit(&b, "67890");
+    assert_false(buf_full(&b));
+    assert_str(buf_str(&b), "1234567890");
+    buf_add_char(&b, 'x');
+    assert_true(buf_full(&b));
+    assert_str(buf_str(&b), "1234567890");
+    buf_clear(&b);
+}
+
+static void drops_an_append_that_does_not_fit_whole(void **state)
+{
+    (void)state;
+    struct buf b;
+
+    buf_init(&b, 10);
+    buf_add_lit(&b, "12345");
+    buf_add_lit(&b, "678901");
+    assert_true(buf_full(&b));
+    assert_str(buf_str(&b), "12345");
+    assert_null(buf_room(&b, SIZE_MAX));
+    buf_reset(&b);
+    assert_false(buf_full(&b));
+    assert_int_equal(b.n, 0);
+    buf_clear(&b);
+}
+
+/* What follows a hole would look like data. */
+static void a_full_buffer_takes_nothing_more(void **state)
+{
+    (void)state;
+    struct buf b;
+
+    buf_init(&b, 10);
+    buf_add_lit(&b, "12345");
+    buf_add_lit(&b, "678901");
+    buf_add_char(&b, 'x');
+    buf_add_u64(&b, 7);
+    buf_printf(&b, "%d", 8);
+    assert_null(buf_room(&b, 1));
+    assert_str(buf_str(&b), "12345");
+    buf_cut(&b, 3);
+    assert_false(buf_full(&b));
+    buf_add_lit(&b, "4567890");
+    assert_str(buf_str(&b), "1234567890");
+    assert_false(buf_full(&b));
+    buf_clear(&b);
+}
+
+static void what_is_taken_from_a_full_buffer_spoils_the_arena(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_new();
+    struct buf b;
+
+    buf_init(&b, 3);
+    buf_add_lit(&b, "abc");
+    assert_str(buf_take(&b, arena), "abc");
+    assert_false(arena_spoiled(arena));
+    assert_int_equal(b.n, 0);
+    buf_add_lit(&b, "abcd");
+    assert_str(buf_take(&b, arena), "");
+    assert_true(arena_spoiled(arena));
+    arena_reset(arena);
+    assert_false(arena_spoiled(arena));
+    arena_free(arena);
+}
+
+static void adding_nothing_is_never_too_much(void **state)
+{
+    (void)state;
+    struct buf b;
+
+    buf_init(&b, 0);
+    buf_add(&b, NULL, 0);
+    assert_false(buf_full(&b));
+    buf_add_char(&b, 'x');
+    assert_true(buf_full(&b));
+    buf_clear(&b);
+}
+
+static void writes_numbers_to_their_limits(void **state)
+{
+    (void)state;
+    struct buf b;
+
+    buf_init(&b, 1000);
+    buf_add_u64(&b, 0);
+    buf_add_char(&b, ' ');
+    buf_add_u64(&b, UINT64_MAX);
+    buf_add_char(&b, ' ');
+    buf_add_i64(&b, INT64_MIN);
+    buf_add_char(&b, ' ');
+    buf_add_i64(&b, -1);
+    assert_str(buf_str(&b), "0 18446744073709551615 -9223372036854775808 -1");
+    buf_clear(&b);
+}
+
+static void printf_fills_the_last_byte(void **state)
+{
+    (void)state;
+    struct buf b;
+    char long_text[301];
+
+    memset(long_text, 'x', 300);
+    long_text[300] = '\0';
+    buf_init(&b, 5);
+    buf_printf(&b, "%d", 12345);
+    assert_false(buf_full(&b));
+    assert_str(buf_str(&b), "12345");
+    buf_clear(&b);
+
+    buf_init(&b, 300);
+    buf_printf(&b, "%s", long_text);
+    assert_false(buf_full(&b));
+    assert_str(buf_str(&b), long_text);
+    buf_printf(&b, "%s", "y");
+    assert_true(buf_full(&b));
+    assert_int_equal(b.n, 300);
+    buf_clear(&b);
+}
+
+static void drops_from_the_front(void **state)
+{
+    (void)state;
+    struct buf b;
+
+    buf_init(&b, 100);
+    buf_add_lit(&b, "abcdef");
+    buf_drop(&b, 2);
+    assert_str(buf_str(&b), "cdef");
+    buf_drop(&b, 4);
+    assert_int_equal(b.n, 0);
+    buf_add_lit(&b, "x");
+    buf_drop(&b, 100);
+    assert_int_equal(b.n, 0);
+    buf_clear(&b);
+}
+
+static void text_for_a_page_is_escaped(void **state)
+{
+    (void)state;
+    struct buf b;
+
+    buf_init(&b, 100);
+    buf_add_html(&b, STR("<a title=\"x\">R&D's caf\xc3\xa9</a>"));
+    assert_str(buf_str(&b), "&lt;a title=&quot;x&quot;&gt;R&amp;D's caf\xc3\xa9&lt;/a&gt;");
+    buf_clear(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(keeps_what_was_added_through_growth),
+        cmocka_unit_test(takes_exactly_its_maximum),
+        cmocka_unit_test(drops_an_append_that_does_not_fit_whole),
+        cmocka_unit_test(a_full_buffer_takes_nothing_more),
+        cmocka_unit_test(what_is_taken_from_a_full_buffer_spoils_the_arena),
+        cmocka_unit_test(adding_nothing_is_never_too_much),
+        cmocka_unit_test(writes_numbers_to_their_limits),
+        cmocka_unit_test(printf_fills_the_last_byte),
+        cmocka_unit_test(text_for_a_page_is_escaped),
+        cmocka_unit_test(drops_from_the_front),
+    };
+    return cmocka_run_group_tests_name("base/buf", tests, NULL, NULL);
+}

@@ -1,0 +1,162 @@
+/* hold.c - turns that were too long are noticed, by what took longest. */
+#include "unit/unit.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/hold.h"
+#include "base/log.h"
+
+static struct hold_record reported;
+static unsigned reports;
+
+static void note(const struct hold_record *r)
+{
+    reported = *r;
+    reports++;
+}
+
+/* Processor time, so that a busy machine does not matter. */
+static void work_ms(int ms)
+{
+    struct timespec t;
+    int64_t end = 0;
+
+    for (;;) {
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+        int64_t now = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+
+        if (!end)
+            end = now + (int64_t)ms * 1000000;
+        if (now >= end)
+            return;
+    }
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    reports = 0;
+    hold_watch(1, note);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    hold_watch(1, NULL);
+    return 0;
+}
+
+static void a_long_turn_is_reported_by_its_longest_part(void **state)
+{
+    struct hold_meter m = { .kind = "turn" };
+
+    (void)state;
+    hold_part(&m, "short");
+    work_ms(2);
+    hold_part(&m, "long");
+    work_ms(HOLD_LIMIT_MS);
+    hold_part(&m, "short");
+    hold_end(&m);
+    assert_int_equal(reports, 1);
+    assert_string_equal(reported.part, "long");
+    assert_string_equal(reported.kind, "turn");
+    assert_true(reported.longest_ns >= (int64_t)(HOLD_LIMIT_MS + 2) * 1000000);
+}
+
+static void turns_are_counted_apart(void **state)
+{
+    struct hold_meter m = { .kind = "turn" };
+
+    (void)state;
+    for (int tries = 0; tries < 5; tries++) { /* the machine's own holds do not come every time */
+        reports = 0;
+        for (int i = 0; i < 3; i++) {
+            hold_part(&m, "half");
+            work_ms(HOLD_LIMIT_MS / 2);
+            hold_end(&m);
+        }
+        if (!reports)
+            return;
+    }
+    fail();
+}
+
+static void many_short_parts_make_a_long_turn(void **state)
+{
+    struct hold_meter m = { .kind = "turn" };
+
+    (void)state;
+    for (int i = 0; i < 30; i++) {
+        hold_part(&m, "a bit");
+        work_ms(1);
+    }
+    hold_end(&m);
+    assert_int_equal(reports, 1);
+    assert_string_equal(reported.part, "a bit");
+}
+
+static void sleeping_is_not_holding(void **state)
+{
+    struct hold_meter m = { .kind = "turn" };
+    struct timespec t = { .tv_nsec = 30 * 1000000 };
+
+    (void)state;
+    hold_part(&m, "sleep");
+    nanosleep(&t, NULL);
+    hold_end(&m);
+    assert_int_equal(reports, 0);
+}
+
+static void what_is_done_at_rest_does_not_count(void **state)
+{
+    struct hold_meter m = { .kind = "write" };
+
+    (void)state;
+    hold_part(&m, "work");
+    hold_rest(&m);
+    work_ms(HOLD_LIMIT_MS + 5);
+    hold_part(&m, "work");
+    hold_rest(&m);
+    assert_int_equal(reports, 0);
+}
+
+static void look_for_long(const struct hold_record *r, void *arg)
+{
+    if (strcmp(r->part, "kept") == 0 && strcmp(r->kind, "write") == 0)
+        *(struct hold_record *)arg = *r;
+}
+
+static void the_longest_of_each_part_is_kept(void **state)
+{
+    struct hold_meter m = { .kind = "write" };
+    struct hold_record found = { 0 };
+
+    (void)state;
+    for (int ms = 5; ms > 1; ms -= 3) {
+        hold_part(&m, "kept");
+        work_ms(ms);
+        hold_end(&m);
+    }
+    hold_each(look_for_long, &found);
+    assert_true(found.longest_ns >= 5000000);
+    assert_int_equal(found.over, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_long_turn_is_reported_by_its_longest_part, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(turns_are_counted_apart, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(many_short_parts_make_a_long_turn, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(sleeping_is_not_holding, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_is_done_at_rest_does_not_count, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_longest_of_each_part_is_kept, set_up, tear_down),
+    };
+
+    log_init(2, LOG_OFF, 0);
+    return cmocka_run_group_tests_name("base/hold", tests, NULL, NULL);
+}

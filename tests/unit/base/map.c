@@ -1,0 +1,54 @@
+/* map.c - maps keep what was put, through growth and removals. */
+#include "unit/unit.h"
+
+#include "base/map.h"
+
+static void keeps_what_was_put(void **state)
+{
+    (void)state;
+    struct map m;
+    static int values[1000];
+
+    map_init(&m);
+    for (uint64_t k = 0; k < 1000; k++)
+        assert_null(map_put(&m, k * 64, &values[k]));
+    for (uint64_t k = 0; k < 1000; k++)
+        assert_ptr_equal(map_get(&m, k * 64), &values[k]);
+    assert_null(map_get(&m, 1));
+    assert_int_equal(m.count, 1000);
+    assert_ptr_equal(map_put(&m, 0, &values[7]), &values[0]);
+    assert_int_equal(m.count, 1000);
+    map_clear(&m);
+}
+
+/* Removing closes gaps, so nothing behind one is lost. */
+static void removal_loses_nothing_else(void **state)
+{
+    (void)state;
+    struct map m;
+    static int values[4096];
+
+    map_init(&m);
+    for (uint64_t k = 0; k < 4096; k++)
+        map_put(&m, k, &values[k]);
+    for (uint64_t k = 0; k < 4096; k += 3)
+        assert_ptr_equal(map_remove(&m, k), &values[k]);
+    for (uint64_t k = 0; k < 4096; k++)
+        assert_ptr_equal(map_get(&m, k), k % 3 ? &values[k] : NULL);
+    assert_null(map_remove(&m, 0));
+
+    size_t at = 0, seen = 0;
+    while (map_next(&m, &at))
+        seen++;
+    assert_int_equal(seen, m.count);
+    map_clear(&m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(keeps_what_was_put),
+        cmocka_unit_test(removal_loses_nothing_else),
+    };
+    return cmocka_run_group_tests_name("base/map", tests, NULL, NULL);
+}

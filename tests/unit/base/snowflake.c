@@ -1,0 +1,134 @@
+/* snowflake.c - ids rise, carry their time, and never come twice. */
+#include "unit/unit.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/snowflake.h"
+
+enum { THREADS = 4, PER_THREAD = 20000 };
+
+static void ids_carry_their_time_of_birth(void **state)
+{
+    (void)state;
+    int64_t before = clock_ms();
+    snowflake id = snowflake_new();
+    int64_t after = clock_ms();
+
+    assert_true(snowflake_ms(id) >= before && snowflake_ms(id) <= after + 1);
+    assert_int_equal(snowflake_at(snowflake_ms(id)) >> 22, id >> 22);
+    assert_int_equal(snowflake_at(SNOWFLAKE_EPOCH_MS - 1), 0);
+    assert_int_equal(snowflake_ms(175928847299117063), 1462015105796);
+}
+
+static void ids_rise_also_when_the_clock_goes_back(void **state)
+{
+    (void)state;
+    snowflake last = snowflake_new();
+
+    clock_advance(-3600 * 1000000LL);
+    for (int i = 0; i < 10000; i++) {
+        snowflake id = snowflake_new();
+
+        assert_true(id > last);
+        last = id;
+    }
+    clock_reset();
+}
+
+static void the_node_is_in_the_id(void **state)
+{
+    (void)state;
+    snowflake_init(1023);
+    assert_int_equal(snowflake_new() >> 12 & 1023, 1023);
+    snowflake_init(5);
+    assert_int_equal(snowflake_new() >> 12 & 1023, 5);
+    snowflake_init(0);
+}
+
+/* The one before a guild's id stands for "all channels" and is nobody's. */
+static void guilds_burn_the_id_before_theirs(void **state)
+{
+    (void)state;
+    snowflake last = snowflake_new();
+
+    for (int i = 0; i < 20000; i++) {
+        snowflake id = i % 3 ? snowflake_new_guild() : snowflake_new();
+
+        assert_true(id > last);
+        if (i % 3) {
+            assert_true(id - 1 > last);
+            assert_int_equal(snowflake_ms(id - 1), snowflake_ms(id));
+        }
+        last = id;
+    }
+}
+
+static void *make_ids(void *arg)
+{
+    snowflake *ids = arg;
+
+    for (int i = 0; i < PER_THREAD; i++)
+        ids[i] = i % 2 ? snowflake_new() : snowflake_new_guild();
+    return NULL;
+}
+
+static int compare(const void *a, const void *b)
+{
+    snowflake x = *(const snowflake *)a, y = *(const snowflake *)b;
+
+    return (x > y) - (x < y);
+}
+
+static void threads_never_share_an_id(void **state)
+{
+    (void)state;
+    static snowflake ids[THREADS * PER_THREAD];
+    pthread_t threads[THREADS];
+
+    for (int i = 0; i < THREADS; i++)
+        pthread_create(&threads[i], NULL, make_ids, ids + i * PER_THREAD);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    qsort(ids, THREADS * PER_THREAD, sizeof *ids, compare);
+    for (size_t i = 1; i < THREADS * PER_THREAD; i++)
+        assert_true(ids[i] > ids[i - 1]);
+}
+
+static void only_decimal_digits_below_2_to_the_63_are_ids(void **state)
+{
+    (void)state;
+    static const char *const bad[] = { "",
+                                       "9223372036854775808",
+                                       "18446744073709551616",
+                                       "-1",
+                                       "+1",
+                                       " 1",
+                                       "1 ",
+                                       "1.0",
+                                       "0x10",
+                                       "1e3",
+                                       "99999999999999999999999" };
+    snowflake id;
+
+    assert_true(snowflake_parse(STR("0"), &id));
+    assert_int_equal(id, 0);
+    assert_true(snowflake_parse(STR("9223372036854775807"), &id));
+    assert_true(id == INT64_MAX);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_false(snowflake_parse(str_of(bad[i]), &id));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ids_carry_their_time_of_birth),
+        cmocka_unit_test(ids_rise_also_when_the_clock_goes_back),
+        cmocka_unit_test(the_node_is_in_the_id),
+        cmocka_unit_test(guilds_burn_the_id_before_theirs),
+        cmocka_unit_test(threads_never_share_an_id),
+        cmocka_unit_test(only_decimal_digits_below_2_to_the_63_are_ids),
+    };
+    return cmocka_run_group_tests_name("base/snowflake", tests, NULL, NULL);
+}

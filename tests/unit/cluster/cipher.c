@@ -1,0 +1,151 @@
+/* cipher.c - what goes through NATS is read by servers of the cluster alone, and once. */
+#include "unit/unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "cluster/cipher.h"
+
+static const unsigned char KEY[CIPHER_KEY] = "a key of thirty-two bytes, or so";
+
+struct pair_of_ciphers {
+    struct cipher from, to;
+    struct buf message, plain;
+};
+
+static void pair_init(struct pair_of_ciphers *p)
+{
+    cipher_init(&p->from, KEY, 7);
+    cipher_init(&p->to, KEY, 8);
+    buf_init(&p->message, 1 << 20);
+    buf_init(&p->plain, 1 << 20);
+}
+
+static void pair_clear(struct pair_of_ciphers *p)
+{
+    cipher_clear(&p->from);
+    cipher_clear(&p->to);
+    buf_clear(&p->message);
+    buf_clear(&p->plain);
+}
+
+static void pair_seal(struct pair_of_ciphers *p, const char *text)
+{
+    buf_reset(&p->message);
+    cipher_seal(&p->from, STR("a.log"), 42, str_of(text), &p->message);
+}
+
+static enum cipher_verdict pair_open(struct pair_of_ciphers *p, const char *subject)
+{
+    struct str bytes = { 0 };
+    int64_t position = 0;
+    enum cipher_verdict v =
+        cipher_open(&p->to, str_of(subject), buf_str(&p->message), &p->plain, &position, &bytes);
+
+    if (v == CIPHER_GOOD) {
+        assert_int_equal(position, 42);
+        assert_true(str_is(bytes, "a secret text") || !bytes.n);
+    }
+    return v;
+}
+
+static void a_message_is_opened_with_the_key_alone(void **state)
+{
+    (void)state;
+    struct pair_of_ciphers p;
+
+    pair_init(&p);
+    pair_seal(&p, "a secret text");
+    assert_int_equal(p.message.n, CIPHER_OVERHEAD + strlen("a secret text"));
+    assert_null(memmem(p.message.p, p.message.n, "secret", 6));
+    assert_int_equal(pair_open(&p, "b.log"), CIPHER_FORGED); /* sent on under another subject */
+    for (size_t i = 0; i < p.message.n; i++) {
+        p.message.p[i] ^= 1;
+        assert_int_equal(pair_open(&p, "a.log"), CIPHER_FORGED);
+        p.message.p[i] ^= 1;
+    }
+    p.to.key[0] ^= 1;
+    assert_int_equal(pair_open(&p, "a.log"), CIPHER_FORGED);
+    p.to.key[0] ^= 1;
+    assert_int_equal(pair_open(&p, "a.log"), CIPHER_GOOD);
+    p.from.sender = 8; /* its own */
+    pair_seal(&p, "");
+    assert_int_equal(pair_open(&p, "a.log"), CIPHER_REPEATED);
+    p.from.sender = 7;
+    pair_seal(&p, "");
+    assert_int_equal(pair_open(&p, "a.log"), CIPHER_GOOD);
+    for (size_t n = 0; n < CIPHER_OVERHEAD; n++) {
+        p.message.n = n;
+        assert_int_equal(pair_open(&p, "a.log"), CIPHER_FORGED);
+    }
+    pair_clear(&p);
+}
+
+static void a_message_is_opened_once(void **state)
+{
+    (void)state;
+    struct pair_of_ciphers p;
+    struct buf kept[3];
+
+    pair_init(&p);
+    for (int i = 0; i < 3; i++) {
+        pair_seal(&p, "a secret text");
+        kept[i] = p.message;
+        buf_init(&p.message, 1 << 20);
+    }
+    static const int order[] = { 2, 0, 1 }; /* threads of the sender overtake each other */
+    for (int round = 0; round < 2; round++)
+        for (int i = 0; i < 3; i++) {
+            struct buf own = p.message;
+
+            p.message = kept[order[i]];
+            assert_int_equal(pair_open(&p, "a.log"), round ? CIPHER_REPEATED : CIPHER_GOOD);
+            p.message = own;
+        }
+    for (int i = 0; i < CIPHER_WINDOW; i++) {
+        pair_seal(&p, "");
+        assert_int_equal(pair_open(&p, "a.log"), CIPHER_GOOD);
+        assert_int_equal(pair_open(&p, "a.log"), CIPHER_REPEATED);
+    }
+    /* A gap, as when NATS was away for a while. */
+    atomic_fetch_add(&p.from.counter, 3 * CIPHER_WINDOW + 5);
+    pair_seal(&p, "");
+    assert_int_equal(pair_open(&p, "a.log"), CIPHER_GOOD);
+    for (int i = 0; i < 3; i++) {
+        struct buf own = p.message;
+
+        p.message = kept[i];
+        assert_int_equal(pair_open(&p, "a.log"), CIPHER_REPEATED);
+        p.message = own;
+        buf_clear(&kept[i]);
+    }
+    pair_clear(&p);
+}
+
+/* A server that has just started has seen nothing: the time alone says what is old. */
+static void a_message_of_before_is_refused(void **state)
+{
+    (void)state;
+    struct pair_of_ciphers p;
+
+    pair_init(&p);
+    pair_seal(&p, "a secret text");
+    clock_advance((CIPHER_AGE_MS - 1000) * INT64_C(1000));
+    assert_int_equal(pair_open(&p, "a.log"), CIPHER_GOOD);
+    pair_seal(&p, "a secret text");
+    clock_advance((CIPHER_AGE_MS + 1000) * INT64_C(1000));
+    assert_int_equal(pair_open(&p, "a.log"), CIPHER_LATE);
+    pair_clear(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_message_is_opened_with_the_key_alone),
+        cmocka_unit_test(a_message_is_opened_once),
+        cmocka_unit_test(a_message_of_before_is_refused),
+    };
+
+    return cmocka_run_group_tests_name("cluster/cipher", tests, NULL, NULL);
+}

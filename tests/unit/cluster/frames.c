@@ -1,0 +1,224 @@
+/* frames.c - what a transaction announces comes out of its frame as it went in. */
+#include "unit/unit.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "cluster/frames.h"
+#include "model/events/facts.h"
+
+static snowflake people[] = { 7, 8, 9 };
+
+/* Facts of a member with two roles. */
+static const struct facts *member_facts(struct arena *a)
+{
+    struct facts *f = arena_alloc(a, sizeof *f + 2 * sizeof(snowflake));
+    snowflake roles[] = { 21, 22 };
+
+    f->kind = FACTS_MEMBER;
+    f->count = 2;
+    f->member.user_id = 7;
+    f->member.restrained_until = 99;
+    memcpy(f + 1, roles, sizeof roles);
+    return f;
+}
+
+static struct str make_frame(struct arena *a)
+{
+    struct announcement second = {
+        .event = EVENT_MESSAGE_CREATE,
+        .to = to_channel(5),
+        .payload = STR("{\"content\":\"hi\"}"),
+        .people = { people, 3 },
+    };
+    struct announcement first = {
+        .event = EVENT_GUILD_MEMBER_UPDATE,
+        .to = { .kind = SUBJECT_GUILD,
+                .id = 1,
+                .channel_id = 2,
+                .parent_id = 3,
+                .starter_id = 4,
+                .thread_type = 12,
+                .closed = true,
+                .people = people,
+                .people_count = 2,
+                .any_of = UINT64_C(1) << 63,
+                .hidden_id = 6 },
+        .payload = STR("{}"),
+        .facts = member_facts(a),
+        .next = &second,
+        .guild_id = 11,
+    };
+    struct forgotten app = { .application = 31, .of_apps = true };
+    struct forgotten one = {
+        .next = &app, .account = 30, .one = true, .session = { 1, 2, 3, 4, 5, 6, 7, 8 }
+    };
+    static const struct session_move move = { .kind = MOVE_GIVEN,
+                                              .from = 0x80200001,
+                                              .to = 0x80400002,
+                                              .number = 0xfedcba9876543210,
+                                              .id = "0123456789abcdef0123456789abcdef" };
+    static const struct noted_voice left = { .fact = { .guild_id = 41, .user_id = 42 } };
+    struct noted_voice muted = { .fact = { .guild_id = 43,
+                                           .user_id = 44,
+                                           .channel_id = 45,
+                                           .room_id = 46,
+                                           .salt = { 1, [15] = 2 },
+                                           .hears = true,
+                                           .priority = true,
+                                           .flags = { GIVEN, 5 },
+                                           .platform = { GIVEN, VOICE_MOBILE },
+                                           .claim = 47 } };
+    muted.next = (struct noted_voice *)(uintptr_t)&left;
+    struct frame f = { .origin = 0x80200001,
+                       .announced = &first,
+                       .forgotten = &one,
+                       .move = &move,
+                       .voices = &muted };
+
+    return frame_encode(&f, a);
+}
+
+static void a_frame_says_what_was_put_into_it(void **state)
+{
+    (void)state;
+    struct arena *a = arena_new();
+    struct frame f;
+
+    assert_true(frame_decode(make_frame(a), a, &f));
+    assert_int_equal(f.origin, 0x80200001);
+    const struct announcement *n = f.announced;
+    assert_non_null(f.move);
+    assert_int_equal(f.move->kind, MOVE_GIVEN);
+    assert_true(f.move->from == 0x80200001 && f.move->to == 0x80400002);
+    assert_true(f.move->number == 0xfedcba9876543210);
+    assert_string_equal(f.move->id, "0123456789abcdef0123456789abcdef");
+    assert_int_equal(n->event, EVENT_GUILD_MEMBER_UPDATE);
+    assert_int_equal(n->to.kind, SUBJECT_GUILD);
+    assert_int_equal(n->to.id, 1);
+    assert_int_equal(n->to.channel_id, 2);
+    assert_int_equal(n->to.parent_id, 3);
+    assert_int_equal(n->to.starter_id, 4);
+    assert_int_equal(n->to.thread_type, 12);
+    assert_true(n->to.closed);
+    assert_int_equal(n->to.people_count, 2);
+    assert_int_equal(n->to.people[1], 8);
+    assert_true(n->to.any_of == UINT64_C(1) << 63);
+    assert_int_equal(n->to.hidden_id, 6);
+    assert_int_equal(n->guild_id, 11);
+    assert_str(n->payload, "{}");
+    assert_int_equal(n->facts->member.restrained_until, 99);
+    assert_int_equal(facts_ids(n->facts)[1], 22);
+    n = n->next;
+    assert_int_equal(n->event, EVENT_MESSAGE_CREATE);
+    assert_int_equal(n->people.count, 3);
+    assert_null(n->facts);
+    assert_str(n->payload, "{\"content\":\"hi\"}");
+    assert_null(n->next);
+    const struct voice_fact *v = &f.voices->fact;
+    assert_true(v->guild_id == 43 && v->user_id == 44 && v->channel_id == 45 && v->room_id == 46);
+    assert_true(v->hears && v->priority && !v->speaks && !v->films && v->claim == 47);
+    assert_true(v->salt[0] == 1 && v->salt[15] == 2);
+    assert_true(v->flags.given == GIVEN && v->flags.value == 5);
+    assert_true(v->platform.given == GIVEN && v->platform.value == VOICE_MOBILE);
+    assert_true(f.voices->next->fact.flags.given != GIVEN);
+    assert_true(f.voices->next->fact.platform.given != GIVEN);
+    assert_true(f.voices->next->fact.user_id == 42 && !f.voices->next->fact.channel_id);
+    assert_null(f.voices->next->next);
+    assert_int_equal(f.forgotten->account, 30);
+    assert_true(f.forgotten->one && f.forgotten->session[7] == 8);
+    assert_int_equal(f.forgotten->next->application, 31);
+    assert_true(f.forgotten->next->of_apps && !f.forgotten->next->one);
+    arena_free(a);
+}
+
+static void a_frame_that_is_cut_or_longer_is_refused(void **state)
+{
+    (void)state;
+    struct arena *a = arena_new(), *scratch = arena_new();
+    struct str whole = make_frame(a);
+    struct frame f;
+
+    for (size_t n = 0; n < whole.n; n++) {
+        /* A copy of that length, so that who looks behind it is seen. */
+        char *cut = mem_resize(NULL, n ? n : 1);
+
+        memcpy(cut, whole.p, n);
+        assert_false(frame_decode(str_slice(cut, n), scratch, &f));
+        mem_free(cut);
+        arena_reset(scratch);
+    }
+    assert_false(frame_decode(STR_CONCAT(a, whole, STR("x")), scratch, &f));
+    arena_free(scratch);
+    arena_free(a);
+}
+
+/* Whatever bytes are changed, it is read within its bounds or refused. */
+static void a_frame_that_was_changed_does_no_harm(void **state)
+{
+    (void)state;
+    struct arena *a = arena_new(), *scratch = arena_new();
+    struct str whole = make_frame(a);
+    unsigned random = 1;
+    struct frame f;
+
+    for (int round = 0; round < 20000; round++) {
+        char *bytes = mem_resize(NULL, whole.n);
+
+        memcpy(bytes, whole.p, whole.n);
+        for (int i = 0; i < 3; i++) {
+            random = random * 1103515245 + 12345;
+            bytes[random / 65536 % whole.n] = (char)(random >> 8);
+        }
+        frame_decode(str_slice(bytes, whole.n), scratch, &f);
+        mem_free(bytes);
+        arena_reset(scratch);
+    }
+    arena_free(scratch);
+    arena_free(a);
+}
+
+static void an_event_that_only_a_newer_server_knows_is_left_out(void **state)
+{
+    (void)state;
+    struct arena *a = arena_new();
+    struct str whole = make_frame(a);
+    char *bytes = str_dupz(a, whole);
+    struct frame f;
+
+    char *name = memmem(bytes, whole.n, "GUILD_MEMBER_UPDATE", 19);
+    assert_non_null(name);
+    memcpy(name, "GUILD_MEMBER_FOLDED", 19);
+    assert_true(frame_decode(str_slice(bytes, whole.n), a, &f));
+    assert_int_equal(f.announced->event, EVENT_MESSAGE_CREATE);
+    assert_null(f.announced->next);
+    assert_int_equal(f.forgotten->account, 30);
+    arena_free(a);
+}
+
+static void fleeting_events_alone_are_not_kept(void **state)
+{
+    (void)state;
+    struct announcement message = { .event = EVENT_MESSAGE_CREATE };
+    struct announcement typing = { .event = EVENT_TYPING_START };
+    struct forgotten one = { .account = 1 };
+
+    assert_false(frame_is_needed(&(struct frame){ 0 }));
+    assert_false(frame_is_needed(&(struct frame){ .announced = &typing }));
+    assert_true(frame_is_needed(&(struct frame){ .announced = &typing, .forgotten = &one }));
+    typing.next = &message;
+    assert_true(frame_is_needed(&(struct frame){ .announced = &typing }));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_frame_says_what_was_put_into_it),
+        cmocka_unit_test(a_frame_that_is_cut_or_longer_is_refused),
+        cmocka_unit_test(a_frame_that_was_changed_does_no_harm),
+        cmocka_unit_test(an_event_that_only_a_newer_server_knows_is_left_out),
+        cmocka_unit_test(fleeting_events_alone_are_not_kept),
+    };
+
+    return cmocka_run_group_tests_name("cluster/frames", tests, NULL, NULL);
+}

@@ -1,0 +1,190 @@
+/* line.c - whoever offers what in whatever order: it is told once, by position. */
+#include "unit/unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "cluster/line.h"
+
+enum { POSITIONS = 5000, FIRST = 17 };
+
+struct heard {
+    int64_t positions[POSITIONS];
+    size_t count;
+};
+
+static void hear_frame(void *arg, int64_t position, const struct frame *f)
+{
+    struct heard *h = arg;
+
+    assert_true(f->announced->guild_id == (snowflake)position);
+    assert_true(h->count < POSITIONS);
+    h->positions[h->count++] = position;
+}
+
+static void offer_frame(struct log_line *l, int64_t position, bool at_hand)
+{
+    struct arena *a = arena_new();
+    struct announcement n = { .event = EVENT_GUILD_UPDATE, .guild_id = (snowflake)position };
+    struct frame f = { .announced = &n };
+
+    line_offer(l, position, frame_encode(&f, a), at_hand ? &f : NULL);
+    arena_free(a);
+}
+
+static bool is_void(int64_t position)
+{
+    return position % 7 == 3;
+}
+
+static void offer_any(struct log_line *l, int64_t position)
+{
+    if (is_void(position))
+        line_offer(l, position, STR(""), NULL);
+    else
+        offer_frame(l, position, rand() % 2);
+}
+
+/* Frames near to their place, some twice, voids among them: what is told is the log. */
+static void what_is_told_is_the_log_whatever_comes_first(void **state)
+{
+    (void)state;
+    struct heard *h = mem_new(sizeof *h);
+    struct line_sink sink = { h, hear_frame };
+    struct log_line *l = line_new(&sink, FIRST);
+    int64_t order[POSITIONS];
+
+    srand(1);
+    for (int i = 0; i < POSITIONS; i++)
+        order[i] = FIRST + i;
+    for (int i = 0; i + 1 < POSITIONS; i++) {
+        int other = i + rand() % (POSITIONS - i > 50 ? 50 : POSITIONS - i);
+        int64_t swapped = order[i];
+
+        order[i] = order[other];
+        order[other] = swapped;
+    }
+    for (int i = 0; i < POSITIONS; i++) {
+        offer_any(l, order[i]);
+        if (rand() % 3 == 0)
+            offer_any(l, order[rand() % (i + 1)]);
+    }
+    assert_int_equal(line_next(l), FIRST + POSITIONS);
+    assert_true(line_head(l) < line_next(l));
+    size_t at = 0;
+    for (int64_t p = FIRST; p < FIRST + POSITIONS; p++)
+        if (!is_void(p))
+            assert_int_equal(h->positions[at++], p);
+    assert_int_equal(at, h->count);
+    line_free(l);
+    mem_free(h);
+}
+
+static void nothing_passes_a_position_that_is_missing(void **state)
+{
+    (void)state;
+    struct heard *h = mem_new(sizeof *h);
+    struct line_sink sink = { h, hear_frame };
+    struct log_line *l = line_new(&sink, 1);
+
+    offer_frame(l, 2, true);
+    offer_frame(l, 3, false);
+    offer_frame(l, 5, false);
+    assert_int_equal(h->count, 0);
+    assert_int_equal(line_next(l), 1);
+    assert_int_equal(line_head(l), 5);
+    assert_int_equal(line_void(l, 3), 1);
+    assert_int_equal(h->count, 2);
+    assert_int_equal(line_next(l), 4);
+    offer_frame(l, 4, true);
+    assert_int_equal(h->count, 4);
+    line_free(l);
+    mem_free(h);
+}
+
+/* More than it has room for is left to a later offer, and takes nobody's place. */
+static void what_is_too_far_ahead_is_not_kept(void **state)
+{
+    (void)state;
+    struct heard *h = mem_new(sizeof *h);
+    struct line_sink sink = { h, hear_frame };
+    struct log_line *l = line_new(&sink, 1);
+
+    offer_frame(l, 1 + 65536, false);
+    assert_int_equal(line_head(l), 0);
+    offer_frame(l, 1, false);
+    offer_frame(l, 1 + 65536, false);
+    assert_int_equal(line_head(l), 1 + 65536);
+    assert_int_equal(line_void(l, 65536), 65535);
+    assert_int_equal(h->count, 2);
+    line_free(l);
+    mem_free(h);
+}
+
+/* What stands behind a frame of another version is told, and the line says that one is missing. */
+static void a_frame_that_cannot_be_read_is_counted(void **state)
+{
+    (void)state;
+    struct heard *h = mem_new(sizeof *h);
+    struct line_sink sink = { h, hear_frame };
+    struct log_line *l = line_new(&sink, FIRST);
+
+    offer_frame(l, FIRST, false);
+    assert_int_equal(line_unreadable(l), 0);
+    line_offer(l, FIRST + 1, STR("no frame"), NULL);
+    offer_frame(l, FIRST + 2, false);
+    assert_int_equal(line_unreadable(l), 1);
+    assert_int_equal(h->count, 2);
+    assert_int_equal(line_next(l), FIRST + 3);
+    line_free(l);
+    mem_free(h);
+}
+
+/* What stands behind it waits until the log is read. */
+static void a_published_frame_that_cannot_be_read_is_read_from_the_log(void **state)
+{
+    (void)state;
+    struct heard *h = mem_new(sizeof *h);
+    struct line_sink sink = { h, hear_frame };
+    struct log_line *l = line_new(&sink, FIRST);
+
+    line_offer_published(l, FIRST, STR("no frame"));
+    assert_int_equal(line_next(l), FIRST);
+    offer_frame(l, FIRST + 1, false);
+    line_offer_published(l, FIRST, STR("no frame"));
+    assert_int_equal(h->count, 0);
+    offer_frame(l, FIRST, false);
+    assert_int_equal(h->count, 2);
+    assert_int_equal(line_next(l), FIRST + 2);
+    assert_int_equal(line_unreadable(l), 0);
+
+    /* It was kept behind a missing position when the log was read. */
+    line_offer_published(l, FIRST + 3, STR("no frame"));
+    offer_frame(l, FIRST + 2, false);
+    assert_int_equal(line_next(l), FIRST + 3);
+    offer_frame(l, FIRST + 3, false);
+    assert_int_equal(h->count, 4);
+
+    /* The position before it is void; the log, which was read, has the frame. */
+    line_offer_published(l, FIRST + 5, STR("no frame"));
+    offer_frame(l, FIRST + 5, false);
+    assert_int_equal(line_void(l, FIRST + 5), 1);
+    assert_int_equal(h->count, 5);
+    assert_int_equal(line_unreadable(l), 0);
+    line_free(l);
+    mem_free(h);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_told_is_the_log_whatever_comes_first),
+        cmocka_unit_test(nothing_passes_a_position_that_is_missing),
+        cmocka_unit_test(what_is_too_far_ahead_is_not_kept),
+        cmocka_unit_test(a_frame_that_cannot_be_read_is_counted),
+        cmocka_unit_test(a_published_frame_that_cannot_be_read_is_read_from_the_log),
+    };
+
+    return cmocka_run_group_tests_name("cluster/line", tests, NULL, NULL);
+}

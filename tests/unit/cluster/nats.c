@@ -1,0 +1,224 @@
+/* nats.c - the words of NATS, as servers say and write them. */
+#include "unit/unit.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "cluster/nats.h"
+
+static void an_address_is_read_whole_or_refused(void **state)
+{
+    (void)state;
+    struct nats_servers s;
+
+    assert_true(
+        nats_servers_read(STR("nats://ada:p:w@10.0.0.1:4333, nats://mq/,nats://t@[::1]"), &s));
+    assert_int_equal(s.count, 3);
+    assert_string_equal(s.items[0].host, "10.0.0.1");
+    assert_string_equal(s.items[0].port, "4333");
+    assert_string_equal(s.items[0].user, "ada");
+    assert_string_equal(s.items[0].password, "p:w");
+    assert_string_equal(s.items[1].host, "mq");
+    assert_string_equal(s.items[1].port, "4222");
+    assert_string_equal(s.items[1].user, "");
+    assert_string_equal(s.items[2].host, "::1");
+    assert_string_equal(s.items[2].user, "t");
+    assert_false(s.items[0].tls);
+    assert_true(nats_servers_read(STR("tls://mq"), &s) && s.items[0].tls);
+    assert_string_equal(s.items[0].port, "4222");
+    static const char *const bad[] = { "",           "nats://",        "tls://",
+                                       "nats://a:0", "nats://a:70000", "nats://a/b",
+                                       "nats://@a",  "nats://a,poll",  "nats://a:" };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_false(nats_servers_read(str_of(bad[i]), &s));
+}
+
+static void check_words(struct str all)
+{
+    struct nats_word w;
+    size_t at = 0;
+    long took;
+
+    took = nats_read(all, &w);
+    assert_true(took > 0 && w.kind == NATS_INFO);
+    assert_int_equal(nats_info_max_payload(w.body), 4096);
+    at += (size_t)took;
+    took = nats_read(str_from(all, at), &w);
+    assert_true(took > 0 && w.kind == NATS_MESSAGE);
+    assert_true(str_is(w.subject, "a.log") && str_is(w.body, "x\r\ny"));
+    at += (size_t)took;
+    took = nats_read(str_from(all, at), &w);
+    assert_true(took > 0 && w.kind == NATS_MESSAGE && w.body.n == 0);
+    at += (size_t)took;
+    took = nats_read(str_from(all, at), &w);
+    assert_true(took > 0 && w.kind == NATS_PING);
+    at += (size_t)took;
+    took = nats_read(str_from(all, at), &w);
+    assert_true(took > 0 && w.kind == NATS_REFUSED && str_is(w.body, "'Slow Consumer'"));
+    assert_int_equal(at + (size_t)took, all.n);
+}
+
+static const char TALK[] = "INFO {\"max_payload\":4096,\"a\":{\"max_payload\":1}} \r\n"
+                           "MSG a.log 1 4\r\nx\r\ny\r\nMSG a.log 1 reply.to 0\r\n\r\nping\r\n"
+                           "-ERR 'Slow Consumer'\r\n";
+
+/* A part of a word asks for more; it is never read as something else. */
+static void words_are_read_whatever_pieces_they_come_in(void **state)
+{
+    (void)state;
+    struct str all = str_slice(TALK, sizeof TALK - 1);
+    struct nats_word w;
+
+    check_words(all);
+    for (size_t from = 0; from < all.n;) {
+        long whole = nats_read(str_from(all, from), &w);
+
+        assert_true(whole > 0);
+        for (long n = 0; n < whole; n++)
+            assert_int_equal(nats_read(str_slice(all.p + from, (size_t)n), &w), 0);
+        from += (size_t)whole;
+    }
+}
+
+static void what_is_no_nats_is_refused(void **state)
+{
+    (void)state;
+    struct nats_word w;
+    static const char *const bad[] = {
+        "HTTP/1.1 400 Bad Request\r\n",
+        "MSG a 1\r\n",
+        "MSG a 1 x\r\n",
+        "MSG a 1 -1\r\n",
+        "MSG a 1 99999999999999999999\r\n",
+        "MSG a 1 1\r\nabc",
+        "MSG a 1 b c 1\r\nx\r\n",
+        "\r\n",
+    };
+
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(nats_read(str_of(bad[i]), &w), -1);
+    static char endless[NATS_LINE_MAX];
+    memset(endless, 'x', sizeof endless);
+    assert_int_equal(nats_read(str_slice(endless, sizeof endless), &w), -1);
+    assert_int_equal(nats_info_max_payload(STR("{\"max_payload\":\"x\"")), 1024 * 1024);
+    assert_int_equal(nats_info_max_payload(STR("{\"max_payload\":999999999}")), NATS_PAYLOAD_MAX);
+}
+
+static void what_is_written_says_who_we_are(void **state)
+{
+    (void)state;
+    struct nats_servers s;
+    struct buf b;
+
+    buf_init(&b, 4096);
+    assert_true(nats_servers_read(STR("nats://a\"da:pw@mq,nats://token@mq"), &s));
+    nats_write_connect(&b, &s.items[0], "guildhall 7");
+    buf_add_char(&b, 0);
+    assert_non_null(strstr(b.p, "CONNECT {"));
+    assert_non_null(strstr(b.p, "\"echo\":false"));
+    assert_non_null(strstr(b.p, "\"user\":\"a\\\"da\",\"pass\":\"pw\"}\r\n"));
+    buf_reset(&b);
+    nats_write_connect(&b, &s.items[1], "guildhall 7");
+    nats_write_subscribe(&b, "a.log", 1);
+    nats_write_publish(&b, "a.log", STR("head\r\n"));
+    buf_add_char(&b, 0);
+    assert_non_null(strstr(b.p, "\"auth_token\":\"token\"}\r\nSUB a.log 1\r\n"
+                                "PUB a.log 6\r\nhead\r\n\r\n"));
+    buf_clear(&b);
+}
+
+/* --- a server that takes nothing ------------------------------------------------------- */
+
+static void ignore_message(void *arg, struct str subject, struct str payload)
+{
+    (void)arg;
+    (void)subject;
+    (void)payload;
+}
+
+static void post_connected(void *arg, bool connected)
+{
+    if (connected)
+        sem_post(arg);
+}
+
+static int listen_somewhere(unsigned *ret_port)
+{
+    struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    socklen_t size = sizeof at;
+    int fd = socket(AF_INET, SOCK_STREAM, 0), small = 4096;
+
+    setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
+    assert_int_equal(bind(fd, (struct sockaddr *)&at, sizeof at), 0);
+    assert_int_equal(listen(fd, 1), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&at, &size), 0);
+    *ret_port = ntohs(at.sin_port);
+    return fd;
+}
+
+/* Greets who comes, and reads nothing after that. */
+static int greet_one(int listener)
+{
+    static const char info[] = "INFO {\"max_payload\":1048576}\r\n";
+    char in[4096];
+    size_t n = 0;
+    int fd = accept(listener, NULL, NULL);
+
+    assert_int_equal(send(fd, info, sizeof info - 1, 0), sizeof info - 1);
+    while (n < 6 || memcmp(in + n - 6, "PING\r\n", 6) != 0) {
+        ssize_t got = recv(fd, in + n, sizeof in - n, 0);
+
+        assert_true(got > 0);
+        n += (size_t)got;
+    }
+    assert_int_equal(send(fd, "PONG\r\n", 6, 0), 6);
+    return fd;
+}
+
+static void what_can_be_told_again_does_not_fill_what_waits(void **state)
+{
+    (void)state;
+    enum { PIECE = 256 * 1024, MOST = 4 << 20, PIECES = 400 };
+    static char bytes[PIECE];
+    struct nats_options options = { .message = ignore_message, .changed = post_connected };
+    char url[64];
+    unsigned port;
+    sem_t connected;
+    int listener = listen_somewhere(&port), taken = 0;
+
+    sem_init(&connected, 0, 0);
+    options.arg = &connected;
+    snprintf(url, sizeof url, "nats://127.0.0.1:%u", port);
+    assert_true(nats_servers_read(str_of(url), &options.servers));
+    struct nats *n;
+    assert_int_equal(nats_new(&options, &n), OK);
+    nats_start(n);
+    int fd = greet_one(listener);
+    sem_wait(&connected);
+    while (taken < PIECES && nats_offer(n, "a", str_slice(bytes, PIECE)))
+        taken++;
+    assert_true(taken < PIECES);
+    assert_in_range(nats_unsent(n), 1, MOST);
+    assert_true(nats_publish(n, "a", str_slice(bytes, PIECE))); /* that has its room */
+    nats_free(n);
+    close(fd);
+    close(listener);
+    sem_destroy(&connected);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_address_is_read_whole_or_refused),
+        cmocka_unit_test(words_are_read_whatever_pieces_they_come_in),
+        cmocka_unit_test(what_is_no_nats_is_refused),
+        cmocka_unit_test(what_is_written_says_who_we_are),
+        cmocka_unit_test(what_can_be_told_again_does_not_fill_what_waits),
+    };
+
+    return cmocka_run_group_tests_name("cluster/nats", tests, NULL, NULL);
+}

@@ -1,0 +1,93 @@
+/* bundle_format.c - tests of src/commands/index/bundle_format.c */
+#include "commands/index/bundle.h"
+#include "unit/unit.h"
+
+static const struct bundle_entry two[] = {
+    { 1, 2, BUNDLE_ANYBODY, 3, 2, 70000, 1, 0, 7, 1 },
+    { UINT64_C(1) << 62, 5, 8, UINT64_MAX, 7, 9, 4, 1, 0, 2 },
+};
+#define TEXTS "{},{\"a\":1}"
+
+static void entries_come_back_as_they_were(void **state)
+{
+    struct arena *arena = arena_new();
+    struct str bytes = bundle_encode(arena, two, 2);
+    const struct bundle_entry *k;
+    size_t count;
+
+    (void)state;
+    assert_true(bundle_decode(arena, bytes, STR(TEXTS), &k, &count));
+    assert_int_equal(count, 2);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(k[i].id, two[i].id);
+        assert_int_equal(k[i].version, two[i].version);
+        assert_int_equal(k[i].default_member_permissions, two[i].default_member_permissions);
+        assert_int_equal(k[i].locales, two[i].locales);
+        assert_int_equal(k[i].length, two[i].length);
+        assert_int_equal(k[i].size, two[i].size);
+        assert_memory_equal(&k[i].type, &two[i].type, 4);
+    }
+    assert_true(bundle_decode(arena, bytes, STR(""), &k, &count)); /* texts elsewhere */
+    /* The bytes are the same on every machine. */
+    assert_memory_equal(bytes.p, "GCB\1\2\0\0\0\1\0\0\0\0\0\0\0\2", 17);
+    arena_free(arena);
+}
+
+static void every_byte_that_is_missing_is_noticed(void **state)
+{
+    struct arena *arena = arena_new();
+    struct str bytes = bundle_encode(arena, two, 2), texts = STR(TEXTS);
+    const struct bundle_entry *k;
+    size_t count;
+
+    (void)state;
+    for (size_t n = 0; n < bytes.n; n++)
+        assert_false(bundle_decode(arena, str_slice(bytes.p, n), texts, &k, &count));
+    for (size_t n = 1; n < texts.n; n++)
+        assert_false(bundle_decode(arena, bytes, str_slice(texts.p, n), &k, &count));
+    assert_false(bundle_decode(arena, bytes, STR(TEXTS ","), &k, &count));
+    assert_false(bundle_decode(arena, bytes, STR("{},{\"a\":1)"), &k, &count));
+    assert_false(bundle_decode(arena, bytes, STR("{};{\"a\":1}"), &k, &count));
+    arena_free(arena);
+}
+
+static void lengths_that_lie_are_noticed(void **state)
+{
+    struct arena *arena = arena_new();
+    const struct bundle_entry *k;
+    size_t count;
+
+    (void)state;
+    for (uint32_t length = 0; length < 40; length++) {
+        struct bundle_entry lying[] = { two[0], two[1] };
+
+        lying[1].length = length == 7 ? UINT32_MAX : length;
+        assert_false(bundle_decode(arena, bundle_encode(arena, lying, 2), STR(TEXTS), &k, &count));
+    }
+    arena_free(arena);
+}
+
+static void another_version_is_not_read(void **state)
+{
+    struct arena *arena = arena_new();
+    struct str bytes = bundle_encode(arena, two, 2);
+    const struct bundle_entry *k;
+    char *copy = str_dupz(arena, bytes);
+    size_t count;
+
+    (void)state;
+    copy[3] = 2;
+    assert_false(bundle_decode(arena, str_slice(copy, bytes.n), STR(TEXTS), &k, &count));
+    arena_free(arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(entries_come_back_as_they_were),
+        cmocka_unit_test(every_byte_that_is_missing_is_noticed),
+        cmocka_unit_test(lengths_that_lie_are_noticed),
+        cmocka_unit_test(another_version_is_not_read),
+    };
+    return cmocka_run_group_tests_name("commands/bundle_format", tests, NULL, NULL);
+}

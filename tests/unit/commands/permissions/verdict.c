@@ -1,0 +1,425 @@
+/* verdict.c - who may use a command: the order of rows, and a second, slower
+ * implementation that follows the interface's list step by step. */
+#include "unit/unit.h"
+
+#include <string.h>
+
+#include "commands/commands.h"
+#include "model/application.h"
+
+enum {
+    GUILD = 100,
+    ALL = GUILD - 1,
+    ME = 7,
+    OTHER = 8,
+    HERE = 50,
+    THERE = 51,
+    RED = 21,
+    BLUE = 22
+};
+
+#define ROLE(id, may)                        \
+    {                                        \
+        (id), COMMAND_PERMISSION_ROLE, (may) \
+    }
+#define USER(id, may)                        \
+    {                                        \
+        (id), COMMAND_PERMISSION_USER, (may) \
+    }
+#define CHANNEL(id, may)                        \
+    {                                           \
+        (id), COMMAND_PERMISSION_CHANNEL, (may) \
+    }
+#define ROWS(...)                                                          \
+    ((struct list){ (struct command_permission[]){ __VA_ARGS__ },          \
+                    sizeof((struct command_permission[]){ __VA_ARGS__ }) / \
+                        sizeof(struct command_permission) })
+
+static const snowflake roles[] = { RED, BLUE };
+static const uint64_t ENTER =
+    PERMISSION(VIEW_CHANNEL) | PERMISSION(USE_APPLICATION_COMMANDS) | PERMISSION(SEND_MESSAGES);
+
+enum {
+    ON_GUILD = 1 << INSTALL_GUILD,
+    ON_ACCOUNT = 1 << INSTALL_USER,
+    IN_GUILD = 1 << CONTEXT_GUILD,
+    IN_BOT_DM = 1 << CONTEXT_BOT_DM,
+    IN_PRIVATE = 1 << CONTEXT_PRIVATE_CHANNEL,
+};
+
+/* A member in a text channel, with nothing said about the command. */
+static struct command_question somebody(void)
+{
+    return (struct command_question){
+        .contexts = IN_GUILD,
+        .integration_types = ON_GUILD,
+        .places = IN_GUILD,
+        .installed = ON_GUILD,
+        .guild_id = GUILD,
+        .user_id = ME,
+        .roles = roles,
+        .role_count = 2,
+        .rights = ENTER,
+        .channel_id = HERE,
+    };
+}
+
+static void a_command_needs_the_channel_to_be_open_to_its_user(void **state)
+{
+    static const uint64_t needed[] = { PERMISSION(VIEW_CHANNEL),
+                                       PERMISSION(USE_APPLICATION_COMMANDS),
+                                       PERMISSION(SEND_MESSAGES) };
+    struct command_question q = somebody();
+
+    (void)state;
+    assert_int_equal(command_judge(&q), COMMAND_ALLOWED);
+    for (size_t i = 0; i < 3; i++) {
+        q.rights = ENTER & ~needed[i];
+        assert_int_equal(command_judge(&q), COMMAND_NO_ACCESS);
+    }
+    q.rights = ENTER;
+    q.thread = true;
+    assert_int_equal(command_judge(&q), COMMAND_NO_ACCESS);
+    q.rights = (ENTER & ~PERMISSION(SEND_MESSAGES)) | PERMISSION(SEND_MESSAGES_IN_THREADS);
+    assert_int_equal(command_judge(&q), COMMAND_ALLOWED);
+    q.archived = true;
+    assert_int_equal(command_judge(&q), COMMAND_NO_ACCESS);
+    q.administrator = true;
+    assert_int_equal(command_judge(&q), COMMAND_NO_ACCESS);
+    q = somebody();
+    q.timed_out = true;
+    assert_int_equal(command_judge(&q), COMMAND_NO_ACCESS);
+    q.administrator = true;
+    assert_int_equal(command_judge(&q), COMMAND_ALLOWED);
+}
+
+static void age_comes_before_everything(void **state)
+{
+    struct command_question q = somebody();
+
+    (void)state;
+    q.nsfw = q.administrator = true;
+    assert_int_equal(command_judge(&q), COMMAND_NOT_OF_AGE);
+    q.nsfw_allowed = true;
+    assert_int_equal(command_judge(&q), COMMAND_ALLOWED);
+    q.guild_id = 0;
+    q.nsfw_allowed = false;
+    assert_int_equal(command_judge(&q), COMMAND_NOT_OF_AGE);
+}
+
+static void outside_guilds_there_are_no_rows(void **state)
+{
+    struct command_question q = somebody();
+
+    (void)state;
+    q.guild_id = 0;
+    q.default_member_permissions = (struct opt_id){ GIVEN, 0 };
+    assert_int_equal(command_judge(&q), COMMAND_ALLOWED);
+}
+
+static void a_command_comes_where_its_context_and_an_install_meet(void **state)
+{
+    (void)state;
+    for (unsigned contexts = 0; contexts < 8; contexts++) {
+        for (unsigned types = 0; types < 4; types++) {
+            for (unsigned installed = 0; installed < 4; installed++) {
+                for (unsigned place = 0; place < 3; place++) {
+                    struct command_question q = {
+                        .contexts = contexts,
+                        .integration_types = types,
+                        .places = 1u << place,
+                        .installed = installed,
+                    };
+                    bool here = contexts >> place & 1 && types & installed;
+
+                    assert_int_equal(command_judge(&q), here ? COMMAND_ALLOWED : COMMAND_NOT_HERE);
+                    assert_int_equal(command_ways(&q), here ? types & installed : 0);
+                }
+            }
+        }
+    }
+}
+
+static void a_group_lends_its_apps_to_everybody_in_it(void **state)
+{
+    struct command_question q = { .contexts = IN_PRIVATE,
+                                  .integration_types = ON_ACCOUNT,
+                                  .places = IN_PRIVATE };
+
+    (void)state;
+    assert_int_equal(command_judge(&q), COMMAND_NOT_HERE);
+    q.in_group = true;
+    assert_int_equal(command_judge(&q), COMMAND_ALLOWED);
+    assert_int_equal(command_ways(&q), ON_GUILD);
+    q.installed = ON_ACCOUNT;
+    assert_int_equal(command_ways(&q), ON_GUILD | ON_ACCOUNT);
+    q.integration_types = ON_GUILD; /* those never come to private channels */
+    assert_int_equal(command_judge(&q), COMMAND_NOT_HERE);
+}
+
+static void entry_points_need_something_to_enter(void **state)
+{
+    struct command_question q = somebody();
+
+    (void)state;
+    q.entry_point = true;
+    assert_int_equal(command_judge(&q), COMMAND_NOT_HERE);
+    q.launchable = true;
+    assert_int_equal(command_judge(&q), COMMAND_ALLOWED);
+}
+
+static void an_own_install_need_not_send_but_obeys_the_rows(void **state)
+{
+    struct command_question q = somebody();
+
+    (void)state;
+    q.integration_types = q.installed = ON_ACCOUNT;
+    q.rights = PERMISSION(VIEW_CHANNEL) | PERMISSION(USE_APPLICATION_COMMANDS);
+    assert_int_equal(command_judge(&q), COMMAND_ALLOWED);
+    q.default_member_permissions = (struct opt_id){ GIVEN, 0 };
+    assert_int_equal(command_judge(&q), COMMAND_DEFAULT_DENIED);
+    q.of_command = ROWS(USER(ME, true));
+    assert_int_equal(command_judge(&q), COMMAND_ALLOWED);
+    q.of_command = ROWS(CHANNEL(HERE, false), USER(ME, true));
+    assert_int_equal(command_judge(&q), COMMAND_CHANNEL_DENIED);
+    q.of_command = (struct list){ 0 };
+    q.of_application = ROWS(ROLE(GUILD, false));
+    assert_int_equal(command_judge(&q), COMMAND_USER_DENIED);
+    q.rights = PERMISSION(VIEW_CHANNEL);
+    assert_int_equal(command_judge(&q), COMMAND_NO_ACCESS);
+}
+
+static void channels_are_asked_first(void **state)
+{
+    struct command_question q = somebody();
+
+    (void)state;
+    q.of_command = ROWS(CHANNEL(HERE, false), USER(ME, true));
+    assert_int_equal(command_judge(&q), COMMAND_CHANNEL_DENIED);
+    q.of_command = ROWS(CHANNEL(ALL, false), CHANNEL(HERE, true));
+    assert_int_equal(command_judge(&q), COMMAND_ALLOWED);
+    q.of_command = ROWS(CHANNEL(ALL, false), CHANNEL(THERE, true));
+    assert_int_equal(command_judge(&q), COMMAND_CHANNEL_DENIED);
+    q.of_command = ROWS(CHANNEL(ALL, true));
+    q.of_application = ROWS(CHANNEL(HERE, false));
+    assert_int_equal(command_judge(&q), COMMAND_ALLOWED);
+    q.of_command = (struct list){ 0 };
+    assert_int_equal(command_judge(&q), COMMAND_CHANNEL_DENIED);
+    q.administrator = true;
+    assert_int_equal(command_judge(&q), COMMAND_ALLOWED);
+}
+
+static void a_person_goes_before_its_roles_and_these_before_everyone(void **state)
+{
+    struct command_question q = somebody();
+
+    (void)state;
+    q.of_command = ROWS(ROLE(GUILD, false), ROLE(RED, true));
+    assert_int_equal(command_judge(&q), COMMAND_ALLOWED);
+    q.of_command = ROWS(ROLE(RED, false), ROLE(BLUE, true)); /* one is enough */
+    assert_int_equal(command_judge(&q), COMMAND_ALLOWED);
+    q.of_command = ROWS(ROLE(RED, false), ROLE(GUILD, true));
+    assert_int_equal(command_judge(&q), COMMAND_USER_DENIED);
+    q.of_command = ROWS(ROLE(RED, true), USER(ME, false));
+    assert_int_equal(command_judge(&q), COMMAND_USER_DENIED);
+    q.of_command = ROWS(USER(OTHER, false), ROLE(23, false));
+    assert_int_equal(command_judge(&q), COMMAND_ALLOWED);
+    q.of_command = ROWS(ROLE(GUILD, false));
+    assert_int_equal(command_judge(&q), COMMAND_USER_DENIED);
+    /* Ids of one kind say nothing about another. */
+    q.of_command = ROWS(ROLE(ME, false), USER(RED, false), CHANNEL(ME, false), USER(HERE, false));
+    assert_int_equal(command_judge(&q), COMMAND_ALLOWED);
+}
+
+static void only_rows_of_the_command_lift_its_default(void **state)
+{
+    struct command_question q = somebody();
+
+    (void)state;
+    q.default_member_permissions = (struct opt_id){ GIVEN, PERMISSION(BAN_MEMBERS) };
+    assert_int_equal(command_judge(&q), COMMAND_DEFAULT_DENIED);
+    q.of_application = ROWS(USER(ME, true));
+    assert_int_equal(command_judge(&q), COMMAND_DEFAULT_DENIED);
+    q.of_command = ROWS(ROLE(GUILD, true));
+    assert_int_equal(command_judge(&q), COMMAND_ALLOWED);
+    q.of_application = ROWS(USER(ME, false)); /* and beat the application's */
+    assert_int_equal(command_judge(&q), COMMAND_ALLOWED);
+    q.of_command = (struct list){ 0 };
+    assert_int_equal(command_judge(&q), COMMAND_USER_DENIED);
+    q.of_application = (struct list){ 0 };
+    q.rights |= PERMISSION(BAN_MEMBERS);
+    assert_int_equal(command_judge(&q), COMMAND_ALLOWED);
+    q.default_member_permissions.value |= PERMISSION(KICK_MEMBERS); /* all of them */
+    assert_int_equal(command_judge(&q), COMMAND_DEFAULT_DENIED);
+    q.default_member_permissions.value = 0; /* nobody, which is not null */
+    assert_int_equal(command_judge(&q), COMMAND_DEFAULT_DENIED);
+    q.default_member_permissions.given = GIVEN_NULL;
+    assert_int_equal(command_judge(&q), COMMAND_ALLOWED);
+}
+
+/* --- the list of the interface, step by step ------------------------------------------ */
+
+enum { SILENT = -1 };
+
+/* What the rows of a layer say about one thing, or SILENT. */
+static int says(const struct list *layer, int64_t type, snowflake id)
+{
+    int answer = SILENT;
+
+    for (size_t i = layer->count; i > 0; i--) {
+        const struct command_permission *p = (struct command_permission *)layer->items + i - 1;
+
+        if (p->type == type && p->id == id)
+            answer = p->permission;
+    }
+    return answer;
+}
+
+static int says_of_roles(const struct command_question *q, const struct list *layer)
+{
+    int yes = 0, no = 0;
+
+    for (size_t i = 0; i < q->role_count; i++) {
+        int answer = says(layer, COMMAND_PERMISSION_ROLE, q->roles[i]);
+
+        yes += answer == 1;
+        no += answer == 0;
+    }
+    return yes ? 1 : no ? 0 : SILENT;
+}
+
+static enum command_verdict slow_judge(const struct command_question *q)
+{
+    const struct list *k = &q->of_command, *a = &q->of_application;
+    int c[4], u[6];
+
+    if (!(q->contexts & q->places) || !(q->integration_types & q->installed))
+        return COMMAND_NOT_HERE;
+    if (q->nsfw && !q->nsfw_allowed)
+        return COMMAND_NOT_OF_AGE;
+    if (q->guild_id == 0)
+        return COMMAND_ALLOWED;
+    if (q->archived)
+        return COMMAND_NO_ACCESS;
+    if (q->administrator)
+        return COMMAND_ALLOWED;
+    if (q->timed_out || !(q->rights & PERMISSION(VIEW_CHANNEL)) ||
+        !(q->rights & PERMISSION(USE_APPLICATION_COMMANDS)))
+        return COMMAND_NO_ACCESS;
+    if (q->integration_types & q->installed & ON_GUILD &&
+        !(q->rights &
+          (q->thread ? PERMISSION(SEND_MESSAGES_IN_THREADS) : PERMISSION(SEND_MESSAGES))))
+        return COMMAND_NO_ACCESS;
+
+    c[0] = says(k, 3, q->channel_id);
+    c[1] = says(k, 3, q->guild_id - 1);
+    c[2] = says(a, 3, q->channel_id);
+    c[3] = says(a, 3, q->guild_id - 1);
+    for (int i = 0; i < 4; i++) {
+        if (c[i] == 0)
+            return COMMAND_CHANNEL_DENIED;
+        if (c[i] == 1)
+            break;
+    }
+    u[0] = says(k, 2, q->user_id);
+    u[1] = says_of_roles(q, k);
+    u[2] = says(k, 1, q->guild_id);
+    u[3] = says(a, 2, q->user_id);
+    u[4] = says_of_roles(q, a);
+    u[5] = says(a, 1, q->guild_id);
+    for (int i = 0; i < 6; i++) {
+        if (u[i] == 0)
+            return COMMAND_USER_DENIED;
+        if (u[i] == 1 && i < 3)
+            return COMMAND_ALLOWED;
+        if (u[i] == 1)
+            break;
+    }
+    if (q->default_member_permissions.given != GIVEN)
+        return COMMAND_ALLOWED;
+    if (q->default_member_permissions.value == 0)
+        return COMMAND_DEFAULT_DENIED;
+    for (int bit = 0; bit < 64; bit++)
+        if (q->default_member_permissions.value >> bit & ~(q->rights >> bit) & 1)
+            return COMMAND_DEFAULT_DENIED;
+    return COMMAND_ALLOWED;
+}
+
+static uint64_t state_of_chance = 20261115;
+
+static unsigned chance(unsigned below)
+{
+    state_of_chance = state_of_chance * 6364136223846793005ULL + 1442695040888963407ULL;
+    return (unsigned)(state_of_chance >> 33) % below;
+}
+
+/* Rows about the few ids that matter, and some that do not; each (id, type) once. */
+static struct list random_rows(struct command_permission *rows)
+{
+    static const snowflake ids[] = { GUILD, ALL, ME, OTHER, HERE, THERE, RED, BLUE, 23 };
+    size_t count = 0;
+
+    for (unsigned n = chance(6); n > 0; n--) {
+        struct command_permission p = { ids[chance(9)], 1 + (int64_t)chance(3), chance(2) };
+        size_t i = 0;
+
+        while (i < count && !(rows[i].id == p.id && rows[i].type == p.type))
+            i++;
+        if (i == count)
+            rows[count++] = p;
+    }
+    return (struct list){ rows, count };
+}
+
+static void the_verdict_is_the_same_step_by_step(void **state)
+{
+    struct command_permission of_command[6], of_application[6];
+    unsigned seen[COMMAND_DEFAULT_DENIED + 1] = { 0 };
+
+    (void)state;
+    for (int i = 0; i < 100000; i++) {
+        struct command_question q = somebody();
+
+        q.of_command = random_rows(of_command);
+        q.of_application = random_rows(of_application);
+        q.role_count = chance(3);
+        q.guild_id = chance(20) ? GUILD : 0;
+        q.administrator = chance(12) == 0;
+        q.timed_out = chance(12) == 0;
+        q.thread = chance(4) == 0;
+        q.archived = q.thread && chance(4) == 0;
+        q.integration_types = chance(3) ? ON_GUILD | ON_ACCOUNT : 1 + chance(3);
+        q.installed = chance(3) ? ON_GUILD : chance(4);
+        q.contexts = chance(12) ? IN_GUILD : chance(8);
+        q.nsfw = chance(6) == 0;
+        q.nsfw_allowed = chance(2);
+        q.rights = ENTER | PERMISSION(SEND_MESSAGES_IN_THREADS);
+        for (unsigned n = chance(3); n > 0; n--)
+            q.rights ^= UINT64_C(1) << chance(54);
+        q.default_member_permissions =
+            (struct opt_id){ (enum given)chance(3),
+                             chance(3) ? (UINT64_C(1) << chance(40)) | chance(8) : 0 };
+        assert_int_equal(command_judge(&q), slow_judge(&q));
+        seen[command_judge(&q)]++;
+    }
+    for (size_t i = 0; i < sizeof seen / sizeof *seen; i++)
+        assert_true(seen[i] > 1000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_command_needs_the_channel_to_be_open_to_its_user),
+        cmocka_unit_test(age_comes_before_everything),
+        cmocka_unit_test(outside_guilds_there_are_no_rows),
+        cmocka_unit_test(a_command_comes_where_its_context_and_an_install_meet),
+        cmocka_unit_test(a_group_lends_its_apps_to_everybody_in_it),
+        cmocka_unit_test(entry_points_need_something_to_enter),
+        cmocka_unit_test(an_own_install_need_not_send_but_obeys_the_rows),
+        cmocka_unit_test(channels_are_asked_first),
+        cmocka_unit_test(a_person_goes_before_its_roles_and_these_before_everyone),
+        cmocka_unit_test(only_rows_of_the_command_lift_its_default),
+        cmocka_unit_test(the_verdict_is_the_same_step_by_step),
+    };
+    return cmocka_run_group_tests_name("commands/verdict", tests, NULL, NULL);
+}

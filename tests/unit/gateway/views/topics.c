@@ -1,0 +1,242 @@
+/* topics.c - sessions with very many seats, and the views that they leave behind. */
+#include "unit/unit.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "gateway/views/topics.h"
+#include "gateway/views/view.h"
+
+enum { SEATS = 100000, GUILDS = 2000, CHANNELS = 300, PATIENCE_S = 60 };
+#define SECOND INT64_C(1000000000)
+
+struct gallery {
+    struct topics topics;
+    struct seats seats;
+    struct turn_end end;
+    int turns; /* after which views were left */
+    _Atomic bool is_empty;
+    int64_t took;
+    bool is_right; /* threads of the test program's own cannot fail a test */
+};
+
+static void open_gallery(struct loop *l, void *arg)
+{
+    struct gallery *g = arg;
+
+    topics_init(&g->topics, l);
+    g->seats = (struct seats){ .user_id = 1, .topics = &g->topics };
+}
+
+static void close_gallery(struct loop *l, void *arg)
+{
+    struct gallery *g = arg;
+
+    (void)l;
+    topics_clear(&g->topics);
+}
+
+/* --- seats ---------------------------------------------------------------------------- */
+
+static void sit_everywhere(struct loop *l, void *arg)
+{
+    struct gallery *g = arg;
+    int64_t began = clock_thread();
+
+    (void)l;
+    for (snowflake id = 1; id <= SEATS; id++)
+        seat_take(&g->seats, SUBJECT_CHANNEL, id);
+    for (snowflake id = 1; id <= SEATS; id += 2)
+        seat_leave(&g->seats, seat_find(&g->seats, SUBJECT_CHANNEL, id));
+    g->is_right = g->seats.count == SEATS / 2 && !seat_find(&g->seats, SUBJECT_CHANNEL, 1) &&
+                  seat_find(&g->seats, SUBJECT_CHANNEL, 2) &&
+                  !seat_find(&g->seats, SUBJECT_GUILD, 2);
+    seats_clear(&g->seats);
+    g->took = clock_thread() - began;
+}
+
+/* A look at each seat for each seat would be five thousand million looks. */
+static void a_hundred_thousand_seats_are_taken_and_left_in_moments(void **state)
+{
+    struct loops *ls = loops_start(1, NULL, NULL);
+    struct gallery g = { 0 };
+
+    (void)state;
+    loop_call(loops_at(ls, 0), open_gallery, &g);
+    loop_call(loops_at(ls, 0), sit_everywhere, &g);
+    loop_call(loops_at(ls, 0), close_gallery, &g);
+    loops_stop(ls);
+    assert_true(g.is_right);
+    assert_true(g.took < 5 * SECOND);
+}
+
+/* Whether each seat stands where it says, and is found. */
+static bool seats_are_right(const struct seats *own, const bool *taken, snowflake most)
+{
+    uint32_t count = 0;
+
+    for (snowflake id = 1; id <= most; id++) {
+        enum subject_kind kind = id % 3 ? SUBJECT_GUILD : SUBJECT_USER;
+        const struct seat *seat = seat_find(own, kind, id);
+
+        if (taken[id] != (seat != NULL) || seat_find(own, SUBJECT_CHANNEL, id))
+            return false;
+        if (seat && (own->items[seat->place] != seat || seat->topic->id != id))
+            return false;
+        count += seat != NULL;
+    }
+    return count == own->count && (own->map != NULL) <= (count != 0);
+}
+
+/* Few and many of them, of guilds and of others, come and go in any order. */
+static void sit_here_and_there(struct loop *l, void *arg)
+{
+    enum { MOST = 40, ROUNDS = 4000 };
+    struct gallery *g = arg;
+    bool taken[MOST + 1] = { false };
+    unsigned chance = 1;
+
+    (void)l;
+    g->is_right = true;
+    for (int i = 0; i < ROUNDS && g->is_right; i++) {
+        chance = chance * 1103515245 + 12345;
+        snowflake id = 1 + (chance >> 16) % MOST;
+        enum subject_kind kind = id % 3 ? SUBJECT_GUILD : SUBJECT_USER;
+        /* It fills and empties in turns. */
+        bool takes = (chance >> 8) % 8 < (i / 300 % 2 ? 2u : 6u);
+        struct seat *seat = seat_find(&g->seats, kind, id);
+
+        if (takes)
+            seat_take(&g->seats, kind, id);
+        else if (seat)
+            seat_leave(&g->seats, seat);
+        taken[id] = takes;
+        g->is_right = seats_are_right(&g->seats, taken, MOST);
+    }
+    seats_clear(&g->seats);
+    g->is_right = g->is_right && !g->seats.map && !g->seats.items;
+}
+
+static void seats_come_and_go(void **state)
+{
+    struct loops *ls = loops_start(1, NULL, NULL);
+    struct gallery g = { 0 };
+
+    (void)state;
+    loop_call(loops_at(ls, 0), open_gallery, &g);
+    loop_call(loops_at(ls, 0), sit_here_and_there, &g);
+    loop_call(loops_at(ls, 0), close_gallery, &g);
+    loops_stop(ls);
+    assert_true(g.is_right);
+}
+
+/* Three sessions listen; all or some have heard an event; one leaves. */
+static void leave_one(struct loop *l, void *arg)
+{
+    struct gallery *g = arg;
+
+    (void)l;
+    g->is_right = true;
+    for (uint32_t told = 0; told <= 3; told++)
+        for (int gone = 0; gone < 3; gone++) {
+            struct seats own[3];
+
+            for (int i = 0; i < 3; i++) {
+                own[i] = (struct seats){ .user_id = 1, .topics = &g->topics };
+                seat_take(&own[i], SUBJECT_GUILD, 7);
+            }
+            struct topic *t = topic_find(&g->topics, SUBJECT_GUILD, 7);
+            t->told = told;
+            seats_clear(&own[gone]);
+            g->is_right = g->is_right && t->count == 2 && t->told == told - ((uint32_t)gone < told);
+            for (uint32_t i = 0; i < t->count; i++)
+                g->is_right = g->is_right && t->seats[i]->index == i;
+            for (int i = 0; i < 3; i++)
+                seats_clear(&own[i]);
+        }
+}
+
+static void who_leaves_while_an_event_is_told_moves_nobody_else(void **state)
+{
+    struct loops *ls = loops_start(1, NULL, NULL);
+    struct gallery g = { 0 };
+
+    (void)state;
+    loop_call(loops_at(ls, 0), open_gallery, &g);
+    loop_call(loops_at(ls, 0), leave_one, &g);
+    loop_call(loops_at(ls, 0), close_gallery, &g);
+    loops_stop(ls);
+    assert_true(g.is_right);
+}
+
+/* --- views ---------------------------------------------------------------------------- */
+
+static void count_turn(struct turn_end *t)
+{
+    struct gallery *g = container_of(t, struct gallery, end);
+
+    if (g->topics.old)
+        g->turns++;
+    else
+        g->is_empty = true;
+}
+
+static void look_at_guilds(struct loop *l, void *arg)
+{
+    struct gallery *g = arg;
+    const struct list none = { 0 };
+
+    (void)l;
+    for (snowflake id = 1; id <= GUILDS; id++) {
+        struct guild guild = { .id = id };
+        struct guild_view *v = view_new(&guild, &none);
+
+        for (snowflake c = 1; c <= CHANNELS; c++)
+            view_set_channel(v, c, 0, NULL, 0);
+        seat_take(&g->seats, SUBJECT_GUILD, id)->topic->view = v;
+    }
+}
+
+static void leave_guilds(struct loop *l, void *arg)
+{
+    struct gallery *g = arg;
+
+    seats_clear(&g->seats);
+    g->end.run = count_turn;
+    loop_add_turn_end(l, &g->end);
+}
+
+static void stop_counting(struct loop *l, void *arg)
+{
+    (void)l;
+    loop_drop_turn_end(&((struct gallery *)arg)->end);
+}
+
+static void views_that_a_bot_leaves_behind_go_in_several_turns(void **state)
+{
+    struct loops *ls = loops_start(1, NULL, NULL);
+    struct gallery g = { 0 };
+    int64_t until = clock_mono() + PATIENCE_S * SECOND;
+
+    (void)state;
+    loop_call(loops_at(ls, 0), open_gallery, &g);
+    loop_call(loops_at(ls, 0), look_at_guilds, &g);
+    loop_call(loops_at(ls, 0), leave_guilds, &g);
+    while (!g.is_empty)
+        assert_true(clock_mono() < until);
+    loop_call(loops_at(ls, 0), stop_counting, &g);
+    assert_true(g.turns >= 2);
+    loop_call(loops_at(ls, 0), close_gallery, &g);
+    loops_stop(ls);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_hundred_thousand_seats_are_taken_and_left_in_moments),
+        cmocka_unit_test(seats_come_and_go),
+        cmocka_unit_test(who_leaves_while_an_event_is_told_moves_nobody_else),
+        cmocka_unit_test(views_that_a_bot_leaves_behind_go_in_several_turns),
+    };
+
+    return cmocka_run_group_tests_name("gateway/topics", tests, NULL, NULL);
+}

@@ -1,0 +1,257 @@
+/* news.c - one payload for many, in all its forms, and what is kept of it. */
+#include "unit/unit.h"
+
+#include <stdio.h>
+#include <zlib.h>
+
+#include "base/mem.h"
+#include "gateway/opcodes/opcodes.h"
+#include "gateway/sessions/replay.h"
+#include "gateway/wire/pack.h"
+#include "support/schema_fault.h"
+
+static void forms_are_made_once(void **state)
+{
+    (void)state;
+    struct arena *a = arena_new();
+    struct packer *p = packer_new();
+    struct str payload = STR("{\"content\":\"hi\",\"embeds\":[{}],\"poll\":{},\"id\":\"1\","
+                             "\"attachments\":[1],\"components\":[2]}");
+    struct news *n = news_new(EVENT_MESSAGE_CREATE, to_guild(1), payload);
+
+    assert_true(str_eq(news_bytes(n, 0, p, a), payload));
+    struct str empty = news_bytes(n, NEWS_EMPTIED, p, a);
+    assert_true(str_is(empty, "{\"content\":\"\",\"embeds\":[],\"id\":\"1\",\"attachments\":[],"
+                              "\"components\":[]}"));
+    assert_ptr_equal(empty.p, news_bytes(n, NEWS_EMPTIED, p, a).p);
+    assert_ptr_equal(news_bytes(n, NEWS_DEFLATED, p, a).p, news_bytes(n, NEWS_DEFLATED, p, a).p);
+    assert_int_equal((unsigned char)news_bytes(n, NEWS_ETF, p, a).p[0], 116);
+    news_unref(n);
+    packer_free(p);
+    arena_free(a);
+}
+
+/* What was written for it is not copied. */
+static void a_long_payload_is_taken(void **state)
+{
+    struct arena *a = arena_new();
+    struct packer *p = packer_new();
+    struct buf out;
+
+    (void)state;
+    news_write_begin(&out, 10);
+    buf_add_lit(&out, "{\"a\":1}");
+    const char *text = out.p;
+    struct news *n = news_taking(EVENT_READY, to_session(1), &out);
+    assert_null(out.p);
+    assert_ptr_equal(news_payload(n).p, text + sizeof(struct bytes));
+    assert_str(news_payload(n), "{\"a\":1}");
+    assert_int_equal((unsigned char)news_bytes(n, NEWS_ETF, p, a).p[0], 116);
+    news_unref(news_ref(n));
+    assert_str(news_payload(n), "{\"a\":1}");
+    news_unref(n);
+    /* Its limit is that of the payload. */
+    news_write_begin(&out, 3);
+    buf_add_lit(&out, "abc");
+    assert_false(buf_full(&out));
+    buf_add_lit(&out, "d");
+    assert_true(buf_full(&out));
+    buf_clear(&out);
+    packer_free(p);
+    arena_free(a);
+}
+
+/* Stored blocks and shared runs, in any order, are one zlib stream. */
+static void pieces_are_one_stream(void **state)
+{
+    (void)state;
+    struct packer *p = packer_new();
+    struct buf out, want;
+    z_stream z = { 0 };
+    char *got = mem_new(1 << 20), *big = mem_new(200000);
+
+    buf_init(&out, 1 << 22);
+    buf_init(&want, 1 << 22);
+    memset(big, 'x', 200000);
+    pack_header(&out);
+    for (int i = 0; i < 50; i++) {
+        char own[32];
+        struct str prefix = str_slice(own, (size_t)snprintf(own, sizeof own, "{\"s\":%d,", i));
+        struct str parts[] = { i % 10 == 9 ? str_slice(big, (size_t)i * 400)
+                                           : STR("\"d\":{\"content\":\"hello hello hello\"}"),
+                               STR("}") };
+
+        pack_stored(prefix, &out);
+        pack_shared(p, parts, 2, &out);
+        assert_memory_equal(out.p + out.n - 4, "\0\0\xff\xff", 4);
+        buf_add_str(&want, prefix);
+        buf_add_str(&want, parts[0]);
+        buf_add_str(&want, parts[1]);
+    }
+    pack_stored(str_slice(big, 200000), &out); /* more than one block holds */
+    pack_stored(STR(""), &out);
+    buf_add(&want, big, 200000);
+    assert_int_equal(inflateInit(&z), Z_OK);
+    z.next_in = (Bytef *)out.p;
+    z.avail_in = (uInt)out.n;
+    z.next_out = (Bytef *)got;
+    z.avail_out = 1 << 20;
+    assert_int_equal(inflate(&z, Z_SYNC_FLUSH), Z_OK);
+    assert_int_equal(z.avail_in, 0);
+    assert_int_equal((1 << 20) - z.avail_out, want.n);
+    assert_memory_equal(got, want.p, want.n);
+    inflateEnd(&z);
+    buf_clear(&out);
+    buf_clear(&want);
+    mem_free(got);
+    mem_free(big);
+    packer_free(p);
+}
+
+static struct news *sized(size_t n)
+{
+    char *text = mem_new(n);
+    struct news *made = news_new(EVENT_USER_UPDATE, to_user(1), str_slice(text, n));
+
+    mem_free(text);
+    return made;
+}
+
+static void the_ring_keeps_the_last(void **state)
+{
+    (void)state;
+    struct replay r = { 0 };
+    struct news *list[REPLAY_COUNT + 10];
+
+    for (int i = 0; i < REPLAY_COUNT + 10; i++) {
+        list[i] = sized(10);
+        replay_add(&r, list[i], 0, 1000);
+        news_unref(list[i]);
+    }
+    assert_int_equal(r.count, REPLAY_COUNT);
+    for (uint32_t i = 0; i < REPLAY_COUNT; i++)
+        assert_ptr_equal(replay_at(&r, i)->news, list[i + 10]);
+    replay_trim(&r, 1000 + REPLAY_AGE_S);
+    assert_int_equal(r.count, REPLAY_COUNT);
+    replay_trim(&r, 1001 + REPLAY_AGE_S);
+    assert_int_equal(r.count, 0);
+    assert_null(r.oldest); /* an idle session holds nothing */
+}
+
+static size_t bytes_of_pages(const struct replay *r)
+{
+    size_t n = 0;
+
+    for (const struct replay_page *page = r->oldest; page; page = page->next)
+        n += sizeof *page + page->cap * sizeof *page->items;
+    return n;
+}
+
+/* 10,000 busy sessions are hundreds of megabytes: what one keeps is counted here. */
+static void a_busy_ring_takes_a_little_more_than_64_kib(void **state)
+{
+    (void)state;
+    struct replay r = { 0 };
+    struct news *n = sized(10);
+
+    for (int i = 0; i < 3 * REPLAY_COUNT; i++) {
+        replay_add(&r, n, NEWS_EMPTIED, 1000);
+        assert_true(i % 100 || bytes_of_pages(&r) <= 69 * 1024);
+    }
+    assert_int_equal(r.count, REPLAY_COUNT);
+    assert_int_equal(r.bytes, REPLAY_COUNT * 10);
+    assert_int_equal(replay_at(&r, REPLAY_COUNT - 1)->form, NEWS_EMPTIED);
+    replay_clear(&r);
+    replay_add(&r, n, 0, 1000);
+    assert_true(bytes_of_pages(&r) <= 160); /* and a quiet one next to nothing */
+    replay_clear(&r);
+    news_unref(n);
+}
+
+/* Times are kept in 32 bits: those that do not fit in 31 are right, too. */
+static void the_ring_knows_times_beyond_2038(void **state)
+{
+    (void)state;
+    struct replay r = { 0 };
+    struct news *n = sized(10);
+
+    for (int64_t i = 0; i < 3; i++)
+        replay_add(&r, n, 0, 4000000000 + i);
+    replay_trim(&r, 4000000001 + REPLAY_AGE_S);
+    assert_int_equal(r.count, 2);
+    assert_int_equal(r.oldest_s, 4000000001);
+    replay_clear(&r);
+    news_unref(n);
+}
+
+static void the_ring_lets_go_one_by_one(void **state)
+{
+    (void)state;
+    struct replay r = { 0 };
+
+    for (int i = 0; i < 3; i++) {
+        struct news *n = sized(10);
+
+        replay_add(&r, n, 0, 1000 + i);
+        news_unref(n);
+    }
+    for (uint32_t left = 3; left; left--) {
+        replay_trim(&r, 1003 - left + REPLAY_AGE_S);
+        assert_int_equal(r.count, left);
+        assert_int_equal(r.oldest_s, 1003 - left);
+    }
+    replay_trim(&r, 1003 + REPLAY_AGE_S);
+    assert_int_equal(r.count, 0);
+}
+
+static void the_ring_keeps_so_many_bytes(void **state)
+{
+    (void)state;
+    struct replay r = { 0 };
+
+    for (int i = 0; i < 5; i++) {
+        struct news *n = sized(REPLAY_BYTES / 4);
+
+        replay_add(&r, n, 0, 1000);
+        news_unref(n);
+        assert_int_equal(r.count, i < 4 ? i + 1 : 4);
+    }
+    struct news *huge = sized(REPLAY_BYTES + 1);
+    replay_add(&r, huge, 0, 1000);
+    assert_int_equal(r.count, 0);
+    news_unref(huge);
+    replay_clear(&r);
+}
+
+static void opcodes_are_each_one_row(void **state)
+{
+    (void)state;
+    struct arena *a = arena_new();
+
+    for (const struct opcode_row *r = opcode_rows; r->name; r++) {
+        assert_ptr_equal(opcode_find(r->op), r);
+        assert_in_range(r->op, 0, OP_MAX);
+        if (r->type)
+            assert_null(schema_fault(r->type->schema, a));
+    }
+    assert_null(opcode_find(OP_DISPATCH));
+    assert_null(opcode_find(OP_MAX));
+    arena_free(a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(forms_are_made_once),
+        cmocka_unit_test(a_long_payload_is_taken),
+        cmocka_unit_test(pieces_are_one_stream),
+        cmocka_unit_test(the_ring_keeps_the_last),
+        cmocka_unit_test(a_busy_ring_takes_a_little_more_than_64_kib),
+        cmocka_unit_test(the_ring_knows_times_beyond_2038),
+        cmocka_unit_test(the_ring_lets_go_one_by_one),
+        cmocka_unit_test(the_ring_keeps_so_many_bytes),
+        cmocka_unit_test(opcodes_are_each_one_row),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

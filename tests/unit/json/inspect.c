@@ -1,0 +1,244 @@
+/* inspect.c - schemas are walked once each, and their faults are found. */
+#include "unit/unit.h"
+
+#include "base/arena.h"
+#include "json/schema.h"
+#include "support/schema_fault.h"
+
+struct node {
+    int64_t a;
+    struct str s;
+    struct opt_int o;
+    struct node *next;
+    struct list list;
+    struct image image;
+};
+
+static const struct type number = { .kind = KIND_INT }, text = { .kind = KIND_STRING };
+
+static struct arena *arena;
+
+static int set_up(void **state)
+{
+    (void)state;
+    arena = arena_new();
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    arena_free(arena);
+    return 0;
+}
+
+static const struct schema loop_schema, other_schema, inline_schema;
+static const struct type loop = { .kind = KIND_OBJECT, .schema = &loop_schema };
+static const struct type loops = { .kind = KIND_ARRAY, .of = &loop };
+static const struct type other = { .kind = KIND_OBJECT, .schema = &other_schema };
+static const struct type others = { .kind = KIND_MAP, .of = &other };
+static const struct type within = { .kind = KIND_OBJECT, .schema = &inline_schema };
+static const struct field loop_fields[] = {
+    { FIELD(struct node, a), .type = &number },
+    { FIELD(struct node, list), .type = &loops },
+    { FIELD(struct node, next), .type = &within },
+    { 0 },
+};
+static const struct field inline_fields[] = { { FIELD(struct node, list), .type = &others },
+                                              { 0 } };
+static const struct field other_fields[] = { { FIELD(struct node, next), .type = &loop }, { 0 } };
+static const struct schema loop_schema = { .name = "Loop",
+                                           .size = sizeof(struct node),
+                                           .fields = loop_fields };
+static const struct schema inline_schema = { .size = sizeof(struct node), .fields = inline_fields };
+static const struct schema other_schema = { .name = "Other",
+                                            .size = sizeof(struct node),
+                                            .fields = other_fields };
+
+static void note(const struct schema *schema, void *arg)
+{
+    buf_printf(arg, "%s ", schema->name);
+}
+
+static void each_named_schema_is_visited_once(void **state)
+{
+    (void)state;
+    struct buf b;
+
+    buf_init(&b, 1000);
+    schema_walk(&loops, note, &b);
+    assert_str(buf_str(&b), "Loop Other ");
+    buf_reset(&b);
+    schema_walk(&within, note, &b);
+    assert_str(buf_str(&b), "Other Loop ");
+    buf_reset(&b);
+    schema_walk(&text, note, &b);
+    assert_int_equal(b.n, 0);
+    buf_clear(&b);
+}
+
+static void sound_schemas_have_none(void **state)
+{
+    (void)state;
+    assert_null(schema_fault(&loop_schema, arena));
+    assert_null(schema_fault(&other_schema, arena));
+}
+
+static void fault(struct field f, const char *expected)
+{
+    struct field fields[] = { { FIELD(struct node, a), .type = &number }, f, { 0 } };
+    struct schema schema = { .name = "S", .size = sizeof(struct node), .fields = fields };
+
+    assert_string_equal(schema_fault(&schema, arena), expected);
+}
+
+static void types_must_be_whole(void **state)
+{
+    (void)state;
+    static const struct type none = { 0 }, array = { .kind = KIND_ARRAY },
+                             object = { .kind = KIND_OBJECT };
+    static const struct type array_of_none = { .kind = KIND_ARRAY, .of = &none };
+    static const struct choice words[] = { { .text = "x", .doc = "X." }, { 0 } };
+    static const struct choice numbers[] = { { .value = 1, .doc = "X." }, { 0 } };
+    static const struct type c1 = { .kind = KIND_INT, .choices = words };
+    static const struct type c2 = { .kind = KIND_STRING, .choices = numbers };
+    static const struct type c3 = { .kind = KIND_REAL, .choices = numbers };
+    static const struct rule rule = { 0 };
+    static const struct type r = { .kind = KIND_INT, .rule = &rule };
+
+    fault((struct field){ FIELD(struct node, s) }, "S.s has no type");
+    fault((struct field){ FIELD(struct node, s), .type = &none }, "S.s has a type without kind");
+    fault((struct field){ FIELD(struct node, list), .type = &array },
+          "S.list holds nothing: .of is missing");
+    fault((struct field){ FIELD(struct node, list), .type = &array_of_none },
+          "S.list has a type without kind");
+    fault((struct field){ FIELD(struct node, next), .type = &object },
+          "S.next is an object without schema");
+    fault((struct field){ FIELD(struct node, o), .type = &c1 },
+          "S.o has a choice of the wrong kind");
+    fault((struct field){ FIELD(struct node, s), .type = &c2 },
+          "S.s has a choice of the wrong kind");
+    fault((struct field){ FIELD(struct node, s), .type = &c3 },
+          "S.s has choices but is neither string nor integer");
+    fault((struct field){ FIELD(struct node, o), .type = &r }, "S.o has a rule but is no string");
+}
+
+static void members_must_be_able_to_hold_their_fields(void **state)
+{
+    (void)state;
+    static const struct type image = { .kind = KIND_IMAGE };
+
+    fault((struct field){ FIELD(struct node, s), .type = &number },
+          "S.s has a member that cannot hold its kind");
+    fault((struct field){ FIELD_AS(struct node, s, ""), .type = &text }, "S. has no name");
+    fault((struct field){ FIELD_AS(struct node, s,
+                                   "a_name_of_sixty_one_bytes_which_is_one_more_than_there_may_be"),
+                          .type = &text },
+          "S.a_name_of_sixty_one_bytes_which_is_one_more_than_there_may_be has a name that is too "
+          "long");
+    fault((struct field){ FIELD_AS(struct node, s, "a"), .type = &text }, "S.a is there twice");
+    fault((struct field){ FIELD_AS(struct node, a, "b"), .type = &number },
+          "S.b shares its member with another field");
+    fault((struct field){ FIELD(struct node, image), .type = &image, .flags = OPTIONAL },
+          "S.image may be missing, but a plain image cannot say so");
+
+    struct field nullable[] = { { FIELD(struct node, a), .type = &number, .flags = NULLABLE },
+                                { 0 } };
+    struct schema schema = { .name = "S", .size = sizeof(struct node), .fields = nullable };
+    assert_string_equal(schema_fault(&schema, arena),
+                        "S.a may be null, but a plain member cannot say so");
+}
+
+static void fallbacks_belong_to_optional_plain_members(void **state)
+{
+    (void)state;
+    fault(
+        (struct field){ FIELD(struct node, o), .type = &number, .flags = OPTIONAL, .fallback = 1 },
+        "S.o has a fallback but is not an OPTIONAL plain member");
+    fault((struct field){ FIELD(struct node, s), .type = &text, .fallback_text = "x" },
+          "S.s has a fallback but is not an OPTIONAL plain member");
+    fault((struct field){ FIELD(struct node, s), .type = &text, .flags = OPTIONAL, .fallback = 1 },
+          "S.s has a fallback of the wrong kind");
+}
+
+static void the_struct_must_be_big_enough(void **state)
+{
+    (void)state;
+    struct field fields[] = { { FIELD(struct node, s), .type = &text }, { 0 } };
+    struct schema schema = { .size = offsetof(struct node, s) + sizeof(struct str),
+                             .fields = fields };
+
+    assert_null(schema_fault(&schema, arena));
+    schema.size--;
+    assert_string_equal(schema_fault(&schema, arena), "(unnamed).s lies outside the struct");
+    schema.fields = NULL;
+    assert_string_equal(schema_fault(&schema, arena), "(unnamed) has no fields");
+}
+
+static void faults_of_unnamed_schemas_inside_are_found(void **state)
+{
+    (void)state;
+    struct field inner_fields[] = { { FIELD(struct node, s), .type = &number }, { 0 } };
+    struct schema inner = { .size = sizeof(struct node), .fields = inner_fields };
+    struct type object = { .kind = KIND_OBJECT, .schema = &inner },
+                list = { .kind = KIND_ARRAY, .of = &object };
+
+    fault((struct field){ FIELD(struct node, list), .type = &list },
+          "S.list: (unnamed).s has a member that cannot hold its kind");
+}
+
+static void a_schema_has_at_most_63_fields(void **state)
+{
+    (void)state;
+    static struct field fields[65];
+    struct schema schema = { .name = "S", .size = 4096, .fields = fields };
+
+    for (size_t i = 0; i < 64; i++)
+        fields[i] = (struct field){ .name = str_printf(arena, "f%zu", i),
+                                    .type = &number,
+                                    .member = MEMBER_INT,
+                                    .offset = i * 8 };
+    assert_string_equal(schema_fault(&schema, arena), "S has more than 63 fields");
+    fields[63] = (struct field){ 0 };
+    assert_null(schema_fault(&schema, arena));
+}
+
+static void item_sizes_are_those_of_the_c_types(void **state)
+{
+    (void)state;
+    static const struct {
+        enum kind kind;
+        size_t size;
+    } sizes[] = {
+        { KIND_STRING, sizeof(struct str) }, { KIND_INT, sizeof(int64_t) },
+        { KIND_REAL, sizeof(double) },       { KIND_BOOL, sizeof(bool) },
+        { KIND_ID, sizeof(snowflake) },      { KIND_BITS, sizeof(uint64_t) },
+        { KIND_TIME, sizeof(int64_t) },      { KIND_IMAGE, sizeof(struct image) },
+        { KIND_RAW, sizeof(struct str) },    { KIND_ARRAY, sizeof(struct list) },
+        { KIND_MAP, sizeof(struct list) },
+    };
+    static const struct schema schema = { .size = 40 };
+
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        assert_int_equal(schema_item_size(&(struct type){ .kind = sizes[i].kind }), sizes[i].size);
+    assert_int_equal(schema_item_size(&(struct type){ .kind = KIND_OBJECT, .schema = &schema }),
+                     40);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(each_named_schema_is_visited_once),
+        TEST(sound_schemas_have_none),
+        TEST(types_must_be_whole),
+        TEST(members_must_be_able_to_hold_their_fields),
+        TEST(fallbacks_belong_to_optional_plain_members),
+        TEST(the_struct_must_be_big_enough),
+        TEST(faults_of_unnamed_schemas_inside_are_found),
+        TEST(a_schema_has_at_most_63_fields),
+        TEST(item_sizes_are_those_of_the_c_types),
+    };
+    return cmocka_run_group_tests_name("json/inspect", tests, NULL, NULL);
+}

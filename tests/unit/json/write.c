@@ -1,0 +1,278 @@
+/* write.c - what the writer appends is what JSON.stringify would give. */
+#include "unit/unit.h"
+
+#include <float.h>
+#include <locale.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "json/write.h"
+
+static struct buf out;
+static struct json j;
+
+static int set_up(void **state)
+{
+    (void)state;
+    buf_init(&out, 1 << 20);
+    j = json_to(&out);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    buf_clear(&out);
+    return 0;
+}
+
+static void commas_and_colons_come_by_themselves(void **state)
+{
+    (void)state;
+    json_object(&j);
+    json_name(&j, "a");
+    json_array(&j);
+    json_array_end(&j);
+    json_name(&j, "b");
+    json_object(&j);
+    json_object_end(&j);
+    json_name(&j, "c");
+    json_array(&j);
+    json_int(&j, 1);
+    json_null(&j);
+    json_bool(&j, true);
+    json_bool(&j, false);
+    json_text(&j, STR("x"));
+    json_array(&j);
+    json_array_end(&j);
+    json_raw(&j, STR("{\"k\":0}"));
+    json_array_end(&j);
+    json_key_text(&j, STR("d\"\n"));
+    json_real(&j, 0.5);
+    json_object_end(&j);
+    assert_str(buf_str(&out), "{\"a\":[],\"b\":{},\"c\":[1,null,true,false,\"x\",[],{\"k\":0}],"
+                              "\"d\\\"\\n\":0.5}");
+}
+
+static void integers_are_exact(void **state)
+{
+    (void)state;
+    static const int64_t values[] = { 0, 9, 10, 99, 100, -1, 1234567, INT64_MAX, INT64_MIN };
+
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        json_int(&j, values[i]);
+    assert_str(buf_str(&out), "0,9,10,99,100,-1,1234567,9223372036854775807,-9223372036854775808");
+}
+
+static void ids_and_times_are_strings(void **state)
+{
+    (void)state;
+    json_id(&j, 0);
+    json_id(&j, 175928847299117063);
+    json_id(&j, UINT64_MAX);
+    json_time(&j, 1769885131297561);
+    assert_str(buf_str(&out), "\"0\",\"175928847299117063\",\"18446744073709551615\","
+                              "\"2026-01-31T18:45:31.297561+00:00\"");
+}
+
+static void only_what_must_be_escaped_is(void **state)
+{
+    (void)state;
+    json_text(&j, STR("\b\f\n\r\t\"\\"));
+    json_text(&j, STR("\x01\x1f\x7f/'<\xe2\x80\xa8\xf0\x9f\x98\x80"));
+    json_text(&j, STR("a\0b"));
+    assert_str(buf_str(&out), "\"\\b\\f\\n\\r\\t\\\"\\\\\","
+                              "\"\\u0001\\u001f\x7f/'<\xe2\x80\xa8\xf0\x9f\x98\x80\","
+                              "\"a\\u0000b\"");
+}
+
+/* Text is looked at eight bytes at a time: one to escape may stand anywhere. */
+static void escapes_are_found_at_every_place(void **state)
+{
+    (void)state;
+    for (size_t n = 1; n < 40; n++) {
+        for (size_t at = 0; at < n; at++) {
+            char text[40];
+
+            memset(text, 0xe9, sizeof text);
+            text[at] = '"';
+            buf_reset(&out);
+            j = json_to(&out);
+            json_text(&j, str_slice(text, n));
+            assert_int_equal(out.n, n + 3);
+            assert_memory_equal(out.p + at + 1, "\\\"", 2);
+        }
+    }
+}
+
+static void empty_text_is_two_quotes(void **state)
+{
+    (void)state;
+    json_text(&j, str_of(NULL));
+    json_text(&j, STR(""));
+    json_raw(&j, STR(""));
+    assert_str(buf_str(&out), "\"\",\"\",null");
+}
+
+static void reals_look_as_in_javascript(void **state)
+{
+    (void)state;
+    static const struct {
+        double v;
+        const char *text;
+    } cases[] = {
+        { 5.0, "5" },
+        { -5.0, "-5" },
+        { 0.0, "0" },
+        { -0.0, "0" },
+        { 0.1, "0.1" },
+        { -0.5, "-0.5" },
+        { 1.0 / 3, "0.3333333333333333" },
+        { 0.1 + 0.2, "0.30000000000000004" },
+        { 123.456, "123.456" },
+        { 1e15, "1000000000000000" },
+        { 9007199254740991.0, "9007199254740991" },
+        { 9007199254740992.0, "9007199254740992" },
+        { 1e20, "100000000000000000000" },
+        { 123456789012345680000.0, "123456789012345680000" },
+        { 1e21, "1e+21" },
+        { 1.5e300, "1.5e+300" },
+        { 0.000001, "0.000001" },
+        { 0.00000123, "0.00000123" },
+        { 1e-7, "1e-7" },
+        { 1.5e-7, "1.5e-7" },
+        { DBL_MAX, "1.7976931348623157e+308" },
+        { DBL_MIN, "2.2250738585072014e-308" },
+        { 5e-324, "5e-324" },
+        { 2.2250738585072011e-308, "2.225073858507201e-308" },
+        { 0x1p-44, "5.684341886080802e-14" },
+        { 4.35, "4.35" },
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        buf_reset(&out);
+        j = json_to(&out);
+        json_real(&j, cases[i].v);
+        assert_str(buf_str(&out), cases[i].text);
+    }
+}
+
+static void what_is_no_number_is_null(void **state)
+{
+    (void)state;
+    json_real(&j, INFINITY);
+    json_real(&j, -INFINITY);
+    json_real(&j, NAN);
+    assert_str(buf_str(&out), "null,null,null");
+}
+
+static void every_real_reads_back_the_same(void **state)
+{
+    (void)state;
+    uint64_t seed = 88172645463325252ULL;
+
+    for (int i = 0; i < 20000; i++) {
+        double v;
+
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        memcpy(&v, &seed, sizeof v);
+        if (!isfinite(v))
+            continue;
+        buf_reset(&out);
+        j = json_to(&out);
+        json_real(&j, v);
+        buf_add_char(&out, '\0');
+        assert_true(strtod(out.p, NULL) == v);
+    }
+}
+
+/* Where the decimal mark is a comma, JSON's is still a point. */
+static void the_locale_changes_nothing(void **state)
+{
+    (void)state;
+    if (!setlocale(LC_NUMERIC, "de_DE.UTF-8") && !setlocale(LC_NUMERIC, "fr_FR.UTF-8"))
+        skip();
+    json_real(&j, 0.1);
+    json_real(&j, 1.5e300);
+    setlocale(LC_NUMERIC, "C");
+    assert_str(buf_str(&out), "0.1,1.5e+300");
+}
+
+static void write_sample(struct json *to)
+{
+    json_object(to);
+    json_name(to, "text");
+    json_text(to, STR("a\"b\n\x01 plain text of some length"));
+    json_key_text(to, STR("k\"ey"));
+    json_array(to);
+    json_int(to, INT64_MIN);
+    json_real(to, 0.1);
+    json_bool(to, true);
+    json_null(to);
+    json_id(to, UINT64_MAX);
+    json_time(to, 0);
+    json_raw(to, STR("{\"raw\":[1,2]}"));
+    json_array_end(to);
+    json_name(to, "last");
+    json_object(to);
+    json_object_end(to);
+    json_object_end(to);
+}
+
+/* However little room there is: the beginning, and the word that it is no more than that. */
+static void a_text_that_does_not_fit_is_its_beginning(void **state)
+{
+    (void)state;
+    write_sample(&j);
+    for (size_t max = 0; max <= out.n + 1; max++) {
+        struct buf small;
+        struct json k = json_to(&small);
+
+        buf_init(&small, max);
+        write_sample(&k);
+        assert_int_equal(buf_full(&small), max < out.n);
+        assert_true(str_starts(buf_str(&out), buf_str(&small)));
+        assert_true(small.n <= max);
+        buf_clear(&small);
+    }
+}
+
+static void a_value_fills_the_buffer_to_its_last_byte(void **state)
+{
+    (void)state;
+    struct buf small;
+
+    buf_init(&small, 9);
+    j = json_to(&small);
+    json_text(&j, STR("ab\n"));
+    assert_false(buf_full(&small));
+    json_int(&j, 12);
+    assert_false(buf_full(&small));
+    assert_str(buf_str(&small), "\"ab\\n\",12");
+    json_int(&j, 1);
+    assert_true(buf_full(&small));
+    buf_clear(&small);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(commas_and_colons_come_by_themselves),
+        TEST(integers_are_exact),
+        TEST(ids_and_times_are_strings),
+        TEST(only_what_must_be_escaped_is),
+        TEST(escapes_are_found_at_every_place),
+        TEST(empty_text_is_two_quotes),
+        TEST(reals_look_as_in_javascript),
+        TEST(what_is_no_number_is_null),
+        TEST(every_real_reads_back_the_same),
+        TEST(the_locale_changes_nothing),
+        TEST(a_text_that_does_not_fit_is_its_beginning),
+        TEST(a_value_fills_the_buffer_to_its_last_byte),
+    };
+    return cmocka_run_group_tests_name("json/write", tests, NULL, NULL);
+}

@@ -1,0 +1,101 @@
+/* platforms.c - what an operator can say about other platforms. */
+#include "unit/unit.h"
+
+#include "model/integration.h"
+#include "model/configured/platforms.h"
+
+static bool set(struct platform_options o)
+{
+    const char *problem = NULL;
+    bool fine = platforms_set(&o, &problem);
+
+    assert_true(fine == !problem);
+    return fine;
+}
+
+static void platforms_are_local_unless_somebody_says_otherwise(void **state)
+{
+    (void)state;
+    assert_true(set((struct platform_options){ 0 }));
+    assert_true(platform_is_on(PLATFORM_A) && platform_is_on(PLATFORM_B));
+    assert_false(platform_is_on(PLATFORM_NONE));
+    assert_null(platform_url(PLATFORM_A).p);
+    assert_int_equal(partners_guild(), 0);
+    assert_str(partners_account_name(), "Partners");
+
+    assert_true(set((struct platform_options){ .at = { "off", "https://b.example/x//" },
+                                               .key = { NULL, "k" },
+                                               .partners_guild = "42",
+                                               .partners_account = "h:The: House" }));
+    assert_false(platform_is_on(PLATFORM_A));
+    assert_str(platform_url(PLATFORM_B), "https://b.example/x");
+    assert_str(platform_key(PLATFORM_B), "k");
+    assert_int_equal(partners_guild(), 42);
+    assert_str(partners_account_id(), "h");
+    assert_str(partners_account_name(), "The: House");
+}
+
+static void types_go_by_both_words(void **state)
+{
+    (void)state;
+    assert_true(set((struct platform_options){ .words = "platform_a:purple,service:app" }));
+    assert_str(integration_word(STR("platform_a")), "purple");
+    assert_str(integration_word(STR("platform_b")), "platform_b");
+    assert_str(integration_word(STR("service")), "app");
+    assert_int_equal(platform_of(STR("purple")), PLATFORM_A);
+    assert_int_equal(platform_of(STR("platform_a")), PLATFORM_A);
+    assert_int_equal(platform_of(STR("platform_b")), PLATFORM_B);
+    assert_int_equal(platform_of(STR("app")), PLATFORM_NONE);
+    assert_int_equal(platform_of(STR("")), PLATFORM_NONE);
+    /* What was said before is forgotten. */
+    assert_true(set((struct platform_options){ 0 }));
+    assert_int_equal(platform_of(STR("purple")), PLATFORM_NONE);
+}
+
+static void wrong_options_are_refused(void **state)
+{
+    static const char *const words[] = { "platform_a",
+                                         "x:y",
+                                         "platform_a:A",
+                                         "platform_a:",
+                                         "platform_a:service",
+                                         "platform_a:x,service:x",
+                                         "platform_a:abcdefghijklmnopqrstuvwxyz0123456" };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        assert_false(set((struct platform_options){ .words = words[i] }));
+    assert_true(
+        set((struct platform_options){ .words = "platform_a:abcdefghijklmnopqrstuvwxyz012345" }));
+    assert_false(set((struct platform_options){ .at = { "yes" } }));
+    assert_false(set((struct platform_options){ .at = { NULL, "ftp://x" } }));
+    assert_false(set((struct platform_options){ .partners_guild = "home" }));
+    assert_false(set((struct platform_options){ .partners_account = "house" }));
+    assert_false(set((struct platform_options){ .partners_account = ":x" }));
+}
+
+static void another_word_brings_emoticons_to_platform_b(void **state)
+{
+    struct integration i = { .type = STR("platform_b"), .enable_emoticons = { GIVEN, true } };
+
+    (void)state;
+    assert_true(set((struct platform_options){ 0 }));
+    integration_dress(&i);
+    assert_int_equal(i.enable_emoticons.given, ABSENT);
+    assert_true(set((struct platform_options){ .words = "platform_b:red" }));
+    integration_dress(&i);
+    assert_str(i.word, "red");
+    assert_true(i.enable_emoticons.given == GIVEN && !i.enable_emoticons.value);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(platforms_are_local_unless_somebody_says_otherwise),
+        cmocka_unit_test(types_go_by_both_words),
+        cmocka_unit_test(wrong_options_are_refused),
+        cmocka_unit_test(another_word_brings_emoticons_to_platform_b),
+    };
+
+    return cmocka_run_group_tests_name("model/platforms", tests, NULL, NULL);
+}

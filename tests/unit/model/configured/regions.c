@@ -1,0 +1,181 @@
+/* regions.c - the operator's list of regions, good and bad. */
+#include "unit/unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "model/configured/regions.h"
+
+static const char *problem_of(const char *list)
+{
+    const char *problem = "none was set";
+    bool ok = regions_set(str_of(list), &problem);
+
+    assert_true(ok == (problem == NULL));
+    return problem;
+}
+
+static void good_lists_are_taken(void **state)
+{
+    (void)state;
+    assert_null(problem_of("main"));
+    assert_null(problem_of("main:Main"));
+    assert_null(problem_of(" main : Main Street , eu-1:Europe, x:\xc3\x84ther "));
+    assert_null(problem_of("main:"));
+    assert_null(problem_of("a:b:c"));
+    assert_null(problem_of("abcdefghijklmnopqrstuvwxyz-01234")); /* 32 */
+}
+
+static void bad_lists_are_told(void **state)
+{
+    (void)state;
+    static const char bad_id[] = "has an id that is not 1-32 of a-z, 0-9 and -";
+
+    assert_string_equal(problem_of(""), "names no region");
+    assert_string_equal(problem_of(","), bad_id);
+    assert_string_equal(problem_of("main,,eu"), bad_id);
+    assert_string_equal(problem_of(":Main"), bad_id);
+    assert_string_equal(problem_of("Main"), bad_id);
+    assert_string_equal(problem_of("a b"), bad_id);
+    assert_string_equal(problem_of("\xc3\xa4"), bad_id);
+    assert_string_equal(problem_of("abcdefghijklmnopqrstuvwxyz-012345"), bad_id); /* 33 */
+    assert_string_equal(problem_of("a:x,b:y,a:z"), "names a region twice");
+    assert_string_equal(problem_of("a:\xff"), "has a name that is too long or not UTF-8");
+}
+
+static void names_and_lists_have_limits(void **state)
+{
+    (void)state;
+    char list[400] = "";
+
+    snprintf(list, sizeof list, "a:%063d", 0);
+    assert_null(problem_of(list));
+    snprintf(list, sizeof list, "a:%064d", 0);
+    assert_string_equal(problem_of(list), "has a name that is too long or not UTF-8");
+    list[0] = '\0';
+    for (int i = 0; i < 32; i++)
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%sr%d", i ? "," : "", i);
+    assert_null(problem_of(list));
+    strcat(list, ",more");
+    assert_string_equal(problem_of(list), "has more than 32 regions");
+}
+
+static const char *near_problem(const char *list)
+{
+    const char *problem = "none was set";
+    bool ok = regions_set_near(str_of(list), &problem);
+
+    assert_true(ok == (problem == NULL));
+    return problem;
+}
+
+static void more_regions_are_for_some(void **state)
+{
+    const char *problem;
+
+    (void)state;
+    assert_null(problem_of("main,eu"));
+    assert_true(regions_set_vip(str_of(NULL), &problem));
+    assert_true(regions_set_vip(STR("gold:Gold, silver"), &problem));
+    assert_true(region_usable(STR("gold"), true));
+    assert_false(region_usable(STR("gold"), false));
+    assert_true(region_usable(STR("eu"), false));
+    assert_false(region_usable(STR("moon"), true));
+    assert_false(regions_set_vip(STR("eu"), &problem));
+    assert_string_equal(problem, "names a region twice");
+}
+
+static void networks_are_checked(void **state)
+{
+    static const char bad_net[] = "has a network that is not like 10.0.0.0/8 or 2001:db8::/32";
+    char list[6000] = "";
+
+    (void)state;
+    assert_null(problem_of("main,eu"));
+    assert_null(near_problem(NULL));
+    assert_null(near_problem(" 10.0.0.0/8 = eu , 2001:db8::/32=main,0.0.0.0/0=eu,::1/128=eu"));
+    assert_string_equal(near_problem("10.0.0.0=eu"), bad_net);
+    assert_string_equal(near_problem("10.0.0.0/33=eu"), bad_net);
+    assert_string_equal(near_problem("10.0.0/8=eu"), bad_net);
+    assert_string_equal(near_problem("::/129=eu"), bad_net);
+    assert_string_equal(near_problem("10.0.0.0/x=eu"), bad_net);
+    assert_string_equal(near_problem("=eu"), bad_net);
+    assert_string_equal(near_problem("10.0.0.0/8=moon"),
+                        "names a region that voice-regions does not");
+    for (int i = 0; i < 256; i++)
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s10.%d.0.0/16=eu", i ? "," : "",
+                 i);
+    assert_null(near_problem(list));
+    strcat(list, ",11.0.0.0/8=eu");
+    assert_string_equal(near_problem(list), "has more than 256 networks");
+}
+
+/* The id of the optimal region, of which there is one. */
+static struct str optimal(struct arena *arena, const char *address, bool vip)
+{
+    struct list list = regions_for(arena, str_of(address), vip);
+    const struct region *r = list.items;
+    struct str found = { 0 };
+
+    for (size_t i = 0; i < list.count; i++) {
+        assert_false(r[i].optimal && found.p);
+        if (r[i].optimal)
+            found = r[i].id;
+    }
+    assert_non_null(found.p);
+    return found;
+}
+
+static void the_narrowest_network_is_the_nearest(void **state)
+{
+    struct arena *arena = arena_new();
+    const char *problem;
+
+    (void)state;
+    assert_null(problem_of("main,eu,us"));
+    assert_true(regions_set_vip(STR("gold"), &problem));
+    assert_null(near_problem("10.0.0.0/8=eu,10.9.0.0/17=us,10.9.0.1/32=gold,2001:db8::/33=us"));
+    assert_true(str_is(optimal(arena, "10.1.1.1", false), "eu"));
+    assert_true(str_is(optimal(arena, "10.9.127.1", false), "us"));
+    assert_true(str_is(optimal(arena, "10.9.128.1", false), "eu"));
+    assert_true(str_is(optimal(arena, "10.9.0.1", true), "gold"));
+    assert_true(str_is(optimal(arena, "10.9.0.1", false), "us"));
+    assert_true(str_is(optimal(arena, "::ffff:10.1.1.1", false), "eu"));
+    assert_true(str_is(optimal(arena, "2001:db8:7fff::1", false), "us"));
+    assert_true(str_is(optimal(arena, "2001:db8:8000::1", false), "main"));
+    assert_true(str_is(optimal(arena, "192.0.2.1", true), "main"));
+    assert_true(str_is(optimal(arena, "nowhere", false), "main"));
+    assert_true(str_is(optimal(arena, "", false), "main"));
+    arena_free(arena);
+}
+
+static void endpoints_name_their_region(void **state)
+{
+    struct arena *arena = arena_new();
+
+    (void)state;
+    regions_set_endpoint(NULL);
+    assert_null(region_endpoint(arena, STR("eu")).p);
+    regions_set_endpoint("voice.example/a");
+    assert_true(str_is(region_endpoint(arena, STR("eu")), "voice.example/a"));
+    regions_set_endpoint("{region}.voice.example/a");
+    assert_true(str_is(region_endpoint(arena, STR("eu")), "eu.voice.example/a"));
+    regions_set_endpoint("voice.example/{region}");
+    assert_true(str_is(region_endpoint(arena, STR("eu")), "voice.example/eu"));
+    regions_set_endpoint(NULL);
+    arena_free(arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(good_lists_are_taken),
+        cmocka_unit_test(bad_lists_are_told),
+        cmocka_unit_test(names_and_lists_have_limits),
+        cmocka_unit_test(more_regions_are_for_some),
+        cmocka_unit_test(networks_are_checked),
+        cmocka_unit_test(the_narrowest_network_is_the_nearest),
+        cmocka_unit_test(endpoints_name_their_region),
+    };
+    return cmocka_run_group_tests_name("voice/regions", tests, NULL, NULL);
+}

@@ -1,0 +1,560 @@
+/* app.h - a small application behind a real server, for tests of net/. */
+#ifndef TESTS_UNIT_NET_APP_H
+#define TESTS_UNIT_NET_APP_H
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "net/http/server.h"
+#include "unit/net/peer.h"
+
+enum { APP_SMALL_BODY = 1000, APP_BODY = 1024 * 1024, APP_FORM = 10000 };
+enum { APP_PATIENCE_MS = 60 * 1000 }; /* where a test is not about time */
+
+static struct {
+    struct loops *loops;
+    struct server *server;
+    _Atomic(struct exchange *) held; /* by /hold, or before the body of /wait */
+    _Atomic int asked;               /* how often a body was asked about */
+    _Atomic int closed, code;        /* WebSockets; the last one's code */
+    _Atomic int shutdowns;
+    _Atomic int ends; /* how often "end" has come */
+} app;
+
+static void app_answer(struct exchange *x, int status, struct str body)
+{
+    struct answer_head head = { .status = status, .content_type = STR("application/json") };
+
+    http_answer(x, &head, body);
+}
+
+/* --- answers from another thread ------------------------------------------------------ */
+
+struct app_later {
+    struct post post;
+    struct exchange *x;
+};
+
+static void app_answer_later(struct post *p)
+{
+    app_answer(container_of(p, struct app_later, post)->x, 200, STR("later"));
+}
+
+static void *app_think(void *arg)
+{
+    struct app_later *l = arg;
+
+    usleep(2000);
+    loop_post(l->x->loop, &l->post);
+    return NULL;
+}
+
+static void app_start_thinking(struct exchange *x)
+{
+    struct app_later *l = arena_alloc(x->arena, sizeof *l);
+    pthread_t thread;
+
+    l->x = x;
+    l->post.run = app_answer_later;
+    assert_int_equal(pthread_create(&thread, NULL, app_think, l), 0);
+    pthread_detach(thread);
+}
+
+static void app_release_on_loop(struct loop *l, void *arg)
+{
+    (void)l;
+    app_answer(arg, 200, STR("held"));
+}
+
+/* Answers what /hold held back. */
+static inline void app_release(void)
+{
+    struct exchange *x;
+
+    while (!(x = atomic_exchange(&app.held, NULL)))
+        usleep(1000);
+    loop_call(x->loop, app_release_on_loop, x);
+}
+
+/* --- routes --------------------------------------------------------------------------- */
+
+/* The same letters again and again. Megabytes are copied and not counted out: under a sanitizer
+ * that would hold the loop for seconds, and everybody's deadlines with it. */
+static void app_fill(char *p, size_t n, size_t letters)
+{
+    size_t done = n < letters ? n : letters;
+
+    for (size_t i = 0; i < done; i++)
+        p[i] = (char)('a' + i);
+    while (done < n) {
+        size_t more = n - done < done ? n - done : done;
+
+        memcpy(p + done, p, more);
+        done += more;
+    }
+}
+
+static struct str app_bytes(struct exchange *x)
+{
+    uint64_t n = 0;
+
+    assert_true(str_to_u64(x->request->query, &n));
+    char *p = arena_raw(x->arena, n + 1);
+    app_fill(p, n, 23);
+    return str_slice(p, n);
+}
+
+static void app_send_file(struct exchange *x)
+{
+    struct answer_head head = { .status = 200, .content_type = STR("image/png") };
+    struct str bytes = app_bytes(x);
+    int fd = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+    assert_int_equal(write(fd, bytes.p, bytes.n), bytes.n);
+    lseek(fd, 0, SEEK_SET);
+    http_answer_file(x, &head, fd, (int64_t)bytes.n);
+}
+
+/* A text of its own buffer. */
+static void app_send_text(struct exchange *x)
+{
+    struct answer_head head = { .status = 200, .content_type = STR("text/plain") };
+    struct str bytes = app_bytes(x);
+    struct buf b;
+
+    buf_init(&b, bytes.n);
+    buf_add_str(&b, bytes);
+    http_answer_long(x, &head, buf_str(&b), &b);
+    assert_null(b.p);
+}
+
+enum { APP_KEPT = 8 * 1024 * 1024 };
+
+/* A text that all share. */
+static void app_send_kept(struct exchange *x)
+{
+    static char kept[APP_KEPT];
+    struct answer_head head = { .status = 200, .content_type = STR("image/png") };
+
+    http_answer_long(x, &head, str_slice(kept, sizeof kept), NULL);
+}
+
+static void app_list_parts(struct exchange *x)
+{
+    struct str out = STR("");
+
+    for (size_t i = 0; x->parts && i < multipart_count(x->parts); i++) {
+        const struct part *p = multipart_at(x->parts, i);
+        out =
+            str_printf(x->arena, "%.*s%s=%.*s;", STR_FMT(out), p->name, (int)p->data.n, p->data.p);
+    }
+    app_answer(x, 200, out);
+}
+
+/* A millisecond of the loop's time. */
+static void app_work(void)
+{
+    int64_t until = clock_mono() + 1000 * 1000;
+
+    while (clock_mono() < until)
+        ;
+}
+
+static void app_answer_slowly(struct exchange *x)
+{
+    app_work();
+    app_answer(x, 200, STR("at last"));
+}
+
+static void app_request(void *arg, struct exchange *x)
+{
+    struct str path = x->request->path;
+    struct answer_head closing = { .status = 200,
+                                   .content_type = STR("text/plain"),
+                                   .close = true };
+    struct answer_head tagged = { .status = 200, .headers = STR("X-Tag: yes\r\n") };
+    struct answer_head moved = { .status = 302, .headers = STR("Location: /echo\r\n") };
+
+    (void)arg;
+    if (str_is(path, "/echo") || str_is(path, "/small") || str_is(path, "/wait"))
+        app_answer(x, 200, x->body.n ? x->body : STR("hello"));
+    else if (str_is(path, "/size"))
+        app_answer(x, 200, app_bytes(x));
+    else if (str_is(path, "/nothing"))
+        app_answer(x, 204, STR(""));
+    else if (str_is(path, "/unchanged"))
+        app_answer(x, 304, STR("not sent"));
+    else if (str_is(path, "/closing"))
+        http_answer(x, &closing, STR("bye"));
+    else if (str_is(path, "/tagged"))
+        http_answer(x, &tagged, STR("tag"));
+    else if (str_is(path, "/moved"))
+        http_answer(x, &moved, STR("elsewhere"));
+    else if (str_is(path, "/header"))
+        app_answer(x, 200, http_header(x->request, STR("X-Sent")));
+    else if (str_is(path, "/slow"))
+        app_answer_slowly(x);
+    else if (str_is(path, "/later"))
+        app_start_thinking(x);
+    else if (str_is(path, "/hold"))
+        atomic_store(&app.held, x);
+    else if (str_is(path, "/file"))
+        app_send_file(x);
+    else if (str_is(path, "/text"))
+        app_send_text(x);
+    else if (str_is(path, "/kept"))
+        app_send_kept(x);
+    else if (str_is(path, "/form"))
+        app_list_parts(x);
+    else if (str_is(path, "/who"))
+        app_answer(x, 200, str_printf(x->arena, "%.*s %d", STR_FMT(x->remote), x->secure));
+    else
+        app_answer(x, 404, STR("no such path"));
+}
+
+static struct intake app_intake(void *arg, const struct http_request *r)
+{
+    bool form = str_is(r->path, "/form");
+
+    (void)arg;
+    return (struct intake){ str_is(r->path, "/small") ? APP_SMALL_BODY : APP_BODY,
+                            form ? APP_FORM : 0 };
+}
+
+/* Who may send a long body: anybody but to /closed. */
+static void app_admit(void *arg, struct exchange *x)
+{
+    (void)arg;
+    atomic_fetch_add(&app.asked, 1);
+    if (str_is(x->request->path, "/closed"))
+        app_answer(x, 401, STR("who are you"));
+    else if (str_is(x->request->path, "/wait"))
+        atomic_store(&app.held, x);
+    else
+        http_admit(x, 7);
+}
+
+static void app_admit_on_loop(struct loop *l, void *arg)
+{
+    (void)l;
+    http_admit(arg, 7);
+}
+
+/* Admits what /wait held back. */
+static inline void app_let_in(void)
+{
+    struct exchange *x;
+
+    while (!(x = atomic_exchange(&app.held, NULL)))
+        usleep(1000);
+    loop_call(x->loop, app_admit_on_loop, x);
+}
+
+static void app_refusal(void *arg, int status, struct buf *out)
+{
+    (void)arg;
+    buf_printf(out, "{\"refused\":%d}", status);
+}
+
+/* --- WebSockets ----------------------------------------------------------------------- */
+
+static void app_open(struct websocket *ws, void *arg)
+{
+    assert_string_equal(arg, "app");
+    websocket_set_data(ws, &app);
+    websocket_send(ws, WS_TEXT, STR("wel"));
+    websocket_send(ws, WS_TEXT, STR("come"));
+}
+
+/* The last piece of it is no short one. */
+enum { APP_LONG = 9 * 1024 * 1024 + 120 * 1024 + 5 };
+
+/* A message in pieces, and one behind it. */
+static void app_send_long(struct websocket *ws)
+{
+    struct buf b;
+
+    buf_init(&b, APP_LONG);
+    char *p = buf_room(&b, APP_LONG);
+    app_fill(p, APP_LONG, 19);
+    b.n = APP_LONG;
+    websocket_send_buf(ws, WS_BINARY, &b);
+    assert_null(b.p);
+    assert_true(websocket_waiting(ws) >= APP_LONG);
+    websocket_send(ws, WS_TEXT, STR("behind"));
+}
+
+/* Each leaves at once, until the peer takes no more; what is left follows. */
+enum { APP_FRAMES = 300, APP_FRAME = 50 * 1024 };
+static void app_send_frames(struct websocket *ws)
+{
+    struct buf b;
+
+    buf_init(&b, APP_FRAME + WS_MAX_HEAD);
+    char *text = mem_new(APP_FRAME);
+    for (int i = 0; i < APP_FRAMES; i++) {
+        app_fill(text, APP_FRAME, (size_t)(2 + i % 20));
+        buf_reset(&b);
+        ws_write(&b, WS_TEXT, str_slice(text, APP_FRAME));
+        websocket_send_frame(ws, buf_str(&b), true);
+    }
+    buf_clear(&b);
+    mem_free(text);
+    websocket_send(ws, WS_TEXT, STR("behind"));
+}
+
+static void app_message(struct websocket *ws, enum ws_opcode opcode, struct str payload)
+{
+    assert_ptr_equal(websocket_data(ws), &app);
+    if (str_is(payload, "slow"))
+        app_work();
+    if (str_is(payload, "close"))
+        websocket_close(ws, 4000, STR("bye"));
+    else if (str_is(payload, "frames"))
+        app_send_frames(ws);
+    else if (str_is(payload, "long"))
+        app_send_long(ws);
+    else if (str_is(payload, "who"))
+        websocket_send(ws, WS_TEXT, websocket_secure(ws) ? STR("secure") : websocket_remote(ws));
+    else
+        websocket_send(ws, opcode, payload);
+    if (str_is(payload, "end"))
+        atomic_fetch_add(&app.ends, 1);
+}
+
+static void app_closed(struct websocket *ws, int code)
+{
+    websocket_send(ws, WS_TEXT, STR("too late"));
+    atomic_store(&app.code, code);
+    atomic_fetch_add(&app.closed, 1);
+}
+
+static void app_shutdown(struct websocket *ws)
+{
+    atomic_fetch_add(&app.shutdowns, 1);
+    websocket_close(ws, 1001, STR("going"));
+}
+
+/* Many sockets of a loop that are sent something at once, and of which each takes long. */
+enum { APP_CROWD = 40, APP_SLOW_US = 2000 };
+
+static struct app_crowd {
+    struct post post;
+    struct loop *loop;
+    struct websocket *all[APP_CROWD];
+    int count;
+    int last;
+    bool told;                 /* by the first of them */
+    _Atomic int drained, most; /* at the end of one turn */
+} app_crowds[2];
+
+static struct app_crowd *app_crowd(void)
+{
+    return &app_crowds[loop_index(loop_current())];
+}
+
+static void app_crowd_open(struct websocket *ws, void *arg)
+{
+    struct app_crowd *c = app_crowd();
+
+    app_open(ws, arg);
+    c->loop = loop_current();
+    c->all[c->count++] = ws;
+}
+
+/* Once a turn. */
+static void app_crowd_count(struct post *post)
+{
+    struct app_crowd *c = container_of(post, struct app_crowd, post);
+    int now = c->drained;
+
+    if (now - c->last > c->most)
+        c->most = now - c->last;
+    c->last = now;
+    if (now < c->count)
+        loop_post(c->loop, &c->post);
+}
+
+static void app_crowd_message(struct websocket *ws, enum ws_opcode opcode, struct str payload)
+{
+    struct app_crowd *c = app_crowd();
+
+    (void)ws;
+    if (c->told)
+        return;
+    c->told = true;
+    for (int i = 0; i < c->count; i++) {
+        websocket_send(c->all[i], opcode, payload);
+        websocket_await(c->all[i]);
+    }
+    c->post.run = app_crowd_count;
+    loop_post(c->loop, &c->post);
+}
+
+static void app_crowd_drained(struct websocket *ws)
+{
+    (void)ws;
+    usleep(APP_SLOW_US);
+    atomic_fetch_add(&app_crowd()->drained, 1);
+}
+
+static bool app_upgrade(void *arg, const struct http_request *r, struct websocket_handler *ret)
+{
+    static char name[] = "app";
+    (void)arg;
+    bool patient = str_is(r->path, "/patient"), crowd = str_is(r->path, "/crowd");
+
+    if (!patient && !crowd && !str_is(r->path, "/socket"))
+        return false;
+    *ret = (struct websocket_handler){ .arg = name,
+                                       .max_message = 100000,
+                                       .max_waiting = (patient ? 64 : 1) * 1024 * 1024,
+                                       .open = crowd ? app_crowd_open : app_open,
+                                       .message = crowd ? app_crowd_message : app_message,
+                                       .drained = app_crowd_drained,
+                                       .closed = app_closed,
+                                       .shutdown = app_shutdown };
+    return true;
+}
+
+/* --- life ----------------------------------------------------------------------------- */
+
+static const struct server_app app_calls = {
+    .intake = app_intake,
+    .admit = app_admit,
+    .request = app_request,
+    .refusal = app_refusal,
+    .upgrade = app_upgrade,
+};
+
+static inline void app_start(const struct server_options *changes)
+{
+    struct server_options o = *changes;
+
+    o.host = o.host ? o.host : "127.0.0.1";
+    o.head_timeout_ms = o.head_timeout_ms ? o.head_timeout_ms : APP_PATIENCE_MS;
+    o.idle_timeout_ms = o.idle_timeout_ms ? o.idle_timeout_ms : APP_PATIENCE_MS;
+    o.via = "1.1 guildhall";
+    atomic_store(&app.closed, 0);
+    atomic_store(&app.asked, 0);
+    atomic_store(&app.code, 0);
+    atomic_store(&app.shutdowns, 0);
+    atomic_store(&app.ends, 0);
+    app.loops = loops_start(2, NULL, NULL);
+    assert_int_equal(server_start(app.loops, &o, &app_calls, &app.server), OK);
+}
+
+static inline void app_stop(void)
+{
+    server_stop(app.server, 1000);
+    server_free(app.server);
+    loops_stop(app.loops);
+}
+
+/* --- turns ---------------------------------------------------------------------------- */
+
+enum { APP_LOOPS = 2 };
+
+/* Holds the loops, so that all that is sent meanwhile is there when they look again. */
+static struct {
+    struct post post[APP_LOOPS];
+    struct turn_end ends[APP_LOOPS];
+    sem_t held[APP_LOOPS], go[APP_LOOPS];
+    _Atomic int turns;
+} app_jam;
+
+static inline void app_jam_hold(struct post *p)
+{
+    long i = p - app_jam.post;
+
+    sem_post(&app_jam.held[i]);
+    sem_wait(&app_jam.go[i]);
+}
+
+static inline void app_jam_count(struct turn_end *t)
+{
+    (void)t;
+    app_jam.turns++;
+}
+
+static inline void app_jam_begin(struct loop *l, void *arg)
+{
+    unsigned i = loop_index(l);
+
+    (void)arg;
+    app_jam.ends[i].run = app_jam_count;
+    loop_add_turn_end(l, &app_jam.ends[i]);
+    app_jam.post[i].run = app_jam_hold;
+    loop_post(l, &app_jam.post[i]);
+}
+
+static inline void app_jam_end(struct loop *l, void *arg)
+{
+    (void)arg;
+    loop_drop_turn_end(&app_jam.ends[loop_index(l)]);
+}
+
+static inline void app_hold_loops(void)
+{
+    for (unsigned i = 0; i < APP_LOOPS; i++) {
+        sem_init(&app_jam.held[i], 0, 0);
+        sem_init(&app_jam.go[i], 0, 0);
+        loop_call(loops_at(app.loops, i), app_jam_begin, NULL);
+        sem_wait(&app_jam.held[i]);
+    }
+}
+
+static inline void app_let_go(void)
+{
+    app_jam.turns = 0;
+    for (unsigned i = 0; i < APP_LOOPS; i++)
+        sem_post(&app_jam.go[i]);
+}
+
+/* Of all loops, since they were let go. */
+static inline int app_turns(void)
+{
+    int turns = app_jam.turns;
+
+    for (unsigned i = 0; i < APP_LOOPS; i++) {
+        loop_call(loops_at(app.loops, i), app_jam_end, NULL);
+        sem_destroy(&app_jam.held[i]);
+        sem_destroy(&app_jam.go[i]);
+    }
+    return turns;
+}
+
+static inline int app_connect(void)
+{
+    return peer_connect(server_port(app.server));
+}
+
+static void app_turn(struct loop *l, void *arg)
+{
+    (void)l, (void)arg;
+}
+
+/* Lets every loop go round so often: whatever it could read or write by then, it has. */
+static inline void app_turn_loops(int times)
+{
+    for (int i = 0; i < times; i++)
+        for (unsigned k = 0; k < loops_count(app.loops); k++)
+            loop_call(loops_at(app.loops, k), app_turn, NULL);
+}
+
+/* Waits for something that another thread does. */
+#define app_wait_until(condition)                            \
+    do {                                                     \
+        for (int left = 60000; !(condition) && left; left--) \
+            usleep(1000);                                    \
+        assert_true(condition);                              \
+    } while (0)
+
+#endif

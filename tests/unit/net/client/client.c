@@ -1,0 +1,630 @@
+/* client.c - requests to other servers, and where they may not go. */
+#include "unit/unit.h"
+
+#include <semaphore.h>
+#include <stdarg.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "net/address.h"
+#include "net/client/client.h"
+#include "net/client/curl.h"
+#include "net/tls.h"
+#include "unit/net/app.h"
+
+/* --- addresses ------------------------------------------------------------------------ */
+
+static bool is_public(const char *text)
+{
+    struct sockaddr_in v4 = { .sin_family = AF_INET };
+    struct sockaddr_in6 v6 = { .sin6_family = AF_INET6 };
+
+    if (inet_pton(AF_INET, text, &v4.sin_addr) == 1)
+        return address_is_public(&v4);
+    assert_int_equal(inet_pton(AF_INET6, text, &v6.sin6_addr), 1);
+    return address_is_public(&v6);
+}
+
+static void public_addresses_are_told_from_others(void **state)
+{
+    static const char *const others[] = {
+        "0.0.0.0",
+        "0.255.255.255",
+        "10.0.0.0",
+        "10.255.255.255",
+        "100.64.0.0",
+        "100.127.255.255",
+        "127.0.0.1",
+        "127.255.255.255",
+        "169.254.0.0",
+        "169.254.169.254",
+        "172.16.0.0",
+        "172.31.255.255",
+        "192.0.0.1",
+        "192.0.2.1",
+        "192.168.0.0",
+        "192.168.255.255",
+        "198.18.0.0",
+        "198.19.255.255",
+        "198.51.100.7",
+        "203.0.113.255",
+        "224.0.0.1",
+        "239.255.255.255",
+        "240.0.0.1",
+        "255.255.255.255",
+        "::",
+        "::1",
+        "fc00::1",
+        "fdff:ffff::1",
+        "fe80::1",
+        "febf::1",
+        "fec0::1",
+        "ff02::1",
+        "::ffff:127.0.0.1",
+        "::ffff:10.1.2.3",
+        "::127.0.0.1",
+        "64:ff9b::10.0.0.1",
+        "64:ff9b:1::1",
+        "2002:7f00:1::",
+        "2002:c0a8:101::1",
+        "2001:db8::1",
+        "2001::1",
+        "2001:1ff::1",
+        "3fff::1",
+        "100::1",
+        "4000::1",
+        "1fff::1",
+    };
+    static const char *const ours[] = {
+        "1.0.0.0",
+        "9.255.255.255",
+        "11.0.0.0",
+        "100.63.255.255",
+        "100.128.0.0",
+        "126.255.255.255",
+        "128.0.0.0",
+        "169.253.255.255",
+        "169.255.0.0",
+        "172.15.255.255",
+        "172.32.0.0",
+        "191.255.255.255",
+        "192.0.1.0",
+        "192.0.3.0",
+        "192.167.255.255",
+        "192.169.0.0",
+        "198.17.255.255",
+        "198.20.0.0",
+        "198.51.101.0",
+        "203.0.114.0",
+        "223.255.255.255",
+        "2001:200::1",
+        "2001:4860:4860::8888",
+        "2606:4700::1111",
+        "::ffff:8.8.8.8",
+        "64:ff9b::8.8.8.8",
+        "2002:808:808::1",
+        "2001:db9::1",
+        "3ffe:ffff::1",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(others); i++)
+        if (is_public(others[i]))
+            fail_msg("%s is not public", others[i]);
+    for (size_t i = 0; i < COUNT_OF(ours); i++)
+        if (!is_public(ours[i]))
+            fail_msg("%s is public", ours[i]);
+    struct sockaddr local = { .sa_family = AF_UNIX };
+    assert_false(address_is_public(&local));
+}
+
+static void hosts_are_public_by_what_they_are_called(void **state)
+{
+    static const char *const others[] = {
+        "http://127.0.0.1/x",
+        "http://10.0.0.1",
+        "https://192.168.1.1:8080/x",
+        "http://169.254.169.254/latest",
+        "http://[::1]/x",
+        "http://[fd00::1]:80/x",
+        "http://[fe80::1]/",
+        "http://[::ffff:10.0.0.1]/",
+        "http://localhost/x",
+        "http://LOCALHOST:80",
+        "http://a.localhost./x",
+        "http://nas/x",
+        "https://printer.local/x",
+        "https://db.prod.internal?x",
+        "http://2130706433/",
+        "http://0x7f.1/",
+        "http://127.1#x",
+        "http://me:you@127.0.0.1/",
+        "http://x.example@10.0.0.1/",
+        "http://127.0.0.1\\x.example",
+        "http://%31270.0.0.1/",
+        "http:///127.0.0.1",
+        "http://\xef\xbc\x91.example/",
+        "http://[::1",
+        "http://:80/",
+    };
+    static const char *const ours[] = {
+        "http://8.8.8.8/x",
+        "https://x.y/z",
+        "https://[2606:4700::1111]:443/x",
+        "https://cdn.example/10.0.0.1",
+        "https://localhost.example/",
+        "https://not.notlocal",
+        "https://a@cdn.example:80/x",
+        "https://xn--bcher-kva.example./",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(others); i++)
+        if (url_is_public(str_of(others[i])))
+            fail_msg("%s is not public", others[i]);
+    for (size_t i = 0; i < COUNT_OF(ours); i++)
+        if (!url_is_public(str_of(ours[i])))
+            fail_msg("%s is public", ours[i]);
+}
+
+/* --- requests ------------------------------------------------------------------------- */
+
+static struct {
+    struct fetcher *fetcher;
+    struct fetch_options options;
+    struct fetch request;
+    char url[256];
+    bool returned;
+    bool early;
+    enum fetch_result result;
+    int status;
+    char type[64], body[8192];
+    bool takes;
+    struct buf taken;
+    size_t bytes;    /* of all answers */
+    int64_t slow_ns; /* what each end takes */
+    sem_t done;
+} fetch;
+
+/* What was done between two ends of turns of the fetcher's loop. */
+static struct {
+    struct turn_end end;
+    int ends, most_ends;
+    int pieces, most_pieces;
+} turn;
+
+static void spend(int64_t ns)
+{
+    for (int64_t until = clock_mono() + ns; clock_mono() < until;)
+        ;
+}
+
+static void done(void *arg, enum fetch_result result, int status, struct str type, struct buf *body)
+{
+    assert_ptr_equal(arg, &fetch);
+    turn.ends++;
+    spend(fetch.slow_ns);
+    fetch.early = !fetch.returned;
+    fetch.bytes += body->n;
+    fetch.result = result;
+    fetch.status = status;
+    snprintf(fetch.type, sizeof fetch.type, "%.*s", STR_FMT(type));
+    snprintf(fetch.body, sizeof fetch.body, "%.*s", STR_FMT(buf_str(body)));
+    if (fetch.takes) {
+        fetch.taken = *body;
+        buf_init(body, 0);
+    }
+    sem_post(&fetch.done);
+}
+
+static void begin_on_loop(struct loop *l, void *arg)
+{
+    (void)arg;
+    if (!fetch.fetcher)
+        fetch.fetcher = fetcher_new(l, &fetch.options);
+    fetcher_start(fetch.fetcher, &fetch.request);
+    fetch.returned = true;
+}
+
+static void free_on_loop(struct loop *l, void *arg)
+{
+    (void)l;
+    (void)arg;
+    fetcher_free(fetch.fetcher);
+    fetch.fetcher = NULL;
+}
+
+static void begin_with(void (*on_loop)(struct loop *l, void *arg), const char *method,
+                       const char *url_format, struct str body)
+{
+    snprintf(fetch.url, sizeof fetch.url, url_format, server_port(app.server));
+    fetch.request.method = method;
+    fetch.request.url = fetch.url;
+    fetch.request.body = body;
+    fetch.request.done = done;
+    fetch.request.arg = &fetch;
+    if (!fetch.request.timeout_ms)
+        fetch.request.timeout_ms = APP_PATIENCE_MS;
+    if (!fetch.request.max_answer)
+        fetch.request.max_answer = 5000;
+    fetch.returned = fetch.early = false;
+    loop_call(loops_at(app.loops, 0), on_loop, NULL);
+}
+
+static void begin(const char *method, const char *url_format, struct str body)
+{
+    begin_with(begin_on_loop, method, url_format, body);
+}
+
+static enum fetch_result run(const char *method, const char *url_format, struct str body)
+{
+    begin(method, url_format, body);
+    sem_wait(&fetch.done);
+    assert_false(fetch.early);
+    return fetch.result;
+}
+
+static int start_with(const struct server_options *o, const struct fetch_options *options)
+{
+    memset(&fetch, 0, sizeof fetch);
+    fetch.options = *options;
+    sem_init(&fetch.done, 0, 0);
+    app_start(o);
+    return 0;
+}
+
+static int start(void **state)
+{
+    (void)state;
+    return start_with(&(struct server_options){ 0 },
+                      &(struct fetch_options){ .allow_private = true });
+}
+
+static int start_guarded(void **state)
+{
+    (void)state;
+    return start_with(&(struct server_options){ 0 }, &(struct fetch_options){ 0 });
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    loop_call(loops_at(app.loops, 0), free_on_loop, NULL);
+    app_stop();
+    sem_destroy(&fetch.done);
+    return 0;
+}
+
+static void requests_are_answered(void **state)
+{
+    (void)state;
+    assert_int_equal(run("GET", "http://127.0.0.1:%d/echo", STR("")), FETCH_OK);
+    assert_int_equal(fetch.status, 200);
+    assert_string_equal(fetch.type, "application/json");
+    assert_string_equal(fetch.body, "hello");
+    assert_int_equal(run("POST", "http://localhost:%d/echo", STR("{\"type\":1}")), FETCH_OK);
+    assert_string_equal(fetch.body, "{\"type\":1}");
+    assert_int_equal(run("PATCH", "http://127.0.0.1:%d/nowhere", STR("x")), FETCH_OK);
+    assert_int_equal(fetch.status, 404);
+    assert_int_equal(run("HEAD", "http://127.0.0.1:%d/echo", STR("")), FETCH_OK);
+    assert_string_equal(fetch.body, "");
+}
+
+static void a_long_answer_is_taken_and_not_copied(void **state)
+{
+    enum { LENGTH = 29 * 1024 * 1024 };
+
+    (void)state;
+    fetch.takes = true;
+    fetch.request.max_answer = LENGTH;
+    assert_int_equal(run("GET", "http://127.0.0.1:%d/size?30408704", STR("")), FETCH_OK);
+    loop_call(loops_at(app.loops, 0), free_on_loop, NULL);
+    assert_int_equal(fetch.taken.n, LENGTH);
+    for (size_t i = 0; i < LENGTH; i += 4099)
+        assert_int_equal(fetch.taken.p[i], 'a' + i % 23);
+    buf_clear(&fetch.taken);
+}
+
+enum { TOGETHER = 12 };
+
+static void begin_many_on_loop(struct loop *l, void *arg)
+{
+    for (int i = 0; i < TOGETHER; i++)
+        begin_on_loop(l, arg);
+}
+
+/* They are more than a turn has time for, so some sockets are passed over for a while. */
+static void long_answers_that_come_together_are_all_taken(void **state)
+{
+    enum { LENGTH = 4 * 1024 * 1024 };
+
+    (void)state;
+    fetch.request.max_answer = LENGTH;
+    begin_with(begin_many_on_loop, "GET", "http://127.0.0.1:%d/size?4194304", STR(""));
+    for (int i = 0; i < TOGETHER; i++)
+        sem_wait(&fetch.done);
+    assert_int_equal(fetch.result, FETCH_OK);
+    assert_int_equal(fetch.bytes, (size_t)TOGETHER * LENGTH);
+}
+
+/* A server that is trusted by who has its file. */
+struct own_certificate {
+    char folder[32], certificate[64], key[64];
+    struct tls_context *context;
+};
+
+static void certificate_make(struct own_certificate *c)
+{
+    *c = (struct own_certificate){ .folder = "/tmp/net_client_XXXXXX" };
+    assert_non_null(mkdtemp(c->folder));
+    snprintf(c->certificate, sizeof c->certificate, "%s/cert.pem", c->folder);
+    snprintf(c->key, sizeof c->key, "%s/key.pem", c->folder);
+    assert_int_equal(tls_context_self_signed(c->folder, "localhost", &c->context), OK);
+}
+
+static void certificate_remove(struct own_certificate *c)
+{
+    tls_context_free(c->context);
+    unlink(c->certificate);
+    unlink(c->key);
+    rmdir(c->folder);
+}
+
+static void turn_note(struct turn_end *t)
+{
+    (void)t;
+    turn.most_ends = turn.ends > turn.most_ends ? turn.ends : turn.most_ends;
+    turn.most_pieces = turn.pieces > turn.most_pieces ? turn.pieces : turn.most_pieces;
+    turn.ends = turn.pieces = 0;
+}
+
+static void turn_watch(struct loop *l, void *arg)
+{
+    (void)arg;
+    memset(&turn, 0, sizeof turn);
+    turn.end.run = turn_note;
+    loop_add_turn_end(l, &turn.end);
+}
+
+static void turn_unwatch(struct loop *l, void *arg)
+{
+    (void)l, (void)arg;
+    turn_note(&turn.end);
+    loop_drop_turn_end(&turn.end);
+}
+
+static void fetch_together(const char *url_format)
+{
+    loop_call(loops_at(app.loops, 0), turn_watch, NULL);
+    fetch.request.timeout_ms = 60 * 1000;
+    begin_with(begin_many_on_loop, "GET", url_format, STR(""));
+    for (int i = 0; i < TOGETHER; i++)
+        sem_wait(&fetch.done);
+    loop_call(loops_at(app.loops, 0), turn_unwatch, NULL);
+}
+
+/* Each end takes more than the share, so that no turn has two. */
+static void ends_that_come_together_have_a_share_of_a_turn(void **state)
+{
+    (void)state;
+    fetch.slow_ns = 5 * 1000 * 1000;
+    fetch_together("http://127.0.0.1:%d/echo");
+    assert_int_equal(fetch.bytes, TOGETHER * strlen("hello"));
+    assert_int_equal(turn.most_ends, 1);
+}
+
+/* --- pieces of answers ---------------------------------------------------------------- */
+
+static curl_write_callback take_piece;
+static __typeof__(curl.easy_setopt) set_option;
+
+/* As one that takes a millisecond would be. */
+static size_t take_slowly(char *p, size_t size, size_t n, void *arg)
+{
+    size_t taken = take_piece(p, size, n, arg);
+
+    if (taken != CURL_WRITEFUNC_PAUSE) {
+        turn.pieces++;
+        spend(1000 * 1000);
+    }
+    return taken;
+}
+
+static CURLcode set_option_slowly(CURL *easy, CURLoption option, ...)
+{
+    va_list values;
+
+    va_start(values, option);
+    if (option == CURLOPT_WRITEFUNCTION) {
+        take_piece = va_arg(values, curl_write_callback);
+        va_end(values);
+        return set_option(easy, option, take_slowly);
+    }
+    void *value = va_arg(values, void *); /* or a whole number, which is as long */
+    va_end(values);
+    return set_option(easy, option, value);
+}
+
+/* By TLS libcurl takes up to a hundred pieces of an answer at once, and those of others that it
+ * wants to look at again. */
+static void pieces_of_answers_have_a_share_of_a_turn(void **state)
+{
+    enum { LENGTH = 128 * 1024, SHARE = 4 };
+    struct own_certificate own;
+
+    (void)state;
+    certificate_make(&own);
+    start_with(&(struct server_options){ .tls = own.context },
+               &(struct fetch_options){ .allow_private = true, .ca_file = own.certificate });
+    assert_true(curl_load());
+    set_option = curl.easy_setopt;
+    curl.easy_setopt = set_option_slowly;
+    fetch.request.max_answer = LENGTH;
+    fetch_together("https://localhost:%d/size?131072");
+    curl.easy_setopt = set_option;
+    stop(NULL);
+    assert_int_equal(fetch.bytes, (size_t)TOGETHER * LENGTH);
+    assert_true(turn.most_pieces <= SHARE + 1);
+    certificate_remove(&own);
+}
+
+static void headers_are_sent_unless_they_would_be_two(void **state)
+{
+    struct fetch_header headers[] = { { STR("X-Sent"), STR("yes") } };
+
+    (void)state;
+    fetch.request.headers = headers;
+    fetch.request.header_count = 1;
+    assert_int_equal(run("GET", "http://127.0.0.1:%d/header", STR("")), FETCH_OK);
+    assert_string_equal(fetch.body, "yes");
+    headers[0] = (struct fetch_header){ STR("X-Other"), STR("a\r\nX-Sent: b") };
+    assert_int_equal(run("GET", "http://127.0.0.1:%d/header", STR("")), FETCH_OK);
+    assert_string_equal(fetch.body, "");
+}
+
+static void redirects_are_not_followed(void **state)
+{
+    (void)state;
+    assert_int_equal(run("GET", "http://127.0.0.1:%d/moved", STR("")), FETCH_OK);
+    assert_int_equal(fetch.status, 302);
+    assert_string_equal(fetch.body, "elsewhere");
+}
+
+static void the_environment_has_no_say(void **state)
+{
+    (void)state;
+    setenv("http_proxy", "http://127.0.0.1:1", 1);
+    setenv("all_proxy", "http://127.0.0.1:1", 1);
+    assert_int_equal(run("GET", "http://127.0.0.1:%d/echo", STR("")), FETCH_OK);
+    unsetenv("http_proxy");
+    unsetenv("all_proxy");
+}
+
+static void private_addresses_are_forbidden_under_every_name(void **state)
+{
+    (void)state;
+    assert_int_equal(run("GET", "http://127.0.0.1:%d/echo", STR("")), FETCH_FORBIDDEN);
+    assert_int_equal(run("GET", "http://localhost:%d/echo", STR("")), FETCH_FORBIDDEN);
+    assert_int_equal(run("GET", "http://2130706433:%d/echo", STR("")), FETCH_FORBIDDEN);
+    assert_int_equal(run("GET", "http://0x7f.1:%d/echo", STR("")), FETCH_FORBIDDEN);
+    assert_int_equal(run("GET", "http://[::ffff:127.0.0.1]:%d/echo", STR("")), FETCH_FORBIDDEN);
+    assert_int_equal(run("GET", "http://0.0.0.0:%d/echo", STR("")), FETCH_FORBIDDEN);
+}
+
+static void urls_that_are_not_plain_http_are_refused(void **state)
+{
+    static const char *const urls[] = {
+        "ftp://127.0.0.1:%d/",
+        "file:///etc/passwd",
+        "http://user@127.0.0.1:%d/echo",
+        "gopher://127.0.0.1:%d",
+        "not a url",
+        "http://a:b@127.0.0.1:%d/echo",
+        "",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(urls); i++)
+        if (run("GET", urls[i], STR("")) != FETCH_BAD_URL)
+            fail_msg("'%s' was not refused", urls[i]);
+}
+
+static void answers_past_the_limit_are_not_taken(void **state)
+{
+    (void)state;
+    assert_int_equal(run("GET", "http://127.0.0.1:%d/size?5000", STR("")), FETCH_OK);
+    assert_int_equal(strlen(fetch.body), 5000);
+    assert_int_equal(run("GET", "http://127.0.0.1:%d/size?5001", STR("")), FETCH_TOO_LARGE);
+    assert_string_equal(fetch.body, "");
+}
+
+/* Which leaves a busy machine the time to ask. */
+static void silence_ends_at_the_deadline(void **state)
+{
+    (void)state;
+    fetch.request.timeout_ms = 2000;
+    assert_int_equal(run("GET", "http://127.0.0.1:%d/hold", STR("")), FETCH_TIMEOUT);
+    app_release();
+}
+
+static void servers_that_are_not_there_are_unreachable(void **state)
+{
+    (void)state;
+    assert_int_equal(run("GET", "http://127.0.0.1:1/", STR("")), FETCH_UNREACHABLE);
+    assert_int_equal(run("GET", "https://127.0.0.1:%d/echo", STR("")), FETCH_UNREACHABLE);
+}
+
+static void freeing_ends_what_is_running(void **state)
+{
+    (void)state;
+    begin("GET", "http://127.0.0.1:%d/hold", STR(""));
+    app_wait_until(atomic_load(&app.held));
+    loop_call(loops_at(app.loops, 0), free_on_loop, NULL);
+    sem_wait(&fetch.done);
+    assert_int_equal(fetch.result, FETCH_UNREACHABLE);
+    app_release();
+}
+
+static void begin_and_free_on_loop(struct loop *l, void *arg)
+{
+    begin_on_loop(l, arg);
+    free_on_loop(l, arg);
+}
+
+/* Its end is posted to the loop, and comes after that of the fetcher. */
+static void a_request_that_never_began_ends_after_its_fetcher(void **state)
+{
+    (void)state;
+    begin_with(begin_and_free_on_loop, "GET", "ftp://127.0.0.1:%d/echo", STR(""));
+    sem_wait(&fetch.done);
+    assert_int_equal(fetch.result, FETCH_BAD_URL);
+}
+
+static void certificates_are_checked(void **state)
+{
+    struct own_certificate own;
+
+    (void)state;
+    certificate_make(&own);
+    struct server_options o = { .tls = own.context };
+    struct fetch_options trusting = { .allow_private = true, .ca_file = own.certificate };
+    struct fetch_options ordinary = { .allow_private = true };
+
+    start_with(&o, &trusting);
+    assert_int_equal(run("GET", "https://localhost:%d/who", STR("")), FETCH_OK);
+    assert_string_equal(fetch.body, "127.0.0.1 1");
+    stop(NULL);
+    start_with(&o, &ordinary);
+    assert_int_equal(run("GET", "https://localhost:%d/who", STR("")), FETCH_UNREACHABLE);
+    stop(NULL);
+    certificate_remove(&own);
+}
+
+#define with_server(test) cmocka_unit_test_setup_teardown(test, start, stop)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(public_addresses_are_told_from_others),
+        cmocka_unit_test(hosts_are_public_by_what_they_are_called),
+        with_server(requests_are_answered),
+        with_server(a_long_answer_is_taken_and_not_copied),
+        with_server(long_answers_that_come_together_are_all_taken),
+        with_server(ends_that_come_together_have_a_share_of_a_turn),
+        cmocka_unit_test(pieces_of_answers_have_a_share_of_a_turn),
+        with_server(headers_are_sent_unless_they_would_be_two),
+        with_server(redirects_are_not_followed),
+        with_server(the_environment_has_no_say),
+        cmocka_unit_test_setup_teardown(private_addresses_are_forbidden_under_every_name,
+                                        start_guarded, stop),
+        with_server(urls_that_are_not_plain_http_are_refused),
+        with_server(answers_past_the_limit_are_not_taken),
+        with_server(silence_ends_at_the_deadline),
+        with_server(servers_that_are_not_there_are_unreachable),
+        with_server(freeing_ends_what_is_running),
+        with_server(a_request_that_never_began_ends_after_its_fetcher),
+        cmocka_unit_test(certificates_are_checked),
+    };
+    log_init(2, LOG_OFF, 0); /* before there are threads */
+    return cmocka_run_group_tests_name("net/client", tests, NULL, NULL);
+}

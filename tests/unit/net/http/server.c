@@ -1,0 +1,373 @@
+/* server.c - deadlines, ends and figures of a real server. */
+#include "unit/unit.h"
+
+#include <sys/resource.h>
+
+#include "base/log.h"
+#include "net/http/server_internal.h"
+#include "unit/net/app.h"
+
+static const struct server_options ordinary;
+
+static int start(void **state)
+{
+    (void)state;
+    app_start(&ordinary);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    app_stop();
+    return 0;
+}
+
+static struct server_stats stats(void)
+{
+    struct server_stats s;
+
+    server_stats(app.server, &s);
+    return s;
+}
+
+static void slow_senders_are_told_and_idle_peers_are_not(void **state)
+{
+    struct server_options quick = { .head_timeout_ms = 1000, .idle_timeout_ms = 5000 };
+
+    (void)state;
+    app_start(&quick);
+    int silent = app_connect(), slow = app_connect(), slow_body = app_connect(),
+        idle = app_connect();
+    peer_send(slow, "GET / HT");
+    peer_send(slow_body, "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\na");
+    peer_send(idle, "GET /echo HTTP/1.1\r\nHost: x\r\n\r\n");
+    peer_expect(idle, 200, "hello");
+    peer_expect(slow, 408, "{\"refused\":408}");
+    peer_expect(slow_body, 408, "{\"refused\":408}");
+    peer_expect_end(slow);
+    peer_expect_end(slow_body);
+    peer_expect_end(silent);
+    peer_expect_end(idle);
+    app_stop();
+}
+
+/* Two windows and more; a piece has all that a window needs, and there is time for ten. */
+static void a_body_may_take_long_at_a_least_rate(void **state)
+{
+    enum { WINDOW_MS = 2000, PIECE = WINDOW_MS * LEAST_RATE / 1000, PIECES = 30 };
+    struct server_options quick = { .head_timeout_ms = WINDOW_MS, .idle_timeout_ms = 60000 };
+    char head[128], piece[PIECE];
+
+    (void)state;
+    app_start(&quick);
+    int steady = app_connect(), slow = app_connect();
+    memset(piece, 'b', sizeof piece);
+    snprintf(head, sizeof head, "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n",
+             PIECE * PIECES);
+    peer_send(steady, head);
+    peer_send(slow, head);
+    for (int i = 0; i < PIECES; i++) {
+        peer_send_bytes(steady, piece, PIECE);
+        send(slow, "b", 1, MSG_NOSIGNAL);
+        usleep(200000);
+    }
+    peer_expect(steady, 200, NULL);
+    peer_expect(slow, 408, "{\"refused\":408}");
+    close(steady);
+    close(slow);
+    app_stop();
+}
+
+/* A text and a file: each to one who takes it, and to one who does not. */
+static void a_large_answer_is_sent_while_it_is_taken(void **state)
+{
+    enum { KINDS = 2, LENGTH = 24 * 1024 * 1024, PIECE = 1024 * 1024 };
+    struct server_options quick = { .head_timeout_ms = 60000, .idle_timeout_ms = 12000 };
+    static const char *const requests[KINDS] = { "GET /size?25165824 HTTP/1.1\r\nHost: x\r\n\r\n",
+                                                 "GET /file?25165824 HTTP/1.1\r\nHost: x\r\n\r\n" };
+    int steady[KINDS], idle[KINDS];
+    size_t got[KINDS] = { 0 };
+    char *room = malloc(PIECE);
+
+    (void)state;
+    app_start(&quick);
+    for (size_t i = 0; i < KINDS; i++) {
+        steady[i] = app_connect();
+        idle[i] = app_connect();
+        peer_send(steady[i], requests[i]);
+        peer_send(idle[i], requests[i]);
+    }
+    while (got[0] < LENGTH || got[1] < LENGTH) {
+        for (size_t i = 0; i < KINDS; i++) {
+            ssize_t n = got[i] < LENGTH ? peer_read(steady[i], room, PIECE) : 0;
+
+            assert_true(n > 0 || got[i] >= LENGTH);
+            got[i] += (size_t)n;
+        }
+        if (got[0] > LENGTH / 2)
+            usleep(100000);
+    }
+    /* Who does not read is cut; who has read all may have been idle for too long, too. */
+    for (int left = 60000; stats().open > KINDS && left; left--)
+        usleep(1000);
+    assert_true(stats().open <= KINDS);
+    for (size_t i = 0; i < KINDS; i++) {
+        close(steady[i]);
+        close(idle[i]);
+    }
+    app_wait_until(stats().open == 0);
+    app_stop();
+    free(room);
+}
+
+/* The refusal must get through, but nobody is waited for without end. */
+static void a_refused_peer_has_a_second_to_leave(void **state)
+{
+    int64_t began = clock_mono();
+    int fd = app_connect();
+
+    (void)state;
+    peer_send(fd, "nonsense\r\n\r\n");
+    peer_expect(fd, 400, NULL);
+    bool waited_for = stats().open == 1;
+    assert_true(waited_for || (clock_mono() - began) / 1000000 >= LINGER_MS);
+    app_wait_until(stats().open == 0);
+    close(fd);
+}
+
+static void a_peer_that_left_does_not_disturb_its_call(void **state)
+{
+    struct linger reset = { .l_onoff = 1 };
+    int fd = app_connect();
+
+    (void)state;
+    peer_send(fd, "GET /hold HTTP/1.1\r\nHost: x\r\n\r\n");
+    app_wait_until(atomic_load(&app.held));
+    setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
+    close(fd);
+    app_wait_until(stats().open == 0);
+    app_release(); /* finds nobody */
+}
+
+static void see_stopping(struct loop *l, void *arg)
+{
+    *(bool *)arg &= app.server->homes[loop_index(l)]->stopping;
+}
+
+static bool every_loop_stops(void)
+{
+    bool all = true;
+
+    for (unsigned i = 0; i < APP_LOOPS; i++)
+        loop_call(loops_at(app.loops, i), see_stopping, &all);
+    return all;
+}
+
+static void *release_while_stopping(void *arg)
+{
+    while (!every_loop_stops())
+        usleep(1000);
+    app_release();
+    return arg;
+}
+
+static void stopping_lets_calls_finish_and_closes_the_rest(void **state)
+{
+    pthread_t thread;
+
+    (void)state;
+    app_start(&ordinary);
+    int idle = app_connect(), busy = app_connect();
+    peer_send(idle, "GET /echo HTTP/1.1\r\nHost: x\r\n\r\n");
+    peer_expect(idle, 200, "hello");
+    peer_send(busy, "GET /hold HTTP/1.1\r\nHost: x\r\n\r\n");
+    app_wait_until(atomic_load(&app.held));
+    pthread_create(&thread, NULL, release_while_stopping, NULL);
+    server_stop(app.server, APP_PATIENCE_MS);
+    pthread_join(thread, NULL);
+    struct peer_answer a = peer_read_answer(busy, false);
+    assert_string_equal(a.body, "held");
+    assert_true(peer_has(&a, "\r\nConnection: close\r\n"));
+    free(a.body);
+    peer_expect_end(busy);
+    peer_expect_end(idle);
+    app_stop();
+}
+
+static void a_call_that_outlives_the_server_is_answered_into_the_void(void **state)
+{
+    (void)state;
+    app_start(&ordinary);
+    int busy = app_connect();
+    peer_send(busy, "GET /hold HTTP/1.1\r\nHost: x\r\n\r\n");
+    app_wait_until(atomic_load(&app.held));
+    server_stop(app.server, 20);
+    server_free(app.server);
+    peer_expect_end(busy);
+    app_release();
+    loops_stop(app.loops);
+}
+
+static void an_ipv4_peer_of_an_ipv6_socket_keeps_its_address(void **state)
+{
+    /* An IPv6 socket that only IPv4 peers on loopback can reach. */
+    static const struct server_options mapped = { .host = "::ffff:127.0.0.1" };
+    int probe = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    (void)state;
+    if (probe < 0)
+        skip();
+    close(probe);
+    app_start(&mapped);
+    int fd = app_connect();
+    peer_send(fd, "GET /who HTTP/1.1\r\nHost: x\r\n\r\n");
+    peer_expect(fd, 200, "127.0.0.1 0");
+    close(fd);
+    app_stop();
+}
+
+static void a_port_that_is_taken_is_refused(void **state)
+{
+    struct server_options o = { .host = "127.0.0.1", .port = server_port(app.server) };
+    struct server_options nowhere = { .host = "not an address", .port = 0 };
+    struct server *second = NULL;
+
+    (void)state;
+    assert_int_not_equal(server_start(app.loops, &o, &app_calls, &second), OK);
+    assert_int_not_equal(server_start(app.loops, &nowhere, &app_calls, &second), OK);
+    assert_null(second);
+}
+
+static int64_t cpu_us(void)
+{
+    struct rusage r;
+
+    getrusage(RUSAGE_SELF, &r);
+    return (r.ru_utime.tv_sec + r.ru_stime.tv_sec) * 1000000 + r.ru_utime.tv_usec +
+           r.ru_stime.tv_usec;
+}
+
+/* Connections beyond the limit wait, at no cost, until there is room. */
+static void running_out_of_descriptors_is_survived(void **state)
+{
+    struct rlimit before, few;
+    int beyond[8];
+    int first = app_connect();
+
+    (void)state;
+    peer_send(first, "GET /echo HTTP/1.1\r\nHost: x\r\n\r\n");
+    peer_expect(first, 200, "hello");
+    for (size_t i = 0; i < COUNT_OF(beyond); i++)
+        beyond[i] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    getrlimit(RLIMIT_NOFILE, &before);
+    few = before;
+    few.rlim_cur = (rlim_t)beyond[7] + 1;
+    setrlimit(RLIMIT_NOFILE, &few);
+
+    struct sockaddr_in to = { .sin_family = AF_INET,
+                              .sin_port = htons((uint16_t)server_port(app.server)),
+                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    int64_t used = cpu_us();
+    for (size_t i = 0; i < COUNT_OF(beyond); i++) {
+        assert_int_equal(connect(beyond[i], (struct sockaddr *)&to, sizeof to), 0);
+        peer_send(beyond[i], "GET /echo HTTP/1.1\r\nHost: x\r\n\r\n");
+    }
+    assert_true(peer_is_quiet(beyond[0], 300));
+    peer_send(first, "GET /echo HTTP/1.1\r\nHost: x\r\n\r\n");
+    peer_expect(first, 200, "hello");
+    assert_true(cpu_us() - used < 100000);
+    setrlimit(RLIMIT_NOFILE, &before);
+    for (size_t i = 0; i < COUNT_OF(beyond); i++) {
+        peer_expect(beyond[i], 200, "hello");
+        close(beyond[i]);
+    }
+    close(first);
+}
+
+static void figures_tell_what_happened(void **state)
+{
+    int fd = app_connect();
+
+    (void)state;
+    peer_send(fd, "GET /echo HTTP/1.1\r\nHost: x\r\n\r\n");
+    peer_expect(fd, 200, "hello");
+    assert_int_equal(stats().accepted, 1);
+    assert_int_equal(stats().open, 1);
+    assert_int_equal(stats().requests, 1);
+    assert_int_equal(stats().bytes_in, 31);
+    assert_true(stats().bytes_out > 100);
+    close(fd);
+    app_wait_until(stats().open == 0);
+}
+
+/* --- turns ---------------------------------------------------------------------------- */
+
+enum { CALLERS = 200, CALLS_A_TURN = 16 };
+
+/* Everybody asks while the loops are held, so all is there when they look again. Each call takes
+ * a millisecond, and a turn reads for ten of them and some more. */
+static void sockets_that_speak_together_leave_others_their_turns(void **state)
+{
+    int callers[CALLERS];
+
+    (void)state;
+    for (int i = 0; i < CALLERS; i++) {
+        callers[i] = app_connect();
+        peer_send(callers[i], "GET /echo HTTP/1.1\r\nHost: x\r\n\r\n");
+        peer_expect(callers[i], 200, "hello");
+    }
+    app_hold_loops();
+    for (int i = 0; i < CALLERS; i++)
+        peer_send(callers[i], "GET /slow HTTP/1.1\r\nHost: x\r\n\r\n");
+    app_let_go();
+    for (int i = 0; i < CALLERS; i++)
+        peer_expect(callers[i], 200, "at last");
+    assert_true(app_turns() >= CALLERS / CALLS_A_TURN - 2);
+    for (int i = 0; i < CALLERS; i++)
+        close(callers[i]);
+}
+
+/* Ten milliseconds of one peer's calls, or some more, are a turn; all are answered. */
+static void calls_of_one_peer_leave_others_their_turns(void **state)
+{
+    enum { CALLS = 100, CALLS_OF_TURN = 11 };
+    int fd = app_connect();
+
+    (void)state;
+    peer_send(fd, "GET /echo HTTP/1.1\r\nHost: x\r\n\r\n");
+    peer_expect(fd, 200, "hello");
+    app_hold_loops();
+    for (int i = 0; i < CALLS; i++)
+        peer_send(fd, "GET /slow HTTP/1.1\r\nHost: x\r\n\r\n");
+    app_let_go();
+    for (int i = 0; i < CALLS; i++)
+        peer_expect(fd, 200, "at last");
+    assert_true(app_turns() >= CALLS / CALLS_OF_TURN - 2);
+    peer_send(fd, "GET /echo HTTP/1.1\r\nHost: x\r\n\r\n");
+    peer_expect(fd, 200, "hello");
+    close(fd);
+}
+
+#define with_server(test) cmocka_unit_test_setup_teardown(test, start, stop)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(slow_senders_are_told_and_idle_peers_are_not),
+        cmocka_unit_test(a_body_may_take_long_at_a_least_rate),
+        cmocka_unit_test(a_large_answer_is_sent_while_it_is_taken),
+        with_server(a_refused_peer_has_a_second_to_leave),
+        with_server(a_peer_that_left_does_not_disturb_its_call),
+        cmocka_unit_test(stopping_lets_calls_finish_and_closes_the_rest),
+        cmocka_unit_test(a_call_that_outlives_the_server_is_answered_into_the_void),
+        cmocka_unit_test(an_ipv4_peer_of_an_ipv6_socket_keeps_its_address),
+        with_server(a_port_that_is_taken_is_refused),
+        with_server(running_out_of_descriptors_is_survived),
+        with_server(figures_tell_what_happened),
+        with_server(sockets_that_speak_together_leave_others_their_turns),
+        with_server(calls_of_one_peer_leave_others_their_turns),
+    };
+    log_init(2, LOG_OFF, 0); /* before there are threads */
+    return cmocka_run_group_tests_name("net/server", tests, NULL, NULL);
+}

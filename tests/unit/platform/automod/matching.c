@@ -1,0 +1,354 @@
+/* matching.c - what words and patterns of rules find in texts. */
+#include "unit/unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "platform/automod/sets.h"
+
+/* --- words ---------------------------------------------------------------------------- */
+
+/* The first of the words, by number, that is found in a text; allowed ones begin with '+'. */
+static int64_t found(const char *const *words, const char *text)
+{
+    struct arena *a = arena_new();
+    struct word_entry entries[8];
+    size_t count = 0;
+
+    for (size_t i = 0; words[i]; i++, count++) {
+        bool allowed = words[i][0] == '+';
+
+        entries[i] = (struct word_entry){ .number = (uint32_t)i, .allowed = allowed };
+        assert_true(word_read(a, str_of(words[i] + allowed), &entries[i]));
+    }
+    struct words *w = words_new(entries, count, 1);
+    int64_t number = words_find(w, a, text_fold(a, str_of(text)).text).hits->number;
+    words_free(w);
+    arena_free(a);
+    return number;
+}
+
+#define FINDS(word, text)     assert_int_equal(found((const char *const[]){ word, NULL }, text), 0)
+#define FINDS_NOT(word, text) assert_int_equal(found((const char *const[]){ word, NULL }, text), -1)
+#define EXCUSES(word, ok, text) \
+    assert_int_equal(found((const char *const[]){ word, "+" ok, NULL }, text), -1)
+#define ACCUSES(word, ok, text) \
+    assert_int_equal(found((const char *const[]){ word, "+" ok, NULL }, text), 0)
+
+static void stars_say_where_a_word_ends(void **state)
+{
+    (void)state;
+    FINDS("cat", "the CAT sat");
+    FINDS("cat", "cat");
+    FINDS("cat", "(cat)");
+    FINDS("cat", "concat cat");
+    FINDS_NOT("cat", "cats");
+    FINDS_NOT("cat", "concat");
+    FINDS("cat*", "Cats");
+    FINDS_NOT("cat*", "concat");
+    FINDS("*cat", "concat");
+    FINDS_NOT("*cat", "cats");
+    FINDS("*cat*", "concatenate");
+    FINDS("a*b", "see a*b here");
+    FINDS_NOT("a*b", "see axb here");
+    FINDS("two words", "these Two Words.");
+    FINDS("\xc3\x84rger", "\xc3\xa4rger!"); /* Ärger, ärger */
+    FINDS_NOT("rger", "\xc3\xa4rger");      /* ä is of the word */
+    FINDS("cat", "\xe7\x8c\xab-cat");       /* 猫 and a dash */
+    FINDS_NOT("cat", "\xe7\x8c\xab"
+                     "cat");
+}
+
+static void what_lies_inside_an_allowed_word_does_not_count(void **state)
+{
+    (void)state;
+    EXCUSES("*ass*", "class", "the class");
+    ACCUSES("*ass*", "class", "the class of an ass");
+    ACCUSES("*ass*", "class", "classes");
+    EXCUSES("*ass*", "*class*", "classes");
+    EXCUSES("*ass", "*grass", "crabgrass");
+}
+
+static void nothing_is_left_of_stars_alone(void **state)
+{
+    (void)state;
+    struct arena *a = arena_new();
+    struct word_entry entry;
+
+    assert_false(word_read(a, STR("*"), &entry));
+    assert_false(word_read(a, STR("**"), &entry));
+    assert_true(word_read(a, STR("***"), &entry));
+    assert_null(words_new(NULL, 0, 0));
+    arena_free(a);
+}
+
+/* A text is read once, however many words there are: two steps for each of its bytes. */
+static void a_hundred_thousand_words_cost_no_more_steps_than_one(void **state)
+{
+    (void)state;
+    enum { RULES = 100, WORDS = 1000 };
+    struct arena *a = arena_new();
+    struct word_entry *entries = arena_array(a, struct word_entry, RULES * WORDS);
+    struct str text;
+    char *words = arena_alloc(a, 4096);
+
+    for (uint32_t i = 0; i < RULES * WORDS; i++) {
+        entries[i] = (struct word_entry){ .rule = i / WORDS, .number = i % WORDS };
+        word_read(a, str_printf(a, i % 2 ? "*bad%u*" : "word%uend", i * 7919), &entries[i]);
+    }
+    for (size_t n = 0; n < 2000;)
+        n += (size_t)sprintf(words + n, "word%zu bad ", n * 31);
+    text = text_fold(a, str_of(words)).text;
+    struct words *w = words_new(entries, RULES * WORDS, RULES);
+    assert_true(words_find(w, a, text).steps <= 2 * text.n);
+    assert_true(words_bytes(w) < 40 * 1024 * 1024);
+    int64_t since = clock_thread();
+    for (int i = 0; i < 100; i++)
+        words_find(w, a, str_slice(text.p, 200));
+    print_message("200 bytes among 100000 words: %.1f us\n",
+                  (double)(clock_thread() - since) / 100000);
+    words_free(w);
+    arena_free(a);
+}
+
+/* --- patterns ------------------------------------------------------------------------- */
+
+/* What a pattern finds, or "-"; "!" when it is none. */
+static const char *first(const char *pattern, const char *text)
+{
+    static char out[200];
+    struct arena *a = arena_new();
+    const char *problem = NULL;
+    struct pattern *p = pattern_new(str_of(pattern), &problem);
+    size_t start, end;
+
+    if (!p) {
+        assert_non_null(problem);
+        strcpy(out, "!");
+    } else if (!pattern_find(p, a, str_of(text), &start, &end)) {
+        strcpy(out, "-");
+    } else {
+        memcpy(out, text + start, end - start);
+        out[end - start] = 0;
+    }
+    pattern_free(p);
+    arena_free(a);
+    return out;
+}
+
+#define MATCH(pattern, text, expected) assert_string_equal(first(pattern, text), expected)
+
+static void patterns_find_what_they_say(void **state)
+{
+    (void)state;
+    MATCH("b+", "aabbbc", "bbb");
+    MATCH("b+?", "aabbbc", "bbb"); /* the longest, whatever is asked for */
+    MATCH("a|bc|d", "xbcd", "bc");
+    MATCH("(ab)*c", "xababc", "ababc");
+    MATCH("(?:a|b){2,3}", "xabab", "aba");
+    MATCH("a{3}", "aa", "-");
+    MATCH("a{2,}", "aaaa", "aaaa");
+    MATCH("x{0}y", "xy", "y");
+    MATCH("[a-c]+", "zzabcd", "abc");
+    MATCH("[^a-c]+", "abxyz", "xyz");
+    MATCH("[]a]+", "x]a]", "]a]");
+    MATCH("[[:digit:]_]+", "ab12_3", "12_3");
+    MATCH("\\d{3}-\\d{4}", "call 555-1234 now", "555-1234");
+    MATCH("\\bcat\\b", "concat cat", "cat");
+    MATCH("\\Bcat", "concat cat", "cat");
+    MATCH("^a", "ba", "-");
+    MATCH("(?m)^a.$", "b\nac\nd", "ac");
+    MATCH("a$", "ba", "a");
+    MATCH("a.c", "a\nc", "-");
+    MATCH("(?s)a.c", "a\nc", "a\nc");
+    MATCH("(?i)h[e3]llo", "HELLO", "HELLO");
+    MATCH("(?i:a)b", "AB", "-");
+    MATCH("(?i:a)b", "Ab", "Ab");
+    MATCH("\\p{Lu}+", "ab\xc3\x84Z", "\xc3\x84Z");
+    MATCH("\\w+", " na\xc3\xafve!", "na\xc3\xafve");
+    MATCH("\\x41\\u{42}", "xAB", "AB");
+    MATCH("(?P<name>x)y", "xy", "xy");
+    MATCH("a*", "bbb", "-"); /* nothing is no match */
+    MATCH("(a*)*b", "aaab", "aaab");
+    MATCH("\\.", "a.b", ".");
+}
+
+static void what_cannot_be_followed_is_refused(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {
+        "(",      ")",           "a(?=b)",   "(?<!a)b", "(a)\\1",         "[a",
+        "a{2,1}", "*a",          "a{x}",     "\\q",     "[b-a]",          "\\p{Nope}",
+        "(?z)a",  "\\x{110000}", "[[:no:]]", "a\\",     "((a{500}){500})"
+    };
+
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        MATCH(bad[i], "a", "!");
+}
+
+/* Backtracking would take 2^40 steps. */
+static void no_text_takes_long(void **state)
+{
+    (void)state;
+    char text[4001];
+
+    memset(text, 'a', 4000);
+    text[4000] = 0;
+    int64_t since = clock_thread();
+    MATCH("(a|aa|a*)*b", text, "-");
+    MATCH("(a?){200}a{200}c", text, "-");
+    assert_true(clock_thread() - since < INT64_C(5000) * 1000 * 1000);
+}
+
+/* Under the undefined behaviour sanitizer: nothing is copied from or to NULL. */
+static void an_empty_group_may_be_repeated(void **state)
+{
+    (void)state;
+    MATCH("(){3}cat", "a cat", "cat");
+    MATCH("()*cat", "a cat", "cat");
+    MATCH("(|){2,5}cat", "a cat", "cat");
+}
+
+static size_t cost(const char *pattern)
+{
+    const char *problem = NULL;
+    struct pattern *p = pattern_new(str_of(pattern), &problem);
+
+    assert_non_null(p);
+    size_t n = pattern_cost(p);
+    pattern_free(p);
+    return n;
+}
+
+/* Thirty of what people write fit into a guild. */
+static void what_people_write_costs_little(void **state)
+{
+    (void)state;
+    static const char *const real[] = {
+        "[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+\\.[A-Za-z]{2,}",
+        "(?:https?://)?(?:www\\.)?(?:discord\\.gg|discord(?:app)?\\.com/invite)/[a-zA-Z0-9-]+",
+        "https?://[^\\s/$.?#].[^\\s]*",
+        "\\+?\\d{1,3}[-. ]?\\(?\\d{3}\\)?[-. ]?\\d{3}[-. ]?\\d{4}",
+        "(?i)\\b(?:free|cheap)\\s+(?:nitro|robux|gift\\s*cards?)\\b",
+        "\\b(?:\\d{1,3}\\.){3}\\d{1,3}\\b",
+        "[\\x{1F300}-\\x{1FAFF}]{5,}",
+        "(?i)b[i1!]+t+c[o0]+[i1!]n",
+        "\\b(?:\\d[ -]*?){13,16}\\b",
+        "(?i)\\b(alpha|beta|gamma|delta|epsilon|zeta|theta|iota|kappa|lambda|sigma)\\b",
+    };
+    size_t all = 0;
+
+    for (size_t i = 0; i < sizeof real / sizeof *real; i++)
+        all += cost(real[i]);
+    assert_in_range(all, 1, AUTOMOD_MOST_COST / 3);
+}
+
+static void a_character_costs_the_states_that_it_leads_to(void **state)
+{
+    (void)state;
+    assert_int_equal(cost("abc"), 2);       /* where a match begins, and behind one letter */
+    assert_int_equal(cost("aaa"), 4);       /* all, and the end */
+    assert_int_equal(cost(".{100}"), 101);  /* the same of any character */
+    assert_int_equal(cost("[^a]{50}"), 51); /* beyond ASCII, too */
+    assert_true(cost("(.?){200}x") > 400);
+    assert_true(cost("(?i)(\xc3\xa4?){100}") > 200);
+    assert_true(cost("(?i)(k?){100}") > 200);
+}
+
+/* What the limit promises: the worst text, against the worst patterns that a guild may have. */
+static void the_dearest_patterns_of_a_guild_take_few_steps(void **state)
+{
+    (void)state;
+    char text[4001];
+    size_t start, end;
+    const char *problem;
+    struct arena *a = arena_new();
+
+    memset(text, 'a', 4000);
+    text[4000] = 0;
+    struct pattern *p = pattern_new(STR("(.?){599}\\x01"), &problem);
+    assert_int_equal(pattern_cost(p), AUTOMOD_MOST_COST);
+    int64_t since = clock_thread();
+    assert_false(pattern_find(p, a, str_of(text), &start, &end));
+    print_message("4000 characters: %.1f ms\n", (double)(clock_thread() - since) / 1000000);
+    pattern_free(p);
+    arena_free(a);
+}
+
+/* --- sets ----------------------------------------------------------------------------- */
+
+static struct automod_rule rule_of(struct automod_metadata *m, struct str *patterns, size_t count)
+{
+    m->regex_patterns = (struct opt_list){ GIVEN, { patterns, count } };
+    return (struct automod_rule){ .id = 7,
+                                  .guild_id = 5,
+                                  .event_type = AUTOMOD_ON_MESSAGE,
+                                  .trigger_type = AUTOMOD_KEYWORD,
+                                  .trigger_metadata = m,
+                                  .enabled = true };
+}
+
+/* Rows from before the limit: the largest are left out until the others fit. */
+static void patterns_beyond_the_limit_are_left_out_and_the_others_stay(void **state)
+{
+    (void)state;
+    struct arena *a = arena_new();
+    struct automod_metadata m = { 0 };
+    struct str patterns[] = { STR("a.{500}x"), STR("b.{900}x?"), STR("cat"), STR("d.{400}x") };
+    struct automod_rule rule = rule_of(&m, patterns, 4);
+    struct automod_set *s = automod_set_new(&(struct list){ &rule, 1 });
+    struct list hits = { 0 };
+    char text[1000];
+
+    memset(text, 'b', 999);
+    text[999] = 0;
+    automod_set_find(s, AUTOMOD_ON_MESSAGE, a, str_of(text), &hits);
+    assert_int_equal(hits.count, 0);
+    automod_set_find(s, AUTOMOD_ON_MESSAGE, a, STR("a cat"), &hits);
+    assert_int_equal(hits.count, 1);
+    automod_set_unref(s);
+    arena_free(a);
+}
+
+/* A rule may name the same word a thousand times, and sixty that end with each other. */
+static void words_that_end_at_one_place_are_few(void **state)
+{
+    (void)state;
+    struct arena *a = arena_new();
+    struct word_entry entries[2000];
+    char word[64];
+
+    memset(word, 'a', sizeof word);
+    for (uint32_t i = 0; i < 2000; i++) {
+        entries[i] = (struct word_entry){ .number = i };
+        word_read(a, str_slice(word, 1 + i % 60), &entries[i]);
+    }
+    struct words *w = words_new(entries, 2000, 1);
+    assert_int_equal(words_cost(w), 60);
+    assert_int_equal(words_find(w, a, STR("b aa b")).hits->number, 1);
+    words_free(w);
+    assert_int_equal(words_cost(NULL), 0);
+    arena_free(a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(stars_say_where_a_word_ends),
+        cmocka_unit_test(what_lies_inside_an_allowed_word_does_not_count),
+        cmocka_unit_test(nothing_is_left_of_stars_alone),
+        cmocka_unit_test(a_hundred_thousand_words_cost_no_more_steps_than_one),
+        cmocka_unit_test(patterns_find_what_they_say),
+        cmocka_unit_test(an_empty_group_may_be_repeated),
+        cmocka_unit_test(what_cannot_be_followed_is_refused),
+        cmocka_unit_test(no_text_takes_long),
+        cmocka_unit_test(what_people_write_costs_little),
+        cmocka_unit_test(a_character_costs_the_states_that_it_leads_to),
+        cmocka_unit_test(the_dearest_patterns_of_a_guild_take_few_steps),
+        cmocka_unit_test(patterns_beyond_the_limit_are_left_out_and_the_others_stay),
+        cmocka_unit_test(words_that_end_at_one_place_are_few),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,119 @@
+/* media.c - names of files are made safe, and pictures are recognised. */
+#include "unit/unit.h"
+
+#include "base/arena.h"
+#include "platform/messages/internal.h"
+
+static struct arena *arena;
+
+static int set_up(void **state)
+{
+    (void)state;
+    arena = arena_new();
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    arena_free(arena);
+    return 0;
+}
+
+static void assert_name(struct str sent, const char *kept)
+{
+    struct str safe = safe_filename(arena, sent);
+
+    assert_int_equal(safe.n, strlen(kept));
+    assert_memory_equal(safe.p, kept, safe.n);
+}
+
+static void names_hold_nothing_but_safe_characters(void **state)
+{
+    (void)state;
+    assert_name(STR("a-b_c.D9"), "a-b_c.D9");
+    assert_name(STR("a/b\\c\"d\r\n"), "a_b_c_d__");
+    assert_name(STR("a\0b"), "a_b");
+    assert_name(STR("\xf0\x9f\x98\x80.png"), "_.png");
+    assert_name(STR("...hidden"), "hidden");
+    assert_name(STR("...."), "file");
+    assert_name(STR(""), "file");
+}
+
+static void long_names_keep_their_end(void **state)
+{
+    char name[200];
+
+    (void)state;
+    memset(name, 'a', sizeof name);
+    assert_int_equal(safe_filename(arena, str_slice(name, 100)).n, 100);
+    assert_int_equal(safe_filename(arena, str_slice(name, 101)).n, 100);
+    memcpy(name + 196, ".tar", 4);
+    struct str safe = safe_filename(arena, str_slice(name, 200));
+    assert_int_equal(safe.n, 100);
+    assert_memory_equal(safe.p + 95, "a.tar", 5);
+    /* What is no extension any more is no reason to keep it. */
+    memset(name + 196, 'a', 4);
+    name[10] = '.';
+    assert_int_equal(safe_filename(arena, str_slice(name, 200)).n, 100);
+}
+
+static void assert_picture(struct str bytes, const char *type, uint32_t width, uint32_t height)
+{
+    struct media m = media_of(STR("x.txt"), bytes);
+
+    assert_string_equal(m.type, type);
+    assert_int_equal(m.width, width);
+    assert_int_equal(m.height, height);
+}
+
+static void every_form_of_webp_tells_its_size(void **state)
+{
+    (void)state;
+    assert_picture(STR("RIFF\x1e\0\0\0WEBPVP8 \x0a\0\0\0\0\0\0\x9d\x01\x2a\x40\x01\xf0\x40"),
+                   "image/webp", 320, 240);
+    assert_picture(STR("RIFF\x1e\0\0\0WEBPVP8L\x0a\0\0\0\x2f\x3f\x41\x3c\0\0\0\0\0\0"),
+                   "image/webp", 320, 1 + (0x3c41 >> 6));
+    assert_picture(STR("RIFF\x1e\0\0\0WEBPVP8X\x0a\0\0\0\0\0\0\0\xff\xff\0\0\0\x01"), "image/webp",
+                   65536, 65537);
+}
+
+static void pictures_that_end_early_have_no_size(void **state)
+{
+    static const char jpeg[] = "\xff\xd8\xff\xe0\0\x04zz\xff\xff\xc2\0\x11\x08\0\x30\0\x50\x03\1";
+
+    (void)state;
+    assert_picture(STR(jpeg), "image/jpeg", 80, 48);
+    for (size_t n = 3; n < 16; n++)
+        assert_picture(str_slice(jpeg, n), "image/jpeg", 0, 0);
+    assert_picture(STR("\xff\xd8\xff\xda\0\0\0\0\0\0\0\0"), "image/jpeg", 0, 0);
+    assert_picture(STR("GIF89a"), "text/plain; charset=utf-8", 0, 0);
+    assert_picture(STR("\x89PNG\r\n\x1a\n"), "text/plain; charset=utf-8", 0, 0);
+}
+
+static void only_what_cannot_run_is_shown_in_place(void **state)
+{
+    (void)state;
+    assert_true(media_is_safe(STR("image/png")));
+    assert_true(media_is_safe(STR("video/mp4")));
+    assert_true(media_is_safe(STR("text/plain; charset=utf-8")));
+    assert_false(media_is_safe(STR("image/svg+xml")));
+    assert_false(media_is_safe(STR("text/html; charset=utf-8")));
+    assert_false(media_is_safe(STR("application/pdf")));
+    assert_false(media_is_safe(STR("application/octet-stream")));
+    assert_string_equal(media_of(STR("a.HTML"), STR("x")).type, "text/html; charset=utf-8");
+    assert_string_equal(media_of(STR("a"), STR("x")).type, "application/octet-stream");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_hold_nothing_but_safe_characters),
+        cmocka_unit_test(long_names_keep_their_end),
+        cmocka_unit_test(every_form_of_webp_tells_its_size),
+        cmocka_unit_test(pictures_that_end_early_have_no_size),
+        cmocka_unit_test(only_what_cannot_run_is_shown_in_place),
+    };
+
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

@@ -1,0 +1,65 @@
+/* codecs.c - which video codec the people of a room use. */
+#include "unit/unit.h"
+
+#include "relay/codecs.h"
+
+static struct video_codecs offer(const char *first, const char *second)
+{
+    struct video_codecs c = { 0 };
+
+    if (first)
+        video_codecs_add(&c, str_of(first), 1000);
+    if (second)
+        video_codecs_add(&c, str_of(second), 2000);
+    return c;
+}
+
+static const char *best_of(const struct video_codecs *offers, size_t count)
+{
+    struct codec_count c = { 0 };
+
+    for (size_t i = 0; i < count; i++)
+        codec_count_add(&c, &offers[i]);
+    return video_codec_name(codec_count_best(&c));
+}
+
+static void the_codec_is_one_that_all_can_show(void **state)
+{
+    struct video_codecs offers[] = { offer("VP8", "H264"), offer("VP9", "H264"),
+                                     offer(NULL, NULL) };
+
+    (void)state;
+    assert_string_equal(best_of(offers, 0), "H264");
+    assert_string_equal(best_of(offers, 1), "VP8");
+    assert_string_equal(best_of(offers, 2), "H264");
+    /* Who says nothing of video takes any. */
+    assert_string_equal(best_of(offers, 3), "H264");
+    assert_string_equal(best_of(offers + 1, 2), "VP9");
+    assert_string_equal(best_of(offers + 2, 1), "H264");
+}
+
+static void nobody_is_outvoted_by_odd_numbers(void **state)
+{
+    struct video_codecs wild[] = { offer("nonsense", NULL), { 0 }, { 0 } };
+
+    (void)state;
+    /* A codec that we do not know refuses all that we do. */
+    assert_true(wild[0].given);
+    assert_string_equal(best_of(wild, 1), "H264");
+    video_codecs_add(&wild[1], STR("AV1"), -5);
+    video_codecs_add(&wild[1], STR("VP8"), INT64_MAX);
+    video_codecs_add(&wild[2], STR("AV1"), 2);
+    video_codecs_add(&wild[2], STR("VP8"), 1);
+    assert_string_equal(best_of(wild + 1, 2), "VP8");
+    assert_true(wild[1].rank[CODEC_AV1] && wild[1].rank[CODEC_VP8]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_codec_is_one_that_all_can_show),
+        cmocka_unit_test(nobody_is_outvoted_by_odd_numbers),
+    };
+
+    return cmocka_run_group_tests_name("relay/codecs", tests, NULL, NULL);
+}

@@ -1,0 +1,64 @@
+/* quality.c - what is missing of somebody's audio, and how unevenly it comes. */
+#include "unit/unit.h"
+
+#include "relay/media/quality.h"
+
+#define MS INT64_C(1000000)
+
+struct sender {
+    struct media_quality quality;
+    struct rtp_place highest;
+};
+
+static int64_t send_packet(struct sender *s, uint16_t sequence, int64_t at_ns)
+{
+    struct rtp_packet p = { .sequence = sequence, .timestamp = sequence * 960U };
+    uint64_t number;
+
+    assert_true(rtp_extend(&s->highest, &p, &number));
+    int64_t more = quality_take(&s->quality, &s->highest, number, p.timestamp, at_ns);
+    rtp_advance(&s->highest, &p, number);
+    return more;
+}
+
+static void what_is_passed_over_is_missing_until_it_comes(void **state)
+{
+    struct sender s = { 0 };
+
+    (void)state;
+    assert_int_equal(send_packet(&s, 10, MS), 0);
+    assert_int_equal(send_packet(&s, 11, 2 * MS), 0);
+    assert_int_equal(send_packet(&s, 14, 3 * MS), 2); /* 12 and 13 */
+    assert_int_equal(send_packet(&s, 13, 4 * MS), -1);
+    assert_int_equal(s.quality.missing - s.quality.late, 1);
+    assert_int_equal(s.quality.packets, 4);
+    /* A client that begins anew has lost nothing. */
+    assert_int_equal(send_packet(&s, 1000, 5 * MS), 0);
+    assert_int_equal(s.quality.missing, 2);
+}
+
+static void what_comes_evenly_has_no_jitter(void **state)
+{
+    struct sender even = { 0 }, uneven = { 0 };
+
+    (void)state;
+    for (uint16_t i = 1; i <= 200; i++) {
+        send_packet(&even, i, i * 20 * MS);
+        send_packet(&uneven, i, i * 20 * MS + (i % 2) * 10 * MS);
+    }
+    assert_int_equal(even.quality.jitter_ns, 0);
+    assert_true(uneven.quality.jitter_ns > 9 * MS && uneven.quality.jitter_ns <= 10 * MS);
+    /* A pause is none. */
+    send_packet(&even, 260, 100 * 1000 * MS);
+    assert_int_equal(even.quality.jitter_ns, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_passed_over_is_missing_until_it_comes),
+        cmocka_unit_test(what_comes_evenly_has_no_jitter),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,355 @@
+/* seal.c - the modes of encryption, against packets that others made.
+ *
+ * The vectors come from implementations of XChaCha20, XSalsa20 and the packets' layout that
+ * were written for this from the papers, and are not libsodium's. */
+#include "unit/unit.h"
+
+#include <sodium.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "relay/media/seal.h"
+
+#define AES    "aead_aes256_gcm_rtpsize"
+#define CHACHA "aead_xchacha20_poly1305_rtpsize"
+#define SALSA  "xsalsa20_poly1305"
+
+/* The frame is "opus frame", the extension one word of elements before it; the key counts
+ * from 0 to 31. What clients send has the nonce 00000001, and ours
+ * after it 40000041. */
+static const struct {
+    const char *mode;
+    bool extended;
+    const char *theirs, *ours;
+} vectors[] = {
+    { AES, false,
+      "8078000100000002000000102b46b8d92c3c86c932598bc81ccced037165cf82c22c6d876c6c00000001",
+      "807800010000000200000010101d7888e464609ac96c3da622ed2295c28b73a2f362cd4464b040000041" },
+    { AES, true,
+      "907800010000000200000010bede000154c9cdaa632a81db7f5a17f1c4d80f1997301a018ea77079db26ad8c7be0"
+      "00000001",
+      "907800010000000200000010bede00016f920dfbab726788846f8cf42b056a4d729b3d5b03296c0024d9ca5d7189"
+      "40000041" },
+    { CHACHA, false,
+      "80780001000000020000001066d724534f66e3bea382b0288356ca3decc06472c3ebb3406cdc00000001",
+      "8078000100000002000000103a5bf61e4e71de3ed74cb4211e61237fcd2413af319166941a9840000041" },
+    { SALSA, false, "807800010000000200000010607abd9544ed9ccb340394660a2c8866a1c24522751b33be8df4",
+      "807800010000000200000010607abd9544ed9ccb340394660a2c8866a1c24522751b33be8df4" },
+    { SALSA, true,
+      "9078000100000002000000109a337844d853b0304bb959a790f2afe4b51a150e3d8f95e188ef78f696dfb0df9700",
+      "9078000100000002000000109a337844d853b0304bb959a790f2afe4b51a150e3d8f95e188ef78f696dfb0df9700" },
+};
+enum { VECTORS = sizeof vectors / sizeof *vectors };
+
+static struct seal *seal_of(const char *mode)
+{
+    unsigned char key[SEAL_KEY];
+
+    for (int i = 0; i < SEAL_KEY; i++)
+        key[i] = (unsigned char)i;
+    return seal_new(seal_mode_find(str_of(mode)), key, 0);
+}
+
+static size_t from_hex(const char *hex, unsigned char *out)
+{
+    size_t n;
+
+    assert_int_equal(sodium_hex2bin(out, SEAL_MAX, hex, strlen(hex), NULL, &n, NULL), 0);
+    return n;
+}
+
+static struct rtp_packet packet_of(const unsigned char *bytes, size_t n)
+{
+    struct rtp_packet p;
+
+    assert_true(rtp_read(str_slice((const char *)bytes, n), &p));
+    return p;
+}
+
+static void packets_of_others_are_opened(void **state)
+{
+    unsigned char bytes[SEAL_MAX];
+    struct rtp_plain plain;
+
+    (void)state;
+    for (int i = 0; i < VECTORS; i++) {
+        struct seal *s = seal_of(vectors[i].mode);
+        struct rtp_packet p = packet_of(bytes, from_hex(vectors[i].theirs, bytes));
+        const char *expected =
+            vectors[i].extended ? "\xbe\xde\0\1\x10\xff\0\0opus frame" : "opus frame";
+
+        assert_true(seal_open(s, &p, &plain));
+        assert_int_equal(plain.extended, vectors[i].extended);
+        assert_int_equal(plain.n, vectors[i].extended ? 18 : 10);
+        assert_memory_equal(plain.bytes, expected, plain.n);
+        seal_free(s);
+    }
+}
+
+static void ours_are_what_others_make(void **state)
+{
+    unsigned char theirs[SEAL_MAX], ours[SEAL_MAX], made[SEAL_MAX];
+    struct rtp_plain plain;
+
+    (void)state;
+    for (int i = 0; i < VECTORS; i++) {
+        struct seal *s = seal_of(vectors[i].mode);
+        struct rtp_packet p = packet_of(theirs, from_hex(vectors[i].theirs, theirs));
+        size_t n = from_hex(vectors[i].ours, ours);
+
+        assert_true(seal_open(s, &p, &plain));
+        assert_int_equal(seal_write(s, &plain, made), n);
+        assert_memory_equal(made, ours, n);
+        seal_free(s);
+    }
+}
+
+static void modes_can_be_changed_on_the_way(void **state)
+{
+    unsigned char bytes[SEAL_MAX], made[SEAL_MAX];
+    struct rtp_plain plain, again;
+
+    (void)state;
+    for (int i = 0; i < VECTORS; i++) {
+        for (unsigned to = 0; seal_mode_name(to); to++) {
+            struct seal *a = seal_of(vectors[i].mode), *b = seal_of(seal_mode_name(to));
+            struct rtp_packet p = packet_of(bytes, from_hex(vectors[i].theirs, bytes));
+
+            assert_true(seal_open(a, &p, &plain));
+            size_t n = seal_write(b, &plain, made);
+            p = packet_of(made, n);
+            assert_true(seal_open(b, &p, &again));
+            assert_int_equal(again.n, plain.n);
+            assert_memory_equal(again.bytes, plain.bytes, plain.n);
+            /* A client that has a nonce of ours breaks the key. */
+            assert_int_equal(seal_is_broken(b), !seal_uses_header(b));
+            seal_free(a);
+            seal_free(b);
+        }
+    }
+}
+
+/* Clients do not look for sources, and would take them for a part of what is sealed. The marker
+ * and the padding, which is sealed, stay. */
+static void contributing_sources_are_not_passed_on(void **state)
+{
+    enum { SOURCES = 8, CLEAR = 12 + SOURCES + 4, PLAIN = 9 };
+    static const unsigned char words[PLAIN] = { 0x10, 0xff, 0, 0, 'o', 'p', 'u', 0, 2 };
+    unsigned char theirs[SEAL_MAX] = { 0xb2, 0xf8, 0, 1, 0, 0, 0, 2, 0, 0, 0, 16 };
+    unsigned char key[SEAL_KEY], ours[SEAL_MAX], opened[PLAIN], nonce[24] = { [3] = 1 };
+    struct seal *s = seal_of(CHACHA);
+    struct rtp_plain plain;
+
+    (void)state;
+    for (int i = 0; i < SEAL_KEY; i++)
+        key[i] = (unsigned char)i;
+    memset(theirs + 12, 0xaa, SOURCES);
+    memcpy(theirs + 12 + SOURCES, "\xbe\xde\0\1", 4);
+    crypto_aead_xchacha20poly1305_ietf_encrypt(theirs + CLEAR, NULL, words, PLAIN, theirs, CLEAR,
+                                               NULL, nonce, key);
+    memcpy(theirs + CLEAR + PLAIN + 16, nonce, 4);
+    struct rtp_packet p = packet_of(theirs, CLEAR + PLAIN + 16 + 4);
+    assert_true(seal_open(s, &p, &plain));
+    size_t n = seal_write(s, &plain, ours);
+    assert_int_equal(n, CLEAR - SOURCES + PLAIN + 16 + 4);
+    assert_int_equal(ours[0], 0xb0);
+    assert_memory_equal(ours + 1, theirs + 1, 11);
+    assert_memory_equal(ours + 12, "\xbe\xde\0\1", 4);
+    memcpy(nonce, ours + n - 4, 4);
+    assert_int_equal(crypto_aead_xchacha20poly1305_ietf_decrypt(opened, NULL, NULL, ours + 16,
+                                                                PLAIN + 16, ours, 16, nonce, key),
+                     0);
+    assert_memory_equal(opened, words, PLAIN);
+    seal_free(s);
+}
+
+static void nothing_bent_or_cut_is_opened(void **state)
+{
+    unsigned char bytes[SEAL_MAX];
+    struct rtp_plain plain;
+    struct rtp_packet p;
+
+    (void)state;
+    for (int i = 0; i < VECTORS; i++) {
+        struct seal *s = seal_of(vectors[i].mode);
+        size_t n = from_hex(vectors[i].theirs, bytes);
+
+        for (size_t at = 0; at < n; at++) {
+            bytes[at] ^= 4;
+            if (rtp_read(str_slice((const char *)bytes, n), &p))
+                assert_false(seal_open(s, &p, &plain));
+            bytes[at] ^= 4;
+        }
+        for (size_t cut = RTP_HEADER; cut < n; cut++)
+            if (rtp_read(str_slice((const char *)bytes, cut), &p))
+                assert_false(seal_open(s, &p, &plain));
+        p = packet_of(bytes, n);
+        assert_true(seal_open(s, &p, &plain));
+        seal_free(s);
+    }
+}
+
+/* --- nonces --------------------------------------------------------------------------- */
+
+enum { NONCES = 200000 };
+
+static uint32_t nonce_of(const unsigned char *packet, size_t n)
+{
+    return (uint32_t)packet[n - 4] << 24 | (uint32_t)packet[n - 3] << 16 |
+           (uint32_t)packet[n - 2] << 8 | packet[n - 1];
+}
+
+static int compare_u32(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+static void write_nonces(struct seal *s, uint32_t *nonces, size_t count)
+{
+    struct rtp_plain plain = { .header = { 0x80, 0x78 }, .n = 1 };
+    unsigned char out[SEAL_MAX];
+
+    for (size_t i = 0; i < count; i++) {
+        size_t n = seal_write(s, &plain, out);
+
+        assert_int_equal(n, RTP_HEADER + 1 + SEAL_OVERHEAD);
+        nonces[i] = nonce_of(out, n);
+    }
+}
+
+static bool client_sends(struct seal *s, uint32_t nonce)
+{
+    unsigned char key[SEAL_KEY], bytes[SEAL_MAX] = { 0x80, 0x78 }, long_nonce[24] = { 0 };
+    struct rtp_plain plain;
+    unsigned long long n;
+
+    for (int i = 0; i < SEAL_KEY; i++)
+        key[i] = (unsigned char)i;
+    for (int i = 0; i < 4; i++)
+        long_nonce[i] = (unsigned char)(nonce >> (24 - 8 * i));
+    crypto_aead_xchacha20poly1305_ietf_encrypt(bytes + RTP_HEADER, &n, (const unsigned char *)"x",
+                                               1, bytes, RTP_HEADER, NULL, long_nonce, key);
+    memcpy(bytes + RTP_HEADER + n, long_nonce, 4);
+    struct rtp_packet p = packet_of(bytes, RTP_HEADER + (size_t)n + 4);
+    return seal_open(s, &p, &plain);
+}
+
+/* Before the client's first packet and after it, whose nonce may be any. */
+static void no_nonce_is_used_twice(void **state)
+{
+    uint32_t *nonces = mem_new((size_t)NONCES * sizeof *nonces);
+
+    (void)state;
+    for (uint32_t theirs = 0; theirs < 256; theirs += 51) {
+        struct seal *s = seal_of(CHACHA);
+
+        write_nonces(s, nonces, NONCES / 2);
+        assert_true(client_sends(s, (theirs + 64) << 24 | theirs));
+        write_nonces(s, nonces + NONCES / 2, NONCES / 2);
+        qsort(nonces, NONCES, sizeof *nonces, compare_u32);
+        for (int i = 1; i < NONCES; i++)
+            assert_true(nonces[i] != nonces[i - 1]);
+        seal_free(s);
+    }
+    mem_free(nonces);
+}
+
+/* As libraries count: in either byte order, from any number. */
+static void nonces_of_clients_are_not_ours(void **state)
+{
+    static const uint32_t starts[] = { 0, 1, 418, 0x7fffff00, 0x80000000, 0xffffff80, 0x5a5a5a5a };
+    uint32_t ours[4];
+
+    (void)state;
+    for (unsigned at = 0; at < COUNT_OF(starts); at++) {
+        for (int little = 0; little < 2; little++) {
+            struct seal *s = seal_of(CHACHA);
+
+            for (uint32_t i = 0; i < 3000; i++) {
+                uint32_t nonce = starts[at] + i;
+
+                assert_true(client_sends(s, little ? __builtin_bswap32(nonce) : nonce));
+                write_nonces(s, ours, COUNT_OF(ours));
+                assert_false(seal_is_broken(s));
+            }
+            assert_true(client_sends(s, ours[0]));
+            assert_true(seal_is_broken(s));
+            seal_free(s);
+        }
+    }
+}
+
+static void the_last_nonce_is_followed_by_none(void **state)
+{
+    static const unsigned char key[SEAL_KEY] = { 1 };
+    unsigned char out[SEAL_MAX];
+    struct rtp_plain plain = { .header = { 0x80, 0x78 }, .n = 1 };
+
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        struct seal *s = seal_new(seal_mode_find(str_of(seal_mode_name(i))), key, SEAL_NONCES - 2);
+
+        assert_int_not_equal(seal_write(s, &plain, out), 0);
+        assert_int_not_equal(seal_write(s, &plain, out), 0);
+        assert_int_equal(seal_write(s, &plain, out), 0);
+        assert_int_equal(seal_write(s, &plain, out), 0);
+        seal_free(s);
+    }
+}
+
+static void modes_are_found_by_name(void **state)
+{
+    (void)state;
+    assert_non_null(seal_mode_find(STR(AES)));
+    assert_null(seal_mode_find(STR("plain")));
+    assert_null(seal_mode_find(STR("")));
+    assert_string_equal(seal_mode_name(0), AES);
+    assert_null(seal_mode_name(3));
+}
+
+static void silence_is_known_behind_any_extension(void **unused)
+{
+    static const struct {
+        bool extended, silent;
+        const char *bytes;
+    } rows[] = {
+        { false, true, "f8fffe" },
+        { false, false, "f8ffff" },
+        { false, false, "f8fffe00" },
+        { false, false, "f8ff" },
+        { true, true, "bede0000f8fffe" },
+        { true, true, "bede000110aabbccf8fffe" },
+        { true, false, "bede000110aabbccf8ff00" },
+        { true, false, "bedeffff10aabbccf8fffe" },
+        { true, false, "f8fffe00" },
+    };
+
+    (void)unused;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct rtp_plain p = { .extended = rows[i].extended };
+
+        sodium_hex2bin(p.bytes, sizeof p.bytes, rows[i].bytes, strlen(rows[i].bytes), NULL, &p.n,
+                       NULL);
+        assert_int_equal(rtp_is_silence(&p), rows[i].silent);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(packets_of_others_are_opened),
+        cmocka_unit_test(ours_are_what_others_make),
+        cmocka_unit_test(modes_can_be_changed_on_the_way),
+        cmocka_unit_test(contributing_sources_are_not_passed_on),
+        cmocka_unit_test(nothing_bent_or_cut_is_opened),
+        cmocka_unit_test(no_nonce_is_used_twice),
+        cmocka_unit_test(nonces_of_clients_are_not_ours),
+        cmocka_unit_test(the_last_nonce_is_followed_by_none),
+        cmocka_unit_test(modes_are_found_by_name),
+        cmocka_unit_test(silence_is_known_behind_any_extension),
+    };
+
+    return sodium_init() < 0 ? 1 : cmocka_run_group_tests(tests, NULL, NULL);
+}

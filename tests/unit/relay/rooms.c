@@ -1,0 +1,672 @@
+/* rooms.c - rooms of the relay: what a large one is told, and what the end of a key does. Tests
+ * src/relay/relay.c, src/relay/seats.c and src/relay/outbox.c. */
+#include "unit/unit.h"
+
+#include <malloc.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "relay/internal.h"
+#include "relay/media/media_bundles.h"
+
+enum { PEOPLE = 800, ROOM = 7, GUILD = 5, PATIENCE_S = 60 };
+enum { FILLS = 6, LEFT_BYTES = 256 }; /* in use for a participant after so many times, at most */
+#define SECOND INT64_C(1000000000)
+
+struct held_loop {
+    struct post post;
+    sem_t go;
+};
+
+static _Atomic int left; /* places whose state says that they have no socket */
+
+static void note_live(void *arg, const struct relay_place *p, bool live)
+{
+    (void)arg, (void)p;
+    left += !live;
+}
+
+static void note_active(void *arg, const struct relay_place *p)
+{
+    (void)arg, (void)p;
+}
+
+/* Turns of a loop from now on. */
+struct turn_count {
+    struct turn_end end;
+    _Atomic int turns;
+};
+
+static void count_turn(struct turn_end *t)
+{
+    container_of(t, struct turn_count, end)->turns++;
+}
+
+static void begin_counting(struct loop *l, void *arg)
+{
+    struct turn_count *c = arg;
+
+    c->end.run = count_turn;
+    loop_add_turn_end(l, &c->end);
+}
+
+static void end_counting(struct loop *l, void *arg)
+{
+    (void)l;
+    loop_drop_turn_end(&((struct turn_count *)arg)->end);
+}
+
+/* Somebody comes in whose socket has gone meanwhile. */
+static void send_arrival(struct relay *r, struct loop *loop, snowflake user_id,
+                         struct opt_int flags)
+{
+    struct relay_claim *c = mem_new(sizeof *c);
+
+    *c = (struct relay_claim){ .server_id = GUILD,
+                               .user_id = user_id,
+                               .relay = r,
+                               .loop = loop,
+                               .number = user_id,
+                               .version = VOICE_NUMBERED };
+    memcpy(c->token, &user_id, sizeof user_id);
+    claim_keep(c);
+    relay_heard(r, &(struct voice_fact){ .guild_id = GUILD,
+                                         .user_id = user_id,
+                                         .channel_id = ROOM,
+                                         .room_id = ROOM,
+                                         .speaks = true,
+                                         .flags = flags,
+                                         .claim = user_id });
+}
+
+struct crowd_coming {
+    struct relay *relay;
+    struct loop *loop; /* of their sockets */
+};
+
+/* On the relay's thread, so that all of it waits when the thread looks. */
+static void send_arrivals(struct loop *l, void *arg)
+{
+    const struct crowd_coming *c = arg;
+
+    (void)l;
+    for (snowflake id = 1; id <= PEOPLE; id++)
+        send_arrival(c->relay, c->loop, id, (struct opt_int){ 0 });
+}
+
+/* Each arrival is told to all who are there: a third of a million messages. */
+static void arrivals_in_a_large_room_take_many_short_turns(void **state)
+{
+    struct loops *ls = loops_start(1, NULL, NULL);
+    struct relay_options options = { .host = "127.0.0.1",
+                                     .address = "127.0.0.1",
+                                     .source.live = note_live };
+    struct turn_count here = { .turns = 0 };
+    int64_t until = clock_mono() + PATIENCE_S * SECOND;
+    struct relay *r;
+
+    (void)state;
+    left = 0;
+    assert_int_equal(relay_start(ls, &options, &r), OK);
+    struct loop *own = relay_loop(r), *loop = loops_at(ls, 0);
+    loop_call(own, begin_counting, &here);
+    loop_call(own, send_arrivals, &(struct crowd_coming){ r, loop });
+    while (left < PEOPLE) {
+        assert_true(clock_mono() < until);
+        usleep(1000);
+    }
+    loop_call(own, end_counting, &here);
+    assert_true(here.turns >= 5);
+    relay_stop(r);
+    loops_stop(ls);
+}
+
+static void send_all_and_end(struct loop *l, void *arg)
+{
+    send_arrivals(l, arg);
+    relay_heard(((const struct crowd_coming *)arg)->relay, &(struct voice_fact){ .room_id = ROOM });
+}
+
+/* Its people follow one by one, and find that they have gone. */
+static void hold_loop(struct post *p)
+{
+    struct held_loop *h = container_of(p, struct held_loop, post);
+
+    sem_wait(&h->go);
+}
+
+static long resident_kib(void)
+{
+    FILE *f = fopen("/proc/self/statm", "r");
+    long pages = 0;
+
+    assert_non_null(f);
+    assert_int_equal(fscanf(f, "%*d %ld", &pages), 1);
+    fclose(f);
+    return pages * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+/* The loop of their sockets is busy while they come: what waits for it is small. */
+static void what_waits_for_a_busy_loop_is_small(void **state)
+{
+    struct loops *ls = loops_start(1, NULL, NULL);
+    struct relay_options options = { .host = "127.0.0.1",
+                                     .address = "127.0.0.1",
+                                     .source.live = note_live };
+    int64_t until = clock_mono() + PATIENCE_S * SECOND;
+    struct held_loop held = { .post.run = hold_loop };
+    struct relay_stats s;
+    struct relay *r;
+
+    (void)state;
+    left = 0;
+    sem_init(&held.go, 0, 0);
+    assert_int_equal(relay_start(ls, &options, &r), OK);
+    loop_post(loops_at(ls, 0), &held.post);
+    long before = resident_kib();
+    loop_call(relay_loop(r), send_arrivals, &(struct crowd_coming){ r, loops_at(ls, 0) });
+    do
+        relay_stats(r, &s);
+    while (s.seats < PEOPLE && clock_mono() < until);
+    long took = resident_kib() - before;
+    print_message("%ld KiB for %d who came at once\n", took, PEOPLE);
+    sem_post(&held.go);
+    while (left < PEOPLE && clock_mono() < until)
+        usleep(1000);
+    relay_stop(r);
+    loops_stop(ls);
+    sem_destroy(&held.go);
+#ifndef __SANITIZE_ADDRESS__
+    assert_true(took < 24 * 1024);
+#endif
+}
+
+static void a_room_that_ends_is_empty_at_once(void **state)
+{
+    struct loops *ls = loops_start(1, NULL, NULL);
+    struct relay_options options = { .host = "127.0.0.1",
+                                     .address = "127.0.0.1",
+                                     .source.live = note_live };
+    int64_t until = clock_mono() + PATIENCE_S * SECOND;
+    struct relay_stats s = { .seats = 1 };
+    struct relay *r;
+
+    (void)state;
+    left = 0;
+    assert_int_equal(relay_start(ls, &options, &r), OK);
+    loop_call(relay_loop(r), send_all_and_end, &(struct crowd_coming){ r, loops_at(ls, 0) });
+    while (left < PEOPLE || s.seats) {
+        assert_true(clock_mono() < until);
+        usleep(1000);
+        relay_stats(r, &s);
+    }
+    relay_heard(r, &(struct voice_fact){ .guild_id = GUILD, .user_id = 1 });
+    relay_stop(r);
+    loops_stop(ls);
+}
+
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+/* Bytes of the heap in use, of all threads. */
+static size_t heap_in_use(void)
+{
+    return mallinfo2().uordblks;
+}
+#else
+static size_t heap_in_use(void)
+{
+    return 0;
+}
+#endif
+
+/* Tables and caches of threads have grown when it was full the first time. */
+static void a_room_that_was_full_leaves_nothing_behind(void **state)
+{
+    struct loops *ls = loops_start(1, NULL, NULL);
+    struct relay_options options = { .host = "127.0.0.1",
+                                     .address = "127.0.0.1",
+                                     .source.live = note_live };
+    int64_t until = clock_mono() + PATIENCE_S * SECOND;
+    size_t first = 0;
+    struct relay *r;
+
+    (void)state;
+    assert_int_equal(relay_start(ls, &options, &r), OK);
+    for (int i = 0; i < FILLS; i++) {
+        struct relay_stats s = { .seats = 1 };
+
+        left = 0;
+        loop_call(relay_loop(r), send_all_and_end, &(struct crowd_coming){ r, loops_at(ls, 0) });
+        while (left < PEOPLE || s.seats) {
+            assert_true(clock_mono() < until);
+            usleep(1000);
+            relay_stats(r, &s);
+        }
+        first = i ? first : heap_in_use();
+    }
+    while (heap_in_use() > first + PEOPLE * LEFT_BYTES) { /* the loop reads the last letters */
+        assert_true(clock_mono() < until);
+        usleep(1000);
+    }
+    relay_stop(r);
+    loops_stop(ls);
+}
+
+static void send_three(struct loop *l, void *arg)
+{
+    const struct crowd_coming *c = arg;
+
+    (void)l;
+    for (snowflake id = 1; id <= 3; id++)
+        send_arrival(c->relay, c->loop, id, (struct opt_int){ 0 });
+}
+
+/* Its state is told that it has no socket, like those of all who have gone meanwhile. */
+static void a_room_takes_so_many_and_no_more(void **state)
+{
+    struct loops *ls = loops_start(1, NULL, NULL);
+    struct relay_options options = {
+        .host = "127.0.0.1", .address = "127.0.0.1", .room_max = 2, .source.live = note_live
+    };
+    int64_t until = clock_mono() + PATIENCE_S * SECOND;
+    struct relay_stats s;
+    struct relay *r;
+
+    (void)state;
+    left = 0;
+    assert_int_equal(relay_start(ls, &options, &r), OK);
+    loop_call(relay_loop(r), send_three, &(struct crowd_coming){ r, loops_at(ls, 0) });
+    while (left < 3) {
+        assert_true(clock_mono() < until);
+        usleep(1000);
+    }
+    relay_stats(r, &s);
+    assert_int_equal(s.seats, 2);
+    relay_stop(r);
+    loops_stop(ls);
+}
+
+/* How many messages somebody was told of by their number; 0: it is not there yet. */
+struct told_count {
+    struct relay *relay;
+    snowflake user_id;
+    unsigned seq;
+};
+
+static void look_at_seat(struct loop *l, void *arg)
+{
+    struct told_count *t = arg;
+    size_t at = 0;
+
+    (void)l;
+    for (const struct relay_seat *s; (s = seats_next(t->relay->seats, &at));)
+        if (s->place.user_id == t->user_id)
+            t->seq = s->outbox.seq;
+}
+
+enum { CHANGES = 601 };
+
+static void send_changes(struct loop *l, void *arg)
+{
+    const struct crowd_coming *c = arg;
+
+    (void)l;
+    for (snowflake id = 1; id <= 2; id++)
+        send_arrival(c->relay, c->loop, id, (struct opt_int){ 0 });
+    for (unsigned i = 0; i < CHANGES; i++) {
+        struct relay_note *n = note_new(c->relay, NOTE_SPEAKING, 0);
+
+        n->peer = 1;
+        n->speaking = i % 2 == 0;
+        note_send(n);
+    }
+}
+
+/* Ready, the list, ten changes, and what is so in the end. */
+static void who_changes_its_mind_too_often_is_told_of_in_the_end(void **state)
+{
+    enum { MOST = 40 }; /* the end of a second may come in between */
+    struct loops *ls = loops_start(1, NULL, NULL);
+    struct relay_options options = { .host = "127.0.0.1",
+                                     .address = "127.0.0.1",
+                                     .source.live = note_live };
+    int64_t until = clock_mono() + PATIENCE_S * SECOND;
+    struct told_count t = { .user_id = 2 };
+
+    (void)state;
+    assert_int_equal(relay_start(ls, &options, &t.relay), OK);
+    loop_call(relay_loop(t.relay), send_changes,
+              &(struct crowd_coming){ t.relay, loops_at(ls, 0) });
+    while (t.seq < 2 + 11) {
+        assert_true(clock_mono() < until);
+        usleep(1000);
+        loop_call(relay_loop(t.relay), look_at_seat, &t);
+    }
+    assert_true(t.seq <= MOST);
+    relay_stop(t.relay);
+    loops_stop(ls);
+}
+
+static void send_hundred(struct loop *l, void *arg)
+{
+    const struct crowd_coming *c = arg;
+
+    (void)l;
+    for (snowflake id = 1; id <= 101; id++)
+        send_arrival(c->relay, c->loop, id, (struct opt_int){ GIVEN, 1 });
+}
+
+/* Ready, the list, and what each of the others says of itself. */
+static void clients_of_a_crowd_are_not_described(void **state)
+{
+    struct loops *ls = loops_start(1, NULL, NULL);
+    struct relay_options options = { .host = "127.0.0.1",
+                                     .address = "127.0.0.1",
+                                     .source.live = note_live };
+    int64_t until = clock_mono() + PATIENCE_S * SECOND;
+    struct told_count last = { .user_id = 101 }, before = { .user_id = 100 };
+
+    (void)state;
+    assert_int_equal(relay_start(ls, &options, &last.relay), OK);
+    before.relay = last.relay;
+    loop_call(relay_loop(last.relay), send_hundred,
+              &(struct crowd_coming){ last.relay, loops_at(ls, 0) });
+    while (!last.seq) {
+        assert_true(clock_mono() < until);
+        loop_call(relay_loop(last.relay), look_at_seat, &last);
+    }
+    loop_call(relay_loop(last.relay), look_at_seat, &before);
+    assert_int_equal(last.seq, 2);
+    assert_int_equal(before.seq, 2 + 99 + 1); /* and that the last one came */
+    relay_stop(last.relay);
+    loops_stop(ls);
+}
+
+/* --- the end of a key ----------------------------------------------------------------- */
+
+enum { SPEAKER = 1, LISTENER = 2 };
+
+struct two_seats {
+    struct relay *relay;
+    struct loop *loop;
+    int fd; /* of both clients */
+    unsigned char key[SEAL_KEY];
+    uint32_t ssrc;
+    bool bound;
+};
+
+static void send_both(struct loop *l, void *arg)
+{
+    const struct two_seats *t = arg;
+
+    (void)l;
+    for (snowflake id = SPEAKER; id <= LISTENER; id++) {
+        struct relay_note *n = note_new(t->relay, NOTE_SELECT, 0);
+
+        send_arrival(t->relay, t->loop, id, (struct opt_int){ 0 });
+        n->peer = id;
+        n->select.mode = seal_mode_find(str_of(seal_mode_name(0)));
+        note_send(n);
+    }
+}
+
+/* They are where their socket is, and the server has one nonce left for who listens. */
+static void bind_both(struct loop *l, void *arg)
+{
+    struct two_seats *t = arg;
+    union media_address a = { 0 };
+    socklen_t n = sizeof a;
+    size_t at = 0, sealed = 0;
+
+    (void)l;
+    getsockname(t->fd, &a.any, &n);
+    for (const struct relay_seat *s; (s = seats_next(t->relay->seats, &at));)
+        sealed += s->media.seal != NULL;
+    at = 0;
+    for (const struct relay_seat *s; sealed == 2 && (s = seats_next(t->relay->seats, &at));) {
+        struct relay_seat *seat = (struct relay_seat *)(uintptr_t)s;
+
+        seat_bind(seat, &a);
+        if (s->place.user_id == SPEAKER) {
+            memcpy(t->key, s->media.key, sizeof t->key);
+            t->ssrc = s->media.ssrc;
+            continue;
+        }
+        seat->may.hears = true;
+        seal_free(seat->media.seal);
+        seat->media.seal =
+            seal_new(seal_mode_find(str_of(seal_mode_name(0))), seat->media.key, SEAL_NONCES - 1);
+    }
+    t->bound = sealed == 2;
+}
+
+static int loopback_socket(void)
+{
+    struct sockaddr_in any = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+    assert_true(fd >= 0 && bind(fd, (const struct sockaddr *)&any, sizeof any) == 0);
+    return fd;
+}
+
+static void send_typed(const struct two_seats *t, struct seal *seal, unsigned number, unsigned type)
+{
+    struct rtp_plain plain = { .header = { 0x80, (unsigned char)type }, .n = 1 };
+    struct sockaddr_in to = { .sin_family = AF_INET,
+                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+                              .sin_port = htons((uint16_t)relay_port(t->relay)) };
+    uint32_t ssrc = htonl(t->ssrc);
+    unsigned char out[SEAL_MAX];
+
+    plain.header[3] = (unsigned char)number;
+    memcpy(plain.header + 8, &ssrc, sizeof ssrc);
+    size_t n = seal_write(seal, &plain, out);
+    assert_int_equal(sendto(t->fd, out, n, 0, (const struct sockaddr *)&to, sizeof to), n);
+}
+
+static void send_packet(const struct two_seats *t, struct seal *seal, unsigned number)
+{
+    send_typed(t, seal, number, RTP_OPUS);
+}
+
+/* Its client begins anew, with another key. */
+static void who_was_sent_the_last_nonce_is_ended(void **state)
+{
+    struct loops *ls = loops_start(1, NULL, NULL);
+    struct relay_options options = { .host = "127.0.0.1",
+                                     .address = "127.0.0.1",
+                                     .source.live = note_live,
+                                     .source.active = note_active };
+    int64_t until = clock_mono() + PATIENCE_S * SECOND;
+    struct two_seats t = { .loop = loops_at(ls, 0), .fd = loopback_socket() };
+    struct relay_stats s;
+
+    (void)state;
+    assert_int_equal(relay_start(ls, &options, &t.relay), OK);
+    loop_call(relay_loop(t.relay), send_both, &t);
+    while (!t.bound)
+        loop_call(relay_loop(t.relay), bind_both, &t);
+    struct seal *seal = seal_new(seal_mode_find(str_of(seal_mode_name(0))), t.key, 0);
+    send_packet(&t, seal, 1);
+    do
+        relay_stats(t.relay, &s);
+    while (s.packets_out < 1 && clock_mono() < until);
+    assert_true(s.packets_out == 1 && s.seats == 2);
+    send_packet(&t, seal, 2);
+    do
+        relay_stats(t.relay, &s);
+    while (s.seats == 2 && clock_mono() < until);
+    assert_true(s.packets_out == 1 && s.seats == 1);
+    seal_free(seal);
+    close(t.fd);
+    relay_stop(t.relay);
+    loops_stop(ls);
+}
+
+/* --- numbers -------------------------------------------------------------------------- */
+
+/* Somebody without a socket, who was told so many things. */
+static struct relay_seat seat_told(uint16_t seq, unsigned count)
+{
+    struct relay_text *t = relay_text_new(VOICE_SPEAKING, STR("{}"));
+    struct relay_seat s = { .version = VOICE_NUMBERED, .outbox.seq = seq };
+
+    for (unsigned i = 0; i < count; i++)
+        outbox_send(&s, t);
+    relay_text_unref(t);
+    return s;
+}
+
+/* Clients take 0 for none. */
+static void numbers_go_on_after_their_end(void **state)
+{
+    struct relay_seat s = seat_told(65533, 4);
+
+    (void)state;
+    assert_int_equal(s.outbox.seq, 2);
+    assert_true(outbox_holds(&s, 65533) && outbox_holds(&s, 65534) && outbox_holds(&s, 65535));
+    assert_true(outbox_holds(&s, 1) && outbox_holds(&s, 2));
+    assert_false(outbox_holds(&s, 65532) || outbox_holds(&s, 3) || outbox_holds(&s, -1));
+    outbox_trim(&s, 65535);
+    assert_int_equal(s.outbox.kept_count, 2);
+    assert_false(outbox_holds(&s, 65534));
+    assert_true(outbox_holds(&s, 65535) && outbox_holds(&s, 1));
+    outbox_trim(&s, 2);
+    assert_int_equal(s.outbox.kept_count, 0);
+    assert_true(outbox_holds(&s, 2));
+    outbox_clear(&s);
+}
+
+static void who_missed_more_than_is_kept_begins_anew(void **state)
+{
+    struct relay_seat s = seat_told(0, VOICE_KEPT);
+
+    (void)state;
+    assert_true(outbox_holds(&s, -1) && outbox_holds(&s, 0) && outbox_holds(&s, 1));
+    outbox_clear(&s);
+    s = seat_told(0, VOICE_KEPT + 1);
+    assert_int_equal(s.outbox.kept_count, VOICE_KEPT);
+    assert_false(outbox_holds(&s, -1));
+    assert_true(outbox_holds(&s, 1));
+    outbox_clear(&s);
+}
+
+/* --- pictures ------------------------------------------------------------------------- */
+
+enum { PICTURE = 8, PICTURE_TYPE = 101 };
+
+/* One shows something and the other one wants to see it. */
+static void let_film(struct loop *l, void *arg)
+{
+    struct two_seats *t = arg;
+    static struct video_wants all = { .any = 100 };
+    size_t at = 0;
+
+    bind_both(l, arg);
+    for (const struct relay_seat *s; t->bound && (s = seats_next(t->relay->seats, &at));) {
+        struct relay_seat *seat = (struct relay_seat *)(uintptr_t)s;
+
+        seat->may.films = seat->camera.layers[0].active = s->place.user_id == SPEAKER;
+        seat->offer.types = video_types_usual();
+        if (s->place.user_id == SPEAKER)
+            continue;
+        seat_wants(seat, &all);
+        seal_free(seat->media.seal);
+        seat->media.seal = seal_new(seal_mode_find(str_of(seal_mode_name(0))), seat->media.key, 0);
+    }
+}
+
+/* On the relay's thread, so that all of it waits when the thread looks. */
+static void send_picture(struct loop *l, void *arg)
+{
+    struct two_seats *t = arg;
+    struct seal *seal = seal_new(seal_mode_find(str_of(seal_mode_name(0))), t->key, 0);
+
+    (void)l;
+    t->ssrc++;
+    for (unsigned i = 0; i < PICTURE; i++)
+        send_typed(t, seal, i, PICTURE_TYPE);
+    seal_free(seal);
+}
+
+static void a_picture_leaves_as_one_message_and_arrives_as_many(void **state)
+{
+    struct loops *ls = loops_start(1, NULL, NULL);
+    struct relay_options options = { .host = "127.0.0.1",
+                                     .address = "127.0.0.1",
+                                     .source.live = note_live,
+                                     .source.active = note_active };
+    struct two_seats t = { .loop = loops_at(ls, 0), .fd = loopback_socket() };
+    int64_t until = clock_mono() + PATIENCE_S * SECOND;
+    const struct timeval patience = { .tv_sec = PATIENCE_S };
+    bool known = bundles_known(t.fd);
+    unsigned char in[SEAL_MAX];
+    struct relay_stats s;
+
+    (void)state;
+    setsockopt(t.fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    assert_int_equal(relay_start(ls, &options, &t.relay), OK);
+    loop_call(relay_loop(t.relay), send_both, &t);
+    while (!t.bound)
+        loop_call(relay_loop(t.relay), let_film, &t);
+    loop_call(relay_loop(t.relay), send_picture, &t);
+    for (unsigned i = 0; i < PICTURE; i++) {
+        assert_int_equal(recv(t.fd, in, sizeof in, 0), RTP_HEADER + 1 + SEAL_OVERHEAD);
+        assert_true(in[1] == PICTURE_TYPE && in[3] == i);
+    }
+    /* It counts them when they have left. */
+    do
+        relay_stats(t.relay, &s);
+    while (known && !s.bundled && clock_mono() < until);
+    assert_int_equal(s.packets_out, PICTURE);
+    assert_int_equal(s.bundled, known ? PICTURE - 1 : 0);
+    close(t.fd);
+    relay_stop(t.relay);
+    loops_stop(ls);
+}
+
+static void what_everybody_is_told_is_written_once(void **state)
+{
+    struct relay_text *t = relay_text_new(VOICE_SPEAKING, STR("{\"ssrc\":1}"));
+    struct buf out;
+
+    (void)state;
+    buf_init(&out, 100);
+    relay_text_write(t, 65535, &out);
+    assert_str(buf_str(&out), "{\"op\":5,\"d\":{\"ssrc\":1},\"seq\":65535}");
+    buf_reset(&out);
+    relay_text_write(t, 0, &out);
+    assert_str(buf_str(&out), "{\"op\":5,\"d\":{\"ssrc\":1}}");
+    assert_ptr_equal(relay_text_ref(t), t);
+    relay_text_unref(t);
+    relay_text_unref(t);
+    buf_clear(&out);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_waits_for_a_busy_loop_is_small),
+        cmocka_unit_test(arrivals_in_a_large_room_take_many_short_turns),
+        cmocka_unit_test(a_room_that_ends_is_empty_at_once),
+        cmocka_unit_test(a_room_that_was_full_leaves_nothing_behind),
+        cmocka_unit_test(who_changes_its_mind_too_often_is_told_of_in_the_end),
+        cmocka_unit_test(a_room_takes_so_many_and_no_more),
+        cmocka_unit_test(clients_of_a_crowd_are_not_described),
+        cmocka_unit_test(numbers_go_on_after_their_end),
+        cmocka_unit_test(who_missed_more_than_is_kept_begins_anew),
+        cmocka_unit_test(who_was_sent_the_last_nonce_is_ended),
+        cmocka_unit_test(a_picture_leaves_as_one_message_and_arrives_as_many),
+        cmocka_unit_test(what_everybody_is_told_is_written_once),
+    };
+
+    log_init(2, LOG_OFF, 0);
+    return cmocka_run_group_tests_name("relay/rooms", tests, NULL, NULL);
+}

@@ -1,0 +1,410 @@
+/* group.c - works that only add something share a transaction on PostgreSQL. */
+#include "unit/unit.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "support/postgres.h"
+#include "support/stores.h"
+#include "support/test_work.h"
+
+enum { COUNT = 10 };
+
+static const char notes_table[] =
+    "create table jotted (owner bigint primary key, n bigint not null)";
+static const char counted[] = "select n from counter where id = $1";
+static const char note_it[] = "insert into jotted (owner, n) values ($1, $2)";
+static const char noted[] = "select n from jotted where owner = $1";
+
+static struct {
+    unsigned count;
+    const struct work *works[2 * COUNT];
+} said;
+
+static void note_committed(struct work *w)
+{
+    said.works[said.count++] = w;
+}
+
+static void foresee_counter(struct work *w, struct tx *tx)
+{
+    (void)w;
+    tx_foresee(tx, counted, BIND(v_int(1)));
+}
+
+/* Notes what the counter says, of its owner. */
+static enum err add_note(struct work *w, struct tx *tx)
+{
+    struct test_work *o = container_of(w, struct test_work, work);
+    struct rows r;
+    bool found;
+    enum err e = tx_one(tx, counted, BIND(v_int(1)), &r, &found);
+
+    if (!e)
+        e = tx_exec_soon(tx, note_it, BIND(v_id(w->owner), v_int(row_int(&r, 0) + o->add)));
+    return e ? e : o->answer;
+}
+
+/* The same, and looks at it. */
+static enum err add_and_look(struct work *w, struct tx *tx)
+{
+    struct rows r;
+    bool found = false;
+    enum err e = add_note(w, tx);
+
+    if (!e)
+        e = tx_one(tx, noted, BIND(v_id(w->owner)), &r, &found);
+    return e ? e : found ? OK : ERR_INTERNAL;
+}
+
+/* The same, and wants to know what became of it. */
+static enum err add_now(struct work *w, struct tx *tx)
+{
+    return tx_exec(tx, note_it, BIND(v_id(w->owner), v_int(1)), NULL);
+}
+
+static struct test_work *adders_new(size_t count, sem_t *finished)
+{
+    struct test_work *ones = test_works_new(count, finished);
+
+    for (size_t i = 0; i < count; i++) {
+        ones[i].work.mode = STORE_APPEND;
+        ones[i].work.owner = count - i; /* they are sorted by it */
+        ones[i].work.foresee = foresee_counter;
+        ones[i].work.run = add_note;
+        ones[i].work.committed = note_committed;
+    }
+    said.count = 0;
+    return ones;
+}
+
+static void adders_free(struct test_work *ones, size_t count, sem_t *finished)
+{
+    test_works_free(ones, count);
+    sem_destroy(finished);
+}
+
+/* One connection, which all have to wait for. */
+static void group_open(struct fixture *f)
+{
+    store_close(f->store);
+    f->options.workers = 1;
+    no_error(store_open(&f->options, &f->store));
+    counter_make(f);
+    no_error(store_do(f->store, notes_table));
+}
+
+static struct store_stats group_stats(struct fixture *f)
+{
+    struct store_stats stats;
+
+    store_stats(f->store, &stats);
+    return stats;
+}
+
+static void forget_notes(struct fixture *f)
+{
+    no_error(store_do(f->store, "delete from jotted"));
+}
+
+static void works_that_wait_travel_together(void **state)
+{
+    enum { MOST_WAYS = 3, MOST_TRIES = 100 };
+    struct fixture *f = *state;
+    sem_t finished;
+    struct test_work *ones = adders_new(COUNT, &finished);
+    struct store_stats before, after;
+    int tries = 0;
+
+    group_open(f);
+    run_as_batch(f, ones, COUNT, &finished); /* prepares the statements */
+    do { /* other threads may be connecting still, and those are ways, too */
+        assert_in_range(++tries, 1, MOST_TRIES);
+        forget_notes(f);
+        said.count = 0;
+        before = group_stats(f);
+        run_as_batch(f, ones, COUNT, &finished);
+        after = group_stats(f);
+    } while (after.ways - before.ways > MOST_WAYS);
+    /* What holds the connection until all wait has a commit of its own. */
+    assert_int_equal(after.commits - before.commits, 2);
+    /* A statement may be prepared once more. */
+    assert_in_range(after.ways - before.ways, 2, MOST_WAYS);
+    assert_int_equal(after.retries - before.retries, 0);
+    for (int i = 0; i < COUNT; i++)
+        assert_int_equal(ones[i].result, OK);
+    assert_int_equal(store_number(f->store, "select count(*) from jotted where n = 1"), COUNT);
+    assert_int_equal(said.count, COUNT);
+    for (int i = 0; i < COUNT; i++)
+        assert_ptr_equal(said.works[i], &ones[COUNT - 1 - i].work);
+    adders_free(ones, COUNT, &finished);
+}
+
+static void one_that_is_refused_takes_nobody_along(void **state)
+{
+    struct fixture *f = *state;
+    sem_t finished;
+    struct test_work *ones = adders_new(COUNT, &finished);
+
+    group_open(f);
+    ones[3].answer = ERR_MISSING_ACCESS;
+    struct store_stats before = group_stats(f);
+    run_as_batch(f, ones, COUNT, &finished);
+    assert_int_equal(group_stats(f).commits - before.commits, 2);
+    for (int i = 0; i < COUNT; i++)
+        assert_int_equal(ones[i].result, i == 3 ? ERR_MISSING_ACCESS : OK);
+    assert_int_equal(store_number(f->store, "select count(*) from jotted"), COUNT - 1);
+    assert_int_equal(store_number(f->store, "select count(*) from jotted where owner = 7"), 0);
+    assert_int_equal(said.count, COUNT - 1);
+    adders_free(ones, COUNT, &finished);
+}
+
+static void one_that_looks_at_what_it_wrote_is_run_by_itself(void **state)
+{
+    struct fixture *f = *state;
+    sem_t finished;
+    struct test_work *ones = adders_new(COUNT, &finished);
+
+    group_open(f);
+    ones[2].work.run = add_and_look;
+    ones[5].work.run = add_now;
+    struct store_stats before = group_stats(f);
+    run_as_batch(f, ones, COUNT, &finished);
+    assert_int_equal(group_stats(f).commits - before.commits, 4);
+    for (int i = 0; i < COUNT; i++)
+        assert_int_equal(ones[i].result, OK);
+    assert_int_equal(store_number(f->store, "select count(*) from jotted"), COUNT);
+    assert_int_equal(said.count, COUNT);
+    adders_free(ones, COUNT, &finished);
+}
+
+static struct {
+    sem_t began, go;
+    _Atomic int met;
+} parting;
+
+/* Has a connection until the first of the others is run by itself. */
+static enum err keep_busy(struct work *w, struct tx *tx)
+{
+    (void)w, (void)tx;
+    sem_post(&parting.began);
+    wait_for(&parting.go);
+    return OK;
+}
+
+/* Leaves its group; by itself it waits for the other that does. */
+static enum err leave_and_meet(struct work *w, struct tx *tx)
+{
+    struct test_work *o = container_of(w, struct test_work, work);
+
+    if (o->add++ == 1)
+        return add_and_look(w, tx);
+    sem_post(&parting.go);
+    atomic_fetch_add(&parting.met, 1);
+    for (int left = 30000; atomic_load(&parting.met) < 2 && left; left--)
+        usleep(1000);
+    return atomic_load(&parting.met) < 2 ? ERR_INTERNAL : add_now(w, tx);
+}
+
+static void those_that_leave_a_group_do_not_wait_for_each_other(void **state)
+{
+    struct fixture *f = *state;
+    sem_t finished;
+    struct test_work *ones = adders_new(COUNT + 1, &finished), *busy = &ones[COUNT];
+
+    group_open(f);
+    store_close(f->store);
+    f->options.workers = 2;
+    no_error(store_open(&f->options, &f->store));
+    sem_init(&parting.began, 0, 0);
+    sem_init(&parting.go, 0, 0);
+    atomic_store(&parting.met, 0);
+    ones[2].work.run = leave_and_meet;
+    ones[5].work.run = leave_and_meet;
+    busy->work.run = keep_busy;
+    store_submit(f->store, &busy->work);
+    wait_for(&parting.began);
+    run_as_batch(f, ones, COUNT, &finished);
+    wait_for(&finished);
+    for (int i = 0; i <= COUNT; i++)
+        assert_int_equal(ones[i].result, OK);
+    assert_int_equal(store_number(f->store, "select count(*) from jotted"), COUNT);
+    sem_destroy(&parting.began);
+    sem_destroy(&parting.go);
+    adders_free(ones, COUNT + 1, &finished);
+}
+
+static enum err add_and_announce(struct work *w, struct tx *tx)
+{
+    tx_log(tx, w->owner % 2 ? STR("odd") : STR("even!"));
+    return add_note(w, tx);
+}
+
+/* Each has its place in the log; one that announces nothing has none. */
+static void what_is_announced_is_in_the_log_with_the_commit(void **state)
+{
+    struct fixture *f = *state;
+    sem_t finished;
+    struct test_work *ones = adders_new(COUNT, &finished);
+
+    group_open(f);
+    int64_t before = store_number(f->store, "select count(*) from log");
+    for (int i = 0; i < COUNT - 1; i++)
+        ones[i].work.run = add_and_announce;
+    ones[3].answer = ERR_MISSING_ACCESS;
+    struct store_stats stats = group_stats(f);
+    run_as_batch(f, ones, COUNT, &finished);
+    assert_int_equal(group_stats(f).commits - stats.commits, 2);
+    assert_int_equal(store_number(f->store, "select count(*) from log") - before, COUNT - 2);
+    assert_int_equal(ones[COUNT - 1].work.position, 0);
+    /* In the order of their owners, which is the other way round. */
+    for (int i = COUNT - 2, last = 0; i >= 0; i--) {
+        if (i == 3)
+            continue;
+        assert_true(ones[i].work.position > last);
+        last = (int)ones[i].work.position;
+    }
+    assert_int_equal(store_number(f->store, "select count(*) from log where length(body) = 3"), 3);
+    adders_free(ones, COUNT, &finished);
+}
+
+/* Some of them cannot be kept: the others are, and still together. */
+static void who_fails_is_left_out_and_the_others_try_again(void **state)
+{
+    struct fixture *f = *state;
+    sem_t finished;
+    struct test_work *ones = adders_new(COUNT, &finished);
+
+    group_open(f);
+    no_error(store_do(f->store, "insert into jotted (owner, n) values (4, 7), (8, 7)"));
+    struct store_stats before = group_stats(f);
+    run_as_batch(f, ones, COUNT, &finished);
+    assert_int_equal(group_stats(f).commits - before.commits, 2);
+    for (int i = 0; i < COUNT; i++)
+        assert_int_equal(ones[i].result,
+                         i == COUNT - 4 || i == COUNT - 8 ? ERR_STORE_CONFLICT : OK);
+    assert_int_equal(store_number(f->store, "select count(*) from jotted where n = 1"), COUNT - 2);
+    assert_int_equal(store_number(f->store, "select count(*) from jotted where n = 7"), 2);
+    assert_int_equal(said.count, COUNT - 2);
+    adders_free(ones, COUNT, &finished);
+}
+
+static void when_most_fail_each_is_run_by_itself(void **state)
+{
+    struct fixture *f = *state;
+    sem_t finished;
+    struct test_work *ones = adders_new(COUNT, &finished);
+
+    group_open(f);
+    no_error(store_do(f->store, "insert into jotted (owner, n) select o, 7 from "
+                                "generate_series(1, 9) o"));
+    run_as_batch(f, ones, COUNT, &finished);
+    for (int i = 0; i < COUNT; i++)
+        assert_int_equal(ones[i].result, i ? ERR_STORE_CONFLICT : OK);
+    assert_int_equal(store_number(f->store, "select count(*) from jotted where n = 1"), 1);
+    assert_int_equal(said.count, 1);
+    adders_free(ones, COUNT, &finished);
+}
+
+static const char *ended_on; /* the database; NULL: its session was ended */
+
+static enum err add_and_be_ended(struct work *w, struct tx *tx)
+{
+    struct rows r;
+    bool found;
+    char sql[64];
+    enum err e = tx_one(tx, "select pg_backend_pid()", NO_BIND, &r, &found);
+
+    if (!e)
+        e = add_note(w, tx);
+    if (e || !ended_on)
+        return e;
+    snprintf(sql, sizeof sql, "select pg_terminate_backend(%d, 60000)", (int)row_int(&r, 0));
+    test_postgres_do(ended_on, sql);
+    ended_on = NULL;
+    return OK;
+}
+
+/* The last to run: after it there is nothing but the commit. */
+static void what_was_shut_down_before_the_commit_is_run_again(void **state)
+{
+    struct fixture *f = *state;
+    sem_t finished;
+    struct test_work *ones = adders_new(COUNT, &finished);
+
+    group_open(f);
+    ones[0].work.run = add_and_be_ended;
+    run_as_batch(f, ones, COUNT, &finished); /* prepares the statements */
+    forget_notes(f);
+    said.count = 0;
+    ended_on = f->postgres;
+    run_as_batch(f, ones, COUNT, &finished);
+    for (int i = 0; i < COUNT; i++)
+        assert_int_equal(ones[i].result, OK);
+    assert_null(ended_on);
+    assert_int_equal(store_number(f->store, "select count(*) from jotted where n = 1"), COUNT);
+    assert_int_equal(said.count, COUNT);
+    adders_free(ones, COUNT, &finished);
+}
+
+/* Did it commit? */
+static void a_commit_of_all_without_an_answer_is_not_run_again(void **state)
+{
+    struct fixture *f = *state;
+    sem_t finished;
+    struct test_work *ones = adders_new(COUNT, &finished);
+
+    group_open(f);
+    test_postgres_do(f->postgres,
+                     "create function leave() returns trigger language plpgsql as $$ begin "
+                     "perform pg_terminate_backend(pg_backend_pid()); return null; end $$;"
+                     "create constraint trigger leave after insert on jotted "
+                     "deferrable initially deferred for each row execute function leave()");
+    struct store_stats before = group_stats(f);
+    run_as_batch(f, ones, COUNT, &finished);
+    for (int i = 0; i < COUNT; i++)
+        assert_int_equal(ones[i].result, ERR_UNAVAILABLE);
+    assert_int_equal(group_stats(f).retries - before.retries, 0);
+    assert_int_equal(store_number(f->store, "select count(*) from jotted"), 0);
+    assert_int_equal(said.count, 0);
+    adders_free(ones, COUNT, &finished);
+}
+
+static void an_owner_is_in_a_group_once(void **state)
+{
+    struct fixture *f = *state;
+    sem_t finished;
+    struct test_work *ones = adders_new(2, &finished);
+
+    group_open(f);
+    ones[0].work.owner = 2;
+    ones[1].work.owner = 2;
+    struct store_stats before = group_stats(f);
+    run_as_batch(f, ones, 2, &finished);
+    assert_int_equal(group_stats(f).commits - before.commits, 2);
+    assert_int_equal(ones[0].result, OK);
+    assert_int_equal(ones[1].result, ERR_STORE_CONFLICT);
+    adders_free(ones, 2, &finished);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        store_test(works_that_wait_travel_together),
+        store_test(one_that_is_refused_takes_nobody_along),
+        store_test(one_that_looks_at_what_it_wrote_is_run_by_itself),
+        store_test(those_that_leave_a_group_do_not_wait_for_each_other),
+        store_test(what_is_announced_is_in_the_log_with_the_commit),
+        store_test(who_fails_is_left_out_and_the_others_try_again),
+        store_test(when_most_fail_each_is_run_by_itself),
+        store_test(what_was_shut_down_before_the_commit_is_run_again),
+        store_test(a_commit_of_all_without_an_answer_is_not_run_again),
+        store_test(an_owner_is_in_a_group_once),
+    };
+
+    log_init(2, LOG_OFF, 0);
+    return run_on_postgres("store/group", tests);
+}

@@ -1,0 +1,484 @@
+/* loop.c - reads that ask PostgreSQL from their loop. */
+#include "unit/unit.h"
+
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "support/batches.h"
+#include "support/postgres.h"
+#include "support/test_sql.h"
+
+static uint64_t ways(struct fixture *f)
+{
+    struct store_stats stats;
+
+    store_stats(f->store, &stats);
+    return stats.ways;
+}
+
+static void reads_of_a_turn_go_together(void **state)
+{
+    struct fixture *f = *state;
+    struct loops *loops = batch_serve(f);
+    struct batch b = { .f = f, .name = "together", .questions = 1 };
+
+    batch_ask_on_loop(&b, loops, 1);
+    uint64_t before;
+    int tries = 0;
+    do { /* workers may be connecting still */
+        assert_in_range(++tries, 1, 100);
+        before = ways(f);
+        batch_ask(&b, loops, MOST_READS);
+    } while (!batch_was_on_loop(&b) || ways(f) - before != 1);
+    for (int i = 0; i < MOST_READS; i++) {
+        assert_int_equal(b.reads[i].runs, 2);
+        assert_int_equal(b.reads[i].seen[0], 0);
+    }
+    loops_stop(loops);
+}
+
+/* Somebody else writes between the two questions of a read, and it does not see that. */
+static enum err ask_while_another_writes(struct work *w, struct tx *tx)
+{
+    struct asked *a = container_of(w, struct asked, one.work);
+    struct rows r;
+    bool found;
+    enum err e = tx_one(tx, counter_questions[0], NO_BIND, &r, &found);
+
+    a->on_loop = loop_current();
+    if (e)
+        return e;
+    a->seen[0] = row_int(&r, 0);
+    if (!a->runs++)
+        test_postgres_do(a->batch->f->postgres, "update counter set n = n + 10");
+    e = tx_one(tx, counter_questions[1], NO_BIND, &r, &found);
+    if (!e)
+        a->seen[1] = row_int(&r, 0);
+    return e;
+}
+
+static void a_read_that_asks_twice_sees_one_moment(void **state)
+{
+    struct fixture *f = *state;
+    struct loops *loops = batch_serve(f);
+    struct batch b = { .f = f, .name = "twice", .run = ask_while_another_writes };
+
+    for (int seen = 0; seen < 3; seen += b.reads[0].on_loop) {
+        int64_t n = store_number(f->store, "select n from counter");
+
+        batch_ask(&b, loops, 1);
+        assert_int_equal(b.reads[0].one.result, OK);
+        assert_int_equal(b.reads[0].seen[0], n);
+        assert_int_equal(b.reads[0].seen[1], n + 1);
+        assert_int_equal(store_number(f->store, "select n from counter"), n + 10);
+    }
+    loops_stop(loops);
+}
+
+/* Those of its kind ended with their first question before. */
+static void a_read_that_asks_more_than_the_others_has_its_answer(void **state)
+{
+    struct fixture *f = *state;
+    struct loops *loops = batch_serve(f);
+    struct batch b = { .f = f, .name = "more", .questions = 1 };
+
+    batch_ask_on_loop(&b, loops, 1);
+    for (int i = 0; i < 4; i++)
+        batch_ask(&b, loops, 2);
+    b.questions = 4;
+    batch_ask(&b, loops, 3);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(b.reads[i].one.result, OK);
+        assert_int_equal(b.reads[i].seen[3], 3);
+    }
+    loops_stop(loops);
+}
+
+/* The second question has the id of the first, and is not asked before that is answered. */
+static enum err ask_twice_by_id(struct work *w, struct tx *tx)
+{
+    struct asked *a = container_of(w, struct asked, one.work);
+    struct value id = v_id(a->batch->id);
+    struct rows r;
+    bool found;
+    enum err e = tx_one(tx, "select n + cast($1 as bigint) from counter", &id, 1, &r, &found);
+
+    a->runs++;
+    a->on_loop = loop_current();
+    if (!e)
+        a->seen[0] = row_int(&r, 0);
+    if (!e && a->questions > 1)
+        e = tx_one(tx, "select n - cast($1 as bigint), $2 from counter",
+                   BIND(id, v_text(STR("words"))), &r, &found);
+    if (!e && a->questions > 1)
+        a->seen[1] = row_int(&r, 0);
+    return e;
+}
+
+static void expect_seen(const struct batch *b)
+{
+    for (int i = 0; i < b->count; i++) {
+        assert_int_equal(b->reads[i].one.result, OK);
+        assert_int_equal(b->reads[i].seen[0], b->id);
+        assert_int_equal(b->reads[i].seen[1], b->questions > 1 ? -b->id : 0);
+    }
+}
+
+static void what_is_always_asked_later_is_asked_at_once(void **state)
+{
+    struct fixture *f = *state;
+    struct loops *loops = batch_serve(f);
+    struct batch b = { .f = f, .name = "later", .questions = 2, .run = ask_twice_by_id };
+    uint64_t before;
+
+    b.id = 12345678901;
+    do {
+        b.id++;
+        before = ways(f);
+        batch_ask(&b, loops, 3);
+        expect_seen(&b);
+    } while (!batch_was_on_loop(&b) || ways(f) - before != 1);
+    b.questions = 1; /* what is not wanted any more does no harm */
+    for (int i = 0; i < 10; i++, b.id++) {
+        batch_ask(&b, loops, 2);
+        expect_seen(&b);
+    }
+    b.questions = 2;
+    batch_ask(&b, loops, 2);
+    expect_seen(&b);
+    loops_stop(loops);
+}
+
+static void a_loop_whose_connection_ended_reads_on(void **state)
+{
+    struct fixture *f = *state;
+    struct loops *loops = batch_serve(f);
+    struct batch b = { .f = f, .name = "ended", .questions = 2 };
+
+    for (int i = 0; i < 3; i++) {
+        batch_ask_on_loop(&b, loops, 2);
+        test_postgres_do(f->postgres,
+                         "select count(pg_terminate_backend(pid)) from pg_stat_activity "
+                         "where application_name = current_setting('application_name') "
+                         "and pid <> pg_backend_pid()");
+        batch_ask(&b, loops, MOST_READS);
+        for (int j = 0; j < MOST_READS; j++) {
+            assert_int_equal(b.reads[j].one.result, OK);
+            assert_int_equal(b.reads[j].seen[1], 1);
+        }
+    }
+    loops_stop(loops);
+}
+
+/* What one of them asks is wrong: it is told so, and the others have their answers. */
+static enum err ask_nonsense(struct work *w, struct tx *tx)
+{
+    struct asked *a = container_of(w, struct asked, one.work);
+    struct rows r;
+    bool found;
+
+    if (a != &a->batch->reads[1])
+        return ask_some(w, tx);
+    a->on_loop = loop_current();
+    return tx_one(tx, "select cast($1 as bigint)", BIND(v_text(STR("no number"))), &r, &found);
+}
+
+static void one_that_fails_takes_nobody_along(void **state)
+{
+    struct fixture *f = *state;
+    struct loops *loops = batch_serve(f);
+    struct batch b = { .f = f, .name = "nonsense", .questions = 1, .run = ask_nonsense };
+
+    batch_ask_on_loop(&b, loops, 1);
+    batch_ask(&b, loops, 3);
+    assert_int_equal(b.reads[0].one.result, OK);
+    assert_int_equal(b.reads[1].one.result, ERR_INTERNAL);
+    assert_false(b.reads[1].on_loop);
+    assert_int_equal(b.reads[2].one.result, OK);
+    loops_stop(loops);
+}
+
+/* A loop's connection is for all: what ends one is not asked on the next. */
+static void a_kind_that_fails_is_not_for_loops(void **state)
+{
+    struct fixture *f = *state;
+    struct loops *loops = batch_serve(f);
+    struct batch few = { .f = f, .name = "fine", .questions = 1 },
+                 b = { .f = f, .name = "failing", .questions = 1, .run = ask_nonsense };
+
+    batch_ask_on_loop(&b, loops, 1);
+    batch_ask(&b, loops, 2);
+    assert_int_equal(b.reads[1].one.result, ERR_INTERNAL);
+    batch_ask_on_loop(&few, loops, 1);
+    batch_ask(&b, loops, 1);
+    assert_int_equal(b.reads[0].one.result, OK);
+    assert_false(b.reads[0].on_loop);
+    loops_stop(loops);
+}
+
+/* Long only on a loop's connection. */
+static enum err ask_slowly(struct work *w, struct tx *tx)
+{
+    struct asked *a = container_of(w, struct asked, one.work);
+    struct rows r;
+    bool found;
+
+    if (a != &a->batch->reads[1] || !loop_current())
+        return ask_some(w, tx);
+    return tx_one(tx, "select 1 from (select pg_sleep(6)) x", NO_BIND, &r, &found);
+}
+
+static void one_that_takes_long_keeps_nobody_waiting(void **state)
+{
+    struct fixture *f = *state;
+    struct loops *loops = batch_serve(f);
+    struct batch b = { .f = f, .name = "slow", .questions = 1, .run = ask_slowly };
+
+    batch_ask_on_loop(&b, loops, 1);
+    batch_ask(&b, loops, 3);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(b.reads[i].one.result, OK);
+        assert_false(b.reads[i].on_loop);
+    }
+    loops_stop(loops);
+}
+
+/* It is known where it is only when it is asked. */
+static enum err expect_long(struct work *w, struct tx *tx)
+{
+    struct asked *a = container_of(w, struct asked, one.work);
+    enum err e = tx_expect_long(tx);
+
+    a->runs++;
+    a->on_loop = loop_current();
+    return e ? e : ask_some(w, tx);
+}
+
+static void what_takes_long_is_not_done_on_a_loop(void **state)
+{
+    struct fixture *f = *state;
+    struct loops *loops = batch_serve(f);
+    struct batch few = { .f = f, .name = "few", .questions = 1 },
+                 b = { .f = f, .name = "long", .questions = 1, .run = expect_long };
+
+    batch_ask_on_loop(&few, loops, 1);
+    batch_ask(&b, loops, 2);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(b.reads[i].one.result, OK);
+        assert_false(b.reads[i].on_loop);
+    }
+    loops_stop(loops);
+}
+
+/* Milliseconds of the processor, when its answer is here. */
+static enum err ask_and_compute(struct work *w, struct tx *tx)
+{
+    enum err e = ask_some(w, tx);
+    struct timespec began, now;
+
+    if (e)
+        return e;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &began);
+    do
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    while ((now.tv_sec - began.tv_sec) * 1000000000 + now.tv_nsec - began.tv_nsec < 4000000);
+    return OK;
+}
+
+/* Each of them would be fine alone. */
+static void reads_that_compute_share_no_turn(void **state)
+{
+    struct fixture *f = *state;
+    struct loops *loops = batch_serve(f);
+    struct batch few = { .f = f, .name = "few", .questions = 1 },
+                 b = { .f = f, .name = "heavy", .questions = 1, .run = ask_and_compute };
+    int on_loop = 0;
+
+    batch_ask_on_loop(&few, loops, 1);
+    batch_ask(&b, loops, MOST_READS);
+    for (int i = 0; i < MOST_READS; i++) {
+        assert_int_equal(b.reads[i].one.result, OK);
+        on_loop += b.reads[i].on_loop;
+    }
+    assert_in_range(on_loop, 0, 2);
+    loops_stop(loops);
+}
+
+/* Half a millisecond of the processor for each of the rows, of which there are so many as it has
+ * questions. */
+static enum err work_between_rows(struct work *w, struct tx *tx)
+{
+    struct asked *a = container_of(w, struct asked, one.work);
+    struct rows r;
+    enum err e =
+        tx_query(tx, "select generate_series(1, cast($1 as int))", BIND(v_int(a->questions)), &r);
+
+    a->runs++;
+    a->on_loop = loop_current();
+    if (e)
+        return e;
+    a->seen[0] = 0;
+    while (rows_next(&r)) {
+        for (int64_t end = clock_thread() + 500000; clock_thread() < end;)
+            ;
+        a->seen[0] += row_int(&r, 0);
+    }
+    return rows_end(&r);
+}
+
+static void rows_that_are_measured_are_read_on_a_loop_while_there_is_time(void **state)
+{
+    enum { FEW = 2, MANY = 40 };
+    struct fixture *f = *state;
+    struct loops *loops = batch_serve(f);
+    struct batch b = {
+        .f = f, .name = "measured", .questions = FEW, .measured = true, .run = work_between_rows
+    };
+
+    batch_ask_on_loop(&b, loops, 1);
+    assert_int_equal(b.reads[0].seen[0], FEW * (FEW + 1) / 2);
+    b.questions = MANY;
+    batch_ask(&b, loops, 2);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(b.reads[i].one.result, OK);
+        assert_int_equal(b.reads[i].seen[0], MANY * (MANY + 1) / 2);
+        assert_false(b.reads[i].on_loop);
+    }
+    loops_stop(loops);
+}
+
+enum { STATEMENTS = 600 };
+static char many_sql[STATEMENTS][40];
+
+static enum err ask_one_of_many(struct work *w, struct tx *tx)
+{
+    struct asked *a = container_of(w, struct asked, one.work);
+    struct rows r;
+    bool found;
+    enum err e = tx_one(tx, test_sql(many_sql[a->batch->id]), NO_BIND, &r, &found);
+
+    a->on_loop = loop_current();
+    if (!e)
+        a->seen[0] = row_int(&r, 0);
+    return e;
+}
+
+static enum err count_prepared(struct work *w, struct tx *tx)
+{
+    struct asked *a = container_of(w, struct asked, one.work);
+    struct rows r;
+    bool found;
+    enum err e = tx_one(tx, "select count(*) from pg_prepared_statements", NO_BIND, &r, &found);
+
+    a->on_loop = loop_current();
+    if (!e)
+        a->seen[0] = row_int(&r, 0);
+    return e;
+}
+
+/* More than a connection remembers, and each is asked there. */
+static void a_loop_makes_room_for_other_statements(void **state)
+{
+    enum { TRIES = 200, MOST_STATEMENTS = 512 };
+    struct fixture *f = *state;
+    struct loops *loops = batch_serve(f);
+    struct batch few = { .f = f, .name = "few", .questions = 1 },
+                 b = { .f = f, .name = "many", .run = ask_one_of_many },
+                 count = { .f = f, .name = "count", .run = count_prepared };
+
+    batch_ask_on_loop(&few, loops, 1);
+    for (int i = 0; i < STATEMENTS; i++)
+        snprintf(many_sql[i], sizeof many_sql[i], "select n + %d from counter", i);
+    for (int i = 0; i < 2 * STATEMENTS; i++) {
+        int tries = 0;
+
+        b.id = i % STATEMENTS;
+        do {
+            assert_in_range(++tries, 1, TRIES);
+            batch_ask(&b, loops, 2);
+            assert_int_equal(b.reads[1].seen[0], b.id);
+        } while (!batch_was_on_loop(&b));
+    }
+    batch_ask_on_loop(&count, loops, 1);
+    assert_in_range(count.reads[0].seen[0], 1, MOST_STATEMENTS);
+    loops_stop(loops);
+}
+
+/* Reads are answered, whatever they wait for, before the store is closed. */
+static void a_store_that_closes_answers_what_was_asked(void **state)
+{
+    struct fixture *f = *state;
+    struct loops *loops = batch_serve(f);
+    struct batch b = { .f = f, .name = "closing", .questions = 3 };
+
+    batch_ask_on_loop(&b, loops, 1);
+    sem_init(&b.finished, 0, 0);
+    b.count = MOST_READS;
+    for (int i = 0; i < MOST_READS; i++) {
+        b.reads[i].one.result = ERR_INTERNAL;
+        b.reads[i].batch = &b;
+        b.reads[i].questions = b.questions;
+        b.reads[i].one.work = b.reads[0].one.work;
+        b.reads[i].one.finished = &b.finished;
+    }
+    for (int i = 0; i < MOST_READS; i++)
+        b.reads[i].one.work.arena = arena_new();
+    loop_call(loops_at(loops, 0), batch_submit, &b);
+    store_close(f->store);
+    f->store = NULL;
+    for (int i = 0; i < MOST_READS; i++)
+        wait_for(&b.finished);
+    for (int i = 0; i < MOST_READS; i++) {
+        assert_int_equal(b.reads[i].one.result, OK);
+        assert_int_equal(b.reads[i].seen[2], 2);
+        arena_free(b.reads[i].one.work.arena);
+    }
+    sem_destroy(&b.finished);
+    loops_stop(loops);
+}
+
+/* The first read of a loop, which a worker answers, makes it connect. Nobody tells this thread when
+ * it has. */
+static void a_store_closes_while_a_loop_connects(void **state)
+{
+    struct fixture *f = *state;
+    struct loops *loops = batch_serve(f);
+    struct batch b = { .f = f, .name = "early", .questions = 1 };
+
+    for (int i = 0; i < 10; i++) {
+        batch_ask(&b, loops, 1);
+        assert_int_equal(b.reads[0].one.result, OK);
+        usleep(i % 2 ? 100000 : 0);
+        store_close(f->store);
+        f->store = NULL;
+        no_error(store_open(&f->options, &f->store));
+    }
+    loops_stop(loops);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        store_test(reads_of_a_turn_go_together),
+        store_test(a_read_that_asks_twice_sees_one_moment),
+        store_test(a_read_that_asks_more_than_the_others_has_its_answer),
+        store_test(what_is_always_asked_later_is_asked_at_once),
+        store_test(a_loop_whose_connection_ended_reads_on),
+        store_test(one_that_fails_takes_nobody_along),
+        store_test(a_kind_that_fails_is_not_for_loops),
+        store_test(one_that_takes_long_keeps_nobody_waiting),
+        store_test(what_takes_long_is_not_done_on_a_loop),
+        store_test(reads_that_compute_share_no_turn),
+        store_test(rows_that_are_measured_are_read_on_a_loop_while_there_is_time),
+        store_test(a_loop_makes_room_for_other_statements),
+        store_test(a_store_that_closes_answers_what_was_asked),
+        store_test(a_store_closes_while_a_loop_connects),
+    };
+
+    log_init(2, LOG_OFF, 0);
+    return run_on_postgres("store/postgres_loop", tests);
+}

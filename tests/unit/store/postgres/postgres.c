@@ -1,0 +1,246 @@
+/* postgres.c - PostgreSQL comes and goes, and others are there. */
+#include "unit/unit.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "store/backup/backup.h"
+#include "support/postgres.h"
+#include "support/stores.h"
+#include "support/test_work.h"
+
+/* Ends every connection of the store. Other tests have theirs on the same server. */
+static void kill_backends(struct fixture *f)
+{
+    test_postgres_do(f->postgres, "select count(pg_terminate_backend(pid)) from pg_stat_activity "
+                                  "where application_name = current_setting('application_name') "
+                                  "and pid <> pg_backend_pid()");
+}
+
+static void a_killed_connection_is_made_again(void **state)
+{
+    struct fixture *f = *state;
+
+    counter_make(f);
+    for (int i = 0; i < 3; i++) {
+        kill_backends(f);
+        no_error(store_do(f->store, "update counter set n = n + 1"));
+    }
+    assert_int_equal(store_number(f->store, "select n from counter"), 3);
+    assert_true(store_ready(f->store));
+}
+
+/* The database is away for one who may not log in. Opens the store as a role
+ * made for this, which is then shut out and let in again. */
+struct guest {
+    struct fixture *f;
+    char role[32], where[512];
+};
+
+static void guest_do(struct guest *g, const char *fmt)
+{
+    char sql[128];
+
+    snprintf(sql, sizeof sql, fmt, g->role, g->role); /* once or twice */
+    test_postgres_do(g->f->postgres, sql);
+}
+
+static void guest_come(struct guest *g, struct fixture *f)
+{
+    g->f = f;
+    snprintf(g->role, sizeof g->role, "guest_%ld", (long)getpid());
+    snprintf(g->where, sizeof g->where, "%s user=%s", f->postgres, g->role);
+    guest_do(g, "create role %s login superuser");
+    store_close(f->store);
+    f->options.postgres = g->where;
+    f->options.workers = 2;
+    no_error(store_open(&f->options, &f->store));
+    counter_make(f);
+}
+
+static void guest_leave(struct guest *g)
+{
+    store_close(g->f->store);
+    g->f->store = NULL;
+    guest_do(g, "drop owned by %s cascade; drop role %s");
+}
+
+static bool becomes_ready(struct store *s, bool expected)
+{
+    for (int i = 0; i < 6000 && store_ready(s) != expected; i++)
+        usleep(10000);
+    return store_ready(s) == expected;
+}
+
+static void while_it_is_away_works_wait_and_then_give_up(void **state)
+{
+    struct fixture *f = *state;
+    struct guest g;
+
+    guest_come(&g, f);
+    assert_true(store_ready(f->store));
+    guest_do(&g, "alter role %s nologin");
+    kill_backends(f);
+    int64_t start = clock_mono();
+    assert_int_equal(store_do(f->store, "update counter set n = n + 1"), ERR_UNAVAILABLE);
+    assert_in_range((clock_mono() - start) / 1000000, 4900, 30000);
+    assert_true(becomes_ready(f->store, false)); /* the other worker noticed by itself */
+
+    guest_do(&g, "alter role %s login");
+    assert_true(becomes_ready(f->store, true));
+    no_error(store_do(f->store, "update counter set n = n + 1"));
+    assert_int_equal(store_number(f->store, "select n from counter"), 1);
+    guest_leave(&g);
+}
+
+static void a_database_that_is_not_there_is_refused_at_once(void **state)
+{
+    struct fixture *f = *state;
+    struct store *s = NULL;
+
+    f->options.postgres = "host=/nowhere dbname=nothing";
+    assert_int_equal(store_open(&f->options, &s), ERR_UNAVAILABLE);
+    assert_null(s);
+}
+
+static enum err pretend_full(struct work *w, struct tx *tx)
+{
+    (void)w;
+    return tx_exec(tx, "select leave_full()", NO_BIND, NULL);
+}
+
+static void a_full_disk_is_named(void **state)
+{
+    struct fixture *f = *state;
+    sem_t finished;
+    struct test_work *one = test_works_new(1, &finished);
+
+    test_postgres_do(f->postgres, "create function leave_full() returns bigint language plpgsql as "
+                                  "$$ begin raise 'no room' using errcode = '53100'; end $$");
+    one->work.run = pretend_full;
+    store_submit(f->store, &one->work);
+    wait_for(&finished);
+    assert_int_equal(one->result, ERR_STORAGE_FULL);
+    test_works_free(one, 1);
+    sem_destroy(&finished);
+}
+
+static enum err sleep_too_long(struct work *w, struct tx *tx)
+{
+    enum err e = add_to_counter(w, tx);
+
+    if (!e)
+        e = tx_exec(tx, "set local statement_timeout = '20ms'", NO_BIND, NULL);
+    return e ? e : tx_exec(tx, "select pg_sleep(30)", NO_BIND, NULL);
+}
+
+static void a_statement_that_takes_too_long_is_given_up(void **state)
+{
+    struct fixture *f = *state;
+    struct store_stats before, after;
+    sem_t finished;
+    struct test_work *one = test_works_new(1, &finished);
+
+    counter_make(f);
+    store_stats(f->store, &before);
+    one->work.run = sleep_too_long;
+    store_submit(f->store, &one->work);
+    wait_for(&finished);
+    store_stats(f->store, &after);
+    assert_int_equal(one->result, ERR_UNAVAILABLE);
+    assert_int_equal(after.retries, before.retries);
+    assert_int_equal(store_number(f->store, "select n from counter"), 0);
+    assert_int_equal(store_number(f->store, "select count(*) from pg_settings where "
+                                            "name in ('statement_timeout', 'lock_timeout', "
+                                            "'idle_in_transaction_session_timeout') and "
+                                            "cast(setting as bigint) between 1 and 10000"),
+                     3);
+    test_works_free(one, 1);
+    sem_destroy(&finished);
+}
+
+static void a_tool_and_a_server_keep_each_other_out(void **state)
+{
+    struct fixture *f = *state;
+    struct store *tool, *second = NULL;
+    struct store_options as_tool = f->options;
+
+    as_tool.serves = false;
+    no_error(store_open(&as_tool, &tool));
+    assert_int_equal(store_take(tool), ERR_UNAVAILABLE);
+    store_close(f->store);
+    no_error(store_take(tool));
+    assert_int_equal(store_open(&f->options, &second), ERR_UNAVAILABLE);
+    store_close(tool);
+    no_error(store_open(&f->options, &f->store));
+}
+
+/* As node so, among others. */
+static enum err open_node(struct fixture *f, unsigned node, bool shared, struct store **ret)
+{
+    struct store_options options = f->options;
+
+    options.shared = shared;
+    snowflake_init(node);
+    enum err e = store_open(&options, ret);
+    snowflake_init(0);
+    return e;
+}
+
+static void servers_share_a_database_when_all_of_them_say_so(void **state)
+{
+    struct fixture *f = *state;
+    struct store *one = NULL, *two = NULL;
+
+    assert_int_equal(open_node(f, 1, true, &one), ERR_UNAVAILABLE); /* node 0 is alone */
+    store_close(f->store);
+    no_error(open_node(f, 1, true, &one));
+    no_error(open_node(f, 2, true, &two));
+    assert_int_equal(store_identity_node(store_identity(two)), 2);
+    assert_int_equal(open_node(f, 2, true, &f->store), ERR_UNAVAILABLE);
+    assert_int_equal(open_node(f, 3, false, &f->store), ERR_UNAVAILABLE);
+    store_close(one);
+    store_close(two);
+    no_error(store_open(&f->options, &f->store));
+}
+
+static enum err save(struct store *s, const char *path, struct backup_report *ret)
+{
+    static const char *const no_keys[] = { NULL };
+
+    return backup_make(s, &(struct backup_options){ .path = path, .keys = no_keys }, ret);
+}
+
+static void a_backup_leaves_the_rows_to_pg_dump(void **state)
+{
+    struct fixture *f = *state;
+
+    struct backup_report report;
+    char path[128];
+
+    snprintf(path, sizeof path, "%s/saved", f->folder);
+    no_error(save(f->store, path, &report));
+    assert_false(report.has_rows);
+    no_error(backup_check(path, &report));
+    no_error(store_check(f->store));
+    assert_string_equal(store_engine(f->store), "postgres");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        store_test(a_killed_connection_is_made_again),
+        store_test(while_it_is_away_works_wait_and_then_give_up),
+        store_test(a_database_that_is_not_there_is_refused_at_once),
+        store_test(a_full_disk_is_named),
+        store_test(a_statement_that_takes_too_long_is_given_up),
+        store_test(a_tool_and_a_server_keep_each_other_out),
+        store_test(servers_share_a_database_when_all_of_them_say_so),
+        store_test(a_backup_leaves_the_rows_to_pg_dump),
+    };
+
+    log_init(2, LOG_OFF, 0);
+    return run_on_postgres("store/postgres", tests);
+}

@@ -1,0 +1,67 @@
+/* stalled.c - a database behind a Unix socket that stands still. Tests src/store/postgres/conn.c
+ * and src/store/postgres/worker.c. */
+#include "unit/unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "support/postgres.h"
+#include "support/stalling.h"
+#include "support/stores.h"
+#include "support/test_work.h"
+
+enum { LONG = 8 * 1024 * 1024, LONGEST_S = 60 };
+
+static bool stalls; /* the database stands still once the transaction has begun */
+
+static enum err measure_text(struct tx *tx, void *arg)
+{
+    struct str *text = arg;
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, "select 1", NO_BIND, &row, &found);
+
+    if (e)
+        return e;
+    stalling_set(stalls);
+    return tx_one(tx, "select length(cast($1 as text))", BIND(v_text(*text)), &row, &found);
+}
+
+/* More than a socket holds: it cannot be sent before somebody reads it. */
+static void sending_to_a_database_that_does_not_read_ends(void **state)
+{
+    struct fixture *f = *state;
+    char where[600];
+    struct str text = { mem_new(LONG), LONG };
+
+    memset((char *)(uintptr_t)text.p, 'x', LONG);
+    store_close(f->store);
+    snprintf(where, sizeof where, "%s host=%s", f->postgres, stalling_start());
+    f->options.postgres = where;
+    no_error(store_open(&f->options, &f->store));
+    no_error(store_run(f->store, STORE_WRITE, NULL, measure_text, &text));
+    stalls = true;
+    int64_t began = clock_mono();
+    assert_int_equal(store_run(f->store, STORE_WRITE, NULL, measure_text, &text), ERR_UNAVAILABLE);
+    assert_in_range((clock_mono() - began) / 1000000000, 0, LONGEST_S);
+    stalls = false;
+    stalling_set(false);
+    no_error(store_run(f->store, STORE_WRITE, NULL, measure_text, &text));
+    store_close(f->store);
+    f->store = NULL;
+    stalling_end();
+    mem_free((char *)(uintptr_t)text.p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        store_test(sending_to_a_database_that_does_not_read_ends),
+    };
+
+    log_init(2, LOG_OFF, 0);
+    return run_on_postgres("store/postgres_stalled", tests);
+}

@@ -1,0 +1,235 @@
+/* wire.c - answers of PostgreSQL that come in long records of TLS, or not at all. Tests
+ * src/store/postgres/loop_conn.c and src/store/postgres/loop_reads.c. */
+#include "unit/unit.h"
+
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "store/postgres/postgres.h"
+#include "support/batches.h"
+#include "support/silence.h"
+
+/* The store's connections go by the wire from now on. */
+static void go_by(struct fixture *f, const struct silence *wire)
+{
+    store_close(f->store);
+    f->options.postgres = silence_where(wire);
+    no_error(store_open(&f->options, &f->store));
+}
+
+static void leave_wire(struct fixture *f, struct silence *wire)
+{
+    store_close(f->store);
+    f->store = NULL;
+    silence_free(wire);
+}
+
+/* --- long records --------------------------------------------------------------------- */
+
+enum { LONG_ROWS = 30, LONG_ROW = 1000 };
+
+/* The bytes of all rows: two records, of which the second is longer than what libpq has room for
+ * behind the part of a row that the first one ended with. */
+static enum err count_long(struct tx *tx, int64_t *ret)
+{
+    struct rows r;
+    enum err e = tx_query(tx, "select repeat('x', 1000) from generate_series(1, 30)", NO_BIND, &r);
+
+    *ret = 0;
+    while (!e && rows_next(&r))
+        *ret += (int64_t)row_text(&r, 0).n;
+    return e ? e : rows_end(&r);
+}
+
+static enum err read_long(struct tx *tx, void *arg)
+{
+    return count_long(tx, arg);
+}
+
+static void a_worker_hears_all_of_a_long_record(void **state)
+{
+    struct fixture *f = *state;
+    struct silence *wire = silence_new_tls(f->postgres);
+    struct store_stats stats;
+
+    f->options.workers = 1;
+    go_by(f, wire);
+    for (int i = 0; i < 5; i++) {
+        int64_t bytes = 0;
+
+        no_error(store_run(f->store, STORE_READ, NULL, read_long, &bytes));
+        assert_int_equal(bytes, LONG_ROWS * LONG_ROW);
+    }
+    store_stats(f->store, &stats);
+    assert_int_equal(stats.retries, 0);
+    leave_wire(f, wire);
+}
+
+static enum err ask_long(struct work *w, struct tx *tx)
+{
+    struct asked *a = container_of(w, struct asked, one.work);
+
+    a->on_loop = loop_current();
+    return count_long(tx, &a->seen[0]);
+}
+
+/* Five of them, one after the other, on the loop. */
+static int64_t time_of_five(struct batch *b, struct loops *loops)
+{
+    int64_t began = clock_mono();
+
+    for (int i = 0; i < 5; i++) {
+        batch_ask_on_loop(b, loops, 1);
+        assert_int_equal(b->reads[0].seen[0], LONG_ROWS * LONG_ROW);
+    }
+    return (clock_mono() - began) / 1000000;
+}
+
+/* It would look after a fifth of a second anyhow, so that five took a second each time. */
+static void a_loop_hears_all_of_a_long_record(void **state)
+{
+    enum { TRIES = 20, SOON_MS = 900 };
+    struct fixture *f = *state;
+    struct loops *loops = batch_serve(f);
+    struct silence *wire = silence_new_tls(f->postgres);
+    struct batch b = { .f = f, .name = "long records", .run = ask_long };
+    int tries = 0;
+
+    go_by(f, wire);
+    while (time_of_five(&b, loops) > SOON_MS)
+        assert_in_range(++tries, 1, TRIES);
+    loops_stop(loops);
+    leave_wire(f, wire);
+}
+
+/* --- silence -------------------------------------------------------------------------- */
+
+/* After eight seconds, where nobody is kept from the processor. */
+static void silence_is_noticed(void **state)
+{
+    struct fixture *f = *state;
+
+    counter_make(f);
+    struct silence *wire = silence_new(f->postgres);
+    f->options.workers = 2;
+    go_by(f, wire);
+    no_error(store_do(f->store, "update counter set n = n + 1"));
+
+    silence_begin(wire);
+    int64_t start = clock_mono();
+    assert_int_equal(store_do(f->store, "update counter set n = n + 1"), ERR_UNAVAILABLE);
+    assert_in_range((clock_mono() - start) / 1000000, 0, 30000);
+    silence_end(wire);
+    no_error(store_do(f->store, "update counter set n = n + 1"));
+    assert_int_equal(store_number(f->store, "select n from counter"), 2);
+    leave_wire(f, wire);
+}
+
+/* Nobody waits for ever for a database that stands still. */
+static void expect_silence_noticed(struct fixture *f, struct silence *wire, struct loops *loops)
+{
+    struct batch b = { .f = f, .name = "silence", .questions = 2 };
+
+    go_by(f, wire);
+    batch_ask_on_loop(&b, loops, 1);
+    silence_begin(wire);
+    batch_ask(&b, loops, MOST_READS);
+    for (int i = 0; i < MOST_READS; i++)
+        assert_int_equal(b.reads[i].one.result, ERR_UNAVAILABLE);
+    silence_end(wire);
+    batch_ask_on_loop(&b, loops, 2);
+    loops_stop(loops);
+    leave_wire(f, wire);
+}
+
+static void a_loop_notices_silence(void **state)
+{
+    struct fixture *f = *state;
+    struct loops *loops = batch_serve(f);
+
+    expect_silence_noticed(f, silence_new(f->postgres), loops);
+}
+
+static void a_loop_notices_silence_over_tls(void **state)
+{
+    struct fixture *f = *state;
+    struct loops *loops = batch_serve(f);
+
+    expect_silence_noticed(f, silence_new_tls(f->postgres), loops);
+}
+
+/* Something came, a little too late, and was not all. */
+static struct {
+    int ends[2];
+    int64_t until;
+} late;
+
+static int late_socket(const PGconn *pg)
+{
+    (void)pg;
+    return late.ends[0];
+}
+
+static int late_is_busy(PGconn *pg)
+{
+    (void)pg;
+    return 1;
+}
+
+static int late_flush(PGconn *pg)
+{
+    (void)pg;
+    return 0; /* everything was sent */
+}
+
+static int late_consume(PGconn *pg)
+{
+    char byte;
+
+    (void)pg;
+    assert_int_equal(read(late.ends[0], &byte, 1), 1);
+    while (clock_mono() < late.until)
+        ;
+    return 1;
+}
+
+/* The end of its patience was a millisecond and a half ago. */
+static void who_hears_something_too_late_waits_no_longer(void **state)
+{
+    enum { PATIENCE_MS = 20 };
+    struct postgres_conn *c = mem_new(sizeof *c);
+    struct libpq real = pq;
+
+    (void)state;
+    assert_int_equal(pipe(late.ends), 0);
+    assert_int_equal(write(late.ends[1], "x", 1), 1);
+    pq = (struct libpq){ .socket = late_socket,
+                         .isBusy = late_is_busy,
+                         .consumeInput = late_consume,
+                         .flush = late_flush };
+    c->patience_ms = PATIENCE_MS;
+    late.until = clock_mono() + PATIENCE_MS * 1000000 + 1500000;
+    assert_null(postgres_next_result(c));
+    assert_true(c->lost && c->silent);
+    pq = real;
+    close(late.ends[0]);
+    close(late.ends[1]);
+    mem_free(c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        store_test(a_worker_hears_all_of_a_long_record),
+        store_test(a_loop_hears_all_of_a_long_record),
+        store_test(silence_is_noticed),
+        store_test(a_loop_notices_silence),
+        store_test(a_loop_notices_silence_over_tls),
+        cmocka_unit_test(who_hears_something_too_late_waits_no_longer),
+    };
+
+    log_init(2, LOG_OFF, 0);
+    return run_on_postgres("store/postgres_wire", tests);
+}

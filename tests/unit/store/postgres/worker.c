@@ -1,0 +1,187 @@
+/* worker.c - works that lose their connection or meet others are not lost nor done
+ * twice. */
+#include "unit/unit.h"
+
+#include <stdio.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "store/postgres/postgres.h"
+#include "support/postgres.h"
+#include "support/stores.h"
+#include "support/test_work.h"
+
+static enum err add_and_be_killed(struct work *w, struct tx *tx)
+{
+    struct test_work *o = container_of(w, struct test_work, work);
+    struct rows r;
+    bool found;
+    enum err e = add_to_counter(w, tx);
+
+    if (e || o->add++ > 1) /* the first try adds 1 in vain */
+        return e;
+    return tx_one(tx, "select pg_terminate_backend(pg_backend_pid())", NO_BIND, &r, &found);
+}
+
+static void a_work_that_lost_its_connection_is_run_again(void **state)
+{
+    struct fixture *f = *state;
+    sem_t finished;
+    struct test_work *one = test_works_new(1, &finished);
+    struct store_stats stats;
+
+    counter_make(f);
+    one->work.run = add_and_be_killed;
+    store_submit(f->store, &one->work);
+    wait_for(&finished);
+    assert_int_equal(one->result, OK);
+    assert_int_equal(store_number(f->store, "select n from counter"), 2);
+    store_stats(f->store, &stats);
+    assert_true(stats.retries >= 1);
+    test_works_free(one, 1);
+    sem_destroy(&finished);
+}
+
+/* A trigger that runs at commit and ends the connection: did it commit? */
+static void a_commit_without_an_answer_is_not_run_again(void **state)
+{
+    struct fixture *f = *state;
+    sem_t finished;
+    struct test_work *one = test_works_new(1, &finished);
+
+    counter_make(f);
+    test_postgres_do(f->postgres,
+                     "create function leave() returns trigger language plpgsql as $$ begin "
+                     "perform pg_terminate_backend(pg_backend_pid()); return null; end $$;"
+                     "create constraint trigger leave after update on counter "
+                     "deferrable initially deferred for each row execute function leave()");
+    store_submit(f->store, &one->work);
+    wait_for(&finished);
+    assert_int_equal(one->result, ERR_UNAVAILABLE);
+
+    struct store_stats stats;
+    store_stats(f->store, &stats);
+    assert_int_equal(stats.retries, 0);
+    assert_int_equal(stats.failures, 1);
+    test_postgres_do(f->postgres, "drop trigger leave on counter");
+    no_error(store_do(f->store, "update counter set n = n + 1"));
+    test_works_free(one, 1);
+    sem_destroy(&finished);
+}
+
+static const char *ended_on; /* the database */
+
+/* What it adds waits for the commit, and the first time its session is ended before that. */
+static enum err add_soon_and_be_ended(struct work *w, struct tx *tx)
+{
+    struct test_work *o = container_of(w, struct test_work, work);
+    struct rows r;
+    bool found;
+    char sql[64];
+    enum err e = tx_one(tx, "select pg_backend_pid()", NO_BIND, &r, &found);
+
+    if (!e)
+        e = tx_exec_soon(tx, "update counter set n = n + 1", NO_BIND);
+    if (e || o->add++ > 1)
+        return e;
+    snprintf(sql, sizeof sql, "select pg_terminate_backend(%d, 60000)", (int)row_int(&r, 0));
+    test_postgres_do(ended_on, sql);
+    return OK;
+}
+
+static enum err announce_and_be_ended(struct work *w, struct tx *tx)
+{
+    tx_log(tx, STR("said"));
+    return add_soon_and_be_ended(w, tx);
+}
+
+static void one_that_was_shut_down_before_its_commit_is_run_again(void **state)
+{
+    struct fixture *f = *state;
+    sem_t finished;
+    struct test_work *ones = test_works_new(2, &finished);
+
+    counter_make(f);
+    ended_on = f->postgres;
+    int64_t said = store_number(f->store, "select count(*) from log");
+    ones[0].work.run = add_soon_and_be_ended;
+    ones[1].work.run = announce_and_be_ended;
+    for (int i = 0; i < 2; i++) {
+        store_submit(f->store, &ones[i].work);
+        wait_for(&finished);
+        assert_int_equal(ones[i].result, OK);
+        assert_int_equal(ones[i].add, 3);
+    }
+    assert_int_equal(store_number(f->store, "select n from counter"), 2);
+    assert_int_equal(store_number(f->store, "select count(*) from log") - said, 1);
+    test_works_free(ones, 2);
+    sem_destroy(&finished);
+}
+
+static enum err add_slowly(struct work *w, struct tx *tx)
+{
+    enum err e = tx_exec(tx, "select n, pg_sleep(0.002) from counter where id = 1", NO_BIND, NULL);
+
+    return e ? e : add_to_counter(w, tx);
+}
+
+/* All of them want the same row, and each takes long enough to meet all others. */
+static void however_often_works_meet_none_is_refused(void **state)
+{
+    enum { COUNT = 160 };
+    struct fixture *f = *state;
+    sem_t finished;
+
+    counter_make(f);
+    reopen_with(f, 16);
+    struct test_work *ones = test_works_new(COUNT, &finished);
+    for (int i = 0; i < COUNT; i++)
+        ones[i].work.run = add_slowly;
+    for (int i = 0; i < COUNT; i++)
+        store_submit(f->store, &ones[i].work);
+    for (int i = 0; i < COUNT; i++)
+        wait_for(&finished);
+    for (int i = 0; i < COUNT; i++)
+        assert_int_equal(ones[i].result, OK);
+    assert_int_equal(store_number(f->store, "select n from counter"), COUNT);
+    test_works_free(ones, COUNT);
+    sem_destroy(&finished);
+}
+
+static enum err add_beside(struct tx *tx, void *arg)
+{
+    (void)arg;
+    return tx_exec(tx, "update counter set n = n + 1", NO_BIND, NULL);
+}
+
+/* A server's sign of life comes also while somebody writes alone, for however long. */
+static void what_is_beside_the_callers_waits_for_none(void **state)
+{
+    struct fixture *f = *state;
+    struct postgres *p = container_of(f->store, struct postgres, store);
+    struct store_side *side = store_side_new(f->store);
+    struct arena *arena = arena_new();
+
+    counter_make(f);
+    pthread_rwlock_wrlock(&p->writing);
+    enum err e = store_side_run(side, STORE_APPEND, arena, add_beside, NULL);
+    pthread_rwlock_unlock(&p->writing);
+    assert_int_equal(e, OK);
+    assert_int_equal(store_number(f->store, "select n from counter"), 1);
+    store_side_free(side);
+    arena_free(arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        store_test(a_work_that_lost_its_connection_is_run_again),
+        store_test(a_commit_without_an_answer_is_not_run_again),
+        store_test(one_that_was_shut_down_before_its_commit_is_run_again),
+        store_test(however_often_works_meet_none_is_refused),
+        store_test(what_is_beside_the_callers_waits_for_none),
+    };
+
+    log_init(2, LOG_OFF, 0);
+    return run_on_postgres("store/postgres_worker", tests);
+}

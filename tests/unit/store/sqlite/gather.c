@@ -1,0 +1,125 @@
+/* gather.c - what a commit appends to the log is written in one piece. */
+#include "unit/unit.h"
+
+#include <sqlite3.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "store/sqlite/sqlite.h"
+#include "support/stores.h"
+#include "support/test_work.h"
+
+static atomic_int pieces;
+
+static ssize_t count_pieces(int fd, const void *bytes, size_t n, off_t at)
+{
+    pieces++;
+    return pwrite(fd, bytes, n, at);
+}
+
+static void count_from_now(bool count)
+{
+    sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
+    sqlite3_syscall_ptr call = count ? (sqlite3_syscall_ptr)count_pieces : NULL;
+
+    vfs->xSetSystemCall(vfs, "pwrite", call);
+    vfs->xSetSystemCall(vfs, "pwrite64", call);
+}
+
+enum { PAGES = 100, FEW = 20 };
+static const char make_filler[] = "create table filler (id integer primary key, b bytea)";
+static const char fill[] = "insert into filler (b) with recursive n (i) as (select 1 union all "
+                           "select i + 1 from n where i < 100) select randomblob(3000) from n";
+static const char sum_filler[] = "select sum(length(b)) from filler";
+
+static void a_commit_is_written_in_few_pieces(void **state)
+{
+    struct fixture *f = *state;
+
+    no_error(store_do(f->store, make_filler));
+    pieces = 0;
+    count_from_now(true);
+    no_error(store_do(f->store, fill));
+    count_from_now(false);
+    assert_in_range(pieces, 1, FEW);
+    assert_int_equal(store_number(f->store, sum_filler), PAGES * 3000);
+}
+
+/* --- where a commit does not end with its sync ------------------------------------------ */
+
+static void run_sql(sqlite3 *db, const char *sql)
+{
+    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+}
+
+/* Of somebody else, right after the commit. */
+static int64_t sum_seen(const char *where)
+{
+    sqlite3 *db;
+    sqlite3_stmt *s;
+
+    assert_int_equal(sqlite3_open_v2(where, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_URI, NULL),
+                     SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, sum_filler, -1, &s, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(s), SQLITE_ROW);
+    int64_t sum = sqlite3_column_int64(s, 0);
+    sqlite3_finalize(s);
+    sqlite3_close(db);
+    return sum;
+}
+
+/* In how many pieces a commit is written to a database that is opened and set so, by one who
+ * would gather them. */
+static int pieces_of(const struct fixture *f, const char *how, const char *settings)
+{
+    struct sqlite_conn c = { 0 };
+    char where[160];
+
+    snprintf(where, sizeof where, "file:%s/other.db?%s", f->folder, how);
+    assert_int_equal(sqlite3_open_v2(where, &c.db,
+                                     SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI,
+                                     NULL),
+                     SQLITE_OK);
+    run_sql(c.db, "pragma journal_mode = wal");
+    run_sql(c.db, settings);
+    run_sql(c.db, "drop table if exists filler");
+    run_sql(c.db, make_filler);
+    sqlite_gather_begin(&c);
+    pieces = 0;
+    count_from_now(true);
+    run_sql(c.db, fill);
+    count_from_now(false);
+    assert_int_equal(sum_seen(where), PAGES * 3000);
+    sqlite_gather_end();
+    sqlite3_close(c.db);
+    return pieces;
+}
+
+static void nothing_is_gathered_where_no_sync_ends_a_commit(void **state)
+{
+    const struct fixture *f = *state;
+
+    assert_in_range(pieces_of(f, "psow=1", "pragma synchronous = full"), 1, FEW);
+    assert_true(pieces_of(f, "psow=1", "pragma synchronous = normal") > PAGES);
+    assert_true(pieces_of(f, "psow=1", "pragma synchronous = off") > PAGES);
+}
+
+/* SQLite fills the last sector then, behind the sync. */
+static void nothing_is_gathered_where_a_commit_goes_on_behind_its_sync(void **state)
+{
+    assert_true(pieces_of(*state, "psow=0", "pragma synchronous = full") > PAGES);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        store_test(a_commit_is_written_in_few_pieces),
+        store_test(nothing_is_gathered_where_no_sync_ends_a_commit),
+        store_test(nothing_is_gathered_where_a_commit_goes_on_behind_its_sync),
+    };
+
+    log_init(2, LOG_OFF, 0);
+    return run_on_sqlite("store/sqlite_gather", tests);
+}

@@ -1,0 +1,490 @@
+/* work.c - works run whole or not at all, and those who were told see them. Tests src/store/store.c
+ * and src/store/queue.c. */
+#include "unit/unit.h"
+
+#include <semaphore.h>
+#include <stdatomic.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "net/loop.h"
+#include "support/stores.h"
+#include "support/test_work.h"
+
+/* --- whole or not at all -------------------------------------------------------------- */
+
+static void a_failed_work_leaves_its_neighbours_alone(void **state)
+{
+    struct fixture *f = *state;
+    sem_t finished;
+    struct test_work *ones = test_works_new(9, &finished);
+
+    counter_make(f);
+    ones[0].answer = ERR_FORBIDDEN;
+    ones[4].answer = ERR_UNKNOWN_USER;
+    ones[8].answer = ERR_NOT_FOUND;
+    run_as_batch(f, ones, 9, &finished);
+    for (size_t i = 0; i < 9; i++)
+        assert_int_equal(ones[i].result, ones[i].answer);
+    assert_int_equal(store_number(f->store, "select n from counter"), 6);
+    test_works_free(ones, 9);
+    sem_destroy(&finished);
+}
+
+static enum err insert_ada(struct work *w, struct tx *tx)
+{
+    (void)w;
+    return tx_exec(tx, "insert into users (id, username) values ($1, 'ada')",
+                   BIND(v_id(snowflake_new())), NULL);
+}
+
+static void of_those_who_want_one_name_one_gets_it(void **state)
+{
+    struct fixture *f = *state;
+    sem_t finished;
+    struct test_work *ones = test_works_new(8, &finished);
+    int won = 0;
+
+    for (size_t i = 0; i < 8; i++)
+        ones[i].work.run = insert_ada;
+    run_as_batch(f, ones, 8, &finished);
+    for (size_t i = 0; i < 8; i++) {
+        won += ones[i].result == OK;
+        assert_true(ones[i].result == OK || ones[i].result == ERR_STORE_CONFLICT);
+    }
+    assert_int_equal(won, 1);
+    assert_int_equal(store_number(f->store, "select count(*) from users"), 1);
+    test_works_free(ones, 8);
+    sem_destroy(&finished);
+}
+
+static void add_many(struct fixture *f, size_t count)
+{
+    sem_t finished;
+    struct test_work *ones = test_works_new(count, &finished);
+
+    for (size_t i = 0; i < count; i++)
+        store_submit(f->store, &ones[i].work);
+    for (size_t i = 0; i < count; i++)
+        wait_for(&finished);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(ones[i].result, OK);
+    test_works_free(ones, count);
+    sem_destroy(&finished);
+}
+
+/* On PostgreSQL these meet each other and are tried again; none is lost. On a busy machine they
+ * may take turns by chance, so there are more until some have met. */
+static void concurrent_additions_make_the_exact_sum(void **state)
+{
+    enum { COUNT = 200, MOST_ROUNDS = 100 };
+    struct fixture *f = *state;
+    struct store_stats stats = { 0 };
+    int64_t rounds = 0;
+
+    counter_make(f);
+    do {
+        add_many(f, COUNT);
+        rounds++;
+        store_stats(f->store, &stats);
+    } while (f->postgres && !stats.retries && rounds < MOST_ROUNDS);
+    assert_int_equal(store_number(f->store, "select n from counter"), rounds * COUNT);
+    if (f->postgres)
+        assert_true(stats.retries > 0);
+}
+
+/* --- loops ---------------------------------------------------------------------------- */
+
+static struct store *turning; /* whose snapshots the loops let go of */
+
+static void end_turn(struct loop *l, void *arg)
+{
+    (void)arg;
+    store_turn_end(turning, l);
+}
+
+static struct loops *start_loops(struct fixture *f)
+{
+    turning = f->store;
+    return loops_start(2, end_turn, NULL);
+}
+
+struct loop_work {
+    struct test_work one;
+    struct fixture *f;
+    struct loop *expected;
+};
+
+static void note_done_on_loop(struct work *w, enum err e)
+{
+    struct loop_work *lw = container_of(w, struct loop_work, one.work);
+
+    if (loop_current() != lw->expected)
+        e = ERR_INTERNAL;
+    note_done(w, e);
+}
+
+static void submit_on_loop(struct loop *l, void *arg)
+{
+    struct loop_work *lw = arg;
+
+    lw->one.work.loop = lw->expected = l;
+    lw->one.work.done = note_done_on_loop;
+    store_submit(lw->f->store, &lw->one.work);
+}
+
+static void done_is_called_on_the_loop_it_came_from(void **state)
+{
+    struct fixture *f = *state;
+    struct loops *loops = start_loops(f);
+    sem_t finished;
+
+    counter_make(f);
+    for (unsigned i = 0; i < 8; i++) {
+        struct test_work *one = test_works_new(1, &finished);
+        struct loop_work lw = { .one = *one, .f = f };
+
+        lw.one.work.mode = STORE_WRITE;
+        loop_call(loops_at(loops, i % 2), submit_on_loop, &lw);
+        wait_for(&finished);
+        assert_int_equal(lw.one.result, OK);
+        test_works_free(one, 1);
+    }
+    loops_stop(loops);
+    assert_int_equal(store_number(f->store, "select n from counter"), 8);
+    sem_destroy(&finished);
+}
+
+/* Within one turn of a loop: read, somebody else commits, read again. */
+struct turn {
+    struct fixture *f;
+    int64_t before, after;
+    enum err result;
+    struct work work;
+    int64_t *place;
+    atomic_int reads;
+};
+
+static enum err read_counter(struct work *w, struct tx *tx)
+{
+    struct turn *t = container_of(w, struct turn, work);
+    struct rows r;
+    bool found;
+    enum err e = tx_one(tx, "select n from counter where id = 1", NO_BIND, &r, &found);
+
+    if (!e)
+        *t->place = row_int(&r, 0);
+    return e;
+}
+
+static void note_read(struct work *w, enum err e)
+{
+    struct turn *t = container_of(w, struct turn, work);
+
+    if (e)
+        t->result = e;
+    atomic_fetch_add(&t->reads, 1);
+}
+
+static void read_write_read(struct loop *l, void *arg)
+{
+    struct turn *t = arg;
+
+    t->work = (struct work){
+        .mode = STORE_READ,
+        .loop = l,
+        .run = read_counter,
+        .done = note_read,
+        .arena = arena_new(),
+    };
+    t->place = &t->before;
+    store_submit(t->f->store, &t->work);
+    /* From no loop: the writer commits and wakes us, all inside this turn. */
+    t->result = store_do(t->f->store, "update counter set n = n + 5 where id = 1");
+    t->place = &t->after;
+    store_submit(t->f->store, &t->work);
+    arena_free(t->work.arena);
+}
+
+static void a_read_sees_every_commit_it_could_have_heard_of(void **state)
+{
+    struct fixture *f = *state;
+
+    if (f->postgres)
+        return; /* there a read never runs within the turn */
+
+    struct loops *loops = start_loops(f);
+    struct turn t = { .f = f };
+
+    counter_make(f);
+    loop_call(loops_at(loops, 0), read_write_read, &t);
+    loops_stop(loops);
+    assert_int_equal(t.result, OK);
+    assert_int_equal(t.reads, 2);
+    assert_int_equal(t.before, 0);
+    assert_int_equal(t.after, 5);
+}
+
+/* Both loops: write, and once told of it, read; each must see its own at least. */
+struct chain {
+    struct work work;
+    struct fixture *f;
+    sem_t *finished;
+    int64_t written, seen;
+    int left;
+    bool stale;
+    enum err failed;
+};
+
+static void chain_write(struct chain *c);
+
+static enum err chain_run(struct work *w, struct tx *tx)
+{
+    struct chain *c = container_of(w, struct chain, work);
+    struct rows r;
+    bool found;
+    enum err e = w->mode == STORE_WRITE
+                     ? tx_one(tx, "update counter set n = n + 1 where id = 1 returning n", NO_BIND,
+                              &r, &found)
+                     : tx_one(tx, "select n from counter where id = 1", NO_BIND, &r, &found);
+
+    if (!e)
+        *(w->mode == STORE_WRITE ? &c->written : &c->seen) = row_int(&r, 0);
+    return e;
+}
+
+static void chain_done(struct work *w, enum err e)
+{
+    struct chain *c = container_of(w, struct chain, work);
+
+    if (e)
+        c->failed = e;
+    if (w->mode == STORE_WRITE && !e) {
+        w->mode = STORE_READ;
+        store_submit(c->f->store, w);
+        return;
+    }
+    c->stale |= c->seen < c->written;
+    if (--c->left > 0 && !e)
+        chain_write(c);
+    else
+        sem_post(c->finished);
+}
+
+static void chain_write(struct chain *c)
+{
+    arena_reset(c->work.arena);
+    c->work.mode = STORE_WRITE;
+    store_submit(c->f->store, &c->work);
+}
+
+static void chain_start(struct loop *l, void *arg)
+{
+    struct chain *c = arg;
+
+    c->work.loop = l;
+    c->work.run = chain_run;
+    c->work.done = chain_done;
+    chain_write(c);
+}
+
+static void whoever_was_told_of_a_write_reads_it(void **state)
+{
+    enum { CHAINS = 6, ROUNDS = 60 };
+    struct fixture *f = *state;
+    struct loops *loops = start_loops(f);
+    struct chain chains[CHAINS] = { 0 };
+    sem_t finished;
+
+    sem_init(&finished, 0, 0);
+    counter_make(f);
+    for (unsigned i = 0; i < CHAINS; i++) {
+        chains[i] = (struct chain){ .f = f, .finished = &finished, .left = ROUNDS };
+        chains[i].work.arena = arena_new();
+        loop_call(loops_at(loops, i % 2), chain_start, &chains[i]);
+    }
+    for (unsigned i = 0; i < CHAINS; i++)
+        wait_for(&finished);
+    loops_stop(loops);
+    for (unsigned i = 0; i < CHAINS; i++) {
+        assert_int_equal(chains[i].failed, OK);
+        assert_false(chains[i].stale);
+        arena_free(chains[i].work.arena);
+    }
+    assert_int_equal(store_number(f->store, "select n from counter"), CHAINS * ROUNDS);
+    sem_destroy(&finished);
+}
+
+/* --- reads that take long ------------------------------------------------------------- */
+
+/* A read that is not through before its gate opens. */
+struct long_read {
+    struct loop_work lw;
+    sem_t *gate;
+};
+
+static enum err read_behind_gate(struct work *w, struct tx *tx)
+{
+    struct long_read *r = container_of(w, struct long_read, lw.one.work);
+    struct rows rows;
+    bool found;
+    enum err e = tx_one(tx, "select n from counter where id = 1", NO_BIND, &rows, &found);
+
+    wait_for(r->gate);
+    return e;
+}
+
+static enum err read_and_go(struct work *w, struct tx *tx)
+{
+    struct rows rows;
+    bool found;
+
+    (void)w;
+    return tx_one(tx, "select n from counter where id = 1", NO_BIND, &rows, &found);
+}
+
+static void reads_aside_hold_up_neither_loop_nor_writer(void **state)
+{
+    enum { LONG = 5 }; /* more than there are threads for them */
+    struct fixture *f = *state;
+    struct loops *loops = start_loops(f);
+    struct long_read reads[LONG];
+    sem_t gate, long_done, near_done;
+
+    counter_make(f);
+    sem_init(&gate, 0, 0);
+    struct test_work *ones = test_works_new(LONG, &long_done);
+    struct test_work *near = test_works_new(1, &near_done);
+    for (int i = 0; i < LONG; i++) {
+        reads[i] = (struct long_read){ .lw = { .one = ones[i], .f = f }, .gate = &gate };
+        reads[i].lw.one.work.mode = STORE_READ;
+        reads[i].lw.one.work.aside = true;
+        reads[i].lw.one.work.run = read_behind_gate;
+        loop_call(loops_at(loops, 0), submit_on_loop, &reads[i].lw);
+    }
+    struct loop_work short_read = { .one = *near, .f = f };
+    short_read.one.work.mode = STORE_READ;
+    short_read.one.work.run = read_and_go;
+    loop_call(loops_at(loops, 0), submit_on_loop, &short_read);
+    wait_for(&near_done);
+    assert_int_equal(short_read.one.result, OK);
+    no_error(store_do(f->store, "update counter set n = n + 1 where id = 1"));
+
+    for (int i = 0; i < LONG; i++)
+        sem_post(&gate);
+    for (int i = 0; i < LONG; i++)
+        wait_for(&long_done);
+    for (int i = 0; i < LONG; i++)
+        assert_int_equal(reads[i].lw.one.result, OK);
+    loops_stop(loops);
+    test_works_free(ones, LONG);
+    test_works_free(near, 1);
+    sem_destroy(&gate);
+    sem_destroy(&long_done);
+    sem_destroy(&near_done);
+}
+
+/* A read that says nothing of how long it takes. */
+struct counting_read {
+    struct loop_work lw;
+    int64_t most, counted;
+    bool says_so;        /* that it takes long, after it has asked the store */
+    struct arena *other; /* in use when it may be broken off */
+    bool ended_on_loop;
+};
+
+static enum err count_up(struct work *w, struct tx *tx)
+{
+    struct counting_read *r = container_of(w, struct counting_read, lw.one.work);
+    struct arena *before = tx_use_arena(tx, r->other);
+    struct rows rows;
+    bool found;
+    enum err e = tx_one(tx,
+                        "with recursive n (i) as (select cast(1 as bigint) union all "
+                        "select i + 1 from n where i < $1) select count(*) from n",
+                        BIND(v_int(r->most)), &rows, &found);
+
+    if (e)
+        return e; /* with the wrong arena */
+    tx_use_arena(tx, before);
+    if (r->says_so && (e = tx_expect_long(tx)))
+        return e;
+    r->counted = row_int(&rows, 0);
+    r->ended_on_loop = loop_current() != NULL;
+    return OK;
+}
+
+static struct counting_read count_on_loop(struct fixture *f, struct loops *loops, int64_t most,
+                                          bool says_so)
+{
+    sem_t finished;
+    struct test_work *one = test_works_new(1, &finished);
+    struct counting_read r = { .lw = { .one = *one, .f = f }, .most = most, .says_so = says_so };
+
+    r.other = arena_new();
+    r.lw.one.work.mode = STORE_READ;
+    r.lw.one.work.run = count_up;
+    loop_call(loops_at(loops, 0), submit_on_loop, &r.lw);
+    wait_for(&finished);
+    assert_int_equal(r.lw.one.result, OK);
+    assert_int_equal(r.counted, most);
+    assert_ptr_equal(r.lw.one.work.arena, one->work.arena);
+    arena_free(r.other);
+    test_works_free(one, 1);
+    sem_destroy(&finished);
+    return r;
+}
+
+static void a_read_that_takes_long_goes_on_beside_its_loop(void **state)
+{
+    struct fixture *f = *state;
+    struct loops *loops = start_loops(f);
+
+    struct counting_read long_one = count_on_loop(f, loops, 300000, false);
+    struct counting_read expected = count_on_loop(f, loops, 10, true);
+    struct counting_read short_one = count_on_loop(f, loops, 10, false);
+    loops_stop(loops);
+    assert_false(long_one.ended_on_loop);
+    assert_false(expected.ended_on_loop);
+    assert_int_equal(short_one.ended_on_loop, strcmp(store_engine(f->store), "sqlite") == 0);
+}
+
+static void closing_finishes_what_was_submitted(void **state)
+{
+    enum { COUNT = 50 };
+    struct fixture *f = *state;
+    sem_t finished;
+    struct test_work *ones = test_works_new(COUNT, &finished);
+
+    counter_make(f);
+    for (size_t i = 0; i < COUNT; i++)
+        store_submit(f->store, &ones[i].work);
+    store_close(f->store);
+    for (size_t i = 0; i < COUNT; i++) {
+        wait_for(&finished);
+        assert_int_equal(ones[i].result, OK);
+    }
+    no_error(store_open(&f->options, &f->store));
+    assert_int_equal(store_number(f->store, "select n from counter"), COUNT);
+    test_works_free(ones, COUNT);
+    sem_destroy(&finished);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        store_test(a_failed_work_leaves_its_neighbours_alone),
+        store_test(of_those_who_want_one_name_one_gets_it),
+        store_test(concurrent_additions_make_the_exact_sum),
+        store_test(done_is_called_on_the_loop_it_came_from),
+        store_test(a_read_sees_every_commit_it_could_have_heard_of),
+        store_test(whoever_was_told_of_a_write_reads_it),
+        store_test(reads_aside_hold_up_neither_loop_nor_writer),
+        store_test(a_read_that_takes_long_goes_on_beside_its_loop),
+        store_test(closing_finishes_what_was_submitted),
+    };
+
+    log_init(2, LOG_OFF, 0);
+    snowflake_init(1);
+    return run_on_both("store/work", tests);
+}
