@@ -10,6 +10,7 @@ static const struct type type_any = { .kind = KIND_RAW };
 static const struct routed_order {
     const char *route, *noun, *verb, *argument; /* argument: a resolver, or NULL */
 } routed_orders[] = {
+    { "get_console_health", "health", "", NULL },
     { "get_clock", "clock", "", NULL },
     { "move_clock", "clock", "move", NULL },
     { "list_faults", "fault", "", NULL },
@@ -71,9 +72,35 @@ static enum err console_order(struct call *call)
     if (e || !call->route->reply)
         return e;
     call_reply_json(call);
-    buf_printf(&call->reply, o->row->is_array ? "[%.*s]" : "%.*s", STR_FMT(o->answer));
+    order_write_answer(o, &call->reply);
     return OK;
 }
+
+/* --- health --------------------------------------------------------------------------- */
+
+static const struct route health_routes[] = {
+    {
+        .method = GET,
+        .path = "/console/health",
+        .name = "get_console_health",
+        .doc = "Figures of the last hour, minute by minute, and calls by what they are about. "
+               "The last minute is the one at hand.",
+        .service = true,
+        .reply = &type_any,
+        .store = ROUTE_STORE_NONE,
+        .limit = &limit_console,
+        .prepare = console_prepare,
+        .admit = console_admit,
+        .handle = console_order,
+    },
+    { 0 },
+};
+
+const struct domain console_health_domain = {
+    .name = "Workbench: health",
+    .doc = "How the server did in the last hour. At the root, below /console.",
+    .routes = health_routes,
+};
 
 /* --- time ----------------------------------------------------------------------------- */
 

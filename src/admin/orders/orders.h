@@ -62,8 +62,9 @@ struct order_server {
 
 /* Carries out a question: noun, verb and words with a tab between them. Waits for the store:
  * never on a loop. The answer is "ok", a line with the names of the columns and a line for each
- * row; or "error", the status that a route would answer with, and a sentence. */
+ * row, or with as_json what a route would answer; or "error", the status that a route would answer
+ * with, and a sentence. */
 void operator_answer(const struct order_server *server, unsigned uid, struct str question,
-                     struct buf *out);
+                     bool as_json, struct buf *out);
 
 #endif

@@ -143,7 +143,8 @@ static int push_sessions(const struct settings *s, const char *verb, const char 
     struct arena *arena = arena_new();
     struct str answer,
         order = str_printf(arena, "sessions\t%s\t%s\t%lld", verb, who, (long long)s->console.code);
-    int status = order_ask(s, str_dupz(arena, order), ORDER_ANSWER_S, arena, &answer);
+    int status = order_ask(s, &(struct order_question){ str_dupz(arena, order), ORDER_ANSWER_S },
+                           arena, &answer);
 
     arena_free(arena);
     if (status < 0)
