@@ -20,12 +20,21 @@ static void give_token(void *arg, unsigned uid, struct str name, struct buf *out
     arena_free(arena);
 }
 
+static void answer_order(const struct guildhall *g, unsigned uid, struct str question, bool as_json,
+                         struct buf *out)
+{
+    operator_answer(&(struct order_server){ g->api, loops_at(g->loops, 0), g->relay }, uid,
+                    question, as_json, out);
+}
+
 static void carry_out_order(void *arg, unsigned uid, struct str question, struct buf *out)
 {
-    const struct guildhall *g = arg;
+    answer_order(arg, uid, question, false, out);
+}
 
-    operator_answer(&(struct order_server){ g->api, loops_at(g->loops, 0), g->relay }, uid,
-                    question, out);
+static void carry_out_order_as_json(void *arg, unsigned uid, struct str question, struct buf *out)
+{
+    answer_order(arg, uid, question, true, out);
 }
 
 static void give_console_key(void *arg, unsigned uid, struct str rest, struct buf *out)
@@ -77,5 +86,6 @@ const struct control_row parts_control_rows[] = {
     { "certificate", give_certificate },
     { "token", give_token },
     { "operate", carry_out_order },
+    { "operate-json", carry_out_order_as_json },
     { 0 },
 };

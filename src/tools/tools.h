@@ -83,20 +83,22 @@ int tool_leave(const struct settings *s, char **arguments);
 
 /* Makes an account while no server runs; prints what the order "user add" answers. */
 int add_user(const struct settings *s, char **words);
-/* Gives an order to the server that runs: noun, verb and words with tabs between them. 0: ret is
- * its answer, a line with the names of columns and a line for each row. -1: no server runs. Else a
- * sentence was printed, and it is 1, or the HTTP status of the refusal. seconds: how long to wait;
- * 0: for ever. */
-int order_ask(const struct settings *s, const char *order, int64_t seconds, struct arena *arena,
+/* An order for the server that runs: noun, verb and words with tabs between them. */
+struct order_question {
+    const char *words;
+    int64_t seconds; /* to wait; 0: for ever */
+    bool as_json;    /* the answer is what the console's route would answer */
+};
+/* 0: ret is the answer: a line with the names of columns and a line for each row, or JSON. -1: no
+ * server runs. Else a sentence was printed, and it is 1 or the HTTP status of the refusal. */
+int order_ask(const struct settings *s, const struct order_question *q, struct arena *arena,
               struct str *ret);
 /* The same; returns the program's status: 3 for a refusal, 1 after a sentence if no server runs. */
-int order_ask_running(const struct settings *s, const char *order, int64_t seconds,
-                      struct arena *arena, struct str *ret);
+int order_ask_running(const struct settings *s, const struct order_question *q, struct arena *arena,
+                      struct str *ret);
 /* Cuts a line off the answer. Returns how many cells it has; those that are missing are empty. */
 enum { MOST_COLUMNS = 16, ORDER_ANSWER_S = 60 };
 int order_cells(struct str *answer, struct str cells[MOST_COLUMNS]);
-/* Prints the rows as JSON, in one line: an array, or the one object. */
-void order_print_json(struct str answer, bool is_array);
 /* Prints a row as the server would have answered it: the names of columns, a tab between them, and
  * a line below. */
 void order_print(const struct settings *s, struct str answer);

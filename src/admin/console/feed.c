@@ -23,33 +23,7 @@ enum {
     CLOSE_TOO_MANY_WATCHERS = 4008,
 };
 
-/* What a client says. */
-struct live_request {
-    struct str key, kind, user, route, method, status, event, session, text;
-    struct opt_int after;
-    snowflake application_id;
-};
-
-static const struct type live_text = { .kind = KIND_STRING, .max = 200 };
-static const struct type live_id = { .kind = KIND_ID };
-static const struct type live_number = { .kind = KIND_INT, .min = 0, .max = INT64_MAX };
-static const struct field live_fields[] = {
-    { FIELD(struct live_request, key), .type = &live_text, .flags = OPTIONAL },
-    { FIELD(struct live_request, kind), .type = &live_text, .flags = OPTIONAL },
-    { FIELD(struct live_request, user), .type = &live_text, .flags = OPTIONAL },
-    { FIELD(struct live_request, route), .type = &live_text, .flags = OPTIONAL },
-    { FIELD(struct live_request, method), .type = &live_text, .flags = OPTIONAL },
-    { FIELD(struct live_request, status), .type = &live_text, .flags = OPTIONAL },
-    { FIELD(struct live_request, event), .type = &live_text, .flags = OPTIONAL },
-    { FIELD(struct live_request, session), .type = &live_text, .flags = OPTIONAL },
-    { FIELD(struct live_request, text), .type = &live_text, .flags = OPTIONAL },
-    { FIELD(struct live_request, application_id), .type = &live_id, .flags = OPTIONAL },
-    { FIELD(struct live_request, after), .type = &live_number, .flags = OPTIONAL },
-    { 0 },
-};
-static const struct schema live_schema = { .size = sizeof(struct live_request),
-                                           .fields = live_fields };
-static const struct type type_live = { .kind = KIND_OBJECT, .schema = &live_schema };
+static const struct type type_live = { .kind = KIND_OBJECT, .schema = &traffic_live_schema };
 
 struct traffic_watcher {
     struct workbench *workbench;
@@ -146,19 +120,11 @@ static void watcher_tick(uv_timer_t *timer)
 
 /* --- listening ------------------------------------------------------------------------ */
 
-static void watcher_want(struct traffic_watcher *x, const struct live_request *in)
+static void watcher_want(struct traffic_watcher *x, const struct traffic_query *in)
 {
     uint64_t oldest, newest;
 
-    x->page.filter = (struct traffic_filter){ .kind = in->kind,
-                                              .user = in->user,
-                                              .route = in->route,
-                                              .method = in->method,
-                                              .status = in->status,
-                                              .event = in->event,
-                                              .session = in->session,
-                                              .text = in->text,
-                                              .application = in->application_id };
+    x->page.filter = traffic_filter_of(in);
     /* What is noted as soon as somebody looks has to be seen. */
     traffic_range(x->workbench->traffic, &oldest, &newest);
     if (!x->admitted)
@@ -185,7 +151,7 @@ static void watcher_message(struct websocket *ws, enum ws_opcode opcode, struct 
         arena_free(arena);
         return;
     }
-    const struct live_request *in = read;
+    const struct traffic_query *in = read;
     bool local =
         x->workbench->options.open && x->local_head && address_is_loopback(websocket_remote(ws));
     if (!x->admitted && !local && !key_is_right(x->workbench, in->key)) {

@@ -8,10 +8,9 @@
 #include "base/mem.h"
 #include "admin/console/figures.h"
 #include "admin/console/internal.h"
+#include "admin/orders/internal.h"
 
 enum { MINUTE_MS = 60 * 1000, DURATIONS = DURATION_BOUNDS + 1 };
-
-static const struct type type_any = { .kind = KIND_RAW };
 
 struct health {
     struct api *api;
@@ -217,13 +216,13 @@ static void write_group(struct json *j, const struct health *h, const struct fig
     json_object_end(j);
 }
 
-/* GET /console/health: the last hour, minute by minute. */
-static enum err get_console_health(struct call *call)
+/* The last hour, minute by minute, as JSON. */
+enum err order_health(struct call *call, struct order *o)
 {
     struct health *h = workbench_of(call)->health;
     struct figure_minute *minutes =
         arena_array(call->arena, struct figure_minute, FIGURE_MINUTES + 1);
-    struct json j = call_reply_json(call);
+    struct json j = json_to(&o->out);
 
     pthread_mutex_lock(&h->lock);
     size_t n = figures_read(h->figures, health_look(h, false), minutes);
@@ -242,26 +241,3 @@ static enum err get_console_health(struct call *call)
     pthread_mutex_unlock(&h->lock);
     return OK;
 }
-
-static const struct route routes[] = {
-    {
-        .method = GET,
-        .path = "/console/health",
-        .name = "get_console_health",
-        .doc = "Figures of the last hour, minute by minute, and calls by what they are about. "
-               "The last minute is the one at hand.",
-        .service = true,
-        .reply = &type_any,
-        .store = ROUTE_STORE_NONE,
-        .limit = &limit_console,
-        .admit = console_admit,
-        .handle = get_console_health,
-    },
-    { 0 },
-};
-
-const struct domain console_health_domain = {
-    .name = "Workbench: health",
-    .doc = "How the server did in the last hour. At the root, below /console.",
-    .routes = routes,
-};

@@ -41,6 +41,19 @@ enum err console_admit_controls(struct call *call);
 bool head_is_own(const struct http_request *r);
 bool key_is_right(const struct workbench *w, struct str key);
 
+/* --- routes.c ------------------------------------------------------------------------- */
+
+/* Which records of the traffic are wanted: the query of the route, and with the key what a client
+ * sends to follow them. */
+struct traffic_query {
+    struct str key, kind, user, route, method, status, event, session, text;
+    struct opt_int after;
+    snowflake application_id;
+    int64_t limit;
+};
+extern const struct schema traffic_live_schema;
+struct traffic_filter traffic_filter_of(const struct traffic_query *q);
+
 /* --- log.c ---------------------------------------------------------------------------- */
 
 /* Prints a line for each call, on the loop, until it is stopped. */

@@ -10,6 +10,7 @@ static const struct type type_any = { .kind = KIND_RAW };
 static const struct routed_order {
     const char *route, *noun, *verb, *argument; /* argument: a resolver, or NULL */
 } routed_orders[] = {
+    { "get_console_health", "health", "", NULL },
     { "get_clock", "clock", "", NULL },
     { "move_clock", "clock", "move", NULL },
     { "list_faults", "fault", "", NULL },
@@ -71,9 +72,35 @@ static enum err console_order(struct call *call)
     if (e || !call->route->reply)
         return e;
     call_reply_json(call);
-    buf_printf(&call->reply, o->row->is_array ? "[%.*s]" : "%.*s", STR_FMT(o->answer));
+    order_write_answer(o, &call->reply);
     return OK;
 }
+
+/* What all rows of orders have, and three things in which they differ. */
+#define ORDER_ROUTE(store_, limit_, admit_)                                                \
+    .service = true, .store = ROUTE_STORE_##store_, .limit = &(limit_), .admit = (admit_), \
+    .prepare = console_prepare, .handle = console_order
+
+/* --- health --------------------------------------------------------------------------- */
+
+static const struct route health_routes[] = {
+    {
+        .method = GET,
+        .path = "/console/health",
+        .name = "get_console_health",
+        .doc = "Figures of the last hour, minute by minute, and calls by what they are about. "
+               "The last minute is the one at hand.",
+        .reply = &type_any,
+        ORDER_ROUTE(NONE, limit_console, console_admit),
+    },
+    { 0 },
+};
+
+const struct domain console_health_domain = {
+    .name = "Workbench: health",
+    .doc = "How the server did in the last hour. At the root, below /console.",
+    .routes = health_routes,
+};
 
 /* --- time ----------------------------------------------------------------------------- */
 
@@ -83,13 +110,8 @@ static const struct route clock_routes[] = {
         .path = "/console/clock",
         .name = "get_clock",
         .doc = "What the server takes for now, and how far that is from the machine's time.",
-        .service = true,
         .reply = &type_any,
-        .store = ROUTE_STORE_NONE,
-        .limit = &limit_console,
-        .prepare = console_prepare,
-        .admit = console_admit,
-        .handle = console_order,
+        ORDER_ROUTE(NONE, limit_console, console_admit),
     },
     {
         .method = POST,
@@ -97,14 +119,9 @@ static const struct route clock_routes[] = {
         .name = "move_clock",
         .doc = "Lets time pass at once: expiries, time-outs and jobs follow. Of servers with "
                "a workbench.",
-        .service = true,
         .body = &order_clock_type,
         .reply = &type_any,
-        .store = ROUTE_STORE_NONE,
-        .limit = &limit_console,
-        .prepare = console_prepare,
-        .admit = console_admit_controls,
-        .handle = console_order,
+        ORDER_ROUTE(NONE, limit_console, console_admit_controls),
     },
     { 0 },
 };
@@ -128,13 +145,8 @@ static const struct route fault_routes[] = {
         .path = "/console/faults",
         .name = "list_faults",
         .doc = "Faults that wait for a call.",
-        .service = true,
         .reply = &type_any,
-        .store = ROUTE_STORE_NONE,
-        .limit = &limit_console,
-        .prepare = console_prepare,
-        .admit = console_admit,
-        .handle = console_order,
+        ORDER_ROUTE(NONE, limit_console, console_admit),
     },
     {
         .method = POST,
@@ -142,38 +154,23 @@ static const struct route fault_routes[] = {
         .name = "create_fault",
         .doc = "The next calls that fit are answered with another status, later, or not at "
                "all. Of servers with a workbench.",
-        .service = true,
         .body = &order_fault_type,
         .reply = &type_any,
-        .store = ROUTE_STORE_NONE,
-        .limit = &limit_console,
-        .prepare = console_prepare,
-        .admit = console_admit_controls,
-        .handle = console_order,
+        ORDER_ROUTE(NONE, limit_console, console_admit_controls),
     },
     {
         .method = DELETE,
         .path = "/console/faults",
         .name = "delete_faults",
         .doc = "Takes all faults back.",
-        .service = true,
-        .store = ROUTE_STORE_NONE,
-        .limit = &limit_console,
-        .prepare = console_prepare,
-        .admit = console_admit_controls,
-        .handle = console_order,
+        ORDER_ROUTE(NONE, limit_console, console_admit_controls),
     },
     {
         .method = DELETE,
         .path = "/console/faults/{fault.id}",
         .name = "delete_fault",
         .doc = "Takes a fault back.",
-        .service = true,
-        .store = ROUTE_STORE_NONE,
-        .limit = &limit_console,
-        .prepare = console_prepare,
-        .admit = console_admit_controls,
-        .handle = console_order,
+        ORDER_ROUTE(NONE, limit_console, console_admit_controls),
     },
     { 0 },
 };
@@ -201,27 +198,17 @@ static const struct route session_routes[] = {
         .path = "/console/sessions",
         .name = "list_console_sessions",
         .doc = "Sessions of the gateway, names of their accounts, and who is in voice.",
-        .service = true,
         .reply = &type_any,
-        .store = ROUTE_STORE_READ,
-        .limit = &limit_console,
-        .prepare = console_prepare,
-        .admit = console_admit,
-        .handle = console_order,
+        ORDER_ROUTE(NONE, limit_console, console_admit),
     },
     {
         .method = POST,
         .path = "/console/sessions/{console.session}",
         .name = "push_session",
         .doc = "Asks a client to come back, ends its session, or closes its socket.",
-        .service = true,
         .body = &order_push_type,
         .status = 204,
-        .store = ROUTE_STORE_READ,
-        .limit = &limit_console,
-        .prepare = console_prepare,
-        .admit = console_admit,
-        .handle = console_order,
+        ORDER_ROUTE(READ, limit_console, console_admit),
     },
     { 0 },
 };
@@ -265,13 +252,8 @@ static const struct route snapshot_routes[] = {
         .path = "/console/snapshots",
         .name = "list_snapshots",
         .doc = "Worlds that are kept by name, and how often one was to be brought back and was.",
-        .service = true,
         .reply = &type_any,
-        .store = ROUTE_STORE_NONE,
-        .limit = &limit_console,
-        .prepare = console_prepare,
-        .admit = console_admit,
-        .handle = console_order,
+        ORDER_ROUTE(NONE, limit_console, console_admit),
     },
     {
         .method = POST,
@@ -279,13 +261,8 @@ static const struct route snapshot_routes[] = {
         .name = "create_snapshot",
         .doc = "Keeps the world as it is: rows, files and keys. Of servers with a workbench "
                "whose rows are in SQLite.",
-        .service = true,
         .body = &type_order,
-        .store = ROUTE_STORE_NONE,
-        .limit = &limit_snapshots,
-        .prepare = console_prepare,
-        .admit = console_admit_controls,
-        .handle = console_order,
+        ORDER_ROUTE(NONE, limit_snapshots, console_admit_controls),
     },
     {
         .method = POST,
@@ -294,24 +271,14 @@ static const struct route snapshot_routes[] = {
         .doc = "Brings a world back. What is there is kept as before-restore, and the server "
                "starts anew on the same port: sessions identify again. Of servers with a "
                "workbench.",
-        .service = true,
-        .store = ROUTE_STORE_NONE,
-        .limit = &limit_snapshots,
-        .prepare = console_prepare,
-        .admit = console_admit_controls,
-        .handle = console_order,
+        ORDER_ROUTE(NONE, limit_snapshots, console_admit_controls),
     },
     {
         .method = DELETE,
         .path = "/console/snapshots/{snapshot.name}",
         .name = "delete_snapshot",
         .doc = "Forgets a snapshot. Of servers with a workbench.",
-        .service = true,
-        .store = ROUTE_STORE_NONE,
-        .limit = &limit_snapshots,
-        .prepare = console_prepare,
-        .admit = console_admit_controls,
-        .handle = console_order,
+        ORDER_ROUTE(NONE, limit_snapshots, console_admit_controls),
     },
     { 0 },
 };

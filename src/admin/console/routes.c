@@ -5,13 +5,6 @@ const struct limit limit_console = {
     .name = "console", .count = 300, .window_s = 10, .by_address = true
 };
 
-struct traffic_query {
-    struct str kind, user, route, method, status, event, session, text;
-    struct opt_int after;
-    snowflake application_id;
-    int64_t limit;
-};
-
 /* clang-format off */
 static const struct type type_word = { .kind = KIND_STRING, .max = 200 };
 static const struct type type_app = { .kind = KIND_ID };
@@ -19,6 +12,7 @@ static const struct type type_number = { .kind = KIND_INT, .min = 0, .max = INT6
 static const struct type type_page = { .kind = KIND_INT, .min = 1, .max = 200 };
 static const struct type type_any = { .kind = KIND_RAW };
 static const struct field traffic_query_fields[] = {
+    { FIELD(struct traffic_query, key), .type = &type_word, .flags = OPTIONAL }, /* live alone */
     { FIELD(struct traffic_query, kind), .type = &type_word, .flags = OPTIONAL,
       .doc = "request, frame, or one kind: call, opened, received, sent, closed, delivered, refused" },
     { FIELD(struct traffic_query, user), .type = &type_word, .flags = OPTIONAL,
@@ -44,7 +38,15 @@ static const struct field traffic_query_fields[] = {
 /* clang-format on */
 static const struct schema traffic_query_schema = { .name = "TrafficQuery",
                                                     .size = sizeof(struct traffic_query),
-                                                    .fields = traffic_query_fields };
+                                                    .fields = traffic_query_fields + 1 };
+const struct schema traffic_live_schema = { .size = sizeof(struct traffic_query),
+                                            .fields = traffic_query_fields };
+
+struct traffic_filter traffic_filter_of(const struct traffic_query *q)
+{
+    return (struct traffic_filter){ q->kind,  q->user,    q->route, q->method,        q->status,
+                                    q->event, q->session, q->text,  q->application_id };
+}
 
 /* GET /console/traffic: what was called and told. */
 static enum err get_traffic(struct call *call)
@@ -53,8 +55,7 @@ static enum err get_traffic(struct call *call)
     struct traffic *t = workbench_of(call)->traffic;
     struct buf records;
     struct traffic_page page = {
-        .filter = { q->kind, q->user, q->route, q->method, q->status, q->event, q->session, q->text,
-                    q->application_id },
+        .filter = traffic_filter_of(q),
         .after = q->after.given ? (uint64_t)q->after.value : 0,
         .from_end = !q->after.given,
         .limit = q->limit ? q->limit : 100,

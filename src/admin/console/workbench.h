@@ -5,7 +5,8 @@
  * where that is allowed, who calls from this very machine. What changes the world behind its
  * back (clock, faults) is there only when it was asked for at the start.
  *
- * Begin reading with routes.c; access.c says who may call, show.c and hide.c what is shown of
+ * Begin reading with routes.c; orders.c has the routes that are operator commands
+ * (orders/orders.h); access.c says who may call, show.c and hide.c what is shown of
  * the traffic, feed.c how it is followed. It may use everything below the tools. */
 #ifndef ADMIN_CONSOLE_WORKBENCH_H
 #define ADMIN_CONSOLE_WORKBENCH_H

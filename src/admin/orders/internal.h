@@ -29,6 +29,8 @@ struct order {
 enum err order_gather(struct order *o);
 /* Inside the call's transaction; may be repeated. Nothing where the row has gather alone. */
 enum err order_run(struct call *call, struct order *o);
+/* What it answers in the end. */
+void order_write_answer(const struct order *o, struct buf *out);
 
 /* --- table.c: rows -------------------------------------------------------------------- */
 
@@ -99,6 +101,7 @@ enum err order_stats(struct call *call, struct order *o);
 /* --- clock.c, faults.c, sessions.c, snapshots.c --------------------------------------- */
 
 extern const struct type order_clock_type, order_fault_type, order_push_type;
+enum err order_health(struct call *call, struct order *o); /* console/health.c */
 enum err order_clock(struct call *call, struct order *o);
 enum err order_clock_move(struct call *call, struct order *o);
 enum err order_fault_list(struct call *call, struct order *o);

@@ -137,6 +137,7 @@ const struct order_row operator_rows[] = {
       .run = order_sessions_push },
     { "sessions", "push", "WHO JSON", NULL, 2, 2, .body = &order_push_type,
       .run = order_sessions_push },
+    { "health", NULL, "", "Figures of the last hour", 0, 0, .run = order_health },
     { "clock", NULL, "", "What the server takes for now", 0, 0, .run = order_clock,
       .columns = CLOCK },
     { "clock", "move", "JSON", NULL, 1, 1, .for_tests = true, .body = &order_clock_type,
@@ -245,6 +246,13 @@ enum err order_run(struct call *call, struct order *o)
     return order_take(o, row->run ? row->run(call, o) : order_query(call, o));
 }
 
+void order_write_answer(const struct order *o, struct buf *out)
+{
+    if (o->row->columns && !o->as_json)
+        buf_printf(out, "%s\n", o->row->columns);
+    buf_printf(out, o->as_json && o->row->is_array ? "[%.*s]" : "%.*s", STR_FMT(o->answer));
+}
+
 /* --- by the control socket ------------------------------------------------------------ */
 
 /* An order on its way through a loop; whoever gave it waits. */
@@ -342,15 +350,17 @@ static enum err order_carry_out(struct order_errand *w)
 }
 
 void operator_answer(const struct order_server *server, unsigned uid, struct str question,
-                     struct buf *out)
+                     bool as_json, struct buf *out)
 {
     struct order_errand w = { .loop = server->loop };
     struct order *o = &w.order;
     enum err e = ERR_BAD_REQUEST;
 
-    *o = (struct order){
-        .api = server->api, .relay = server->relay, .arena = arena_new(), .uid = uid
-    };
+    *o = (struct order){ .api = server->api,
+                         .relay = server->relay,
+                         .arena = arena_new(),
+                         .uid = uid,
+                         .as_json = as_json };
     buf_init(&o->out, MOST_ANSWER);
     o->problem = read_order(o, question);
     if (!o->problem)
@@ -358,9 +368,10 @@ void operator_answer(const struct order_server *server, unsigned uid, struct str
     if (e)
         buf_printf(out, "error %d %s\n", error_info(e)->status,
                    o->problem ? o->problem : error_info(e)->message);
-    else
-        buf_printf(out, "ok\n%s%s%.*s", o->row->columns ? o->row->columns : "",
-                   o->row->columns ? "\n" : "", STR_FMT(o->answer));
+    else {
+        buf_add_lit(out, "ok\n");
+        order_write_answer(o, out);
+    }
     if (!e && o->row->writes)
         log_info("operator: %s %s by user %u", o->row->noun, o->row->verb, uid);
     arena_free(o->arena);

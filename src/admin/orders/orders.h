@@ -1,11 +1,14 @@
-/* orders.h - what the operator of a running server may order, by the control socket.
+/* orders.h - operator commands: what the operator of a running server may order.
  *
- * An order is a noun, a verb and words. It runs like a handler, in one transaction, with a line
- * in the operator's log when it changes something; what it finds comes back as a small table.
- * Lists come a page at a time. The command line reads the same rows (tools/admin/orders.c).
+ * An order is a noun, a verb and words. It has one row in operator_rows and one function, which
+ * answers rows. It runs like a handler, in one transaction, with a line in the operator's log when
+ * it changes something; an order that has to wait has gather instead. There are two entrances: the
+ * control socket (control/) prints the rows as text, the routes below /console (console/orders.c)
+ * as JSON. The command line reads the same table (tools/admin/orders.c).
  *
- * Begin reading with orders.c; users.c, guilds.c, applications.c and service.c have the orders.
- * It may use everything below the tools. */
+ * Begin reading with the table in orders.c; the other files have the functions, by noun. What an
+ * order does to an account is the account domain's (platform/accounts/operator.h): only the words
+ * and the answer are here. admin/ may use everything below server/. */
 #ifndef ADMIN_ORDERS_ORDERS_H
 #define ADMIN_ORDERS_ORDERS_H
 
@@ -62,8 +65,9 @@ struct order_server {
 
 /* Carries out a question: noun, verb and words with a tab between them. Waits for the store:
  * never on a loop. The answer is "ok", a line with the names of the columns and a line for each
- * row; or "error", the status that a route would answer with, and a sentence. */
+ * row, or with as_json what a route would answer; or "error", the status that a route would answer
+ * with, and a sentence. */
 void operator_answer(const struct order_server *server, unsigned uid, struct str question,
-                     struct buf *out);
+                     bool as_json, struct buf *out);
 
 #endif

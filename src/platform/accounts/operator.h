@@ -1,7 +1,10 @@
 /* operator.h - what the operator does with accounts: come in as anybody, keep out, let in.
  *
  * Whoever may open files in the server's data folder may act for every person: they ask
- * the running server for a token through its control socket. */
+ * the running server for a token through its control socket.
+ *
+ * These functions belong to the account domain, not to admin/, because they write its tables and
+ * because people do some of the same things for themselves (account_pause, account_delete). */
 #ifndef PLATFORM_ACCOUNTS_OPERATOR_H
 #define PLATFORM_ACCOUNTS_OPERATOR_H
 

@@ -45,9 +45,10 @@ int tool_clock(const struct settings *s, char **arguments)
     if (!write_clock_order(arguments[0], order) || (arguments[0] && arguments[1]))
         return usage("clock, clock +15m (ms, s, m, h or d) or clock reset");
     struct arena *arena = arena_new();
-    int status = order_ask_running(s, order, ORDER_ANSWER_S, arena, &answer);
+    struct order_question q = { order, ORDER_ANSWER_S, s->console.json };
+    int status = order_ask_running(s, &q, arena, &answer);
     if (!status && s->console.json)
-        order_print_json(answer, false);
+        printf("%.*s\n", STR_FMT(answer));
     else if (!status)
         print_clock(answer);
     arena_free(arena);

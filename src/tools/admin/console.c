@@ -62,18 +62,6 @@ struct wire_answer console_call(const struct config *config, struct arena *arena
     return a;
 }
 
-int console_status(const struct wire_answer *a)
-{
-    if (a->status >= 200 && a->status < 300)
-        return 0;
-    if (a->status == 403)
-        fprintf(stderr, "guildhall: this server has no workbench: it is neither a demo nor run "
-                        "with --workbench on\n");
-    else if (a->status)
-        fprintf(stderr, "guildhall: the server answered %d: %.*s\n", a->status, STR_FMT(a->body));
-    return a->status ? 3 : 1;
-}
-
 bool read_duration(const char *text, int64_t *ret_ms)
 {
     static const struct {

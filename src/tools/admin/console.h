@@ -16,8 +16,6 @@ struct wire *console_reach(const struct config *config, struct arena *arena);
  * why there is none. body: JSON, or p == NULL. */
 struct wire_answer console_call(const struct config *config, struct arena *arena,
                                 const char *method, const char *path, struct str body);
-/* The program's status for an answer; says what was refused. */
-int console_status(const struct wire_answer *a);
 
 /* "15m", "3s", "250ms", "2h", "1d", or seconds. False: it is none of these. */
 bool read_duration(const char *text, int64_t *ret_ms);

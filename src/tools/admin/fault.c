@@ -94,18 +94,18 @@ int tool_fault(const struct settings *s, char **arguments)
     bool clears = what && strcmp(what, "clear") == 0;
     struct str answer;
     struct buf order;
-    int status = 2;
 
     buf_init(&order, 4096);
     buf_add_str(&order, !what ? STR("fault") : clears ? STR("fault\tclear") : STR("fault\tadd\t"));
+    if (what && (arguments[1] || (!clears && !write_order(&s->console, what, &order)))) {
+        buf_clear(&order);
+        return usage(HOW);
+    }
     struct arena *arena = arena_new();
-    if ((what && arguments[1]) || (what && !clears && !write_order(&s->console, what, &order)))
-        usage(HOW);
-    else
-        status =
-            order_ask_running(s, str_dupz(arena, buf_str(&order)), ORDER_ANSWER_S, arena, &answer);
-    if (!status && s->console.json && !clears)
-        order_print_json(answer, !what);
+    struct order_question q = { str_dupz(arena, buf_str(&order)), ORDER_ANSWER_S, s->console.json };
+    int status = order_ask_running(s, &q, arena, &answer);
+    if (!status && s->console.json && answer.n)
+        printf("%.*s\n", STR_FMT(answer));
     else if (!status)
         print_faults(answer);
     buf_clear(&order);

@@ -4,7 +4,7 @@
 
 #include "json/schema.h"
 #include "model/fields/types.h"
-#include "tools/admin/console.h"
+#include "tools/tools.h"
 
 const struct option_row health_rows[] = {
     { "json", OPTION_SWITCH, .offset = offsetof(struct settings, console.json), .fallback = "off",
@@ -109,21 +109,17 @@ static bool print_health(struct str body, struct arena *arena)
 
 int tool_health(const struct settings *s, char **arguments)
 {
+    struct order_question q = { "health", ORDER_ANSWER_S, true };
+    struct str answer;
+
+    if (*arguments)
+        return usage("health takes options only");
     struct arena *arena = arena_new();
-    int status = 2;
-
-    if (*arguments) {
-        usage("health takes options only");
-    } else {
-        struct wire_answer a =
-            console_call(&s->config, arena, "GET", "/console/health", (struct str){ 0 });
-
-        status = console_status(&a);
-        if (!status && s->console.json)
-            printf("%.*s\n", STR_FMT(a.body));
-        else if (!status && !print_health(a.body, arena))
-            status = 1;
-    }
+    int status = order_ask_running(s, &q, arena, &answer);
+    if (!status && s->console.json)
+        printf("%.*s\n", STR_FMT(answer));
+    else if (!status && !print_health(answer, arena))
+        status = 1;
     arena_free(arena);
     return status;
 }

@@ -45,8 +45,7 @@ int order_cells(struct str *answer, struct str cells[MOST_COLUMNS])
     return n;
 }
 
-/* The separator stands between objects, not behind the last. */
-static void print_json(const struct str *names, int count, struct str rows, const char *separator)
+static void print_json(const struct str *names, int count, struct str rows)
 {
     while (rows.n) {
         struct str cells[MOST_COLUMNS];
@@ -66,20 +65,9 @@ static void print_json(const struct str *names, int count, struct str rows, cons
                 json_text(&j, cells[i]);
         }
         json_object_end(&j);
-        printf("%.*s%s", STR_FMT(buf_str(&out)), rows.n ? separator : "");
+        printf("%.*s\n", STR_FMT(buf_str(&out)));
         buf_clear(&out);
     }
-}
-
-void order_print_json(struct str answer, bool is_array)
-{
-    struct str names[MOST_COLUMNS];
-    int count = order_cells(&answer, names);
-
-    if (is_array)
-        putchar('[');
-    print_json(names, count, answer, ",");
-    puts(is_array ? "]" : "");
 }
 
 /* What moves a terminal's cursor or turns its lines around is not sent there. */
@@ -171,16 +159,12 @@ static void print_answer(const struct settings *s, struct table *list, struct st
     struct str names[MOST_COLUMNS];
     int count = order_cells(&answer, names);
 
-    if (s->json && answer.n) {
-        print_json(names, count, answer, "\n");
-        putchar('\n');
-    } else if (s->json) {
-        return;
-    } else if (list) {
+    if (s->json)
+        print_json(names, count, answer);
+    else if (list)
         print_list(list, names, count, answer);
-    } else {
+    else
         print_facts(names, count, answer);
-    }
 }
 
 void order_print(const struct settings *s, struct str answer)
@@ -190,16 +174,15 @@ void order_print(const struct settings *s, struct str answer)
 
 /* --- asking --------------------------------------------------------------------------- */
 
-int order_ask(const struct settings *s, const char *order, int64_t seconds, struct arena *arena,
+int order_ask(const struct settings *s, const struct order_question *q, struct arena *arena,
               struct str *ret)
 {
     struct buf out;
     char *end;
+    struct str line = str_printf(arena, "operate%s %s", q->as_json ? "-json" : "", q->words);
 
     buf_init(&out, SIZE_MAX);
-    enum err e = control_ask_within(
-        s->config.data, str_dupz(arena, STR_CONCAT(arena, STR("operate "), str_of(order))), seconds,
-        &out);
+    enum err e = control_ask_within(s->config.data, str_dupz(arena, line), q->seconds, &out);
     const char *answer = str_dupz(arena, buf_str(&out));
     buf_clear(&out);
     if (e)
@@ -213,10 +196,10 @@ int order_ask(const struct settings *s, const char *order, int64_t seconds, stru
     return (int)status;
 }
 
-int order_ask_running(const struct settings *s, const char *order, int64_t seconds,
-                      struct arena *arena, struct str *ret)
+int order_ask_running(const struct settings *s, const struct order_question *q, struct arena *arena,
+                      struct str *ret)
 {
-    int status = order_ask(s, order, seconds, arena, ret);
+    int status = order_ask(s, q, arena, ret);
 
     return status < 0 ? no_server(s->config.data, ERR_UNAVAILABLE) : status > 1 ? 3 : status;
 }
@@ -227,7 +210,8 @@ static int give_order(const struct settings *s, const char *question, struct tab
 {
     struct arena *arena = arena_new();
     struct str answer;
-    int status = order_ask(s, question, s->order_wait, arena, &answer);
+    int status =
+        order_ask(s, &(struct order_question){ question, s->order_wait, false }, arena, &answer);
 
     if (!status) {
         print_answer(s, list, answer);

@@ -17,45 +17,54 @@ const struct option_row sessions_rows[] = {
     { 0 },
 };
 
+/* A session of the gateway or of voice. */
 struct listed {
-    snowflake user_id;
-    struct str name, session_id, address, transport, client;
+    snowflake user_id, channel_id;
+    struct str name, address, transport, client, mode;
     bool bot, connected;
     struct list shard;
-    int64_t intents, guilds, events, waiting, loop;
+    int64_t intents, guilds, events, waiting, version, speaking, packets, missing, jitter_us;
 };
+
+#define TEXT_OF(member)                                                                     \
+    {                                                                                       \
+        FIELD(struct listed, member), .type = &text, .flags = OPTIONAL, .fallback_text = "" \
+    }
+#define NUMBER_OF(member)                                                \
+    {                                                                    \
+        FIELD(struct listed, member), .type = &number, .flags = OPTIONAL \
+    }
 
 static const struct type id = { .kind = KIND_ID }, text = { .kind = KIND_STRING },
                          flag = { .kind = KIND_BOOL }, number = { .kind = KIND_INT },
                          numbers = { .kind = KIND_ARRAY, .of = &number };
 static const struct field fields[] = {
     { FIELD(struct listed, user_id), .type = &id },
-    { FIELD(struct listed, name), .type = &text, .flags = OPTIONAL, .fallback_text = "" },
-    { FIELD(struct listed, bot), .type = &flag },
-    { FIELD(struct listed, session_id), .type = &text },
+    { FIELD(struct listed, channel_id), .type = &id, .flags = OPTIONAL },
+    { FIELD(struct listed, bot), .type = &flag, .flags = OPTIONAL },
     { FIELD(struct listed, connected), .type = &flag },
-    { FIELD(struct listed, address), .type = &text },
-    { FIELD(struct listed, transport), .type = &text },
-    { FIELD(struct listed, shard), .type = &numbers },
-    { FIELD(struct listed, intents), .type = &number },
-    { FIELD(struct listed, guilds), .type = &number },
-    { FIELD(struct listed, events), .type = &number },
-    { FIELD(struct listed, waiting), .type = &number },
-    { FIELD(struct listed, client), .type = &text },
-    { FIELD(struct listed, loop), .type = &number },
+    { FIELD(struct listed, shard), .type = &numbers, .flags = OPTIONAL },
+    TEXT_OF(name),
+    TEXT_OF(address),
+    TEXT_OF(transport),
+    TEXT_OF(client),
+    TEXT_OF(mode),
+    NUMBER_OF(intents),
+    NUMBER_OF(guilds),
+    NUMBER_OF(events),
+    NUMBER_OF(waiting),
+    NUMBER_OF(version),
+    NUMBER_OF(speaking),
+    NUMBER_OF(packets),
+    NUMBER_OF(missing),
+    NUMBER_OF(jitter_us),
     { 0 },
 };
 static const struct schema schema = { .size = sizeof(struct listed), .fields = fields };
 static const struct type listed = { .kind = KIND_OBJECT, .schema = &schema };
 
-static void print_line(struct str line, struct arena *arena)
+static void print_session(const struct listed *s)
 {
-    struct form form = { .arena = arena };
-    void *read;
-
-    if (schema_decode(&listed, line, &form, &read))
-        return;
-    const struct listed *s = read;
     const int64_t *shard = s->shard.items;
     char part[32];
     snprintf(part, sizeof part, "%lld/%lld", s->shard.count == 2 ? (long long)shard[0] : 0,
@@ -67,55 +76,8 @@ static void print_line(struct str line, struct arena *arena)
            (long long)s->waiting, STR_FMT(s->client));
 }
 
-static void print_table(struct str all)
+static void print_voice(const struct listed *s)
 {
-    struct arena *arena = arena_new();
-    size_t count = 0;
-
-    printf("%-20s %-20s %-5s %-9s %-40s %-11s %7s %6s %8s %8s  %s\n", "account", "name", "kind",
-           "shard", "address", "transport", "intents", "guilds", "events", "waiting", "client");
-    for (; all.n; count++) {
-        arena_reset(arena);
-        print_line(str_cut(&all, '\n'), arena);
-    }
-    printf("%zu session%s\n", count, count == 1 ? "" : "s");
-    arena_free(arena);
-}
-
-/* --- voice ---------------------------------------------------------------------------- */
-
-struct listed_voice {
-    snowflake user_id, channel_id;
-    struct str name, address, mode;
-    bool connected;
-    int64_t version, speaking, packets, missing, jitter_us;
-};
-static const struct field voice_fields[] = {
-    { FIELD(struct listed_voice, user_id), .type = &id },
-    { FIELD(struct listed_voice, name), .type = &text, .flags = OPTIONAL, .fallback_text = "" },
-    { FIELD(struct listed_voice, channel_id), .type = &id },
-    { FIELD(struct listed_voice, connected), .type = &flag },
-    { FIELD(struct listed_voice, address), .type = &text },
-    { FIELD(struct listed_voice, mode), .type = &text },
-    { FIELD(struct listed_voice, version), .type = &number },
-    { FIELD(struct listed_voice, speaking), .type = &number },
-    { FIELD(struct listed_voice, packets), .type = &number },
-    { FIELD(struct listed_voice, missing), .type = &number },
-    { FIELD(struct listed_voice, jitter_us), .type = &number },
-    { 0 },
-};
-static const struct schema voice_schema = { .size = sizeof(struct listed_voice),
-                                            .fields = voice_fields };
-static const struct type listed_voice = { .kind = KIND_OBJECT, .schema = &voice_schema };
-
-static void print_voice_line(struct str line, struct arena *arena)
-{
-    struct form form = { .arena = arena };
-    void *read;
-
-    if (schema_decode(&listed_voice, line, &form, &read))
-        return;
-    const struct listed_voice *s = read;
     printf("%-20llu %-20.*s %-20llu %-40.*s %-31.*s %7lld %-8s %10lld %8lld %6.1f ms\n",
            (unsigned long long)s->user_id, STR_FMT(s->name), (unsigned long long)s->channel_id,
            STR_FMT(s->connected ? s->address : STR("away")), STR_FMT(s->mode),
@@ -123,19 +85,37 @@ static void print_voice_line(struct str line, struct arena *arena)
            (long long)s->missing, (double)s->jitter_us / 1000);
 }
 
-static void print_voice_table(struct str all)
+/* Prints the lines, and returns how many there are. */
+static size_t print_lines(struct str all, void (*print)(const struct listed *s))
 {
     struct arena *arena = arena_new();
     size_t count = 0;
 
+    for (; all.n; count++) {
+        struct form form = { .arena = arena };
+        void *read;
+
+        if (!schema_decode(&listed, str_cut(&all, '\n'), &form, &read))
+            print(read);
+        arena_reset(arena);
+    }
+    arena_free(arena);
+    return count;
+}
+
+static void print_sessions_table(struct str all)
+{
+    printf("%-20s %-20s %-5s %-9s %-40s %-11s %7s %6s %8s %8s  %s\n", "account", "name", "kind",
+           "shard", "address", "transport", "intents", "guilds", "events", "waiting", "client");
+    size_t count = print_lines(all, print_session);
+    printf("%zu session%s\n", count, count == 1 ? "" : "s");
+}
+
+static void print_voice_table(struct str all)
+{
     printf("%-20s %-20s %-20s %-40s %-31s %7s %-8s %10s %8s %9s\n", "account", "name", "channel",
            "address", "encryption", "version", "", "packets", "missing", "jitter");
-    for (; all.n; count++) {
-        arena_reset(arena);
-        print_voice_line(str_cut(&all, '\n'), arena);
-    }
-    printf("%zu in voice\n", count);
-    arena_free(arena);
+    printf("%zu in voice\n", print_lines(all, print_voice));
 }
 
 static int push_sessions(const struct settings *s, const char *verb, const char *who)
@@ -143,7 +123,8 @@ static int push_sessions(const struct settings *s, const char *verb, const char 
     struct arena *arena = arena_new();
     struct str answer,
         order = str_printf(arena, "sessions\t%s\t%s\t%lld", verb, who, (long long)s->console.code);
-    int status = order_ask(s, str_dupz(arena, order), ORDER_ANSWER_S, arena, &answer);
+    int status = order_ask(s, &(struct order_question){ str_dupz(arena, order), ORDER_ANSWER_S },
+                           arena, &answer);
 
     arena_free(arena);
     if (status < 0)
@@ -194,7 +175,7 @@ int tool_sessions(const struct settings *s, char **arguments)
     else if (voice)
         print_voice_table(buf_str(&out));
     else
-        print_table(buf_str(&out));
+        print_sessions_table(buf_str(&out));
     buf_clear(&out);
     return e ? 1 : 0;
 }

@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "admin/control/control.h"
-#include "tools/admin/console.h"
+#include "tools/tools.h"
 
 /* A restore reads and writes all there is. */
 enum { PATIENCE_S = 600, LOOK_US = 20 * 1000, LONGEST_ANSWER = 1024 * 1024 };
@@ -17,7 +17,8 @@ static int order_with_name(const struct settings *s, const char *verb, const cha
     struct arena *arena = arena_new();
     struct str answer, cells[MOST_COLUMNS];
     struct str order = str_printf(arena, "snapshot\t%s\t%s", verb, name);
-    int status = order_ask_running(s, str_dupz(arena, order), 0, arena, &answer);
+    int status =
+        order_ask_running(s, &(struct order_question){ str_dupz(arena, order) }, arena, &answer);
 
     if (!status) {
         order_cells(&answer, cells);
@@ -34,26 +35,17 @@ const struct option_row snapshot_rows[] = {
     { 0 },
 };
 
-static int print_json_list(const struct settings *s)
-{
-    struct arena *arena = arena_new();
-    struct wire_answer a =
-        console_call(&s->config, arena, "GET", "/console/snapshots", (struct str){ 0 });
-    int status = console_status(&a);
-
-    if (!status)
-        printf("%.*s\n", STR_FMT(a.body));
-    arena_free(arena);
-    return status;
-}
-
 static int print_snapshots(const struct settings *s)
 {
     struct arena *arena = arena_new();
     struct str answer, cells[MOST_COLUMNS];
-    int status = order_ask_running(s, "snapshot", ORDER_ANSWER_S, arena, &answer);
+    struct order_question q = { "snapshot", ORDER_ANSWER_S, s->console.json };
+    int status = order_ask_running(s, &q, arena, &answer);
 
-    if (!status) {
+    if (!status && q.as_json) {
+        printf("%.*s\n", STR_FMT(answer));
+        answer.n = 0;
+    } else if (!status) {
         order_cells(&answer, cells); /* names of the columns */
         if (!answer.n)
             puts("there are no snapshots");
@@ -76,7 +68,7 @@ static bool name_fits_order(const char *name)
 int tool_snapshot(const struct settings *s, char **arguments)
 {
     if (!arguments[0])
-        return s->console.json ? print_json_list(s) : print_snapshots(s);
+        return print_snapshots(s);
     if (arguments[1] || !name_fits_order(arguments[0]))
         return usage("snapshot [NAME]");
     return order_with_name(s, "make", arguments[0]);
